@@ -1,0 +1,77 @@
+# Needs python3 (3.11 or newer) with pip, and make; everything else goes into $(VENV).
+VENV ?= .venv
+# What to install beside the package for the tests: dev (everything) or test (no optional library).
+EXTRA ?= dev
+
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+BIN := $(VENV)/Scripts
+else
+PYTHON ?= python3
+BIN := $(VENV)/bin
+endif
+VENV_PYTHON := $(BIN)/python
+
+# Another environment's search path must not leak into ours.
+unexport PYTHONPATH PYTHONHOME
+
+# An environment without a working interpreter (interrupted, moved, or its Python gone) is made anew.
+ifneq ($(shell $(VENV_PYTHON) -c "print('works')" 2>/dev/null),works)
+$(shell rm -f $(VENV)/.made)
+endif
+
+# The environment's own pip, or else the system's working on the environment; -q -q leaves errors only.
+PIP = $$($(VENV_PYTHON) -m pip --version >/dev/null 2>&1 && echo "$(VENV_PYTHON) -m pip" \
+	|| echo "$(PYTHON) -m pip --python $(VENV_PYTHON)")
+INSTALL = $(PIP) install -q -q --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-core lint format types layers bench clean
+
+help: ## list the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
+
+demo: $(VENV)/.core ## select features of two data sets and show the result
+	@$(VENV_PYTHON) -m bahsic
+
+test: $(VENV)/.extra-$(EXTRA) ## run all tests and the examples of the documentation
+	$(VENV_PYTHON) -m pytest $(ARGS)
+
+test-core: ## run the tests without any optional library, in an environment of its own
+	@$(MAKE) --no-print-directory VENV=.venv-core EXTRA=test test
+
+lint: $(VENV)/.extra-dev ## check style and formatting
+	$(VENV_PYTHON) -m ruff check .
+	$(VENV_PYTHON) -m ruff format --check .
+
+format: $(VENV)/.extra-dev ## format the sources in place
+	$(VENV_PYTHON) -m ruff format .
+
+types: $(VENV)/.extra-dev ## check the types
+	$(VENV_PYTHON) -m mypy
+
+layers: $(VENV)/.extra-dev ## check that imports point down only
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/.extra-dev ## measure speed, memory and exactness
+	$(VENV_PYTHON) benchmarks/run.py $(ARGS)
+
+clean: ## remove the environments and everything generated
+	rm -rf .venv .venv-core dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.made:
+	@echo "Creating $(VENV)"
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'bahsic needs Python 3.11 or newer, this is ' + sys.version)"
+	@$(PYTHON) -m venv --clear $(VENV) >/dev/null 2>&1 || $(PYTHON) -m venv --clear --without-pip $(VENV)
+	@touch $@
+
+$(VENV)/.core: pyproject.toml $(VENV)/.made
+	@echo "Installing bahsic"
+	@$(INSTALL) -e .
+	@touch $@
+
+$(VENV)/.extra-%: pyproject.toml $(VENV)/.made
+	@echo "Installing bahsic[$*]"
+	@$(INSTALL) -e ".[$*]"
+	@touch $@

@@ -1,0 +1,87 @@
+"""Data sets whose relevant features are known."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+# Neighbours differ in class, so that dealing the samples out in turn balances the classes too.
+_XOR_CENTRES = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
+
+
+def make_xor(
+    n_samples: int = 200,
+    n_features: int = 22,
+    *,
+    noise: float = 0.3,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Binary XOR data among noise (section 5.1 of the paper, *Artificial datasets*).
+
+    The first two features lie around the four centres (+-1, +-1); the label is 1 where the two
+    signs agree. Neither feature alone says anything about the label, both together say all.
+    The other features are standard normal. Classes and clusters are of equal size, as far as
+    `n_samples` allows, and in random order.
+
+    Parameters
+    ----------
+    n_samples : int, default=200
+        Number of samples m, at least 4 (one for each cluster).
+    n_features : int, default=22
+        Number of features d, at least 2.
+    noise : float, default=0.3
+        Standard deviation of the two relevant features around their centre.
+    random_state : int, RandomState or None, default=None
+        Seed or source of the random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        The data.
+    y : ndarray of shape (n_samples,)
+        The labels, 0 or 1.
+    support : ndarray of shape (n_features,)
+        True for the relevant features, the first two.
+
+    Examples
+    --------
+    >>> from bahsic.datasets import make_xor
+    >>> X, y, support = make_xor(n_samples=8, n_features=4, noise=0.0, random_state=0)
+    >>> bool(((X[:, 0] == X[:, 1]) == (y == 1)).all())
+    True
+    >>> support
+    array([ True,  True, False, False])
+    """
+    _check_count("n_samples", n_samples, at_least=4)
+    _check_count("n_features", n_features, at_least=2)
+    _check_noise(noise)
+    random = _random_source(random_state)
+    cluster = random.permutation(np.arange(n_samples) % 4)
+    X = random.standard_normal((n_samples, n_features))
+    X[:, :2] = _XOR_CENTRES[cluster] + noise * X[:, :2]
+    return X, (cluster % 2 == 0).astype(np.int64), np.arange(n_features) < 2
+
+
+def _check_count(name: str, value: Any, *, at_least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer of at least {at_least}, got {value!r}")
+    if value < at_least:
+        raise ValueError(f"{name} must be at least {at_least}, got {value!r}")
+
+
+def _check_noise(noise: Any) -> None:
+    if isinstance(noise, bool) or not isinstance(noise, Real):
+        raise TypeError(f"noise must be a number of at least 0, got {noise!r}")
+    if not 0 <= float(noise) < np.inf:
+        raise ValueError(f"noise must be finite and at least 0, got {noise!r}")
+
+
+def _random_source(random_state: Any) -> Any:
+    try:
+        return check_random_state(random_state)
+    except ValueError as error:
+        raise ValueError(
+            f"random_state must be an integer from 0 to 2**32 - 1, a RandomState or None, got {random_state!r}"
+        ) from error

@@ -1,0 +1,330 @@
+"""Changes of the score by one feature, for the Gaussian kernel: certified intervals.
+
+Notation of ARCHITECTURE.md: ``M = W * exp(-gamma D)``, ``a = gamma`` where features leave and
+``-gamma`` where they enter; the change by feature j is ``sum M_ab (exp(a (x_aj - x_bj)^2) - 1)``.
+
+Where W is of low rank (class labels), most of M is kappa W with the constant
+``kappa = exp(-gamma mean D)``, and quadratic forms of W cost next to nothing. The products then see
+only ``R = W * (K - kappa)``, and both the error of float32 and that of the terms which are left out
+shrink by the ratio of R to M.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.engine.executor import Executor, map_sum
+from bahsic.engine.families import (
+    Discrete,
+    Family,
+    Known,
+    Levels,
+    LowRank,
+    Matrices,
+    Moments,
+    Polynomial,
+    Smooth,
+)
+from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.pairs import Pairs
+from bahsic.engine.plan import PANEL_HEIGHT
+from bahsic.engine.separable import expansion, is_expandable
+from bahsic.engine.tile import INNER, exponential_sum, quadratic_forms, row_sums, strips
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_EPS = float(np.finfo(np.float64).eps)
+
+# Elements of the arrays that one task works on: many enough for the calls not to matter, few enough
+# for the cache.
+_CHUNK = 1 << 19
+
+# Largest exponent a (range)^2 for which columns of few values are expanded; see MAX_EXPONENT.
+_MAX_LEVEL_EXPONENT = 30.0
+
+_FEW = 20
+
+# What a stage may leave out, relative to all: in float32 (times the spread of the scores), in
+# float64 (times the spread over the number of features), and at last.
+_TAILS = (0.05, 0.01, 1e-12)
+
+_DTYPES = (np.float64, np.float32)
+
+# Relative rounding errors of the products in these precisions.
+_ROUNDING = np.array([(INNER + PANEL_HEIGHT + 8) * float(np.finfo(dtype).eps) / 2 for dtype in _DTYPES])
+
+# What the polynomials may leave out, at any pair of samples, relative to the tail.
+_REMAINDER = 0.02
+
+
+@dataclass(frozen=True)
+class GaussianSetting:
+    """What the rounds of one search share.
+
+    Attributes
+    ----------
+    pairs : Pairs
+        D of the current subset, and W.
+    executor : Executor
+    ranges : ndarray of shape (n_features,)
+        Largest magnitude of each feature.
+    levels : tuple of Levels
+        The features of few values.
+    low_rank : LowRank
+        The factors of W; with no columns where W is not of low rank.
+    moments : Moments
+        Of the features.
+    """
+
+    pairs: Pairs
+    executor: Executor
+    ranges: Array
+    levels: tuple[Levels, ...]
+    low_rank: LowRank
+    moments: Moments
+    kept: dict[tuple[int, str], NDArray[Any]] = field(default_factory=dict)
+
+
+class GaussianRound:
+    """One round of a search: changes of the score by each feature that may leave or enter.
+
+    Parameters
+    ----------
+    setting : GaussianSetting
+        Its pairs are at the current subset.
+    gamma : float
+        The kernel parameter of the round.
+    own_gamma : float or None
+        The parameter at which the current subset itself is scored as ``own_score``, if any.
+    leaving : bool
+        Whether features leave or enter.
+    centre : float
+        A typical value of D.
+    spread : float
+        What the scores of the last round varied by, relative to the bound on them: a guess that
+        decides how many terms are tried first, and nothing else.
+
+    Attributes
+    ----------
+    own_score : float
+        Score of the current subset with ``own_gamma``, without its diagonal part.
+    score : float
+        Score of the current subset with ``gamma``, without its diagonal part.
+    spread : float
+        As the parameter, for this round.
+    """
+
+    def __init__(
+        self,
+        setting: GaussianSetting,
+        gamma: float,
+        own_gamma: float | None,
+        leaving: bool,
+        centre: float,
+        spread: float,
+    ) -> None:
+        self._pairs, self._executor, self._setting = setting.pairs, setting.executor, setting
+        self._tiles = setting.pairs.plan.tiles
+        self._gamma, self._own_gamma = gamma, own_gamma
+        self._a = gamma if leaving else -gamma
+        self._centre = centre
+        self._kappa = float(np.exp(-gamma * centre)) if setting.low_rank.Q.shape[1] else 0.0
+        self.spread = spread
+        sums, magnitudes, own = map_sum(self._executor, self._form, range(len(self._tiles)))
+        self._pairs.settle()
+        floor = _EPS * (len(sums) + 4 * len(self._pairs.subset) + 64)
+        self._matrices = Matrices(sums, magnitudes, self._kappa, setting.low_rank, floor)
+        self.score = float(sums.sum())
+        self.own_score = 2 * float(own)
+
+    def _form(self, index: int) -> tuple[Array, ...]:
+        """Row sums of M and of abs(R) on one tile, and its part of the own score; R is kept."""
+        tile, take = self._tiles[index], self._pairs.scratch.take
+        D, W = self._pairs.totals(index), self._pairs.weights(index)
+        R, R32 = self._matrix(index, np.float64), self._matrix(index, np.float32)
+        magnitudes = take("magnitudes", tile.shape, np.float32)
+        sums, own = np.zeros(tile.n_samples), 0.0
+        for rows in strips(tile.shape):
+            M = np.multiply(D[rows], -self._gamma, out=take("M", D[rows].shape))
+            np.exp(M, out=M)
+            np.subtract(M, self._kappa, out=R[rows])
+            R[rows] *= W[rows]
+            R32[rows] = R[rows]
+            np.abs(R32[rows], out=magnitudes[rows])
+            M *= W[rows]
+            sums[tile.rows][rows] += M @ np.ones(M.shape[1])
+            sums[tile.cols] += np.ones(len(M)) @ M
+            if self._own_gamma is not None:
+                shift = self._gamma - self._own_gamma
+                part = exponential_sum(M, D[rows], self._centre, shift, self._pairs.scratch)
+                own += part * np.exp(shift * self._centre)
+        return sums, row_sums(magnitudes, tile), np.array(own)
+
+    def _matrix(self, index: int, dtype: Any) -> NDArray[Any]:
+        """Memory for R on one tile: kept from round to round, or valid until the next call."""
+        tile, name = self._tiles[index], np.dtype(dtype).name
+        if not self._pairs.plan.keep:
+            return self._pairs.scratch.take(name, tile.shape, dtype)
+        return self._setting.kept.setdefault((index, name), np.empty(tile.shape, dtype))
+
+    def _rest(self, index: int, dtype: Any) -> NDArray[Any]:
+        """R on one tile, recomputed where it is not kept."""
+        if self._pairs.plan.keep:
+            return self._matrix(index, dtype)
+        R = np.multiply(self._pairs.totals(index), -self._gamma, out=self._matrix(index, np.float64))
+        np.exp(R, out=R)
+        R -= self._kappa
+        R *= self._pairs.weights(index)
+        return R.astype(dtype, copy=False)
+
+    def stages(self, features: Indices) -> tuple[Stage, ...]:
+        """Changes by the features at given positions, more exactly from stage to stage."""
+
+        def first(positions: Indices) -> Intervals:
+            found = self.expanded(features[positions], _TAILS[0] * self.spread, np.inf)
+            bound = 2 * self._gamma * float(self._matrices.magnitudes.sum())
+            known = found.values[np.isfinite(found.radii)]
+            if len(known) > 3 and bound > 0:
+                self.spread = float(np.std(known)) / bound
+            return found
+
+        def second(positions: Indices) -> Intervals:
+            tail = _TAILS[1] * self.spread / len(features)
+            return self.expanded(features[positions], tail, tail)
+
+        def third(positions: Indices) -> Intervals:
+            return self.expanded(features[positions], _TAILS[2], _TAILS[2])
+
+        def last(positions: Indices) -> Intervals:
+            return self.direct(features[positions])
+
+        if len(features) < _FEW:  # one product for all is cheaper than several for some
+            return (third, last)
+        return (first, second, third, last)
+
+    def change(self, feature: int) -> float:
+        """Change by one feature to full accuracy."""
+        features = np.array([feature])
+        found = self.expanded(features, _TAILS[2], _TAILS[2])
+        return float((found if np.isfinite(found.radii[0]) else self.direct(features)).values[0])
+
+    def expanded(self, features: Indices, tail: float, rounding: float) -> Intervals:
+        """Changes by the expansion.
+
+        Terms are added until they leave ``tail`` relative to all of them; those whose products in
+        float32 would be wrong by more than ``rounding`` relative to all are made in float64. The
+        radius is infinite for features whose expansion would be long or unsafe.
+        """
+        values, radii = np.zeros(len(features)), np.full(len(features), np.inf)
+        families = list(self._families(features, tail, rounding))
+        counts = [(family.n_double, family.n_leading - family.n_double) for family in families]
+        counts = np.array(counts, dtype=int).reshape(-1, 2) * [[len(f.members)] for f in families]
+        ends = np.cumsum(counts, axis=0)
+        columns = [self._columns(dtype, counts[:, i].sum()) for i, dtype in enumerate(_DTYPES)]
+        blocks = [
+            [column[end[i] - count[i] : end[i]] for i, column in enumerate(columns)]
+            for end, count in zip(ends, counts, strict=True)
+        ]
+        found = [self._evaluate(*pair) for pair in zip(families, blocks, strict=True)]
+        forms = [self._forms(column) for column in columns]
+        total = float(self._matrices.magnitudes.sum())
+        for family, known, end, count in zip(families, found, ends, counts, strict=True):
+            form = np.concatenate([forms[i][end[i] - count[i] : end[i]] for i in range(2)])
+            form = form.reshape(family.n_leading, -1)
+            values[family.members] = known.value + np.vecdot(known.eigenvalues, form, axis=0)
+            unit = np.repeat(_ROUNDING, [family.n_double, family.n_leading - family.n_double])
+            radii[family.members] = (
+                known.dropped + known.error + unit @ known.sizes + family.remainder * total
+            )
+        return Intervals(values, radii)
+
+    def _columns(self, dtype: Any, count: int) -> NDArray[Any]:
+        shape = (int(count), self._matrices.n_samples)
+        return self._pairs.scratch.take("columns " + np.dtype(dtype).name, shape, dtype)
+
+    def _forms(self, columns: NDArray[Any]) -> Array:
+        """phi' R phi for every row phi of ``columns``."""
+        if not len(columns):
+            return np.zeros(0)
+
+        def tile_forms(index: int) -> tuple[Array, ...]:
+            R = self._rest(index, columns.dtype.type)
+            return (quadratic_forms(columns, R, self._tiles[index], self._pairs.scratch),)
+
+        return map_sum(self._executor, tile_forms, range(len(self._tiles)))[0]
+
+    def _evaluate(self, family: Family, blocks: list[NDArray[Any]]) -> Known:
+        """Fill the leading functions of a family into the rows of its blocks, float64 ones first."""
+        n_samples, n = self._matrices.n_samples, len(family.members)
+        functions = [array for block in blocks for array in block.reshape(-1, n, n_samples)]
+        height = max(1, _CHUNK // (family.width * n_samples))
+        parts = [slice(start, min(start + height, n)) for start in range(0, n, height)]
+
+        def evaluate(part: slice) -> Known:
+            return family.evaluate(part, self._matrices, [array[part] for array in functions])
+
+        found = list(self._executor.map(evaluate, parts))
+        return Known(
+            *(
+                np.concatenate([getattr(known, item.name) for known in found], axis=-1)
+                for item in fields(Known)
+            )
+        )
+
+    def _families(self, features: Indices, tail: float, rounding: float) -> Iterator[Family]:
+        """The features in families; those for which no expansion is safe are in none."""
+        continuous = np.ones(len(features), dtype=bool)
+        for levels in self._setting.levels:
+            rows = np.searchsorted(levels.columns, features) % len(levels.columns)
+            mine = levels.columns[rows] == features
+            continuous &= ~mine
+            mine &= self._a * np.ptp(levels.values[rows], axis=1) ** 2 <= _MAX_LEVEL_EXPONENT
+            if mine.any():
+                yield Discrete(np.flatnonzero(mine), levels, rows[mine], self._a, np.isfinite(rounding))
+        ranges = self._setting.ranges[features]
+        positions = np.flatnonzero(continuous & is_expandable(self._a, ranges))
+        positions = positions[np.argsort(-ranges[positions], kind="stable")]
+        while len(positions):
+            radius = float(ranges[positions[0]])
+            near = (ranges[positions] >= radius / 1.5) | (radius < 2)
+            terms = expansion(self._a, radius, _REMAINDER * tail / radius**2)
+            n_leading = max(1, int(np.argmax(terms.tails <= tail * terms.tails[0])))
+            members = np.sort(positions[near])
+            inexact = _ROUNDING[1] * np.abs(terms.eigenvalues) > rounding * terms.tails[0]
+            n_double = min(n_leading, int(np.count_nonzero(inexact)))
+            columns = (members, self._pairs.XT, features[members], terms, n_leading, n_double)
+            if terms.degree <= self._setting.moments.degree:
+                yield Polynomial(*columns, self._setting.moments)
+            else:
+                yield Smooth(*columns)
+            positions = positions[~near]
+
+    def direct(self, features: Indices) -> Intervals:
+        """Changes by an exponential for each pair of samples."""
+
+        def tile_changes(index: int) -> tuple[Array, ...]:
+            tile, take = self._tiles[index], self._pairs.scratch.take
+            D, W = self._pairs.totals(index), self._pairs.weights(index)
+            changes = np.zeros((2, len(features)))
+            for rows in strips(tile.shape):
+                exponents = np.multiply(D[rows], -self._gamma, out=take("M", D[rows].shape))
+                for position, x in enumerate(self._pairs.XT[features]):
+                    K = take("K", exponents.shape)
+                    np.subtract.outer(x[tile.rows][rows], x[tile.cols], out=K)
+                    np.square(K, out=K)
+                    K *= self._a
+                    K += exponents
+                    np.exp(K, out=K)
+                    K *= W[rows]
+                    changes[0, position] += K.sum()
+                    changes[1, position] += np.abs(K, out=K).sum()
+            return (changes,)
+
+        changes, sizes = 2 * map_sum(self._executor, tile_changes, range(len(self._tiles)))[0]
+        return Intervals(changes - self.score, self._matrices.floor * sizes)

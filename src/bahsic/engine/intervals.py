@@ -1,0 +1,102 @@
+"""Certified scores: values with error bounds, and the ladder that refines only what is undecided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Values known to within radii: the truth lies in [values - radii, values + radii].
+
+    An infinite radius says that nothing is known.
+    """
+
+    values: Array
+    radii: Array
+
+    @property
+    def lower(self) -> Array:
+        """Lower ends."""
+        return self.values - self.radii
+
+    @property
+    def upper(self) -> Array:
+        """Upper ends."""
+        return self.values + self.radii
+
+
+Stage = Callable[[Indices], Intervals]
+
+
+def leading(stages: Sequence[Stage], representatives: Indices, count: int) -> tuple[Indices, Array]:
+    """Positions of the ``count`` greatest scores, greatest first, ties to the lowest position.
+
+    Parameters
+    ----------
+    stages : sequence of callables
+        Each takes positions and returns certified scores for them, more exactly from stage to stage.
+        Each stage is asked only for what the one before left undecided. Intervals that still
+        overlap after the last stage are ties.
+    representatives : ndarray of int of shape (n,)
+        For each position the first one with the same column: only that one is evaluated.
+    count : int
+        How many are wanted, at most n.
+
+    Returns
+    -------
+    positions : ndarray of shape (count,)
+    values : ndarray of shape (n,)
+        The scores as far as they were refined.
+    """
+    values = np.zeros(len(representatives))
+    radii = np.full(len(representatives), np.inf)
+    undecided = np.unique(representatives)
+    for stage in stages:
+        found = stage(undecided)
+        better = found.radii < radii[undecided]
+        values[undecided[better]] = found.values[better]
+        radii[undecided[better]] = found.radii[better]
+        scores = Intervals(values[representatives], radii[representatives])
+        order, groups = overlap_groups(scores, count)
+        members = np.bincount(groups)
+        distinct = _distinct_in_groups(representatives[order], groups)
+        undecided = np.unique(representatives[order[(members > 1)[groups] & distinct[groups]]])
+        if not len(undecided):
+            break
+    order = order[np.lexsort((order, groups))]
+    return order[:count], scores.values
+
+
+def overlap_groups(scores: Intervals, count: int) -> tuple[Indices, Indices]:
+    """Those that may be among the ``count`` greatest, sorted, and the group of each.
+
+    Groups are numbered from the greatest scores on; intervals of different groups don't overlap.
+
+    Examples
+    --------
+    >>> scores = Intervals(np.array([1.0, 5.0, 4.9, 3.0]), np.array([0.1, 0.1, 0.1, 0.1]))
+    >>> [found.tolist() for found in overlap_groups(scores, 3)]
+    [[1, 2, 3], [0, 0, 1]]
+    """
+    lower, upper = scores.lower, scores.upper
+    threshold = np.partition(lower, len(lower) - count)[len(lower) - count]
+    candidates = np.flatnonzero(upper >= threshold)
+    order = candidates[np.argsort(-scores.values[candidates], kind="stable")]
+    least_above = np.minimum.accumulate(lower[order])[:-1]
+    greatest_below = np.maximum.accumulate(upper[order][::-1])[::-1][1:]
+    groups = np.concatenate([[0], np.cumsum(least_above > greatest_below)])
+    return order, groups
+
+
+def _distinct_in_groups(labels: Indices, groups: Indices) -> NDArray[np.bool_]:
+    """For each group, whether its members have more than one label."""
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    return np.minimum.reduceat(labels, starts) < np.maximum.reduceat(labels, starts)

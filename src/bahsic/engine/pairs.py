@@ -1,0 +1,119 @@
+"""State of a search over the pairs of samples: D of the current subset and W, tile by tile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.engine.plan import Plan, Tile
+from bahsic.engine.scratch import Scratch
+from bahsic.engine.tile import upper
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class Weights(Protocol):
+    """W of HSIC = <K, W>, block by block."""
+
+    def block(self, rows: slice, cols: slice) -> Array:
+        """The block of W for two ranges of samples."""
+
+
+class Contributions(Protocol):
+    """Sum of the pointwise contributions of some features, a tile at a time."""
+
+    def panel(self, tile: Tile, out: Array) -> Array:
+        """The sum on a tile, in ``out``."""
+
+
+class Pairs:
+    """Totals D = sum of the contributions of a subset of features, and W, over the tiles of a plan.
+
+    Parameters
+    ----------
+    XT : ndarray of shape (n_features, n_samples)
+        The data, a feature in each row.
+    contributions : callable
+        ``contributions(XT, features)`` makes the `Contributions` of some features.
+    weights : Weights
+        The matrix W.
+    plan : Plan
+        Tiles, and whether D and W are kept in memory or recomputed at each call.
+    """
+
+    def __init__(
+        self,
+        XT: Array,
+        contributions: Callable[[Array, Indices], Contributions],
+        weights: Weights,
+        plan: Plan,
+    ) -> None:
+        self.XT = XT
+        self.plan = plan
+        self.scratch = Scratch()
+        self.subset: Indices = np.empty(0, dtype=np.intp)
+        self._contributions = contributions
+        self._weights = weights
+        self._D: list[Array | None] = [None] * len(plan.tiles)
+        self._W: list[Array | None] = [None] * len(plan.tiles)
+        self._changes: list[tuple[np.ufunc, Contributions]] = []
+        self._rebuilt_size = 0
+
+    def move(self, subset: Indices) -> None:
+        """Make ``subset`` the current one; each tile of D follows when it is next asked for.
+
+        D is changed by the features that left or entered. It is rebuilt where the subset has become
+        a quarter of what it was built for: each subtraction leaves a rounding error behind that is of
+        the size of the larger D.
+        """
+        left = np.setdiff1d(self.subset, subset, assume_unique=True)
+        entered = np.setdiff1d(subset, self.subset, assume_unique=True)
+        rebuilt = len(left) > 0 and 4 * len(subset) <= self._rebuilt_size
+        if rebuilt or len(left) + len(entered) >= len(subset) or not self.plan.keep:
+            self._clear()
+            self._rebuilt_size = len(subset)
+            left, entered = left[:0], subset
+        self.subset = subset
+        self._changes = [
+            (ufunc, self._contributions(self.XT, changed))
+            for ufunc, changed in ((np.subtract, left), (np.add, entered))
+            if len(changed)
+        ]
+
+    def _clear(self) -> None:
+        for D in self._D:
+            if D is not None:
+                D[:] = 0.0
+
+    def totals(self, index: int) -> Array:
+        """D of the current subset on one tile, to be read only."""
+        tile, D = self.plan.tiles[index], self._D[index]
+        if D is None:
+            # Kept matrices have memory of their own; others are valid until the next call.
+            D = np.empty(tile.shape) if self.plan.keep else self.scratch.take("totals", tile.shape)
+            D[:] = 0.0
+            if self.plan.keep:
+                self._D[index] = D
+        for ufunc, contributions in self._changes:
+            change = contributions.panel(tile, out=self.scratch.take("change", tile.shape))
+            ufunc(D, change, out=D)
+        return D
+
+    def settle(self) -> None:
+        """Every tile has been asked for since the last move: let go of what its update needed."""
+        if self.plan.keep:
+            self._changes = []
+
+    def weights(self, index: int) -> Array:
+        """W on one tile, its pairs a < b only; to be read only."""
+        W = self._W[index]
+        if W is None:
+            tile = self.plan.tiles[index]
+            W = upper(self._weights.block(tile.rows, tile.cols), tile)
+            if self.plan.keep:
+                self._W[index] = W
+        return W

@@ -1,0 +1,203 @@
+"""The scale gamma of a kernel: a number, or a rule evaluated on the data at hand."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bahsic.kernels.base import PointwiseKernel, check_parameter, is_number
+from bahsic.kernels.rows import FloatArray, as_weights, row_blocks, scaled_by_power_of_two
+
+Gamma = float | str | Callable[[FloatArray], float]
+
+_RULES = ("dimension", "median", "optimise")
+_ACCEPTED = "a positive finite number, 'dimension', 'median', 'optimise' or a function of the data"
+_GRID = tuple(2.0**k for k in range(-8, 9))
+
+
+class ScaledKernel(PointwiseKernel):
+    r"""A function of gamma times a distance; `gamma` is a number or a rule.
+
+    Rules, with d features and the median taken over the pairs i < j:
+
+    - ``"dimension"``: 1 / (2 d);
+    - ``"median"``: 1 / (2 median(r)^p) with the total D = r^p of this kernel, that is the squared Euclidean (p = 2) or
+      the L1 distance (p = 1). Where the median is zero, that of the non-zero distances; where all are, gamma is 1;
+    - ``"optimise"``: the value of the grid 2^-8, ..., 2^8 times that of ``"median"`` with the greatest HSIC;
+    - a function that maps the rows X to a positive number.
+    """
+
+    power: ClassVar[int] = 2  # D is this power of a distance
+    gamma: Gamma
+
+    @property
+    def needs_labels(self) -> bool:  # type: ignore[override]
+        return isinstance(self.gamma, str) and self.gamma == "optimise"
+
+    def with_gamma(self, gamma: float) -> ScaledKernel:
+        """The same kernel with another gamma."""
+        return type(self)(**{**self.get_params(deep=False), "gamma": gamma})
+
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> ScaledKernel:
+        self.check()
+        if is_number(self.gamma):
+            return self
+        X = self.rows(X)
+        weights = as_weights(sample_weight, len(X))
+        return self.with_gamma(_rule_value(self, X, W, weights))
+
+    def check(self) -> None:
+        """Raise unless gamma is a positive number, the name of a rule or a function."""
+        gamma = self.gamma
+        valid = gamma in _RULES if isinstance(gamma, str) else callable(gamma) or (is_number(gamma) and gamma > 0)
+        check_parameter("gamma", gamma, valid, _ACCEPTED)
+
+    def _numeric(self, X: FloatArray, Y: FloatArray | None) -> PointwiseKernel:
+        if Y is not None and not is_number(self.gamma) and self.gamma != "dimension":
+            self.check()
+            raise ValueError(
+                f"gamma is {self.gamma!r}, a rule on one set of samples, and Y is given; call resolved(X) first"
+            )
+        return super()._numeric(X, Y)
+
+
+def _rule_value(kernel: ScaledKernel, X: FloatArray, W: FloatArray | None, weights: FloatArray | None) -> float:
+    if callable(kernel.gamma):
+        value = kernel.gamma(X if weights is None else X[weights > 0])
+        check_parameter(
+            "the value of the gamma rule", value, is_number(value) and value > 0, "a positive finite number"
+        )
+        return float(value)
+    if kernel.gamma == "dimension":
+        return 1 / (2 * int(X.shape[1]))
+    if kernel.gamma == "median":
+        return median_gamma(kernel, X, weights)
+    return optimal_gamma(kernel, X, W, weights)
+
+
+def median_gamma(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None = None) -> float:
+    """The rule "median": 1 / (2 median(r)^p) over the pairs i < j, where the totals of the kernel are D = r^p.
+
+    With weights, the median of the sample in which each row is repeated that often.
+
+    Parameters
+    ----------
+    kernel : ScaledKernel
+    X : ndarray of shape (m, d)
+    weights : ndarray of shape (m,), optional
+
+    Returns
+    -------
+    float
+        Cost O(m^2 d) time, m (m - 1) / 2 distances of memory (twice that with weights).
+
+    Examples
+    --------
+    >>> from bahsic.kernels import Gaussian
+    >>> median_gamma(Gaussian("median"), np.array([[0.0], [1.0], [3.0]]))
+    0.125
+    """
+    scaled, exponent = scaled_by_power_of_two(X.astype(np.float64))
+    median = _median_distance(kernel, scaled, weights)
+    if median == 0:
+        return 1.0
+    try:
+        gamma = math.ldexp(1 / (2 * median**kernel.power), -kernel.power * exponent)
+    except OverflowError:
+        gamma = math.inf
+    accepted = f"a normal number; X has a median distance of {median:.3g} * 2**{exponent}, so rescale X"
+    check_parameter("gamma", gamma, sys.float_info.min <= gamma < math.inf, accepted)
+    return gamma
+
+
+def optimal_gamma(
+    kernel: ScaledKernel, X: FloatArray, W: FloatArray | None, weights: FloatArray | None = None
+) -> float:
+    """The gamma of a grid around the median value that maximises HSIC = sum(K * W); the smallest of equals.
+
+    Parameters
+    ----------
+    kernel : ScaledKernel
+    X : ndarray of shape (m, d)
+    W : ndarray of shape (m, m)
+    weights : ndarray of shape (m,), optional
+
+    Returns
+    -------
+    float
+        Cost O(m^2 d) time, one m x m matrix of memory.
+
+    Examples
+    --------
+    >>> from bahsic.kernels import Gaussian
+    >>> optimal_gamma(Gaussian("optimise"), np.array([[0.0], [1.0], [3.0]]), np.eye(3))
+    0.00048828125
+    """
+    if W is None:
+        raise ValueError(
+            "gamma is 'optimise', which needs labels: use it in hsic or a selector, for a kernel on the data that is "
+            "no part of a sum or product; otherwise 'dimension', 'median' or a number"
+        )
+    median = median_gamma(kernel, X, weights)
+    candidates = [kernel.with_gamma(median * factor) for factor in _GRID]
+    D = candidates[-1].total(X)
+    scores = [_score(candidate, D, W) for candidate in candidates]
+    return float(candidates[int(np.argmax(scores))].gamma)  # type: ignore[arg-type]
+
+
+def _score(kernel: ScaledKernel, D: FloatArray, W: FloatArray) -> float:
+    return math.fsum(float(np.vdot(kernel.link(D[rows]), W[rows])) for rows in row_blocks(len(D)))
+
+
+def _median_distance(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None) -> float:
+    """Median of the distances r, or of the non-zero ones if it is zero."""
+    spread = 2 * float(X.var(axis=0).sum())  # the mean squared distance: what errors are to be measured against
+    median = _median_of(_pair_distances(kernel.with_gamma(1 / spread if spread else math.inf), X), weights)
+    if median**2 > 1e-6 * spread:
+        return median
+    distances = _pair_distances(kernel.with_gamma(math.inf), X)  # direct: equal rows have distance zero
+    median = _median_of(distances, weights)
+    return median or _median_of(distances, weights, nonzero=True)
+
+
+def _pair_distances(kernel: ScaledKernel, X: FloatArray) -> FloatArray:
+    """Distances of the pairs i < j, row by row."""
+    totals = _upper(len(X), lambda rows: kernel.total(X[rows], X[rows.start :]))
+    return np.sqrt(totals, out=totals) if kernel.power == 2 else totals
+
+
+def _upper(m: int, block: Callable[[slice], FloatArray]) -> FloatArray:
+    """Entries above the diagonal of a matrix whose rows, from the diagonal block on, are given by slices."""
+    entries = np.empty(m * (m - 1) // 2)
+    filled = 0
+    for rows in row_blocks(m):
+        part = block(rows)
+        above = part[np.triu(np.ones(part.shape, dtype=bool), k=1)]
+        entries[filled : filled + len(above)] = above
+        filled += len(above)
+    return entries
+
+
+def _median_of(distances: FloatArray, weights: FloatArray | None, *, nonzero: bool = False) -> float:
+    if weights is None:
+        values = distances[distances > 0] if nonzero else distances
+        return float(np.median(values)) if len(values) else 0.0
+    counts = _upper(len(weights), lambda rows: np.multiply.outer(weights[rows], weights[rows.start :]))
+    copies = np.maximum(weights * (weights - 1) / 2, 0).sum()  # pairs of copies of one sample, at distance zero
+    values, counts = np.append(distances, 0.0), np.append(counts, copies)
+    kept = (counts > 0) & ((values > 0) | (not nonzero))
+    return _weighted_median(values[kept], counts[kept])
+
+
+def _weighted_median(values: FloatArray, counts: FloatArray) -> float:
+    """Median of values repeated counts times: the mean of the two middle ones where their number is even."""
+    if not len(values):
+        return 0.0
+    order = np.argsort(values)
+    cumulative = np.cumsum(counts[order])
+    middle = [int(np.searchsorted(cumulative, cumulative[-1] / 2, side)) for side in ("left", "right")]
+    return float(values[order[middle]].mean())

@@ -1,0 +1,275 @@
+"""The kernel protocol: pointwise kernels, sums, products, functions and precomputed matrices."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from bahsic.kernels.rows import Array, FloatArray, as_gram, as_rows
+
+
+def check_parameter(name: str, value: object, valid: bool, accepted: str) -> None:
+    """Raise a ValueError that names the parameter, its value and what is accepted, unless valid."""
+    if not valid:
+        raise ValueError(f"{name} is {value!r}; accepted: {accepted}")
+
+
+def is_number(value: object) -> bool:
+    """Whether value is a finite real number (booleans are none)."""
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def check_same_features(X: Array, Y: Array) -> None:
+    """Raise unless the two sets of rows have the same number of features."""
+    if X.shape[1] != Y.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} features, Y has {Y.shape[1]}; accepted: the same number in both")
+
+
+class Kernel(BaseEstimator):
+    """A function k(x, x') of two samples, evaluated on two sets of rows at once.
+
+    Parameters follow scikit-learn: `clone`, `get_params` and a grid over `kernel__gamma` work.
+    Kernels with the same parameters are equal; `a + b` and `a * b` are kernels.
+    """
+
+    needs_labels = False  # whether `resolved` has to be told W
+
+    @abstractmethod
+    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
+        """Kernel values of all pairs of rows.
+
+        Parameters
+        ----------
+        X : m samples
+        Y : n samples, or None for X itself
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            float32 if all inputs are float32, else float64; exactly symmetric if Y is None.
+        """
+
+    def rows(self, X: Any, argument: str = "X") -> Any:
+        """X checked and in the form that this kernel works on: something with a length and slices."""
+        return as_rows(X, argument)
+
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Kernel:
+        """The kernel with checked parameters, and numbers in place of rules.
+
+        Parameters
+        ----------
+        X : m samples
+            What the rules are evaluated on.
+        W : ndarray of shape (m, m), optional
+            ``HSIC = sum(K * W)``, which the rule "optimise" maximises.
+        sample_weight : array-like of shape (m,), optional
+
+        Returns
+        -------
+        Kernel
+        """
+        return self
+
+    def centrable(self, X: Any) -> FloatArray:
+        """A matrix that equals ``self(X)`` once both are centred, with fewer rounding errors.
+
+        HSIC ignores terms that depend on one sample only, and constants in particular.
+        A kernel whose values are nearly equal, or carry a large common part, leaves that part out here.
+        """
+        return self(X)
+
+    def __add__(self, other: Kernel) -> Sum:
+        return Sum(self, other)
+
+    def __mul__(self, other: Kernel) -> Product:
+        return Product(self, other)
+
+    def __repr__(self) -> str:
+        parameters = self.get_params(deep=False).items()
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in parameters)})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.get_params(deep=False) == other.get_params(deep=False)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self.get_params(deep=False).items()))
+
+
+class PointwiseKernel(Kernel):
+    """k(x, x') = link(sum over features j of contribution(x_j, x'_j)).
+
+    To write one: `contribution`, `total` (its sum over features) and `link`.
+    """
+
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> PointwiseKernel:
+        return self
+
+    @abstractmethod
+    def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """What one feature contributes: arrays of shapes (m,) and (n,) give one of shape (m, n)."""
+
+    @abstractmethod
+    def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        """Sum of the contributions of all features, shape (m, n), a new array."""
+
+    @abstractmethod
+    def link(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """Kernel values of totals D, elementwise; `out` may be D itself."""
+
+    def deviation(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        """link(D) - link(0), to full relative accuracy where |D| is at most `flat_below`."""
+        raise NotImplementedError
+
+    @property
+    def flat_below(self) -> float:
+        """The |D| up to which link(D) is nearly constant, so that `deviation` keeps more digits than `link`."""
+        return 0.0
+
+    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
+        X, Y = self._pair(X, Y)
+        kernel = self._numeric(X, Y)
+        D = kernel.total(X, Y)
+        return kernel.link(D, out=D)
+
+    def centrable(self, X: Any) -> FloatArray:
+        X = self.rows(X)
+        kernel = self._numeric(X, None)
+        D = kernel.total(X)
+        flat = max(float(D.max()), -float(D.min())) <= kernel.flat_below
+        return kernel.deviation(D, out=D) if flat else kernel.link(D, out=D)
+
+    def _numeric(self, X: FloatArray, Y: FloatArray | None) -> PointwiseKernel:
+        return self.resolved(X)
+
+    def _pair(self, X: Any, Y: Any) -> tuple[FloatArray, FloatArray | None]:
+        X = self.rows(X, "X")
+        if Y is None:
+            return X, None
+        Y = self.rows(Y, "Y")
+        check_same_features(X, Y)
+        dtype = np.result_type(X, Y)
+        return X.astype(dtype, copy=False), Y.astype(dtype, copy=False)
+
+
+class _Combination(Kernel):
+    """Two kernels on the same samples, combined elementwise."""
+
+    def __init__(self, first: Kernel, second: Kernel) -> None:
+        self.first = first
+        self.second = second
+
+    def rows(self, X: Any, argument: str = "X") -> Any:
+        for name, part in (("first", self.first), ("second", self.second)):
+            check_parameter(name, part, isinstance(part, Kernel), "a kernel")
+        self.second.rows(X, argument)
+        return self.first.rows(X, argument)
+
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Kernel:
+        # W stays here: the best gamma of one part would depend on the other.
+        X = self.rows(X)
+        return type(self)(*(part.resolved(X, None, sample_weight) for part in (self.first, self.second)))
+
+    def _parts(self, X: Any, Y: Any) -> tuple[FloatArray, FloatArray]:
+        X, Y = self.rows(X), None if Y is None else self.rows(Y, "Y")
+        return self.first(X, Y), self.second(X, Y)
+
+
+class Sum(_Combination):
+    """k(x, x') = first(x, x') + second(x, x').
+
+    Parameters
+    ----------
+    first, second : Kernel
+
+    Examples
+    --------
+    >>> from bahsic.kernels import Delta, Linear
+    >>> (Linear() + Delta())([1.0, 2.0])
+    array([[2., 2.],
+           [2., 5.]])
+    """
+
+    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
+        first, second = self._parts(X, Y)
+        return np.add(first, second, out=first)
+
+
+class Product(_Combination):
+    """k(x, x') = first(x, x') * second(x, x').
+
+    Parameters
+    ----------
+    first, second : Kernel
+
+    Examples
+    --------
+    >>> from bahsic.kernels import Delta, Linear
+    >>> (Linear() * Delta())([1.0, 2.0])
+    array([[1., 0.],
+           [0., 4.]])
+    """
+
+    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
+        first, second = self._parts(X, Y)
+        return np.multiply(first, second, out=first)
+
+
+class Precomputed(Kernel):
+    """The data are the matrix of kernel values itself: k(i, j) = K[i, j].
+
+    Examples
+    --------
+    >>> Precomputed()([[1.0, 0.5], [0.5, 1.0]])
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+
+    def rows(self, X: Any, argument: str = "X") -> FloatArray:
+        return as_gram(X, argument)
+
+    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
+        if Y is not None:
+            raise TypeError(
+                "Y is given to Precomputed; accepted: X alone; take blocks of X by indexing, X[rows][:, columns]"
+            )
+        return self.rows(X)
+
+
+class Function(Kernel):
+    """k(x, x') by a function of two sets of samples.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X, Y)`` returns the kernel values of all pairs, shape (len(X), len(Y)).
+
+    Examples
+    --------
+    >>> Function(np.minimum.outer)(np.array([1.0, 2.0]))
+    array([[1., 1.],
+           [1., 2.]])
+    """
+
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        self.function = function
+
+    def rows(self, X: Any, argument: str = "X") -> Any:
+        try:
+            array = np.asarray(X)
+        except ValueError:  # samples of different lengths
+            return X
+        return X if array.dtype.kind == "O" and not hasattr(X, "__array__") else array
+
+    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
+        X = self.rows(X)
+        Y = X if Y is None else self.rows(Y)
+        block = as_rows(self.function(X, Y), "the value of the kernel function")
+        if block.shape != (len(X), len(Y)):
+            raise ValueError(f"the kernel function returned shape {block.shape}; accepted: {(len(X), len(Y))}")
+        return block

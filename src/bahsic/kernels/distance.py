@@ -1,0 +1,107 @@
+"""Distances and inner products of rows, right to the last digits that a kernel value shows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from bahsic.kernels.rows import FloatArray, column_means, row_blocks
+
+_TOLERANCE = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}  # of a kernel value
+_FEW_FEATURES = 8  # up to here direct differences are as fast as a matrix product
+
+
+def squared_distances(X: FloatArray, Y: FloatArray | None = None, gamma: float = math.inf) -> FloatArray:
+    """Squared Euclidean distances of all pairs of rows.
+
+    By a matrix product, ``|x|^2 + |y|^2 - 2 x'y`` on centred rows, where its rounding error cannot show in
+    ``exp(-gamma D)``; by direct differences elsewhere. Exactly symmetric with zero diagonal if Y is None, never
+    negative, infinite where the true value exceeds the floating-point range.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d)
+    Y : ndarray of shape (n, d) and the dtype of X, optional
+    gamma : float
+        How much an error in D matters; the default asks for direct differences.
+
+    Returns
+    -------
+    ndarray of shape (m, n), of the dtype of X
+        Cost O(m n d).
+
+    Examples
+    --------
+    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]))
+    array([[ 0., 25.],
+           [25.,  0.]])
+    """
+    other = X if Y is None else Y
+    centre = column_means(X)
+    reach = max(_largest_squared_norm(Z, centre) for Z in (X, other))
+    for dtype in (X.dtype, np.dtype(np.float64)):
+        rounding = 8 * float(np.finfo(dtype).eps) * gamma * reach if reach else 0.0
+        in_range = 8 * reach < float(np.finfo(dtype).max)
+        if X.shape[1] > _FEW_FEATURES and in_range and rounding <= _TOLERANCE[X.dtype]:
+            return _rounded(_by_product(X, Y, centre, dtype), X.dtype)
+    return _rounded(cdist(X, other, "sqeuclidean"), X.dtype)
+
+
+def absolute_distances(X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+    """Sums over features of |x_j - y_j| of all pairs of rows, as `squared_distances`.
+
+    Examples
+    --------
+    >>> absolute_distances(np.array([[0.0, 0.0], [3.0, 4.0]]))
+    array([[0., 7.],
+           [7., 0.]])
+    """
+    return _rounded(cdist(X, X if Y is None else Y, "cityblock"), X.dtype)
+
+
+def inner_products(X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+    """Inner products of all pairs of rows.
+
+    Examples
+    --------
+    >>> inner_products(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([[ 5., 11.],
+           [11., 25.]])
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # reported by check_range, with what to do about it
+        product = X @ (X if Y is None else Y).T
+    return check_range(product)
+
+
+def check_range(K: FloatArray) -> FloatArray:
+    """K itself, or a ValueError where kernel values have overflowed."""
+    if not (math.isfinite(K.min()) and math.isfinite(K.max())):
+        raise ValueError(f"kernel values exceed the range of {K.dtype}; accepted: data of moderate size, so rescale it")
+    return K
+
+
+def _largest_squared_norm(X: FloatArray, centre: FloatArray) -> float:
+    with np.errstate(over="ignore"):  # infinity rules the matrix product out, as it should
+        X = np.subtract(X, centre, dtype=np.float64)
+    return float(np.einsum("ij,ij->i", X, X).max())
+
+
+def _by_product(X: FloatArray, Y: FloatArray | None, centre: FloatArray, dtype: np.dtype[np.floating]) -> FloatArray:
+    X = np.subtract(X, centre, dtype=dtype)
+    Z = X if Y is None else np.subtract(Y, centre, dtype=dtype)
+    x_norms, z_norms = (np.einsum("ij,ij->i", rows, rows) for rows in (X, Z))
+    D = X @ Z.T
+    for rows in row_blocks(max(D.shape)):
+        D[rows] *= -2
+        D[rows] += x_norms[rows, None] + z_norms  # the two norms first: so the result is symmetric
+    np.maximum(D, 0, out=D)
+    if Y is None:
+        np.fill_diagonal(D, 0)
+    return D
+
+
+def _rounded(D: FloatArray, dtype: np.dtype[np.floating]) -> FloatArray:
+    with np.errstate(over="ignore"):  # a distance beyond float32 is infinite there
+        return D.astype(dtype, copy=False)

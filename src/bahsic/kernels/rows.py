@@ -1,0 +1,245 @@
+"""What the user passed, turned into rows: checked arrays, matrices and weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+Array = npt.NDArray[Any]
+FloatArray = npt.NDArray[np.floating[Any]]
+
+_BLOCK_ENTRIES = 2**18  # 2 MB of float64: a few such blocks stay in cache
+
+
+def as_rows(X: Any, argument: str) -> FloatArray:
+    """Numeric rows (samples x features) of an array, a list or a dataframe.
+
+    Parameters
+    ----------
+    X : array-like of shape (m,) or (m, d), pandas or polars object
+        Real, finite numbers; one dimension becomes one column.
+    argument : str
+        The name that error messages use.
+
+    Returns
+    -------
+    ndarray of shape (m, d)
+        float32 is kept, everything else becomes float64; not copied where it need not be.
+
+    Examples
+    --------
+    >>> as_rows([1, 2, 3], "x").shape
+    (3, 1)
+    """
+    array = _array(X, argument)
+    rows = array[:, None] if array.ndim == 1 else array
+    if rows.ndim != 2 or rows.size == 0:
+        raise ValueError(
+            f"{argument} has shape {array.shape}; accepted: one or two dimensions, at least one sample and one feature"
+        )
+    rows = _as_float(rows, argument)
+    _check_finite(rows, argument, getattr(X, "columns", None))
+    return rows
+
+
+def as_labels(y: Any, argument: str) -> Array:
+    """Rows that are only compared with each other: numbers as in `as_rows`, or strings and other objects.
+
+    Parameters
+    ----------
+    y : array-like of shape (m,) or (m, d)
+    argument : str
+
+    Returns
+    -------
+    ndarray of shape (m, d)
+
+    Examples
+    --------
+    >>> as_labels(["a", "b"], "y").shape
+    (2, 1)
+    """
+    array = _array(y, argument)
+    if array.dtype.kind in "UST" and not hasattr(y, "dtype"):
+        array = np.array(y, dtype=object)  # a list of strings and NaN would have become strings throughout
+    if array.dtype.kind == "O" and not any(isinstance(value, str) for value in array.flat):
+        array = np.asarray(array.tolist())  # numbers and booleans kept as objects, as nullable columns do
+    if array.dtype.kind in "fiucb":
+        numbers = as_rows(array, argument)
+        return numbers if array.dtype.kind == "f" else array.reshape(numbers.shape)
+    return _checked_objects(array, argument)
+
+
+def as_gram(K: Any, argument: str) -> FloatArray:
+    """A symmetric matrix of kernel values, checked.
+
+    Parameters
+    ----------
+    K : array-like of shape (m, m)
+        Real and finite, symmetric to 1e-8 of its largest entry.
+    argument : str
+
+    Returns
+    -------
+    ndarray of shape (m, m)
+
+    Examples
+    --------
+    >>> as_gram([[1, 0], [0, 1]], "K").dtype
+    dtype('float64')
+    """
+    matrix = as_rows(K, argument)
+    if np.ndim(K) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"{argument} has shape {np.shape(K)}; accepted: a square matrix of kernel values")
+    with np.errstate(over="ignore"):  # a gap beyond the range is a gap
+        gap = max(float(np.abs(matrix[b] - matrix[:, b].T).max()) for b in row_blocks(len(matrix)))
+    if gap > 1e-8 * float(max(matrix.max(), -matrix.min())):
+        raise ValueError(f"{argument} is not symmetric: entries differ from their mirror image by up to {gap:.3g}")
+    return matrix
+
+
+def as_weights(sample_weight: Any, m: int) -> FloatArray | None:
+    """Frequency weights of m samples, checked; None stays None.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (m,) or None
+        How many times each sample counts; zero means absent.
+    m : int
+
+    Returns
+    -------
+    float64 ndarray of shape (m,) or None
+
+    Examples
+    --------
+    >>> as_weights([1, 0, 2], 3)
+    array([1., 0., 2.])
+    """
+    if sample_weight is None:
+        return None
+    weights = as_rows(sample_weight, "sample_weight").astype(np.float64)
+    if weights.shape != (m, 1):
+        raise ValueError(
+            f"sample_weight has shape {np.shape(sample_weight)}; accepted: one weight for each of {m} samples"
+        )
+    if weights.min() < 0 or weights.max() == 0:
+        raise ValueError(
+            f"sample_weight ranges over {weights.min()} to {weights.max()}; accepted: >= 0, and not all zero"
+        )
+    return weights[:, 0]
+
+
+def check_same_length(**lengths: int) -> None:
+    """Raise unless all arguments have the same number of samples.
+
+    Examples
+    --------
+    >>> check_same_length(x=5, y=6)
+    Traceback (most recent call last):
+    ValueError: the numbers of samples differ: x has 5 samples, y has 6 samples
+    """
+    if len(set(lengths.values())) > 1:
+        found = ", ".join(f"{name} has {length} samples" for name, length in lengths.items())
+        raise ValueError(f"the numbers of samples differ: {found}")
+
+
+def row_blocks(m: int) -> Iterator[slice]:
+    """Slices that cover the rows of an m x m matrix, each block small enough for the cache.
+
+    Examples
+    --------
+    >>> list(row_blocks(3))
+    [slice(0, 3, None)]
+    """
+    step = max(1, _BLOCK_ENTRIES // max(m, 1))
+    return (slice(start, min(start + step, m)) for start in range(0, m, step))
+
+
+def column_means(X: FloatArray) -> FloatArray:
+    """Means of the columns, also where their sums would overflow.
+
+    Examples
+    --------
+    >>> column_means(np.array([[1.0, 1e308], [2.0, 1e308]]))
+    array([1.5e+000, 1.0e+308])
+    """
+    means: FloatArray = (X / len(X)).sum(axis=0)
+    return means
+
+
+def scaled_by_power_of_two(X: FloatArray) -> tuple[FloatArray, int]:
+    """X times 2**-exponent, with the largest magnitude between 1/2 and 1: exact, unlike other factors.
+
+    Returns
+    -------
+    (ndarray, exponent)
+
+    Examples
+    --------
+    >>> scaled_by_power_of_two(np.array([[6.0]]))
+    (array([[0.75]]), 3)
+    """
+    exponent = math.frexp(float(max(X.max(), -X.min())))[1]
+    return np.ldexp(X, -exponent), exponent
+
+
+def _array(X: Any, argument: str) -> Array:
+    if sparse.issparse(X):
+        raise TypeError(
+            f"{argument} is a sparse {type(X).__name__}; accepted: dense data, such as {argument}.toarray()"
+        )
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError(f"{argument} is a LazyFrame; accepted: data at hand, such as {argument}.collect()")
+    if np.ma.is_masked(X):
+        raise ValueError(f"{argument} has masked entries; accepted: complete data")
+    try:
+        return np.asarray(X)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"{argument} is no rectangular array: {error}") from None
+
+
+def _as_float(rows: Array, argument: str) -> FloatArray:
+    if rows.dtype in (np.float32, np.float64):
+        return rows
+    kind = rows.dtype.kind
+    if kind not in "fiubO" or (kind == "O" and any(isinstance(value, str) for value in rows.flat)):
+        raise TypeError(f"{argument} has dtype {rows.dtype} (first value {rows.flat[0]!r}); accepted: real numbers")
+    try:
+        return rows.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"{argument} has values that are no real numbers ({error}); accepted: real numbers") from None
+
+
+def _check_finite(rows: FloatArray, argument: str, names: Any) -> None:
+    if math.isfinite(rows.min()) and math.isfinite(rows.max()):  # both propagate NaN, and need no mask of all entries
+        return
+    bad = np.argwhere(~np.isfinite(rows))
+    row, column = (int(position) for position in bad[0])
+    name = column if names is None else list(names)[column]
+    raise ValueError(
+        f"{argument} has {len(bad)} entries that are NaN or infinite, the first ({rows[row, column]}) "
+        f"in row {row}, column {name!r}; accepted: finite numbers"
+    )
+
+
+def _checked_objects(array: Array, argument: str) -> Array:
+    if array.ndim not in (1, 2) or array.size == 0:
+        raise ValueError(f"{argument} has shape {array.shape}; accepted: one or two dimensions, at least one sample")
+    missing = [position for position, value in enumerate(array.flat) if _is_missing(value)]
+    if missing:
+        raise ValueError(
+            f"{argument} has {len(missing)} missing values (None or NaN), the first at position {missing[0]}; "
+            "accepted: complete data"
+        )
+    return array.reshape(len(array), -1)
+
+
+def _is_missing(value: Any) -> bool:
+    nan = isinstance(value, float) and math.isnan(value)
+    return nan or value is None or type(value).__name__ in ("NAType", "NaTType")

@@ -1,0 +1,320 @@
+"""Kernels on vectors, and the names that stand for them."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import math
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bahsic.kernels.bandwidth import Gamma, ScaledKernel
+from bahsic.kernels.base import (
+    Function,
+    Kernel,
+    PointwiseKernel,
+    Precomputed,
+    check_parameter,
+    check_same_features,
+    is_number,
+)
+from bahsic.kernels.distance import absolute_distances, check_range, inner_products, squared_distances
+from bahsic.kernels.rows import Array, FloatArray, as_labels, column_means, row_blocks
+
+
+class _Exponential(ScaledKernel):
+    """k(x, x') = exp(-gamma D)."""
+
+    def __init__(self, gamma: Gamma = "dimension") -> None:
+        self.gamma = gamma
+
+    def link(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        out = np.multiply(D, -_within(self.gamma, D), out=out)
+        return np.exp(out, out=out)
+
+    def deviation(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        out = np.multiply(D, -_within(self.gamma, D), out=out)
+        return np.expm1(out, out=out)
+
+    @property
+    def flat_below(self) -> float:
+        return 0.5 / float(self.gamma)  # type: ignore[arg-type]
+
+
+class Gaussian(_Exponential):
+    """k(x, x') = exp(-gamma ||x - x'||^2).
+
+    Parameters
+    ----------
+    gamma : float, {"dimension", "median", "optimise"} or callable
+        A positive number or a rule, see `ScaledKernel`; the default is 1 / (2 d) for d features.
+
+    Examples
+    --------
+    >>> Gaussian(gamma=1.0)([0.0, 1.0]).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
+    """
+
+    def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        difference = _differences(x, y)
+        with np.errstate(over="ignore"):  # as in _differences
+            return np.square(difference, out=difference)
+
+    def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        return squared_distances(X, Y, float(self.gamma))  # type: ignore[arg-type]
+
+
+class Laplacian(_Exponential):
+    """k(x, x') = exp(-gamma ||x - x'||_1).
+
+    Parameters
+    ----------
+    gamma : float, {"dimension", "median", "optimise"} or callable
+        As for `Gaussian`; the median is that of the L1 distances, and enters as 1 / (2 median).
+
+    Examples
+    --------
+    >>> Laplacian(gamma=1.0)([0.0, 2.0]).round(4)
+    array([[1.    , 0.1353],
+           [0.1353, 1.    ]])
+    """
+
+    power: ClassVar[int] = 1
+
+    def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        difference = _differences(x, y)
+        return np.abs(difference, out=difference)
+
+    def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        return absolute_distances(X, Y)
+
+
+class InverseDistance(ScaledKernel):
+    """k(x, x') = 1 / (offset + sqrt(gamma) ||x - x'||).
+
+    Parameters
+    ----------
+    offset : float
+        Positive; 1 / offset is the value at distance zero.
+    gamma : float, {"dimension", "median", "optimise"} or callable
+        As for `Gaussian`.
+
+    Examples
+    --------
+    >>> InverseDistance(gamma=1.0)([0.0, 1.0])
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+
+    def __init__(self, offset: float = 1.0, gamma: Gamma = "dimension") -> None:
+        self.offset = offset
+        self.gamma = gamma
+
+    def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        difference = _differences(x, y)
+        with np.errstate(over="ignore"):  # as in _differences
+            return np.square(difference, out=difference)
+
+    def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        # Direct differences: the root would turn a rounding error of 1e-16 next to zero into 1e-8.
+        return squared_distances(X, Y)
+
+    def link(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        out = self._scaled_distance(D, out)
+        out += float(self.offset)
+        return np.reciprocal(out, out=out)
+
+    def deviation(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        out = self._scaled_distance(D, out)  # 1 / (o + r) - 1 / o = -r / (o (o + r))
+        for rows in row_blocks(len(out)):
+            out[rows] /= -self.offset * (self.offset + out[rows])
+        return out
+
+    @property
+    def flat_below(self) -> float:
+        return (self.offset / 2) ** 2 / float(self.gamma)  # type: ignore[arg-type]
+
+    def check(self) -> None:
+        check_parameter("offset", self.offset, is_number(self.offset) and self.offset > 0, "a positive finite number")
+        super().check()
+
+    def _scaled_distance(self, D: FloatArray, out: FloatArray | None) -> FloatArray:
+        out = np.sqrt(D, out=out)
+        out *= math.sqrt(_within(self.gamma, D))
+        return out
+
+
+class Linear(PointwiseKernel):
+    """k(x, x') = <x, x'>.
+
+    Examples
+    --------
+    >>> Linear()([1.0, 2.0])
+    array([[1., 2.],
+           [2., 4.]])
+    """
+
+    def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        return np.multiply.outer(x, y)
+
+    def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        return inner_products(X, Y)
+
+    def link(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        return np.positive(D, out=out)
+
+    def centrable(self, X: Any) -> FloatArray:
+        X = self.rows(X)
+        return self.total(X - column_means(X))
+
+
+class Polynomial(PointwiseKernel):
+    """k(x, x') = (<x, x'> + coef0)^degree.
+
+    Parameters
+    ----------
+    degree : int
+        At least 1.
+    coef0 : float
+        Not negative.
+
+    Notes
+    -----
+    Unlike its neighbours here this kernel changes with the origin: features with a large common offset make all its
+    values nearly equal, and HSIC loses the digits that they share. Standardise such features first.
+
+    Examples
+    --------
+    >>> Polynomial(degree=2)([1.0, 2.0])
+    array([[ 4.,  9.],
+           [ 9., 25.]])
+    """
+
+    def __init__(self, degree: int = 2, coef0: float = 1.0) -> None:
+        self.degree = degree
+        self.coef0 = coef0
+
+    def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        return np.multiply.outer(x, y)
+
+    def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        return inner_products(X, Y)
+
+    def link(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        with np.errstate(over="ignore"):  # reported by check_range
+            out = np.add(D, float(self.coef0), out=out)
+            return check_range(np.power(out, int(self.degree), out=out))
+
+    def deviation(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
+        out = np.divide(D, float(self.coef0), out=out)
+        out = np.multiply(np.log1p(out, out=out), int(self.degree), out=out)
+        return np.multiply(np.expm1(out, out=out), float(self.coef0) ** int(self.degree), out=out)
+
+    @property
+    def flat_below(self) -> float:
+        return 0.5 * self.coef0 / self.degree if self.coef0 else -1.0
+
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Polynomial:
+        degree, coef0 = self.degree, self.coef0
+        whole = isinstance(degree, Integral) and not isinstance(degree, bool)
+        check_parameter("degree", degree, whole and degree >= 1, "a positive integer")
+        check_parameter("coef0", coef0, is_number(coef0) and coef0 >= 0, "a finite number, not negative")
+        return self
+
+
+class Delta(Kernel):
+    """k(x, x') = 1 if x = x' (in all features), else 0; for labels of any type.
+
+    Examples
+    --------
+    >>> Delta()(["a", "b", "a"])
+    array([[1., 0., 1.],
+           [0., 1., 0.],
+           [1., 0., 1.]])
+    """
+
+    def rows(self, X: Any, argument: str = "X") -> Array:
+        return as_labels(X, argument)
+
+    def __call__(self, X: Any, Y: Any = None) -> FloatArray:
+        X = self.rows(X)
+        Y = X if Y is None else self.rows(Y, "Y")
+        check_same_features(X, Y)
+        x_codes, y_codes = self.codes(X, Y)
+        dtype = np.float32 if X.dtype == Y.dtype == np.float32 else np.float64
+        return np.equal.outer(x_codes, y_codes).astype(dtype)
+
+    def codes(self, *sets: Array) -> list[Array]:
+        """Integers, equal where rows are, of each of several sets of rows."""
+        known: dict[tuple[Any, ...], int] = {}
+        return [np.array([known.setdefault(tuple(row), len(known)) for row in rows.tolist()]) for rows in sets]
+
+
+_BY_NAME: dict[str, type[Kernel]] = {
+    "gaussian": Gaussian,
+    "laplacian": Laplacian,
+    "linear": Linear,
+    "polynomial": Polynomial,
+    "inverse_distance": InverseDistance,
+    "delta": Delta,
+    "precomputed": Precomputed,
+}
+
+
+def kernel_from_name(kernel: Any, argument: str = "kernel") -> Kernel:
+    """The kernel that a name, a kernel or a function stands for.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        A name gives the kernel with its default parameters; a function ``f(X, Y)`` returns a block of kernel values.
+    argument : str
+        The name that error messages use.
+
+    Returns
+    -------
+    Kernel
+
+    Examples
+    --------
+    >>> kernel_from_name("gaussian")
+    Gaussian(gamma='dimension')
+    >>> kernel_from_name("gausian")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: kernel is 'gausian', did you mean 'gaussian'?; accepted: 'gaussian', 'laplacian', ...
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str):
+        return _BY_NAME[known_name(kernel, tuple(_BY_NAME), argument)]()
+    if callable(kernel) and not inspect.isclass(kernel):
+        return Function(kernel)
+    hint = f", a class; call it: {kernel.__name__}()" if inspect.isclass(kernel) else ""
+    raise TypeError(
+        f"{argument} is {kernel!r}{hint}; accepted: a name, a kernel such as Gaussian(), or a function f(X, Y)"
+    )
+
+
+def known_name(name: str, names: tuple[str, ...], argument: str) -> str:
+    """The name itself, or a ValueError that lists the names and suggests the nearest."""
+    if name in names:
+        return name
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f", did you mean {near[0]!r}?" if near else ""
+    raise ValueError(
+        f"{argument} is {name!r}{hint}; accepted: {', '.join(map(repr, names))}, a kernel object or a function"
+    )
+
+
+def _differences(x: FloatArray, y: FloatArray) -> FloatArray:
+    with np.errstate(over="ignore"):  # infinity is what such a distance rounds to
+        return np.subtract.outer(x, y)
+
+
+def _within(gamma: Any, D: FloatArray) -> float:
+    """Gamma inside the range of D's dtype: as 0 or infinity it would meet an infinite or zero distance in NaN."""
+    limits = np.finfo(D.dtype)
+    return min(max(float(gamma), float(limits.tiny)), float(limits.max))

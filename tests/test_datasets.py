@@ -1,0 +1,73 @@
+"""The XOR data have the structure that their documentation promises."""
+
+import numpy as np
+import pytest
+
+from bahsic.datasets import make_xor
+
+
+def test_shapes_types_and_support():
+    X, y, support = make_xor(30, 7, random_state=1)
+    assert X.shape == (30, 7)
+    assert X.dtype == np.float64
+    assert y.shape == (30,)
+    assert y.dtype == np.int64
+    assert support.dtype == np.bool_
+    assert support.tolist() == [True, True, False, False, False, False, False]
+
+
+def test_without_noise_the_samples_are_the_centres():
+    X, y, _ = make_xor(40, 3, noise=0.0, random_state=0)
+    clusters, counts = np.unique(X[:, :2], axis=0, return_counts=True)
+    assert clusters.tolist() == [[-1, -1], [-1, 1], [1, -1], [1, 1]]
+    assert counts.tolist() == [10, 10, 10, 10]
+    assert np.array_equal(y, (X[:, 0] == X[:, 1]).astype(int))
+
+
+@pytest.mark.parametrize("n_samples", [4, 5, 6, 7, 101])
+def test_classes_and_clusters_are_balanced(n_samples):
+    X, y, _ = make_xor(n_samples, 2, noise=0.0, random_state=0)
+    _, clusters = np.unique(X, axis=0, return_counts=True)
+    assert np.ptp(clusters) <= 1
+    assert np.ptp(np.bincount(y)) <= 1
+
+
+def test_samples_are_shuffled():
+    _, y, _ = make_xor(200, random_state=0)
+    assert 70 < np.count_nonzero(np.diff(y)) < 130  # dealt out in turn it would be 199
+
+
+def test_spread_around_the_centres_and_of_the_noise():
+    X, y, _ = make_xor(20_000, 4, noise=0.25, random_state=3)
+    relevant = X[:, :2] - np.sign(X[:, :2])  # four standard deviations from the wrong sign
+    assert relevant.std(axis=0) == pytest.approx(0.25, abs=0.01)
+    assert X[:, 2:].std(axis=0) == pytest.approx(1.0, abs=0.03)
+    assert X.mean(axis=0) == pytest.approx(0.0, abs=0.03)
+    assert [np.corrcoef(column, y)[0, 1] for column in X.T] == pytest.approx([0] * 4, abs=0.03)
+
+
+def test_seed_decides_the_draw():
+    first, again, other = (make_xor(random_state=seed)[0] for seed in (5, 5, 6))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert np.array_equal(first, make_xor(random_state=np.random.RandomState(5))[0])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"n_samples": 3}, ValueError, "n_samples must be at least 4, got 3"),
+        ({"n_samples": 10.0}, TypeError, "n_samples must be an integer .* got 10.0"),
+        ({"n_features": 1}, ValueError, "n_features must be at least 2, got 1"),
+        ({"n_features": True}, TypeError, "n_features must be an integer .* got True"),
+        ({"noise": -0.1}, ValueError, "noise must be finite and at least 0, got -0.1"),
+        ({"noise": float("nan")}, ValueError, "noise must be finite .* got nan"),
+        ({"noise": float("inf")}, ValueError, "noise must be finite .* got inf"),
+        ({"noise": "0.3"}, TypeError, "noise must be a number .* got '0.3'"),
+        ({"random_state": "seed"}, ValueError, "random_state must be .* got 'seed'"),
+        ({"random_state": -1}, ValueError, "random_state must be .* got -1"),
+    ],
+)
+def test_bad_parameters(parameters, error, message):
+    with pytest.raises(error, match=message):
+        make_xor(**parameters)

@@ -1,0 +1,70 @@
+"""The demonstration finds what it says it finds and fits a plain terminal."""
+
+import io
+import re
+import sys
+
+import pytest
+
+from bahsic import __version__
+from bahsic.demo import demonstration, main
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return demonstration()
+
+
+def value_in(text: str, row: str) -> float:
+    return float(re.search(rf"{re.escape(row)}.*? (-?\d+\.\d{{4}})", text)[1])
+
+
+def test_fits_a_plain_terminal(text):
+    assert text.isascii()
+    assert text.endswith("\n")
+    assert max(map(len, text.splitlines())) <= 80
+    assert not any(line.endswith(" ") for line in text.splitlines())
+
+
+def test_five_measurements_tell_more_than_thirty(text):
+    assert [len(re.findall(rf"^ +{rank}\. [a-z]", text, re.MULTILINE)) for rank in range(1, 7)] == [
+        1, 1, 1, 1, 1, 0,
+    ]  # fmt: skip
+    assert value_in(text, "these five") > value_in(text, "all thirty")
+
+
+def test_xor_is_found_although_its_features_alone_say_nothing(text):
+    together = value_in(text, "x1 and x2 together")
+    assert abs(value_in(text, "x1 alone")) < 0.05 * together
+    assert abs(value_in(text, "x2 alone")) < 0.05 * together
+    assert re.search(r"Ranked by BAHSIC: +(x1, x2|x2, x1), ", text)
+    assert not re.search(r"Ranked one by one: +(x1, x2|x2, x1), ", text)
+
+
+def test_longest_bar_belongs_to_the_greatest_value(text):
+    rows = re.findall(r"(-?\d+\.\d{4})  (#+)$", text, re.MULTILINE)
+    assert max(rows, key=lambda row: float(row[0]))[1] == "#" * 24
+    assert len(rows) >= 8
+
+
+@pytest.mark.parametrize(("encoding", "mark"), [("utf-8", "█"), ("ascii", "#"), ("latin-1", "#")])
+def test_bars_are_what_the_terminal_can_show(monkeypatch, encoding, mark):
+    output = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(output, encoding=encoding))
+    assert main(["demo"]) == 0
+    sys.stdout.flush()
+    assert f"  {mark * 24}" in output.getvalue().decode(encoding)
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"bahsic {__version__}\n"
+
+
+def test_unknown_command(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["dance"])
+    assert end.value.code == 2
+    assert "invalid choice: 'dance'" in capsys.readouterr().err

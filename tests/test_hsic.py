@@ -1,0 +1,396 @@
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+
+import oracle
+from bahsic.hsic import (
+    hsic,
+    hsic_biased,
+    hsic_bound,
+    hsic_unbiased,
+    hsic_variance,
+    hsic_weights,
+    label_weights,
+)
+from bahsic.kernels import Delta, Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
+
+settings.register_profile("any machine", deadline=None)  # a busy machine is no failure
+settings.load_profile("any machine")
+
+ESTIMATES = {"unbiased": hsic_unbiased, "biased": hsic_biased}
+BY_DEFINITION = {"unbiased": oracle.unbiased, "biased": oracle.biased}
+statistics = pytest.mark.parametrize("statistic", ESTIMATES)
+
+
+def symmetric(m, seed=0):
+    A = np.random.default_rng(seed).normal(size=(m, m))
+    return A + A.T
+
+
+def fractions(matrix):
+    return [[oracle.exact(float(value)) for value in row] for row in np.asarray(matrix)]
+
+
+def value_by_definition(statistic, K, L):
+    return float(BY_DEFINITION[statistic](K, L))
+
+
+# Agreement with the definitions
+
+
+@statistics
+@pytest.mark.parametrize("m", [4, 5, 8])
+def test_estimates_by_definition(statistic, m):
+    K, L = symmetric(m), symmetric(m, seed=1)
+    expected = value_by_definition(statistic, fractions(K), fractions(L))
+    assert_allclose(ESTIMATES[statistic](K, L), expected, rtol=1e-12)
+    single = ESTIMATES[statistic](K.astype(np.float32), L.astype(np.float32))
+    assert_allclose(single, expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("m", [4, 5, 7])
+def test_variance_by_definition(m):
+    K, L = symmetric(m), symmetric(m, seed=1)
+    assert_allclose(hsic_variance(K, L), float(oracle.variance(fractions(K), fractions(L))), rtol=1e-12, atol=1e-13)
+
+
+def test_variance_of_integers_is_a_rational_number():
+    x = np.array([0, 1, 2, 3, 5])
+    K = np.outer(x, x)
+    assert_allclose(hsic_variance(K, K), float(oracle.variance(fractions(K), fractions(K))), rtol=1e-14)
+
+
+@statistics
+def test_a_large_diagonal_is_ignored_or_used(statistic):
+    K, L = symmetric(6), symmetric(6, seed=1)
+    shifted = K + 1e9 * np.eye(6)
+    if statistic == "unbiased":
+        assert_allclose(hsic_unbiased(shifted, L), hsic_unbiased(K, L), rtol=1e-13)
+        assert_array_equal(np.diag(hsic_weights(L)), 0)
+        assert_allclose(hsic_weights(L + 1e12 * np.eye(6)), hsic_weights(L), rtol=1e-12)
+    else:
+        assert_allclose(
+            hsic_biased(shifted, L), value_by_definition("biased", fractions(shifted), fractions(L)), rtol=1e-12
+        )
+
+
+@statistics
+def test_float32_is_summed_in_float64(statistic):
+    K = symmetric(300).astype(np.float32) + np.float32(1000)
+    L = symmetric(300, seed=1).astype(np.float32)
+    expected = ESTIMATES[statistic](K.astype(np.float64), L.astype(np.float64))
+    assert_allclose(ESTIMATES[statistic](K, L), expected, rtol=1e-12)
+
+
+def test_matrices_are_not_modified():
+    K, L = symmetric(6), symmetric(6, seed=1)
+    for matrix in (K, L):
+        matrix.flags.writeable = False
+    for function in (hsic_unbiased, hsic_biased, hsic_variance):
+        assert np.isfinite(function(K, L))
+    assert hsic_weights(L).shape == (6, 6)
+
+
+def test_bound():
+    assert hsic_bound(100, 0.05) == pytest.approx(oracle.bound(100, 0.05), rel=1e-15)
+    for m, delta, message in [(1, 0.5, "m is 1"), (5, 0.0, "delta is 0.0"), (5, 1.0, "delta is 1.0")]:
+        with pytest.raises(ValueError, match=message):
+            hsic_bound(m, delta)
+
+
+# From data
+
+RNG = np.random.default_rng(4)
+X = RNG.normal(size=(8, 2))
+TARGETS = {
+    "binary": ["a", "b", "b", "a", "b", "a", "b", "b"],
+    "multiclass": [2, 0, 1, 1, 0, 2, 2, 1],
+    "regression": (X[:, 0] + 0.3 * RNG.normal(size=8)).tolist(),
+}
+
+
+def target_gram(name):
+    y = TARGETS[name]
+    if name == "binary":
+        return oracle.gram(oracle.linear, oracle.binary_labels(y))
+    if name == "multiclass":
+        return oracle.gram(oracle.linear, oracle.multiclass_labels(y))
+    rows = [[value] for value in y]
+    return oracle.gram(oracle.gaussian, rows, gamma=oracle.median_gamma(rows))
+
+
+def data_gram(kernel, X):
+    rows = X.tolist()
+    by_type = {
+        Gaussian: oracle.gaussian,
+        Laplacian: oracle.laplacian,
+        InverseDistance: oracle.inverse_distance,
+        Linear: oracle.linear,
+        Polynomial: oracle.polynomial,
+        Delta: oracle.delta,
+    }
+    parameters = kernel.get_params()
+    power = 1 if isinstance(kernel, Laplacian) else 2
+    rules = {"dimension": lambda: 1 / (2 * X.shape[1]), "median": lambda: oracle.median_gamma(rows, power)}
+    if parameters.get("gamma") in rules:
+        parameters["gamma"] = rules[parameters["gamma"]]()
+    return oracle.gram(by_type[type(kernel)], rows, **parameters)
+
+
+KERNELS = [
+    *(
+        kernel(gamma=gamma)
+        for kernel in (Gaussian, Laplacian, InverseDistance)
+        for gamma in (0.4, "dimension", "median")
+    ),
+    Linear(),
+    Polynomial(3, 0.5),
+]
+
+
+@statistics
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_hsic_by_definition(kernel, target, statistic):
+    expected = value_by_definition(statistic, data_gram(kernel, X), target_gram(target))
+    y = TARGETS[target]
+    assert_allclose(hsic(X, y, kernel, statistic=statistic), expected, rtol=1e-12)
+    single = X.astype(np.float32)
+    expected = value_by_definition(statistic, data_gram(kernel, single.astype(float)), target_gram(target))
+    assert_allclose(hsic(single, y, kernel, statistic=statistic), expected, rtol=1e-4)
+
+
+# An offset of 1e6 makes the values of the polynomial kernel, which is not translation invariant, equal
+# in their first digits: what HSIC measures is in the last four that a Gram matrix of float64 has.
+@statistics
+@pytest.mark.parametrize("features", [2, 12])  # distances by differences, and by a matrix product
+@pytest.mark.parametrize(("factor", "offset"), [(1e8, 0.0), (1e-8, 0.0), (1.0, 1e6)])
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_scaled_and_shifted_data(kernel, factor, offset, features, statistic):
+    digits = 1e-3 if offset and isinstance(kernel, Polynomial) else 1e-12
+    data = np.random.default_rng(6).normal(size=(8, features)) * factor + offset
+    expected = value_by_definition(statistic, data_gram(kernel, data), target_gram("regression"))
+    found = hsic(data, TARGETS["regression"], kernel, statistic=statistic)
+    assert_allclose(found, expected, rtol=digits, atol=1e-300)
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-200])
+def test_regression_on_labels_of_any_size(size):
+    y = TARGETS["regression"]
+    expected = value_by_definition("unbiased", data_gram(Gaussian(), X), target_gram("regression"))
+    assert_allclose(hsic(X, np.array(y) * size), expected, rtol=1e-12)
+
+
+@statistics
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "inverse_distance"])
+def test_huge_values_are_far_apart(kernel, statistic):
+    x = np.array([1.0, 2.0, 2.0, 5.0, -1.0]) * 1e200
+    expected = hsic([1.0, 2.0, 2.0, 5.0, -1.0], [1, 1, 2, 2, 1], Delta(), statistic=statistic)
+    assert_allclose(hsic(x, [1, 1, 2, 2, 1], kernel, statistic=statistic), expected, rtol=1e-12)
+
+
+def test_huge_values_with_the_linear_kernel_are_an_error():
+    with pytest.raises(ValueError, match="exceed the range of float64"):
+        hsic([1e200, 2.0, 3.0, 4.0], [1, 2, 1, 2], "linear")
+    with pytest.raises(ValueError, match="HSIC exceeds the range of float64; rescale"):
+        hsic([1.0, 2.0, 3.0, 4.0], np.array([1.0, -4.0, 3.0, 2.0]) * 3e153, target_kernel="linear")
+    with pytest.raises(ValueError, match="HSIC exceeds the range of float64; rescale"):
+        hsic(np.array([1.0, 2.0, 3.0, 5.0]) * 1e90, np.array([1.0, 4.0, 3.0, 2.0]) * 1e90, "linear", "linear")
+
+
+@statistics
+@pytest.mark.parametrize("kernel", [*KERNELS, Delta(), Gaussian("optimise"), Gaussian() + Linear()], ids=repr)
+@pytest.mark.parametrize("value", [0.1, -3.7e6, 0.0])
+def test_a_constant_x_gives_exactly_zero(kernel, statistic, value):
+    x = np.full((7, 3), value)
+    assert hsic(x, TARGETS["binary"][:7], kernel, statistic=statistic) == 0.0
+    assert hsic(x, TARGETS["regression"][:7], kernel, statistic=statistic, sample_weight=[1, 2, 1, 0, 1, 1, 3]) == 0.0
+
+
+@statistics
+def test_a_constant_y_gives_zero(statistic):
+    assert hsic(X, np.full(8, 0.3), target_kernel="regression", statistic=statistic) == 0.0
+
+
+def test_matrices_and_functions_as_kernels():
+    K, L = symmetric(5), symmetric(5, seed=1)
+    assert_allclose(hsic(K, L, "precomputed", "precomputed"), hsic_unbiased(K, L), rtol=1e-13)
+    x, y = X[:, 0], X[:, 1]
+    expected = hsic_unbiased(np.minimum.outer(x, x), np.outer(y, y))
+    assert_allclose(hsic(x, y, np.minimum.outer, np.multiply.outer), expected, rtol=1e-12)
+
+
+def test_dataframes():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    expected = hsic(X, TARGETS["binary"])
+    columns = {"a": X[:, 0], "b": X[:, 1]}
+    assert hsic(pandas.DataFrame(columns), pandas.Series(TARGETS["binary"])) == expected
+    assert hsic(polars.DataFrame(columns), polars.Series(TARGETS["binary"])) == expected
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "options", "error", "message"),
+    [
+        ([1.0, np.nan, 3.0, 4.0], [1, 2, 1, 2], {}, ValueError, "x has 1 entries that are NaN"),
+        ([1.0, np.inf, 3.0, 4.0], [1, 2, 1, 2], {}, ValueError, "x has 1 entries that are NaN or infinite"),
+        ([1.0, 2.0, 3.0, 4.0], [1, 2, np.nan, 2], {}, ValueError, "y has 1 entries that are NaN"),
+        ([1.0, 2.0, 3.0, 4.0], [1.5, 2, np.inf, 2], {}, ValueError, "y has 1 entries that are NaN or infinite"),
+        ([1, 2, 3], [1, 2, 1], {}, ValueError, "there are 3 samples; .* 4 for .*unbiased.* 2 for .*biased"),
+        ([1], [[1.0]], {"target_kernel": "linear", "statistic": "biased"}, ValueError, "there are 1 samples"),
+        ([1, 2, 3, 4], ["a"] * 4, {}, ValueError, r"y has one class only \('a'\); at least two"),
+        ([1, 2, 3, 4, 5], [1, 2, 1, 2, 1, 2], {}, ValueError, "x has 5 samples, y has 6 samples"),
+        ([1j, 2, 3, 4], [1, 2, 1, 2], {}, TypeError, "x has dtype complex128"),
+        ([1, 2, 3, 4], [1j, 2, 1, 2], {}, TypeError, "y has dtype complex128"),
+        (
+            np.ones((4, 3)),
+            [1, 2, 1, 2],
+            {"kernel": "precomputed"},
+            ValueError,
+            r"x has shape \(4, 3\); accepted: a square",
+        ),
+        (np.triu(np.ones((4, 4))), [1, 2, 1, 2], {"kernel": "precomputed"}, ValueError, "x is not symmetric"),
+        ([1, 2, 3, 4], [1, 2, 1, 2], {"kernel": "gausian"}, ValueError, "kernel is 'gausian', did you mean 'gaussian'"),
+        (
+            [1, 2, 3, 4],
+            [1, 2, 1, 2],
+            {"target_kernel": "multi"},
+            ValueError,
+            "target_kernel is 'multi', did you mean 'multiclass'",
+        ),
+        (
+            [1, 2, 3, 4],
+            [1, 2, 1, 2],
+            {"statistic": "fair"},
+            ValueError,
+            "statistic is 'fair'; accepted: 'unbiased', 'biased'",
+        ),
+        ([1, 2, 3, 4], [1, 2, 1, 2], {"sample_weight": [1, 1]}, ValueError, r"sample_weight has shape \(2,\)"),
+        ([1, 2, 3, 4], [1, 2, 1, 2], {"sample_weight": [1, 1, 1, -1]}, ValueError, "sample_weight ranges over -1.0"),
+        (
+            [1, 2, 3, 4],
+            [1, 2, 1, 2],
+            {"sample_weight": [0.25] * 4},
+            ValueError,
+            "sample_weight sums to 1 samples; accepted: at",
+        ),
+    ],
+)
+def test_bad_input(x, y, options, error, message):
+    with pytest.raises(error, match=message):
+        hsic(x, y, **options)
+
+
+def test_bad_matrices():
+    with pytest.raises(ValueError, match="K has 4 samples, L has 5 samples"):
+        hsic_unbiased(np.eye(4), np.eye(5))
+    with pytest.raises(ValueError, match="L is not symmetric"):
+        hsic_biased(np.eye(2), [[1.0, 0.0], [1.0, 1.0]])
+    with pytest.raises(ValueError, match="there are 3 samples"):
+        hsic_variance(np.eye(3), np.eye(3))
+    with pytest.raises(ValueError, match="L has 1 entries that are NaN"):
+        hsic_weights([[np.nan, 0.0], [0.0, 1.0]], "biased")
+
+
+# Invariances
+
+sizes = st.integers(4, 9)
+seeds = st.integers(0, 2**32 - 1)
+either = st.sampled_from(["unbiased", "biased"])
+
+
+def close(found, expected, scale=1.0):
+    assert_allclose(found, expected, rtol=1e-11, atol=1e-11 * scale)
+
+
+@given(m=sizes, seed=seeds, statistic=either)
+def test_the_order_of_samples_does_not_matter(m, seed, statistic):
+    K, L, order = symmetric(m, seed), symmetric(m, seed + 1), np.random.default_rng(seed).permutation(m)
+    close(ESTIMATES[statistic](K[order][:, order], L[order][:, order]), ESTIMATES[statistic](K, L))
+
+
+@given(m=sizes, seed=seeds, statistic=either)
+def test_k_and_l_may_change_places(m, seed, statistic):
+    K, L = symmetric(m, seed), symmetric(m, seed + 1)
+    close(ESTIMATES[statistic](K, L), ESTIMATES[statistic](L, K))
+    close(hsic_variance(K, L), hsic_variance(L, K))
+
+
+@given(m=sizes, seed=seeds, statistic=either, constant=st.floats(-1e3, 1e3), factor=st.floats(-1e3, 1e3))
+def test_constants_vanish_and_factors_come_out(m, seed, statistic, constant, factor):
+    K, L, a = symmetric(m, seed), symmetric(m, seed + 1), np.random.default_rng(seed).normal(size=m)
+    value = ESTIMATES[statistic](K, L)
+    close(ESTIMATES[statistic](K + constant, L), value, scale=1e3)
+    close(ESTIMATES[statistic](K + a[:, None] + a, L), value)
+    close(ESTIMATES[statistic](factor * K, L), factor * value, scale=1e3)
+
+
+@given(m=sizes, seed=seeds, statistic=either)
+def test_hsic_is_the_inner_product_with_w(m, seed, statistic):
+    K, L = symmetric(m, seed), symmetric(m, seed + 1)
+    W = hsic_weights(L, statistic)
+    assert_array_equal(W, W.T)
+    close(np.sum(K * W), ESTIMATES[statistic](K, L))
+
+
+@given(m=sizes, seed=seeds, statistic=either, data=st.data())
+def test_weights_are_repetitions(m, seed, statistic, data):
+    weights = data.draw(arrays(int, m, elements=st.integers(0, 4)).filter(lambda w: w.sum() >= 4))
+    K, L = symmetric(m, seed), symmetric(m, seed + 1)
+    index = np.repeat(np.arange(m), weights)
+    W = hsic_weights(L, statistic, sample_weight=weights)
+    assert_array_equal(W, W.T)
+    close(np.sum(K * W), ESTIMATES[statistic](K[np.ix_(index, index)], L[np.ix_(index, index)]))
+
+
+@settings(max_examples=30)
+@given(
+    weights=arrays(int, 8, elements=st.integers(0, 3)).filter(lambda w: w[:4].all()),
+    statistic=either,
+    target=st.sampled_from(sorted(TARGETS)),
+    kernel=st.sampled_from([Gaussian("median"), Linear(), Laplacian()]),
+)
+def test_weighted_data_are_repeated_data(weights, statistic, target, kernel):
+    y = TARGETS[target]
+    expected = hsic(np.repeat(X, weights, axis=0), oracle.repeated(y, weights), kernel, statistic=statistic)
+    close(hsic(X, y, kernel, statistic=statistic, sample_weight=weights), expected)
+
+
+@given(m=sizes, seed=seeds)
+def test_the_variance_is_not_negative(m, seed):
+    assert hsic_variance(symmetric(m, seed), symmetric(m, seed + 1)) >= 0
+    assert hsic_variance(np.ones((m, m)), symmetric(m, seed)) == 0
+
+
+# W by blocks, and memory
+
+
+@statistics
+@pytest.mark.parametrize("sample_weight", [None, [1, 2, 0, 1, 3, 1, 1, 1]])
+def test_blocks_of_w_are_parts_of_the_whole(statistic, sample_weight):
+    labels = label_kernel(TARGETS["regression"], sample_weight=sample_weight)
+    weights = label_weights(labels, statistic, sample_weight)
+    W = hsic_weights(labels.gram(), statistic, sample_weight)
+    assert len(weights) == 8
+    assert_allclose(weights.matrix(), W, rtol=1e-13, atol=1e-17)
+    for rows, cols in [(slice(0, 3), slice(0, 3)), (slice(2, 7), slice(1, 5)), (slice(0, 3), slice(5, 8))]:
+        assert_allclose(weights.block(rows, cols), W[rows, cols], rtol=1e-13, atol=1e-17)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(), Gaussian("median"), Gaussian("optimise"), Laplacian(), InverseDistance(), Linear()], ids=repr
+)
+def test_memory_is_bounded_by_a_few_matrices(kernel):
+    m = 1500
+    x = np.random.default_rng(0).normal(size=(m, 10))
+    tracemalloc.start()
+    try:
+        hsic(x, x[:, 0], kernel)
+        matrices = tracemalloc.get_traced_memory()[1] / (8 * m**2)
+    finally:
+        tracemalloc.stop()
+    assert 0.9 < matrices < 3

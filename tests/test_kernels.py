@@ -1,0 +1,286 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import oracle
+from bahsic.kernels import (
+    Delta,
+    Function,
+    Gaussian,
+    InverseDistance,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Product,
+    Sum,
+    kernel_from_name,
+)
+from bahsic.kernels.distance import squared_distances
+from contracts import KernelContract, PointwiseContract, VectorKernelContract
+
+VECTOR_KERNELS = [
+    (Gaussian(0.3), oracle.gaussian, {"gamma": 0.3}),
+    (Laplacian(0.3), oracle.laplacian, {"gamma": 0.3}),
+    (InverseDistance(2.0, gamma=0.3), oracle.inverse_distance, {"gamma": 0.3, "offset": 2}),
+    (Linear(), oracle.linear, {}),
+    (Polynomial(3, 0.5), oracle.polynomial, {"degree": 3, "coef0": 0.5}),
+    (Delta(), oracle.delta, {}),
+]
+
+
+class TestGaussian(PointwiseContract):
+    kernel = Gaussian(0.3)
+
+
+class TestGaussianMedian(PointwiseContract):
+    kernel = Gaussian("median")
+
+
+class TestLaplacian(PointwiseContract):
+    kernel = Laplacian()
+
+
+class TestInverseDistance(PointwiseContract):
+    kernel = InverseDistance(offset=0.5, gamma="median")
+
+
+class TestLinear(PointwiseContract):
+    kernel = Linear()
+
+
+class TestPolynomial(PointwiseContract):
+    kernel = Polynomial(degree=3, coef0=0.5)
+
+
+class TestDelta(VectorKernelContract):
+    kernel = Delta()
+    samples = np.random.default_rng(0).integers(0, 2, size=(12, 3)).astype(float)
+
+    def test_numbers_of_features_must_agree(self):
+        with pytest.raises(ValueError, match="X has 3 features, Y has 2"):
+            Delta()(self.samples, self.samples[:, :2])
+
+
+class TestDeltaOnStrings(KernelContract):
+    kernel = Delta()
+    samples = tuple("abcabcaabbcc")
+
+
+class TestSum(VectorKernelContract):
+    kernel = Gaussian("median") + Linear()
+
+    def test_is_the_sum(self):
+        expected = Gaussian("median")(self.samples) + Linear()(self.samples)
+        assert_array_equal(self.kernel(self.samples), expected)
+
+
+class TestProduct(VectorKernelContract):
+    kernel = Gaussian(0.1) * (Laplacian() + Polynomial())
+
+    def test_is_the_product(self):
+        expected = Gaussian(0.1)(self.samples) * (Laplacian()(self.samples) + Polynomial()(self.samples))
+        assert_allclose(self.kernel(self.samples), expected, rtol=1e-15)
+
+    def test_parts_are_reached_by_name(self):
+        kernel = Product(Gaussian(), Linear()).set_params(first__gamma=2.0)
+        assert kernel == Product(Gaussian(2.0), Linear())
+
+
+def test_a_sum_takes_kernels_only():
+    with pytest.raises(ValueError, match="second is 3; accepted: a kernel"):
+        Sum(Linear(), 3)([1.0, 2.0])
+
+
+@pytest.mark.parametrize("features", [2, 12])  # by differences, and by a matrix product
+@pytest.mark.parametrize(("kernel", "by_definition", "parameters"), VECTOR_KERNELS)
+@pytest.mark.parametrize(("factor", "offset"), [(1, 0), (1e8, 0), (1e-8, 0), (1, 1e6)])
+def test_values_by_definition(kernel, by_definition, parameters, features, factor, offset):
+    X = np.random.default_rng(1).normal(size=(6, features)) * factor + offset
+    X[4] = X[1]
+    expected = np.array(oracle.gram(by_definition, X.tolist(), **parameters), dtype=float)
+    assert_allclose(kernel(X), expected, rtol=1e-13, atol=1e-14)
+    assert_allclose(kernel(X[:3], X[3:]), expected[:3, 3:], rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize(("kernel", "by_definition", "parameters"), VECTOR_KERNELS)
+def test_float32_values_by_definition(kernel, by_definition, parameters):
+    X = np.random.default_rng(1).normal(size=(6, 12)).astype(np.float32)
+    expected = np.array(oracle.gram(by_definition, X.tolist(), **parameters), dtype=float)
+    assert_allclose(kernel(X), expected, rtol=3e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e4, 1e8])
+def test_close_points_far_out_keep_their_distance(scale):
+    X = np.zeros((3, 20))
+    X[0, 0], X[1, 0], X[2] = scale, scale + 1, -scale
+    assert squared_distances(X, gamma=1.0)[0, 1] == 1.0
+    assert Gaussian(1.0)(X)[0, 1] == np.exp(-1.0)
+
+
+@pytest.mark.parametrize("gamma", [1e-3, np.inf])  # by a product, by differences
+def test_squared_distances_are_symmetric_zero_on_the_diagonal_and_not_negative(gamma):
+    X = np.random.default_rng(2).normal(size=(300, 15)) + 1e6
+    X[100:200] = X[:100]
+    D = squared_distances(X, gamma=gamma)
+    assert_array_equal(D, D.T)
+    assert_array_equal(np.diag(D), 0)
+    assert D.min() == 0
+
+
+def test_the_product_is_used_where_it_is_accurate(monkeypatch):
+    monkeypatch.setattr("bahsic.kernels.distance.cdist", None)
+    X = np.random.default_rng(2).normal(size=(5, 15))
+    expected = ((X[:, None] - X) ** 2).sum(axis=2)
+    assert_allclose(squared_distances(X, gamma=1 / 30), expected, rtol=1e-13)
+    single = X.astype(np.float32)
+    assert squared_distances(single, gamma=1 / 30).dtype == np.float32
+    assert_allclose(squared_distances(single, gamma=1e3), expected, rtol=1e-5, atol=1e-6)  # in float64 inside
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Laplacian(), InverseDistance(), Gaussian(1e-300)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_huge_values_give_numbers(kernel, dtype):
+    size = 1e200 if dtype == np.float64 else 1e38
+    X = np.array([[1.0], [2.0], [2.0], [-3.0]], dtype=dtype) * dtype(size)
+    K = kernel(X)
+    assert np.isfinite(K).all()
+    assert K[1, 2] == K[0, 0]
+    assert K[0, 1] < 1e-30 or kernel.gamma == 1e-300
+    assert np.isfinite(kernel.contribution(X[:, 0], X[:, 0])[1, 2])
+
+
+def test_a_product_that_would_overflow_float32_is_avoided():
+    X = np.ones((3, 12), dtype=np.float32)
+    X[0] = 1e25
+    D = squared_distances(X, gamma=1e-60)
+    assert_array_equal(D, [[0, np.inf, np.inf], [np.inf, 0, 0], [np.inf, 0, 0]])
+
+
+def test_the_largest_numbers_have_distances():
+    X = np.array([[1.7e308], [-1.7e308], [1.7e308]])
+    assert_array_equal(squared_distances(X), [[0, np.inf, 0], [np.inf, 0, np.inf], [0, np.inf, 0]])
+    assert_array_equal(Gaussian(1.0)(X), Delta()(X))
+
+
+def test_a_gamma_out_of_the_range_of_float32_gives_numbers():
+    X = np.array([[0.0], [0.0], [3e38]], dtype=np.float32)
+    assert_array_equal(Gaussian(1e300)(X), [[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+    assert np.isfinite(Gaussian(1e-300)(X)).all()
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(), Linear() + Gaussian()])
+def test_overflowing_kernel_values_are_an_error(kernel):
+    with pytest.raises(ValueError, match=r"kernel values exceed the range of float64; .*rescale"):
+        kernel([1e200, -1e200])
+
+
+def test_polynomial_overflow_of_the_power_is_an_error():
+    with pytest.raises(ValueError, match="exceed the range"):
+        Polynomial(degree=5)([1e50, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (Gaussian(0.0), "gamma is 0.0; accepted: a positive finite number"),
+        (Gaussian(-1), "gamma is -1;"),
+        (Gaussian(float("nan")), "gamma is nan;"),
+        (Gaussian(float("inf")), "gamma is inf;"),
+        (Gaussian(True), "gamma is True;"),
+        (Gaussian(None), "gamma is None;"),
+        (Laplacian("medium"), "gamma is 'medium'; accepted: .*'median'"),
+        (InverseDistance(offset=0), "offset is 0; accepted: a positive finite number"),
+        (Polynomial(degree=0), "degree is 0; accepted: a positive integer"),
+        (Polynomial(degree=1.5), "degree is 1.5;"),
+        (Polynomial(coef0=-1), "coef0 is -1; accepted: a finite number, not negative"),
+    ],
+)
+def test_bad_parameters(kernel, message):
+    with pytest.raises(ValueError, match=message):
+        kernel([1.0, 2.0])
+
+
+def test_delta_compares_all_columns_and_types():
+    assert_array_equal(Delta()([["a", "x"], ["a", "y"], ["a", "x"]]), [[1, 0, 1], [0, 1, 0], [1, 0, 1]])
+    assert_array_equal(Delta()(["a", "b"], ["b", "c"]), [[0, 0], [1, 0]])
+    assert_array_equal(Delta()([True, False], [1, 1]), [[1, 1], [0, 0]])
+    assert_array_equal(Delta()([0.0, 1.0], [-0.0, 2.0]), [[1, 0], [0, 0]])
+
+
+def test_precomputed_returns_the_matrix():
+    K = np.array([[2.0, 1.0], [1.0, 3.0]])
+    assert_array_equal(Precomputed()(K), K)
+    with pytest.raises(TypeError, match="by indexing"):
+        Precomputed()(K, K)
+
+
+@pytest.mark.parametrize(
+    ("K", "error", "message"),
+    [
+        ([1.0, 2.0], ValueError, r"X has shape \(2,\); accepted: a square matrix"),
+        ([[1.0, 2.0]], ValueError, r"X has shape \(1, 2\); accepted: a square matrix"),
+        ([[1.0, 2.0], [3.0, 1.0]], ValueError, "X is not symmetric: .* by up to 1"),
+        ([[1.0, np.nan], [np.nan, 1.0]], ValueError, "X has 2 entries that are NaN"),
+        ([[1.0, 1j], [-1j, 1.0]], TypeError, "X has dtype complex128"),
+    ],
+)
+def test_precomputed_checks_the_matrix(K, error, message):
+    with pytest.raises(error, match=message):
+        Precomputed()(K)
+
+
+def test_precomputed_forgives_rounding_in_the_symmetry():
+    K = np.array([[1e6, 1.0], [1.0 + 1e-3, 1e6]])
+    assert_array_equal(Precomputed()(K), K)
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel"),
+    [
+        ("gaussian", Gaussian("dimension")),
+        ("laplacian", Laplacian("dimension")),
+        ("linear", Linear()),
+        ("polynomial", Polynomial(2, 1.0)),
+        ("inverse_distance", InverseDistance(1.0, "dimension")),
+        ("delta", Delta()),
+        ("precomputed", Precomputed()),
+    ],
+)
+def test_names(name, kernel):
+    assert kernel_from_name(name) == kernel
+    assert kernel_from_name(kernel) is kernel
+
+
+def test_unknown_names_are_listed_with_a_suggestion():
+    with pytest.raises(ValueError, match=r"kernel is 'lapacian', did you mean 'laplacian'.*'gaussian'.*'precomputed'"):
+        kernel_from_name("lapacian")
+    with pytest.raises(ValueError, match="kernel is 'zzz'; accepted"):
+        kernel_from_name("zzz")
+
+
+def test_a_class_or_a_number_is_no_kernel():
+    with pytest.raises(TypeError, match=r"a class; call it: Gaussian\(\)"):
+        kernel_from_name(Gaussian)
+    with pytest.raises(TypeError, match="target_kernel is 3; accepted"):
+        kernel_from_name(3, "target_kernel")
+
+
+def test_functions_become_kernels():
+    kernel = kernel_from_name(np.minimum.outer)
+    assert kernel == Function(np.minimum.outer)
+    assert_array_equal(kernel([1.0, 2.0], [3.0]), np.array([[1.0], [2.0]]))
+    with pytest.raises(ValueError, match=r"returned shape \(2, 1\); accepted: \(2, 2\)"):
+        Function(lambda a, b: np.ones(len(a)))([1.0, 2.0])
+    with pytest.raises(ValueError, match="the value of the kernel function has 4 entries that are NaN"):
+        Function(lambda a, b: np.full((len(a), len(b)), np.nan))([1.0, 2.0])
+
+
+def test_functions_receive_samples_that_are_no_arrays_as_they_are():
+    kernel = Function(lambda a, b: [[len(set(s) & set(t)) for t in b] for s in a])
+    assert_array_equal(kernel([{1, 2}, {2}]), [[2, 1], [1, 1]])
+
+
+def test_repr_shows_all_parameters():
+    assert repr(Gaussian()) == "Gaussian(gamma='dimension')"
+    assert repr(Linear() + Polynomial(3)) == "Sum(first=Linear(), second=Polynomial(coef0=1.0, degree=3))"

@@ -1,0 +1,88 @@
+"""The package as a whole: names, version, and what the files say."""
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import bahsic
+
+PUBLIC = [name for name in bahsic.__all__ if name != "__version__"]
+
+
+def run(*arguments: str) -> str:
+    """Output of a fresh interpreter in which warnings are errors."""
+    command = [sys.executable, "-W", "error", *arguments]
+    source = str(Path(bahsic.__file__).parents[1])  # also where the package isn't installed
+    environment = {**os.environ, "PYTHONPATH": source, "PYTHONIOENCODING": "utf-8"}
+    process = subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, check=False)
+    assert process.returncode == 0, process.stderr
+    assert process.stderr == ""
+    return process.stdout
+
+
+def test_version_is_the_same_everywhere(root):
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert bahsic.__version__ == project["version"]
+    citation = (root / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {bahsic.__version__}\n" in citation
+
+
+def test_types_are_shipped():
+    assert (Path(bahsic.__file__).parent / "py.typed").is_file()
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_names_are_documented(name):
+    thing = getattr(bahsic, name)
+    assert thing.__name__ == name
+    documentation = inspect.getdoc(thing)
+    first_line = documentation.splitlines()[0]
+    assert first_line.endswith(".")
+    for section in ("Parameters", "Examples"):
+        assert f"{section}\n{'-' * len(section)}" in documentation
+
+
+def test_public_names_are_listed_and_others_are_refused():
+    assert set(PUBLIC) <= set(dir(bahsic))
+    with pytest.raises(AttributeError, match="module 'bahsic' has no attribute 'hsik'"):
+        _ = bahsic.hsik
+
+
+def test_hsic_is_the_function_whatever_is_imported_first():
+    for first in ("import bahsic", "import bahsic.hsic", "from bahsic.selectors import BAHSIC"):
+        code = f"{first}; from bahsic.hsic import hsic_unbiased; from bahsic import hsic"
+        assert run("-c", f"{code}; print(hsic.__name__, callable(hsic))") == "hsic True\n"
+
+
+def test_import_leaves_the_selectors_alone():
+    code = "import sys, bahsic; print('bahsic.selectors' in sys.modules)"
+    assert run("-c", code) == "False\n"
+    code = "import sys, bahsic; bahsic.BAHSIC; print('bahsic.selectors' in sys.modules)"
+    assert run("-c", code) == "True\n"
+
+
+def test_program_runs_without_a_warning():
+    assert run("-m", "bahsic").startswith(f"bahsic {bahsic.__version__}: ")
+
+
+def test_no_file_says_where_it_was_written(root):
+    places = "|".join(re.escape(str(place)) for place in {root.parent, Path.home()})
+    here = re.compile(rf"(?<![\w.~-])(?:{places})/")
+    if root.parent == Path(root.anchor):
+        pytest.skip("the project lies in the root folder: every path starts like it")
+    folders = ("src", "tests", "benchmarks", ".ci", ".github")
+    files = [path for folder in folders for path in (root / folder).rglob("*")]
+    files += [path for path in root.iterdir() if path.suffix in {".md", ".toml", ".cff"}]
+    texts = {
+        path: path.read_text(encoding="utf-8")
+        for path in files
+        if path.is_file() and path.suffix not in {".pyc", ".npz"}
+    }
+    assert len(texts) > 10
+    assert [path for path, text in texts.items() if here.search(text)] == []

@@ -1,0 +1,140 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from bahsic.kernels.rows import as_labels, as_rows, as_weights, row_blocks, scaled_by_power_of_two
+
+
+@pytest.mark.parametrize("values", [[1, 2], (1.0, 2.0), np.array([1, 2], dtype=np.int8), [True, False]])
+def test_numbers_become_a_column_of_float64(values):
+    rows = as_rows(values, "x")
+    assert rows.dtype == np.float64
+    assert_array_equal(rows[:, 0], values)
+
+
+def test_floats_are_not_copied():
+    for dtype in (np.float32, np.float64):
+        X = np.ones((3, 2), dtype=dtype)
+        assert as_rows(X, "x") is X
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        (
+            [1.0, np.nan, np.inf],
+            ValueError,
+            r"x has 2 entries that are NaN or infinite, the first \(nan\) in row 1, column 0",
+        ),
+        ([[1.0, 2.0], [3.0, -np.inf]], ValueError, r"first \(-inf\) in row 1, column 1"),
+        ([1.0, None], ValueError, "x has 1 entries that are NaN"),
+        ([1j, 2.0], TypeError, "x has dtype complex128 .*accepted: real numbers"),
+        (["1", "2"], TypeError, "x has dtype <U1 .first value .*'1'.*accepted: real numbers"),
+        (np.array(["1", 2.0], dtype=object), TypeError, "x has dtype object .first value '1'"),
+        (np.array([1.0, {}], dtype=object), TypeError, "x has values that are no real numbers"),
+        (np.array(["2020-01-01"], dtype="M8[D]"), TypeError, "x has dtype datetime64"),
+        ([], ValueError, r"x has shape \(0,\); accepted: one or two dimensions, at least one"),
+        (np.ones((3, 0)), ValueError, r"x has shape \(3, 0\)"),
+        (np.ones((2, 2, 2)), ValueError, r"x has shape \(2, 2, 2\)"),
+        (3.0, ValueError, r"x has shape \(\)"),
+        ([[1, 2], [3]], ValueError, "x is no rectangular array"),
+        (sparse.eye_array(3), TypeError, r"x is a sparse .*x.toarray\(\)"),
+        (np.ma.masked_less([1.0, 2.0], 1.5), ValueError, "x has masked entries"),
+    ],
+)
+def test_what_are_no_rows_of_numbers(values, error, message):
+    with pytest.raises(error, match=message):
+        as_rows(values, "x")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["a", None], r"y has 1 missing values .*position 1"),
+        (["a", float("nan")], "y has 1 missing values"),
+        ([1.0, np.nan], "y has 1 entries that are NaN"),
+        ([], r"y has shape \(0,\)"),
+    ],
+)
+def test_missing_labels(values, message):
+    with pytest.raises(ValueError, match=message):
+        as_labels(values, "y")
+
+
+def test_labels_keep_their_type():
+    assert as_labels([1, 2], "y").dtype.kind == "i"
+    assert as_labels([True, False], "y").dtype.kind == "b"
+    assert as_labels(np.array([True, False], dtype=object), "y").dtype.kind == "b"
+    assert as_labels(np.array(["a", "b"]), "y").tolist() == [["a"], ["b"]]
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, 2.0], r"sample_weight has shape \(2,\); accepted: one weight for each of 3 samples"),
+        ([1.0, -1.0, 1.0], "sample_weight ranges over -1.0 to 1.0; accepted: >= 0"),
+        ([0, 0, 0], "not all zero"),
+        ([1.0, np.nan, 1.0], "sample_weight has 1 entries that are NaN"),
+    ],
+)
+def test_bad_weights(weights, message):
+    with pytest.raises(ValueError, match=message):
+        as_weights(weights, 3)
+
+
+def test_row_blocks_cover_all_rows_once():
+    for m in (1, 7, 1000, 3000):
+        blocks = [np.arange(m)[rows] for rows in row_blocks(m)]
+        assert_array_equal(np.concatenate(blocks), np.arange(m))
+        assert max(map(len, blocks)) * m <= max(2**18, m)
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-200, 1.0, 0.0])
+def test_scaling_by_a_power_of_two_is_exact(size):
+    X = np.array([[1.0, -1.5]]) * size
+    scaled, exponent = scaled_by_power_of_two(X)
+    assert_array_equal(np.ldexp(scaled, exponent), X)
+    assert size == 0 or 0.5 <= np.abs(scaled).max() < 1
+
+
+class TestPandas:
+    pd = pytest.importorskip("pandas")
+
+    def test_frames_and_series(self):
+        frame = self.pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})
+        assert_array_equal(as_rows(frame, "x"), [[1.0, 0.5], [2.0, 1.5]])
+        assert_array_equal(as_rows(frame["a"], "x"), [[1.0], [2.0]])
+        assert as_rows(frame.astype(np.float32), "x").dtype == np.float32
+
+    def test_the_column_is_named(self):
+        frame = self.pd.DataFrame({"height": [1.0, 2.0], "age": [1.0, None]})
+        with pytest.raises(ValueError, match="in row 1, column 'age'"):
+            as_rows(frame, "X")
+
+    @pytest.mark.parametrize("as_y", [as_rows, as_labels])
+    def test_nullable_columns(self, as_y):
+        assert_array_equal(as_y(self.pd.Series([1, 2], dtype="Int64"), "y"), [[1], [2]])
+        with pytest.raises((ValueError, TypeError), match="y has"):
+            as_y(self.pd.Series([1, None], dtype="Int64"), "y")
+
+    def test_labels(self):
+        assert as_labels(self.pd.Series(["a", "b"], dtype="category"), "y").tolist() == [["a"], ["b"]]
+        assert as_labels(self.pd.Series([True, False], dtype="boolean"), "y").dtype.kind == "b"
+
+
+class TestPolars:
+    pl = pytest.importorskip("polars")
+
+    def test_frames_and_series(self):
+        frame = self.pl.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})
+        assert_array_equal(as_rows(frame, "x"), [[1.0, 0.5], [2.0, 1.5]])
+        assert_array_equal(as_rows(frame["a"], "x"), [[1.0], [2.0]])
+        assert as_labels(self.pl.Series(["a", "b"]), "y").tolist() == [["a"], ["b"]]
+
+    def test_missing_values_and_lazy_frames(self):
+        frame = self.pl.DataFrame({"age": [1.0, None]})
+        with pytest.raises(ValueError, match="in row 1, column 'age'"):
+            as_rows(frame, "X")
+        with pytest.raises(TypeError, match=r"X is a LazyFrame; accepted: .*X.collect\(\)"):
+            as_rows(frame.lazy(), "X")
