@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache, reduce
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -21,7 +22,7 @@ Sums = tuple[NDArray[np.float64], ...]
 class Executor(Protocol):
     """Applies a function to items and returns the results in the order of the items."""
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Results in the order of the items."""
 
 
@@ -46,30 +47,54 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 class ThreadExecutor:
-    """Threads over tiles. Each calls a single-threaded BLAS: the sums don't depend on their number."""
+    """Threads over items, the calling thread among them.
 
-    def __init__(self, n_threads: int) -> None:
+    Each thread calls a single-threaded BLAS, and what it computes for an item depends on that item
+    alone: results don't depend on the number of threads.
+    """
+
+    def __init__(self, n_threads: int, pool: ThreadPoolExecutor | None = None) -> None:
         self.n_threads = n_threads
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool = pool
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Results in the order of the items."""
-        if self._pool is None:
-            return map(function, items)
-        return self._pool.map(function, items)
+        waiting = deque(enumerate(items))
+        results: dict[int, Result] = {}
+
+        def work() -> None:
+            try:
+                while True:
+                    index, item = waiting.popleft()
+                    results[index] = function(item)
+            except IndexError:  # none is left; an IndexError of the function leaves items behind
+                if waiting:
+                    raise
+            except BaseException:
+                waiting.clear()  # nobody wants the rest
+                raise
+
+        n_helpers = min(self.n_threads, len(waiting)) - 1
+        helpers = [self._pool.submit(work) for _ in range(n_helpers)] if self._pool else []
+        try:
+            work()
+        finally:
+            wait(helpers)
+        for helper in helpers:
+            helper.result()
+        return [results[index] for index in range(len(results))]
 
 
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[ThreadExecutor]:
     """An executor for the length of a ``with`` block, BLAS held to one thread in each worker."""
-    executor = ThreadExecutor(thread_count(n_jobs))
+    n_threads = thread_count(n_jobs)
     with blas_controller().limit(limits=1, user_api="blas"):
-        if executor.n_threads == 1:
-            yield executor
+        if n_threads == 1:
+            yield ThreadExecutor(1)
             return
-        with ThreadPoolExecutor(executor.n_threads) as pool:
-            executor._pool = pool
-            yield executor
+        with ThreadPoolExecutor(n_threads - 1) as pool:
+            yield ThreadExecutor(n_threads, pool)
 
 
 def map_sum(executor: Executor, function: Callable[[Item], Sums], items: Iterable[Item]) -> Sums:
@@ -78,5 +103,4 @@ def map_sum(executor: Executor, function: Callable[[Item], Sums], items: Iterabl
     def added(total: Sums, part: Sums) -> Sums:
         return tuple(left + right for left, right in zip(total, part, strict=True))
 
-    results: Iterator[Any] = executor.map(function, items)
-    return reduce(added, results)
+    return reduce(added, executor.map(function, items))

@@ -13,10 +13,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.engine.columns import Levels
+from bahsic.engine.scratch import Scratch
 from bahsic.engine.separable import Expansion, chebyshev_values, even_polynomial
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Parts = tuple[Array, ...]
 Functions = Sequence[NDArray[Any]]  # of shape (c, n_samples) each, in the dtype that the term needs
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -113,8 +116,14 @@ class Family(Protocol):
     def remainder(self) -> float:
         """Bound on what is left after all terms, at any pair of samples."""
 
-    def evaluate(self, part: slice, matrices: Matrices, out: Functions) -> Known:
-        """Fill the leading functions of the members ``part`` into ``out``, an array for each."""
+    def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
+        """Fill the leading functions of the members ``part`` into ``out``, an array for each.
+
+        What else it returns is concatenated over the parts along the last axis and handed to `known`.
+        """
+
+    def known(self, parts: Parts, matrices: Matrices) -> Known:
+        """What is known of all members."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +170,21 @@ class Moments:
                 self.diagonals[part, p // 2], self.norms[part, p // 2] = sums[:, q], sums[:, q + 1]
             power *= columns
 
+    def of(self, columns: Indices, powers: Array) -> tuple[Array, Array, Array]:
+        """For even or odd polynomials phi_k, given by their coefficients, and some features.
+
+        Returns Q' phi_k (n_terms, c, q), and the sums of phi_k^2 over the diagonal of Q B Q' and over
+        all samples (n_terms, c).
+        """
+        squares = np.stack([np.convolve(row, row)[::2] for row in powers]).T
+        n = powers.shape[1]
+        projections = np.tensordot(powers, self.projections[columns, :n], axes=(1, 1))
+        return (
+            projections,
+            (self.diagonals[columns, :n] @ squares).T,
+            (self.norms[columns, :n] @ squares).T,
+        )
+
 
 @dataclass(frozen=True)
 class Polynomial:
@@ -184,46 +208,45 @@ class Polynomial:
         """Arrays of the size of a column that `evaluate` makes for each column."""
         return 4
 
-    def evaluate(self, part: slice, matrices: Matrices, out: Functions) -> Known:
+    def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
         """Fill the leading functions of the members ``part`` into ``out``."""
-        z = self.XT[self.columns[part]]
-        z /= self.expansion.radius
-        u = z * z
-        norms = np.empty((self.n_leading, len(z)))
-        for k, coefficients in enumerate(self.expansion.monomials[: self.n_leading]):
-            phi = even_polynomial(coefficients, u, z)
-            out[k][:] = phi
-            norms[k] = np.multiply(phi, phi, out=phi) @ matrices.magnitudes
-        edge = even_polynomial(self.expansion.edge_monomials, u, z) @ matrices.sums
-        return self._known(part, matrices, edge, norms)
+        columns = self.columns[part]
+        shape = (len(columns), matrices.n_samples)
+        x = np.take(self.XT, columns, axis=0, out=scratch.take("x", shape))
+        u = np.multiply(x, x, out=scratch.take("u", shape))
+        values = scratch.take("values", shape)
+        norms = np.empty((self.n_leading, len(columns)))
+        for k in range(self.n_leading):
+            even_polynomial(self.expansion.powers[k], u, x, out=values)
+            out[k][:] = values
+            norms[k] = np.multiply(values, values, out=values) @ matrices.magnitudes
+        edge = even_polynomial(self.expansion.edge_powers, u, x, out=values) @ matrices.sums
+        return edge, norms
 
-    def _known(self, part: slice, matrices: Matrices, edge: Array, norms: Array) -> Known:
-        terms, columns, lead = self.expansion, self.columns[part], self.n_leading
-        degree = terms.monomials.shape[1] - 1
-        lam, c = terms.eigenvalues[:, None], terms.monomials
-        scale = terms.radius ** -np.arange(2 * degree + 1.0)
-        projections = np.tensordot(
-            c * scale[: degree + 1], self.moments.projections[columns, : degree + 1], axes=(1, 1)
-        )
-        squares = terms.squares * scale[::2]
-        of_W = lam * matrices.forms_of_W(
-            projections, squares @ self.moments.diagonals[columns, : degree + 1].T
-        )
-        plain = np.abs(squares @ self.moments.norms[columns, : degree + 1].T)
-        # Monomials cancel: their values are as good as the sum of the magnitudes of their coefficients.
-        error = 4 * (degree + 1) * _EPS * np.abs(c).sum(axis=1)[:, None]
-        plain += error * np.abs(c).sum(axis=1)[:, None] * matrices.n_samples
-        largest = matrices.magnitudes.max() + matrices.kappa * matrices.low_rank.norm
-        value = 2 * edge + matrices.kappa * of_W.sum(axis=0)
-        dropped = matrices.magnitudes.max() * (np.abs(lam) * plain)[lead:].sum(axis=0)
+    def known(self, parts: Parts, matrices: Matrices) -> Known:
+        """What is known of all members."""
+        (edge, norms), terms, lead = parts, self.expansion, self.n_leading
+        lam, degree = terms.eigenvalues[:, None], terms.degree
+        projections, diagonals, plain = self.moments.of(self.columns, terms.powers)
+        of_W = lam * matrices.forms_of_W(projections, diagonals)
+        # Powers cancel: a value is only as good as the sum of the magnitudes of its terms.
+        size = np.abs(terms.monomials).sum(axis=1)[:, None]
+        error, m = 4 * (degree + 1) * _EPS * size, matrices.n_samples
+        plain = np.abs(plain) + error * size * m
+        largest = matrices.magnitudes.max()
+        dropped = largest * (np.abs(lam) * plain)[lead:].sum(axis=0)
         sizes = np.abs(lam[:lead]) * norms
-        spread = np.sqrt(plain * matrices.n_samples)
-        rounding = (np.abs(lam) * error * (2 * spread + error * matrices.n_samples)).sum(axis=0) * largest
-        edges = terms.edge_bound * np.abs(matrices.sums).max() * self.moments.norms[columns, 1] * scale[2]
-        rounding += matrices.floor * (
-            2 * edges + sizes.sum(axis=0) + dropped + matrices.kappa * np.abs(of_W).sum(axis=0)
+        inexact = np.abs(lam) * error * (2 * np.sqrt(plain * m) + error * m)
+        edges = terms.edge_bound * np.abs(matrices.sums).max() * m
+        return Known(
+            value=2 * edge + matrices.kappa * of_W.sum(axis=0),
+            dropped=dropped,
+            sizes=sizes,
+            error=(largest + matrices.kappa * matrices.low_rank.norm) * inexact.sum(axis=0)
+            + matrices.floor
+            * (2 * edges + sizes.sum(axis=0) + dropped + matrices.kappa * np.abs(of_W).sum(axis=0)),
+            eigenvalues=np.broadcast_to(lam[:lead], norms.shape),
         )
-        return Known(value, dropped, sizes, rounding, np.broadcast_to(lam[:lead], norms.shape))
 
 
 def _copy(phi: Array, out: Functions) -> None:
@@ -233,21 +256,20 @@ def _copy(phi: Array, out: Functions) -> None:
 
 def known_from_functions(
     matrices: Matrices, lam: Array, phi: Array, edge: Array, edge_size: Array, lead: int
-) -> Known:
+) -> Parts:
     """What follows from the values of all functions phi (n_terms, c, n_samples), which are overwritten."""
     projections = phi @ matrices.low_rank.Q
     np.multiply(phi, phi, out=phi)
     norms = phi @ np.column_stack([matrices.magnitudes, matrices.low_rank.diagonal])
     of_W = lam * matrices.forms_of_W(projections, norms[..., 1])
     bounds = np.abs(lam) * norms[..., 0]
-    dropped = bounds[lead:].sum(axis=0)
-    return Known(
-        value=2 * edge + matrices.kappa * of_W.sum(axis=0),
-        dropped=dropped,
-        sizes=bounds[:lead],
-        error=matrices.floor
-        * (2 * edge_size + bounds.sum(axis=0) + matrices.kappa * np.abs(of_W).sum(axis=0)),
-        eigenvalues=lam[:lead],
+    of_W_size = matrices.kappa * np.abs(of_W).sum(axis=0)
+    return (
+        2 * edge + matrices.kappa * of_W.sum(axis=0),
+        bounds[lead:].sum(axis=0),
+        bounds[:lead],
+        matrices.floor * (2 * edge_size + bounds.sum(axis=0) + of_W_size),
+        lam[:lead],
     )
 
 
@@ -272,7 +294,7 @@ class Smooth:
         """Arrays of the size of a column that `evaluate` makes for each column."""
         return sum(self.expansion.functions.shape)
 
-    def evaluate(self, part: slice, matrices: Matrices, out: Functions) -> Known:
+    def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
         """Fill the leading functions of the members ``part`` into ``out``."""
         z = self.XT[self.columns[part]]
         z /= self.expansion.radius
@@ -284,24 +306,9 @@ class Smooth:
         lam = np.broadcast_to(self.expansion.eigenvalues[:, None], phi.shape[:2])
         return known_from_functions(matrices, lam, phi, edge, edge_size, self.n_leading)
 
-
-@dataclass(frozen=True)
-class Levels:
-    """The values of columns that have few of them.
-
-    Attributes
-    ----------
-    columns : ndarray of shape (n_columns,)
-        Which columns these are, in increasing order.
-    values : ndarray of shape (n_columns, n_levels)
-        The values, the most frequent one first.
-    codes : ndarray of int8 of shape (n_columns, n_samples)
-        The position in ``values`` of each sample.
-    """
-
-    columns: Indices
-    values: Array
-    codes: NDArray[np.int8]
+    def known(self, parts: Parts, matrices: Matrices) -> Known:
+        """What is known of all members."""
+        return Known(*parts)
 
 
 @dataclass(frozen=True)
@@ -334,7 +341,7 @@ class Discrete:
         """Nothing is left."""
         return 0.0
 
-    def evaluate(self, part: slice, matrices: Matrices, out: Functions) -> Known:
+    def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
         """Fill the functions of the members ``part`` into ``out``."""
         values = self.levels.values[self.rows[part]]
         codes = self.levels.codes[self.rows[part]]
@@ -352,3 +359,7 @@ class Discrete:
         return known_from_functions(
             matrices, eigenvalues.T, phi, edge @ matrices.sums, edge_size, self.n_leading
         )
+
+    def known(self, parts: Parts, matrices: Matrices) -> Known:
+        """What is known of all members."""
+        return Known(*parts)

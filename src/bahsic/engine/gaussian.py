@@ -12,18 +12,18 @@ shrink by the ratio of R to M.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.engine.columns import Levels
 from bahsic.engine.executor import Executor, map_sum
 from bahsic.engine.families import (
     Discrete,
     Family,
     Known,
-    Levels,
     LowRank,
     Matrices,
     Moments,
@@ -48,11 +48,12 @@ _CHUNK = 1 << 19
 # Largest exponent a (range)^2 for which columns of few values are expanded; see MAX_EXPONENT.
 _MAX_LEVEL_EXPONENT = 30.0
 
-_FEW = 20
-
 # What a stage may leave out, relative to all: in float32 (times the spread of the scores), in
 # float64 (times the spread over the number of features), and at last.
 _TAILS = (0.05, 0.01, 1e-12)
+
+# Features below which a stage makes all its products in float64.
+_FEW = 64
 
 _DTYPES = (np.float64, np.float32)
 
@@ -131,14 +132,16 @@ class GaussianRound:
     ) -> None:
         self._pairs, self._executor, self._setting = setting.pairs, setting.executor, setting
         self._tiles = setting.pairs.plan.tiles
-        self._gamma, self._own_gamma = gamma, own_gamma
+        self.gamma, self._own_gamma = gamma, own_gamma
         self._a = gamma if leaving else -gamma
         self._centre = centre
         self._kappa = float(np.exp(-gamma * centre)) if setting.low_rank.Q.shape[1] else 0.0
         self.spread = spread
         sums, magnitudes, own = map_sum(self._executor, self._form, range(len(self._tiles)))
         self._pairs.settle()
-        floor = _EPS * (len(sums) + 4 * len(self._pairs.subset) + 64)
+        # Sums over the samples, and the error of D, which is relative to the squared norms.
+        reach = float((setting.ranges[setting.pairs.subset] ** 2).sum())
+        floor = _EPS * (len(sums) + 64 + 16 * gamma * reach)
         self._matrices = Matrices(sums, magnitudes, self._kappa, setting.low_rank, floor)
         self.score = float(sums.sum())
         self.own_score = 2 * float(own)
@@ -151,18 +154,20 @@ class GaussianRound:
         magnitudes = take("magnitudes", tile.shape, np.float32)
         sums, own = np.zeros(tile.n_samples), 0.0
         for rows in strips(tile.shape):
-            M = np.multiply(D[rows], -self._gamma, out=take("M", D[rows].shape))
+            M = np.multiply(D[rows], -self.gamma, out=take("M", D[rows].shape))
             np.exp(M, out=M)
             np.subtract(M, self._kappa, out=R[rows])
             R[rows] *= W[rows]
             R32[rows] = R[rows]
             np.abs(R32[rows], out=magnitudes[rows])
             M *= W[rows]
-            sums[tile.rows][rows] += M @ np.ones(M.shape[1])
+            across = M @ np.ones(M.shape[1])
+            sums[tile.rows][rows] += across
             sums[tile.cols] += np.ones(len(M)) @ M
             if self._own_gamma is not None:
-                shift = self._gamma - self._own_gamma
-                part = exponential_sum(M, D[rows], self._centre, shift, self._pairs.scratch)
+                shift = self.gamma - self._own_gamma
+                total = float(across.sum())
+                part = exponential_sum(M, total, D[rows], self._centre, shift, self._pairs.scratch)
                 own += part * np.exp(shift * self._centre)
         return sums, row_sums(magnitudes, tile), np.array(own)
 
@@ -171,13 +176,16 @@ class GaussianRound:
         tile, name = self._tiles[index], np.dtype(dtype).name
         if not self._pairs.plan.keep:
             return self._pairs.scratch.take(name, tile.shape, dtype)
-        return self._setting.kept.setdefault((index, name), np.empty(tile.shape, dtype))
+        kept = self._setting.kept
+        if (index, name) not in kept:
+            kept[index, name] = np.empty(tile.shape, dtype)
+        return kept[index, name]
 
     def _rest(self, index: int, dtype: Any) -> NDArray[Any]:
         """R on one tile, recomputed where it is not kept."""
         if self._pairs.plan.keep:
             return self._matrix(index, dtype)
-        R = np.multiply(self._pairs.totals(index), -self._gamma, out=self._matrix(index, np.float64))
+        R = np.multiply(self._pairs.totals(index), -self.gamma, out=self._matrix(index, np.float64))
         np.exp(R, out=R)
         R -= self._kappa
         R *= self._pairs.weights(index)
@@ -187,8 +195,10 @@ class GaussianRound:
         """Changes by the features at given positions, more exactly from stage to stage."""
 
         def first(positions: Indices) -> Intervals:
-            found = self.expanded(features[positions], _TAILS[0] * self.spread, np.inf)
-            bound = 2 * self._gamma * float(self._matrices.magnitudes.sum())
+            # With few features a product costs less than the call, so more terms are worth it.
+            tail = _TAILS[0] * self.spread * min(1.0, len(features) / 200)
+            found = self.expanded(features[positions], tail, np.inf)
+            bound = 2 * self.gamma * float(self._matrices.magnitudes.sum())
             known = found.values[np.isfinite(found.radii)]
             if len(known) > 3 and bound > 0:
                 self.spread = float(np.std(known)) / bound
@@ -204,8 +214,6 @@ class GaussianRound:
         def last(positions: Indices) -> Intervals:
             return self.direct(features[positions])
 
-        if len(features) < _FEW:  # one product for all is cheaper than several for some
-            return (third, last)
         return (first, second, third, last)
 
     def change(self, feature: int) -> float:
@@ -223,8 +231,11 @@ class GaussianRound:
         """
         values, radii = np.zeros(len(features)), np.full(len(features), np.inf)
         families = list(self._families(features, tail, rounding))
-        counts = [(family.n_double, family.n_leading - family.n_double) for family in families]
-        counts = np.array(counts, dtype=int).reshape(-1, 2) * [[len(f.members)] for f in families]
+        # Numbers of columns in float64 and float32.
+        counts = np.array(
+            [(f.n_double, f.n_leading - f.n_double) * np.array(len(f.members)) for f in families],
+            dtype=np.intp,
+        ).reshape(-1, 2)
         ends = np.cumsum(counts, axis=0)
         columns = [self._columns(dtype, counts[:, i].sum()) for i, dtype in enumerate(_DTYPES)]
         blocks = [
@@ -266,16 +277,12 @@ class GaussianRound:
         height = max(1, _CHUNK // (family.width * n_samples))
         parts = [slice(start, min(start + height, n)) for start in range(0, n, height)]
 
-        def evaluate(part: slice) -> Known:
-            return family.evaluate(part, self._matrices, [array[part] for array in functions])
+        def evaluate(part: slice) -> tuple[Array, ...]:
+            some = [array[part] for array in functions]
+            return family.evaluate(part, some, self._matrices, self._pairs.scratch)
 
-        found = list(self._executor.map(evaluate, parts))
-        return Known(
-            *(
-                np.concatenate([getattr(known, item.name) for known in found], axis=-1)
-                for item in fields(Known)
-            )
-        )
+        found = zip(*self._executor.map(evaluate, parts), strict=True)
+        return family.known(tuple(np.concatenate(arrays, axis=-1) for arrays in found), self._matrices)
 
     def _families(self, features: Indices, tail: float, rounding: float) -> Iterator[Family]:
         """The features in families; those for which no expansion is safe are in none."""
@@ -292,12 +299,14 @@ class GaussianRound:
         positions = positions[np.argsort(-ranges[positions], kind="stable")]
         while len(positions):
             radius = float(ranges[positions[0]])
-            near = (ranges[positions] >= radius / 1.5) | (radius < 2)
+            near = (ranges[positions] >= radius / 2) | (radius < 2)
             terms = expansion(self._a, radius, _REMAINDER * tail / radius**2)
             n_leading = max(1, int(np.argmax(terms.tails <= tail * terms.tails[0])))
             members = np.sort(positions[near])
             inexact = _ROUNDING[1] * np.abs(terms.eigenvalues) > rounding * terms.tails[0]
             n_double = min(n_leading, int(np.count_nonzero(inexact)))
+            if n_double and len(features) < _FEW:  # reading R twice would cost more
+                n_double = n_leading
             columns = (members, self._pairs.XT, features[members], terms, n_leading, n_double)
             if terms.degree <= self._setting.moments.degree:
                 yield Polynomial(*columns, self._setting.moments)
@@ -313,7 +322,7 @@ class GaussianRound:
             D, W = self._pairs.totals(index), self._pairs.weights(index)
             changes = np.zeros((2, len(features)))
             for rows in strips(tile.shape):
-                exponents = np.multiply(D[rows], -self._gamma, out=take("M", D[rows].shape))
+                exponents = np.multiply(D[rows], -self.gamma, out=take("M", D[rows].shape))
                 for position, x in enumerate(self._pairs.XT[features]):
                     K = take("K", exponents.shape)
                     np.subtract.outer(x[tile.rows][rows], x[tile.cols], out=K)

@@ -61,6 +61,7 @@ class Pairs:
         self._D: list[Array | None] = [None] * len(plan.tiles)
         self._W: list[Array | None] = [None] * len(plan.tiles)
         self._changes: list[tuple[np.ufunc, Contributions]] = []
+        self._rebuild = True
         self._rebuilt_size = 0
 
     def move(self, subset: Indices) -> None:
@@ -72,9 +73,10 @@ class Pairs:
         """
         left = np.setdiff1d(self.subset, subset, assume_unique=True)
         entered = np.setdiff1d(subset, self.subset, assume_unique=True)
-        rebuilt = len(left) > 0 and 4 * len(subset) <= self._rebuilt_size
-        if rebuilt or len(left) + len(entered) >= len(subset) or not self.plan.keep:
-            self._clear()
+        worn = len(left) > 0 and 4 * len(subset) <= self._rebuilt_size
+        cheap = len(left) + len(entered) >= len(subset)
+        self._rebuild = worn or cheap or not self.plan.keep
+        if self._rebuild:
             self._rebuilt_size = len(subset)
             left, entered = left[:0], subset
         self.subset = subset
@@ -84,29 +86,32 @@ class Pairs:
             if len(changed)
         ]
 
-    def _clear(self) -> None:
-        for D in self._D:
-            if D is not None:
-                D[:] = 0.0
-
     def totals(self, index: int) -> Array:
         """D of the current subset on one tile, to be read only."""
         tile, D = self.plan.tiles[index], self._D[index]
         if D is None:
             # Kept matrices have memory of their own; others are valid until the next call.
             D = np.empty(tile.shape) if self.plan.keep else self.scratch.take("totals", tile.shape)
-            D[:] = 0.0
-            if self.plan.keep:
-                self._D[index] = D
+        if self._rebuild:
+            return self._rebuilt(index, tile, D)
         for ufunc, contributions in self._changes:
             change = contributions.panel(tile, out=self.scratch.take("change", tile.shape))
             ufunc(D, change, out=D)
         return D
 
+    def _rebuilt(self, index: int, tile: Tile, D: Array) -> Array:
+        for _, contributions in self._changes:
+            contributions.panel(tile, out=D)
+        if not self._changes:  # the empty subset
+            D[:] = 0.0
+        if self.plan.keep:
+            self._D[index] = D
+        return D
+
     def settle(self) -> None:
         """Every tile has been asked for since the last move: let go of what its update needed."""
         if self.plan.keep:
-            self._changes = []
+            self._changes, self._rebuild = [], False
 
     def weights(self, index: int) -> Array:
         """W on one tile, its pairs a < b only; to be read only."""

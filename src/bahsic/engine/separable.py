@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -27,6 +26,15 @@ MAX_DEGREE = 40
 MAX_EXPONENT = 10.0
 
 _EPS = float(np.finfo(np.float64).eps)
+
+
+# For each degree and for a grid of ellipses: what `interpolation_remainders` combines.
+_RHO = np.geomspace(1.2, 400.0, 60)
+_LEAVING_BOUND = ((_RHO + 1 / _RHO) / 2 + 1) ** 2
+_ENTERING_BOUND = ((_RHO - 1 / _RHO) / 2) ** 2
+_DEGREES = np.arange(MAX_DEGREE + 1)
+_LOG_ERRORS = np.log(4 / (_RHO - 1)) - _DEGREES[:, None] * np.log(_RHO)
+_FACTORS = 2 * (2 + 2 / np.pi * np.log(_DEGREES + 1))
 
 
 @dataclass(frozen=True)
@@ -64,34 +72,38 @@ class Expansion:
     @cached_property
     def monomials(self) -> Array:
         """Coefficients of the phi_k in powers of x / radius, those of the other parity exactly zero."""
-        coefficients = np.stack([self._monomials(row) for row in self.functions])
+        coefficients = self.functions @ monomial_matrix(self.degree)
         odd = np.abs(coefficients[:, 1::2]).sum(axis=1) > np.abs(coefficients[:, ::2]).sum(axis=1)
         coefficients[odd, ::2] = 0.0
         coefficients[~odd, 1::2] = 0.0
         return coefficients
 
     @cached_property
-    def edge_monomials(self) -> Array:
-        """Coefficients of u in powers of x / radius."""
-        coefficients = self._monomials(self.edge)
-        coefficients[1::2] = 0.0
-        return coefficients
-
-    def _monomials(self, row: Array) -> Array:
-        coefficients = np.zeros(len(row))
-        found = chebyshev.cheb2poly(row)
-        coefficients[: len(found)] = found
-        return coefficients
+    def powers(self) -> Array:
+        """Coefficients of the phi_k in powers of x."""
+        return self.monomials * self.radius ** -np.arange(self.degree + 1.0)
 
     @cached_property
-    def squares(self) -> Array:
-        """Coefficients of phi_k^2 in even powers of x / radius, shape (n_terms, degree + 1)."""
-        return np.stack([np.convolve(row, row)[::2] for row in self.monomials])
+    def edge_powers(self) -> Array:
+        """Coefficients of u in powers of x."""
+        coefficients = self.edge @ monomial_matrix(self.degree)
+        coefficients[1::2] = 0.0
+        return coefficients * self.radius ** -np.arange(self.degree + 1.0)
 
     @property
     def tails(self) -> Array:
         """Sum of abs(lambda_k) from the k-th on, for k = 0, 1, ..., n_terms."""
         return np.append(np.cumsum(np.abs(self.eigenvalues)[::-1])[::-1], 0.0)
+
+
+@lru_cache(maxsize=MAX_DEGREE + 1)
+def monomial_matrix(degree: int) -> Array:
+    """Coefficients of the Chebyshev polynomials of degrees 0 to ``degree`` in powers, one in each row."""
+    matrix = np.eye(degree + 1)
+    for n in range(2, degree + 1):
+        matrix[n] = -matrix[n - 2]
+        matrix[n, 1:] += 2 * matrix[n - 1, :-1]
+    return matrix
 
 
 def interpolation_remainders(a: float, radius: float) -> Array:
@@ -101,16 +113,9 @@ def interpolation_remainders(a: float, radius: float) -> Array:
     Bernstein ellipse of parameter rho is wrong by at most 4 B rho^-N / (rho - 1). The best rho of a
     grid is taken. The factor in front pays for the second variable (Lebesgue constant) and for u.
     """
-    rho = np.geomspace(1.2, 400.0, 60)
     exponent = a * radius**2
-    if a > 0:
-        log_bound = exponent * ((rho + 1 / rho) / 2 + 1) ** 2
-    else:
-        log_bound = -exponent * ((rho - 1 / rho) / 2) ** 2
-    degree = np.arange(MAX_DEGREE + 1)
-    log_error = np.log(4 / (rho - 1)) + log_bound - degree[:, None] * np.log(rho)
-    lebesgue = 1 + 2 / np.pi * np.log(degree + 1)
-    return np.asarray(2 * (1 + lebesgue) * np.exp(np.minimum(log_error.min(axis=1), 700.0)))
+    log_bound = exponent * _LEAVING_BOUND if a > 0 else -exponent * _ENTERING_BOUND
+    return _FACTORS * np.exp(np.minimum((_LOG_ERRORS + log_bound).min(axis=1), 700.0))
 
 
 def is_expandable(a: float, radius: float | Array) -> bool | NDArray[np.bool_]:
@@ -160,12 +165,12 @@ def expansion(a: float, radius: float, tolerance: float) -> Expansion:
 def _eigenfunctions(coefficients: Array, radius: float) -> tuple[Array, Array]:
     """Eigenvalues and functions that are orthonormal where standardised features have their values.
 
-    The measure is mostly the standard normal one: the terms are then ordered by what they matter for
-    the data, not at the corners of the square where there are no data.
+    The measure is mostly a normal one, for standardised features the standard one: the terms are then
+    ordered by what they matter for the data, not at the corners of the square where there are none.
     """
-    n = len(coefficients)
+    n, scale = len(coefficients), min(max(1.0, radius / 6), radius / 1.5)
     angles = np.pi * (np.arange(4 * n) + 0.5) / (4 * n)
-    normal = np.exp(-0.5 * (radius * np.cos(angles)) ** 2) * np.sin(angles)
+    normal = np.exp(-0.5 * (radius / scale * np.cos(angles)) ** 2) * np.sin(angles)
     weights = 0.95 * normal / normal.sum() + 0.05 / len(angles)
     basis = np.cos(np.outer(np.arange(n), angles))
     factor = np.linalg.cholesky((basis * weights) @ basis.T)
@@ -186,13 +191,14 @@ def chebyshev_values(z: Array, degree: int) -> Array:
     return values
 
 
-def even_polynomial(coefficients: Array, u: Array, z: Array) -> Array:
-    """A polynomial in z that is even or odd, given u = z^2: half the steps of Horner's rule."""
+def even_polynomial(coefficients: Array, square: Array, x: Array, out: Array) -> Array:
+    """A polynomial in x that is even or odd, given x^2: half the steps of Horner's rule."""
     odd = bool(coefficients[1::2].any())
     halved = coefficients[1::2] if odd else coefficients[::2]
-    values = u * halved[-1]
+    np.multiply(square, halved[-1], out=out)
     for coefficient in halved[-2:0:-1]:
-        values += coefficient
-        values *= u
-    values += halved[0]
-    return np.multiply(values, z, out=values) if odd else values
+        out += coefficient
+        out *= square
+    if halved[0]:
+        out += halved[0]
+    return np.multiply(out, x, out=out) if odd else out

@@ -25,8 +25,11 @@ Columns = NDArray[Any]
 # It bounds the rounding error of a float32 product.
 INNER = 1024
 
+# Columns of one product, few enough for it to stay in the cache.
+COLUMNS = 512
+
 # Elements that elementwise passes work on at a time, so that they stay in the cache.
-STRIP = 1 << 18
+STRIP = 1 << 17
 
 _NEGLIGIBLE = 1e-14
 
@@ -88,13 +91,13 @@ def quadratic_forms(columns: Columns, M: Columns, tile: Tile, scratch: Scratch) 
     Both have one dtype; partial sums of at most ``INNER`` products are added in float64.
     """
     total = np.zeros(len(columns))
-    left = columns[:, tile.rows]
-    product = scratch.take("product", (len(columns), M.shape[0]), columns.dtype)
-    for start in range(0, M.shape[1], INNER):
-        stop = min(start + INNER, M.shape[1])
-        right = columns[:, tile.start + start : tile.start + stop]
-        np.matmul(right, M[:, start:stop].T, out=product)
-        total += np.vecdot(product, left)
+    for first in range(0, len(columns), COLUMNS):
+        some = columns[first : first + COLUMNS]
+        product = scratch.take("product", (len(some), M.shape[0]), columns.dtype)
+        for start in range(0, M.shape[1], INNER):
+            stop = min(start + INNER, M.shape[1])
+            np.matmul(some[:, tile.start + start : tile.start + stop], M[:, start:stop].T, out=product)
+            total[first : first + COLUMNS] += np.vecdot(product, some[:, tile.rows])
     return 2 * total
 
 
@@ -106,23 +109,27 @@ def row_sums(M: Columns, tile: Tile) -> Array:
     return sums
 
 
-def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Scratch) -> float:
-    """Sum of M exp(shift (D - centre)): by a few moments where the exponent is small."""
+def exponential_sum(
+    M: Array, total: float, D: Array, centre: float, shift: float, scratch: Scratch
+) -> float:
+    """Sum of M exp(shift (D - centre)), given that of M: by moments where the exponent is small."""
     z = np.subtract(D, centre, out=scratch.take("z", D.shape))
-    z *= shift
     square = np.multiply(z, z, out=scratch.take("square", D.shape))
-    order = _taylor_order(math.sqrt(float(square.max())))
+    order = _taylor_order(abs(shift) * math.sqrt(float(square.max())))
     if order is None:
+        z *= shift
         np.exp(z, out=z)
         return float(np.vdot(M, z))
-    even, odd = M, np.multiply(M, z, out=z)  # M z^n for the last even and odd n
-    total = float(M.sum() + odd.sum())
+    total += shift * float(np.vdot(M, z))
+    even, odd = M, z  # M z^(n - 2), for the last even and odd n
     for n in range(2, order + 1):
-        if n >= 4 and n % 2 == 0:
+        if n == 3:
+            odd = np.multiply(M, z, out=z)
+        elif n >= 4 and n % 2 == 0:
             even = np.multiply(even, square, out=scratch.take("even", D.shape))
-        elif n >= 4:
+        elif n >= 5:
             odd *= square
-        total += float(np.vdot(odd if n % 2 else even, square)) / math.factorial(n)
+        total += shift**n / math.factorial(n) * float(np.vdot(odd if n % 2 else even, square))
     return total
 
 

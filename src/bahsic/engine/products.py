@@ -1,0 +1,116 @@
+"""Scores for kernels of inner products: one product for the linear kernel, p for degree p."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.engine.executor import Executor, map_sum
+from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.pairs import Pairs
+from bahsic.engine.plan import Plan
+from bahsic.engine.scorer import Scorer, diagonal
+from bahsic.engine.tile import InnerProducts, quadratic_forms, row_sums
+from bahsic.hsic import Weights
+from bahsic.kernels.base import Kernel
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_EPS = float(np.finfo(np.float64).eps)
+
+# Beyond this the powers are better taken of each candidate's own totals.
+MAX_DEGREE = 6
+
+
+class PolynomialScorer(Scorer):
+    r"""Scores for k = (D + c)^p with D the inner product, by the binomial formula.
+
+    .. math:: (D \mp x x' + c)^p = \sum_q \binom{p}{q} (\mp x x')^q (D + c)^{p - q}
+
+    so that a change of the score is a sum of p quadratic forms in the powers of the column. With
+    p = 1 and c = 0 it does not depend on the subset: that is the linear kernel.
+    """
+
+    def __init__(
+        self,
+        XT: Array,
+        kernel: Kernel,
+        weights: Weights,
+        executor: Executor,
+        plan: Plan,
+        *,
+        degree: int = 1,
+        coef0: float = 0.0,
+    ) -> None:
+        super().__init__(XT, kernel, weights)
+        self._pairs = Pairs(XT, InnerProducts, weights, plan)
+        self._executor, self._diagonal = executor, diagonal(weights)
+        self._degree, self._coef0 = degree, coef0
+        self._linear: Intervals | None = None
+
+    def kernel(self, reference: Indices, size: int) -> Kernel:
+        """The kernel itself: it has no rules."""
+        return self._kernel
+
+    def _score(self, subset: Indices, kernel: Kernel) -> float:
+        if self._degree == 1:
+            return float(self._products().values[subset].sum())
+        self._pairs.move(subset)
+
+        def tile_score(index: int) -> tuple[Array, ...]:
+            K = (self._pairs.totals(index) + self._coef0) ** self._degree
+            return (np.array(2 * np.vdot(K, self._pairs.weights(index))),)
+
+        (score,) = map_sum(self._executor, tile_score, range(len(self._pairs.plan.tiles)))
+        self._pairs.settle()
+        return float(score + self._diagonal @ (self._norms(subset) + self._coef0) ** self._degree)
+
+    def _round(
+        self, subset: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
+    ) -> tuple[Sequence[Stage], float]:
+        sign = -1.0 if leaving else 1.0
+        score = self._score(subset, kernel) if len(subset) else 0.0
+        if self._degree == 1:
+            known = self._products()
+            return [lambda p: Intervals(sign * known.values[candidates[p]], known.radii[candidates[p]])], score
+        self._pairs.move(subset)
+        return [lambda positions: self._changes_by(subset, candidates[positions], sign)], score
+
+    def _products(self) -> Intervals:
+        """x' W x of every feature; subsets don't matter to the linear kernel."""
+        if self._linear is None:
+            everything = np.arange(len(self.XT))
+            self._linear = self._changes_by(everything[:0], everything, 1.0)
+        return self._linear
+
+    def _norms(self, subset: Indices) -> Array:
+        return np.einsum("ij,ij->j", self.XT[subset], self.XT[subset])
+
+    def _changes_by(self, subset: Indices, features: Indices, sign: float) -> Intervals:
+        values, sizes = np.zeros(len(features)), np.zeros(len(features))
+        base, columns = self._norms(subset) + self._coef0, self.XT[features]
+        powers = np.ones_like(columns)
+        for q in range(1, self._degree + 1):
+            powers *= columns
+            factor = comb(self._degree, q) * sign**q
+            forms, magnitudes = self._forms(powers, self._degree - q)
+            on_diagonal = self._diagonal * base ** (self._degree - q)
+            squares = powers**2
+            values += factor * (forms + squares @ on_diagonal)
+            sizes += abs(factor) * (squares @ (magnitudes + np.abs(on_diagonal)))
+        rounding = _EPS * (self.XT.shape[1] + 16 * self._degree + len(subset))
+        return Intervals(values, rounding * sizes)
+
+    def _forms(self, columns: Array, power: int) -> tuple[Array, ...]:
+        """phi' M phi of every column for M = W (D + c)^power, and the row sums of abs(M)."""
+
+        def tile_forms(index: int) -> tuple[Array, ...]:
+            tile, W = self._pairs.plan.tiles[index], self._pairs.weights(index)
+            M = W * (self._pairs.totals(index) + self._coef0) ** power if power else W
+            return quadratic_forms(columns, M, tile, self._pairs.scratch), row_sums(np.abs(M), tile)
+
+        return map_sum(self._executor, tile_forms, range(len(self._pairs.plan.tiles)))

@@ -1,0 +1,131 @@
+"""Backward elimination and forward selection: which features leave or enter, round by round.
+
+The search knows neither kernels nor scikit-learn: it asks a scorer which features are next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Indices = NDArray[np.intp]
+
+
+class Ranked(Protocol):
+    """What a scorer answers: the next features in order, and the score before they change."""
+
+    @property
+    def features(self) -> Indices: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def kernel(self) -> Any: ...
+
+
+class Scorer(Protocol):
+    """Scores of subsets of features; see `bahsic.engine.scorer.Scorer`."""
+
+    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Ranked: ...
+    def entering(self, subset: Indices, candidates: Indices, count: int) -> Ranked: ...
+    def score(self, subset: Indices) -> Ranked: ...
+
+
+@dataclass(frozen=True)
+class Step:
+    """One round.
+
+    Attributes
+    ----------
+    subset : ndarray of int
+        The features before the round (backward) or after it (forward), in increasing order.
+    score : float
+        The score of that subset with the kernel for its own size.
+    kernel : object
+        That kernel.
+    changed : ndarray of int
+        The features that left or entered, in order.
+    """
+
+    subset: Indices
+    score: float
+    kernel: Any
+    changed: Indices
+
+
+def round_size(step: float, remaining: int) -> int:
+    """How many features change in a round: an int is a count, a float a fraction of the remaining ones.
+
+    Examples
+    --------
+    >>> round_size(0.1, 25), round_size(0.1, 5), round_size(3, 2)
+    (2, 1, 2)
+    """
+    count = int(step) if isinstance(step, Integral) else math.floor(step * remaining)
+    return min(remaining, max(1, count))
+
+
+def backward(scorer: Scorer, constant: NDArray[np.bool_], step: float) -> Iterator[Step]:
+    """Eliminate all features, the least relevant ones first (the paper's algorithm BAHSIC).
+
+    Parameters
+    ----------
+    scorer : Scorer
+    constant : ndarray of bool of shape (n_features,)
+        Features that say nothing: they leave before any other.
+    step : float or int
+        See `round_size`.
+
+    Yields
+    ------
+    Step
+        Until no feature is left.
+    """
+    subset = np.arange(len(constant))
+    while len(subset):
+        count = round_size(step, len(subset))
+        idle = subset[constant[subset]][:count]
+        candidates = subset[~constant[subset]]
+        ranked = scorer.leaving(subset, candidates, count - len(idle))
+        leaving = np.concatenate([idle, ranked.features])
+        yield Step(subset, ranked.score, ranked.kernel, leaving)
+        subset = np.setdiff1d(subset, leaving, assume_unique=True)
+
+
+def forward(scorer: Scorer, constant: NDArray[np.bool_], step: float, n_features: int) -> Iterator[Step]:
+    """Select features, the most relevant ones first.
+
+    Parameters
+    ----------
+    scorer : Scorer
+    constant : ndarray of bool of shape (n_features,)
+        Features that say nothing: they enter after all others.
+    step : float or int
+        See `round_size`.
+    n_features : int
+        How many features are wanted.
+
+    Yields
+    ------
+    Step
+        Until there are that many features.
+    """
+    subset = np.empty(0, dtype=np.intp)
+    entering = subset
+    while len(subset) < n_features:
+        outside = np.setdiff1d(np.arange(len(constant)), subset, assume_unique=True)
+        count = min(round_size(step, len(outside)), n_features - len(subset))
+        candidates, idle = outside[~constant[outside]], outside[constant[outside]]
+        wanted = min(count, len(candidates))
+        ranked = scorer.entering(subset, candidates, wanted)
+        if len(entering):
+            yield Step(subset, ranked.score, ranked.kernel, entering)
+        entering = np.concatenate([ranked.features, idle[: count - wanted]])
+        subset = np.union1d(subset, entering)
+    final = scorer.score(subset)
+    yield Step(subset, final.score, final.kernel, entering)

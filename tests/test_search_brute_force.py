@@ -1,0 +1,134 @@
+"""Elimination and selection equal brute force from the definition, on many random cases."""
+
+import brute_force
+import numpy as np
+import pytest
+
+from bahsic import BAHSIC, FOHSIC
+from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial
+
+N_CASES = 300
+
+
+def squared(X):
+    return ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=-1)
+
+
+def absolute(X):
+    return np.abs(X[:, None, :] - X[None, :, :]).sum(axis=-1)
+
+
+def median(D):
+    """Median distance over the pairs i < j, of the non-zero ones if it is zero."""
+    distances = D[np.triu_indices(len(D), 1)]
+    found = np.median(distances)
+    return found if found else np.median(distances[distances > 0])
+
+
+# Our kernel, and the same by definition: a function of columns and of the size that the rule is for.
+KERNELS = {
+    "gaussian": ("gaussian", lambda X, size: np.exp(-squared(X) / (2 * size))),
+    "gaussian 0.3": (Gaussian(0.3), lambda X, size: np.exp(-0.3 * squared(X))),
+    "gaussian 40": (Gaussian(40.0), lambda X, size: np.exp(-40.0 * squared(X))),
+    "laplacian": ("laplacian", lambda X, size: np.exp(-absolute(X) / (2 * size))),
+    "laplacian 30": (Laplacian(30.0), lambda X, size: np.exp(-30.0 * absolute(X))),
+    "linear": ("linear", lambda X, size: X @ X.T),
+    "polynomial": (Polynomial(degree=2), lambda X, size: (X @ X.T + 1) ** 2),
+    "cubic": (Polynomial(degree=3, coef0=0.5), lambda X, size: (X @ X.T + 0.5) ** 3),
+    "seventh": (Polynomial(degree=7, coef0=1.0), lambda X, size: (X @ X.T + 1) ** 7),
+    "inverse": ("inverse_distance", lambda X, size: 1 / (1 + np.sqrt(squared(X) / (2 * size)))),
+    "inverse 2": (InverseDistance(offset=0.5, gamma=2.0), lambda X, size: 1 / (0.5 + np.sqrt(2 * squared(X)))),
+    "sum": (
+        Gaussian("dimension") + Linear(),
+        lambda X, size: np.exp(-squared(X) / (2 * size)) + X @ X.T,
+    ),
+    "function": (lambda X, Y: np.minimum(X[:, None], Y[None]).sum(axis=-1),
+                 lambda X, size: np.minimum(X[:, None], X[None]).sum(axis=-1)),
+}
+
+
+def random_columns(rng, m, d):
+    columns = []
+    for _ in range(d):
+        kind = rng.integers(7)
+        if kind == 0 and columns:
+            columns.append(columns[rng.integers(len(columns))].copy())
+        elif kind == 1:
+            columns.append(np.full(m, rng.normal()))
+        elif kind == 2:
+            columns.append(rng.integers(0, 2, m).astype(float))
+        elif kind == 3:
+            columns.append(rng.standard_cauchy(m))
+        elif kind == 4:
+            columns.append(rng.integers(0, rng.integers(3, 6), m).astype(float))
+        else:
+            columns.append(rng.normal(size=m) * 10.0 ** rng.integers(-3, 4) + rng.normal() * 100)
+    return np.stack(columns, axis=1)
+
+
+def random_labels(rng, m, X):
+    """Labels with their Gram matrix by definition, and the name of the kernel."""
+    kind = rng.choice(["binary", "multiclass", "regression", "delta", "precomputed"])
+    if kind == "binary":
+        y = np.resize([0, 1], m)
+        rng.shuffle(y)
+        rho = np.where(y == 1, 1 / np.sum(y == 1), -1 / np.sum(y == 0))
+        return y, np.outer(rho, rho), kind
+    if kind == "multiclass":
+        y = np.resize([0, 1, 2], m)
+        rng.shuffle(y)
+        counts = np.array([np.sum(y == c) for c in range(3)])
+        Y = np.where(y[:, None] == np.arange(3), 1 / counts, 1 / (counts - m))
+        return y, Y @ Y.T, kind
+    if kind == "delta":
+        y = rng.integers(0, 3, m)
+        return y, (y[:, None] == y).astype(float), kind
+    y = X[:, 0] * X[:, -1] + rng.normal(size=m)
+    D = squared(y[:, None])
+    L = np.exp(-D / (2 * median(np.sqrt(D)) ** 2))
+    return (y, L, "regression") if kind == "regression" else (L, L, "precomputed")
+
+
+def random_case(seed):
+    rng = np.random.default_rng(seed)
+    m, d = int(rng.integers(4, 61)), int(rng.integers(1, 13))
+    X = random_columns(rng, m, d)
+    y, L, target = random_labels(rng, m, X)
+    name = rng.choice(list(KERNELS), p=[0.4] + [0.6 / (len(KERNELS) - 1)] * (len(KERNELS) - 1))
+    statistic = str(rng.choice(["unbiased", "biased"]))
+    step = [1, 0.1, 0.3, 0.5, 2][rng.integers(5)]
+    return X, y, L, target, str(name), statistic, step
+
+
+@pytest.mark.filterwarnings("ignore:.*features are constant")
+@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
+def test_order_equals_brute_force(selector, block):
+    for seed in range(block * N_CASES // 10, (block + 1) * N_CASES // 10):
+        X, y, L, target, name, statistic, step = random_case(seed)
+        kernel, definition = KERNELS[name]
+        fitted = selector(
+            n_features_to_select=X.shape[1], step=step, kernel=kernel, target_kernel=target,
+            statistic=statistic, n_jobs=1,
+        ).fit(X, y)
+        Z, constant = brute_force.standardised(X)
+        check_path(fitted, Z, L, constant, definition, statistic, step, leaving=selector is BAHSIC)
+
+
+def check_path(fitted, Z, L, constant, definition, statistic, step, *, leaving):
+    d = Z.shape[1]
+    subset = list(range(d)) if leaving else []
+    for step_record in fitted.path_:
+        chosen = list(step_record.features)
+        remaining = len(subset) if leaving else d - len(subset)
+        assert len(chosen) == brute_force.round_size(step, remaining)
+        brute_force.check_round(definition, Z, L, statistic, subset, chosen, constant, leaving)
+        before = subset
+        subset = [j for j in subset if j not in chosen] if leaving else sorted([*subset, *chosen])
+        scored = before if leaving else subset
+        K = definition(Z[:, scored], len(scored))
+        expected = brute_force.hsic(K, L, statistic)
+        scale = np.abs(K).max() * np.abs(L).max()
+        assert step_record.n_features == len(scored)
+        assert step_record.hsic == pytest.approx(expected, rel=1e-9, abs=1e-12 * scale)
+    assert sorted(fitted.ranking_) == [1] * d
