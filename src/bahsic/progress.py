@@ -30,7 +30,7 @@ def reported(estimator: Any, rounds: Iterable[Item], n_rounds: int, X: Any, y: A
         yield from rounds
         return
     data = {"estimator": estimator, "X": X, "y": y}
-    fit = estimator._init_callback_context(max_subtasks=n_rounds)
+    fit = estimator._init_callback_context(max_subtasks=n_rounds)  # noqa: SLF001 - scikit-learn's hook for authors
     fit.call_on_fit_task_begin(**data)
     iterator = iter(rounds)
     for _ in range(n_rounds):

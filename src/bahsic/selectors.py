@@ -20,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bahsic.engine import Scorer, scorer_for, threads
 from bahsic.hsic import hsic_variance, label_weights
 from bahsic.kernels import LabelKernel, Precomputed, kernel_from_name, label_kernel
-from bahsic.kernels.base import Kernel
 from bahsic.kernels.bandwidth import ScaledKernel
+from bahsic.kernels.base import Kernel
 from bahsic.progress import CallbackSupportMixin, reported, with_callbacks
 from bahsic.search import Step, backward, forward, round_size
 
@@ -57,7 +57,7 @@ class PathStep:
     features: tuple[int, ...]
 
 
-class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """What backward elimination and forward selection share."""
 
     def __init__(
@@ -81,7 +81,7 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # type: ig
         self.standard_errors = standard_errors
         self.n_jobs = n_jobs
 
-    @with_callbacks
+    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any) -> Self:
         """Rank the features by their contribution to the dependence between X and y.
 
@@ -107,12 +107,11 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # type: ig
         XT, constant = prepared_columns(X, kernel, standardize=self.standardize)
         self._report_constant(constant)
         weights = label_weights(labels, self.statistic)  # type: ignore[arg-type]
-        path: list[PathStep] = []
         with threads(self.n_jobs) as executor:
             scorer = scorer_for(XT, kernel, weights, executor)
             steps = self._steps(scorer, constant, n_selected)
-            for step in reported(self, steps, self._n_rounds(X.shape[1], n_selected), X, y):
-                path.append(self._record(step, XT, labels))
+            rounds = reported(self, steps, self._n_rounds(X.shape[1], n_selected), X, y)
+            path = [self._record(step, XT, labels) for step in rounds]
             order = self._order(scorer, constant, [j for step in path for j in step.features])
         self.n_features_ = n_selected
         self.target_kernel_ = labels.name
@@ -147,7 +146,8 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # type: ig
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")
-        return self.support_
+        support: NDArray[np.bool_] = self.support_
+        return support
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -167,7 +167,9 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # type: ig
             raise ValueError(f"n_jobs is {self.n_jobs!r}; accepted: None or an int other than 0")
         kernel = kernel_from_name(self.kernel)
         if isinstance(kernel, Precomputed):
-            raise ValueError("kernel is 'precomputed'; accepted: a kernel of features, of which some are to be selected")
+            raise ValueError(  # noqa: TRY004 - a value of the parameter, like its name "precomputed"
+                "kernel is 'precomputed'; accepted: a kernel on features, some of which are to be selected"
+            )
         if isinstance(kernel, ScaledKernel):
             kernel.check()
         return kernel
@@ -180,7 +182,7 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):  # type: ig
         X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=1)
         labels = label_kernel(y, self.target_kernel)
         if len(X) != len(labels):
-            raise ValueError(f"X has {len(X)} samples and y has {len(labels)}; accepted: inconsistent lengths never are")
+            raise ValueError(f"X has {len(X)} samples, y has {len(labels)}; accepted: the same number in both")
         fewest = 4 if self.statistic == "unbiased" else 2
         if len(X) < fewest:
             raise ValueError(
@@ -391,9 +393,7 @@ class FOHSIC(_Selector):
         return self.selection_order_
 
 
-def prepared_columns(
-    X: NDArray[Any], kernel: Kernel, *, standardize: bool
-) -> tuple[Array, NDArray[np.bool_]]:
+def prepared_columns(X: NDArray[Any], kernel: Kernel, *, standardize: bool) -> tuple[Array, NDArray[np.bool_]]:
     """A new array with a feature in each row, standardised if asked for, and which are constant.
 
     Where features are not standardised, they are still centred for kernels of differences, which
@@ -409,8 +409,10 @@ def prepared_columns(
             XT -= XT.mean(axis=1, keepdims=True)
         XT[constant] *= not isinstance(kernel, ScaledKernel)
         return XT, constant
-    _, exponents = np.frexp(np.abs(XT).max(axis=1))  # exact, and out of the way of overflow
-    np.ldexp(XT, -exponents[:, None], out=XT)
+    peaks = np.maximum(XT.max(axis=1), -XT.min(axis=1))
+    extreme = (peaks > _LARGEST) | (peaks < 1 / _LARGEST)
+    if extreme.any():  # a power of two is exact, and out of the way of overflow and underflow
+        XT[extreme] = np.ldexp(XT[extreme], -np.frexp(peaks[extreme])[1][:, None])
     for _ in range(2):  # the second time takes off what rounding left of a large mean
         XT -= XT.mean(axis=1, keepdims=True)
     deviations = np.sqrt(np.vecdot(XT, XT) / XT.shape[1])

@@ -57,9 +57,7 @@ def scorer_for(
     if type(kernel) is Linear:
         return PolynomialScorer(XT, kernel, weights, executor, plan)
     if type(kernel) is Polynomial and kernel.degree <= MAX_DEGREE:
-        return PolynomialScorer(
-            XT, kernel, weights, executor, plan, degree=kernel.degree, coef0=kernel.coef0
-        )
+        return PolynomialScorer(XT, kernel, weights, executor, plan, degree=kernel.degree, coef0=kernel.coef0)
     if type(kernel) is Laplacian:
         return LaplacianScorer(XT, kernel, weights, executor, plan)
     return GenericScorer(XT, kernel, weights)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,9 +51,7 @@ def few_levels(XT: Array) -> tuple[Levels, ...]:
         if 2 <= len(values) <= MAX_LEVELS:
             order = np.argsort(-counts, kind="stable")
             position = np.argsort(order)
-            found.setdefault(len(values), []).append(
-                (int(column), values[order], position[codes].astype(np.int8))
-            )
+            found.setdefault(len(values), []).append((int(column), values[order], position[codes].astype(np.int8)))
     return tuple(
         Levels(
             np.array([column for column, _, _ in group]),
@@ -65,11 +62,11 @@ def few_levels(XT: Array) -> tuple[Levels, ...]:
     )
 
 
-def _suspects(XT: Array) -> Iterator[int]:
+def _suspects(XT: Array) -> Indices:
     """Columns that have few values among the first samples."""
     first = np.sort(XT[:, :_SAMPLE], axis=1)
     n_values = 1 + np.count_nonzero(np.diff(first, axis=1), axis=1)
-    yield from np.flatnonzero(n_values <= MAX_LEVELS)
+    return np.flatnonzero(n_values <= MAX_LEVELS)
 
 
 def copies(XT: Array) -> Indices:

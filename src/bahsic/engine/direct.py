@@ -12,7 +12,7 @@ from bahsic.engine.executor import Executor, map_sum
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import Plan
-from bahsic.engine.scorer import Scorer, diagonal
+from bahsic.engine.scorer import Scorer, diagonal, gamma_of
 from bahsic.engine.tile import AbsoluteDistances, strips
 from bahsic.hsic import Weights
 from bahsic.kernels import Laplacian
@@ -35,16 +35,14 @@ class LaplacianScorer(Scorer):
     greater of exp(gamma x) exp(-gamma y) and exp(-gamma x) exp(gamma y), two outer products.
     """
 
-    def __init__(
-        self, XT: Array, kernel: Laplacian, weights: Weights, executor: Executor, plan: Plan
-    ) -> None:
+    def __init__(self, XT: Array, kernel: Laplacian, weights: Weights, executor: Executor, plan: Plan) -> None:
         super().__init__(XT, kernel, weights)
         self._pairs = Pairs(XT, AbsoluteDistances, weights, plan)
         self._executor = executor
         self._trace = float(diagonal(weights).sum())  # k(x, x) = 1
 
     def _score(self, subset: Indices, kernel: Kernel) -> float:
-        gamma = _gamma(kernel)
+        gamma = gamma_of(kernel)
         self._pairs.move(subset)
 
         def tile_score(index: int) -> tuple[Array, ...]:
@@ -62,7 +60,7 @@ class LaplacianScorer(Scorer):
         self._pairs.move(subset)
 
         def direct(positions: Indices) -> Intervals:
-            return self._scores(_gamma(kernel), candidates[positions], leaving=leaving)
+            return self._scores(gamma_of(kernel), candidates[positions], leaving=leaving)
 
         return [direct], score
 
@@ -97,11 +95,6 @@ class LaplacianScorer(Scorer):
         return Intervals(values, _EPS * (64 + 4 * reach) * sizes)
 
 
-def _gamma(kernel: Kernel) -> float:
-    assert isinstance(kernel, Laplacian)
-    return float(kernel.gamma)  # type: ignore[arg-type]
-
-
 def _laplacian_factor(left: Array, right: Array, a: float, out: Array, other: Array) -> Array:
     """exp(a abs(x - y)) without an exponential for each pair."""
     np.multiply.outer(np.exp(a * left), np.exp(-a * right), out=out)
@@ -113,12 +106,12 @@ class GenericScorer(Scorer):
     """Scores for any kernel, by its whole matrix for each candidate: correct, and slow."""
 
     @cached_property
-    def _W(self) -> Array:
-        return self._weights.matrix()
+    def _matrix(self) -> Array:
+        return np.asarray(self._weights.matrix(), dtype=np.float64)
 
     def _products(self, subset: Indices, kernel: Kernel) -> tuple[float, float]:
         """The score of a subset, and the sum of the magnitudes of its terms."""
-        K = kernel(np.ascontiguousarray(self.XT[subset].T)) * self._W
+        K = kernel(np.ascontiguousarray(self.XT[subset].T)) * self._matrix
         return float(K.sum()), float(np.abs(K).sum())
 
     def _score(self, subset: Indices, kernel: Kernel) -> float:

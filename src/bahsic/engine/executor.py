@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -17,6 +18,9 @@ from threadpoolctl import ThreadpoolController
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Sums = tuple[NDArray[np.float64], ...]
+
+
+_SWITCH_INTERVAL = 5e-4  # seconds
 
 
 class Executor(Protocol):
@@ -63,16 +67,13 @@ class ThreadExecutor:
         results: dict[int, Result] = {}
 
         def work() -> None:
-            try:
-                while True:
-                    index, item = waiting.popleft()
+            while (task := _next(waiting)) is not None:
+                index, item = task
+                try:
                     results[index] = function(item)
-            except IndexError:  # none is left; an IndexError of the function leaves items behind
-                if waiting:
+                except BaseException:
+                    waiting.clear()  # nobody wants the rest
                     raise
-            except BaseException:
-                waiting.clear()  # nobody wants the rest
-                raise
 
         n_helpers = min(self.n_threads, len(waiting)) - 1
         helpers = [self._pool.submit(work) for _ in range(n_helpers)] if self._pool else []
@@ -85,6 +86,14 @@ class ThreadExecutor:
         return [results[index] for index in range(len(results))]
 
 
+def _next(waiting: deque[tuple[int, Item]]) -> tuple[int, Item] | None:
+    """The next one, or None; asking first would leave time for another thread to take the last one."""
+    try:
+        return waiting.popleft()
+    except IndexError:
+        return None
+
+
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[ThreadExecutor]:
     """An executor for the length of a ``with`` block, BLAS held to one thread in each worker."""
@@ -93,8 +102,19 @@ def threads(n_jobs: int | None) -> Iterator[ThreadExecutor]:
         if n_threads == 1:
             yield ThreadExecutor(1)
             return
-        with ThreadPoolExecutor(n_threads - 1) as pool:
+        with _fair_switching(), ThreadPoolExecutor(n_threads - 1) as pool:
             yield ThreadExecutor(n_threads, pool)
+
+
+@contextmanager
+def _fair_switching() -> Iterator[None]:
+    """Let threads change often: array operations of some 50 us would keep the others waiting for 5 ms."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, _SWITCH_INTERVAL))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 def map_sum(executor: Executor, function: Callable[[Item], Sums], items: Iterable[Item]) -> Sums:

@@ -78,18 +78,37 @@ class Matrices:
         """Number of samples."""
         return len(self.sums)
 
-    def forms_of_W(self, projections: Array, diagonals: Array) -> Array:
+    @property
+    def total(self) -> float:
+        """Bound on the sum of abs(M)."""
+        return float(self.magnitudes.sum()) + self.kappa * self.low_rank.norm * self.n_samples
+
+    def low_rank_forms(self, projections: Array, diagonals: Array) -> Array:
         """phi' W phi from Q' phi (..., q) and the sum of phi^2 over the diagonal of Q B Q'."""
-        return np.vecdot(projections @ self.low_rank.B, projections) - diagonals
+        forms: Array = np.vecdot(projections @ self.low_rank.B, projections) - diagonals
+        return forms
 
 
 @dataclass(frozen=True)
 class LowRank:
-    """W = Q B Q' off the diagonal, with ``diagonal`` = diag(Q B Q'), and the largest row sum of abs(W)."""
+    """W = Q B Q' off the diagonal.
+
+    Attributes
+    ----------
+    Q : ndarray of shape (n_samples, q)
+    B : ndarray of shape (q, q)
+    diagonal : ndarray of shape (n_samples,)
+        The diagonal of Q B Q', which W does not have.
+    sums : ndarray of shape (n_samples,)
+        Row sums of W without its diagonal.
+    norm : float
+        Bound on the row sums of abs(W).
+    """
 
     Q: Array
     B: Array
     diagonal: Array
+    sums: Array
     norm: float
 
 
@@ -147,7 +166,7 @@ class Moments:
     @property
     def degree(self) -> int:
         """Degree of the polynomials that these moments serve."""
-        return self.norms.shape[1] - 1
+        return int(self.norms.shape[1]) - 1
 
     @staticmethod
     def empty(n_features: int, degree: int, q: int) -> Moments:
@@ -228,7 +247,7 @@ class Polynomial:
         (edge, norms), terms, lead = parts, self.expansion, self.n_leading
         lam, degree = terms.eigenvalues[:, None], terms.degree
         projections, diagonals, plain = self.moments.of(self.columns, terms.powers)
-        of_W = lam * matrices.forms_of_W(projections, diagonals)
+        of_W = lam * matrices.low_rank_forms(projections, diagonals)
         # Powers cancel: a value is only as good as the sum of the magnitudes of its terms.
         size = np.abs(terms.monomials).sum(axis=1)[:, None]
         error, m = 4 * (degree + 1) * _EPS * size, matrices.n_samples
@@ -243,8 +262,7 @@ class Polynomial:
             dropped=dropped,
             sizes=sizes,
             error=(largest + matrices.kappa * matrices.low_rank.norm) * inexact.sum(axis=0)
-            + matrices.floor
-            * (2 * edges + sizes.sum(axis=0) + dropped + matrices.kappa * np.abs(of_W).sum(axis=0)),
+            + matrices.floor * (2 * edges + sizes.sum(axis=0) + dropped + matrices.kappa * np.abs(of_W).sum(axis=0)),
             eigenvalues=np.broadcast_to(lam[:lead], norms.shape),
         )
 
@@ -254,14 +272,12 @@ def _copy(phi: Array, out: Functions) -> None:
         target[:] = values
 
 
-def known_from_functions(
-    matrices: Matrices, lam: Array, phi: Array, edge: Array, edge_size: Array, lead: int
-) -> Parts:
+def known_from_functions(matrices: Matrices, lam: Array, phi: Array, edge: Array, edge_size: Array, lead: int) -> Parts:
     """What follows from the values of all functions phi (n_terms, c, n_samples), which are overwritten."""
     projections = phi @ matrices.low_rank.Q
     np.multiply(phi, phi, out=phi)
     norms = phi @ np.column_stack([matrices.magnitudes, matrices.low_rank.diagonal])
-    of_W = lam * matrices.forms_of_W(projections, norms[..., 1])
+    of_W = lam * matrices.low_rank_forms(projections, norms[..., 1])
     bounds = np.abs(lam) * norms[..., 0]
     of_W_size = matrices.kappa * np.abs(of_W).sum(axis=0)
     return (
@@ -324,7 +340,7 @@ class Discrete:
     @property
     def n_leading(self) -> int:
         """Number of terms, which all enter the products."""
-        return self.levels.values.shape[1] - 1
+        return int(self.levels.values.shape[1]) - 1
 
     @property
     def n_double(self) -> int:
@@ -350,15 +366,11 @@ class Discrete:
         core = np.expm1(self.a * squares) - edges[:, :, None] - edges[:, None, :]
         eigenvalues, vectors = np.linalg.eigh(core[:, 1:, 1:])
         tables = np.insert(vectors, 0, 0.0, axis=1)  # every phi_k is zero at the first value
-        phi = np.stack(
-            [np.take_along_axis(tables[:, :, k], codes, axis=1) for k in range(self.n_leading)]
-        )
+        phi = np.stack([np.take_along_axis(tables[:, :, k], codes, axis=1) for k in range(self.n_leading)])
         _copy(phi, out)
         edge = np.take_along_axis(edges, codes, axis=1)
         edge_size = np.abs(edge) @ np.abs(matrices.sums)
-        return known_from_functions(
-            matrices, eigenvalues.T, phi, edge @ matrices.sums, edge_size, self.n_leading
-        )
+        return known_from_functions(matrices, eigenvalues.T, phi, edge @ matrices.sums, edge_size, self.n_leading)
 
     def known(self, parts: Parts, matrices: Matrices) -> Known:
         """What is known of all members."""

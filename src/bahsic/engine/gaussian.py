@@ -52,8 +52,8 @@ _MAX_LEVEL_EXPONENT = 30.0
 # float64 (times the spread over the number of features), and at last.
 _TAILS = (0.05, 0.01, 1e-12)
 
-# Features below which a stage makes all its products in float64.
-_FEW = 64
+# Below so many features a call costs more than the products that it could save.
+_FEW = 30
 
 _DTYPES = (np.float64, np.float32)
 
@@ -61,7 +61,7 @@ _DTYPES = (np.float64, np.float32)
 _ROUNDING = np.array([(INNER + PANEL_HEIGHT + 8) * float(np.finfo(dtype).eps) / 2 for dtype in _DTYPES])
 
 # What the polynomials may leave out, at any pair of samples, relative to the tail.
-_REMAINDER = 0.02
+_REMAINDER = 5e-4
 
 
 @dataclass(frozen=True)
@@ -139,6 +139,7 @@ class GaussianRound:
         self.spread = spread
         sums, magnitudes, own = map_sum(self._executor, self._form, range(len(self._tiles)))
         self._pairs.settle()
+        sums += self._kappa * setting.low_rank.sums
         # Sums over the samples, and the error of D, which is relative to the squared norms.
         reach = float((setting.ranges[setting.pairs.subset] ** 2).sum())
         floor = _EPS * (len(sums) + 64 + 16 * gamma * reach)
@@ -154,20 +155,18 @@ class GaussianRound:
         magnitudes = take("magnitudes", tile.shape, np.float32)
         sums, own = np.zeros(tile.n_samples), 0.0
         for rows in strips(tile.shape):
-            M = np.multiply(D[rows], -self.gamma, out=take("M", D[rows].shape))
-            np.exp(M, out=M)
-            np.subtract(M, self._kappa, out=R[rows])
+            K = np.multiply(D[rows], -self.gamma, out=take("K", D[rows].shape))
+            np.exp(K, out=K)
+            np.subtract(K, self._kappa, out=R[rows])
             R[rows] *= W[rows]
             R32[rows] = R[rows]
             np.abs(R32[rows], out=magnitudes[rows])
-            M *= W[rows]
-            across = M @ np.ones(M.shape[1])
-            sums[tile.rows][rows] += across
-            sums[tile.cols] += np.ones(len(M)) @ M
+            sums[tile.rows][rows] += R[rows] @ np.ones(tile.shape[1])
+            sums[tile.cols] += np.ones(len(K)) @ R[rows]
             if self._own_gamma is not None:
+                M = np.multiply(K, W[rows], out=K) if self._kappa else R[rows]
                 shift = self.gamma - self._own_gamma
-                total = float(across.sum())
-                part = exponential_sum(M, total, D[rows], self._centre, shift, self._pairs.scratch)
+                part = exponential_sum(M, D[rows], self._centre, shift, self._pairs.scratch)
                 own += part * np.exp(shift * self._centre)
         return sums, row_sums(magnitudes, tile), np.array(own)
 
@@ -189,10 +188,12 @@ class GaussianRound:
         np.exp(R, out=R)
         R -= self._kappa
         R *= self._pairs.weights(index)
-        return R.astype(dtype, copy=False)
+        rest: NDArray[Any] = R.astype(dtype, copy=False)
+        return rest
 
     def stages(self, features: Indices) -> tuple[Stage, ...]:
         """Changes by the features at given positions, more exactly from stage to stage."""
+        few = len(features) < _FEW
 
         def first(positions: Indices) -> Intervals:
             # With few features a product costs less than the call, so more terms are worth it.
@@ -206,7 +207,7 @@ class GaussianRound:
 
         def second(positions: Indices) -> Intervals:
             tail = _TAILS[1] * self.spread / len(features)
-            return self.expanded(features[positions], tail, tail)
+            return self.expanded(features[positions], tail, 4 * tail)
 
         def third(positions: Indices) -> Intervals:
             return self.expanded(features[positions], _TAILS[2], _TAILS[2])
@@ -214,13 +215,12 @@ class GaussianRound:
         def last(positions: Indices) -> Intervals:
             return self.direct(features[positions])
 
-        return (first, second, third, last)
+        return (first, third, last) if few else (first, second, third, last)
 
-    def change(self, feature: int) -> float:
-        """Change by one feature to full accuracy."""
-        features = np.array([feature])
+    def exact(self, features: Indices) -> Intervals:
+        """Changes to full accuracy."""
         found = self.expanded(features, _TAILS[2], _TAILS[2])
-        return float((found if np.isfinite(found.radii[0]) else self.direct(features)).values[0])
+        return found if np.isfinite(found.radii).all() else self.direct(features)
 
     def expanded(self, features: Indices, tail: float, rounding: float) -> Intervals:
         """Changes by the expansion.
@@ -244,15 +244,13 @@ class GaussianRound:
         ]
         found = [self._evaluate(*pair) for pair in zip(families, blocks, strict=True)]
         forms = [self._forms(column) for column in columns]
-        total = float(self._matrices.magnitudes.sum())
+        total = self._matrices.total
         for family, known, end, count in zip(families, found, ends, counts, strict=True):
             form = np.concatenate([forms[i][end[i] - count[i] : end[i]] for i in range(2)])
             form = form.reshape(family.n_leading, -1)
-            values[family.members] = known.value + np.vecdot(known.eigenvalues, form, axis=0)
+            values[family.members] = known.value + (known.eigenvalues * form).sum(axis=0)
             unit = np.repeat(_ROUNDING, [family.n_double, family.n_leading - family.n_double])
-            radii[family.members] = (
-                known.dropped + known.error + unit @ known.sizes + family.remainder * total
-            )
+            radii[family.members] = known.dropped + known.error + unit @ known.sizes + family.remainder * total
         return Intervals(values, radii)
 
     def _columns(self, dtype: Any, count: int) -> NDArray[Any]:
@@ -305,7 +303,7 @@ class GaussianRound:
             members = np.sort(positions[near])
             inexact = _ROUNDING[1] * np.abs(terms.eigenvalues) > rounding * terms.tails[0]
             n_double = min(n_leading, int(np.count_nonzero(inexact)))
-            if n_double and len(features) < _FEW:  # reading R twice would cost more
+            if n_double and len(features) < 2 * _FEW:  # reading R twice would cost more
                 n_double = n_leading
             columns = (members, self._pairs.XT, features[members], terms, n_leading, n_double)
             if terms.degree <= self._setting.moments.degree:

@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.columns import few_levels
-from bahsic.engine.executor import Executor, map_sum
+from bahsic.engine.executor import Executor
 from bahsic.engine.families import LowRank, Moments
 from bahsic.engine.gaussian import GaussianRound, GaussianSetting
-from bahsic.engine.intervals import Stage
+from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import Plan
-from bahsic.engine.scorer import Scorer, diagonal
+from bahsic.engine.scorer import Scorer, diagonal, gamma_of
 from bahsic.engine.tile import SquaredDistances
 from bahsic.hsic import Weights
-from bahsic.kernels import Gaussian
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
@@ -25,6 +24,9 @@ Indices = NDArray[np.intp]
 
 # Degree of the polynomials that are worked out by moments; above it their coefficients cancel too much.
 _MOMENT_DEGREE = 12
+
+# Relative accuracy of scores that are recorded.
+_ACCURACY = 1e-11
 
 # Features whose moments are made at a time.
 _CHUNK = 64
@@ -43,13 +45,11 @@ class GaussianScorer(Scorer):
     plan : Plan
     """
 
-    def __init__(
-        self, XT: Array, kernel: Kernel, weights: Weights, executor: Executor, plan: Plan
-    ) -> None:
+    def __init__(self, XT: Array, kernel: Kernel, weights: Weights, executor: Executor, plan: Plan) -> None:
         super().__init__(XT, kernel, weights)
         self._trace = float(diagonal(weights).sum())  # k(x, x) = 1
         self._squares = np.vecdot(XT, XT) / XT.shape[1]
-        low_rank = _low_rank(weights, executor, plan)
+        low_rank = _low_rank(weights)
         self._setting = GaussianSetting(
             pairs=Pairs(XT, SquaredDistances, weights, plan),
             executor=executor,
@@ -75,34 +75,29 @@ class GaussianScorer(Scorer):
         score = self._current.own_score + self._trace if known is None else known
         return self._current.stages(candidates), score
 
-    def _formed(
-        self, subset: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
-    ) -> GaussianRound:
+    def _formed(self, subset: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool) -> GaussianRound:
         self._setting.pairs.move(subset)
         centre = 2 * float(self._squares[subset].sum())
-        own_gamma = None if own is None else _gamma(own)
-        return GaussianRound(self._setting, _gamma(kernel), own_gamma, leaving, centre, self._spread)
+        own_gamma = None if own is None else gamma_of(own)
+        return GaussianRound(self._setting, gamma_of(kernel), own_gamma, leaving, centre, self._spread)
 
-    def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> Indices:
-        best = super()._best(stages, candidates, count)
+    def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> tuple[Indices, Intervals]:
+        best, changes = super()._best(stages, candidates, count)
         self._spread = self._current.spread
         if count == 1:  # the score of the subset to come, with the gamma of this round
+            if changes.radii[0] > _ACCURACY * abs(self._current.score + changes.values[0]):
+                changes = self._current.exact(best)
             changed = np.setxor1d(self._setting.pairs.subset, best)
-            score = self._current.score + self._current.change(int(best[0])) + self._trace
+            score = self._current.score + float(changes.values[0]) + self._trace
             self._known = (changed, self._current.gamma, score)
-        return best
+        return best, changes
 
     def _known_score(self, subset: Indices, kernel: Kernel | None) -> float | None:
         """The score of a subset, where the round before has found it on the way."""
         if self._known is None or kernel is None:
             return None
         known, gamma, score = self._known
-        return score if gamma == _gamma(kernel) and np.array_equal(known, subset) else None
-
-
-def _gamma(kernel: Kernel) -> float:
-    assert isinstance(kernel, Gaussian)
-    return float(kernel.gamma)  # type: ignore[arg-type]
+        return score if gamma == gamma_of(kernel) and np.array_equal(known, subset) else None
 
 
 def _moments(XT: Array, low_rank: LowRank, executor: Executor) -> Moments:
@@ -116,19 +111,13 @@ def _moments(XT: Array, low_rank: LowRank, executor: Executor) -> Moments:
     return moments
 
 
-def _low_rank(weights: Weights, executor: Executor, plan: Plan) -> LowRank:
-    """The factors of W, with no columns where it has none that are shorter than the moments."""
+def _low_rank(weights: Weights) -> LowRank:
+    """The factors of W, with no columns where it has none that are short."""
     m, factors = len(weights), weights.factors()
     if factors is None or factors[0].shape[1] > m // 4:
-        return LowRank(np.empty((m, 0)), np.empty((0, 0)), np.zeros(m), 0.0)
-    Q, B = factors
-
-    def magnitudes(index: int) -> tuple[Array, ...]:
-        tile = plan.tiles[index]
-        W = np.abs(weights.block(tile.rows, slice(0, m)))
-        sums = np.zeros(m)
-        sums[tile.rows] = W.sum(axis=1)
-        return (sums,)
-
-    norms = map_sum(executor, magnitudes, range(len(plan.tiles)))[0]
-    return LowRank(Q, B, np.vecdot(Q @ B, Q), float(norms.max()))
+        return LowRank(np.empty((m, 0)), np.empty((0, 0)), np.zeros(m), np.zeros(m), 0.0)
+    Q, B = (np.asarray(factor, dtype=np.float64) for factor in factors)
+    magnitudes = np.abs(Q) @ (np.abs(B) @ np.abs(Q).sum(axis=0))
+    diagonal_of_product = np.vecdot(Q @ B, Q)
+    sums = Q @ (B @ Q.sum(axis=0)) - diagonal_of_product
+    return LowRank(Q, B, diagonal_of_product, sums, float(magnitudes.max()))

@@ -36,7 +36,7 @@ class Intervals:
 Stage = Callable[[Indices], Intervals]
 
 
-def leading(stages: Sequence[Stage], representatives: Indices, count: int) -> tuple[Indices, Array]:
+def leading(stages: Sequence[Stage], representatives: Indices, count: int) -> tuple[Indices, Intervals]:
     """Positions of the ``count`` greatest scores, greatest first, ties to the lowest position.
 
     Parameters
@@ -53,8 +53,8 @@ def leading(stages: Sequence[Stage], representatives: Indices, count: int) -> tu
     Returns
     -------
     positions : ndarray of shape (count,)
-    values : ndarray of shape (n,)
-        The scores as far as they were refined.
+    scores : Intervals
+        The scores of all positions, as far as they were refined.
     """
     values = np.zeros(len(representatives))
     radii = np.full(len(representatives), np.inf)
@@ -72,7 +72,7 @@ def leading(stages: Sequence[Stage], representatives: Indices, count: int) -> tu
         if not len(undecided):
             break
     order = order[np.lexsort((order, groups))]
-    return order[:count], scores.values
+    return order[:count], scores
 
 
 def overlap_groups(scores: Intervals, count: int) -> tuple[Indices, Indices]:

@@ -11,16 +11,10 @@ from numpy.typing import NDArray
 from bahsic.engine.plan import Plan, Tile
 from bahsic.engine.scratch import Scratch
 from bahsic.engine.tile import upper
+from bahsic.hsic import Weights
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-
-class Weights(Protocol):
-    """W of HSIC = <K, W>, block by block."""
-
-    def block(self, rows: slice, cols: slice) -> Array:
-        """The block of W for two ranges of samples."""
 
 
 class Contributions(Protocol):
@@ -118,7 +112,7 @@ class Pairs:
         W = self._W[index]
         if W is None:
             tile = self.plan.tiles[index]
-            W = upper(self._weights.block(tile.rows, tile.cols), tile)
+            W = upper(np.asarray(self._weights.block(tile.rows, tile.cols), dtype=np.float64), tile)
             if self.plan.keep:
                 self._W[index] = W
         return W

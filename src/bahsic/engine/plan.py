@@ -78,8 +78,5 @@ def tile_plan(n_samples: int, working_memory: float | None = None) -> Plan:
     # A worker holds a few panels at a time: two workers, four panels each.
     affordable = max(1, budget // (8 * BYTES * n_samples))
     height = min(PANEL_HEIGHT, affordable)
-    tiles = tuple(
-        Tile(start, min(start + height, n_samples), n_samples)
-        for start in range(0, n_samples, height)
-    )
+    tiles = tuple(Tile(start, min(start + height, n_samples), n_samples) for start in range(0, n_samples, height))
     return Plan(tiles, keep=kept <= budget, budget=budget)

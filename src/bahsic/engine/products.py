@@ -88,7 +88,8 @@ class PolynomialScorer(Scorer):
         return self._linear
 
     def _norms(self, subset: Indices) -> Array:
-        return np.einsum("ij,ij->j", self.XT[subset], self.XT[subset])
+        norms: Array = np.einsum("ij,ij->j", self.XT[subset], self.XT[subset])
+        return norms
 
     def _changes_by(self, subset: Indices, features: Indices, sign: float) -> Intervals:
         values, sizes = np.zeros(len(features)), np.zeros(len(features))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from bahsic.engine.columns import copies
-from bahsic.engine.intervals import Stage, leading
+from bahsic.engine.intervals import Intervals, Stage, leading
 from bahsic.hsic import Weights
 from bahsic.kernels.base import Kernel, is_number
 
@@ -69,13 +69,11 @@ class Scorer(ABC):
         if not rules:
             return self._kernel.resolved(self.XT[reference].T)
         if all(parameters[name] == "dimension" for name in rules):
-            return clone(self._kernel).set_params(**dict.fromkeys(rules, 1 / (2 * size)))
+            return _with_parameters(self._kernel, dict.fromkeys(rules, 1 / (2 * size)))
         W = self._weights.matrix() if self._kernel.needs_labels else None
         resolved = self._kernel.resolved(self.XT[reference].T, W, self._weights.sample_weight)
         found = resolved.get_params(deep=True)
-        return clone(resolved).set_params(
-            **{name: found[name] * len(reference) / size for name in rules}
-        )
+        return _with_parameters(resolved, {name: found[name] * len(reference) / size for name in rules})
 
     def leaving(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
         """The ``count`` candidates of the subset whose removal leaves the score highest."""
@@ -84,7 +82,7 @@ class Scorer(ABC):
         own = self.kernel(subset, len(subset))
         kernel = self.kernel(subset, len(subset) - 1)
         stages, score = self._round(subset, candidates, kernel, own, leaving=True)
-        return Ranked(self._best(stages, candidates, count), score, own)
+        return Ranked(self._best(stages, candidates, count)[0], score, own)
 
     def entering(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
         """The ``count`` candidates whose addition to the subset makes the score highest."""
@@ -93,7 +91,7 @@ class Scorer(ABC):
         own = self.kernel(subset, len(subset)) if len(subset) else None
         kernel = self.kernel(np.union1d(subset, candidates), len(subset) + 1)
         stages, score = self._round(subset, candidates, kernel, own, leaving=False)
-        return Ranked(self._best(stages, candidates, count), score, own)
+        return Ranked(self._best(stages, candidates, count)[0], score, own)
 
     def score(self, subset: Indices) -> Ranked:
         """A subset as it is, with the kernel for its own size."""
@@ -112,17 +110,27 @@ class Scorer(ABC):
     ) -> tuple[Sequence[Stage], float]:
         """Certified changes of the score with ``kernel`` by the candidates, and the score with ``own``."""
 
-    def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> Indices:
+    def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> tuple[Indices, Intervals]:
+        """The best candidates in order, and their changes of the score as far as they were refined."""
         # The first candidate with the same column stands for all of them.
-        _, first, inverse = np.unique(
-            self._copies[candidates], return_index=True, return_inverse=True
-        )
-        positions, self._changes = leading(stages, first[inverse], count)
-        return candidates[positions]
+        _, first, inverse = np.unique(self._copies[candidates], return_index=True, return_inverse=True)
+        positions, found = leading(stages, first[inverse], count)
+        return candidates[positions], Intervals(found.values[positions], found.radii[positions])
+
+
+def _with_parameters(kernel: Kernel, parameters: dict[str, float]) -> Kernel:
+    copied: Kernel = clone(kernel)
+    copied.set_params(**parameters)
+    return copied
 
 
 def _is_rule(name: str, value: object) -> bool:
     return name.rpartition("__")[2] == "gamma" and not is_number(value)
+
+
+def gamma_of(kernel: Kernel) -> float:
+    """The gamma of a kernel whose rules have been resolved."""
+    return float(kernel.get_params(deep=False)["gamma"])
 
 
 def diagonal(weights: Weights) -> Array:

@@ -32,4 +32,5 @@ class Scratch(threading.local):
         buffer = self._buffers.get(name)
         if buffer is None or len(buffer) < size:
             buffer = self._buffers[name] = np.empty(size, dtype=np.uint8)
-        return buffer[:size].view(dtype).reshape(shape)
+        array: NDArray[Any] = buffer[:size].view(dtype).reshape(shape)
+        return array

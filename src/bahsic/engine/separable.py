@@ -67,7 +67,7 @@ class Expansion:
     @property
     def degree(self) -> int:
         """Degree of the polynomials."""
-        return self.functions.shape[1] - 1
+        return int(self.functions.shape[1]) - 1
 
     @cached_property
     def monomials(self) -> Array:
@@ -115,7 +115,8 @@ def interpolation_remainders(a: float, radius: float) -> Array:
     """
     exponent = a * radius**2
     log_bound = exponent * _LEAVING_BOUND if a > 0 else -exponent * _ENTERING_BOUND
-    return _FACTORS * np.exp(np.minimum((_LOG_ERRORS + log_bound).min(axis=1), 700.0))
+    log_errors = np.minimum((_LOG_ERRORS + log_bound).min(axis=1), 700.0)
+    return np.asarray(_FACTORS * np.exp(log_errors))
 
 
 def is_expandable(a: float, radius: float | Array) -> bool | NDArray[np.bool_]:
@@ -195,10 +196,15 @@ def even_polynomial(coefficients: Array, square: Array, x: Array, out: Array) ->
     """A polynomial in x that is even or odd, given x^2: half the steps of Horner's rule."""
     odd = bool(coefficients[1::2].any())
     halved = coefficients[1::2] if odd else coefficients[::2]
+    if len(halved) == 1:
+        np.multiply(x if odd else 1.0, halved[0], out=out)
+        return out
     np.multiply(square, halved[-1], out=out)
     for coefficient in halved[-2:0:-1]:
         out += coefficient
         out *= square
     if halved[0]:
         out += halved[0]
-    return np.multiply(out, x, out=out) if odd else out
+    if odd:
+        out *= x
+    return out

@@ -109,10 +109,8 @@ def row_sums(M: Columns, tile: Tile) -> Array:
     return sums
 
 
-def exponential_sum(
-    M: Array, total: float, D: Array, centre: float, shift: float, scratch: Scratch
-) -> float:
-    """Sum of M exp(shift (D - centre)), given that of M: by moments where the exponent is small."""
+def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Scratch) -> float:
+    """Sum of M exp(shift (D - centre)): by a few moments where the exponent is small."""
     z = np.subtract(D, centre, out=scratch.take("z", D.shape))
     square = np.multiply(z, z, out=scratch.take("square", D.shape))
     order = _taylor_order(abs(shift) * math.sqrt(float(square.max())))
@@ -120,7 +118,7 @@ def exponential_sum(
         z *= shift
         np.exp(z, out=z)
         return float(np.vdot(M, z))
-    total += shift * float(np.vdot(M, z))
+    total = float(M.sum()) + shift * float(np.vdot(M, z))
     even, odd = M, z  # M z^(n - 2), for the last even and odd n
     for n in range(2, order + 1):
         if n == 3:

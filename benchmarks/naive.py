@@ -1,0 +1,89 @@
+"""How much faster than the straightforward numpy code: one exponential of an m x m matrix for each candidate.
+
+The straightforward code keeps D and takes the candidate's squared differences off, in place. Whole
+rounds are run, from the first to one of few features, and have to give the same features in the same
+order; the time for all rounds follows from the time per candidate, which depends on m alone. The
+updates of D between the rounds are not counted against it. It has one thread: numpy has no other.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from table import Row, row
+from timing import seconds
+
+from bahsic import BAHSIC, hsic_weights
+from bahsic.datasets import make_xor
+from bahsic.kernels import label_kernel
+from bahsic.selectors import PathStep
+
+Array = NDArray[np.float64]
+
+_SIZES = [(2000, 1000, ">= 100")]
+_QUICK = [(300, 60, "")]
+
+# Rounds that are compared, and fits, of which the best counts.
+_N_COMPARED = 5
+
+
+def rows(*, quick: bool) -> list[Row]:
+    """Speed-up over the straightforward code."""
+    return [_row(m, d, bar) for m, d, bar in (_QUICK if quick else _SIZES)]
+
+
+def _row(m: int, d: int, bar: str) -> Row:
+    X, y, _ = make_xor(m, d, random_state=0)
+    Z, W = (X - X.mean(axis=0)) / X.std(axis=0), hsic_weights(label_kernel(y).gram())
+    selector = BAHSIC(2).fit(X, y)
+    path, fits, slow, n_slow = selector.path_, [], 0.0, 0
+    for index in _compared(path):
+        fits.append(seconds(lambda: selector.fit(X, y)))
+        slow += seconds(lambda index=index: _check_round(Z, W, path[index:]))
+        n_slow += path[index].n_features
+    n_candidates = sum(step.n_features for step in path if step.n_features > 1)
+    all_rounds = slow / n_slow * n_candidates
+    return row(
+        f"straightforward code / fit, m={m}, d={d}",
+        all_rounds / min(fits),
+        bar,
+        note=f"fit {min(fits):.3g} s, {all_rounds:.3g} s extrapolated from {n_slow} of {n_candidates} candidates, "
+        f"same result in {len(fits)} whole rounds",
+        m=m,
+        d=d,
+        fit_seconds=min(fits),
+        naive_seconds_extrapolated=all_rounds,
+        candidates_run=n_slow,
+        candidates=n_candidates,
+    )
+
+
+def _compared(path: Sequence[PathStep]) -> list[int]:
+    """Rounds whose numbers of features fall evenly on a logarithmic scale, down to a few features."""
+    sizes = np.array([step.n_features for step in path])
+    wanted = np.geomspace(sizes[0], 4, _N_COMPARED)
+    return sorted({int(np.argmin(np.abs(sizes - size))) for size in wanted})
+
+
+def _check_round(Z: Array, W: Array, rest: Sequence[PathStep]) -> None:
+    """Run the first of the remaining rounds, and insist on the same features."""
+    subset = np.sort([j for step in rest for j in step.features])
+    scores = leaving_scores(Z[:, subset], W)
+    found = subset[np.argsort(-scores, kind="stable")[: len(rest[0].features)]]
+    if tuple(found) != rest[0].features:
+        raise AssertionError(f"of {len(subset)} features, {found} leave here and {rest[0].features} in the fit")
+
+
+def leaving_scores(Z: Array, W: Array) -> Array:
+    """HSIC without each column of Z in turn, Gaussian kernel, gamma = 1 / (2 (n - 1)) for n columns."""
+    gamma, scores, K = 1 / (2 * (Z.shape[1] - 1)), np.empty(Z.shape[1]), np.empty_like(W)
+    squares = (Z**2).sum(axis=1)
+    D = squares[:, None] + squares - 2 * Z @ Z.T
+    for j, x in enumerate(np.ascontiguousarray(Z.T)):
+        np.subtract.outer(x, x, out=K)
+        np.square(K, out=K)
+        np.subtract(K, D, out=K)
+        K *= gamma
+        np.exp(K, out=K)  # exp(-gamma (D - D_j))
+        scores[j] = np.vdot(K, W)
+    return scores

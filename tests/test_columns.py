@@ -1,0 +1,90 @@
+"""What is known of the columns before a search."""
+
+import numpy as np
+import pytest
+
+from bahsic.engine.columns import MAX_LEVELS, copies, few_levels
+
+
+def of_values(values, n_samples, seed=0):
+    """A column in which each value occurs, the first ones more often."""
+    weights = np.arange(len(values), 0, -1.0)
+    column = np.random.default_rng(seed).choice(values, n_samples, p=weights / weights.sum())
+    column[: len(values)] = values
+    return column
+
+
+def test_columns_are_found_by_their_number_of_values():
+    rng = np.random.default_rng(0)
+    XT = np.stack([
+        rng.normal(size=200),
+        of_values([0.0, 1.0], 200),
+        np.full(200, 3.0),
+        of_values([5.0, -1.0, 2.0], 200),
+        of_values([7.0, 8.0], 200),
+        of_values(np.arange(4.0), 200),
+        of_values(np.arange(5.0), 200),
+    ])
+    found = few_levels(XT)
+    assert MAX_LEVELS == 4
+    assert [levels.columns.tolist() for levels in found] == [[1, 4], [3], [5]]
+    assert [levels.values.shape[1] for levels in found] == [2, 3, 4]
+    for levels in found:
+        restored = np.take_along_axis(levels.values, levels.codes.astype(int), axis=1)
+        assert np.array_equal(restored, XT[levels.columns])
+        counts = (levels.codes[:, :, None] == np.arange(levels.values.shape[1])).sum(axis=1)
+        assert (np.diff(counts, axis=1) <= 0).all()
+
+
+def test_values_that_come_late_count():
+    column = np.zeros(500)
+    column[400:] = np.arange(100.0)
+    assert few_levels(column[None]) == ()
+    column[400:] = 1.0
+    assert few_levels(column[None])[0].values.tolist() == [[0.0, 1.0]]
+
+
+def test_no_columns_of_few_values():
+    assert few_levels(np.random.default_rng(0).normal(size=(3, 20))) == ()
+
+
+def test_copies_and_negatives_point_to_the_first():
+    rng = np.random.default_rng(1)
+    XT = rng.normal(size=(8, 30))
+    XT[3], XT[5], XT[6], XT[7] = XT[1], -XT[1], XT[2], -XT[6]
+    assert copies(XT).tolist() == [0, 1, 2, 1, 4, 1, 2, 7]
+    XT[7] = -XT[2]
+    assert copies(XT).tolist() == [0, 1, 2, 1, 4, 1, 2, 2]
+
+
+def test_nearly_equal_columns_are_no_copies():
+    x = np.random.default_rng(2).normal(size=30)
+    nearly = x.copy()
+    nearly[7] = np.nextafter(nearly[7], np.inf)
+    assert copies(np.stack([x, nearly, x])).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1.0, 1e150])
+def test_copies_of_any_scale(scale):
+    x = np.random.default_rng(3).normal(size=(3, 20)) * scale
+    assert copies(x[[0, 1, 0, 2, 1]]).tolist() == [0, 1, 0, 3, 1]
+
+
+def test_columns_of_zeros_are_copies():
+    assert copies(np.zeros((3, 5))).tolist() == [0, 0, 0]
+
+
+def test_copies_whose_inner_products_vanish():
+    """Columns that differ, with the same signature of nearly zero."""
+    weights = np.cos(np.arange(4.0))
+    x = np.array([weights[1], -weights[0], 0.0, 0.0])
+    y = np.array([0.0, 0.0, weights[3], -weights[2]])
+    assert copies(np.stack([x, y, x, y])).tolist() == [0, 1, 0, 1]
+
+
+def test_copies_among_many():
+    rng = np.random.default_rng(4)
+    XT = rng.integers(0, 2, (400, 8)).astype(float)
+    first = {}
+    expected = [first.setdefault(min(tuple(x), tuple(-x)), j) for j, x in enumerate(XT)]
+    assert copies(XT).tolist() == expected

@@ -1,0 +1,344 @@
+"""The engine: certified intervals contain the truth, and every path agrees with the direct formula."""
+
+import numpy as np
+import pytest
+
+from bahsic.engine import scorer_for, threads, tile_plan
+from bahsic.engine.scorer import diagonal
+from bahsic.hsic import hsic_biased, hsic_unbiased, label_weights
+from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
+
+EXACT = np.longdouble  # has 64 bits of mantissa on x86; where it is float64, the errors below say so
+EPS = np.finfo(EXACT).eps
+TINY = np.finfo(np.float64).tiny  # what is smaller is zero, and rightly so
+
+
+def of_values(values, rng, shape, p=None):
+    """All values occur in each row, so that none is constant."""
+    XT = rng.choice(values, shape, p=p)
+    XT[:, : len(values)] = values
+    return rng.permuted(XT, axis=1)
+
+
+def duplicated(rng, shape):
+    XT = rng.normal(size=shape)
+    XT[1::2] = XT[: len(XT) // 2 * 2 : 2]
+    return XT
+
+
+def mixed(rng, shape):
+    """A row of each of the other kinds in turn."""
+    kinds = [kind for kind in COLUMNS.values() if kind is not mixed]
+    return np.stack([kinds[i % len(kinds)](rng, (2, shape[1]))[i % 2] for i in range(shape[0])])
+
+
+COLUMNS = {
+    "normal": lambda rng, shape: rng.normal(size=shape),
+    "cauchy": lambda rng, shape: rng.standard_cauchy(shape),
+    "lognormal": lambda rng, shape: rng.lognormal(sigma=2.0, size=shape),
+    "rare": lambda rng, shape: of_values([0.0, 1.0], rng, shape, p=[0.95, 0.05]),
+    "three": lambda rng, shape: of_values([-1.0, 0.5, 7.0], rng, shape),
+    "four": lambda rng, shape: of_values([0.0, 1.0, 2.0, 3.0], rng, shape),
+    "duplicated": duplicated,
+    "tiny": lambda rng, shape: rng.normal(size=shape) * 1e-170,
+    "huge": lambda rng, shape: rng.normal(size=shape) * 1e130 + 1e132,
+    "mixed": mixed,
+}
+
+
+def standardised(XT):
+    """As the selectors prepare them: centred rows of unit variance."""
+    XT = XT / np.abs(XT).max(axis=1, keepdims=True)
+    XT -= XT.mean(axis=1, keepdims=True)
+    return (XT - XT.mean(axis=1, keepdims=True)) / XT.std(axis=1, keepdims=True)
+
+
+LABELS = {
+    "binary": lambda rng, m: rng.permutation(np.resize([0, 1], m)),
+    "multiclass": lambda rng, m: rng.permutation(np.resize([0, 1, 2], m)),
+    "regression": lambda rng, m: rng.normal(size=m),
+    "delta": lambda rng, m: rng.permutation(np.resize([0, 1, 2, 3], m)),
+}
+
+
+def label_weights_of(name, rng, m, statistic="unbiased"):
+    return label_weights(label_kernel(LABELS[name](rng, m), name), statistic)
+
+
+class Truth:
+    """Changes of the score by the definition, in extended precision, with a bound on their error."""
+
+    def __init__(self, XT, weights, gamma, subset):
+        self.first, self.second = np.triu_indices(XT.shape[1], 1)
+        self.W = weights.matrix()[self.first, self.second].astype(EXACT)
+        self.XT, self.gamma = XT.astype(EXACT), EXACT(gamma)
+        self.D = sum((self.contribution(j) for j in subset), np.zeros(len(self.W), dtype=EXACT))
+        self.rounding = 8 * EPS * (len(subset) + 20 + self.gamma * self.D.max())
+
+    def contribution(self, j):
+        x = self.XT[j]
+        return (x[self.first] - x[self.second]) ** 2
+
+    def change(self, j, *, leaving):
+        """Exp(-gamma D) changes by exp(-gamma D) (exp(a d) - 1), written so that nothing overflows."""
+        d = self.contribution(j)
+        with np.errstate(under="ignore"):
+            without = np.exp(-self.gamma * np.maximum(self.D - d if leaving else self.D, 0))
+            terms = self.W * without * np.expm1(-self.gamma * d)
+        sign = -1 if leaving else 1
+        return sign * 2 * terms.sum(), 2 * self.rounding * np.abs(self.W * without).sum()
+
+    def changes(self, features, *, leaving):
+        found = np.array([self.change(j, leaving=leaving) for j in features], dtype=EXACT)
+        return found[:, 0], found[:, 1]
+
+
+def stages_of(scorer, gamma, subset, candidates, *, leaving):
+    kernel = Gaussian(gamma)
+    return scorer._round(subset, candidates, kernel, None, leaving=leaving)[0]
+
+
+def check_intervals(XT, weights, gamma, subset, candidates, *, leaving, working_memory=None):
+    """Every stage contains the truth, and the last one always answers; what was found, and the truth."""
+    plan = tile_plan(XT.shape[1], working_memory)
+    with threads(1) as executor:
+        scorer = scorer_for(XT, Gaussian(gamma), weights, executor, plan)
+        stages = stages_of(scorer, gamma, subset, candidates, leaving=leaving)
+        found = [stage(np.arange(len(candidates))) for stage in stages]
+    truth, error = Truth(XT, weights, gamma, subset).changes(candidates, leaving=leaving)
+    error += TINY
+    for number, interval in enumerate(found):
+        assert np.isfinite(interval.values).all()
+        assert (interval.radii >= 0).all()
+        outside = np.abs(interval.values - truth) > interval.radii + error
+        assert not outside.any(), (number, interval.values[outside], interval.radii[outside], truth[outside])
+    assert np.isfinite(found[-1].radii).all()
+    return found, truth
+
+
+def drawn(seed, m, d, columns, labels, statistic="unbiased"):
+    rng = np.random.default_rng(seed)
+    XT = standardised(COLUMNS[columns](rng, (d, m)))
+    return XT, label_weights_of(labels, rng, m, statistic)
+
+
+def split(XT, most, *, leaving):
+    """A subset, and at most so many candidates: all features leave, or the second half enters the first."""
+    everything = np.arange(len(XT))
+    subset, candidates = (everything, everything) if leaving else np.split(everything, [len(XT) // 2])
+    return subset, candidates[np.unique(np.linspace(0, len(candidates) - 1, most).astype(int))]
+
+
+DIRECTIONS = pytest.mark.parametrize("leaving", [True, False], ids=["leaving", "entering"])
+
+# Times 1/(2 d), the paper's choice.
+SCALES = [1e-9, 1e-3, 1.0, 20.0, 1e3, 1e6]
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("columns", COLUMNS)
+def test_intervals_contain_the_truth_for_all_columns(columns, labels, leaving):
+    for seed, (m, d) in enumerate([(5, 2), (5, 10), (60, 2), (60, 10), (60, 60)]):
+        XT, weights = drawn(seed, m, d, columns, labels, ["unbiased", "biased"][seed % 2])
+        subset, candidates = split(XT, 12, leaving=leaving)
+        for scale in SCALES:
+            check_intervals(XT, weights, scale / (2 * d), subset, candidates, leaving=leaving)
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("d", [2, 10, 60, 300])
+def test_intervals_contain_the_truth_for_more_samples(d, labels, leaving):
+    XT, weights = drawn(d, 300, d, "mixed", labels)
+    subset, candidates = split(XT, 12, leaving=leaving)
+    for scale in [1e-4, 1.0, 50.0]:
+        check_intervals(XT, weights, scale / (2 * d), subset, candidates, leaving=leaving)
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("labels", ["binary", "regression"])
+@pytest.mark.parametrize("unit", [1e-170, 1e-80, 1e-5, 1e-3, 0.05, 1e3, 1e80])
+def test_intervals_contain_the_truth_in_other_units(unit, labels, leaving):
+    """Features that were not standardised, with a gamma that fits them and with one that does not."""
+    XT, weights = drawn(2, 40, 12, "mixed", labels)
+    subset, candidates = split(XT, 12, leaving=leaving)
+    fitting = np.clip((1 / unit) ** 2 / 24, 0, 1e300)
+    for gamma in [fitting, 1e-4 * fitting, 1 / 24]:
+        check_intervals(unit * XT, weights, gamma, subset, candidates, leaving=leaving)
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("labels", LABELS)
+def test_intervals_contain_the_truth_where_nothing_is_kept(labels, leaving):
+    XT, weights = drawn(7, 60, 30, "mixed", labels)
+    subset, candidates = split(XT, 30, leaving=leaving)
+    for scale in [1e-3, 1.0, 20.0]:
+        check_intervals(XT, weights, scale / 60, subset, candidates, leaving=leaving, working_memory=0.01)
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize(("columns", "d"), [("mixed", 10), ("mixed", 60), ("normal", 300), ("duplicated", 60)])
+def test_refined_changes_are_exact_to_a_billionth_of_their_spread(columns, d, labels, leaving):
+    XT, weights = drawn(d, 60, d, columns, labels)
+    subset, candidates = split(XT, 24, leaving=leaving)
+    for scale in [1e-2, 1.0, 10.0]:
+        found, truth = check_intervals(XT, weights, scale / (2 * d), subset, candidates, leaving=leaving)
+        best = np.argmin([interval.radii for interval in found], axis=0)
+        values = np.choose(best, [interval.values for interval in found])
+        assert np.abs(values - truth).max() <= 1e-9 * np.ptp(truth)
+        assert np.abs(found[-1].values - truth).max() <= 1e-9 * np.ptp(truth)
+
+
+@DIRECTIONS
+def test_a_subset_reached_in_many_steps_is_as_good_as_a_fresh_one(leaving):
+    """D is updated by what left or entered; its errors stay within the bound."""
+    XT, weights = drawn(3, 40, 80, "mixed", "regression")
+    order = np.random.default_rng(3).permutation(80)
+    sizes = [78, 60, 41, 40, 25, 19, 12, 8, 5, 3]
+    with threads(1) as executor:
+        scorer = scorer_for(XT, Gaussian(0.01), weights, executor)
+        for size in sizes if leaving else sizes[::-1]:
+            subset = np.sort(order[:size])
+            candidates = (subset if leaving else order[size:])[:6]
+            stages = stages_of(scorer, 0.01, subset, candidates, leaving=leaving)
+            truth, error = Truth(XT, weights, 0.01, subset).changes(candidates, leaving=leaving)
+            for stage in stages:
+                found = stage(np.arange(len(candidates)))
+                assert (np.abs(found.values - truth) <= found.radii + error).all()
+
+
+def gram(kernel, XT, subset):
+    """The kernel matrix of a subset by definition, in extended precision."""
+    X = XT[subset].T.astype(EXACT)
+    differences = X[:, None, :] - X[None, :, :]
+    if isinstance(kernel, Gaussian):
+        return np.exp(-EXACT(kernel.gamma) * (differences**2).sum(axis=-1))
+    if isinstance(kernel, Laplacian):
+        return np.exp(-EXACT(kernel.gamma) * np.abs(differences).sum(axis=-1))
+    if isinstance(kernel, InverseDistance):
+        return 1 / (EXACT(kernel.offset) + np.sqrt(EXACT(kernel.gamma) * (differences**2).sum(axis=-1)))
+    products = (X[:, None, :] * X[None, :, :]).sum(axis=-1)
+    if isinstance(kernel, Linear):
+        return products
+    return (products + EXACT(kernel.coef0)) ** kernel.degree
+
+
+KERNELS = {
+    "gaussian": Gaussian(0.05),
+    "laplacian": Laplacian(0.05),
+    "laplacian, steep": Laplacian(30.0),
+    "linear": Linear(),
+    "quadratic": Polynomial(degree=2, coef0=1.0),
+    "cubic": Polynomial(degree=3, coef0=0.5),
+    "seventh": Polynomial(degree=7, coef0=1.0),
+    "inverse": InverseDistance(offset=1.0, gamma=0.1),
+}
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_scores_of_every_kernel_contain_the_truth(name, statistic, leaving):
+    """Up to a constant: the differences between candidates are what an order is made of."""
+    kernel = KERNELS[name]
+    for columns in ["normal", "lognormal", "mixed"]:
+        XT, weights = drawn(1, 30, 12, columns, "multiclass", statistic)
+        subset, candidates = split(XT, 12, leaving=leaving)
+        changed = np.setdiff1d if leaving else np.union1d
+        W = weights.matrix().astype(EXACT)
+        terms = [gram(kernel, XT, changed(subset, [j])) * W for j in candidates]
+        truth = np.array([term.sum() for term in terms])
+        error = 1e3 * EPS * np.array([np.abs(term).sum() for term in terms])
+        with threads(1) as executor:
+            scorer = scorer_for(XT, kernel, weights, executor)
+            stages, score = scorer._round(subset, candidates, kernel, kernel, leaving=leaving)
+            found = [stage(np.arange(len(candidates))) for stage in stages]
+        assert score == pytest.approx(float((gram(kernel, XT, subset) * W).sum()), rel=1e-9)
+        constant = (found[-1].values - truth).mean()
+        slack = 0 if isinstance(kernel, Gaussian) else found[-1].radii.max() + error.max()
+        for interval in found:
+            outside = np.abs(interval.values - truth - constant) > interval.radii + error + slack
+            assert not outside.any(), (interval, truth + constant)
+        assert np.abs(found[-1].values - truth - constant).max() <= 1e-9 * np.ptp(truth)
+
+
+@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_score_is_hsic_of_the_subset(name, statistic):
+    kernel, rng = KERNELS[name], np.random.default_rng(2)
+    XT = standardised(rng.normal(size=(6, 25)))
+    labels = label_kernel(rng.normal(size=25), "regression")
+    value = hsic_unbiased if statistic == "unbiased" else hsic_biased
+    with threads(1) as executor:
+        scorer = scorer_for(XT, kernel, label_weights(labels, statistic), executor)
+        for subset in [np.arange(6), np.array([1, 4]), np.array([3])]:
+            found = scorer.score(subset)
+            K = kernel(np.ascontiguousarray(XT[subset].T))
+            assert found.score == pytest.approx(value(K, labels.gram()), rel=1e-10)
+            assert found.kernel == kernel
+            assert len(found.features) == 0
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_empty_subset_scores_nothing(name):
+    XT, weights = drawn(0, 10, 3, "normal", "binary")
+    with threads(1) as executor:
+        found = scorer_for(XT, KERNELS[name], weights, executor).score(np.arange(0))
+    assert (found.score, found.kernel, len(found.features)) == (0.0, None, 0)
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("count", [1, 3, 20])
+@pytest.mark.parametrize("labels", LABELS)
+def test_best_candidates_are_those_of_the_exact_scores(labels, count, leaving):
+    XT, weights = drawn(5, 60, 40, "normal", labels)
+    subset, candidates = split(XT, 40, leaving=leaving)
+    # The gamma of a round is that of the size after the change.
+    size = len(subset) - 1 if leaving else len(subset) + 1
+    truth, _ = Truth(XT, weights, 1 / (2 * size), subset).changes(candidates, leaving=leaving)
+    with threads(1) as executor:
+        scorer = scorer_for(XT, Gaussian("dimension"), weights, executor)
+        found = (scorer.leaving if leaving else scorer.entering)(subset, candidates, count)
+    assert found.features.tolist() == candidates[np.argsort(-truth, kind="stable")][:count].tolist()
+    assert found.kernel == Gaussian(1 / (2 * len(subset)))
+
+
+@pytest.mark.parametrize(("rule", "expected"), [
+    ("dimension", lambda X, size: 1 / (2 * size)),
+    (lambda X: 7.0 / X.shape[1], lambda X, size: 7.0 / size),
+    (0.3, lambda X, size: 0.3),
+])
+def test_rule_for_gamma_is_for_the_size_asked_for(rule, expected):
+    XT, weights = drawn(0, 12, 6, "normal", "binary")
+    with threads(1) as executor:
+        scorer = scorer_for(XT, Gaussian(rule), weights, executor)
+        kernel = scorer.kernel(np.array([0, 2, 5]), 2)
+    assert kernel.gamma == pytest.approx(expected(XT[[0, 2, 5]].T, 2), rel=1e-14)
+
+
+def test_diagonal_of_the_weights():
+    weights = drawn(0, 150, 1, "normal", "regression", "biased")[1]
+    assert np.array_equal(diagonal(weights), np.diagonal(weights.matrix()))
+
+
+@pytest.mark.parametrize("m", [1, 5, 128, 129, 1000])
+@pytest.mark.parametrize("working_memory", [0.001, 0.5, 1024])
+def test_tiles_cover_every_pair_once(m, working_memory):
+    plan = tile_plan(m, working_memory)
+    covered = np.zeros((m, m), dtype=int)
+    for tile in plan.tiles:
+        assert covered[tile.rows, tile.cols].shape == tile.shape
+        covered[tile.rows, tile.cols] += 1
+    assert (covered[np.triu_indices(m)] == 1).all()
+    panels = 8 * 8 * max(tile.shape[0] * tile.shape[1] for tile in plan.tiles)
+    assert panels <= max(working_memory * 2**20, 8 * 8 * m)
+
+
+def test_matrices_are_kept_where_the_budget_allows():
+    assert tile_plan(300).keep
+    assert not tile_plan(300, 0.5).keep
+    assert tile_plan(300, 0.5).budget == 2**19
+    assert tile_plan(10_000, 2000).keep
+    assert not tile_plan(10_000, 1000).keep
