@@ -89,4 +89,5 @@ _WAYS = {"allocated": _allocated, "resident": _resident}
 
 
 if __name__ == "__main__":
-    print(peak_bytes(*map(int, sys.argv[1:4]), sys.argv[4]))
+    m, d, working_memory = map(int, sys.argv[1:4])
+    print(peak_bytes(m, d, working_memory, sys.argv[4]))

@@ -73,7 +73,7 @@ def machine() -> dict[str, Any]:
     """What the figures depend on beside the code: processor, libraries, day."""
     libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
     # scipy brings a BLAS of its own; the products are numpy's.
-    blas = max(libraries, key=lambda library: "numpy" in library["filepath"], default={})
+    blas: dict[str, Any] = max(libraries, key=lambda library: "numpy" in library["filepath"], default={})
     return {
         "date": dt.datetime.now(tz=dt.UTC).date().isoformat(),
         "cpu": _processor(),

@@ -158,12 +158,12 @@ def test_intervals_contain_the_truth_for_more_samples(d, labels, leaving):
 
 @DIRECTIONS
 @pytest.mark.parametrize("labels", ["binary", "regression"])
-@pytest.mark.parametrize("unit", [1e-170, 1e-80, 1e-5, 1e-3, 0.05, 1e3, 1e80])
+@pytest.mark.parametrize("unit", [1e-5, 1e-3, 0.05, 1e3, 1e6])
 def test_intervals_contain_the_truth_in_other_units(unit, labels, leaving):
     """Features that were not standardised, with a gamma that fits them and with one that does not."""
     XT, weights = drawn(2, 40, 12, "mixed", labels)
     subset, candidates = split(XT, 12, leaving=leaving)
-    fitting = np.clip((1 / unit) ** 2 / 24, 0, 1e300)
+    fitting = (1 / unit) ** 2 / 24
     for gamma in [fitting, 1e-4 * fitting, 1 / 24]:
         check_intervals(unit * XT, weights, gamma, subset, candidates, leaving=leaving)
 

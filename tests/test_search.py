@@ -1,0 +1,124 @@
+"""The search alone, with a scorer that knows the answers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from bahsic.search import backward, forward, round_size
+
+
+@dataclass(frozen=True)
+class Answer:
+    features: np.ndarray
+    score: float
+    kernel: str
+
+
+class KnownOrder:
+    """Ranks by fixed relevances and scores a subset by the sum of them; notes what it is asked."""
+
+    def __init__(self, relevance):
+        self.relevance = np.asarray(relevance, dtype=float)
+        self.asked = []
+
+    def _answer(self, subset, features):
+        return Answer(features, float(self.relevance[subset].sum()), f"for {len(subset)}")
+
+    def leaving(self, subset, candidates, count):
+        self.asked.append(("leaving", subset.tolist(), candidates.tolist(), count))
+        return self._answer(subset, candidates[np.argsort(self.relevance[candidates], kind="stable")][:count])
+
+    def entering(self, subset, candidates, count):
+        self.asked.append(("entering", subset.tolist(), candidates.tolist(), count))
+        return self._answer(subset, candidates[np.argsort(-self.relevance[candidates], kind="stable")][:count])
+
+    def score(self, subset):
+        self.asked.append(("score", subset.tolist()))
+        return self._answer(subset, subset[:0])
+
+
+RELEVANCE = [3.0, 0.0, 5.0, 1.0, 4.0, 2.0]
+NONE_CONSTANT = np.zeros(6, dtype=bool)
+
+
+def records(steps):
+    return [(step.subset.tolist(), step.score, step.kernel, step.changed.tolist()) for step in steps]
+
+
+def test_backward_one_at_a_time_to_the_end():
+    found = records(backward(KnownOrder(RELEVANCE), NONE_CONSTANT, 1))
+    assert found == [
+        ([0, 1, 2, 3, 4, 5], 15.0, "for 6", [1]),
+        ([0, 2, 3, 4, 5], 15.0, "for 5", [3]),
+        ([0, 2, 4, 5], 14.0, "for 4", [5]),
+        ([0, 2, 4], 12.0, "for 3", [0]),
+        ([2, 4], 9.0, "for 2", [4]),
+        ([2], 5.0, "for 1", [2]),
+    ]
+
+
+def test_backward_by_fractions_of_what_remains():
+    changed = [step.changed.tolist() for step in backward(KnownOrder(RELEVANCE), NONE_CONSTANT, 0.5)]
+    assert changed == [[1, 3, 5], [0], [4], [2]]
+
+
+def test_backward_by_a_count_that_does_not_divide():
+    changed = [step.changed.tolist() for step in backward(KnownOrder(RELEVANCE), NONE_CONSTANT, 4)]
+    assert changed == [[1, 3, 5, 0], [4, 2]]
+
+
+def test_constant_features_leave_first():
+    constant = np.array([False, False, True, False, True, False])
+    scorer = KnownOrder(RELEVANCE)
+    changed = [step.changed.tolist() for step in backward(scorer, constant, 3)]
+    assert changed == [[2, 4, 1], [3, 5, 0]]
+    assert scorer.asked[0] == ("leaving", [0, 1, 2, 3, 4, 5], [0, 1, 3, 5], 1)
+    assert [step.changed.tolist() for step in backward(scorer, constant, 1)][:3] == [[2], [4], [1]]
+
+
+def test_forward_one_at_a_time():
+    found = records(forward(KnownOrder(RELEVANCE), NONE_CONSTANT, 1, 3))
+    assert found == [
+        ([2], 5.0, "for 1", [2]),
+        ([2, 4], 9.0, "for 2", [4]),
+        ([0, 2, 4], 12.0, "for 3", [0]),
+    ]
+
+
+def test_forward_stops_in_the_middle_of_a_round():
+    found = records(forward(KnownOrder(RELEVANCE), NONE_CONSTANT, 4, 5))
+    assert found == [([0, 2, 4, 5], 14.0, "for 4", [2, 4, 0, 5]), ([0, 2, 3, 4, 5], 15.0, "for 5", [3])]
+
+
+def test_forward_by_fractions_of_what_remains():
+    changed = [step.changed.tolist() for step in forward(KnownOrder(RELEVANCE), NONE_CONSTANT, 0.5, 6)]
+    assert changed == [[2, 4, 0], [5], [3], [1]]
+
+
+def test_constant_features_enter_last():
+    constant = np.array([False, False, True, False, True, False])
+    scorer = KnownOrder(RELEVANCE)
+    changed = [step.changed.tolist() for step in forward(scorer, constant, 3, 6)]
+    assert changed == [[0, 5, 3], [1, 2, 4]]
+    assert scorer.asked[0] == ("entering", [], [0, 1, 3, 5], 3)
+
+
+@pytest.mark.parametrize("search", [lambda *a: backward(*a), lambda *a: forward(*a, 2)], ids=["backward", "forward"])
+def test_nothing_but_constant_features(search):
+    changed = [j for step in search(KnownOrder([0.0, 0.0]), np.array([True, True]), 1) for j in step.changed]
+    assert changed == [0, 1]
+
+
+def test_rounds_are_made_when_they_are_asked_for():
+    scorer = KnownOrder(RELEVANCE)
+    next(backward(scorer, NONE_CONSTANT, 1))
+    assert len(scorer.asked) == 1
+
+
+@pytest.mark.parametrize(("step", "remaining", "expected"), [
+    (0.1, 100, 10), (0.1, 99, 9), (0.1, 9, 1), (0.99, 2, 1), (1, 5, 1), (3, 5, 3), (7, 5, 5),
+    (np.int64(2), 5, 2), (np.float32(0.5), 5, 2),
+])
+def test_round_sizes(step, remaining, expected):
+    assert round_size(step, remaining) == expected
