@@ -73,7 +73,7 @@ def _row(name: str, peer: dict[str, Any] | None, fit: float, size: tuple[int, in
     m, d = size
     time = _LIMIT if peer is None else peer["seconds"]
     first = [] if peer is None else peer["ranks"][:2]
-    note = f"more than {_LIMIT:.0f} s, stopped" if peer is None else f"{time:.3g} s, ranks {_shown(first)}"
+    note = f"stopped after {_LIMIT:.0f} s" if peer is None else f"{time:.3g} s, ranks {_shown(first)}"
     return row(
         f"{name} / fit, m={m}, d={d}",
         time / fit,

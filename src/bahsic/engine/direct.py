@@ -73,12 +73,12 @@ class LaplacianScorer(Scorer):
             sums = np.zeros((2, len(features)))
             for rows in strips(tile.shape):
                 shape = D[rows].shape
-                exponents = np.multiply(D[rows], -gamma, out=take("exponents", shape))
-                K, M = np.exp(exponents, out=take("K", shape)), take("M", shape)
+                exponents = np.multiply(D[rows], -gamma, out=take("first", shape))
+                K, M = np.exp(exponents, out=take("second", shape)), take("third", shape)
                 for position, x in enumerate(self.XT[features]):
                     left, right, a = x[tile.rows][rows], x[tile.cols], gamma if leaving else -gamma
                     if safe[position]:
-                        _laplacian_factor(left, right, a, out=M, other=take("other", shape))
+                        _laplacian_factor(left, right, a, out=M, other=take("fourth", shape))
                         M *= K
                     else:
                         np.abs(np.subtract.outer(left, right, out=M), out=M)

@@ -231,9 +231,9 @@ class Polynomial:
         """Fill the leading functions of the members ``part`` into ``out``."""
         columns = self.columns[part]
         shape = (len(columns), matrices.n_samples)
-        x = np.take(self.XT, columns, axis=0, out=scratch.take("x", shape))
-        u = np.multiply(x, x, out=scratch.take("u", shape))
-        values = scratch.take("values", shape)
+        x = np.take(self.XT, columns, axis=0, out=scratch.take("first", shape))
+        u = np.multiply(x, x, out=scratch.take("second", shape))
+        values = scratch.take("third", shape)
         norms = np.empty((self.n_leading, len(columns)))
         for k in range(self.n_leading):
             even_polynomial(self.expansion.powers[k], u, x, out=values)

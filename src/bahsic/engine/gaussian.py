@@ -155,7 +155,7 @@ class GaussianRound:
         magnitudes = take("magnitudes", tile.shape, np.float32)
         sums, own = np.zeros(tile.n_samples), 0.0
         for rows in strips(tile.shape):
-            K = np.multiply(D[rows], -self.gamma, out=take("K", D[rows].shape))
+            K = np.multiply(D[rows], -self.gamma, out=take("first", D[rows].shape))
             np.exp(K, out=K)
             np.subtract(K, self._kappa, out=R[rows])
             R[rows] *= W[rows]
@@ -229,6 +229,17 @@ class GaussianRound:
         float32 would be wrong by more than ``rounding`` relative to all are made in float64. The
         radius is infinite for features whose expansion would be long or unsafe.
         """
+        # So many features at a time that their columns fit into the budget, or take no more than X.
+        allowed = max(self._pairs.plan.budget // 4, self._pairs.XT.nbytes)
+        each = (16 if np.isinf(rounding) else 128) * self._matrices.n_samples
+        height = max(1, allowed // each)
+        parts = [
+            self._expanded(features[start : start + height], tail, rounding)
+            for start in range(0, len(features), height)
+        ]
+        return Intervals(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+    def _expanded(self, features: Indices, tail: float, rounding: float) -> tuple[Array, Array]:
         values, radii = np.zeros(len(features)), np.full(len(features), np.inf)
         families = list(self._families(features, tail, rounding))
         # Numbers of columns in float64 and float32.
@@ -251,7 +262,7 @@ class GaussianRound:
             values[family.members] = known.value + (known.eigenvalues * form).sum(axis=0)
             unit = np.repeat(_ROUNDING, [family.n_double, family.n_leading - family.n_double])
             radii[family.members] = known.dropped + known.error + unit @ known.sizes + family.remainder * total
-        return Intervals(values, radii)
+        return values, radii
 
     def _columns(self, dtype: Any, count: int) -> NDArray[Any]:
         shape = (int(count), self._matrices.n_samples)
@@ -272,7 +283,8 @@ class GaussianRound:
         """Fill the leading functions of a family into the rows of its blocks, float64 ones first."""
         n_samples, n = self._matrices.n_samples, len(family.members)
         functions = [array for block in blocks for array in block.reshape(-1, n, n_samples)]
-        height = max(1, _CHUNK // (family.width * n_samples))
+        chunk = min(_CHUNK, self._pairs.plan.budget // 32)
+        height = max(1, chunk // (family.width * n_samples))
         parts = [slice(start, min(start + height, n)) for start in range(0, n, height)]
 
         def evaluate(part: slice) -> tuple[Array, ...]:
@@ -320,9 +332,9 @@ class GaussianRound:
             D, W = self._pairs.totals(index), self._pairs.weights(index)
             changes = np.zeros((2, len(features)))
             for rows in strips(tile.shape):
-                exponents = np.multiply(D[rows], -self.gamma, out=take("M", D[rows].shape))
+                exponents = np.multiply(D[rows], -self.gamma, out=take("first", D[rows].shape))
                 for position, x in enumerate(self._pairs.XT[features]):
-                    K = take("K", exponents.shape)
+                    K = take("second", exponents.shape)
                     np.subtract.outer(x[tile.rows][rows], x[tile.cols], out=K)
                     np.square(K, out=K)
                     K *= self._a

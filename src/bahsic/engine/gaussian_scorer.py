@@ -28,6 +28,9 @@ _MOMENT_DEGREE = 12
 # Relative accuracy of scores that are recorded.
 _ACCURACY = 1e-11
 
+# What the scores of the first round may vary by, relative to the bound on them.
+_FIRST_SPREAD = 0.01
+
 # Features whose moments are made at a time.
 _CHUNK = 64
 
@@ -53,12 +56,12 @@ class GaussianScorer(Scorer):
         self._setting = GaussianSetting(
             pairs=Pairs(XT, SquaredDistances, weights, plan),
             executor=executor,
-            ranges=np.abs(XT).max(axis=1),
+            ranges=np.maximum(XT.max(axis=1), -XT.min(axis=1)),
             levels=few_levels(XT),
             low_rank=low_rank,
             moments=_moments(XT, low_rank, executor),
         )
-        self._spread = 1 / XT.shape[1]
+        self._spread = _FIRST_SPREAD
         self._known: tuple[Indices, float, float] | None = None
 
     def _score(self, subset: Indices, kernel: Kernel) -> float:

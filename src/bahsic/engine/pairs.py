@@ -89,7 +89,7 @@ class Pairs:
         if self._rebuild:
             return self._rebuilt(index, tile, D)
         for ufunc, contributions in self._changes:
-            change = contributions.panel(tile, out=self.scratch.take("change", tile.shape))
+            change = contributions.panel(tile, out=self.scratch.take("first", tile.shape))
             ufunc(D, change, out=D)
         return D
 

@@ -16,6 +16,9 @@ PANEL_HEIGHT = 128
 
 BYTES = 8
 
+# Panels that the workers hold at a time: some ten each, for two or three workers.
+_PANELS = 24
+
 
 @dataclass(frozen=True)
 class Tile:
@@ -75,8 +78,6 @@ def tile_plan(n_samples: int, working_memory: float | None = None) -> Plan:
     mebibytes = get_config()["working_memory"] if working_memory is None else working_memory
     budget = int(mebibytes * 2**20)
     kept = int(1.75 * BYTES * n_samples**2)  # D, W, M in float64 and M in float32, half of each
-    # A worker holds a few panels at a time: two workers, four panels each.
-    affordable = max(1, budget // (8 * BYTES * n_samples))
-    height = min(PANEL_HEIGHT, affordable)
+    height = min(PANEL_HEIGHT, max(1, budget // (_PANELS * BYTES * n_samples)))
     tiles = tuple(Tile(start, min(start + height, n_samples), n_samples) for start in range(0, n_samples, height))
     return Plan(tiles, keep=kept <= budget, budget=budget)

@@ -14,7 +14,8 @@ class Scratch(threading.local):
     """Named arrays of the calling thread, valid until the same name is taken again by that thread.
 
     The system hands out large arrays page by page at first touch, so a temporary array of the size
-    of a tile costs far more than an operation on it.
+    of a tile costs far more than an operation on it. Names are shared by all passes on purpose: what
+    one pass has left behind is free for the next.
 
     Examples
     --------

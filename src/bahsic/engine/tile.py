@@ -111,8 +111,8 @@ def row_sums(M: Columns, tile: Tile) -> Array:
 
 def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Scratch) -> float:
     """Sum of M exp(shift (D - centre)): by a few moments where the exponent is small."""
-    z = np.subtract(D, centre, out=scratch.take("z", D.shape))
-    square = np.multiply(z, z, out=scratch.take("square", D.shape))
+    z = np.subtract(D, centre, out=scratch.take("second", D.shape))
+    square = np.multiply(z, z, out=scratch.take("third", D.shape))
     order = _taylor_order(abs(shift) * math.sqrt(float(square.max())))
     if order is None:
         z *= shift
@@ -124,7 +124,7 @@ def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Sc
         if n == 3:
             odd = np.multiply(M, z, out=z)
         elif n >= 4 and n % 2 == 0:
-            even = np.multiply(even, square, out=scratch.take("even", D.shape))
+            even = np.multiply(even, square, out=scratch.take("fourth", D.shape))
         elif n >= 5:
             odd *= square
         total += shift**n / math.factorial(n) * float(np.vdot(odd if n % 2 else even, square))
