@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bahsic.engine.columns import Levels
 from bahsic.engine.scratch import Scratch
 from bahsic.engine.separable import Expansion, chebyshev_values, even_polynomial
+from bahsic.engine.tile import rows_of
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -231,7 +232,7 @@ class Polynomial:
         """Fill the leading functions of the members ``part`` into ``out``."""
         columns = self.columns[part]
         shape = (len(columns), matrices.n_samples)
-        x = np.take(self.XT, columns, axis=0, out=scratch.take("first", shape))
+        x = rows_of(self.XT, columns, out=scratch.take("first", shape))
         u = np.multiply(x, x, out=scratch.take("second", shape))
         values = scratch.take("third", shape)
         norms = np.empty((self.n_leading, len(columns)))

@@ -230,7 +230,7 @@ class GaussianRound:
         radius is infinite for features whose expansion would be long or unsafe.
         """
         # So many features at a time that their columns fit into the budget, or take no more than X.
-        allowed = max(self._pairs.plan.budget // 4, self._pairs.XT.nbytes)
+        allowed = max(self._pairs.plan.budget // 8, self._pairs.XT.nbytes)
         each = (16 if np.isinf(rounding) else 128) * self._matrices.n_samples
         height = max(1, allowed // each)
         parts = [
@@ -283,7 +283,7 @@ class GaussianRound:
         """Fill the leading functions of a family into the rows of its blocks, float64 ones first."""
         n_samples, n = self._matrices.n_samples, len(family.members)
         functions = [array for block in blocks for array in block.reshape(-1, n, n_samples)]
-        chunk = min(_CHUNK, self._pairs.plan.budget // 32)
+        chunk = min(_CHUNK, n_samples**2 // 2, self._pairs.plan.budget // 64)
         height = max(1, chunk // (family.width * n_samples))
         parts = [slice(start, min(start + height, n)) for start in range(0, n, height)]
 
@@ -346,4 +346,4 @@ class GaussianRound:
             return (changes,)
 
         changes, sizes = 2 * map_sum(self._executor, tile_changes, range(len(self._tiles)))[0]
-        return Intervals(changes - self.score, self._matrices.floor * sizes)
+        return Intervals(changes - self.score, self._matrices.floor * (sizes + self._matrices.total))

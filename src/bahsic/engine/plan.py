@@ -16,8 +16,8 @@ PANEL_HEIGHT = 128
 
 BYTES = 8
 
-# Panels that the workers hold at a time: some ten each, for two or three workers.
-_PANELS = 24
+# Panels that the workers hold at a time: some ten each, for four workers.
+_PANELS = 40
 
 
 @dataclass(frozen=True)

@@ -48,12 +48,17 @@ def strips(shape: tuple[int, int]) -> Iterator[slice]:
         yield slice(start, min(start + height, shape[0]))
 
 
+def rows_of(XT: Array, features: Indices, out: Array) -> Array:
+    """Some rows of ``XT`` in ``out``; a mode other than "raise" spares numpy a copy of the output."""
+    return np.take(XT, features, axis=0, out=out, mode="clip")
+
+
 class SquaredDistances:
     """Squared distances over some features, a tile at a time: one product, norms as extra rows."""
 
     def __init__(self, XT: Array, features: Indices) -> None:
         self._right = np.empty((len(features) + 2, XT.shape[1]))
-        chosen = np.take(XT, features, axis=0, out=self._right[:-2])
+        chosen = rows_of(XT, features, out=self._right[:-2])
         self._right[-2], self._right[-1] = 1.0, np.einsum("ij,ij->j", chosen, chosen)
 
     def panel(self, tile: Tile, out: Array) -> Array:
