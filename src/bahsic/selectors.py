@@ -107,7 +107,7 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         XT, constant = prepared_columns(X, kernel, standardize=self.standardize)
         self._report_constant(constant)
         weights = label_weights(labels, self.statistic)  # type: ignore[arg-type]
-        with threads(self.n_jobs) as executor:
+        with threads(self.n_jobs, len(X)) as executor:
             scorer = scorer_for(XT, kernel, weights, executor)
             steps = self._steps(scorer, constant, n_selected)
             rounds = reported(self, steps, self._n_rounds(X.shape[1], n_selected), X, y)
@@ -247,7 +247,8 @@ class BAHSIC(_Selector):
     standard_errors : bool, default=False
         Whether to record the standard error of HSIC in each round. It costs one kernel matrix a round.
     n_jobs : int or None, default=None
-        Number of threads. None means as many as BLAS uses. The result does not depend on it.
+        Number of threads. None means as many as BLAS uses, or one where there are few samples.
+        The result does not depend on it.
 
     Attributes
     ----------

@@ -21,6 +21,7 @@ Sums = tuple[NDArray[np.float64], ...]
 
 
 _SWITCH_INTERVAL = 5e-4  # seconds
+_WORTH_THREADS = 1000  # samples
 
 
 class Executor(Protocol):
@@ -95,9 +96,13 @@ def _next(waiting: deque[tuple[int, Item]]) -> tuple[int, Item] | None:
 
 
 @contextmanager
-def threads(n_jobs: int | None) -> Iterator[ThreadExecutor]:
-    """An executor for the length of a ``with`` block, BLAS held to one thread in each worker."""
-    n_threads = thread_count(n_jobs)
+def threads(n_jobs: int | None, n_samples: int | None = None) -> Iterator[ThreadExecutor]:
+    """An executor for the length of a ``with`` block, BLAS held to one thread in each worker.
+
+    With ``n_jobs=None`` few samples get one thread: their tiles are done before a second one wakes up.
+    """
+    few = n_jobs is None and n_samples is not None and n_samples < _WORTH_THREADS
+    n_threads = 1 if few else thread_count(n_jobs)
     with blas_controller().limit(limits=1, user_api="blas"):
         if n_threads == 1:
             yield ThreadExecutor(1)

@@ -60,7 +60,7 @@ class Matrices:
     sums : ndarray of shape (n_samples,)
         Row sums of M.
     magnitudes : ndarray of shape (n_samples,)
-        Row sums of abs(R).
+        Bounds on the row sums of abs(R).
     kappa : float
     low_rank : LowRank
         The factors of W, empty where it has none (kappa is zero then).
@@ -136,6 +136,10 @@ class Family(Protocol):
     def remainder(self) -> float:
         """Bound on what is left after all terms, at any pair of samples."""
 
+    @property
+    def size(self) -> float:
+        """Bound on the sum of the magnitudes of all terms, at any pair of samples."""
+
     def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
         """Fill the leading functions of the members ``part`` into ``out``, an array for each.
 
@@ -152,14 +156,17 @@ class Moments:
 
     Attributes
     ----------
+    ranges : ndarray of shape (n_features,)
+        Largest magnitude r of each feature; powers are those of z = x / r.
     projections : ndarray of shape (n_features, degree + 1, q)
-        Sums of x^p times the columns of Q.
+        Sums of z^p times the columns of Q.
     diagonals : ndarray of shape (n_features, degree + 1)
-        Sums of x^(2 p) times the diagonal of Q B Q'.
+        Sums of z^(2 p) times the diagonal of Q B Q'.
     norms : ndarray of shape (n_features, degree + 1)
-        Sums of x^(2 p).
+        Sums of z^(2 p).
     """
 
+    ranges: Array
     projections: Array
     diagonals: Array
     norms: Array
@@ -170,9 +177,11 @@ class Moments:
         return int(self.norms.shape[1]) - 1
 
     @staticmethod
-    def empty(n_features: int, degree: int, q: int) -> Moments:
-        """Room for the moments of some features."""
+    def empty(ranges: Array, degree: int, q: int) -> Moments:
+        """Room for the moments of features of these ranges."""
+        n_features = len(ranges)
         return Moments(
+            ranges,
             np.empty((n_features, degree + 1, q)),
             np.empty((n_features, degree + 1)),
             np.empty((n_features, degree + 1)),
@@ -182,27 +191,29 @@ class Moments:
         """Moments of the features ``part``, given their columns (c, n_samples)."""
         weights = np.column_stack([low_rank.Q, low_rank.diagonal, np.ones(columns.shape[1])])
         power, q = np.ones_like(columns), low_rank.Q.shape[1]
+        z = columns / np.where(self.ranges[part] > 0, self.ranges[part], 1.0)[:, None]
         for p in range(2 * self.degree + 1):
             sums = power @ weights
             if p <= self.degree:
                 self.projections[part, p] = sums[:, :q]
             if p % 2 == 0:
                 self.diagonals[part, p // 2], self.norms[part, p // 2] = sums[:, q], sums[:, q + 1]
-            power *= columns
+            power *= z
 
-    def of(self, columns: Indices, powers: Array) -> tuple[Array, Array, Array]:
-        """For even or odd polynomials phi_k, given by their coefficients, and some features.
+    def of(self, columns: Indices, terms: Expansion) -> tuple[Array, Array, Array]:
+        """For the polynomials phi_k of an expansion, and some features.
 
         Returns Q' phi_k (n_terms, c, q), and the sums of phi_k^2 over the diagonal of Q B Q' and over
         all samples (n_terms, c).
         """
-        squares = np.stack([np.convolve(row, row)[::2] for row in powers]).T
-        n = powers.shape[1]
-        projections = np.tensordot(powers, self.projections[columns, :n], axes=(1, 1))
+        squares = np.stack([np.convolve(row, row)[::2] for row in terms.monomials]).T
+        powers = (self.ranges[columns, None] / terms.radius) ** np.arange(terms.degree + 1)
+        n = terms.degree + 1
+        projections = self.projections[columns, :n] * powers[:, :, None]
         return (
-            projections,
-            (self.diagonals[columns, :n] @ squares).T,
-            (self.norms[columns, :n] @ squares).T,
+            np.tensordot(terms.monomials, projections, axes=(1, 1)),
+            ((self.diagonals[columns, :n] * powers**2) @ squares).T,
+            ((self.norms[columns, :n] * powers**2) @ squares).T,
         )
 
 
@@ -224,6 +235,11 @@ class Polynomial:
         return self.expansion.remainder
 
     @property
+    def size(self) -> float:
+        """Bound on the sum of the magnitudes of all terms, at any pair of samples."""
+        return self.expansion.size
+
+    @property
     def width(self) -> int:
         """Arrays of the size of a column that `evaluate` makes for each column."""
         return 4
@@ -232,22 +248,23 @@ class Polynomial:
         """Fill the leading functions of the members ``part`` into ``out``."""
         columns = self.columns[part]
         shape = (len(columns), matrices.n_samples)
-        x = rows_of(self.XT, columns, out=scratch.take("first", shape))
-        u = np.multiply(x, x, out=scratch.take("second", shape))
+        z = rows_of(self.XT, columns, out=scratch.take("first", shape))
+        z /= self.expansion.radius
+        square = np.multiply(z, z, out=scratch.take("second", shape))
         values = scratch.take("third", shape)
         norms = np.empty((self.n_leading, len(columns)))
         for k in range(self.n_leading):
-            even_polynomial(self.expansion.powers[k], u, x, out=values)
+            even_polynomial(self.expansion.monomials[k], square, z, out=values)
             out[k][:] = values
             norms[k] = np.multiply(values, values, out=values) @ matrices.magnitudes
-        edge = even_polynomial(self.expansion.edge_powers, u, x, out=values) @ matrices.sums
+        edge = even_polynomial(self.expansion.edge_monomials, square, z, out=values) @ matrices.sums
         return edge, norms
 
     def known(self, parts: Parts, matrices: Matrices) -> Known:
         """What is known of all members."""
         (edge, norms), terms, lead = parts, self.expansion, self.n_leading
         lam, degree = terms.eigenvalues[:, None], terms.degree
-        projections, diagonals, plain = self.moments.of(self.columns, terms.powers)
+        projections, diagonals, plain = self.moments.of(self.columns, terms)
         of_W = lam * matrices.low_rank_forms(projections, diagonals)
         # Powers cancel: a value is only as good as the sum of the magnitudes of its terms.
         size = np.abs(terms.monomials).sum(axis=1)[:, None]
@@ -307,6 +324,11 @@ class Smooth:
         return self.expansion.remainder
 
     @property
+    def size(self) -> float:
+        """Bound on the sum of the magnitudes of all terms, at any pair of samples."""
+        return self.expansion.size
+
+    @property
     def width(self) -> int:
         """Arrays of the size of a column that `evaluate` makes for each column."""
         return sum(self.expansion.functions.shape)
@@ -357,6 +379,12 @@ class Discrete:
     def remainder(self) -> float:
         """Nothing is left."""
         return 0.0
+
+    @property
+    def size(self) -> float:
+        """Bound on the sum of the magnitudes of all terms, at any pair of samples."""
+        values = self.levels.values[self.rows]
+        return 4 * self.n_leading * float(np.abs(np.expm1(self.a * np.ptp(values, axis=1) ** 2)).max())
 
     def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
         """Fill the functions of the members ``part`` into ``out``."""

@@ -40,6 +40,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
+_TINY = float(np.finfo(np.float32).tiny)
 
 # Elements of the arrays that one task works on: many enough for the calls not to matter, few enough
 # for the cache.
@@ -140,6 +141,8 @@ class GaussianRound:
         sums, magnitudes, own = map_sum(self._executor, self._form, range(len(self._tiles)))
         self._pairs.settle()
         sums += self._kappa * setting.low_rank.sums
+        # The magnitudes were summed in float32, where small ones may have vanished.
+        magnitudes = 1.001 * magnitudes + len(magnitudes) * _TINY
         # Sums over the samples, and the error of D, which is relative to the squared norms.
         reach = float((setting.ranges[setting.pairs.subset] ** 2).sum())
         floor = _EPS * (len(sums) + 64 + 16 * gamma * reach)
@@ -256,12 +259,16 @@ class GaussianRound:
         found = [self._evaluate(*pair) for pair in zip(families, blocks, strict=True)]
         forms = [self._forms(column) for column in columns]
         total = self._matrices.total
+        # Entries of R that are too small for float32.
+        vanished = self._matrices.n_samples**2 * _TINY if len(columns[1]) else 0.0
         for family, known, end, count in zip(families, found, ends, counts, strict=True):
             form = np.concatenate([forms[i][end[i] - count[i] : end[i]] for i in range(2)])
             form = form.reshape(family.n_leading, -1)
             values[family.members] = known.value + (known.eigenvalues * form).sum(axis=0)
             unit = np.repeat(_ROUNDING, [family.n_double, family.n_leading - family.n_double])
-            radii[family.members] = known.dropped + known.error + unit @ known.sizes + family.remainder * total
+            radii[family.members] = (
+                known.dropped + known.error + unit @ known.sizes + family.remainder * total + family.size * vanished
+            )
         return values, radii
 
     def _columns(self, dtype: Any, count: int) -> NDArray[Any]:
@@ -326,14 +333,16 @@ class GaussianRound:
 
     def direct(self, features: Indices) -> Intervals:
         """Changes by an exponential for each pair of samples."""
+        # The last column changes nothing: it gives the score that the others are compared with.
+        columns = np.vstack([self._pairs.XT[features], np.zeros(self._matrices.n_samples)])
 
         def tile_changes(index: int) -> tuple[Array, ...]:
             tile, take = self._tiles[index], self._pairs.scratch.take
             D, W = self._pairs.totals(index), self._pairs.weights(index)
-            changes = np.zeros((2, len(features)))
+            sums = np.zeros((2, len(columns)))
             for rows in strips(tile.shape):
                 exponents = np.multiply(D[rows], -self.gamma, out=take("first", D[rows].shape))
-                for position, x in enumerate(self._pairs.XT[features]):
+                for position, x in enumerate(columns):
                     K = take("second", exponents.shape)
                     np.subtract.outer(x[tile.rows][rows], x[tile.cols], out=K)
                     np.square(K, out=K)
@@ -341,9 +350,9 @@ class GaussianRound:
                     K += exponents
                     np.exp(K, out=K)
                     K *= W[rows]
-                    changes[0, position] += K.sum()
-                    changes[1, position] += np.abs(K, out=K).sum()
-            return (changes,)
+                    sums[0, position] += K.sum()
+                    sums[1, position] += np.abs(K, out=K).sum()
+            return (sums,)
 
-        changes, sizes = 2 * map_sum(self._executor, tile_changes, range(len(self._tiles)))[0]
-        return Intervals(changes - self.score, self._matrices.floor * (sizes + self._matrices.total))
+        scores, sizes = 2 * map_sum(self._executor, tile_changes, range(len(self._tiles)))[0]
+        return Intervals(scores[:-1] - scores[-1], self._matrices.floor * (sizes[:-1] + sizes[-1]))

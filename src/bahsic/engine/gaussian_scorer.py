@@ -53,13 +53,14 @@ class GaussianScorer(Scorer):
         self._trace = float(diagonal(weights).sum())  # k(x, x) = 1
         self._squares = np.vecdot(XT, XT) / XT.shape[1]
         low_rank = _low_rank(weights)
+        ranges = np.maximum(XT.max(axis=1), -XT.min(axis=1))
         self._setting = GaussianSetting(
             pairs=Pairs(XT, SquaredDistances, weights, plan),
             executor=executor,
-            ranges=np.maximum(XT.max(axis=1), -XT.min(axis=1)),
+            ranges=ranges,
             levels=few_levels(XT),
             low_rank=low_rank,
-            moments=_moments(XT, low_rank, executor),
+            moments=_moments(XT, ranges, low_rank, executor),
         )
         self._spread = _FIRST_SPREAD
         self._known: tuple[Indices, float, float] | None = None
@@ -103,8 +104,8 @@ class GaussianScorer(Scorer):
         return score if gamma == gamma_of(kernel) and np.array_equal(known, subset) else None
 
 
-def _moments(XT: Array, low_rank: LowRank, executor: Executor) -> Moments:
-    moments = Moments.empty(len(XT), _MOMENT_DEGREE, low_rank.Q.shape[1])
+def _moments(XT: Array, ranges: Array, low_rank: LowRank, executor: Executor) -> Moments:
+    moments = Moments.empty(ranges, _MOMENT_DEGREE, low_rank.Q.shape[1])
 
     def fill(start: int) -> None:
         part = slice(start, min(start + _CHUNK, len(XT)))

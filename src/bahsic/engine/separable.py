@@ -55,6 +55,8 @@ class Expansion:
         Bound on abs(u(x)) / (x / radius)^2.
     remainder : float
         Bound on abs(e(x, y)) over the whole square.
+    size : float
+        Bound on the sum of abs(lambda_k phi_k(x) phi_k(y)) over the whole square.
     """
 
     radius: float
@@ -63,6 +65,7 @@ class Expansion:
     edge: Array
     edge_bound: float
     remainder: float
+    size: float
 
     @property
     def degree(self) -> int:
@@ -79,16 +82,11 @@ class Expansion:
         return coefficients
 
     @cached_property
-    def powers(self) -> Array:
-        """Coefficients of the phi_k in powers of x."""
-        return self.monomials * self.radius ** -np.arange(self.degree + 1.0)
-
-    @cached_property
-    def edge_powers(self) -> Array:
-        """Coefficients of u in powers of x."""
+    def edge_monomials(self) -> Array:
+        """Coefficients of u in powers of x / radius."""
         coefficients = self.edge @ monomial_matrix(self.degree)
         coefficients[1::2] = 0.0
-        return coefficients * self.radius ** -np.arange(self.degree + 1.0)
+        return coefficients
 
     @property
     def tails(self) -> Array:
@@ -160,6 +158,7 @@ def expansion(a: float, radius: float, tolerance: float) -> Expansion:
         edge=to_coefficients @ edge,
         edge_bound=float(np.expm1(max(a, 0.0) * radius**2) + max(-a, 0.0) * radius**2),
         remainder=remainder,
+        size=float(left_over[0]),
     )
 
 
