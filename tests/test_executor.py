@@ -73,17 +73,21 @@ def test_errors_reach_the_caller(n_jobs, error, at):
         assert executor.map(lambda item: item, range(4)) == [0, 1, 2, 3]
 
 
-def test_the_rest_is_left_after_an_error():
+@COUNTS
+def test_the_rest_is_left_after_an_error(n_jobs):
     done = []
 
     def function(item):
         if item == 2:
             raise Refused
+        time.sleep(1e-3)
         done.append(item)
 
-    with threads(1) as executor, pytest.raises(Refused):
+    with threads(n_jobs) as executor, pytest.raises(Refused):
         executor.map(function, range(1000))
-    assert done == [0, 1]
+    assert len(done) < 500
+    if n_jobs == 1:
+        assert done == [0, 1]
 
 
 def test_blas_has_one_thread_within_and_is_given_back_after():

@@ -70,7 +70,7 @@ def test_ties_after_the_last_stage_go_to_the_lowest_position():
 
 
 def test_copies_are_evaluated_once_and_come_in_their_order():
-    ladder = Ladder([1.0, 4.0, np.nan, 2.0, np.nan], [0.1])
+    ladder = Ladder([1.0, 4.0, np.nan, 2.0, np.nan], [0.1, 0.0])
     positions, scores = leading(ladder.stages, np.array([0, 1, 1, 3, 0]), 5)
     assert positions.tolist() == [1, 2, 3, 0, 4]
     assert ladder.asked == [[0, 1, 3]]

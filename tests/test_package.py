@@ -77,7 +77,12 @@ def test_no_file_says_where_it_was_written(root):
     if root.parent == Path(root.anchor):
         pytest.skip("the project lies in the root folder: every path starts like it")
     folders = ("src", "tests", "benchmarks", ".ci", ".github")
-    files = [path for folder in folders for path in (root / folder).rglob("*")]
+    files = [
+        path
+        for folder in folders
+        for path in (root / folder).rglob("*")
+        if not any(part.startswith(".") for part in path.relative_to(root / folder).parts)
+    ]
     files += [path for path in root.iterdir() if path.suffix in {".md", ".toml", ".cff"}]
     texts = {
         path: path.read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -31,6 +32,9 @@ _ACCURACY = 1e-11
 # What the scores of the first round may vary by, relative to the bound on them.
 _FIRST_SPREAD = 0.01
 
+# Binary exponents of data that are used as they are; standardised data have small ones.
+_USUAL_EXPONENT = 20
+
 # Features whose moments are made at a time.
 _CHUNK = 64
 
@@ -50,6 +54,7 @@ class GaussianScorer(Scorer):
 
     def __init__(self, XT: Array, kernel: Kernel, weights: Weights, executor: Executor, plan: Plan) -> None:
         super().__init__(XT, kernel, weights)
+        XT, self._unit = _in_range(XT)
         self._trace = float(diagonal(weights).sum())  # k(x, x) = 1
         self._squares = np.vecdot(XT, XT) / XT.shape[1]
         low_rank = _low_rank(weights)
@@ -82,8 +87,12 @@ class GaussianScorer(Scorer):
     def _formed(self, subset: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool) -> GaussianRound:
         self._setting.pairs.move(subset)
         centre = 2 * float(self._squares[subset].sum())
-        own_gamma = None if own is None else gamma_of(own)
-        return GaussianRound(self._setting, gamma_of(kernel), own_gamma, leaving, centre, self._spread)
+        own_gamma = None if own is None else self._gamma(own)
+        return GaussianRound(self._setting, self._gamma(kernel), own_gamma, leaving, centre, self._spread)
+
+    def _gamma(self, kernel: Kernel) -> float:
+        """The gamma of a kernel in the unit of the setting."""
+        return gamma_of(kernel) * self._unit**2
 
     def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> tuple[Indices, Intervals]:
         best, changes = super()._best(stages, candidates, count)
@@ -101,7 +110,15 @@ class GaussianScorer(Scorer):
         if self._known is None or kernel is None:
             return None
         known, gamma, score = self._known
-        return score if gamma == gamma_of(kernel) and np.array_equal(known, subset) else None
+        return score if gamma == self._gamma(kernel) and np.array_equal(known, subset) else None
+
+
+def _in_range(XT: Array) -> tuple[Array, float]:
+    """The data in a unit in which powers of them neither overflow nor vanish, and that unit."""
+    exponent = int(np.frexp(max(XT.max(), -XT.min()))[1])
+    if abs(exponent) <= _USUAL_EXPONENT:
+        return XT, 1.0
+    return np.ldexp(XT, -exponent), math.ldexp(1.0, exponent)
 
 
 def _moments(XT: Array, ranges: Array, low_rank: LowRank, executor: Executor) -> Moments:
