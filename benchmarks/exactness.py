@@ -15,9 +15,9 @@ from table import Row, row
 from bahsic import BAHSIC, FOHSIC
 from bahsic.datasets import make_xor
 from bahsic.engine import scorer_for, threads
+from bahsic.engine.columns import prepared_columns
 from bahsic.hsic import Weights, label_weights
 from bahsic.kernels import Gaussian, label_kernel
-from bahsic.selectors import prepared_columns
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 import brute_force

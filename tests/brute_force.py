@@ -55,9 +55,11 @@ def check_round(kernel, X, L, statistic, subset, chosen, constant, leaving):
 
     Exact copies have to come in the order of their indices.
     """
-    candidates = [j for j in subset if not constant[j]] if leaving else [
-        j for j in range(X.shape[1]) if j not in subset and not constant[j]
-    ]
+    candidates = (
+        [j for j in subset if not constant[j]]
+        if leaving
+        else [j for j in range(X.shape[1]) if j not in subset and not constant[j]]
+    )
     idle = [j for j in range(X.shape[1]) if constant[j] and (j in subset) == leaving]
     if leaving:
         n_idle = min(len(idle), len(chosen))

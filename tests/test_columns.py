@@ -16,15 +16,17 @@ def of_values(values, n_samples, seed=0):
 
 def test_columns_are_found_by_their_number_of_values():
     rng = np.random.default_rng(0)
-    XT = np.stack([
-        rng.normal(size=200),
-        of_values([0.0, 1.0], 200),
-        np.full(200, 3.0),
-        of_values([5.0, -1.0, 2.0], 200),
-        of_values([7.0, 8.0], 200),
-        of_values(np.arange(4.0), 200),
-        of_values(np.arange(5.0), 200),
-    ])
+    XT = np.stack(
+        [
+            rng.normal(size=200),
+            of_values([0.0, 1.0], 200),
+            np.full(200, 3.0),
+            of_values([5.0, -1.0, 2.0], 200),
+            of_values([7.0, 8.0], 200),
+            of_values(np.arange(4.0), 200),
+            of_values(np.arange(5.0), 200),
+        ]
+    )
     found = few_levels(XT)
     assert MAX_LEVELS == 4
     assert [levels.columns.tolist() for levels in found] == [[1, 4], [3], [5]]

@@ -305,11 +305,14 @@ def test_best_candidates_are_those_of_the_exact_scores(labels, count, leaving):
     assert found.kernel == Gaussian(1 / (2 * len(subset)))
 
 
-@pytest.mark.parametrize(("rule", "expected"), [
-    ("dimension", lambda X, size: 1 / (2 * size)),
-    (lambda X: 7.0 / X.shape[1], lambda X, size: 7.0 / size),
-    (0.3, lambda X, size: 0.3),
-])
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("dimension", lambda X, size: 1 / (2 * size)),
+        (lambda X: 7.0 / X.shape[1], lambda X, size: 7.0 / size),
+        (0.3, lambda X, size: 0.3),
+    ],
+)
 def test_rule_for_gamma_is_for_the_size_asked_for(rule, expected):
     XT, weights = drawn(0, 12, 6, "normal", "binary")
     with threads(1) as executor:

@@ -123,9 +123,19 @@ def test_rounds_are_made_when_they_are_asked_for():
     assert len(scorer.asked) == 1
 
 
-@pytest.mark.parametrize(("step", "remaining", "expected"), [
-    (0.1, 100, 10), (0.1, 99, 9), (0.1, 9, 1), (0.99, 2, 1), (1, 5, 1), (3, 5, 3), (7, 5, 5),
-    (np.int64(2), 5, 2), (np.float32(0.5), 5, 2),
-])
+@pytest.mark.parametrize(
+    ("step", "remaining", "expected"),
+    [
+        (0.1, 100, 10),
+        (0.1, 99, 9),
+        (0.1, 9, 1),
+        (0.99, 2, 1),
+        (1, 5, 1),
+        (3, 5, 3),
+        (7, 5, 5),
+        (np.int64(2), 5, 2),
+        (np.float32(0.5), 5, 2),
+    ],
+)
 def test_round_sizes(step, remaining, expected):
     assert round_size(step, remaining) == expected

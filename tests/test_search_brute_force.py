@@ -1,9 +1,9 @@
 """Elimination and selection equal brute force from the definition, on many random cases."""
 
-import brute_force
 import numpy as np
 import pytest
 
+import brute_force
 from bahsic import BAHSIC, FOHSIC
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial
 
@@ -22,7 +22,7 @@ def median(D):
     """Median distance over the pairs i < j, of the non-zero ones if it is zero."""
     distances = D[np.triu_indices(len(D), 1)]
     found = np.median(distances)
-    return found if found else np.median(distances[distances > 0])
+    return found or np.median(distances[distances > 0])
 
 
 # Our kernel, and the same by definition: a function of columns and of the size that the rule is for.
@@ -42,8 +42,10 @@ KERNELS = {
         Gaussian("dimension") + Linear(),
         lambda X, size: np.exp(-squared(X) / (2 * size)) + X @ X.T,
     ),
-    "function": (lambda X, Y: np.minimum(X[:, None], Y[None]).sum(axis=-1),
-                 lambda X, size: np.minimum(X[:, None], X[None]).sum(axis=-1)),
+    "function": (
+        lambda X, Y: np.minimum(X[:, None], Y[None]).sum(axis=-1),
+        lambda X, size: np.minimum(X[:, None], X[None]).sum(axis=-1),
+    ),
 }
 
 
@@ -108,8 +110,12 @@ def test_order_equals_brute_force(selector, block):
         X, y, L, target, name, statistic, step = random_case(seed)
         kernel, definition = KERNELS[name]
         fitted = selector(
-            n_features_to_select=X.shape[1], step=step, kernel=kernel, target_kernel=target,
-            statistic=statistic, n_jobs=1,
+            n_features_to_select=X.shape[1],
+            step=step,
+            kernel=kernel,
+            target_kernel=target,
+            statistic=statistic,
+            n_jobs=1,
         ).fit(X, y)
         Z, constant = brute_force.standardised(X)
         check_path(fitted, Z, L, constant, definition, statistic, step, leaving=selector is BAHSIC)

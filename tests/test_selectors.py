@@ -141,11 +141,14 @@ def test_fractions_leave_by_the_paper():
     assert [len(step.features) for step in BAHSIC(step=10).fit(X, y).path_] == [10, 10, 5]
 
 
-@pytest.mark.parametrize(("y", "expected"), [
-    (np.resize([0, 1], 40), "binary"),
-    (np.resize(["a", "b", "c"], 40), "multiclass"),
-    (np.linspace(0, 1, 40), "regression"),
-])
+@pytest.mark.parametrize(
+    ("y", "expected"),
+    [
+        (np.resize([0, 1], 40), "binary"),
+        (np.resize(["a", "b", "c"], 40), "multiclass"),
+        (np.linspace(0, 1, 40), "regression"),
+    ],
+)
 def test_kernel_on_the_labels_is_recorded(y, expected):
     assert BAHSIC().fit(drawn()[0], y).target_kernel_ == expected
     assert BAHSIC(target_kernel="delta").fit(drawn()[0], y).target_kernel_ == "delta"
@@ -215,17 +218,20 @@ def test_single_feature(selector, y):
 
 
 @SELECTORS
-@pytest.mark.parametrize(("changes", "error", "message"), [
-    ({"kernel": "precomputed"}, ValueError, "kernel is 'precomputed'"),
-    ({"kernel": "gausian"}, ValueError, "kernel is 'gausian'.*gaussian"),
-    ({"kernel": 3}, (TypeError, ValueError), "kernel is 3"),
-    ({"kernel": Gaussian(-1.0)}, ValueError, "gamma is -1.0"),
-    ({"kernel": Gaussian("mean")}, ValueError, "gamma is 'mean'"),
-    ({"target_kernel": "bnary"}, ValueError, "target_kernel is 'bnary'"),
-    ({"statistic": "exact"}, ValueError, "statistic is 'exact'; accepted: 'unbiased', 'biased'"),
-    ({"n_jobs": 0}, ValueError, "n_jobs is 0"),
-    ({"n_jobs": "two"}, ValueError, "n_jobs is 'two'"),
-])
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"kernel": "precomputed"}, ValueError, "kernel is 'precomputed'"),
+        ({"kernel": "gausian"}, ValueError, "kernel is 'gausian'.*gaussian"),
+        ({"kernel": 3}, (TypeError, ValueError), "kernel is 3"),
+        ({"kernel": Gaussian(-1.0)}, ValueError, "gamma is -1.0"),
+        ({"kernel": Gaussian("mean")}, ValueError, "gamma is 'mean'"),
+        ({"target_kernel": "bnary"}, ValueError, "target_kernel is 'bnary'"),
+        ({"statistic": "exact"}, ValueError, "statistic is 'exact'; accepted: 'unbiased', 'biased'"),
+        ({"n_jobs": 0}, ValueError, "n_jobs is 0"),
+        ({"n_jobs": "two"}, ValueError, "n_jobs is 'two'"),
+    ],
+)
 def test_invalid_parameters(selector, changes, error, message):
     with pytest.raises(error, match=message):
         selector(**changes).fit(*drawn())
@@ -248,13 +254,16 @@ def test_complex_values(selector):
 
 
 @SELECTORS
-@pytest.mark.parametrize(("y", "message"), [
-    (None, "requires y to be passed"),
-    (np.zeros(40), "one class only"),
-    (np.resize([0, 1], 39), "X has 40 samples.* y has 39"),
-    (np.full(40, np.nan), "y"),
-    (np.append(np.linspace(0, 1, 39), np.inf), "y"),
-])
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "requires y to be passed"),
+        (np.zeros(40), "one class only"),
+        (np.resize([0, 1], 39), "X has 40 samples.* y has 39"),
+        (np.full(40, np.nan), "y"),
+        (np.append(np.linspace(0, 1, 39), np.inf), "y"),
+    ],
+)
 def test_invalid_labels(selector, y, message):
     with pytest.raises(ValueError, match=message):
         selector().fit(drawn()[0], y)

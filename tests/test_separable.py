@@ -135,7 +135,9 @@ def test_chebyshev_polynomials_in_powers():
     assert matrix.tolist() == [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [-1, 0, 2, 0, 0], [0, -3, 0, 4, 0], [1, 0, -8, 0, 8]]
 
 
-@pytest.mark.parametrize("coefficients", [[2.0, 0, 3.0, 0, -1.0], [0, 2.0, 0, 3.0], [0, 0, 5.0], [0, 4.0, 0], [3.0, 0], [1.0, 0, 2.0, 0]])
+@pytest.mark.parametrize(
+    "coefficients", [[2.0, 0, 3.0, 0, -1.0], [0, 2.0, 0, 3.0], [0, 0, 5.0], [0, 4.0, 0], [3.0, 0], [1.0, 0, 2.0, 0]]
+)
 def test_even_and_odd_polynomials(coefficients):
     x = np.array([[-1.5, 0.0, 2.0], [0.5, 1.0, -3.0]])
     out = np.full_like(x, np.nan)

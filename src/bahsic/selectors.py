@@ -18,6 +18,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bahsic.engine import Scorer, scorer_for, threads
+from bahsic.engine.columns import prepared_columns
 from bahsic.hsic import hsic_variance, label_weights
 from bahsic.kernels import LabelKernel, Precomputed, kernel_from_name, label_kernel
 from bahsic.kernels.bandwidth import ScaledKernel
@@ -27,9 +28,6 @@ from bahsic.search import Step, backward, forward, round_size
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-# Squares of larger values leave the range of float64.
-_LARGEST = 1e150
 
 
 @dataclass(frozen=True)
@@ -392,34 +390,6 @@ class FOHSIC(_Selector):
         ranked = scorer.entering(np.sort(chosen), candidates, len(candidates)).features
         self.selection_order_ = np.concatenate([chosen, ranked, rest[constant[rest]]])
         return self.selection_order_
-
-
-def prepared_columns(X: NDArray[Any], kernel: Kernel, *, standardize: bool) -> tuple[Array, NDArray[np.bool_]]:
-    """A new array with a feature in each row, standardised if asked for, and which are constant.
-
-    Where features are not standardised, they are still centred for kernels of differences, which
-    changes nothing but the rounding errors.
-    """
-    XT = np.array(X.T, dtype=np.float64, order="C")
-    constant = XT.min(axis=1) == XT.max(axis=1)
-    if not standardize:
-        largest = float(max(XT.max(), -XT.min()))
-        if largest > _LARGEST:
-            raise ValueError(f"X has values up to {largest:.3g}; accepted with standardize=False: up to {_LARGEST:g}")
-        if isinstance(kernel, ScaledKernel):
-            XT -= XT.mean(axis=1, keepdims=True)
-        XT[constant] *= not isinstance(kernel, ScaledKernel)
-        return XT, constant
-    peaks = np.maximum(XT.max(axis=1), -XT.min(axis=1))
-    extreme = (peaks > _LARGEST) | (peaks < 1 / _LARGEST)
-    if extreme.any():  # a power of two is exact, and out of the way of overflow and underflow
-        XT[extreme] = np.ldexp(XT[extreme], -np.frexp(peaks[extreme])[1][:, None])
-    for _ in range(2):  # the second time takes off what rounding left of a large mean
-        XT -= XT.mean(axis=1, keepdims=True)
-    deviations = np.sqrt(np.vecdot(XT, XT) / XT.shape[1])
-    XT /= np.where(constant, 1.0, deviations)[:, None]
-    XT[constant] = 0.0
-    return XT, constant
 
 
 @contextmanager

@@ -1,11 +1,15 @@
-"""What is known of the columns of the data before a search: ranges, few values, copies."""
+"""The columns of the data before a search: standardised, of few values, copies of each other."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bahsic.kernels.bandwidth import ScaledKernel
+from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -15,6 +19,37 @@ MAX_LEVELS = 4
 
 # Samples that are looked at before a column is taken to have many values.
 _SAMPLE = 64
+
+# Squares of larger values leave the range of float64.
+_LARGEST = 1e150
+
+
+def prepared_columns(X: NDArray[Any], kernel: Kernel, *, standardize: bool) -> tuple[Array, NDArray[np.bool_]]:
+    """A new array with a feature in each row, standardised if asked for, and which are constant.
+
+    Where features are not standardised, they are still centred for kernels of differences, which
+    changes nothing but the rounding errors.
+    """
+    XT = np.array(X.T, dtype=np.float64, order="C")
+    constant = XT.min(axis=1) == XT.max(axis=1)
+    if not standardize:
+        largest = float(max(XT.max(), -XT.min()))
+        if largest > _LARGEST:
+            raise ValueError(f"X has values up to {largest:.3g}; accepted with standardize=False: up to {_LARGEST:g}")
+        if isinstance(kernel, ScaledKernel):
+            XT -= XT.mean(axis=1, keepdims=True)
+            XT[constant] = 0.0
+        return XT, constant
+    peaks = np.maximum(XT.max(axis=1), -XT.min(axis=1))
+    extreme = (peaks > _LARGEST) | (peaks < 1 / _LARGEST)
+    if extreme.any():  # a power of two is exact, and out of the way of overflow and underflow
+        XT[extreme] = np.ldexp(XT[extreme], -np.frexp(peaks[extreme])[1][:, None])
+    for _ in range(2):  # the second time takes off what rounding left of a large mean
+        XT -= XT.mean(axis=1, keepdims=True)
+    deviations = np.sqrt(np.vecdot(XT, XT) / XT.shape[1])
+    XT /= np.where(constant, 1.0, deviations)[:, None]
+    XT[constant] = 0.0
+    return XT, constant
 
 
 @dataclass(frozen=True)

@@ -316,7 +316,9 @@ class GaussianRound:
         positions = positions[np.argsort(-ranges[positions], kind="stable")]
         while len(positions):
             radius = float(ranges[positions[0]])
-            near = (ranges[positions] >= radius / 2) | (radius < 2)
+            near = ranges[positions] >= radius / 2
+            if np.count_nonzero(~near) < max(8, len(features) // 8):  # too few for a family of their own
+                near[:] = True
             terms = expansion(self._a, radius, _REMAINDER * tail / radius**2)
             n_leading = max(1, int(np.argmax(terms.tails <= tail * terms.tails[0])))
             members = np.sort(positions[near])

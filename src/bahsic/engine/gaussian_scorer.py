@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 # Degree of the polynomials that are worked out by moments; above it their coefficients cancel too much.
-_MOMENT_DEGREE = 12
+_MOMENT_DEGREE = 16
 
 # Relative accuracy of scores that are recorded.
 _ACCURACY = 1e-11
