@@ -193,20 +193,19 @@ def test_refined_changes_are_exact_to_a_billionth_of_their_spread(columns, d, la
 
 @DIRECTIONS
 def test_a_subset_reached_in_many_steps_is_as_good_as_a_fresh_one(leaving):
-    """D is updated by what left or entered; its errors stay within the bound."""
-    XT, weights = drawn(3, 40, 80, "mixed", "regression")
-    order = np.random.default_rng(3).permutation(80)
-    sizes = [78, 60, 41, 40, 25, 19, 12, 8, 5, 3]
+    """D is updated by what left or entered; the errors of the larger D don't stay."""
+    XT, weights = drawn(3, 20, 3000, "normal", "regression")
+    order, gamma = np.random.default_rng(3).permutation(3000), 1.0
+    sizes = [2900, 2000, 1400, 1000, 700, 450, 300, 200, 120, 80, 50, 32, 20, 12, 8, 5, 3, 2]
     with threads(1) as executor:
-        scorer = scorer_for(XT, Gaussian(0.01), weights, executor)
+        scorer = scorer_for(XT, Gaussian(gamma), weights, executor)
         for size in sizes if leaving else sizes[::-1]:
             subset = np.sort(order[:size])
             candidates = (subset if leaving else order[size:])[:6]
-            stages = stages_of(scorer, 0.01, subset, candidates, leaving=leaving)
-            truth, error = Truth(XT, weights, 0.01, subset).changes(candidates, leaving=leaving)
-            for stage in stages:
-                found = stage(np.arange(len(candidates)))
-                assert (np.abs(found.values - truth) <= found.radii + error).all()
+            found = stages_of(scorer, gamma, subset, candidates, leaving=leaving)[-1](np.arange(len(candidates)))
+            if size <= 50:
+                truth, error = Truth(XT, weights, gamma, subset).changes(candidates, leaving=leaving)
+                assert (np.abs(found.values - truth) <= found.radii + error + TINY).all(), size
 
 
 def gram(kernel, XT, subset):

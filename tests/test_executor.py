@@ -54,12 +54,12 @@ def test_sums_are_added_in_the_order_of_the_items(n_jobs):
     assert indices == 49 * 50 / 2
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     pass
 
 
 @COUNTS
-@pytest.mark.parametrize("error", [Refused, IndexError, KeyboardInterrupt])
+@pytest.mark.parametrize("error", [RefusedError, IndexError, KeyboardInterrupt])
 @pytest.mark.parametrize("at", [0, 3, 19])
 def test_errors_reach_the_caller(n_jobs, error, at):
     def function(item):
@@ -79,11 +79,11 @@ def test_the_rest_is_left_after_an_error(n_jobs):
 
     def function(item):
         if item == 2:
-            raise Refused
+            raise RefusedError
         time.sleep(1e-3)
         done.append(item)
 
-    with threads(n_jobs) as executor, pytest.raises(Refused):
+    with threads(n_jobs) as executor, pytest.raises(RefusedError):
         executor.map(function, range(1000))
     assert len(done) < 500
     if n_jobs == 1:

@@ -64,9 +64,9 @@ def test_nothing_known_is_refined():
 
 
 def test_ties_after_the_last_stage_go_to_the_lowest_position():
-    stage = lambda positions: Intervals(
-        np.array([1.0, 2.0, 2.0 + 1e-12, 2.0])[positions], np.full(len(positions), 1e-9)
-    )
+    def stage(positions):
+        return Intervals(np.array([1.0, 2.0, 2.0 + 1e-12, 2.0])[positions], np.full(len(positions), 1e-9))
+
     assert leading([stage], alone(4), 2)[0].tolist() == [1, 2]
     assert leading([stage], alone(4), 4)[0].tolist() == [1, 2, 3, 0]
 

@@ -112,7 +112,7 @@ def test_constant_features_enter_last():
     assert scorer.asked[0] == ("entering", [], [0, 1, 3, 5], 3)
 
 
-@pytest.mark.parametrize("search", [lambda *a: backward(*a), lambda *a: forward(*a, 2)], ids=["backward", "forward"])
+@pytest.mark.parametrize("search", [backward, lambda *a: forward(*a, 2)], ids=["backward", "forward"])
 def test_nothing_but_constant_features(search):
     assert changes(search(KnownOrder([0.0, 0.0]), np.array([True, True]), 1)) == [[0], [1]]
 
