@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bahsic.engine.columns import MAX_LEVELS, copies, few_levels
+from bahsic.engine.columns import MAX_LEVELS, copies, few_levels, prepared_columns
+from bahsic.kernels import Gaussian, Linear
 
 
 def of_values(values, n_samples, seed=0):
@@ -90,3 +91,36 @@ def test_copies_among_many():
     first = {}
     expected = [first.setdefault(min(tuple(x), tuple(-x)), j) for j, x in enumerate(XT)]
     assert copies(XT).tolist() == expected
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, -1e12])
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-143, 1e-3, 1.0, 1e160, 1e290])
+def test_standardised_columns(scale, offset):
+    """Zero mean and unit variance (ddof 0), whatever the unit and the offset in that unit."""
+    X = (np.random.default_rng(5).normal(size=(50, 4)) + offset) * scale
+    before = X.copy()
+    XT, constant = prepared_columns(X, Gaussian(1.0), standardize=True)
+    assert XT.shape == (4, 50)
+    assert XT.flags.c_contiguous
+    assert np.abs(XT.mean(axis=1)).max() <= 1e-14
+    assert np.allclose((XT**2).mean(axis=1), 1.0, rtol=1e-13, atol=0)
+    assert not constant.any()
+    assert np.array_equal(X, before)
+
+
+def test_standardising_by_hand():
+    X = np.array([[1.0, 7.0], [3.0, 7.0], [1.0, 7.0], [3.0, 7.0]])
+    XT, constant = prepared_columns(X, Linear(), standardize=True)
+    assert XT.tolist() == [[-1.0, 1.0, -1.0, 1.0], [0.0, 0.0, 0.0, 0.0]]
+    assert constant.tolist() == [False, True]
+
+
+def test_without_standardising_only_kernels_of_differences_are_centred():
+    X = np.array([[1.0, 7.0], [3.0, 7.0], [5.0, 7.0]])
+    assert prepared_columns(X, Linear(), standardize=False)[0].tolist() == X.T.tolist()
+    assert prepared_columns(X, Gaussian(1.0), standardize=False)[0].tolist() == [[-2.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
+
+
+def test_values_of_which_squares_leave_the_range_need_standardising():
+    with pytest.raises(ValueError, match=r"X has values up to 1e\+200; accepted with standardize=False: up to 1e\+150"):
+        prepared_columns(np.array([[1.0], [-1e200]]), Gaussian(1.0), standardize=False)

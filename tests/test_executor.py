@@ -107,3 +107,9 @@ def test_numbers_of_threads():
     assert thread_count(-1) >= 1
     blas = [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
     assert thread_count(None) == max(blas, default=1)
+
+
+def test_few_samples_get_one_thread_unless_more_are_asked_for():
+    for n_jobs, n_samples, expected in [(None, 10, 1), (2, 10, 2), (None, 10**6, thread_count(None))]:
+        with threads(n_jobs, n_samples) as executor:
+            assert executor.n_threads == expected

@@ -23,6 +23,9 @@ _SAMPLE = 64
 # Squares of larger values leave the range of float64.
 _LARGEST = 1e150
 
+# Smaller values may leave it too: differences may be 1e-16 of the values.
+_SMALLEST = 1e-130
+
 
 def prepared_columns(X: NDArray[Any], kernel: Kernel, *, standardize: bool) -> tuple[Array, NDArray[np.bool_]]:
     """A new array with a feature in each row, standardised if asked for, and which are constant.
@@ -41,7 +44,7 @@ def prepared_columns(X: NDArray[Any], kernel: Kernel, *, standardize: bool) -> t
             XT[constant] = 0.0
         return XT, constant
     peaks = np.maximum(XT.max(axis=1), -XT.min(axis=1))
-    extreme = (peaks > _LARGEST) | (peaks < 1 / _LARGEST)
+    extreme = (peaks > _LARGEST) | (peaks < _SMALLEST)
     if extreme.any():  # a power of two is exact, and out of the way of overflow and underflow
         XT[extreme] = np.ldexp(XT[extreme], -np.frexp(peaks[extreme])[1][:, None])
     for _ in range(2):  # the second time takes off what rounding left of a large mean

@@ -1,0 +1,29 @@
+"""What the tests of the selectors share: data with a known answer, and how to compare two fits."""
+
+import numpy as np
+import pytest
+
+from bahsic import BAHSIC, FOHSIC
+
+SELECTORS = pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
+
+
+def drawn(m=40, d=8, seed=0):
+    """Two relevant features, 1 and 4, among noise; two classes."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, d))
+    y = (X[:, 1] + 0.7 * X[:, 4] + 0.3 * rng.normal(size=m) > 0).astype(int)
+    return X, y
+
+
+def order(fitted):
+    """All features, the most relevant first."""
+    return fitted.elimination_order_[::-1] if isinstance(fitted, BAHSIC) else fitted.selection_order_
+
+
+def same_fit(one, other):
+    return np.array_equal(order(one), order(other)) and one.path_ == other.path_
+
+
+def standardised(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)

@@ -1,0 +1,152 @@
+"""What BAHSIC and FOHSIC accept, and how they refuse the rest."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from bahsic.kernels import Gaussian
+from selecting import SELECTORS, drawn, order, same_fit
+
+# Bad input
+
+
+@SELECTORS
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"kernel": "precomputed"}, ValueError, "kernel is 'precomputed'"),
+        ({"kernel": "gausian"}, ValueError, "kernel is 'gausian'.*gaussian"),
+        ({"kernel": 3}, (TypeError, ValueError), "kernel is 3"),
+        ({"kernel": Gaussian(-1.0)}, ValueError, "gamma is -1.0"),
+        ({"kernel": Gaussian("mean")}, ValueError, "gamma is 'mean'"),
+        ({"target_kernel": "bnary"}, ValueError, "target_kernel is 'bnary'"),
+        ({"statistic": "exact"}, ValueError, "statistic is 'exact'; accepted: 'unbiased', 'biased'"),
+        ({"n_jobs": 0}, ValueError, "n_jobs is 0"),
+        ({"n_jobs": "two"}, ValueError, "n_jobs is 'two'"),
+    ],
+)
+def test_invalid_parameters(selector, changes, error, message):
+    with pytest.raises(error, match=message):
+        selector(**changes).fit(*drawn())
+
+
+@SELECTORS
+@pytest.mark.parametrize(("value", "message"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
+def test_values_that_are_no_numbers(selector, value, message):
+    X, y = drawn()
+    X[3, 2] = value
+    with pytest.raises(ValueError, match=f"X contains {message}"):
+        selector().fit(X, y)
+
+
+@SELECTORS
+def test_complex_values(selector):
+    X, y = drawn()
+    with pytest.raises(ValueError, match=r"[Cc]omplex"):
+        selector().fit(X + 1j, y)
+
+
+@SELECTORS
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "requires y to be passed"),
+        (np.zeros(40), "one class only"),
+        (np.resize([0, 1], 39), "X has 40 samples.* y has 39"),
+        (np.full(40, np.nan), "y"),
+        (np.append(np.linspace(0, 1, 39), np.inf), "y"),
+    ],
+)
+def test_invalid_labels(selector, y, message):
+    with pytest.raises(ValueError, match=message):
+        selector().fit(drawn()[0], y)
+
+
+@SELECTORS
+def test_few_samples(selector):
+    X, y = drawn()[0][:3], np.array([0, 1, 1])
+    with pytest.raises(ValueError, match=r"n_samples=3; .*at least 4.*'biased'"):
+        selector().fit(X, y)
+    assert selector(statistic="biased").fit(X, y).support_.sum() == 4
+    with pytest.raises(ValueError, match="n_samples=1"):
+        selector(statistic="biased", target_kernel="regression").fit(X[:1], [0.5])
+
+
+@SELECTORS
+def test_four_samples_are_enough(selector):
+    X = np.random.default_rng(0).normal(size=(4, 3))
+    assert sorted(order(selector().fit(X, [0, 1, 0, 1]))) == [0, 1, 2]
+
+
+@SELECTORS
+def test_lazy_frame(selector):
+    polars = pytest.importorskip("polars")
+    X, y = drawn()
+    with pytest.raises(TypeError, match=r"X is a polars LazyFrame.*collect\(\)"):
+        selector().fit(polars.DataFrame(X).lazy(), y)
+
+
+@SELECTORS
+def test_not_fitted(selector):
+    with pytest.raises(NotFittedError):
+        selector().transform(drawn()[0])
+    with pytest.raises(NotFittedError):
+        selector().get_support()
+
+
+# Kinds of input
+
+
+@SELECTORS
+def test_read_only_and_fortran_ordered_input(selector):
+    X, y = drawn()
+    expected = selector().fit(X, y)
+    frozen, before = np.asfortranarray(X), X.copy()
+    for array in (X, y, frozen):
+        array.setflags(write=False)
+    assert same_fit(selector().fit(X, y), expected)
+    assert same_fit(selector().fit(frozen, y), expected)
+    assert same_fit(selector().fit(np.repeat(X, 2, axis=0)[::2], y), expected)
+    assert same_fit(selector().fit(X.tolist(), y.tolist()), expected)
+    assert np.array_equal(X, before)
+
+
+@SELECTORS
+def test_single_precision_is_kept_and_ranks_the_same(selector):
+    X, y = drawn()
+    X = X.astype(np.float32)
+    single, double = selector().fit(X, y), selector().fit(X.astype(np.float64), y)
+    assert same_fit(single, double)
+    assert single.transform(X).dtype == np.float32
+    assert double.transform(X.astype(np.float64)).dtype == np.float64
+    assert np.array_equal(single.transform(X), X[:, single.support_])
+
+
+@SELECTORS
+def test_string_labels(selector):
+    X, y = drawn()
+    assert same_fit(selector().fit(X, np.where(y, "yes", "no")), selector().fit(X, y))
+
+
+@SELECTORS
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_dataframes_keep_their_names(selector, library):
+    frames = pytest.importorskip(library)
+    X, y = drawn()
+    names = [f"gene {j}" for j in range(8)]
+    frame = frames.DataFrame({name: X[:, j] for j, name in enumerate(names)})
+    fitted = selector(n_features_to_select=2).set_output(transform=library).fit(frame, frames.Series(y))
+    assert fitted.feature_names_in_.tolist() == names
+    assert fitted.get_feature_names_out().tolist() == ["gene 1", "gene 4"]
+    selected = fitted.transform(frame)
+    assert isinstance(selected, frames.DataFrame)
+    assert list(selected.columns) == ["gene 1", "gene 4"]
+    assert np.array_equal(selected.to_numpy(), X[:, [1, 4]])
+    assert same_fit(fitted, selector(n_features_to_select=2).fit(X, y))
+
+
+@SELECTORS
+def test_names_without_names(selector):
+    fitted = selector(n_features_to_select=2).fit(*drawn())
+    assert fitted.get_feature_names_out().tolist() == ["x1", "x4"]
+    assert fitted.get_feature_names_out(list("abcdefgh")).tolist() == ["b", "e"]

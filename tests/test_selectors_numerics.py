@@ -1,0 +1,172 @@
+"""Ties, constants, units, workers and memory: what must not change the result of BAHSIC and FOHSIC."""
+
+import math
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+
+from bahsic import BAHSIC, hsic_unbiased
+from bahsic.engine import tile_plan
+from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, label_kernel
+from selecting import SELECTORS, drawn, order, same_fit
+
+# Ties, constants, scales
+
+
+@SELECTORS
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "linear", Polynomial(degree=2), "inverse_distance"])
+def test_duplicated_columns_go_to_the_lowest_index(selector, kernel, n_jobs):
+    X, y = drawn()
+    X = X[:, [0, 1, 2, 1, 4, 0, 1, 4]]
+    found = order(selector(kernel=kernel, step=1, n_jobs=n_jobs).fit(X, y)).tolist()
+    position = {j: found.index(j) for j in range(8)}
+    for copies in ([0, 5], [1, 3, 6], [4, 7]):
+        # Of equal columns the lowest index leaves first, or enters first.
+        expected = copies[::-1] if selector is BAHSIC else copies
+        assert sorted(copies, key=position.get) == expected
+
+
+@SELECTORS
+def test_all_columns_equal(selector):
+    X, y = drawn()
+    found = order(selector(step=1).fit(X[:, [1] * 5], y)).tolist()
+    assert found == ([4, 3, 2, 1, 0] if selector is BAHSIC else [0, 1, 2, 3, 4])
+
+
+@SELECTORS
+def test_constant_features_are_reported_once_and_selected_last(selector):
+    X, y = drawn()
+    X[:, [2, 6]] = [3.0, 0.0]
+    with pytest.warns(UserWarning, match="2 of 8 features are constant and rank last: 2, 6$") as caught:
+        fitted = selector().fit(X, y)
+    assert len(caught) == 1
+    assert sorted(order(fitted)[-2:].tolist()) == [2, 6]
+    assert caught[0].filename == __file__
+
+
+@SELECTORS
+def test_constant_features_are_reported_by_name(selector):
+    pandas = pytest.importorskip("pandas")
+    X, y = drawn()
+    X[:, 3] = 1e6
+    with pytest.warns(UserWarning, match="1 of 8 features are constant and rank last: weight$"):
+        selector().fit(pandas.DataFrame(X, columns=["a", "b", "c", "weight", "e", "f", "g", "h"]), y)
+
+
+@SELECTORS
+def test_many_constant_features_are_not_all_listed(selector):
+    X, y = drawn(d=20)
+    X[:, :15] = 1.0
+    with pytest.warns(UserWarning, match=r"15 of 20 .*: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\.$"):
+        selector().fit(X, y)
+
+
+@SELECTORS
+def test_nothing_but_constant_features(selector):
+    with pytest.warns(UserWarning, match="3 of 3 features are constant"):
+        fitted = selector().fit(np.ones((6, 3)), [0, 1, 0, 1, 0, 1])
+    assert fitted.support_.sum() == 1
+    assert [step.hsic for step in fitted.path_] == pytest.approx([0.0] * 3, abs=1e-15)
+
+
+@SELECTORS
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "linear", Polynomial(degree=2)])
+def test_scales_by_powers_of_two_change_nothing(selector, kernel):
+    X, y = drawn()
+    scaled = X * 2.0 ** np.array([0, 300, -300, 20, -7, 664, -664, 1])
+    assert same_fit(selector(kernel=kernel).fit(scaled, y), selector(kernel=kernel).fit(X, y))
+
+
+@SELECTORS
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "linear", "inverse_distance"])
+def test_huge_and_tiny_columns_rank_as_the_rescaled_ones(selector, kernel):
+    X, y = drawn()
+    scaled = X * np.array([1.0, 1e200, 1e-200, 1e307, 1e-300, 1.0, 1e100, 3.0])
+    expected, found = selector(kernel=kernel).fit(X, y), selector(kernel=kernel).fit(scaled, y)
+    assert np.array_equal(order(found), order(expected))
+    for one, other in zip(found.path_, expected.path_, strict=True):
+        assert one.hsic == pytest.approx(other.hsic, rel=1e-9)
+
+
+@SELECTORS
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "linear"])
+def test_offsets_change_nothing(selector, kernel):
+    X, y = drawn()
+    expected, found = selector(kernel=kernel).fit(X, y), selector(kernel=kernel).fit(X + 1e6, y)
+    assert np.array_equal(order(found), order(expected))
+    for one, other in zip(found.path_, expected.path_, strict=True):
+        assert one.hsic == pytest.approx(other.hsic, rel=1e-7)
+
+
+@SELECTORS
+@pytest.mark.parametrize("kernel", [Gaussian("dimension"), Laplacian("dimension"), Linear(), Polynomial(degree=2)])
+def test_without_standardising_the_units_count(selector, kernel):
+    X, y = drawn()
+    X = X * np.arange(1, 9) + (0 if isinstance(kernel, Linear | Polynomial) else 1e3)
+    fitted = selector(kernel=kernel, standardize=False, n_features_to_select=8).fit(X, y)
+    whole = fitted.path_[0] if selector is BAHSIC else fitted.path_[-1]
+    expected = hsic_unbiased(kernel(X), label_kernel(y).gram())
+    assert whole.hsic == pytest.approx(expected, rel=1e-8)
+
+
+@SELECTORS
+@pytest.mark.parametrize("exponent", [-500, -60, -10, 10, 60, 400])
+def test_without_standardising_a_common_unit_goes_with_gamma(selector, exponent):
+    X, y = drawn()
+    X[:, 3] = np.resize([0.0, 1.0, 1.0], 40)
+    expected = selector(kernel=Gaussian(0.125), standardize=False).fit(X, y)
+    scaled = Gaussian(math.ldexp(0.125, -2 * exponent))
+    found = selector(kernel=scaled, standardize=False).fit(np.ldexp(X, exponent), y)
+    assert np.array_equal(order(found), order(expected))
+    for one, other in zip(found.path_, expected.path_, strict=True):
+        assert one.hsic == pytest.approx(other.hsic, rel=1e-9)
+
+
+@SELECTORS
+def test_without_standardising_values_beyond_range_are_refused(selector):
+    X, y = drawn()
+    with pytest.raises(ValueError, match=r"X has values up to .*standardize=False"):
+        selector(standardize=False).fit(X * 1e200, y)
+
+
+# Workers and memory
+
+KERNELS = {
+    "gaussian": "gaussian",
+    "gaussian, median": Gaussian("median"),
+    "gaussian, steep": Gaussian(2.0),
+    "laplacian": Laplacian(0.01),
+    "polynomial": Polynomial(degree=2),
+    "linear": "linear",
+}
+
+
+@SELECTORS
+@pytest.mark.parametrize("name", KERNELS)
+def test_number_of_jobs_changes_not_one_bit(selector, name):
+    rng = np.random.default_rng(1)
+    X, y = drawn(300, 60, seed=1)
+    X[:, 10], X[:, 20], X[:, 30] = X[:, 11], rng.integers(0, 2, 300), rng.standard_cauchy(300)
+    number = None if name in ("gaussian", "linear") else 5  # of forward selection
+    fits = [selector(number, step=0.3, kernel=KERNELS[name], n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, None)]
+    for other in fits[1:]:
+        assert np.array_equal(order(other), order(fits[0]))
+        assert other.path_ == fits[0].path_
+
+
+@SELECTORS
+@pytest.mark.parametrize("name", KERNELS)
+def test_little_working_memory_gives_the_same_order(selector, name):
+    X, y = drawn(300, 20, seed=2)
+    estimator = selector(4, step=0.3, kernel=KERNELS[name], n_jobs=1)
+    expected = clone(estimator).fit(X, y)
+    with sklearn.config_context(working_memory=0.5):
+        assert not tile_plan(300).keep
+        found = clone(estimator).fit(X, y)
+    assert tile_plan(300).keep
+    assert np.array_equal(order(found), order(expected))
+    for one, other in zip(found.path_, expected.path_, strict=True):
+        assert one.hsic == pytest.approx(other.hsic, rel=1e-9)
