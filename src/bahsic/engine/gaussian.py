@@ -55,6 +55,7 @@ _TAILS = (0.05, 0.01, 1e-12)
 
 # Below so many features a call costs more than the products that it could save.
 _FEW = 30
+_CHEAP = 10**7  # features times pairs of samples
 
 _DTYPES = (np.float64, np.float32)
 
@@ -218,6 +219,8 @@ class GaussianRound:
         def last(positions: Indices) -> Intervals:
             return self.direct(features[positions])
 
+        if len(features) * self._matrices.n_samples**2 < _CHEAP:
+            return (third, last)
         return (first, third, last) if few else (first, second, third, last)
 
     def exact(self, features: Indices) -> Intervals:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -53,7 +54,9 @@ class Scorer(ABC):
 
     def __init__(self, XT: Array, kernel: Kernel, weights: Weights) -> None:
         self.XT = XT
-        self._kernel = kernel
+        parameters = kernel.get_params(deep=True)
+        self._rules = {name: rule for name, rule in parameters.items() if _is_rule(name, rule)}
+        self._kernel = kernel if self._rules else kernel.resolved(XT[:1].T)
         self._weights = weights
         self._copies = copies(XT)
 
@@ -64,16 +67,14 @@ class Scorer(ABC):
         the reference is scaled by the ratio of the sizes: 1/(2 d) with d = ``size`` for the rule
         "dimension" (step 3 of the paper's algorithm).
         """
-        parameters = self._kernel.get_params(deep=True)
-        rules = [name for name in parameters if _is_rule(name, parameters[name])]
-        if not rules:
-            return self._kernel.resolved(self.XT[reference].T)
-        if all(parameters[name] == "dimension" for name in rules):
-            return _with_parameters(self._kernel, dict.fromkeys(rules, 1 / (2 * size)))
+        if not self._rules:
+            return self._kernel
+        if set(self._rules.values()) == {"dimension"}:
+            return _with_gammas(self._kernel, dict.fromkeys(self._rules, 1 / (2 * size)))
         W = self._weights.matrix() if self._kernel.needs_labels else None
         resolved = self._kernel.resolved(self.XT[reference].T, W, self._weights.sample_weight)
         found = resolved.get_params(deep=True)
-        return _with_parameters(resolved, {name: found[name] * len(reference) / size for name in rules})
+        return _with_gammas(resolved, {name: found[name] * len(reference) / size for name in self._rules})
 
     def leaving(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
         """The ``count`` candidates of the subset whose removal leaves the score highest."""
@@ -118,9 +119,13 @@ class Scorer(ABC):
         return candidates[positions], Intervals(found.values[positions], found.radii[positions])
 
 
-def _with_parameters(kernel: Kernel, parameters: dict[str, float]) -> Kernel:
-    copied: Kernel = clone(kernel)
-    copied.set_params(**parameters)
+def _with_gammas(kernel: Kernel, gammas: dict[str, float]) -> Kernel:
+    if set(gammas) == {"gamma"}:  # the usual case, in every round: no need to look into the kernel
+        copied = copy(kernel)
+        copied.__dict__.update(gammas)
+    else:
+        copied = clone(kernel)
+        copied.set_params(**gammas)
     return copied
 
 
@@ -130,7 +135,7 @@ def _is_rule(name: str, value: object) -> bool:
 
 def gamma_of(kernel: Kernel) -> float:
     """The gamma of a kernel whose rules have been resolved."""
-    return float(kernel.get_params(deep=False)["gamma"])
+    return float(vars(kernel)["gamma"])
 
 
 def diagonal(weights: Weights) -> Array:

@@ -138,11 +138,11 @@ def expansion(a: float, radius: float, tolerance: float) -> Expansion:
     degree = max(2, int(np.argmax(remainders <= max(tolerance, _EPS) * scale)))
     if remainders[degree] > max(tolerance, _EPS) * scale:
         degree = MAX_DEGREE
-    angles = np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1)
-    x = radius * np.cos(angles)
+    cosines = _cosines(degree + 1, degree + 1)  # of the multiples of the angles of the Chebyshev points
+    x = radius * cosines[1]
     edge = np.expm1(a * x**2)
     core = np.expm1(a * (x[:, None] - x) ** 2) - edge[:, None] - edge
-    to_coefficients = np.cos(np.outer(np.arange(degree + 1), angles)) * (2 / (degree + 1))
+    to_coefficients = cosines * (2 / (degree + 1))
     to_coefficients[0] /= 2
     eigenvalues, functions = _eigenfunctions(to_coefficients @ core @ to_coefficients.T, radius)
     # Terms below the tolerance join the remainder; a polynomial is at most the sum of its coefficients.
@@ -162,6 +162,14 @@ def expansion(a: float, radius: float, tolerance: float) -> Expansion:
     )
 
 
+@lru_cache(maxsize=4 * MAX_DEGREE)
+def _cosines(n: int, n_points: int) -> Array:
+    """Chebyshev polynomials of degrees 0 to n - 1 at ``n_points`` Chebyshev points."""
+    cosines: Array = np.cos(np.outer(np.arange(n), np.pi * (np.arange(n_points) + 0.5) / n_points))
+    cosines.flags.writeable = False
+    return cosines
+
+
 def _eigenfunctions(coefficients: Array, radius: float) -> tuple[Array, Array]:
     """Eigenvalues and functions that are orthonormal where standardised features have their values.
 
@@ -169,10 +177,9 @@ def _eigenfunctions(coefficients: Array, radius: float) -> tuple[Array, Array]:
     ordered by what they matter for the data, not at the corners of the square where there are none.
     """
     n, scale = len(coefficients), min(max(1.0, radius / 6), radius / 1.5)
-    angles = np.pi * (np.arange(4 * n) + 0.5) / (4 * n)
-    normal = np.exp(-0.5 * (radius / scale * np.cos(angles)) ** 2) * np.sin(angles)
-    weights = 0.95 * normal / normal.sum() + 0.05 / len(angles)
-    basis = np.cos(np.outer(np.arange(n), angles))
+    basis = _cosines(n, 4 * n)
+    normal = np.exp(-0.5 * (radius / scale * basis[1]) ** 2) * np.sqrt(1 - basis[1] ** 2)
+    weights = 0.95 * normal / normal.sum() + 0.05 / len(normal)
     factor = np.linalg.cholesky((basis * weights) @ basis.T)
     eigenvalues, vectors = np.linalg.eigh(factor.T @ coefficients @ factor)
     order = np.argsort(-np.abs(eigenvalues), kind="stable")
