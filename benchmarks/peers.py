@@ -30,7 +30,7 @@ _ENVIRONMENT = _HERE / ".peers"
 _SIZES = [(500, 100), (1000, 500), (2000, 1000)]
 _QUICK = [(200, 40)]
 
-_LIMIT = 600.0  # seconds
+_LIMIT = 90.0  # seconds
 
 
 def rows(*, quick: bool) -> list[Row]:

@@ -192,12 +192,16 @@ class Moments:
         weights = np.column_stack([low_rank.Q, low_rank.diagonal, np.ones(columns.shape[1])])
         power, q = np.ones_like(columns), low_rank.Q.shape[1]
         z = columns / np.where(self.ranges[part] > 0, self.ranges[part], 1.0)[:, None]
-        for p in range(2 * self.degree + 1):
+        for p in range(self.degree + 1):
             sums = power @ weights
-            if p <= self.degree:
-                self.projections[part, p] = sums[:, :q]
+            self.projections[part, p] = sums[:, :q]
             if p % 2 == 0:
-                self.diagonals[part, p // 2], self.norms[part, p // 2] = sums[:, q], sums[:, q + 1]
+                self.diagonals[part, p // 2], self.norms[part, p // 2] = sums[:, q:].T
+            power *= z
+        z *= z
+        power = z ** (self.degree // 2 + 1)
+        for p in range(self.degree // 2 + 1, self.degree + 1):  # of the higher powers, only the even ones
+            self.diagonals[part, p], self.norms[part, p] = (power @ weights[:, q:]).T
             power *= z
 
     def of(self, columns: Indices, terms: Expansion) -> tuple[Array, Array, Array]:

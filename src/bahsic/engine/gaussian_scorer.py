@@ -27,7 +27,7 @@ Indices = NDArray[np.intp]
 _MOMENT_DEGREE = 16
 
 # Relative accuracy of scores that are recorded.
-_ACCURACY = 1e-11
+_ACCURACY = 1e-9
 
 # What the scores of the first round may vary by, relative to the bound on them.
 _FIRST_SPREAD = 0.01
