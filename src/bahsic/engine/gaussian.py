@@ -235,8 +235,8 @@ class GaussianRound:
         float32 would be wrong by more than ``rounding`` relative to all are made in float64. The
         radius is infinite for features whose expansion would be long or unsafe.
         """
-        # So many features at a time that their columns fit into the budget, or take no more than X.
-        allowed = max(self._pairs.plan.budget // 8, self._pairs.XT.nbytes)
+        # So many features at a time that their columns fit into the budget, or take no more than half of X.
+        allowed = max(self._pairs.plan.budget // 8, self._pairs.XT.nbytes // 2)
         each = (16 if np.isinf(rounding) else 128) * self._matrices.n_samples
         height = max(1, allowed // each)
         parts = [
