@@ -83,6 +83,8 @@ class GaussianSetting:
         The factors of W; with no columns where W is not of low rank.
     moments : Moments
         Of the features.
+    kept : dict
+        Memory for R on each tile in each precision, used again from round to round.
     """
 
     pairs: Pairs
