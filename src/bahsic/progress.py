@@ -7,6 +7,7 @@ This is the only module that knows of them: scikit-learn offers them from 1.9 on
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import wraps
 from typing import Any, TypeVar
 
 try:
@@ -17,8 +18,13 @@ except ImportError:  # scikit-learn < 1.9
         """Nothing to support."""
 
     def with_callbacks(method: Any) -> Any:
-        """Leave the method as it is."""
-        return method
+        """Call the method, from a frame of its own as scikit-learn does: warnings count the frames."""
+
+        @wraps(method)
+        def called(estimator: Any, *arguments: Any, **named: Any) -> Any:
+            return method(estimator, *arguments, **named)
+
+        return called
 
 
 Item = TypeVar("Item")
