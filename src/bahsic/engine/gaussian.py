@@ -24,13 +24,12 @@ from bahsic.engine.families import (
     Discrete,
     Family,
     Known,
-    LowRank,
     Matrices,
-    Moments,
     Polynomial,
     Smooth,
 )
 from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.moments import LowRank, Moments
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import PANEL_HEIGHT
 from bahsic.engine.separable import expansion, is_expandable

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from bahsic.engine.columns import few_levels
 from bahsic.engine.executor import Executor
-from bahsic.engine.families import LowRank, Moments
 from bahsic.engine.gaussian import GaussianRound, GaussianSetting
 from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.moments import LowRank, Moments
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import Plan
 from bahsic.engine.scorer import Scorer, diagonal, gamma_of
