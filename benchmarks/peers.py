@@ -35,11 +35,11 @@ _LIMIT = 90.0  # seconds
 
 def rows(*, quick: bool) -> list[Row]:
     """Time of each of the others over that of a fit, with the ranks of the two features."""
-    python = _environment()
+    python = environment()
     return [line for m, d in (_QUICK if quick else _SIZES) for line in _size_rows(python, m, d, quick=quick)]
 
 
-def _environment() -> Path:
+def environment() -> Path:
     """The interpreter of the peers' environment, which the Makefile knows how to make."""
     name = _ENVIRONMENT.relative_to(_HERE.parent).as_posix()
     command = ["make", "--no-print-directory", f"VENV={name}", f"{name}/.peers"]
@@ -57,7 +57,7 @@ def _size_rows(python: Path, m: int, d: int, *, quick: bool) -> list[Row]:
         found = []
         for name in PEERS:
             before = _fit_seconds(selector, X, y)
-            peer = _measured(python, name, data)
+            peer = measured([python, _HERE / "peer_fit.py", name, data], _LIMIT)
             fit = min(before, _fit_seconds(selector, X, y))
             found.append(_row(name, peer, fit, (m, d), "" if quick else ">= 1"))
     order = selector.elimination_order_[::-1].tolist()
@@ -94,16 +94,16 @@ def _shown(found: Sequence[int]) -> str:
     return " and ".join(str(rank) if rank else "none" for rank in found)
 
 
-def _measured(python: Path, name: str, data: Path) -> dict[str, Any] | None:
-    """What `peer_fit.py` reports, or None where it takes too long."""
-    command = [python, _HERE / "peer_fit.py", name, data]
+def measured(command: Sequence[str | Path], limit: float) -> dict[str, Any] | None:
+    """The JSON object in the last line of a program's output, or None where it takes too many seconds."""
     # A session of its own, so that the processes that it starts can be stopped with it.
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
-            output, _ = process.communicate(timeout=_LIMIT)
+            output, _ = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             return None
     if process.returncode:
-        raise RuntimeError(f"{name} failed with status {process.returncode}")
-    return json.loads(output.splitlines()[-1])
+        raise RuntimeError(f"{' '.join(map(str, command[1:]))} failed with status {process.returncode}")
+    result: dict[str, Any] = json.loads(output.splitlines()[-1])
+    return result

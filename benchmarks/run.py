@@ -14,7 +14,10 @@ from pathlib import Path
 from table import machine, printed, write
 
 # Modules with a function rows(*, quick), in the order in which they run.
-BENCHMARKS = ["exactness", "roof", "naive", "few_samples", "draws", "peers", "memory", "growth", "threads"]
+BENCHMARKS = [
+    *("exactness", "roof", "naive", "few_samples", "draws", "peers", "memory", "growth", "threads"),
+    *("permutations", "inference", "selection_bias"),
+]
 
 _RESULTS = Path(__file__).resolve().parent / "results"
 

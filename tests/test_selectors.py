@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bahsic import BAHSIC, FOHSIC, hsic_unbiased, hsic_variance, hsic_weights
 from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, label_kernel
-from bahsic.selectors import PathStep
+from bahsic.selectors import PathStep, _within_one_standard_error
 from selecting import SELECTORS, drawn, order, same_fit, standardised
 
 # scikit-learn's contract; no failure is expected. Its check of array API input skips itself
@@ -102,6 +102,46 @@ def test_path_is_frozen_and_evaluates_each_subset_with_the_rule_for_its_size(sel
     ]
     with pytest.raises(dataclasses.FrozenInstanceError):
         fitted.path_[0].hsic = 0.0
+
+
+@SELECTORS
+@pytest.mark.parametrize("seed", range(4))
+def test_auto_takes_the_fewest_features_within_one_standard_error_of_the_best(selector, seed):
+    X, y = drawn(seed=seed)
+    fitted = selector("auto", step=2).fit(X, y)
+    given = selector(standard_errors=True, step=2).fit(X, y)
+    assert order(fitted).tolist() == order(given).tolist()
+    best = max(given.path_, key=lambda step: step.hsic)
+    expected = min(step.n_features for step in given.path_ if step.hsic >= best.hsic - best.standard_error)
+    assert fitted.n_features_ == expected == fitted.support_.sum()
+    (chosen,) = [step for step in fitted.path_ if step.reason]
+    assert chosen.n_features == expected
+    for number in (f"{chosen.n_features} is", f"{best.hsic:.4g} with {best.n_features}", f"{best.standard_error:.2g}"):
+        assert number in chosen.reason
+    assert [dataclasses.replace(step, reason="") for step in fitted.path_] == list(given.path_)
+
+
+def test_auto_finds_both_features_of_xor():
+    X, y, support = make_xor(n_samples=200, n_features=22, random_state=3)
+    assert np.array_equal(BAHSIC("auto").fit(X, y).support_, support)
+
+
+def path_of(*steps):
+    return [PathStep(n, None, value, error, ()) for n, value, error in steps]
+
+
+@pytest.mark.parametrize(
+    ("path", "chosen"),
+    [
+        (path_of((3, 1.0, 0.1), (2, 0.95, 0.5), (1, 0.85, 0.5)), 1),
+        (path_of((3, 1.0, 0.15), (2, 0.8, 0.5), (1, 0.85, 0.5)), 2),  # a dip on the way
+        (path_of((3, 0.9, 0.3), (2, 1.0, 0.05), (1, 0.85, 0.5)), 1),  # the error of the best counts
+        (path_of((3, 1.0, 0.0), (2, 1.0, 0.0), (1, 0.5, 0.0)), 1),
+        (path_of((1, -0.2, 0.05), (2, -0.1, 0.15)), 0),
+    ],
+)
+def test_one_standard_error_by_hand(path, chosen):
+    assert _within_one_standard_error(path) == chosen
 
 
 def test_no_standard_error_unless_asked_for():

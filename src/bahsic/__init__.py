@@ -12,6 +12,7 @@ Examples
 array([0, 1])
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 # `hsic` is a function and the module that holds it. The import below runs first and leaves
@@ -28,29 +29,51 @@ from bahsic.hsic import (
 )
 
 if TYPE_CHECKING:
+    from bahsic.crossvalidation import BAHSICCV
+    from bahsic.independence import HypothesisTest, hsic_interval, hsic_scores, hsic_test
+    from bahsic.resampling import SelectionTest, selection_frequencies, selection_test
     from bahsic.selectors import BAHSIC, FOHSIC
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "BAHSIC",
+    "BAHSICCV",
     "FOHSIC",
+    "HypothesisTest",
+    "SelectionTest",
     "__version__",
     "hsic",
     "hsic_biased",
     "hsic_bound",
+    "hsic_interval",
+    "hsic_scores",
+    "hsic_test",
     "hsic_unbiased",
     "hsic_variance",
     "hsic_weights",
+    "selection_frequencies",
+    "selection_test",
 ]
+
+_MODULES = {
+    "BAHSIC": "selectors",
+    "BAHSICCV": "crossvalidation",
+    "FOHSIC": "selectors",
+    "HypothesisTest": "independence",
+    "SelectionTest": "resampling",
+    "hsic_interval": "independence",
+    "hsic_scores": "independence",
+    "hsic_test": "independence",
+    "selection_frequencies": "resampling",
+    "selection_test": "resampling",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import the selectors when they are first asked for: they need much of scikit-learn."""
-    if name in {"BAHSIC", "FOHSIC"}:
-        from bahsic import selectors
-
-        return getattr(selectors, name)
+    """Import what needs much of scikit-learn when it is first asked for."""
+    if name in _MODULES:
+        return getattr(import_module(f"bahsic.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from bahsic.kernels import kernel_from_name, label_kernel
+from bahsic.kernels import Kernel, kernel_from_name, label_kernel
 from bahsic.kernels.rows import Array, FloatArray, as_gram, as_weights, check_same_length, row_blocks
 
 Statistic = Literal["unbiased", "biased"]
@@ -26,7 +26,7 @@ class Gram(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class _Matrix:
+class Matrix:
     """A matrix at hand, read by blocks."""
 
     values: FloatArray
@@ -39,7 +39,7 @@ class _Matrix:
 
 
 @dataclass(frozen=True, eq=False)
-class _Centred:
+class Centred:
     """G_ij - reference - shift_i - shift_j: doubly centred (biased), or U-centred (unbiased) off the diagonal."""
 
     gram: Gram
@@ -61,7 +61,7 @@ class Weights:
     biased :math:`W_{ij} = w_i w_j \tilde L_{ij} / (m - 1)^2`.
     """
 
-    centred: _Centred
+    centred: Centred
     statistic: Statistic
     sample_weight: FloatArray | None
     scale: float
@@ -127,7 +127,7 @@ def label_weights(labels: Gram, statistic: Statistic = "unbiased", sample_weight
     m = float(len(labels) if w is None else w.sum())
     _check_statistic(statistic, m, weighted=w is not None)
     scale = 1 / (m * (m - 3)) if statistic == "unbiased" else 1 / (m - 1) ** 2
-    return Weights(_centred(labels, statistic, w), statistic, w, scale)
+    return Weights(centred(labels, statistic, w), statistic, w, scale)
 
 
 def hsic_weights(L: Any, statistic: Statistic = "unbiased", sample_weight: Any = None) -> FloatArray:
@@ -155,7 +155,7 @@ def hsic_weights(L: Any, statistic: Statistic = "unbiased", sample_weight: Any =
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    return label_weights(_Matrix(as_gram(L, "L")), statistic, sample_weight).matrix()
+    return label_weights(Matrix(as_gram(L, "L")), statistic, sample_weight).matrix()
 
 
 def hsic_unbiased(K: Any, L: Any) -> float:
@@ -244,10 +244,7 @@ def hsic_variance(K: Any, L: Any) -> float:
     >>> round(hsic_variance(np.outer(x, x), np.outer(x, x)), 6)
     8.14
     """
-    p = _row_products(*_matrices(K, L), "unbiased")
-    m = len(p)
-    h = m * (m - 2) / (2 * (m - 1)) * p  # less a constant; p carries the factor 1 / (m (m - 3)) of W
-    return 16 / m * float(np.var(h))
+    return estimate_and_variance(*_matrices(K, L))[1]
 
 
 def hsic_bound(m: int, delta: float) -> float:
@@ -313,14 +310,28 @@ def hsic(
     >>> round(hsic(x, x**2), 4), round(hsic(x, x**2, kernel="linear"), 4)
     (0.0081, -0.0047)
     """
+    labels = label_kernel(y, target_kernel, sample_weight)
+    weights = label_weights(labels, statistic, sample_weight)
+    _, K = data_kernel(x, kernel, weights)
+    return _value(K, labels, statistic, weights)
+
+
+def data_kernel(x: Any, kernel: Any, weights: Weights) -> tuple[Kernel, Matrix]:
+    """The kernel on data x with numbers for rules, and its values, centrable; see `hsic` for the arguments."""
     kernel = kernel_from_name(kernel)
     X = kernel.rows(x, "x")
-    labels = label_kernel(y, target_kernel, sample_weight)
-    check_same_length(x=len(X), y=len(labels))
-    weights = label_weights(labels, statistic, sample_weight)
+    check_same_length(x=len(X), y=len(weights))
     W = weights.matrix() if kernel.needs_labels else None
-    K = kernel.resolved(X, W, sample_weight).centrable(X)
-    return _value(_Matrix(K), labels, statistic, weights)
+    resolved = kernel.resolved(X, W, weights.sample_weight)
+    return resolved, Matrix(resolved.centrable(X))
+
+
+def estimate_and_variance(K: Gram, L: Gram) -> tuple[float, float]:
+    """`hsic_unbiased` and `hsic_variance` in one pass."""
+    p = _row_products(K, L, "unbiased")
+    m = len(p)
+    h = m * (m - 2) / (2 * (m - 1)) * p  # less a constant; p carries the factor 1 / (m (m - 3)) of W
+    return math.fsum(p), 16 / m * float(np.var(h))
 
 
 @contextmanager
@@ -332,10 +343,10 @@ def _overflow_reported() -> Iterator[None]:
         raise ValueError("kernel values are too large: HSIC exceeds the range of float64; rescale x or y") from None
 
 
-def _matrices(K: Any, L: Any) -> tuple[_Matrix, _Matrix]:
+def _matrices(K: Any, L: Any) -> tuple[Matrix, Matrix]:
     K, L = as_gram(K, "K"), as_gram(L, "L")
     check_same_length(K=len(K), L=len(L))
-    return _Matrix(K), _Matrix(L)
+    return Matrix(K), Matrix(L)
 
 
 def _value(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = None) -> float:
@@ -347,25 +358,26 @@ def _row_products(K: Gram, L: Gram, statistic: Statistic, weights: Weights | Non
     """Sums over j of centred K_ij times W_ij: centring K too changes no sum over i, and keeps more digits."""
     m = len(L)
     weights = weights or label_weights(L, statistic)
-    centred = _centred(K, statistic, weights.sample_weight)
+    centred_K = centred(K, statistic, weights.sample_weight)
     p = np.empty(m)
     for rows in row_blocks(m):
-        products = centred.block(rows, slice(0, m))
+        products = centred_K.block(rows, slice(0, m))
         products *= weights.block(rows, slice(0, m))
         p[rows] = products.sum(axis=1)
     return p
 
 
 @_overflow_reported()
-def _centred(gram: Gram, statistic: Statistic, w: FloatArray | None) -> _Centred:
+def centred(gram: Gram, statistic: Statistic, w: FloatArray | None = None) -> Centred:
+    """A matrix with its row means taken off, see `Centred`; w are frequencies of the samples."""
     m = len(gram)
     ones_or_w = np.ones(m) if w is None else w
     reference = _typical_entry(gram)
     sums = np.concatenate([_row_sums(gram, reference, rows, statistic, ones_or_w) for rows in row_blocks(m)])
     n, total = float(ones_or_w.sum()), float(ones_or_w @ sums)
     if statistic == "unbiased":
-        return _Centred(gram, reference, sums / (n - 2) - total / (2 * (n - 1) * (n - 2)))
-    return _Centred(gram, reference, sums / n - total / (2 * n**2))
+        return Centred(gram, reference, sums / (n - 2) - total / (2 * (n - 1) * (n - 2)))
+    return Centred(gram, reference, sums / n - total / (2 * n**2))
 
 
 def _typical_entry(gram: Gram) -> float:

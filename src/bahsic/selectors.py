@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bahsic.engine import Scorer, scorer_for, threads
 from bahsic.engine.columns import prepared_columns
-from bahsic.hsic import hsic_variance, label_weights
+from bahsic.hsic import Matrix, estimate_and_variance, label_weights
 from bahsic.kernels import LabelKernel, Precomputed, kernel_from_name, label_kernel
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
@@ -43,9 +43,11 @@ class PathStep:
     hsic : float
         HSIC of the subset with that kernel.
     standard_error : float or None
-        Of this HSIC (equation varHSIC), with ``standard_errors=True``.
+        Of this HSIC (equation varHSIC), with ``standard_errors=True`` or ``n_features_to_select="auto"``.
     features : tuple of int
         The features that left, the least relevant first, or entered, the most relevant first.
+    reason : str
+        With ``n_features_to_select="auto"``, why this number of features was chosen; empty for the others.
     """
 
     n_features: int
@@ -53,6 +55,7 @@ class PathStep:
     hsic: float
     standard_error: float | None
     features: tuple[int, ...]
+    reason: str = ""
 
 
 class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
@@ -60,7 +63,7 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_features_to_select: float | None = None,
+        n_features_to_select: float | str | None = None,
         *,
         step: float = 0.1,
         kernel: Any = "gaussian",
@@ -101,17 +104,21 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any) -> None:
         kernel = self._checked_kernel()
         X, labels = self._checked_data(X, y)
-        n_selected = self._checked_number(X.shape[1])
+        number = self._checked_number(X.shape[1])
         XT, constant = prepared_columns(X, kernel, standardize=self.standardize)
         self._report_constant(constant)
         weights = label_weights(labels, self.statistic)  # type: ignore[arg-type]
         with threads(self.n_jobs, len(X)) as executor:
             scorer = scorer_for(XT, kernel, weights, executor)
-            steps = self._steps(scorer, constant, n_selected)
-            rounds = reported(self, steps, self._n_rounds(X.shape[1], n_selected), X, y)
+            steps = self._steps(scorer, constant, number)
+            rounds = reported(self, steps, self._n_rounds(X.shape[1], number), X, y)
             path = [self._record(step, XT, labels) for step in rounds]
             order = self._order(scorer, constant, [j for step in path for j in step.features])
-        self.n_features_ = n_selected
+        if self.n_features_to_select == "auto":
+            chosen = _within_one_standard_error(path)
+            path[chosen] = replace(path[chosen], reason=_reason(path, chosen))
+            number = path[chosen].n_features
+        self.n_features_ = number
         self.target_kernel_ = labels.name
         self.path_ = tuple(path)
         self._set_ranking(order)
@@ -136,9 +143,9 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _record(self, step: Step, XT: Array, labels: LabelKernel) -> PathStep:
         gamma = getattr(step.kernel, "gamma", None)
         error = None
-        if self.standard_errors:
-            K = step.kernel(np.ascontiguousarray(XT[step.subset].T))
-            error = math.sqrt(hsic_variance(K, labels.gram()))
+        if self.standard_errors or self.n_features_to_select == "auto":
+            K = step.kernel.centrable(np.ascontiguousarray(XT[step.subset].T))
+            error = math.sqrt(estimate_and_variance(Matrix(K), labels)[1])
         features = tuple(int(j) for j in step.changed)
         return PathStep(len(step.subset), gamma, step.score, error, features)
 
@@ -190,9 +197,12 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return X, labels
 
     def _checked_number(self, n_features: int) -> int:
+        """How many features to select; all for "auto", which is decided when the search is over."""
         number = self.n_features_to_select
         if number is None:
             return max(1, n_features // 2)
+        if number == "auto":
+            return n_features
         if isinstance(number, Integral) and not isinstance(number, bool) and number >= 1:
             if number > n_features:
                 warnings.warn(
@@ -205,7 +215,7 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             return max(1, int(n_features * number))
         raise ValueError(
             f"n_features_to_select is {number!r}; accepted: None (half), an int of at least 1, "
-            "or a float in (0, 1] for a fraction of the features"
+            "a float in (0, 1] for a fraction of the features, or 'auto'"
         )
 
     def _report_constant(self, constant: NDArray[np.bool_]) -> None:
@@ -229,8 +239,9 @@ class BAHSIC(_Selector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        How many features to select: a number, a fraction of all, or half of them.
+    n_features_to_select : int, float, "auto" or None, default=None
+        How many features to select: a number, a fraction of all, or half of them (None). "auto" takes
+        the smallest subset on the path whose HSIC is within one standard error of the best; see Notes.
     step : float or int, default=0.1
         What leaves in a round: a fraction of the features that remain (at least one), or a number.
     kernel : str, Kernel or callable, default="gaussian"
@@ -278,6 +289,13 @@ class BAHSIC(_Selector):
     m samples and n remaining features; the whole elimination with a fraction f costs O(m^2 d / f).
     Other kernels take a slower path, see `bahsic.engine`.
 
+    The choice by "auto" needs no estimator and costs one kernel matrix a round, but know its limits: only the
+    sizes on the path are compared (a smaller ``step`` gives more of them); HSIC of subsets of different size is
+    taken with different kernels, if a rule sets gamma; the standard error (equation varHSIC) is that of one
+    HSIC under dependence, not of a difference; and the best of many values is too high. It answers how few
+    features keep the dependence, not whether there is any: for that see `selection_test`, and `BAHSICCV` for
+    the number that predicts best.
+
     References
     ----------
     Song, Smola, Gretton, Borgwardt, Bedo: Supervised feature selection via dependence estimation.
@@ -319,9 +337,9 @@ class FOHSIC(_Selector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        How many features to select: a number, a fraction of all, or half of them. The search stops
-        there, and the others are ranked by what each would add next; with None it goes on to the end.
+    n_features_to_select : int, float, "auto" or None, default=None
+        As for `BAHSIC`. The search stops at a number or fraction, and the other features are ranked by
+        what each would add next; with None and "auto" it goes on to the end.
     step : int or float, default=1
         What enters in a round: a number, or a fraction of the features that remain (at least one).
     kernel, target_kernel, statistic, standardize, standard_errors, n_jobs
@@ -349,7 +367,7 @@ class FOHSIC(_Selector):
 
     def __init__(
         self,
-        n_features_to_select: float | None = None,
+        n_features_to_select: float | str | None = None,
         *,
         step: float = 1,
         kernel: Any = "gaussian",
@@ -371,7 +389,7 @@ class FOHSIC(_Selector):
         )
 
     def _wanted(self, n_features: int, n_selected: int) -> int:
-        return n_features if self.n_features_to_select is None else n_selected
+        return n_features if self.n_features_to_select in (None, "auto") else n_selected
 
     def _steps(self, scorer: Scorer, constant: NDArray[np.bool_], n_selected: int) -> Iterator[Step]:
         return forward(scorer, constant, self.step, self._wanted(len(constant), n_selected))
@@ -390,6 +408,27 @@ class FOHSIC(_Selector):
         ranked = scorer.entering(np.sort(chosen), candidates, len(candidates)).features
         self.selection_order_ = np.concatenate([chosen, ranked, rest[constant[rest]]])
         return self.selection_order_
+
+
+def _within_one_standard_error(path: Sequence[PathStep]) -> int:
+    """Position of the smallest subset whose HSIC is within one standard error of the best."""
+    best = _best(path)
+    enough = best.hsic - (best.standard_error or 0.0)
+    near = [position for position, step in enumerate(path) if step.hsic >= enough]
+    return min(near, key=lambda position: path[position].n_features)
+
+
+def _best(path: Sequence[PathStep]) -> PathStep:
+    """The step of highest HSIC, of the fewest features where several have it."""
+    return max(path, key=lambda step: (step.hsic, -step.n_features))
+
+
+def _reason(path: Sequence[PathStep], chosen: int) -> str:
+    best, step = _best(path), path[chosen]
+    return (
+        f"{step.n_features} is the smallest number of features on the path with HSIC ({step.hsic:.4g}) within one "
+        f"standard error ({best.standard_error:.2g}) of the best ({best.hsic:.4g} with {best.n_features})"
+    )
 
 
 @contextmanager

@@ -84,6 +84,11 @@ class Kernel(BaseEstimator):
         """
         return self(X)
 
+    @property
+    def value_range(self) -> tuple[float, float] | None:
+        """The least and the greatest value that the kernel can take, or None where these are not known."""
+        return None
+
     def __add__(self, other: Kernel) -> Sum:
         return Sum(self, other)
 
@@ -199,6 +204,11 @@ class Sum(_Combination):
         first, second = self._parts(X, Y)
         return np.add(first, second, out=first)
 
+    @property
+    def value_range(self) -> tuple[float, float] | None:
+        first, second = self.first.value_range, self.second.value_range
+        return None if first is None or second is None else (first[0] + second[0], first[1] + second[1])
+
 
 class Product(_Combination):
     """k(x, x') = first(x, x') * second(x, x').
@@ -218,6 +228,14 @@ class Product(_Combination):
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         first, second = self._parts(X, Y)
         return np.multiply(first, second, out=first)
+
+    @property
+    def value_range(self) -> tuple[float, float] | None:
+        first, second = self.first.value_range, self.second.value_range
+        if first is None or second is None:
+            return None
+        corners = [a * b for a in first for b in second]
+        return min(corners), max(corners)
 
 
 class Precomputed(Kernel):

@@ -49,6 +49,10 @@ class CountKernel(Kernel):
             K /= np.multiply.outer(_norms(counts[0]), _norms(counts[-1]))
         return K
 
+    @property
+    def value_range(self) -> tuple[float, float] | None:
+        return (0.0, 1.0) if self.normalize else None
+
 
 class Spectrum(CountKernel):
     """k(s, s') = sum over strings u of n characters of count_u(s) count_u(s').

@@ -42,6 +42,10 @@ class _Exponential(ScaledKernel):
     def flat_below(self) -> float:
         return 0.5 / float(self.gamma)  # type: ignore[arg-type]
 
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
 
 class Gaussian(_Exponential):
     """k(x, x') = exp(-gamma ||x - x'||^2).
@@ -136,6 +140,10 @@ class InverseDistance(ScaledKernel):
     @property
     def flat_below(self) -> float:
         return (self.offset / 2) ** 2 / float(self.gamma)  # type: ignore[arg-type]
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, 1 / self.offset
 
     def check(self) -> None:
         check_parameter("offset", self.offset, is_number(self.offset) and self.offset > 0, "a positive finite number")
@@ -246,6 +254,10 @@ class Delta(Kernel):
         x_codes, y_codes = self.codes(X, Y)
         dtype = np.float32 if X.dtype == Y.dtype == np.float32 else np.float64
         return np.equal.outer(x_codes, y_codes).astype(dtype)
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, 1.0
 
     def codes(self, *sets: Array) -> list[Array]:
         """Integers, equal where rows are, of each of several sets of rows."""

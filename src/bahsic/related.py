@@ -1,0 +1,312 @@
+"""Relatives of HSIC: MMD, kernel target alignment, CKA, Pearson's correlation, the difference of class means."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bahsic.hsic import Statistic, hsic, label_weights
+from bahsic.kernels import Kernel, LabelKernel, kernel_from_name, label_kernel
+from bahsic.kernels.rows import (
+    Array,
+    FloatArray,
+    as_labels,
+    as_rows,
+    check_same_length,
+    column_means,
+    scaled_by_power_of_two,
+)
+
+
+def mmd(x: Any, y: Any, kernel: Any = "gaussian", statistic: Statistic = "unbiased") -> float:
+    r"""Squared maximum mean discrepancy between the samples of two classes.
+
+    Biased: :math:`\frac{1}{m_+^2} \sum_{++} k + \frac{1}{m_-^2} \sum_{--} k - \frac{2}{m_+ m_-} \sum_{+-} k
+    = \mathrm{tr} KL` with the label kernel :math:`l = \rho(y) \rho(y')`, :math:`\rho = 1/m_+` and :math:`-1/m_-`
+    (se:connection, th:mmdkta). Unbiased: pairs of a sample with itself are left out, and
+    :math:`m_\pm (m_\pm - 1)` divides in place of :math:`m_\pm^2`.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, d), or whatever the kernel takes
+    y : array-like of shape (m,)
+        Two classes of any type; statistic="unbiased" needs two samples of each.
+    kernel : str, Kernel or callable
+        On x, see `kernel_from_name`; rules for its parameter see the samples of both classes.
+    statistic : {"unbiased", "biased"}
+
+    Returns
+    -------
+    float
+        The unbiased estimate may be negative. Cost O(m^2 d) time, one m x m matrix of memory.
+
+    Notes
+    -----
+    Both are HSIC with target_kernel="binary" up to a factor, and computed so:
+
+    - biased MMD = (m - 1)^2 biased HSIC, since L1 = 0 makes tr KHLH = tr KL (appendix, where the sign of
+      :math:`\rho(-1)` is missing);
+    - unbiased MMD = :math:`\frac{m_+ m_- (m-1) (m-2) (m-3)}{m (m_+ - 1) (m_- - 1)}` unbiased HSIC. Rows of the
+      U-centred L sum to zero off the diagonal, which for two classes leaves one matrix up to a factor: the weights
+      of unbiased MMD. Any other kernel on two classes only changes the factor.
+
+    Theorem mmdkta says :math:`|\mathrm{HSIC} - (m-1)^{-2} \mathrm{MMD}| = O(m^{-1})` of the unbiased HSIC and the
+    biased MMD. With this label kernel both terms are as small as :math:`m^{-2}`; what makes the two agree is the
+    stronger :math:`|(m-1)^2 \mathrm{HSIC} - \mathrm{MMD}| = O(m^{-1})`, which follows from the identities above
+    if k is bounded and neither class vanishes with growing m.
+
+    Examples
+    --------
+    >>> x, y = [0.0, 2.0, 3.0, 5.0], ["a", "a", "b", "b"]
+    >>> round(mmd(x, y, kernel="linear", statistic="biased"), 12)  # the squared difference of the means 1 and 4
+    9.0
+    >>> round(mmd(x, y, kernel="linear"), 12)
+    7.0
+    """
+    n_first, n_second = _class_sizes(y)
+    value = hsic(x, y, kernel, "binary", statistic)
+    m = n_first + n_second
+    if statistic == "biased":
+        return _in_range((m - 1) ** 2 * value)
+    if min(n_first, n_second) < 2:
+        raise ValueError(f"y has classes of {n_first} and {n_second} samples; accepted for 'unbiased': at least 2 each")
+    factor = n_first * n_second * (m - 1) * (m - 2) * (m - 3) / (m * (n_first - 1) * (n_second - 1))
+    return _in_range(factor * value)
+
+
+def kta(x: Any, y: Any, kernel: Any = "gaussian", target_kernel: Any = "auto", normalized: bool = True) -> float:
+    r"""Kernel target alignment :math:`\mathrm{tr} KL / (\|K\| \|L\|)`, or :math:`\mathrm{tr} KL` (se:connection).
+
+    Nothing is centred: `cka` is the alignment of the centred matrices.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, d), or whatever the kernel takes
+    y : array-like of shape (m,) or (m, k), or whatever the kernel takes
+    kernel : str, Kernel or callable
+        On x, see `kernel_from_name`; gamma="optimise" maximises biased HSIC.
+    target_kernel : str, Kernel or callable
+        On y, see `label_kernel`.
+    normalized : bool
+        Whether to divide by the Frobenius norms; then the value is between -1 and 1, and not negative for
+        positive definite kernels.
+
+    Returns
+    -------
+    float
+        Cost O(m^2 d) time, two m x m matrices of memory.
+
+    Notes
+    -----
+    Where L1 = 0, tr KL = (m - 1)^2 biased HSIC. So it is for target_kernel="binary", where tr KL is the biased `mmd`
+    (which keeps more digits where K is nearly constant), for "multiclass", and for labels 1 and -1 with a linear
+    kernel if the classes are of equal size. For these theorem mmdkta,
+    :math:`|\mathrm{HSIC} - (m-1)^{-2} \mathrm{KTA}| = O(m^{-1})`, holds of tr KL and the unbiased HSIC with the same
+    kernel on the labels. With labels 1 and -1 in classes of unequal size L1 differs from 0, and the two do not
+    approach each other.
+
+    Examples
+    --------
+    >>> x, y = [-2.0, -1.0, 1.0, 2.0], [-1, -1, 1, 1]
+    >>> round(kta(x, y, "linear", "linear", normalized=False), 12), round(kta(x, y, "linear", "linear"), 12)
+    (36.0, 0.9)
+    """
+    kernel, X, labels = _resolved(x, y, kernel, target_kernel, "biased")
+    K, L = kernel(X).astype(np.float64, copy=False), labels.gram()
+    if not normalized:
+        return _inner_product(K, L)
+    K, L = scaled_by_power_of_two(K)[0], scaled_by_power_of_two(L)[0]  # squares stay in range, the ratio is the same
+    norms = [math.sqrt(_inner_product(G, G)) for G in (K, L)]
+    for name, norm in zip(("x", "y"), norms, strict=True):
+        if norm == 0:
+            raise ValueError(f"all kernel values of {name} are 0, of which the alignment is undefined")
+    return _ratio(_inner_product(K, L), *norms)
+
+
+def cka(
+    x: Any, y: Any, kernel: Any = "gaussian", target_kernel: Any = "auto", statistic: Statistic = "biased"
+) -> float:
+    r"""Centred kernel alignment :math:`\mathrm{HSIC}(K, L) / \sqrt{\mathrm{HSIC}(K, K) \, \mathrm{HSIC}(L, L)}`.
+
+    With the biased HSIC that is `kta` of the centred matrices HKH and HLH. With the unbiased one it is also called
+    debiased CKA, and is near 0 for independent x and y however many features there are.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, d), or whatever the kernel takes
+    y : array-like of shape (m,) or (m, k), or whatever the kernel takes
+    kernel : str, Kernel or callable
+        On x, see `kernel_from_name`; gamma="optimise" maximises HSIC(K, L).
+    target_kernel : str, Kernel or callable
+        On y, see `label_kernel`.
+    statistic : {"biased", "unbiased"}
+
+    Returns
+    -------
+    float
+        Between -1 and 1; biased, and with positive definite kernels, not negative. Of one feature and numbers y, with
+        linear kernels and biased, it is the square of `pearson_criterion`. Cost O(m^2 d) time, a few m x m matrices of
+        memory.
+
+    Notes
+    -----
+    HSIC(K, K) is a sum of squares of centred entries, also unbiased, and never negative. It is zero, and the alignment
+    undefined, for constant data; unbiased, also where no centred entry off the diagonal is left, as for two classes of
+    which one has a single sample, or for distinct labels with the delta kernel. This is a ValueError.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 50)
+    >>> round(cka(x, 3 * x + 1, "linear", "linear"), 12), round(cka(x, x**2, "linear", "linear"), 12)
+    (1.0, 0.0)
+    >>> round(cka(x, x**2), 4)
+    0.1603
+    """
+    kernel, X, labels = _resolved(x, y, kernel, target_kernel, statistic)
+    _check_varied(x=X, y=labels.values)
+    K = _of_unit_size(kernel.centrable(X), statistic)
+    L = _of_unit_size(labels.kernel.centrable(labels.values), statistic)
+    norms = (_centred_norm("x", K, statistic), _centred_norm("y", L, statistic))
+    return _ratio(hsic(K, L, "precomputed", "precomputed", statistic), *norms)
+
+
+def pearson_criterion(X: Any, y: Any) -> FloatArray:
+    r"""Correlation of each feature with the labels, :math:`r_j = \mathrm{cov}(x_j, y) / (\sigma_j \sigma_y)`.
+
+    Its square is biased HSIC with linear kernels of the feature and the labels, both divided by their standard
+    deviations (m - 1 in the denominator), and so `cka` of the two with linear kernels.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d)
+    y : array-like of shape (m,)
+        Numbers, used as they are, or two classes of another type, of which the first in sorted order counts as -1 and
+        the second as 1. Two numbers give the same value either way.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Between -1 and 1, and 0 for constant features, which say nothing of y. Cost O(m d).
+
+    Examples
+    --------
+    >>> pearson_criterion([[1, 5, 2], [2, 5, 0], [3, 5, 1]], [2.0, 4.0, 6.0]).round(12)
+    array([ 1. ,  0. , -0.5])
+    """
+    columns, target = _centred_columns(as_rows(X, "X"))[0], _centred_columns(_numbers(y))[0]
+    check_same_length(X=len(columns), y=len(target))
+    _check_varied(y=target)
+    norms = np.linalg.norm(columns, axis=0) * np.linalg.norm(target)
+    return np.clip(target[:, 0] @ columns / np.where(norms > 0, norms, 1.0), -1.0, 1.0)
+
+
+def mean_difference(X: Any, y: Any) -> FloatArray:
+    r"""Mean of each feature in the second class less that in the first, :math:`\sum_i \rho(y_i) x_{ij}`.
+
+    Its square is (m - 1)^2 biased HSIC of the feature with a linear kernel and target_kernel="binary". The sum
+    of the squares is the biased `mmd` of all features with the linear kernel.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d)
+    y : array-like of shape (m,)
+        Two classes of any type, first and second in sorted order.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Cost O(m d).
+
+    Examples
+    --------
+    >>> mean_difference([[0, 1], [2, 1], [3, 1], [5, 1]], ["a", "a", "b", "b"])
+    array([3., 0.])
+    """
+    columns, exponents = _centred_columns(as_rows(X, "X"))
+    rho = label_kernel(y, "binary").values[:, 0]
+    check_same_length(X=len(columns), y=len(rho))
+    with np.errstate(over="ignore"):  # reported in the next line
+        differences: FloatArray = np.ldexp(rho @ columns, exponents)
+    _in_range(float(np.abs(differences).max()))
+    return differences
+
+
+def _resolved(x: Any, y: Any, kernel: Any, target_kernel: Any, statistic: Statistic) -> tuple[Kernel, Any, LabelKernel]:
+    """The kernel on x with numbers for parameters, the checked x, and the labels with their kernel."""
+    kernel = kernel_from_name(kernel)
+    X = kernel.rows(x, "x")
+    labels = label_kernel(y, target_kernel)
+    check_same_length(x=len(X), y=len(labels))
+    W = label_weights(labels, statistic).matrix() if kernel.needs_labels else None
+    return kernel.resolved(X, W), X, labels
+
+
+def _class_sizes(y: Any) -> tuple[int, int]:
+    labels = label_kernel(y, "binary")
+    n_second = int(np.count_nonzero(labels.values > 0))
+    return len(labels) - n_second, n_second
+
+
+def _numbers(y: Any) -> FloatArray:
+    """Labels as one column of numbers; classes of another type get increasing ones."""
+    labels = as_labels(y, "y")
+    if labels.shape[1] != 1:
+        raise ValueError(f"y has shape {labels.shape}; accepted: one label for each sample")
+    values: FloatArray = labels if labels.dtype.kind in "fiub" else label_kernel(y, "binary").values
+    return values
+
+
+def _centred_columns(X: FloatArray) -> tuple[FloatArray, Array]:
+    """Columns times 2**-exponent, with magnitudes of at most 1, less their means; and the exponents."""
+    X = X.astype(np.float64, order="C")  # sums round in the same way whatever the order in memory
+    highest, lowest = X.max(axis=0), X.min(axis=0)
+    exponents = np.frexp(np.maximum(highest, -lowest))[1]
+    C = np.ldexp(X, -exponents)
+    for _ in range(2):  # the second time takes off what rounding left of a large mean
+        C -= column_means(C)
+    C[:, highest == lowest] = 0.0
+    return C, exponents
+
+
+def _of_unit_size(G: FloatArray, statistic: Statistic) -> FloatArray:
+    """G with the largest entry that counts between 1/2 and 1, so that squares stay in range."""
+    G = G.copy()
+    if statistic == "unbiased":  # ignores the diagonal, which may be all there is
+        np.fill_diagonal(G, 0.0)
+    return scaled_by_power_of_two(G)[0]
+
+
+def _centred_norm(name: str, G: FloatArray, statistic: Statistic) -> float:
+    """Root of HSIC(G, G), unless that is within the rounding errors of entries of about 1."""
+    value = hsic(G, G, "precomputed", "precomputed", statistic)
+    if value <= (8 * float(np.finfo(G.dtype).eps)) ** 2:
+        raise ValueError(
+            f"HSIC of {name} with itself is 0 for statistic={statistic!r}: nothing is left of its kernel values once "
+            "they are centred; accepted: samples that differ, and for 'unbiased' at least two of each class"
+        )
+    return math.sqrt(value)
+
+
+def _check_varied(**samples: Any) -> None:
+    """Raise if all rows are equal: kernel values would differ by rounding errors, which a ratio makes large."""
+    for name, rows in samples.items():
+        if isinstance(rows, np.ndarray) and bool((rows == rows[:1]).all()):
+            raise ValueError(f"{name} is constant; accepted: at least two different samples")
+
+
+def _inner_product(K: FloatArray, L: FloatArray) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):  # reported by _in_range
+        return _in_range(float(np.vecdot(K, L).sum()))
+
+
+def _ratio(value: float, first_norm: float, second_norm: float) -> float:
+    """The cosine of two matrices: rounding may not take it out of [-1, 1]."""
+    return max(-1.0, min(1.0, value / (first_norm * second_norm)))
+
+
+def _in_range(value: float) -> float:
+    if not math.isfinite(value):
+        raise ValueError("the value exceeds the range of float64; accepted: data of moderate size, so rescale x or y")
+    return value

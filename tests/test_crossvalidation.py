@@ -1,0 +1,349 @@
+"""BAHSICCV: the number of features chosen by cross-validation."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, get_scorer, make_scorer, roc_auc_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bahsic import BAHSIC
+from bahsic.crossvalidation import BAHSICCV, _chosen
+from bahsic.datasets import make_xor
+from bahsic.kernels import Gaussian
+from selecting import drawn
+
+
+def quick(estimator=None, **changes):
+    """A search that takes little time."""
+    parameters = {"cv": 2, "step": 0.5, "kernel": "linear", **changes}
+    return BAHSICCV(LogisticRegression() if estimator is None else estimator, **parameters)
+
+
+# scikit-learn's contract; no failure is expected. Its check of array API input skips itself
+# unless SCIPY_ARRAY_API is set.
+
+
+@parametrize_with_checks([quick(step=0.9, kernel="gaussian"), quick(Ridge(), step=0.9)])
+def test_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+# Values by hand
+
+
+def by_hand(X, y, estimator, splits, score, sizes, **parameters):
+    """Scores of shape (n_splits, n_sizes): BAHSIC for every split on the training part alone."""
+    return np.array(
+        [
+            [score_of_subset(estimator, X, y, split, order[-size:], score) for size in sizes]
+            for split in splits
+            for order in [BAHSIC(**parameters).fit(X[split[0]], y[split[0]]).elimination_order_]
+        ]
+    )
+
+
+def score_of_subset(estimator, X, y, split, features, score):
+    (train, test), features = split, np.sort(features)
+    fitted = clone(estimator).fit(X[train][:, features], y[train])
+    return score(y[test], fitted, X[test][:, features])
+
+
+def accuracy(y, fitted, X):
+    return accuracy_score(y, fitted.predict(X))
+
+
+def area(y, fitted, X):
+    return roc_auc_score(y, fitted.decision_function(X))
+
+
+def determination(y, fitted, X):
+    return 1 - np.mean((y - fitted.predict(X)) ** 2) / np.var(y)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "score", "parameters"),
+    [
+        (None, accuracy, {}),
+        ("roc_auc", area, {"step": 3, "kernel": "linear", "statistic": "biased"}),
+        (make_scorer(accuracy_score), accuracy, {"kernel": Gaussian("median"), "standardize": False}),
+    ],
+)
+def test_scores_by_hand(scoring, score, parameters):
+    X, y = drawn(60)
+    X[:, 3] *= 5
+    cv = StratifiedKFold(3, shuffle=True, random_state=1)
+    search = BAHSICCV(LogisticRegression(), cv=cv, scoring=scoring, **parameters).fit(X, y)
+    sizes = [2, 5, 8] if "step" in parameters else [1, 2, 3, 4, 5, 6, 7, 8]
+    sizes = sorted({1, *sizes})
+    expected = by_hand(X, y, LogisticRegression(), cv.split(X, y), score, sizes, **parameters)
+    results = search.cv_results_
+    assert results["n_features"].tolist() == sizes
+    assert np.array_equal([results[f"split{i}_test_score"] for i in range(3)], expected)
+    assert results["mean_test_score"] == pytest.approx(expected.mean(axis=0), rel=1e-14)
+    assert results["std_test_score"] == pytest.approx(expected.std(axis=0), rel=1e-12)
+    assert "split3_test_score" not in results
+    best = sizes[int(np.argmax(expected.mean(axis=0)))]
+    assert search.n_features_ == best
+    assert np.array_equal(search.support_, BAHSIC(best, **parameters).fit(X, y).support_)
+
+
+def test_scores_of_a_regression_by_hand():
+    X, _ = drawn(60)
+    y = np.sin(X[:, 1]) + X[:, 4]
+    search = BAHSICCV(LinearRegression(), min_features_to_select=2).fit(X, y)
+    expected = by_hand(X, y, LinearRegression(), KFold(5).split(X), determination, range(2, 9))
+    assert search.selector_.target_kernel_ == "regression"
+    assert search.cv_results_["mean_test_score"] == pytest.approx(expected.mean(axis=0), rel=1e-12)
+    assert search.n_features_ == 2 + np.argmax(expected.mean(axis=0))
+
+
+def test_rankings_of_the_folds_have_seen_the_training_parts_alone():
+    X, y = drawn(60, d=12)
+    search = BAHSICCV(LogisticRegression(), step=0.4, cv=KFold(3)).fit(X, y)
+    sizes = search.cv_results_["n_features"]
+    for i, (train, _) in enumerate(KFold(3).split(X)):
+        rankings, supports = (search.cv_results_[f"split{i}_{name}"] for name in ("ranking", "support"))
+        assert rankings.shape == supports.shape == (len(sizes), 12)
+        for size, ranking, support in zip(sizes, rankings, supports, strict=True):
+            alone = BAHSIC(int(size), step=0.4).fit(X[train], y[train])
+            assert np.array_equal(ranking, alone.ranking_)
+            assert np.array_equal(support, alone.support_)
+
+
+def test_what_the_test_parts_hold_does_not_reach_the_rankings():
+    X, y = drawn(60)
+    before = quick(cv=KFold(3)).fit(X, y).cv_results_["split0_ranking"]
+    X[:20, 7] = 50 * y[:20]
+    after = quick(cv=KFold(3)).fit(X, y)
+    assert np.array_equal(after.cv_results_["split0_ranking"], before)
+    assert after.ranking_[7] == 1
+
+
+@pytest.mark.parametrize(
+    ("step", "smallest", "expected"),
+    [
+        (0.1, 1, [*range(1, 20), 21, 23, 25]),
+        (10, 1, [1, 5, 15, 25]),
+        (10, 7, [7, 15, 25]),
+        (10, 15, [15, 25]),
+        (0.1, 25, [25]),
+        (30, 1, [1, 25]),
+    ],
+)
+def test_sizes_are_those_between_rounds_and_the_smallest(step, smallest, expected):
+    X, y = drawn(d=25)
+    search = quick(GaussianNB(), step=step, min_features_to_select=smallest).fit(X, y)
+    assert search.cv_results_["n_features"].tolist() == expected
+
+
+def test_selector_is_the_one_of_all_data():
+    X, y = drawn()
+    search = BAHSICCV(LogisticRegression(), cv=2).fit(X, y)
+    alone = BAHSIC(search.n_features_).fit(X, y)
+    assert type(search.selector_) is BAHSIC
+    assert search.selector_.get_params() == alone.get_params()
+    for name in ("support_", "ranking_", "elimination_order_"):
+        assert np.array_equal(getattr(search.selector_, name), getattr(alone, name))
+    assert (search.selector_.n_features_, search.selector_.path_) == (alone.n_features_, alone.path_)
+    assert np.array_equal(search.support_, alone.support_)
+    assert np.array_equal(search.ranking_, alone.ranking_)
+    assert np.array_equal(search.transform(X), X[:, alone.support_])
+
+
+def test_estimator_is_fitted_to_the_selected_columns_of_all_data():
+    X, y = drawn()
+    template = LogisticRegression(C=0.3)
+    search = quick(template).fit(X, y)
+    expected = LogisticRegression(C=0.3).fit(X[:, search.support_], y)
+    assert np.array_equal(search.estimator_.coef_, expected.coef_)
+    assert not hasattr(template, "coef_")
+    assert np.array_equal(search.classes_, [0, 1])
+    for method in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
+        assert np.array_equal(getattr(search, method)(X), getattr(expected, method)(X[:, search.support_]))
+    assert search.score(X, y) == expected.score(X[:, search.support_], y)
+    by_area = quick(template, scoring="roc_auc").fit(X, y)
+    assert by_area.score(X, y) == get_scorer("roc_auc")(by_area.estimator_, by_area.transform(X), y)
+
+
+def test_what_the_estimator_cannot_do_is_not_there():
+    search = BAHSICCV(LinearSVC())
+    assert hasattr(search, "decision_function")
+    assert not hasattr(search, "predict_proba")
+    assert not hasattr(search, "classes_")
+    assert not hasattr(quick(SVC()).fit(*drawn()), "predict_log_proba")
+    with pytest.raises(NotFittedError):
+        search.predict(drawn()[0])
+    with pytest.raises(NotFittedError):
+        search.get_support()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_xor_is_two_features(seed):
+    X, y, support = make_xor(n_samples=200, n_features=22, random_state=seed)
+    for one_standard_error in (False, True):
+        search = BAHSICCV(KNeighborsClassifier(), step=0.3, cv=3, one_standard_error=one_standard_error).fit(X, y)
+        assert np.array_equal(search.support_, support)
+        assert search.n_features_ == 2
+
+
+# Which size to choose
+
+
+class Given(ClassifierMixin, BaseEstimator):
+    """Scores told in advance: by the first label of the test part and the number of features."""
+
+    def __init__(self, table=None):
+        self.table = table
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+    def score(self, X, y):
+        return self.table[int(y[0])][X.shape[1] - 1]
+
+
+def number_by(table, *, one_standard_error):
+    """The number of features where scores[split, size - 1] are given: y is the number of the split."""
+    X = drawn()[0][:, :4]
+    y = np.repeat(range(len(table)), 12)
+    parts = [(np.flatnonzero(y != i), np.flatnonzero(y == i)) for i in range(len(table))]
+    search = quick(Given(table), step=1, cv=parts, one_standard_error=one_standard_error)
+    return search.fit(X[: len(y)], y).n_features_
+
+
+@pytest.mark.parametrize(
+    ("table", "best", "within"),
+    [
+        # best mean 0.8 (3 features), its standard error 0.1 / sqrt(3) = 0.058: 0.7 is not within, 0.747 is
+        ([[0.6, 0.6, 0.7, 0.7], [0.7, 0.8, 0.9, 0.8], [0.6, 0.7, 0.8, 0.8]], 3, 3),
+        ([[0.6, 0.7, 0.7, 0.7], [0.7, 0.8, 0.9, 0.8], [0.6, 0.74, 0.8, 0.8]], 3, 2),
+        # ties go to the fewest, also where 0.3 + 0.2 + 0.1 is less than 0.1 + 0.2 + 0.3
+        ([[0.3, 0.1, 0.2, 0.1], [0.2, 0.2, 0.1, 0.3], [0.1, 0.3, 0.3, 0.2]], 1, 1),
+        # of tied ones the fewest has the standard error that counts, here 0 for 2 features
+        ([[0.7, 0.8, 0.6, 0.6], [0.8, 0.8, 0.8, 0.8], [0.7, 0.8, 1.0, 1.0]], 2, 2),
+        ([[0.5, 0.9, 0.9, 0.9], [0.5, 0.9, 0.9, 0.9], [0.5, 0.9, 0.9, 0.9]], 2, 2),
+        # negative scores, as of errors
+        ([[-9.0, -2.0, -1.0, -4.0], [-9.0, -1.0, -2.0, -4.0], [-9.0, -1.5, -1.4, -4.0]], 3, 2),
+    ],
+)
+def test_number_chosen_from_given_scores(table, best, within):
+    assert number_by(table, one_standard_error=False) == best
+    assert number_by(table, one_standard_error=True) == within
+
+
+def test_one_standard_error_divides_by_one_less_and_by_the_root_of_the_number():
+    """Scores 0, 2, 4 have the mean 2 and the standard error 2 / sqrt(3) = 1.1547."""
+    for below, expected in ((1.1546, 0), (1.1548, 1)):
+        scores = np.array([[2 - below, 0.0], [2 - below, 2.0], [2 - below, 4.0]])
+        assert _chosen(scores, one_standard_error=True) == expected
+        assert _chosen(scores, one_standard_error=False) == 1
+
+
+def test_exactly_one_standard_error_below_is_within():
+    """0.8 and 1.0 have the standard error 0.1, in floating point a little less."""
+    scores = np.array([[0.8, 0.8], [0.8, 1.0]])
+    assert scores[:, 1].std(ddof=1) / np.sqrt(2) < 0.1
+    assert _chosen(scores, one_standard_error=True) == 0
+
+
+@pytest.mark.parametrize("rule", [False, True])
+def test_rules_against_the_definition(rule):
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        scores = rng.integers(0, 5, size=(rng.integers(2, 6), rng.integers(1, 7))) / 4.0
+        columns = [list(map(float, column)) for column in scores.T]
+        means = [sum(column) / len(column) for column in columns]
+        best = means.index(max(means))
+        variance = sum((s - means[best]) ** 2 for s in columns[best]) / (len(columns[best]) - 1)
+        slack = (variance / len(columns[best])) ** 0.5 if rule else 0.0
+        expected = next(k for k, mean in enumerate(means) if mean >= max(means) - slack - 1e-9)
+        assert _chosen(scores, one_standard_error=rule) == expected
+
+
+def test_the_rule_takes_fewer_features():
+    X, y = drawn(60, seed=4)
+    best = quick(step=1, cv=5).fit(X, y)
+    fewer = quick(step=1, cv=5, one_standard_error=True).fit(X, y)
+    mean, number = best.cv_results_["mean_test_score"], best.cv_results_["n_features"].tolist()
+    scores = [best.cv_results_[f"split{i}_test_score"][number.index(best.n_features_)] for i in range(5)]
+    limit = mean.max() - np.std(scores, ddof=1) / np.sqrt(5)
+    assert fewer.n_features_ == min(n for n, m in zip(number, mean, strict=True) if m >= limit - 1e-12)
+    assert fewer.n_features_ < best.n_features_
+
+
+# Splits
+
+
+def test_groups_stay_together():
+    X, y = drawn(60)
+    groups = np.random.default_rng(0).integers(6, size=60)
+    search = quick(cv=GroupKFold(3)).fit(X, y, groups=groups)
+    parts = GroupKFold(3).split(X, y, groups)
+    expected = by_hand(X, y, LogisticRegression(), parts, accuracy, [1, 2, 4, 8], step=0.5, kernel="linear")
+    assert search.cv_results_["mean_test_score"] == pytest.approx(expected.mean(axis=0), rel=1e-14)
+    with pytest.raises(ValueError, match="groups"):
+        quick(cv=GroupKFold(3)).fit(X, y)
+    pipeline = make_pipeline(quick(cv=GroupKFold(3)))
+    assert pipeline.fit(X, y, bahsiccv__groups=groups)[0].n_features_ == search.n_features_
+
+
+def test_splits_given_as_a_list():
+    X, y = drawn(60)
+    parts = list(ShuffleSplit(3, random_state=0).split(X))
+    one, other = (quick(GaussianNB(), cv=cv).fit(X, y).cv_results_ for cv in (parts, iter(parts)))
+    assert one.keys() == other.keys()
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+# Other tools of scikit-learn
+
+
+def test_pipelines_around_and_inside():
+    X, y = drawn(120)
+    inside = make_pipeline(StandardScaler(), SVC(kernel="linear"))
+    pipeline = make_pipeline(StandardScaler(), quick(inside, one_standard_error=True), KNeighborsClassifier())
+    pipeline.fit(X[:80], y[:80])
+    assert pipeline[1].support_[[1, 4]].all()
+    assert pipeline.score(X[80:], y[80:]) >= 0.8
+    assert "x1" in pipeline[:-1].get_feature_names_out()
+
+
+def test_grid_search_and_nested_cross_validation():
+    X, y = drawn(60)
+    grid = [{"estimator__C": [1e-3]}, {"min_features_to_select": [3]}]
+    template = quick()
+    search = GridSearchCV(template, grid, cv=2, error_score="raise").fit(X, y)
+    assert len(search.cv_results_["params"]) == 2
+    best = clone(template).set_params(**search.best_params_).fit(X, y)
+    assert np.array_equal(search.predict(X), best.predict(X))
+    scores = cross_val_score(template, X, y, cv=2, error_score="raise")
+    for (train, test), score in zip(StratifiedKFold(2).split(X, y), scores, strict=True):
+        assert clone(template).fit(X[train], y[train]).score(X[test], y[test]) == score
+
+
+def test_clone_pickle_and_parameters_left_alone():
+    X, y = drawn()
+    kernel = Gaussian("median")
+    search = BAHSICCV(GaussianNB(), kernel=kernel, step=2, cv=2)
+    before = search.get_params()
+    search.fit(X, y)
+    assert search.get_params() == before
+    assert search.kernel is kernel
+    assert not hasattr(clone(search), "support_")
+    restored = pickle.loads(pickle.dumps(search))
+    assert np.array_equal(restored.predict(X), search.predict(X))
+    assert repr(search) == "BAHSICCV(cv=2, estimator=GaussianNB(), kernel=Gaussian(gamma='median'), step=2)"

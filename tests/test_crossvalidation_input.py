@@ -1,0 +1,277 @@
+"""What BAHSICCV accepts and passes on, and how it refuses the rest."""
+
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from joblib import parallel_config
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, ShuffleSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
+
+from bahsic import BAHSIC, crossvalidation
+from bahsic.crossvalidation import BAHSICCV
+from bahsic.kernels import Precomputed
+from selecting import drawn
+
+
+def quick(estimator=None, **changes):
+    """A search that takes little time."""
+    parameters = {"cv": 2, "step": 0.5, "kernel": "linear", **changes}
+    return BAHSICCV(LogisticRegression() if estimator is None else estimator, **parameters)
+
+
+# Metadata and workers
+
+
+def test_metadata_reach_estimator_scorer_and_splitter():
+    X, y = drawn(60)
+    weights, groups = np.random.default_rng(0).uniform(0.1, 3, size=60), np.arange(60) % 6
+    with sklearn.config_context(enable_metadata_routing=True):
+        estimator = LogisticRegression().set_fit_request(sample_weight=True)
+        scorer = make_scorer(accuracy_score).set_score_request(sample_weight=True)
+        search = quick(estimator, scoring=scorer, cv=GroupKFold(3))
+        search.fit(X, y, groups=groups, sample_weight=weights.tolist())
+        score = search.score(X, y, sample_weight=weights)
+    expected = []
+    for train, test in GroupKFold(3).split(X, y, groups):
+        chosen = BAHSIC(2, step=0.5, kernel="linear").fit(X[train], y[train]).support_
+        fitted = LogisticRegression().fit(X[train][:, chosen], y[train], sample_weight=weights[train])
+        expected.append(accuracy_score(y[test], fitted.predict(X[test][:, chosen]), sample_weight=weights[test]))
+    assert [search.cv_results_[f"split{i}_test_score"][1] for i in range(3)] == expected
+    whole = LogisticRegression().fit(X[:, search.support_], y, sample_weight=weights)
+    assert np.array_equal(search.estimator_.coef_, whole.coef_)
+    assert score == accuracy_score(y, whole.predict(X[:, search.support_]), sample_weight=weights)
+
+
+def test_metadata_without_routing():
+    X, y = drawn()
+    search = quick()
+    with pytest.raises(ValueError, match=r"fit got sample_weight; accepted: groups.*enable_metadata_routing"):
+        search.fit(X, y, sample_weight=np.ones(40))
+    with pytest.raises(ValueError, match="score got groups, sample_weight; accepted"):
+        search.fit(X, y).score(X, y, sample_weight=np.ones(40), groups=y)
+
+
+def test_metadata_that_nobody_asked_for():
+    X, y = drawn()
+    routed_by_nobody = quick().fit(X, y).score(X, y)
+    with sklearn.config_context(enable_metadata_routing=True):
+        with pytest.raises(TypeError, match="colour"):
+            quick().fit(X, y, colour=y)
+        assert quick().fit(X, y).score(X, y) == routed_by_nobody
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_workers_change_neither_result_nor_warnings(backend):
+    X, y = drawn(60)
+    X[:, 5] = 1.0
+    X[:, 6] = np.arange(60) == 3  # constant in the training part without sample 3
+    (serial, said), (parallel, said_then) = (fit_and_warnings(X, y, backend, n_jobs) for n_jobs in (None, 2))
+    assert said == said_then == ["1 of 8 features are constant and rank last: 5"]
+    assert all(np.array_equal(parallel.cv_results_[name], value) for name, value in serial.cv_results_.items())
+    assert np.array_equal(parallel.ranking_, serial.ranking_)
+    assert parallel.selector_.path_ == serial.selector_.path_
+    assert serial.cv_results_["split0_ranking"][0, [5, 6]].tolist() == [8, 7]
+
+
+def fit_and_warnings(X, y, backend, n_jobs):
+    with parallel_config(backend=backend), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        search = BAHSICCV(GaussianNB(), cv=KFold(4), step=2, n_jobs=n_jobs).fit(X, y)
+    return search, [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize(("n_jobs", "threads"), [(None, None), (1, 1), (2, 1)])
+def test_folds_at_a_time_have_one_thread_each(n_jobs, threads, monkeypatch):
+    seen = []
+    fit = crossvalidation._FoldRanker.fit
+
+    def spied(ranker, X, y):
+        seen.append(ranker.n_jobs)
+        return fit(ranker, X, y)
+
+    monkeypatch.setattr(crossvalidation._FoldRanker, "fit", spied)
+    with parallel_config(backend="threading"):
+        search = quick(GaussianNB(), n_jobs=n_jobs).fit(*drawn())
+    assert seen == [threads] * 2
+    assert search.selector_.n_jobs == n_jobs
+
+
+# Kinds of labels
+
+
+def test_string_labels():
+    X, y = drawn()
+    search = quick().fit(X, np.where(y, "yes", "no"))
+    assert search.classes_.tolist() == ["no", "yes"]
+    assert np.array_equal(search.predict(X) == "yes", quick().fit(X, y).predict(X))
+
+
+def test_regressor_decides_on_the_kernel_for_whole_numbers():
+    X, _ = drawn()
+    y = np.round(3 * X[:, 1])
+    assert BAHSIC().fit(X, y).target_kernel_ == "multiclass"
+    search = BAHSICCV(Ridge(), cv=2).fit(X, y)
+    assert search.selector_.target_kernel_ == "regression"
+    assert np.array_equal(search.selector_.elimination_order_, ordered(X, y, "regression"))
+    assert quick(Ridge(), target_kernel="linear").fit(X, y).selector_.target_kernel == "linear"
+
+
+def test_all_labels_decide_on_the_kernel_of_a_fold():
+    """Without the third class, which is in the second part alone, the first training part has two."""
+    X, y = drawn(60)
+    y[:5] = 2
+    parts = [(np.arange(20, 60), np.arange(20)), (np.arange(40), np.arange(40, 60))]
+    search = quick(GaussianNB(), cv=parts, kernel="gaussian").fit(X, y)
+    assert search.selector_.target_kernel_ == "multiclass"
+    complete = np.argsort(ordered(X[20:], y[20:], "multiclass", step=0.5)[::-1]) + 1
+    assert np.array_equal(search.cv_results_["split0_ranking"][0], complete)
+
+
+def ordered(X, y, target_kernel, step=0.1):
+    return BAHSIC(step=step, target_kernel=target_kernel).fit(X, y).elimination_order_
+
+
+def test_several_outputs():
+    X, _ = drawn(60)
+    Y = np.column_stack([X[:, 3], 2 * X[:, 6]])
+    search = quick(Ridge(alpha=1e-6), kernel="gaussian").fit(X, Y)
+    assert search.support_[[3, 6]].all()
+    assert search.predict(X).shape == (60, 2)
+    assert search.score(X, Y) > 0.99
+
+
+# Dataframes
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_dataframes_keep_their_names(library):
+    frames = pytest.importorskip(library)
+    X, y = drawn()
+    names = [f"gene {j}" for j in range(8)]
+    frame = frames.DataFrame({name: X[:, j] for j, name in enumerate(names)})
+    search = quick().set_output(transform=library).fit(frame, frames.Series(y))
+    plain = quick().fit(X, y)
+    chosen = [name for name, selected in zip(names, plain.support_, strict=True) if selected]
+    assert search.feature_names_in_.tolist() == names
+    assert search.get_feature_names_out().tolist() == chosen
+    assert list(search.transform(frame).columns) == chosen
+    assert np.array_equal(search.predict_proba(frame), plain.predict_proba(X))
+    assert search.score(frame, frames.Series(y)) == plain.score(X, y)
+    with pytest.raises(ValueError, match="feature names"):
+        search.predict(frame.rename({"gene 0": "gene 9"} if library == "polars" else str.upper, **axis(library)))
+
+
+def axis(library):
+    return {} if library == "polars" else {"axis": 1}
+
+
+def test_lazy_frame():
+    polars = pytest.importorskip("polars")
+    X, y = drawn()
+    with pytest.raises(TypeError, match=r"X is a polars LazyFrame.*collect\(\)"):
+        quick().fit(polars.DataFrame(X).lazy(), y)
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"estimator": StandardScaler}, TypeError, "estimator is <class .*; accepted: an object with a method fit"),
+        ({"estimator": 3}, TypeError, "estimator is 3; accepted"),
+        ({"estimator": StandardScaler()}, TypeError, "score"),
+        ({"min_features_to_select": 0}, ValueError, "min_features_to_select is 0; accepted: an int of at least 1"),
+        ({"min_features_to_select": 2.0}, ValueError, "min_features_to_select is 2.0"),
+        ({"min_features_to_select": True}, ValueError, "min_features_to_select is True"),
+        ({"min_features_to_select": None}, ValueError, "min_features_to_select is None"),
+        ({"min_features_to_select": 9}, ValueError, "min_features_to_select is 9, X has 8 features"),
+        ({"cv": 1}, ValueError, "cv is 1; accepted: at least 2"),
+        ({"cv": ShuffleSplit(1)}, ValueError, r"cv is ShuffleSplit\(.*number of splits: 1; accepted: at least 2"),
+        ({"cv": []}, ValueError, r"cv is \[\], number of splits: 0"),
+        ({"cv": "five"}, ValueError, "cv.*five"),
+        ({"scoring": "acuracy"}, ValueError, "acuracy"),
+        ({"scoring": ["accuracy"]}, ValueError, r"scoring is \['accuracy'\]; accepted: None"),
+        ({"step": 0}, ValueError, "^step is 0; accepted"),
+        ({"kernel": "gausian"}, ValueError, "^kernel is 'gausian'"),
+        ({"statistic": "exact"}, ValueError, "^statistic is 'exact'"),
+        ({"n_jobs": 0}, ValueError, "^n_jobs is 0"),
+        ({"target_kernel": "precomputed"}, ValueError, "target_kernel is 'precomputed'"),
+        ({"target_kernel": Precomputed()}, ValueError, "target_kernel is 'precomputed'"),
+        ({"target_kernel": "bnary"}, ValueError, "^target_kernel is 'bnary'"),
+    ],
+)
+def test_invalid_parameters(changes, error, message):
+    search = quick(**changes)
+    before = dict(vars(search))
+    with pytest.raises(error, match=message):
+        search.fit(*drawn())
+    assert vars(search) == before
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "requires y to be passed"),
+        (np.zeros(40), "one class only"),
+        (np.resize([0, 1], 39), "X has 40 samples.* y has 39"),
+    ],
+)
+def test_invalid_labels(y, message):
+    with pytest.raises(ValueError, match=message):
+        quick().fit(drawn()[0], y)
+
+
+def test_training_part_without_a_ranking():
+    X, y = drawn()
+    y = np.sort(y)
+    with pytest.raises(ValueError, match="cv gives a training part of 20 samples without a ranking: y has one class"):
+        quick(DummyClassifier(), cv=KFold(2)).fit(X, np.repeat([0, 1], 20))
+    with pytest.raises(ValueError, match=r"training part of 3 samples.*at least 4"):
+        quick(cv=[([0, 1, 39], [2]), ([0, 1, 38], [2])]).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "message"),
+    [
+        (lambda estimator, X, y: np.nan, "gives nan for GaussianNB.* with 1 features; accepted: a finite number"),
+        (lambda estimator, X, y: -np.inf if X.shape[1] == 3 else 1.0, "gives -inf .* with 3 features"),
+        (lambda estimator, X, y: {"a": 1.0}, "scoring by .* gives {'a': 1.0}"),
+    ],
+)
+def test_score_that_is_no_number(scoring, message):
+    with pytest.raises(ValueError, match=message):
+        quick(GaussianNB(), step=1, scoring=scoring).fit(*drawn())
+
+
+@pytest.mark.filterwarnings("ignore:R.* score is not well-defined")
+def test_undefined_scores_choose_nothing():
+    X, _ = drawn(12)
+    with pytest.raises(ValueError, match=r"scoring by .*Ridge.*score gives nan"):
+        quick(Ridge(), cv=LeaveOneOut()).fit(X, X[:, 1])
+
+
+class Failing(GaussianNB):
+    """Fails where there are three features."""
+
+    def fit(self, X, y):
+        if X.shape[1] == 3:
+            raise RuntimeError("three")
+        return super().fit(X, y)
+
+
+def test_failed_fit_leaves_the_last_one_as_it_was():
+    X, y = drawn()
+    search = quick(GaussianNB(), step=1).fit(X, y)
+    search.set_params(estimator=Failing())
+    before = dict(vars(search))
+    with pytest.raises(RuntimeError, match="three"):
+        search.fit(X[:, :6], y)
+    assert vars(search) == before
+    assert search.predict(X).shape == (40,)

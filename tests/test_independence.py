@@ -1,0 +1,408 @@
+"""Tests of independence, intervals and single-feature scores: exact p-values, level, power, coverage."""
+
+import math
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from sklearn.feature_selection import SelectFdr, SelectFwe, SelectKBest
+
+import oracle
+from bahsic import FOHSIC, hsic, hsic_biased, hsic_bound, hsic_interval, hsic_scores, hsic_test, hsic_variance
+from bahsic.datasets import make_xor
+from bahsic.kernels import Delta, Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
+
+
+def dependent(m=60, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=m)
+    return x, np.sin(2 * x) + 0.5 * rng.normal(size=m)
+
+
+def permuted_values(x, y, random_state, count=999, **kernels):
+    """The statistic of labels permuted one after the other, by the definition of the test."""
+    generator = np.random.RandomState(random_state)
+    return np.array([hsic(x, y[generator.permutation(len(y))], **kernels) for _ in range(count)])
+
+
+# Exact p-values
+
+
+def integer_kernel(m, seed):
+    values = np.random.default_rng(seed).integers(-2, 3, size=(m, m))
+    return values + values.T
+
+
+@pytest.mark.parametrize("m", [4, 5, 6])
+@pytest.mark.parametrize("seed", range(3))
+def test_p_values_are_exact_where_all_permutations_can_be_taken(m, seed):
+    K, L = integer_kernel(m, seed), integer_kernel(m, seed + 100)
+    rational = [[[Fraction(int(value)) for value in row] for row in matrix] for matrix in (K, L)]
+    observed = oracle.unbiased(*rational)
+    null = [
+        oracle.unbiased(rational[0], [[rational[1][i][j] for j in order] for i in order])
+        for order in permutations(range(m))
+    ]
+    exact = Fraction(sum(value >= observed for value in null), len(null))
+    found = hsic_test(K, L, kernel="precomputed", target_kernel="precomputed", n_permutations=math.factorial(m) - 1)
+    assert found.pvalue == float(exact)
+    assert found.statistic == pytest.approx(float(observed), abs=1e-14)
+    assert_allclose(np.sort(found.null_sample), np.sort([float(value) for value in null[1:]]), atol=1e-14)
+
+
+def test_999_permutations_are_all_of_six_samples():
+    x, y = dependent(6)
+    assert len(hsic_test(x, y).null_sample) == 719
+    assert hsic_test(x, y, random_state=0).pvalue == hsic_test(x, y, random_state=1).pvalue
+    assert len(hsic_test(x, y, n_permutations=718).null_sample) == 718
+
+
+def test_classes_make_ties_that_count():
+    # Two and two samples: 8 of the 24 permutations leave the classes as they are or exchange them.
+    found = hsic_test([0.0, 0.1, 5.0, 5.1], [0, 0, 1, 1])
+    assert found.pvalue == 8 / 24
+
+
+# The permutation test
+
+FORMS = {
+    "low rank and low rank": (1, 1, {}),
+    "full rank and classes": (40, "classes", {}),
+    "full rank and low rank": (40, 1, {}),
+    "low rank and full rank": (1, 40, {"target_kernel": Gaussian(0.01)}),
+    "full rank and full rank": (40, 40, {"kernel": "laplacian", "target_kernel": "laplacian"}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_null_sample_is_that_of_permuted_labels(form):
+    d, k, kernels = FORMS[form]
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(150, d))
+    y = rng.integers(0, 3, 150) if k == "classes" else rng.normal(size=(150, k))
+    found = hsic_test(x, y, random_state=5, n_permutations=30, **kernels)
+    expected = permuted_values(x, y, 5, count=30, **kernels)
+    assert_allclose(found.null_sample, expected, atol=1e-9 * np.std(expected))
+    assert found.statistic == hsic(x, y, **kernels)
+    assert found.pvalue == (1 + np.sum(expected >= found.statistic)) / 31
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_number_of_threads_changes_no_bit(form):
+    d, k, kernels = FORMS[form]
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(120, d))
+    y = rng.integers(0, 3, 120) if k == "classes" else rng.normal(size=(120, k))
+    one, two = (hsic_test(x, y, random_state=5, n_jobs=n_jobs, **kernels) for n_jobs in (1, 2))
+    assert_array_equal(one.null_sample, two.null_sample)
+    assert one.pvalue == two.pvalue
+
+
+@pytest.mark.parametrize("seed", [0, np.random.RandomState(0), np.random.default_rng(0)], ids=type)
+def test_random_state_decides_on_the_permutations(seed):
+    x, y = dependent(30)
+    first = hsic_test(x, y, random_state=seed, n_permutations=20).null_sample
+    second = hsic_test(x, y, random_state=seed, n_permutations=20).null_sample
+    assert np.array_equal(first, second) == isinstance(seed, int)
+    assert not np.array_equal(first, hsic_test(x, y, random_state=1, n_permutations=20).null_sample)
+
+
+def test_the_result_is_frozen_and_its_kernels_can_be_used_again():
+    x, y = dependent()
+    found = hsic_test(x, y, random_state=0)
+    with pytest.raises(AttributeError):
+        found.pvalue = 0.0
+    again = hsic_test(x, y, kernel=found.kernel, target_kernel=found.target_kernel, random_state=0)
+    assert again.statistic == found.statistic
+    assert_array_equal(again.null_sample, found.null_sample)
+    assert (found.method, found.kernel) == ("permutation", Gaussian(0.5))
+    assert hsic_test(x, y > 0).target_kernel == "binary"
+    assert "null_sample" not in repr(found)
+
+
+# The approximations
+
+
+def test_gamma_has_the_moments_of_the_permutations():
+    x, y = dependent(6)
+    K, L = Gaussian(0.5)(x), label_kernel(y).gram()
+    null = [hsic_biased(K, L[np.ix_(order, order)]) for order in permutations(range(6))]
+    mean, variance = np.mean(null), np.var(null)
+    found = hsic_test(x, y, method="gamma")
+    assert found.statistic == pytest.approx(hsic_biased(K, L))
+    expected = stats.gamma.sf(found.statistic, mean**2 / variance, scale=variance / mean)
+    assert found.pvalue == pytest.approx(expected, rel=1e-9)
+    assert found.null_sample is None
+
+
+def test_gamma_is_near_the_permutations():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    y = 0.1 * x + rng.normal(size=300)
+    by_permutations = hsic_test(x, y, n_permutations=20_000, random_state=0).pvalue
+    assert hsic_test(x, y, method="gamma").pvalue == pytest.approx(by_permutations, abs=0.03)
+    assert 0.02 < by_permutations < 0.5
+
+
+def test_normal_is_the_estimate_over_its_standard_deviation():
+    x, y = dependent(100)
+    K, L = Gaussian(0.5)(x), label_kernel(y).gram()
+    found = hsic_test(x, y, method="normal")
+    assert found.statistic == hsic(x, y)
+    assert found.pvalue == pytest.approx(stats.norm.sf(hsic(x, y) / math.sqrt(hsic_variance(K, L))))
+
+
+@pytest.mark.parametrize("method", ["permutation", "gamma"])
+def test_constant_data_are_no_evidence(method):
+    y = np.arange(20.0)
+    assert hsic_test(np.ones(20), y, method=method).pvalue == 1.0
+    # All samples are equally far from each other: no permutation changes anything.
+    assert hsic_test(np.eye(20), y, method=method, kernel=Gaussian(1.0)).pvalue == 1.0
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e-3, 1e70])
+@pytest.mark.parametrize("method", ["permutation", "gamma", "normal"])
+def test_the_scale_of_the_data_changes_nothing(method, scale):
+    x, y = dependent(40)
+    scale = max(scale, 1e-60) if method == "normal" else scale  # or the variance, a fourth power, is too small to be
+    arguments = {"method": method, "kernel": "linear", "target_kernel": "linear", "random_state": 0}
+    expected = hsic_test(x, y, **arguments)
+    found = hsic_test(scale * x, y, **arguments)
+    assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+    if method == "permutation":
+        assert_allclose(found.null_sample / scale**2, expected.null_sample, rtol=1e-7)
+
+
+# Level and power
+
+
+def within_band(rejections, n, level=0.05):
+    """Whether a number of rejections lies in the 99.9% band of the binomial distribution."""
+    low, high = stats.binom.ppf([0.0005, 0.9995], n, level)
+    return low <= rejections <= high
+
+
+def null_data(labels, m, rng):
+    y = rng.permutation(np.arange(m) % 2) if labels == "classes" else rng.exponential(size=m)
+    return rng.normal(size=m), y
+
+
+@pytest.mark.parametrize("labels", ["continuous", "classes"])
+@pytest.mark.parametrize(("method", "m"), [("permutation", 50), ("gamma", 50), ("gamma", 200)])
+def test_the_level_is_kept(method, m, labels):
+    rng = np.random.default_rng(42)
+    data = (null_data(labels, m, rng) for _ in range(500))
+    pvalues = [hsic_test(x, y, method=method, n_permutations=99, random_state=rng).pvalue for x, y in data]
+    assert within_band(np.sum(np.array(pvalues) <= 0.05), 500)
+
+
+@pytest.mark.parametrize("method", ["permutation", "gamma"])
+def test_xor_is_seen_with_both_features_and_not_with_one(method):
+    X, y, _ = make_xor(n_samples=200, n_features=2, random_state=0)
+    both = hsic_test(X, y, method=method, random_state=0)
+    assert both.pvalue <= 0.001
+    rng = np.random.default_rng(0)
+    rejections = 0
+    for _ in range(200):
+        signs = rng.choice([-1, 1], size=(60, 2))
+        x = signs[:, 0] + 0.3 * rng.normal(size=60)
+        found = hsic_test(x, signs.prod(axis=1), method=method, n_permutations=99, random_state=rng)
+        rejections += found.pvalue <= 0.05
+    assert within_band(rejections, 200)
+
+
+# Intervals
+
+
+def test_the_normal_interval():
+    x, y = dependent(100)
+    deviation = math.sqrt(hsic_variance(Gaussian(0.5)(x), label_kernel(y).gram()))
+    low, high = hsic_interval(x, y, level=0.9)
+    assert low == pytest.approx(hsic(x, y) - 1.6448536269514722 * deviation)
+    assert high == pytest.approx(hsic(x, y) + 1.6448536269514722 * deviation)
+
+
+def test_the_interval_covers_the_truth():
+    # P(0,0) = 1/2, P(1,1) = 1/3, P(1,0) = 1/6 with delta kernels: HSIC is 1/9 (see test_oracles.py).
+    rng = np.random.default_rng(3)
+    cells = np.array([(0, 0), (0, 0), (0, 0), (1, 1), (1, 1), (1, 0)])
+    samples = (cells[rng.integers(6, size=500)] for _ in range(300))
+    kernel = Gaussian(1000.0)  # 1 for equal numbers, else 0 but for 1e-434
+    intervals = (hsic_interval(*sample.T, kernel=kernel, target_kernel=kernel) for sample in samples)
+    covered = np.mean([low <= 1 / 9 <= high for low, high in intervals])
+    assert 0.93 <= covered <= 0.97
+
+
+@pytest.mark.parametrize(
+    ("kernel", "target_kernel", "factor"),
+    [
+        ("gaussian", "regression", 1.0),
+        (Laplacian(1.0), "delta", 1.0),
+        (InverseDistance(offset=0.5, gamma=1.0), Gaussian(1.0), 2.0),
+        (Gaussian(1.0) + Gaussian(2.0), Gaussian(1.0) * InverseDistance(offset=0.25, gamma=1.0), 8.0),
+        (lambda X, Y: np.equal.outer(X, Y) / 2, "regression", 1.0),
+    ],
+    ids=str,
+)
+def test_the_distribution_free_interval(kernel, target_kernel, factor):
+    x, y = dependent(40)
+    x, y = x.round(), y.round(1)
+    low, high = hsic_interval(x, y, 0.9, "bound", kernel=kernel, target_kernel=target_kernel)
+    estimate = hsic(x, y, kernel=kernel, target_kernel=target_kernel)
+    assert (low + high) / 2 == pytest.approx(estimate)
+    assert (high - low) / 2 == pytest.approx(factor * hsic_bound(40, 0.1))
+
+
+def test_the_range_of_class_labels():
+    x, _ = dependent(40)
+    y = np.repeat([0, 1], [10, 30])  # values 1/100, -1/300 and 1/900
+    low, high = hsic_interval(x, y, method="bound")
+    assert (high - low) / 2 == pytest.approx((1 / 100 + 1 / 300) * hsic_bound(40, 0.05))
+
+
+def test_the_range_of_strings():
+    x, words = np.arange(8.0), ["abab", "abba", "baba", "bbaa", "aabb", "abaa", "bbbb", "aaaa"]
+    low, high = hsic_interval(x, words, method="bound", target_kernel=Spectrum(2, normalize=True))
+    assert (high - low) / 2 == pytest.approx(hsic_bound(8, 0.05))
+    with pytest.raises(ValueError, match=r"target_kernel is .* not known to be bounded"):
+        hsic_interval(x, words, method="bound", target_kernel=Spectrum(2))
+
+
+@pytest.mark.parametrize(
+    "kernel", [Linear(), Polynomial(), Linear() + Gaussian(1.0), lambda X, Y: 2 * np.equal.outer(X, Y)]
+)
+def test_unbounded_kernels_have_no_distribution_free_interval(kernel):
+    x, y = dependent(20)
+    with pytest.raises(ValueError, match=r"kernel is .* not known to be bounded"):
+        hsic_interval(x.round(), y, method="bound", kernel=kernel)
+
+
+# Scores of single features
+
+KERNELS = ["gaussian", Gaussian("median"), Gaussian(3.0), Laplacian(0.7), Linear(), Polynomial(3)]
+
+
+def table(m=50, seed=0):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.normal(5, 3, size=(m, 3)), rng.integers(0, 2, m), np.full(m, 7.0), rng.standard_t(1, m)])
+    return X, X[:, 0] ** 2 + rng.normal(size=m), (X - X.mean(0)) / np.where(np.ptp(X, axis=0) > 0, X.std(0), 1)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("labels", ["numbers", "classes", "two columns"])
+def test_scores_are_those_of_each_feature_alone(kernel, labels):
+    X, y, standardised = table()
+    y = {"numbers": y, "classes": np.digitize(y, [10, 40]), "two columns": np.column_stack([y, y[::-1]])}[labels]
+    scores, pvalues = hsic_scores(X, y, kernel=kernel)
+    tests = [hsic_test(column, y, kernel=kernel, method="gamma") for column in standardised.T]
+    expected = [hsic(column, y, kernel=kernel) for column in standardised.T]
+    assert_allclose(scores, expected, rtol=1e-9, atol=1e-11 * np.abs(expected).max())
+    assert_allclose(pvalues, [test.pvalue for test in tests], rtol=1e-8)
+    assert scores[4] == 0
+    assert pvalues[4] == 1
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
+def test_permutation_p_values_are_those_of_each_feature_alone(kernel):
+    X, y, standardised = table()
+    for labels in (y, y > 10):
+        _, pvalues = hsic_scores(X, labels, kernel=kernel, method="permutation", n_permutations=199, random_state=3)
+        tests = [
+            hsic_test(column, labels, kernel=kernel, n_permutations=199, random_state=3) for column in standardised.T
+        ]
+        assert_array_equal(pvalues, [test.pvalue for test in tests])
+    assert len(np.unique(pvalues)) > 3
+
+
+def test_scores_order_features_as_the_first_round_of_forward_selection():
+    X, y, _ = table()
+    first = FOHSIC(n_features_to_select=1).fit(X[:, [0, 1, 2, 3, 5]], y).selection_order_
+    assert_array_equal(np.argsort(-hsic_scores(X[:, [0, 1, 2, 3, 5]], y)[0])[:1], first[:1])
+
+
+def test_scores_without_standardising_use_the_data_as_they_are():
+    X, y, _ = table()
+    scores, _ = hsic_scores(X, y, standardize=False)
+    assert_allclose(scores, [hsic(column, y) for column in X.T], rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize("method", ["gamma", "permutation"])
+def test_scores_do_not_depend_on_threads(method):
+    X, y = np.random.default_rng(0).normal(size=(1100, 40)), np.arange(1100) % 3
+    results = [hsic_scores(X, y, method=method, n_permutations=20, random_state=0, n_jobs=n) for n in (1, 2)]
+    for one, two in zip(*results, strict=True):
+        assert_array_equal(one, two)
+
+
+def test_a_score_function_for_scikit_learn():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 30)), np.repeat(["a", "b"], 100)
+    X[100:, :3] *= 2.5  # the classes differ in variance only, which F and t tests don't see
+    expected = [True] * 3 + [False] * 27
+    for selector in (SelectKBest(hsic_scores, k=3), SelectFdr(hsic_scores), SelectFwe(hsic_scores)):
+        assert selector.fit(X, y).get_support().tolist() == expected
+    assert_array_equal(selector.scores_, hsic_scores(X, y)[0])
+
+
+# Errors
+
+
+def huge(X, Y):
+    return 1e200 * np.multiply.outer(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "exact"}, "method is 'exact'; accepted: 'permutation', 'gamma', 'normal'"),
+        ({"n_permutations": 0}, "n_permutations is 0; accepted: an int of at least 1"),
+        ({"n_permutations": 9.5}, "n_permutations is 9.5"),
+        ({"kernel": Gaussian("optimise")}, "fits gamma to the labels"),
+        ({"kernel": lambda X, Y: np.full((len(X), len(Y)), np.nan)}, "value of the kernel function .* NaN"),
+        ({"kernel": huge, "target_kernel": huge}, "too large"),
+        ({"random_state": "now"}, "random_state is 'now'; accepted: an int"),
+    ],
+)
+@pytest.mark.parametrize("method", ["permutation", "gamma", "normal"])
+def test_errors_name_the_argument(arguments, message, method):
+    x, y = dependent(20)
+    if "random_state" in arguments and method != "permutation":
+        return
+    with pytest.raises(ValueError, match=message):
+        hsic_test(x, y, **{"method": method, **arguments})
+
+
+def test_no_p_value_from_too_little():
+    with pytest.raises(ValueError, match="there are 3 samples; accepted: at least 4"):
+        hsic_test([1, 2, 3], [1, 2, 3])
+    with pytest.raises(ValueError, match="x has 4 samples, y has 5 samples"):
+        hsic_test([1, 2, 3, 4], [1, 2, 3, 4, 5])
+    with pytest.raises(ValueError, match="X has 4 samples, y has 5 samples"):
+        hsic_scores([[1], [2], [3], [4]], [1, 2, 3, 4, 5])
+    with pytest.raises(ValueError, match="X has 1 entries that are NaN"):
+        hsic_scores([[1], [2], [math.nan], [4]], [1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("function", [lambda x, y: hsic_test(x, y, method="normal"), hsic_interval])
+def test_no_normal_approximation_without_variance(function):
+    with pytest.raises(ValueError, match="variance of HSIC is"):
+        function(np.ones(20), np.arange(20.0))
+    balanced = np.repeat([0.0, 1.0], 10)
+    with pytest.raises(ValueError, match="variance of HSIC is"):
+        function(balanced, balanced)
+
+
+@pytest.mark.parametrize("level", [0, 1, 95, "high"])
+def test_the_level_is_a_probability(level):
+    with pytest.raises(ValueError, match=r"level is .*; accepted: a float between 0 and 1"):
+        hsic_interval([1, 2, 3, 4], [1, 2, 3, 4], level)
+
+
+def test_delta_scores_of_discrete_features():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, size=(40, 2)), rng.integers(0, 2, 40)
+    scores, _ = hsic_scores(X, y, kernel=Delta())
+    assert_allclose(scores, [hsic(x, y, kernel="delta") for x in X.T], rtol=1e-9)

@@ -1,0 +1,423 @@
+"""Stability of a selection, and p-values after it."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn import config_context, get_config
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectFdr, SelectKBest, SelectorMixin, VarianceThreshold, chi2, f_classif
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from bahsic import BAHSIC, FOHSIC, resampling
+from bahsic.datasets import make_xor
+from bahsic.independence import hsic_test
+from bahsic.resampling import SelectionTest, _combined_pvalues, selection_frequencies, selection_test
+from selecting import drawn, standardised
+
+BOTH = pytest.mark.parametrize("function", [selection_frequencies, selection_test])
+COUNTS = {selection_frequencies: "n_resamples", selection_test: "n_splits"}
+
+
+class Watched(BAHSIC):
+    """BAHSIC that remembers what it was fitted to, and under which configuration."""
+
+    seen: list = []  # noqa: RUF012 - shared by the clones on purpose
+
+    def fit(self, X, y):
+        self.seen.append((X, y, get_config()["working_memory"]))
+        return super().fit(X, y)
+
+
+class Fixed(SelectorMixin, BaseEstimator):
+    """Selects the same features always."""
+
+    def __init__(self, support):
+        self.support = support
+
+    def fit(self, X, y=None):
+        return self
+
+    def _get_support_mask(self):
+        return np.asarray(self.support)
+
+
+@pytest.fixture
+def seen():
+    Watched.seen.clear()
+    return Watched.seen
+
+
+def parts(seen, X):
+    """The samples of each fit, by the values of the first feature, in the order of `parts` themselves."""
+    return [np.array([int(np.flatnonzero(X[:, 0] == value)[0]) for value in part[:, 0]]) for part, _, _ in seen]
+
+
+def null_data(seed, m=40, d=10):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(m, d)), rng.permutation(np.arange(m) % 2)
+
+
+# Frequencies
+
+
+def test_frequencies_are_those_of_a_loop(seen):
+    X, y = drawn()
+    found = selection_frequencies(Watched(2, step=2), X, y, 10, random_state=3, n_jobs=1)
+    counts = np.zeros(X.shape[1])
+    for part in parts(seen, X):
+        counts[BAHSIC(2, step=2).fit(X[part], y[part]).get_support(indices=True)] += 1
+    assert found.shape == (8,)
+    np.testing.assert_array_equal(found, counts / 10)
+    assert ((found > 0) & (found < 1)).any()  # so that the fractions say something
+
+
+def test_parts_are_drawn_without_replacement_and_differ(seen):
+    X, _ = drawn(m=30)
+    selection_frequencies(Watched(2, step=4), X, X[:, 1], 12, subsample=0.4, random_state=0, n_jobs=1)
+    drawn_parts = parts(seen, X)
+    assert [len(set(part)) for part in drawn_parts] == [12] * 12
+    assert len({tuple(part) for part in drawn_parts}) == 12
+    assert set(np.concatenate(drawn_parts)) == set(range(30))
+    assert all(np.array_equal(y, X[part, 1]) for part, (_, y, _) in zip(drawn_parts, seen, strict=True))
+
+
+@pytest.mark.parametrize("target_kernel", ["auto", "multiclass", "delta"])
+@pytest.mark.parametrize("labels", [np.array, lambda y: [f"class {c}" for c in y]])
+def test_parts_keep_the_proportions_of_classes(seen, labels, target_kernel):
+    X, _ = drawn(m=80)
+    y = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], [60, 16, 4]))
+    selector = Watched(2, step=4, target_kernel=target_kernel)
+    selection_frequencies(selector, X, labels(y), 10, subsample=0.25, random_state=0)
+    assert [np.unique(part, return_counts=True)[1].tolist() for _, part, _ in seen] == [[15, 4, 1]] * 10
+
+
+def test_every_part_has_every_class(seen):
+    X, _ = drawn(m=40)
+    y = np.repeat([0, 1], [38, 2])
+    selection_frequencies(Watched(2), X, y, 5, subsample=0.2, random_state=0)
+    selection_test(Watched(2), X, y, n_splits=5, test_size=0.2, method="gamma", random_state=0)
+    assert [int(part.sum()) for _, part, _ in seen] == [1] * 10
+
+
+@pytest.mark.parametrize(
+    ("options", "stratify"), [({}, False), ({"target_kernel": "regression"}, True), ({"target_kernel": "linear"}, True)]
+)
+def test_numbers_are_no_classes_where_that_is_said(seen, options, stratify):
+    X, _ = drawn()
+    y = np.arange(40) // 2 + (np.arange(40) == 0) * 100  # to scikit-learn, classes
+    selection_frequencies(Watched(2, step=4, **options), X, y, 10, stratify=stratify, random_state=0)
+    assert len({tuple(np.sort(part)) for _, part, _ in seen}) == 10
+    assert max(np.unique(part, return_counts=True)[1].max() for _, part, _ in seen) == 2
+
+
+def test_any_selector_will_do():
+    X, y = drawn()
+    noisy = selection_frequencies(SelectKBest(f_classif, k=2), X, y, 40, random_state=0)
+    assert noisy.sum() == pytest.approx(2)
+    assert set(np.argsort(noisy)[-2:]) == {1, 4}
+    np.testing.assert_array_equal(
+        selection_frequencies(VarianceThreshold(0.2), X * [0, *[1] * 7], None, 3), [0, *[1] * 7]
+    )
+    several = np.column_stack([y, 1 - y, y])
+    assert selection_frequencies(SelectKBest(chi2, k=3), abs(X), several, 5).sum() == pytest.approx(3)
+
+
+# Both
+
+
+@BOTH
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_dataframes_keep_their_names(seen, function, library):
+    frames = pytest.importorskip(library)
+    X, y = drawn()
+    names = [f"gene {j}" for j in range(8)]
+    X, y = frames.DataFrame(dict(zip(names, X.T, strict=True))), frames.Series(y)
+    function(Watched(2, step=4), X, y, **{COUNTS[function]: 3})
+    assert all(list(part.columns) == names for part, _, _ in seen)
+    assert all(isinstance(part, frames.Series) for _, part, _ in seen)
+
+
+@BOTH
+def test_the_seed_decides_and_threads_do_not(function):
+    X, y = drawn(m=24)
+
+    def values(random_state, n_jobs):
+        found = function(BAHSIC(3, step=3), X, y, **{COUNTS[function]: 4}, random_state=random_state, n_jobs=n_jobs)
+        return np.append(found.split_pvalues, found.feature_pvalues) if function is selection_test else found
+
+    one = values(5, 1)
+    np.testing.assert_array_equal(one, values(5, None))
+    np.testing.assert_array_equal(one, values(5, 3))
+    np.testing.assert_array_equal(one, values(np.random.RandomState(5), 2))
+    np.testing.assert_array_equal(values(np.random.default_rng(5), 1), values(np.random.default_rng(5), 2))
+    assert not np.array_equal(one, values(6, 1))
+
+
+@BOTH
+def test_the_selector_stays_as_it_is(function):
+    selector = BAHSIC(2)
+    function(selector, *drawn(), **{COUNTS[function]: 2})
+    assert not hasattr(selector, "support_")
+
+
+@BOTH
+def test_threads_have_the_configuration_of_the_caller(seen, function):
+    X, y = drawn()
+    with config_context(working_memory=7):
+        function(Watched(2, step=4), X, y, **{COUNTS[function]: 9}, n_jobs=3)
+    assert {memory for _, _, memory in seen} == {7}
+
+
+@BOTH
+def test_fits_warn_nobody(function):
+    X, y = drawn()
+    X[:, 3] = np.arange(40) == 0  # constant in every other part
+    before = list(warnings.filters)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function(BAHSIC(20, step=4), X, y, **{COUNTS[function]: 9}, random_state=0, n_jobs=2)
+    assert caught == []
+    assert list(warnings.filters) == before
+
+
+# The combination of p-values
+
+
+@pytest.mark.parametrize(
+    ("pvalues", "combined"),
+    [
+        ([0.3], 0.3),
+        ([0.2, 0.1], 0.2),
+        ([0.03, 0.5, 0.02], 0.045),
+        ([0.4, 0.01, 0.02, 0.9], 0.04),
+        ([0.1, 0.2, 0.3, 0.4, 0.5], 0.5),
+        ([0.8, 0.9], 1.0),
+    ],
+)
+def test_combined_pvalue_by_hand(pvalues, combined):
+    assert _combined_pvalues(np.array(pvalues)) == pytest.approx(combined, rel=1e-14)
+
+
+def test_combined_pvalue_is_valid_in_the_worst_case():
+    """U and 1 - U are uniform, and the lesser of them is at most t with probability 2 t: no smaller factor would do."""
+    u = (np.arange(1000) + 0.5) / 1000
+    np.testing.assert_allclose(
+        np.sort(_combined_pvalues(np.array([u, 1 - u]))), np.repeat(u[::2] + 0.5e-3, 2), atol=1e-12
+    )
+
+
+# The test
+
+
+@pytest.mark.parametrize(
+    ("options", "changes", "kernel", "target_kernel"),
+    [
+        ({}, {}, "gaussian", "auto"),
+        ({"kernel": "linear", "target_kernel": "delta"}, {}, "linear", "delta"),
+        ({"kernel": "linear"}, {"kernel": "laplacian", "target_kernel": "multiclass"}, "laplacian", "multiclass"),
+        ({"standardize": False}, {}, "gaussian", "auto"),
+    ],
+)
+def test_every_split_by_hand(seen, options, changes, kernel, target_kernel):
+    X, y = drawn(m=50)
+    X *= np.linspace(0.2, 3, 8)
+    selector = Watched(3, **options)
+    found = selection_test(
+        selector, X, y, n_splits=5, test_size=0.4, method="gamma", random_state=1, n_jobs=1, **changes
+    )
+    Z = X if selector.standardize is False else standardised(X)
+    fixed = {"method": "gamma", "kernel": kernel, "target_kernel": target_kernel}
+    single, joint, support = np.ones((5, 8)), np.empty(5), np.zeros((5, 8), bool)
+    for i, part in enumerate(parts(list(seen), X)):
+        rest = np.setdiff1d(np.arange(50), part)
+        assert (len(part), len(rest)) == (30, 20)
+        chosen = BAHSIC(3, **options).fit(X[part], y[part]).get_support(indices=True)
+        joint[i] = hsic_test(Z[rest][:, chosen], y[rest], **fixed).pvalue
+        for j in chosen:
+            single[i, j] = min(1, 3 * hsic_test(Z[rest, j], y[rest], **fixed).pvalue)
+            support[i, j] = True
+    np.testing.assert_allclose(found.split_pvalues, joint, rtol=1e-9)
+    assert found.pvalue == pytest.approx(min(1, 5 / 3 * sorted(joint)[2]), rel=1e-9)
+    np.testing.assert_allclose(found.feature_pvalues, np.minimum(1, 5 / 3 * np.sort(single, axis=0)[2]), rtol=1e-9)
+    np.testing.assert_array_equal(found.frequencies, support.mean(axis=0))
+
+
+def test_both_parts_keep_the_proportions_of_classes(seen):
+    X, _ = drawn(m=60)
+    y = np.random.default_rng(0).permutation(np.repeat([0, 1], [45, 15]))
+    selection_test(Watched(2), X, y, n_splits=6, test_size=1 / 3, method="gamma", random_state=0)
+    assert [np.bincount(part).tolist() for _, part, _ in seen] == [[30, 10]] * 6
+
+
+def test_each_split_has_permutations_of_its_own(monkeypatch):
+    seeds = []
+
+    def watched(*data, random_state, **options):
+        seeds.append(random_state)
+        return hsic_test(*data, random_state=random_state, **options)
+
+    monkeypatch.setattr(resampling, "hsic_test", watched)
+    found = selection_test(Fixed([True]), *null_data(0, m=16, d=1), n_permutations=19, random_state=0)
+    assert len(set(seeds)) == 20
+    np.testing.assert_allclose(20 * found.split_pvalues, np.round(20 * found.split_pvalues), atol=1e-12)
+
+
+def test_the_pvalue_of_a_split_is_uniform_under_independence():
+    """On noise, whichever features are selected; 100 data sets."""
+    pvalues = [
+        selection_test(SelectKBest(k=3), *null_data(s), n_splits=1, n_permutations=99, random_state=s).pvalue
+        for s in range(100)
+    ]
+    assert stats.kstest(pvalues, "uniform").pvalue > 0.001
+
+
+def test_level_is_kept_where_testing_on_the_same_samples_finds_noise():
+    honest, features, naive, n = 0, 0, 0, 80
+    for seed in range(n):
+        X, y = null_data(seed, d=50)
+        selector = SelectKBest(k=3)
+        found = selection_test(selector, X, y, n_splits=3, method="gamma", random_state=seed)
+        honest += found.pvalue <= 0.05
+        features += found.feature_pvalues.min() <= 0.05
+        naive += hsic_test(selector.fit_transform(X, y), y, method="gamma").pvalue <= 0.05
+    assert honest <= stats.binom.ppf(0.999, n, 0.05)
+    assert features <= stats.binom.ppf(0.999, n, 0.05)
+    assert naive >= 0.3 * n
+
+
+def test_features_that_matter_together_show_together():
+    X, y, support = make_xor(120, 12, random_state=0)
+    found = selection_test(BAHSIC(2), X, y, n_splits=9, n_permutations=199, random_state=0)
+    assert found.pvalue <= 0.01
+    assert found.feature_pvalues.min() > 0.1
+    assert found.frequencies[support].min() > 0.5
+
+
+def test_features_that_matter_alone_show_alone():
+    X, y = drawn(m=240)
+    found = selection_test(FOHSIC(3), X, y, n_splits=9, method="gamma", random_state=0)
+    assert found.pvalue < 1e-4
+    assert found.feature_pvalues[[1, 4]].max() < 0.01
+    assert np.delete(found.feature_pvalues, [1, 4]).min() > 0.2
+
+
+def test_units_do_not_matter():
+    X, y = drawn()
+    units = np.array([1e-6, 1, 1e3, 1, 1e9, 1, 2, 4])
+    options = {"n_splits": 5, "method": "gamma", "random_state": 0}
+    one, other = (selection_test(BAHSIC(3), Z, y, **options) for Z in (X, X * units + 5))
+    np.testing.assert_allclose(one.feature_pvalues, other.feature_pvalues, rtol=1e-6)
+
+
+def test_nothing_selected_is_nothing_found():
+    X, y = null_data(1)
+    found = selection_test(SelectFdr(alpha=1e-12), X, y, n_splits=3)
+    assert isinstance(found, SelectionTest)
+    assert found.pvalue == 1.0
+    np.testing.assert_array_equal(found.split_pvalues, np.ones(3))
+    np.testing.assert_array_equal(found.feature_pvalues, np.ones(10))
+    np.testing.assert_array_equal(found.frequencies, np.zeros(10))
+
+
+@pytest.mark.parametrize("method", ["permutation", "gamma"])
+def test_features_constant_in_one_part_or_both(method):
+    X, y = drawn(m=30)
+    X[:, 0], X[:, 2] = 7.0, np.arange(30) == 0
+    found = selection_test(Fixed([True, False, True] + [False] * 5), X, y, method=method, random_state=0)
+    assert found.feature_pvalues[0] == 1.0
+    assert 0 < found.pvalue <= 1
+    assert np.isfinite(found.split_pvalues).all()
+
+
+def test_labels_given_by_their_kernel_values():
+    X, _ = drawn()
+    y = X[:, 1] + X[:, 2] ** 2
+    one = selection_test(BAHSIC(2, target_kernel="linear"), X, y, n_splits=4, random_state=0)
+    other = selection_test(BAHSIC(2, target_kernel="precomputed"), X, np.outer(y, y), n_splits=4, random_state=0)
+    np.testing.assert_allclose(one.split_pvalues, other.split_pvalues)
+    np.testing.assert_array_equal(one.frequencies, other.frequencies)
+
+
+def test_the_type_of_all_labels_counts():
+    """In a part, numbers may look like classes, or like a single one."""
+    X, _ = drawn()
+    y = np.where(np.arange(40) < 2, [0.5], 0.0)
+    for seed in range(5):
+        found = selection_test(Fixed([True] * 8), X, y, n_splits=4, test_size=0.2, method="gamma", random_state=seed)
+        assert np.isfinite(found.split_pvalues).all()
+    assert 1.0 in found.split_pvalues
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"n_resamples": 0}, ValueError, "n_resamples is 0; accepted: an int of at least 1"),
+        ({"n_resamples": 2.5}, ValueError, "n_resamples is 2.5"),
+        ({"n_resamples": True}, ValueError, "n_resamples is True"),
+        ({"subsample": 1.5}, ValueError, "subsample is 1.5; accepted: a fraction between 0 and 1"),
+        ({"subsample": 0}, ValueError, "subsample is 0"),
+        ({"subsample": "half"}, ValueError, "subsample is 'half'"),
+        ({"subsample": float("nan")}, ValueError, "subsample is nan"),
+        ({"subsample": 0.05}, ValueError, "subsample is 0.05, 2 of 40 samples; accepted: at least 4"),
+        (
+            {"y": [0] * 39 + [1]},
+            ValueError,
+            "y has class 1 once; accepted: two samples of each class, or stratify=False",
+        ),
+    ],
+)
+def test_invalid_arguments_of_frequencies(changes, error, message):
+    X, y = drawn()
+    with pytest.raises(error, match=message):
+        selection_frequencies(BAHSIC(2), **{"X": X, "y": y, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"n_splits": 0}, ValueError, "n_splits is 0; accepted: an int of at least 1"),
+        ({"test_size": 1.0}, ValueError, "test_size is 1.0; accepted: a fraction between 0 and 1"),
+        ({"test_size": 5}, ValueError, "test_size is 5"),
+        ({"test_size": 0.95}, ValueError, "test_size is 0.95, .* 2 samples to select with and 38 to test with"),
+        ({"test_size": 0.05}, ValueError, "test_size is 0.05, .* 38 samples to select with and 2 to test with"),
+        ({"method": "normal"}, ValueError, "method is 'normal'; accepted: 'permutation', 'gamma'"),
+        ({"n_permutations": 0}, ValueError, "n_permutations is 0"),
+        ({"kernel": "gausian"}, ValueError, "kernel is 'gausian'"),
+        ({"kernel": "precomputed"}, ValueError, "kernel is 'precomputed'; accepted: a kernel on features"),
+        ({"target_kernel": "bnary"}, ValueError, "target_kernel is 'bnary'"),
+        ({"y": ["a"] * 39 + ["b"]}, ValueError, "y has class 'b' once; .*target_kernel='regression'"),
+        ({"y": None}, ValueError, "y has shape"),
+    ],
+)
+def test_invalid_arguments_of_the_test(changes, error, message):
+    X, y = drawn()
+    with pytest.raises(error, match=message):
+        selection_test(BAHSIC(2), **{"X": X, "y": y, **changes})
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"selector": BAHSIC}, TypeError, "selector is .*BAHSIC.*; accepted: an estimator with get_support"),
+        ({"selector": make_pipeline(StandardScaler(), BAHSIC(2))}, TypeError, "selector is Pipeline"),
+        ({"n_jobs": 0}, ValueError, "n_jobs is 0; accepted: None or an int other than 0"),
+        ({"random_state": -1}, ValueError, "random_state is -1"),
+        ({"random_state": "seed"}, ValueError, "random_state is 'seed'"),
+        ({"y": np.arange(39) % 2}, ValueError, "X has 40 samples, y has 39 samples"),
+        ({"y": np.zeros(40)}, ValueError, "one class only"),
+        ({"y": np.append(np.ones(39), np.nan)}, ValueError, "y has 1 entries that are NaN"),
+        ({"X": np.append(np.ones(39), np.nan)[:, None]}, ValueError, "X .*NaN"),
+        ({"X": np.ones((3, 2)), "y": [0, 1, 0.5]}, ValueError, "(subsample|test_size) is 0.5"),
+    ],
+)
+def test_invalid_arguments_of_both(function, changes, error, message):
+    X, y = drawn()
+    with pytest.raises(error, match=message):
+        function(**{"selector": BAHSIC(2), "X": X, "y": y, **changes})
