@@ -3,8 +3,19 @@
 import numpy as np
 import pytest
 
-from bahsic.engine.columns import MAX_LEVELS, copies, few_levels, prepared_columns
+from bahsic.engine.columns import Columns, prepared_columns
+from bahsic.engine.levels import MAX_LEVELS
+from bahsic.engine.levels import copies as copies_of
+from bahsic.engine.levels import few_levels as levels_of
 from bahsic.kernels import Gaussian, Linear
+
+
+def few_levels(XT):
+    return levels_of(Columns.plain(XT))
+
+
+def copies(XT):
+    return copies_of(Columns.plain(XT))
 
 
 def of_values(values, n_samples, seed=0):
@@ -33,9 +44,10 @@ def test_columns_are_found_by_their_number_of_values():
     assert [levels.columns.tolist() for levels in found] == [[1, 4], [3], [5]]
     assert [levels.values.shape[1] for levels in found] == [2, 3, 4]
     for levels in found:
-        restored = np.take_along_axis(levels.values, levels.codes.astype(int), axis=1)
+        codes = levels.codes(np.arange(len(levels.columns)), XT[levels.columns])
+        restored = np.take_along_axis(levels.values, codes.astype(int), axis=1)
         assert np.array_equal(restored, XT[levels.columns])
-        counts = (levels.codes[:, :, None] == np.arange(levels.values.shape[1])).sum(axis=1)
+        counts = (codes[:, :, None] == np.arange(levels.values.shape[1])).sum(axis=1)
         assert (np.diff(counts, axis=1) <= 0).all()
 
 

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 import sklearn
 from joblib import parallel_config
+from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, ShuffleSplit
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 
 from bahsic import BAHSIC, crossvalidation
 from bahsic.crossvalidation import BAHSICCV
@@ -37,6 +39,7 @@ def test_metadata_reach_estimator_scorer_and_splitter():
         search = quick(estimator, scoring=scorer, cv=GroupKFold(3))
         search.fit(X, y, groups=groups, sample_weight=weights.tolist())
         score = search.score(X, y, sample_weight=weights)
+        assert not hasattr(search, "set_fit_request")  # it asks for nothing itself
     expected = []
     for train, test in GroupKFold(3).split(X, y, groups):
         chosen = BAHSIC(2, step=0.5, kernel="linear").fit(X[train], y[train]).support_
@@ -122,15 +125,37 @@ def test_regressor_decides_on_the_kernel_for_whole_numbers():
     assert quick(Ridge(), target_kernel="linear").fit(X, y).selector_.target_kernel == "linear"
 
 
+class Untyped(BaseEstimator):
+    """Predicts the mean, and does not say that it is a regressor."""
+
+    def fit(self, X, y):
+        self.mean_ = np.mean(y)
+        return self
+
+    def score(self, X, y):
+        return -np.mean((y - self.mean_) ** 2)
+
+
 def test_all_labels_decide_on_the_kernel_of_a_fold():
-    """Without the third class, which is in the second part alone, the first training part has two."""
-    X, y = drawn(60)
-    y[:5] = 2
+    """The numbers are whole in the first training part, but not everywhere."""
+    X, _ = drawn(60)
+    y = np.round(3 * X[:, 1])
+    y[:5] += 0.5
     parts = [(np.arange(20, 60), np.arange(20)), (np.arange(40), np.arange(40, 60))]
-    search = quick(GaussianNB(), cv=parts, kernel="gaussian").fit(X, y)
-    assert search.selector_.target_kernel_ == "multiclass"
-    complete = np.argsort(ordered(X[20:], y[20:], "multiclass", step=0.5)[::-1]) + 1
+    search = quick(Untyped(), cv=parts, kernel="gaussian").fit(X, y)
+    complete, other = (
+        np.argsort(ordered(X[20:], y[20:], kind, step=0.5)[::-1]) + 1 for kind in ("regression", "multiclass")
+    )
     assert np.array_equal(search.cv_results_["split0_ranking"][0], complete)
+    assert not np.array_equal(complete, other)
+
+
+def test_tags_are_those_of_the_estimator_with_labels():
+    tags = get_tags(quick(MultinomialNB()))
+    assert (tags.estimator_type, tags.input_tags.positive_only, tags.input_tags.sparse) == ("classifier", True, False)
+    untyped = get_tags(quick(Untyped()))
+    assert (untyped.estimator_type, untyped.target_tags.required) == (None, True)
+    assert not get_tags(Untyped()).target_tags.required
 
 
 def ordered(X, y, target_kernel, step=0.1):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bahsic.engine import scorer_for, threads, tile_plan
-from bahsic.engine.scorer import diagonal
+from bahsic.engine.diagonal import diagonal
 from bahsic.hsic import hsic_biased, hsic_unbiased, label_weights
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
 

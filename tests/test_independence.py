@@ -282,7 +282,7 @@ def test_unbounded_kernels_have_no_distribution_free_interval(kernel):
 
 # Scores of single features
 
-KERNELS = ["gaussian", Gaussian("median"), Gaussian(3.0), Laplacian(0.7), Linear(), Polynomial(3)]
+KERNELS = ["gaussian", Gaussian("median"), Gaussian(3.0), Gaussian(1e-9), Laplacian(0.7), Linear(), Polynomial(3)]
 
 
 def table(m=50, seed=0):

@@ -1,9 +1,13 @@
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import oracle
-from bahsic.kernels import Delta, Gaussian, Laplacian, Linear, Spectrum, label_kernel
+from bahsic import BAHSIC, FOHSIC, hsic
+from bahsic.kernels import Delta, Gaussian, Laplacian, Linear, Spectrum, WeisfeilerLehman, label_kernel
+from bahsic.kernels.outputs import standardised
 
 
 def floats(matrix):
@@ -36,15 +40,16 @@ def test_many_classes_give_no_warning():
     assert label_kernel(np.arange(50)).name == "multiclass"
 
 
-@pytest.mark.parametrize("y", [[0.5, 1.5, 4.0, 2.25], [[0.5, 1.0], [1.5, 2.5], [4.0, 0.0], [2.25, 1.0]]])
-def test_regression_labels(y):
+def regression_gram(rows):
+    return floats(oracle.gram(oracle.gaussian, rows, gamma=oracle.median_gamma(rows)))
+
+
+def test_regression_labels():
+    y = [0.5, 1.5, 4.0, 2.25]
     labels = label_kernel(y)
-    rows = np.reshape(y, (4, -1)).tolist()
     assert labels.name == "regression"
     assert labels.classes is None
-    assert_allclose(
-        labels.gram(), floats(oracle.gram(oracle.gaussian, rows, gamma=oracle.median_gamma(rows))), rtol=1e-13
-    )
+    assert_allclose(labels.gram(), regression_gram([[value] for value in y]), rtol=1e-13)
 
 
 @pytest.mark.parametrize("scale", [2.0**660, 2.0**-660])
@@ -136,10 +141,16 @@ def test_blocks_are_parts_of_the_whole(y, target):
         ([0.5, np.nan], "auto", "y has 1 entries that are NaN"),
         ([0.5, np.inf], "regression", "y has 1 entries that are NaN or infinite"),
         (["a", None], "auto", "y has 1 missing values"),
-        ([[1, 0], [0, 1]], "auto", "y is of type 'multilabel-indicator'.*accepted: target_kernel one of 'binary'"),
+        ([Decimal(1), Decimal(2)], "auto", "y is of type 'unknown'.*accepted: target_kernel one of 'binary'"),
         ([[1, 2], [3, 1]], "multiclass", r"y has shape \(2, 2\); accepted for target_kernel='multiclass': one label"),
         ([1, 2], "binry", "target_kernel is 'binry', did you mean 'binary'"),
         (np.array(["a", 1], dtype=object), "multiclass", "y has labels that cannot be sorted"),
+        (["a", 1, "b"], "auto", "y has labels that cannot be sorted"),
+        ([["a", "x"], [1, "y"]], "auto", "column 0 of y has labels that cannot be sorted"),
+        ([["a", "x"], [None, "y"]], "auto", "y has 1 missing values .*in row 1, column 0"),
+        ([[1.5, 2.0], [np.nan, 1.0]], "auto", r"y has 1 entries that are NaN .*row 1, column 0"),
+        ([["a", 1], ["a", 1]], "auto", "y has no column that varies"),
+        ([["a", 1.5], ["a", 1.5]], "multioutput", "y has no column that varies"),
         ([[1.0, 2.0]], "precomputed", r"y has shape \(1, 2\); accepted: a square"),
         ([1.0, 2.0], Gaussian("optimise"), "'optimise', which needs labels"),
     ],
@@ -154,3 +165,174 @@ def test_complex_labels_and_numbers_as_kernels():
         label_kernel([1j, 2.0])
     with pytest.raises(TypeError, match="target_kernel is 3; accepted"):
         label_kernel([1, 2], 3)
+
+
+TABLE = {
+    "site": ["b", "a", "c", "a", "c", "b", "a"],
+    "dose": [0.5, 2.0, 1.0, 4.0, 0.0, 2.5, 3.25],
+    "sick": [True, False, False, True, True, True, False],
+    "visits": [3, 1, 1, 2, 3, 1, 1],
+    "weight": [70.0, 80.0, 65.0, 90.0, 71.0, 60.0, 85.0],
+}
+CLASS_COLUMNS, NUMBER_COLUMNS = ["site", "sick", "visits"], ["dose", "weight"]
+FREQUENCIES = [2, 1, 0, 3, 1, 2, 1]
+
+
+def centred_trace(K):
+    return sum(K[i][i] for i in range(len(K))) - sum(map(sum, K)) / len(K)
+
+
+def sum_of_kernels(columns):
+    """By definition: the kernel of each column divided by the trace of its centred matrix, added up."""
+    total = 0
+    for column in columns:
+        if isinstance(column[0], float):
+            K = regression_gram([[value] for value in column])
+        else:
+            vectors = oracle.binary_labels if len(set(column)) == 2 else oracle.multiclass_labels
+            K = floats(oracle.gram(oracle.linear, vectors(column)))
+        total = total + K / centred_trace(K)
+    return total
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("names", [CLASS_COLUMNS, list(TABLE), ["dose", "sick"]], ids=["classes", "all", "two"])
+def test_columns_of_a_dataframe(names, library):
+    frames, data = pytest.importorskip(library), {name: TABLE[name] for name in names}
+    labels = label_kernel(frames.table(data) if library == "pyarrow" else frames.DataFrame(data))
+    assert labels.name == "multioutput"
+    assert (labels.vectors is not None) == (names == CLASS_COLUMNS)
+    assert_allclose(labels.gram(), sum_of_kernels([TABLE[name] for name in names]), rtol=1e-12, atol=1e-14)
+    assert_allclose(labels.block(slice(2, 5), slice(0, 3)), labels.gram()[2:5, 0:3], rtol=1e-12)
+
+
+def test_arrays_of_classes():
+    indicators = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0], [1, 0, 0], [0, 1, 1]])
+    labels = label_kernel(indicators)
+    assert labels.name == "multioutput"
+    assert_allclose(labels.gram(), sum_of_kernels(indicators.T.tolist()), rtol=1e-13, atol=1e-15)
+    for same in (indicators.astype(float), indicators.astype(bool), indicators.astype(str), indicators.tolist()):
+        assert_array_equal(label_kernel(same).gram(), labels.gram())
+    assert [found.tolist() for found in labels.classes] == [[0, 1]] * 3
+    assert labels.vectors.shape == (5, 3)  # one column is enough for two classes
+
+
+def test_objects_decide_by_column():
+    columns = [["a", "b", "b", "a"], [0.5, 2.0, 1.0, 7.0], [1, 2, 3, 3]]
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    for y in (rows, np.array(rows, dtype=object)):
+        assert_allclose(label_kernel(y).gram(), sum_of_kernels(columns), rtol=1e-12, atol=1e-14)
+
+
+def test_categories_are_classes_whatever_they_are_made_of():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"grade": pandas.Categorical([1.5, 2.5, 2.5, 1.5]), "dose": [0.5, 2.0, 1.0, 7.0]})
+    assert_allclose(
+        label_kernel(frame).gram(), sum_of_kernels([["a", "b", "b", "a"], [0.5, 2.0, 1.0, 7.0]]), rtol=1e-12, atol=1e-14
+    )
+
+
+def test_numbers_share_one_gaussian_and_have_no_units():
+    Y = np.column_stack([TABLE[name] for name in NUMBER_COLUMNS])
+    labels = label_kernel(Y)
+    assert labels.name == "regression"
+    assert_allclose(labels.gram(), regression_gram(((Y - Y.mean(axis=0)) / Y.std(axis=0)).tolist()), rtol=1e-12)
+    assert_allclose(label_kernel(Y * [1e-200, 1e200] + [0.0, 1e203]).gram(), labels.gram(), rtol=1e-9)
+
+
+def test_constant_columns_become_zero():
+    assert_array_equal(standardised(np.full((7, 1), 0.1), np.arange(7.0)), np.zeros((7, 1)))
+
+
+def test_a_constant_output_adds_nothing():
+    y = np.array([["a", "x", 1], ["a", "y", 1], ["a", "y", 1], ["a", "x", 1]], dtype=object)
+    assert_allclose(label_kernel(y).gram(), label_kernel(y[:, 1], "multioutput").gram())
+    with_number = np.array([["x", 1.5], ["y", 1.5], ["y", 1.5], ["x", 1.5]], dtype=object)
+    assert_allclose(label_kernel(with_number).gram(), label_kernel(y).gram())
+    numbers = np.array([[0.5, 7.0], [1.5, 7.0], [4.0, 7.0], [2.25, 7.0]])
+    assert_allclose(label_kernel(numbers).gram(), label_kernel(numbers[:, 0]).gram(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("names", [CLASS_COLUMNS, NUMBER_COLUMNS, list(TABLE)], ids=["classes", "numbers", "mixed"])
+def test_several_outputs_in_any_order(names):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(TABLE)
+    assert_allclose(label_kernel(frame[names[::-1]]).gram(), label_kernel(frame[names]).gram(), rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
+@pytest.mark.parametrize("names", [CLASS_COLUMNS, NUMBER_COLUMNS, list(TABLE)], ids=["classes", "numbers", "mixed"])
+def test_weights_of_several_outputs_are_repetitions(names, statistic):
+    pandas = pytest.importorskip("pandas")
+    frame, index = pandas.DataFrame(TABLE)[names], np.repeat(np.arange(7), FREQUENCIES)
+    frame.loc[2, [name for name in names if name in NUMBER_COLUMNS]] = 1e200  # absent: its weight is zero
+    weighted, repeated = label_kernel(frame, sample_weight=FREQUENCIES), label_kernel(frame.iloc[index])
+    assert weighted.name == repeated.name
+    assert_allclose(weighted.gram()[np.ix_(index, index)], repeated.gram(), rtol=1e-11, atol=1e-14)
+    x = np.arange(7.0) ** 2
+    expected = hsic(x[index], frame.iloc[index], statistic=statistic)
+    assert_allclose(hsic(x, frame, statistic=statistic, sample_weight=FREQUENCIES), expected, rtol=1e-10)
+
+
+def test_errors_name_the_column():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(TABLE)
+    frame.loc[3, "dose"] = np.nan
+    with pytest.raises(ValueError, match=r"y has 1 entries that are NaN or infinite, .* row 3, column 'dose'"):
+        label_kernel(frame)
+    with pytest.raises(ValueError, match=r"y has 1 entries that are NaN or infinite, .* row 3, column 'dose'"):
+        label_kernel(frame[NUMBER_COLUMNS])
+    frame = pandas.DataFrame(TABLE).astype({"site": object})
+    frame.loc[5, "site"] = None
+    with pytest.raises(ValueError, match=r"y has 1 missing values .* in row 5, column 'site'"):
+        label_kernel(frame)
+    frame.loc[5, "site"] = 3
+    with pytest.raises(ValueError, match="column 'site' of y has labels that cannot be sorted"):
+        label_kernel(frame)
+    dates = pandas.DataFrame({"when": pandas.to_datetime(["2020-01-01", "2020-01-02"]), "dose": [1.5, 2.0]})
+    with pytest.raises(TypeError, match="column 'when' of y has dtype datetime64"):
+        label_kernel(dates)
+    with pytest.raises(TypeError, match=r"column 1 of y has dtype object \(first value Decimal\('1'\)\)"):
+        label_kernel([["a", Decimal(1)], ["b", Decimal(2)]])
+
+
+def test_the_number_of_columns_is_told():
+    with pytest.raises(ValueError, match=r"y has shape \(2, 2\); .*for several target_kernel='multioutput'"):
+        label_kernel([[1, 2], [3, 1]], "binary")
+
+
+X = np.linspace(-1, 1, 6)
+
+
+def test_hsic_of_a_label_matrix():
+    L = np.exp(-np.abs(np.subtract.outer(X**2, X**2)))
+    expected = oracle.unbiased(Gaussian()(X).tolist(), L.tolist())
+    assert_allclose(hsic(X, L, target_kernel="precomputed"), float(expected), rtol=1e-10)
+
+
+def test_hsic_of_strings():
+    strings = ["abab", "ab", "ba", "bb", "aab", "b"]
+    L = [[oracle.spectrum(s, t, 2) for t in strings] for s in strings]
+    expected = oracle.unbiased(Gaussian()(X).tolist(), L)
+    assert_allclose(hsic(X, strings, target_kernel=Spectrum(2)), float(expected), rtol=1e-10)
+
+
+def test_hsic_of_networkx_graphs():
+    networkx = pytest.importorskip("networkx")
+    graphs = [networkx.path_graph(n) for n in (2, 3, 4)] + [networkx.cycle_graph(n) for n in (3, 4, 5)]
+    described = [({v: list(g.adj[v]) for v in g}, {v: g.degree[v] for v in g}) for g in graphs]
+    L = [[oracle.weisfeiler_lehman(g, h, 2) for h in described] for g in described]
+    expected = oracle.unbiased(Gaussian()(X).tolist(), L)
+    assert_allclose(hsic(X, graphs, target_kernel=WeisfeilerLehman(2)), float(expected), rtol=1e-10)
+
+
+def test_selection_with_several_outputs():
+    rng = np.random.default_rng(3)
+    data = rng.normal(size=(150, 8))
+    Y = np.column_stack([np.where(data[:, 5] > 0, "high", "low"), data[:, 2] ** 2]).astype(object)
+    Y[:, 1] = data[:, 2] ** 2
+    for selector in (BAHSIC(2), FOHSIC(2)):
+        assert selector.fit(data, Y).get_support(indices=True).tolist() == [2, 5]
+        assert selector.target_kernel_ == "multioutput"
+    classes = (data[:, [1, 6]] > 0).astype(int)
+    assert BAHSIC(2).fit(data, classes).get_support(indices=True).tolist() == [1, 6]

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bahsic import BAHSIC, FOHSIC, hsic_unbiased, hsic_variance, hsic_weights
 from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, label_kernel
-from bahsic.selectors import PathStep, _within_one_standard_error
+from bahsic.path import PathStep, within_one_standard_error
 from selecting import SELECTORS, drawn, order, same_fit, standardised
 
 # scikit-learn's contract; no failure is expected. Its check of array API input skips itself
@@ -98,7 +98,7 @@ def test_path_is_frozen_and_evaluates_each_subset_with_the_rule_for_its_size(sel
         assert step.standard_error == pytest.approx(math.sqrt(hsic_variance(K, L)), rel=1e-9)
         inside -= set(step.features) if selector is BAHSIC else set()
     assert [field.name for field in dataclasses.fields(PathStep)] == [
-        *("n_features", "parameter", "hsic", "standard_error", "features")
+        *("n_features", "parameter", "hsic", "standard_error", "features", "redundancy", "reason")
     ]
     with pytest.raises(dataclasses.FrozenInstanceError):
         fitted.path_[0].hsic = 0.0
@@ -141,7 +141,7 @@ def path_of(*steps):
     ],
 )
 def test_one_standard_error_by_hand(path, chosen):
-    assert _within_one_standard_error(path) == chosen
+    assert within_one_standard_error(path) == chosen
 
 
 def test_no_standard_error_unless_asked_for():

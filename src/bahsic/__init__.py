@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bahsic.independence import HypothesisTest, hsic_interval, hsic_scores, hsic_test
     from bahsic.resampling import SelectionTest, selection_frequencies, selection_test
     from bahsic.selectors import BAHSIC, FOHSIC
+    from bahsic.similarity import redundancy
 
 __version__ = "0.1.0.dev0"
 
@@ -52,6 +53,7 @@ __all__ = [
     "hsic_unbiased",
     "hsic_variance",
     "hsic_weights",
+    "redundancy",
     "selection_frequencies",
     "selection_test",
 ]
@@ -65,6 +67,7 @@ _MODULES = {
     "hsic_interval": "independence",
     "hsic_scores": "independence",
     "hsic_test": "independence",
+    "redundancy": "similarity",
     "selection_frequencies": "resampling",
     "selection_test": "resampling",
 }

@@ -24,7 +24,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bahsic.kernels import Precomputed
-from bahsic.selectors import BAHSIC, _unchanged_on_error
+from bahsic.selectors import BAHSIC, unchanged_on_error
 
 Scores = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -164,7 +164,7 @@ class BAHSICCV(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         self
         """
-        with _unchanged_on_error(self):
+        with unchanged_on_error(self):
             self._fit(X, y, params if groups is None else {"groups": groups, **params})
         return self
 
@@ -301,8 +301,6 @@ class BAHSICCV(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         tags, inner = super().__sklearn_tags__(), deepcopy(get_tags(self.estimator))
         for name in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags"):
             setattr(tags, name, getattr(inner, name))
-        for kind in filter(None, (tags.classifier_tags, tags.regressor_tags)):
-            kind.poor_score = True  # the selected features may be too few for data made to try an estimator
         tags.target_tags.required = True
         tags.input_tags.positive_only = inner.input_tags.positive_only
         return tags

@@ -326,12 +326,15 @@ def data_kernel(x: Any, kernel: Any, weights: Weights) -> tuple[Kernel, Matrix]:
     return resolved, Matrix(resolved.centrable(X))
 
 
-def estimate_and_variance(K: Gram, L: Gram) -> tuple[float, float]:
-    """`hsic_unbiased` and `hsic_variance` in one pass."""
-    p = _row_products(K, L, "unbiased")
-    m = len(p)
-    h = m * (m - 2) / (2 * (m - 1)) * p  # less a constant; p carries the factor 1 / (m (m - 3)) of W
-    return math.fsum(p), 16 / m * float(np.var(h))
+def estimate_and_variance(K: Gram, L: Gram, sample_weight: Any = None) -> tuple[float, float]:
+    """`hsic_unbiased` and `hsic_variance` in one pass; with weights, those of the repeated sample."""
+    weights = label_weights(L, "unbiased", sample_weight)
+    products = _row_products(K, L, "unbiased", weights)
+    w = np.ones(len(products)) if weights.sample_weight is None else weights.sample_weight
+    m = float(w.sum())
+    # Each copy of a sample has its share; less a constant, and with the factor 1 / (m (m - 3)) of W.
+    h = m * (m - 2) / (2 * (m - 1)) * products / w
+    return math.fsum(products), 16 / m * float(np.average(np.square(h - np.average(h, weights=w)), weights=w))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ from bahsic.engine.centred import (
     unbiased,
 )
 from bahsic.engine.columns import prepared_columns
-from bahsic.engine.factors import gaussian_factors
+from bahsic.engine.factors import gaussian_factors, have_factors
 from bahsic.engine.null import gamma_test, permutation_test, permutations_of
 from bahsic.hsic import Weights, data_kernel, estimate_and_variance, hsic_bound, label_weights
 from bahsic.kernels import Function, Gaussian, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
@@ -287,12 +288,24 @@ def _scores(
     XT: Array, kernel: Kernel, weights: Weights, B: CentredMatrices, permutations: Permutations | None
 ) -> tuple[Array, Array]:
     """Scores and p-values of some features, the rows of XT."""
-    if isinstance(kernel, Gaussian):
-        gammas = [float(kernel.resolved(x[:, None]).gamma) for x in XT]  # type: ignore[arg-type]
-        A = from_factors(*gaussian_factors(XT, np.array(gammas)))
-    else:
-        A = from_matrix(data_kernel(XT[0], kernel, weights)[1])
-    identity = np.arange(len(weights), dtype=np.int32)[None]
+    found = [_score_and_pvalue(A, B, permutations) for A in _centred_features(XT, kernel, weights)]
+    scores, pvalues = (np.concatenate(values) for values in zip(*found, strict=True))
+    return scores, pvalues
+
+
+def _centred_features(XT: Array, kernel: Kernel, weights: Weights) -> Iterator[CentredMatrices]:
+    """The centred kernel matrices of the features: together as factors, or one by one."""
+    if type(kernel) is Gaussian:
+        gammas = np.array([float(kernel.resolved(x[:, None]).gamma) for x in XT])  # type: ignore[arg-type]
+        if (have_factors(XT, gammas) | (XT[:, :1] == XT).all(axis=1)).all():
+            yield from_factors(*gaussian_factors(XT, gammas))
+            return
+    for x in XT:
+        yield from_matrix(data_kernel(x, kernel, weights)[1])
+
+
+def _score_and_pvalue(A: CentredMatrices, B: CentredMatrices, permutations: Permutations | None) -> tuple[Array, Array]:
+    identity = np.arange(A.diagonals.shape[1], dtype=np.int32)[None]
     scores = unbiased(A, B, products(A, B), diagonal_products(A, B, identity)[0])
     if permutations is None:
         return scores, gamma_test(A, B)[1]
@@ -304,9 +317,10 @@ def _centred_labels(labels: LabelKernel) -> CentredMatrices:
 
 
 def _used_target_kernel(labels: LabelKernel) -> str | Kernel:
-    """What another call needs to use the same kernel."""
-    named = labels.vectors is not None or isinstance(labels.kernel, Precomputed)
-    return labels.name if named else labels.kernel
+    """What another call needs to use the same kernel: its name, where labels were encoded for it."""
+    encoded = labels.name in ("multioutput", "survival") or isinstance(labels.kernel, Precomputed)
+    several = labels.name == "regression" and labels.values.shape[1] > 1
+    return labels.name if encoded or several or labels.vectors is not None else labels.kernel
 
 
 def _range(argument: str, kernel: Kernel, values: Any) -> float:

@@ -70,7 +70,9 @@ def round_size(step: float, remaining: int) -> int:
     return min(remaining, max(1, count))
 
 
-def backward(scorer: Scorer, constant: NDArray[np.bool_], step: float) -> Iterator[Step]:
+def backward(
+    scorer: Scorer, constant: NDArray[np.bool_], step: float, kept: NDArray[np.bool_] | None = None
+) -> Iterator[Step]:
     """Eliminate all features, the least relevant ones first (the paper's algorithm BAHSIC).
 
     Parameters
@@ -80,24 +82,33 @@ def backward(scorer: Scorer, constant: NDArray[np.bool_], step: float) -> Iterat
         Features that say nothing: they leave before any other.
     step : float or int
         See `round_size`.
+    kept : ndarray of bool of shape (n_features,), optional
+        Features that never leave.
 
     Yields
     ------
     Step
-        Until no feature is left.
+        Until no feature is left that may leave.
     """
+    stay = np.zeros(len(constant), dtype=bool) if kept is None else kept
     subset = np.arange(len(constant))
-    while len(subset):
-        count = round_size(step, len(subset))
-        idle = subset[constant[subset]][:count]
-        candidates = subset[~constant[subset]]
-        ranked = scorer.leaving(subset, candidates, count - len(idle))
+    while not stay[subset].all():
+        free = subset[~stay[subset]]
+        count = round_size(step, len(free))
+        idle = free[constant[free]][:count]
+        ranked = scorer.leaving(subset, free[~constant[free]], count - len(idle))
         leaving = np.concatenate([idle, ranked.features])
         yield Step(subset, ranked.score, ranked.kernel, leaving)
         subset = np.setdiff1d(subset, leaving, assume_unique=True)
 
 
-def forward(scorer: Scorer, constant: NDArray[np.bool_], step: float, n_features: int) -> Iterator[Step]:
+def forward(
+    scorer: Scorer,
+    constant: NDArray[np.bool_],
+    step: float,
+    n_features: int,
+    kept: NDArray[np.bool_] | None = None,
+) -> Iterator[Step]:
     """Select features, the most relevant ones first.
 
     Parameters
@@ -109,14 +120,16 @@ def forward(scorer: Scorer, constant: NDArray[np.bool_], step: float, n_features
         See `round_size`.
     n_features : int
         How many features are wanted.
+    kept : ndarray of bool of shape (n_features,), optional
+        Features that are there from the beginning.
 
     Yields
     ------
     Step
         Until there are that many features.
     """
-    subset = np.empty(0, dtype=np.intp)
-    entering = subset
+    subset = np.empty(0, dtype=np.intp) if kept is None else np.flatnonzero(kept)
+    entering = subset[:0]
     while len(subset) < n_features:
         outside = np.setdiff1d(np.arange(len(constant)), subset, assume_unique=True)
         count = min(round_size(step, len(outside)), n_features - len(subset))

@@ -7,9 +7,9 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from numbers import Integral, Real
-from typing import Any, Self
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,51 +17,32 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bahsic.engine import Scorer, scorer_for, threads
-from bahsic.engine.columns import prepared_columns
+from bahsic.engine import Columns, Scorer, scorer_for, threads
+from bahsic.engine.columns import mixed_columns
 from bahsic.hsic import Matrix, estimate_and_variance, label_weights
-from bahsic.kernels import LabelKernel, Precomputed, kernel_from_name, label_kernel
-from bahsic.kernels.bandwidth import ScaledKernel
-from bahsic.kernels.base import Kernel
+from bahsic.kernels import Kernel, LabelKernel
+from bahsic.path import PathStep, reason, within_one_standard_error
+from bahsic.problem import FeatureUnits, checked_number, checked_problem, feature_units
 from bahsic.progress import CallbackSupportMixin, reported, with_callbacks
 from bahsic.search import Step, backward, forward, round_size
+from bahsic.similarity import similarities
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class PathStep:
-    """One round of a search.
+class _Round(NamedTuple):
+    """A step of the path, and the units that it is about."""
 
-    Attributes
-    ----------
-    n_features : int
-        Size of the subset: before the round in backward elimination, after it in forward selection.
-    parameter : float or None
-        The gamma of the kernel on the data for a subset of that size, if it has one.
-    hsic : float
-        HSIC of the subset with that kernel.
-    standard_error : float or None
-        Of this HSIC (equation varHSIC), with ``standard_errors=True`` or ``n_features_to_select="auto"``.
-    features : tuple of int
-        The features that left, the least relevant first, or entered, the most relevant first.
-    reason : str
-        With ``n_features_to_select="auto"``, why this number of features was chosen; empty for the others.
-    """
-
-    n_features: int
-    parameter: float | None
-    hsic: float
-    standard_error: float | None
-    features: tuple[int, ...]
-    reason: str = ""
+    step: PathStep
+    n_units: int
+    changed: Indices
 
 
 class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """What backward elimination and forward selection share."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the search, the kernels, the table, and what to report
         self,
         n_features_to_select: float | str | None = None,
         *,
@@ -70,7 +51,12 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         target_kernel: Any = "auto",
         statistic: str = "unbiased",
         standardize: bool = True,
+        categorical_features: Any = None,
+        missing: str = "error",
+        feature_groups: Any = None,
+        keep: Any = None,
         standard_errors: bool = False,
+        redundancy: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -79,75 +65,114 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self.target_kernel = target_kernel
         self.statistic = statistic
         self.standardize = standardize
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.feature_groups = feature_groups
+        self.keep = keep
         self.standard_errors = standard_errors
+        self.redundancy = redundancy
         self.n_jobs = n_jobs
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Rank the features by their contribution to the dependence between X and y.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
             The data.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The labels: classes or numbers, or whatever ``target_kernel`` takes.
+        sample_weight : array-like of shape (n_samples,), optional
+            How many times each sample counts: the result is that of the repeated samples.
 
         Returns
         -------
         self
         """
-        with _unchanged_on_error(self):
-            self._fit(X, y)
+        with unchanged_on_error(self):
+            self._fit(X, y, sample_weight)
         return self
 
-    def _fit(self, X: Any, y: Any) -> None:
-        kernel = self._checked_kernel()
-        X, labels = self._checked_data(X, y)
-        number = self._checked_number(X.shape[1])
-        XT, constant = prepared_columns(X, kernel, standardize=self.standardize)
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        problem = checked_problem(self, X, y, sample_weight)
+        validate_data(self, X, skip_check_array=True)  # names and number of features
+        kernel, table, labels, w = problem.kernel, problem.table, problem.labels, problem.weights
+        columns, constant = mixed_columns(
+            table.values, table.categorical, kernel, standardize=self.standardize, weights=w
+        )
         self._report_constant(constant)
-        weights = label_weights(labels, self.statistic)  # type: ignore[arg-type]
-        with threads(self.n_jobs, len(X)) as executor:
-            scorer = scorer_for(XT, kernel, weights, executor)
-            steps = self._steps(scorer, constant, number)
-            rounds = reported(self, steps, self._n_rounds(X.shape[1], number), X, y)
-            path = [self._record(step, XT, labels) for step in rounds]
-            order = self._order(scorer, constant, [j for step in path for j in step.features])
-        if self.n_features_to_select == "auto":
-            chosen = _within_one_standard_error(path)
-            path[chosen] = replace(path[chosen], reason=_reason(path, chosen))
-            number = path[chosen].n_features
-        self.n_features_ = number
+        units = feature_units(self.feature_groups, self.keep, table, constant)
+        number = checked_number(self.n_features_to_select, units)
+        self._report_excess(units)
+        weights = label_weights(labels, self.statistic, w)  # type: ignore[arg-type]
+        with threads(self.n_jobs, columns.n_samples) as executor:
+            scorer = scorer_for(columns, kernel, weights, executor, groups=units.groups)
+            steps = self._steps(scorer, units, number)
+            rounds = reported(self, steps, self._n_rounds(units, number), X, y)
+            path = [self._record(step, scorer, labels) for step in rounds]
+            order = self._order(scorer, units, path)
+        self._decide(path, order, units, number)
+        if self.redundancy:
+            self._add_redundancy(columns, constant, kernel)
         self.target_kernel_ = labels.name
-        self.path_ = tuple(path)
-        self._set_ranking(order)
 
     @abstractmethod
-    def _steps(self, scorer: Scorer, constant: NDArray[np.bool_], n_selected: int) -> Iterator[Step]:
+    def _steps(self, scorer: Scorer, units: FeatureUnits, number: int) -> Iterator[Step]:
         """The rounds of the search."""
 
     @abstractmethod
-    def _n_rounds(self, n_features: int, n_selected: int) -> int:
+    def _n_rounds(self, units: FeatureUnits, number: int) -> int:
         """How many rounds that will be."""
 
     @abstractmethod
-    def _order(self, scorer: Scorer, constant: NDArray[np.bool_], changed: list[int]) -> Indices:
-        """All features, the most relevant first, given those that the rounds changed in order."""
+    def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[_Round]) -> Indices:
+        """All units, the most relevant first."""
 
-    def _set_ranking(self, order: Indices) -> None:
-        self.ranking_ = np.empty(len(order), dtype=np.intp)
-        self.ranking_[order] = np.maximum(np.arange(len(order)) + 2 - self.n_features_, 1)
+    @abstractmethod
+    def _subsets(self) -> list[Indices]:
+        """The columns of the subset of each step of the path."""
+
+    def _decide(self, rounds: Sequence[_Round], order: Indices, units: FeatureUnits, number: int) -> None:
+        """Set the attributes that say what was selected, given all units in order."""
+        path = [found.step for found in rounds]
+        if self.n_features_to_select == "auto":
+            chosen = within_one_standard_error(path)
+            path[chosen] = replace(path[chosen], reason=reason(path, chosen))
+            number = rounds[chosen].n_units
+        rank = np.empty(len(order), dtype=np.intp)
+        rank[order] = np.maximum(np.arange(len(order)) + 2 - number, 1)
+        self.path_ = tuple(path)
+        self.ranking_ = rank[units.of_columns]
         self.support_ = self.ranking_ == 1
+        self.n_features_ = int(self.support_.sum())
+        if units.groups is not None:
+            self.group_order_ = units.labels[order]
 
-    def _record(self, step: Step, XT: Array, labels: LabelKernel) -> PathStep:
+    def _add_redundancy(self, columns: Columns, constant: NDArray[np.bool_], kernel: Kernel) -> None:
+        """Record in the path how similar the two most similar features of a subset are, up to the selected one."""
+        selected = np.flatnonzero(self.support_)
+        table = similarities(columns, selected, constant, kernel) - np.eye(len(selected))
+        path = list(self.path_)
+        for position, subset in enumerate(self._subsets()):
+            inside = np.isin(selected, subset)
+            if len(subset) == inside.sum():
+                highest = float(table[np.ix_(inside, inside)].max())
+                path[position] = replace(path[position], redundancy=highest)
+        self.path_ = tuple(path)
+
+    def _record(self, step: Step, scorer: Scorer, labels: LabelKernel) -> _Round:
         gamma = getattr(step.kernel, "gamma", None)
         error = None
         if self.standard_errors or self.n_features_to_select == "auto":
-            K = step.kernel.centrable(np.ascontiguousarray(XT[step.subset].T))
-            error = math.sqrt(estimate_and_variance(Matrix(K), labels)[1])
-        features = tuple(int(j) for j in step.changed)
-        return PathStep(len(step.subset), gamma, step.score, error, features)
+            K = Matrix(scorer.gram(step.subset, step.kernel))
+            error = math.sqrt(estimate_and_variance(K, labels, scorer.weights.sample_weight)[1])
+        parts = scorer.units.each(step.changed)
+        features = tuple(int(j) for part in parts for j in part)
+        path_step = PathStep(scorer.units.size(step.subset), gamma, step.score, error, features)
+        return _Round(path_step, len(step.subset), step.changed)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")
@@ -157,66 +182,11 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing == "neutral"
+        tags.input_tags.categorical = self.categorical_features is not None
+        tags.input_tags.string = self.categorical_features is not None
         return tags
-
-    def _checked_kernel(self) -> Kernel:
-        """The kernel on the data; all parameters that don't depend on the data are checked."""
-        step, statistic = self.step, self.statistic
-        fraction = isinstance(step, Real) and not isinstance(step, Integral) and 0 < step < 1
-        count = isinstance(step, Integral) and not isinstance(step, bool) and step >= 1
-        if not (fraction or count):
-            raise ValueError(f"step is {step!r}; accepted: a float in (0, 1) or an int of at least 1")
-        if statistic not in ("unbiased", "biased"):
-            raise ValueError(f"statistic is {statistic!r}; accepted: 'unbiased', 'biased'")
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs is {self.n_jobs!r}; accepted: None or an int other than 0")
-        kernel = kernel_from_name(self.kernel)
-        if isinstance(kernel, Precomputed):
-            raise ValueError(  # noqa: TRY004 - a value of the parameter, like its name "precomputed"
-                "kernel is 'precomputed'; accepted: a kernel on features, some of which are to be selected"
-            )
-        if isinstance(kernel, ScaledKernel):
-            kernel.check()
-        return kernel
-
-    def _checked_data(self, X: Any, y: Any) -> tuple[NDArray[Any], LabelKernel]:
-        if type(X).__name__ == "LazyFrame":
-            raise TypeError("X is a polars LazyFrame, which has no data yet; call X.collect() first")
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=1)
-        labels = label_kernel(y, self.target_kernel)
-        if len(X) != len(labels):
-            raise ValueError(f"X has {len(X)} samples, y has {len(labels)}; accepted: the same number in both")
-        fewest = 4 if self.statistic == "unbiased" else 2
-        if len(X) < fewest:
-            raise ValueError(
-                f"X has n_samples={len(X)}; accepted: at least 4 for statistic='unbiased', "
-                "at least 2 for statistic='biased'"
-            )
-        return X, labels
-
-    def _checked_number(self, n_features: int) -> int:
-        """How many features to select; all for "auto", which is decided when the search is over."""
-        number = self.n_features_to_select
-        if number is None:
-            return max(1, n_features // 2)
-        if number == "auto":
-            return n_features
-        if isinstance(number, Integral) and not isinstance(number, bool) and number >= 1:
-            if number > n_features:
-                warnings.warn(
-                    f"n_features_to_select is {number}, X has {n_features} features: all are kept",
-                    UserWarning,
-                    stacklevel=5,
-                )
-            return min(int(number), n_features)
-        if isinstance(number, Real) and not isinstance(number, Integral) and 0 < number <= 1:
-            return max(1, int(n_features * number))
-        raise ValueError(
-            f"n_features_to_select is {number!r}; accepted: None (half), an int of at least 1, "
-            "a float in (0, 1] for a fraction of the features, or 'auto'"
-        )
 
     def _report_constant(self, constant: NDArray[np.bool_]) -> None:
         if not constant.any():
@@ -228,6 +198,15 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             UserWarning,
             stacklevel=5,
         )
+
+    def _report_excess(self, units: FeatureUnits) -> None:
+        wanted = self.n_features_to_select
+        if isinstance(wanted, Integral) and wanted > len(units):
+            warnings.warn(
+                f"n_features_to_select is {wanted}, X has {len(units)} {units.name}: all are kept",
+                UserWarning,
+                stacklevel=5,
+            )
 
 
 class BAHSIC(_Selector):
@@ -313,19 +292,25 @@ class BAHSIC(_Selector):
     'binary'
     """
 
-    def _steps(self, scorer: Scorer, constant: NDArray[np.bool_], n_selected: int) -> Iterator[Step]:
-        return backward(scorer, constant, self.step)
+    def _steps(self, scorer: Scorer, units: FeatureUnits, number: int) -> Iterator[Step]:
+        return backward(scorer, units.constant, self.step, units.kept)
 
-    def _n_rounds(self, n_features: int, n_selected: int) -> int:
-        n_rounds = 0
-        while n_features:
-            n_features -= round_size(self.step, n_features)
+    def _n_rounds(self, units: FeatureUnits, number: int) -> int:
+        n_free, n_rounds = int(np.count_nonzero(~units.kept)), 0
+        while n_free:
+            n_free -= round_size(self.step, n_free)
             n_rounds += 1
         return n_rounds
 
-    def _order(self, scorer: Scorer, constant: NDArray[np.bool_], changed: list[int]) -> Indices:
-        self.elimination_order_ = np.array(changed, dtype=np.intp)
-        return self.elimination_order_[::-1]
+    def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[_Round]) -> Indices:
+        leaving = [unit for found in path for unit in found.changed]
+        order = np.array([*leaving, *np.flatnonzero(units.kept)], dtype=np.intp)
+        self.elimination_order_ = np.concatenate(scorer.units.each(order))
+        return order[::-1]
+
+    def _subsets(self) -> list[Indices]:
+        n = len(self.elimination_order_)
+        return [self.elimination_order_[n - step.n_features :] for step in self.path_]
 
 
 class FOHSIC(_Selector):
@@ -365,7 +350,7 @@ class FOHSIC(_Selector):
     array([2, 3, 0, 1])
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - every parameter of BAHSIC, with another default step
         self,
         n_features_to_select: float | str | None = None,
         *,
@@ -374,7 +359,12 @@ class FOHSIC(_Selector):
         target_kernel: Any = "auto",
         statistic: str = "unbiased",
         standardize: bool = True,
+        categorical_features: Any = None,
+        missing: str = "error",
+        feature_groups: Any = None,
+        keep: Any = None,
         standard_errors: bool = False,
+        redundancy: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(
@@ -384,55 +374,44 @@ class FOHSIC(_Selector):
             target_kernel=target_kernel,
             statistic=statistic,
             standardize=standardize,
+            categorical_features=categorical_features,
+            missing=missing,
+            feature_groups=feature_groups,
+            keep=keep,
             standard_errors=standard_errors,
+            redundancy=redundancy,
             n_jobs=n_jobs,
         )
 
-    def _wanted(self, n_features: int, n_selected: int) -> int:
-        return n_features if self.n_features_to_select in (None, "auto") else n_selected
+    def _wanted(self, units: FeatureUnits, number: int) -> int:
+        return len(units) if self.n_features_to_select in (None, "auto") else number
 
-    def _steps(self, scorer: Scorer, constant: NDArray[np.bool_], n_selected: int) -> Iterator[Step]:
-        return forward(scorer, constant, self.step, self._wanted(len(constant), n_selected))
+    def _steps(self, scorer: Scorer, units: FeatureUnits, number: int) -> Iterator[Step]:
+        return forward(scorer, units.constant, self.step, self._wanted(units, number), units.kept)
 
-    def _n_rounds(self, n_features: int, n_selected: int) -> int:
-        selected, wanted, n_rounds = 0, self._wanted(n_features, n_selected), 0
+    def _n_rounds(self, units: FeatureUnits, number: int) -> int:
+        selected, wanted, n_rounds = int(units.kept.sum()), self._wanted(units, number), 0
         while selected < wanted:
-            selected += min(round_size(self.step, n_features - selected), wanted - selected)
+            selected += min(round_size(self.step, len(units) - selected), wanted - selected)
             n_rounds += 1
-        return n_rounds
+        return max(1, n_rounds)
 
-    def _order(self, scorer: Scorer, constant: NDArray[np.bool_], changed: list[int]) -> Indices:
-        chosen = np.array(changed, dtype=np.intp)
-        rest = np.setdiff1d(np.arange(len(constant)), chosen, assume_unique=True)
-        candidates = rest[~constant[rest]]
+    def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[_Round]) -> Indices:
+        entering = [unit for found in path for unit in found.changed]
+        chosen = np.array([*np.flatnonzero(units.kept), *entering], dtype=np.intp)
+        rest = np.setdiff1d(np.arange(len(units)), chosen, assume_unique=True)
+        candidates = rest[~units.constant[rest]]
         ranked = scorer.entering(np.sort(chosen), candidates, len(candidates)).features
-        self.selection_order_ = np.concatenate([chosen, ranked, rest[constant[rest]]])
-        return self.selection_order_
+        order = np.concatenate([chosen, ranked, rest[units.constant[rest]]])
+        self.selection_order_ = np.concatenate(scorer.units.each(order))
+        return order
 
-
-def _within_one_standard_error(path: Sequence[PathStep]) -> int:
-    """Position of the smallest subset whose HSIC is within one standard error of the best."""
-    best = _best(path)
-    enough = best.hsic - (best.standard_error or 0.0)
-    near = [position for position, step in enumerate(path) if step.hsic >= enough]
-    return min(near, key=lambda position: path[position].n_features)
-
-
-def _best(path: Sequence[PathStep]) -> PathStep:
-    """The step of highest HSIC, of the fewest features where several have it."""
-    return max(path, key=lambda step: (step.hsic, -step.n_features))
-
-
-def _reason(path: Sequence[PathStep], chosen: int) -> str:
-    best, step = _best(path), path[chosen]
-    return (
-        f"{step.n_features} is the smallest number of features on the path with HSIC ({step.hsic:.4g}) within one "
-        f"standard error ({best.standard_error:.2g}) of the best ({best.hsic:.4g} with {best.n_features})"
-    )
+    def _subsets(self) -> list[Indices]:
+        return [self.selection_order_[: step.n_features] for step in self.path_]
 
 
 @contextmanager
-def _unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
+def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
     """Leave the estimator as it was where a fit fails or is interrupted."""
     before = dict(vars(estimator))
     try:

@@ -15,12 +15,16 @@ any other kernel       one kernel matrix for each candidate
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.engine.columns import Columns
 from bahsic.engine.direct import GenericScorer, LaplacianScorer
 from bahsic.engine.executor import Executor, threads
 from bahsic.engine.gaussian_scorer import GaussianScorer
+from bahsic.engine.groups import Units
 from bahsic.engine.plan import Plan, tile_plan
 from bahsic.engine.products import MAX_DEGREE, PolynomialScorer
 from bahsic.engine.scorer import Ranked, Scorer
@@ -30,13 +34,18 @@ from bahsic.kernels.base import Kernel
 
 
 def scorer_for(
-    XT: NDArray[np.float64], kernel: Kernel, weights: Weights, executor: Executor, plan: Plan | None = None
+    columns: Columns | NDArray[np.float64],
+    kernel: Kernel,
+    weights: Weights,
+    executor: Executor,
+    plan: Plan | None = None,
+    groups: Sequence[NDArray[np.intp]] | None = None,
 ) -> Scorer:
     """The scorer for a kernel.
 
     Parameters
     ----------
-    XT : ndarray of shape (n_features, n_samples)
+    columns : Columns, or ndarray of shape (n_features, n_samples)
         The data, a feature in each row; means of zero where the kernel is a function of distances.
     kernel : Kernel
         Its parameters may be rules.
@@ -46,21 +55,26 @@ def scorer_for(
         Who works on the tiles.
     plan : Plan, optional
         The tiles; by default as scikit-learn's ``working_memory`` allows.
+    groups : sequence of arrays of int, optional
+        The columns of each unit that enters or leaves; by default each column is one.
 
     Returns
     -------
     Scorer
     """
-    plan = tile_plan(XT.shape[1]) if plan is None else plan
+    data = columns if isinstance(columns, Columns) else Columns.plain(columns)
+    plan = tile_plan(data.n_samples) if plan is None else plan
+    units = Units(data, groups)
     if type(kernel) is Gaussian:
-        return GaussianScorer(XT, kernel, weights, executor, plan)
+        return GaussianScorer(data, kernel, weights, executor, plan, units)
     if type(kernel) is Linear:
-        return PolynomialScorer(XT, kernel, weights, executor, plan)
+        return PolynomialScorer(data, kernel, weights, executor, plan, units)
     if type(kernel) is Polynomial and kernel.degree <= MAX_DEGREE:
-        return PolynomialScorer(XT, kernel, weights, executor, plan, degree=kernel.degree, coef0=kernel.coef0)
+        degree, coef0 = kernel.degree, kernel.coef0
+        return PolynomialScorer(data, kernel, weights, executor, plan, units, degree=degree, coef0=coef0)
     if type(kernel) is Laplacian:
-        return LaplacianScorer(XT, kernel, weights, executor, plan)
-    return GenericScorer(XT, kernel, weights)
+        return LaplacianScorer(data, kernel, weights, executor, plan, units)
+    return GenericScorer(data, kernel, weights, units)
 
 
-__all__ = ["Executor", "Plan", "Ranked", "Scorer", "scorer_for", "threads", "tile_plan"]
+__all__ = ["Columns", "Executor", "Plan", "Ranked", "Scorer", "scorer_for", "threads", "tile_plan"]

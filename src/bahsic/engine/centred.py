@@ -161,6 +161,7 @@ def _quadratic_forms(matrix: Array, vectors: Array) -> Array:
 
 
 def _looked_up(A: Array, B: Array, permutation: NDArray[np.int32]) -> float:
+    # Whole rows: one triangle would be half the entries, but of rows that are not contiguous, which is slower.
     parts = row_blocks(len(A))
     return sum(float(np.vdot(A[part], B[permutation[part]].take(permutation, axis=1))) for part in parts)
 

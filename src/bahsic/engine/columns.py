@@ -1,24 +1,22 @@
-"""The columns of the data before a search: standardised, of few values, copies of each other."""
+"""The columns of the data as kernels see them: standardised numbers, codes of categories, missing entries."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from bahsic.engine.sparse_rows import SparseRows
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-# A column of v values needs v - 1 columns of a product; beyond this the expansion is shorter.
-MAX_LEVELS = 4
-
-# Samples that are looked at before a column is taken to have many values.
-_SAMPLE = 64
 
 # Squares of larger values leave the range of float64.
 _LARGEST = 1e150
@@ -26,21 +24,159 @@ _LARGEST = 1e150
 # Smaller values may leave it too: differences may be 1e-16 of the values.
 _SMALLEST = 1e-130
 
+# Rows that are worked on at a time where one pass over all columns needs memory of its own.
+_BLOCK = 1024
 
-def prepared_columns(X: NDArray[Any], kernel: Kernel, *, standardize: bool) -> tuple[Array, NDArray[np.bool_]]:
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    r"""Features, a row each, and what they contribute to the total D of a kernel of differences.
+
+    A number contributes :math:`|x - x'|^p`, a category ``different`` where :math:`x \neq x'`, and an entry that is
+    missing ``neutral``, whatever the other one is.
+
+    Attributes
+    ----------
+    data : ndarray of shape (n_features, n_samples), or SparseRows
+        Numbers, or codes of categories; NaN where an entry is missing.
+    different : ndarray of shape (n_features,)
+        What two different categories contribute; zero for numbers.
+    neutral : ndarray of shape (n_features,)
+        What a missing entry contributes: the mean contribution of the column. Zero where none is missing.
+    missing : ndarray of bool of shape (n_features,)
+        Whether entries are missing.
+    """
+
+    data: Array | SparseRows
+    different: Array
+    neutral: Array
+    missing: NDArray[np.bool_]
+
+    @staticmethod
+    def plain(XT: Array | SparseRows) -> Columns:
+        """Complete columns of numbers."""
+        n = XT.shape[0]
+        return Columns(XT, np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.data.shape[0])
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return int(self.data.shape[1])
+
+    @cached_property
+    def special(self) -> NDArray[np.bool_]:
+        """Columns that are no complete columns of numbers."""
+        found: NDArray[np.bool_] = self.missing | (self.different > 0)
+        return found
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether all columns are complete columns of numbers."""
+        return not self.special.any()
+
+    def rows(self, features: Indices | slice, out: Array | None = None) -> Array:
+        """Some columns, a row each, in new memory or in ``out``."""
+        if isinstance(features, slice):
+            features = np.arange(*features.indices(self.n_features))
+        if isinstance(self.data, SparseRows):
+            return self.data.rows(features, out)
+        # A mode other than "raise" spares numpy a copy of the output.
+        return np.take(self.data, features, axis=0, out=out, mode="clip")
+
+    def blocks(self, size: int = _BLOCK) -> list[slice]:
+        """Ranges of features that cover all."""
+        return [slice(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
+
+    @cached_property
+    def ranges(self) -> Array:
+        """Largest magnitude of each column, or the root of what two different categories contribute."""
+        parts = [np.nanmax(np.abs(self.rows(block)), axis=1) for block in self.blocks()]
+        return np.where(self.different > 0, np.sqrt(self.different), np.concatenate(parts))
+
+    @cached_property
+    def typical(self) -> Array:
+        """About what each column contributes to the squared distance of two samples."""
+        parts = [np.nanmean(np.square(self.rows(block)), axis=1) for block in self.blocks()]
+        return np.where(self.different > 0, self.different / 2, 2 * np.concatenate(parts))
+
+    def in_unit(self, exponent: int) -> Columns:
+        """The same columns in the unit 2**exponent, for kernels of squared differences."""
+        different, neutral = (np.ldexp(values, -2 * exponent) for values in (self.different, self.neutral))
+        if isinstance(self.data, SparseRows):
+            return Columns(self.data.scaled(-exponent), different, neutral, self.missing)
+        data = self.data.copy()
+        numbers = self.different == 0
+        data[numbers] = np.ldexp(data[numbers], -exponent)
+        return Columns(data, different, neutral, self.missing)
+
+
+def contributions(
+    x: Array, y: Array, different: float, neutral: float, power: int, out: Array, *, missing: bool = True
+) -> Array:
+    """What one column contributes to D for all pairs of two parts of it (m,) and (n,), in ``out`` (m, n).
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 3.0, np.nan])
+    >>> contributions(x, x, 0.0, 9.0, 2, np.empty((3, 3)))
+    array([[0., 9., 9.],
+           [9., 0., 9.],
+           [9., 9., 9.]])
+    >>> contributions(x, x, 4.0, 2.0, 2, np.empty((3, 3)))
+    array([[0., 4., 2.],
+           [4., 0., 2.],
+           [2., 2., 2.]])
+    """
+    if different > 0:
+        np.not_equal.outer(x, y, out=out, casting="unsafe")
+        out *= different
+    else:
+        np.subtract.outer(x, y, out=out)
+        (np.square if power == 2 else np.abs)(out, out=out)
+    if missing:
+        out[np.isnan(x)] = neutral
+        out[:, np.isnan(y)] = neutral
+    return out
+
+
+def prepared_columns(
+    X: NDArray[Any], kernel: Kernel, *, standardize: bool, weights: NDArray[Any] | None = None
+) -> tuple[Array, NDArray[np.bool_]]:
     """A new array with a feature in each row, standardised if asked for, and which are constant.
 
     Where features are not standardised, they are still centred for kernels of differences, which
-    changes nothing but the rounding errors.
+    changes nothing but the rounding errors. Missing entries (NaN) stay, and take no part in means.
+    Weights are frequencies of the samples, all of them positive.
     """
     XT = np.array(X.T, dtype=np.float64, order="C")
+    complete = not np.isnan(XT.sum()) or not np.isnan(XT).any()
+    if complete:
+        return _standardised(XT, kernel, standardize, weights, None)
+    observed = ~np.isnan(XT)
+    fill = np.take_along_axis(XT, observed.argmax(axis=1)[:, None], axis=1)  # a value of the column: no new extremes
+    XT = np.where(observed, XT, fill)
+    counts = observed * (1.0 if weights is None else weights)
+    XT, constant = _standardised(XT, kernel, standardize, None, counts)
+    XT[~observed] = np.nan
+    return XT, constant
+
+
+def _standardised(
+    XT: Array, kernel: Kernel, standardize: bool, weights: NDArray[Any] | None, counts: Array | None
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Work on XT in place; ``counts`` are weights of single entries, which take the place of ``weights``."""
     constant = XT.min(axis=1) == XT.max(axis=1)
     if not standardize:
         largest = float(max(XT.max(), -XT.min()))
         if largest > _LARGEST:
             raise ValueError(f"X has values up to {largest:.3g}; accepted with standardize=False: up to {_LARGEST:g}")
         if isinstance(kernel, ScaledKernel):
-            XT -= XT.mean(axis=1, keepdims=True)
+            XT -= _means(XT, weights, counts)[:, None]
             XT[constant] = 0.0
         return XT, constant
     peaks = np.maximum(XT.max(axis=1), -XT.min(axis=1))
@@ -48,88 +184,92 @@ def prepared_columns(X: NDArray[Any], kernel: Kernel, *, standardize: bool) -> t
     if extreme.any():  # a power of two is exact, and out of the way of overflow and underflow
         XT[extreme] = np.ldexp(XT[extreme], -np.frexp(peaks[extreme])[1][:, None])
     for _ in range(2):  # the second time takes off what rounding left of a large mean
-        XT -= XT.mean(axis=1, keepdims=True)
-    deviations = np.sqrt(np.vecdot(XT, XT) / XT.shape[1])
+        XT -= _means(XT, weights, counts)[:, None]
+    deviations = np.sqrt(_mean_squares(XT, weights, counts))
     XT /= np.where(constant, 1.0, deviations)[:, None]
     XT[constant] = 0.0
     return XT, constant
 
 
-@dataclass(frozen=True)
-class Levels:
-    """The values of columns that have equally few of them.
+def _means(XT: Array, weights: NDArray[Any] | None, counts: Array | None) -> Array:
+    if counts is not None:
+        return np.asarray(np.vecdot(XT, counts) / counts.sum(axis=1))
+    return np.asarray(XT.mean(axis=1) if weights is None else XT @ (weights / weights.sum()))
 
-    Attributes
+
+def _mean_squares(XT: Array, weights: NDArray[Any] | None, counts: Array | None) -> Array:
+    if weights is None and counts is None:
+        return np.asarray(np.vecdot(XT, XT) / XT.shape[1])
+    return _means(np.square(XT), weights, counts)
+
+
+def mixed_columns(
+    X: NDArray[Any] | sparse.csc_array,
+    categorical: NDArray[np.bool_],
+    kernel: Kernel,
+    *,
+    standardize: bool,
+    weights: NDArray[Any] | None = None,
+) -> tuple[Columns, NDArray[np.bool_]]:
+    """The columns of a table, standardised if asked for, and which are constant.
+
+    Parameters
     ----------
-    columns : ndarray of shape (n_columns,)
-        Which columns these are, in increasing order.
-    values : ndarray of shape (n_columns, n_levels)
-        The values, the most frequent one first.
-    codes : ndarray of int8 of shape (n_columns, n_samples)
-        The position in ``values`` of each sample.
+    X : ndarray of shape (n_samples, n_features), or sparse array
+        Numbers, or codes of categories; NaN where an entry is missing.
+    categorical : ndarray of bool of shape (n_features,)
+    kernel : Kernel
+        A kernel of differences, if there are categories.
+    standardize : bool
+        Whether numbers get mean zero and variance one; then a missing number contributes 2 to a squared distance.
+        Two different categories contribute so much that this is the mean contribution of such a column, too.
+    weights : ndarray of shape (n_samples,), optional
+        Frequencies, all of them positive.
     """
-
-    columns: Indices
-    values: Array
-    codes: NDArray[np.int8]
-
-
-def few_levels(XT: Array) -> tuple[Levels, ...]:
-    """The columns (rows of ``XT``) of two to `MAX_LEVELS` values, by their number of values.
-
-    Examples
-    --------
-    >>> (binary,) = few_levels(np.array([[0.0, 1.0, 1.0], [5.0, 5.0, 5.0]]))
-    >>> binary.columns, binary.values, binary.codes
-    (array([0]), array([[1., 0.]]), array([[1, 0, 0]], dtype=int8))
-    """
-    found: dict[int, list[tuple[int, Array, NDArray[np.int8]]]] = {}
-    for column in _suspects(XT):
-        values, codes, counts = np.unique(XT[column], return_inverse=True, return_counts=True)
-        if 2 <= len(values) <= MAX_LEVELS:
-            order = np.argsort(-counts, kind="stable")
-            position = np.argsort(order)
-            found.setdefault(len(values), []).append((int(column), values[order], position[codes].astype(np.int8)))
-    return tuple(
-        Levels(
-            np.array([column for column, _, _ in group]),
-            np.stack([values for _, values, _ in group]),
-            np.stack([codes for _, _, codes in group]),
-        )
-        for _, group in sorted(found.items())
-    )
+    if sparse.issparse(X):
+        data, constant = SparseRows.standardised(X, weights, standardize=standardize)
+        columns = Columns.plain(data)
+        return columns, constant
+    XT, constant = prepared_columns(X, kernel, standardize=standardize, weights=weights)
+    if categorical.any():
+        XT[categorical] = X.T[categorical]
+        XT[categorical & constant] = 0.0
+    missing = np.isnan(XT.sum(axis=1))
+    if not isinstance(kernel, ScaledKernel):  # the mean of x x' is zero, as is the product with zero
+        return Columns.plain(np.nan_to_num(XT, copy=False, nan=0.0)), constant
+    different, neutral = np.zeros((2, len(XT)))
+    for j in np.flatnonzero(categorical & ~constant):
+        chance = _chance_of_difference(XT[j], weights)
+        different[j] = _STANDARD_MEAN[kernel.power] / chance
+        neutral[j] = _STANDARD_MEAN[kernel.power]
+    for j in np.flatnonzero(missing & ~categorical):
+        neutral[j] = _mean_difference(XT[j], weights, kernel.power)
+    return Columns(XT, different, np.where(missing, neutral, 0.0), missing), constant
 
 
-def _suspects(XT: Array) -> Indices:
-    """Columns that have few values among the first samples."""
-    first = np.sort(XT[:, :_SAMPLE], axis=1)
-    n_values = 1 + np.count_nonzero(np.diff(first, axis=1), axis=1)
-    return np.flatnonzero(n_values <= MAX_LEVELS)
+# Mean of |x - x'|^p over pairs of standard normal numbers; for p = 2 of any with variance one.
+_STANDARD_MEAN = {1: 2 / math.sqrt(math.pi), 2: 2.0}
 
 
-def copies(XT: Array) -> Indices:
-    """For each column (row of ``XT``) the first one that is equal to it, or to its negative.
-
-    Such columns have the same differences between samples up to sign, hence the same scores.
-
-    Examples
-    --------
-    >>> copies(np.array([[1.0, -1.0], [2.0, -2.0], [-1.0, 1.0]]))
-    array([0, 1, 0])
-    """
-    first = np.arange(len(XT))
-    # Candidates have the same inner product with any vector, up to sign and rounding.
-    signature = np.abs(XT @ np.cos(np.arange(XT.shape[1])))
-    order = np.argsort(signature, kind="stable")
-    close = np.diff(signature[order]) <= 1e-9 * signature[order][1:] + 1e-300
-    for run in np.split(order, np.flatnonzero(~close) + 1):
-        for position, column in enumerate(run := np.sort(run)):
-            for earlier in run[:position]:
-                if first[earlier] == earlier and _same(XT[earlier], XT[column]):
-                    first[column] = earlier
-                    break
-    return first
+def _observed(x: Array, weights: NDArray[Any] | None) -> tuple[Array, Array]:
+    """The entries that are there, and how often each counts, as fractions of one."""
+    seen = ~np.isnan(x)
+    counts = np.ones(seen.sum()) if weights is None else weights[seen]
+    return x[seen], counts / counts.sum()
 
 
-def _same(x: Array, y: Array) -> bool:
-    return np.array_equal(x, y) or np.array_equal(x, -y)
+def _chance_of_difference(x: Array, weights: NDArray[Any] | None) -> float:
+    values, counts = _observed(x, weights)
+    shares = np.bincount(values.astype(np.intp), weights=counts)
+    return float(1 - np.square(shares).sum())
+
+
+def _mean_difference(x: Array, weights: NDArray[Any] | None, power: int) -> float:
+    """Mean of |x - x'|^p over all pairs of observed entries, those of an entry with itself included."""
+    values, counts = _observed(x, weights)
+    if power == 2:
+        return float(2 * (counts @ np.square(values - counts @ values)))
+    order = np.argsort(values)
+    values, counts = values[order], counts[order]
+    below = np.cumsum(counts) - counts / 2  # half of an entry is below itself
+    return float(2 * (counts * (2 * below - 1)) @ values)

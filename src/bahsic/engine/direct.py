@@ -8,11 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.engine.columns import Columns
+from bahsic.engine.diagonal import Diagonal
 from bahsic.engine.executor import Executor, map_sum
+from bahsic.engine.groups import Units, scores_by_pairs
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import Plan
-from bahsic.engine.scorer import Scorer, diagonal, gamma_of
+from bahsic.engine.scorer import Scorer, gamma_of
 from bahsic.engine.tile import AbsoluteDistances, strips
 from bahsic.hsic import Weights
 from bahsic.kernels import Laplacian
@@ -35,15 +38,24 @@ class LaplacianScorer(Scorer):
     greater of exp(gamma x) exp(-gamma y) and exp(-gamma x) exp(gamma y), two outer products.
     """
 
-    def __init__(self, XT: Array, kernel: Laplacian, weights: Weights, executor: Executor, plan: Plan) -> None:
-        super().__init__(XT, kernel, weights)
-        self._pairs = Pairs(XT, AbsoluteDistances, weights, plan)
+    def __init__(
+        self,
+        columns: Columns,
+        kernel: Laplacian,
+        weights: Weights,
+        executor: Executor,
+        plan: Plan,
+        units: Units | None = None,
+    ) -> None:
+        super().__init__(columns, kernel, weights, units)
+        self._pairs = Pairs(columns, AbsoluteDistances, weights, plan)
         self._executor = executor
-        self._trace = float(diagonal(weights).sum())  # k(x, x) = 1
+        self._diagonal = Diagonal(weights, columns)
 
-    def _score(self, subset: Indices, kernel: Kernel) -> float:
+    def _score(self, columns: Indices, kernel: Kernel) -> float:
         gamma = gamma_of(kernel)
-        self._pairs.move(subset)
+        self._pairs.move(columns)
+        self._diagonal.move(columns)
 
         def tile_score(index: int) -> tuple[Array, ...]:
             K = np.exp(-gamma * self._pairs.totals(index))
@@ -51,21 +63,52 @@ class LaplacianScorer(Scorer):
 
         (score,) = map_sum(self._executor, tile_score, range(len(self._pairs.plan.tiles)))
         self._pairs.settle()
-        return float(score) + self._trace
+        return float(score) + self._diagonal.score(gamma)
 
     def _round(
-        self, subset: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
+        self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
-        score = 0.0 if own is None else self._score(subset, own)
-        self._pairs.move(subset)
+        score = 0.0 if own is None else self._score(columns, own)
+        self._pairs.move(columns)
+        self._diagonal.move(columns)
+        gamma, groups = gamma_of(kernel), self.units.each(candidates)
+        a = gamma if leaving else -gamma
 
         def direct(positions: Indices) -> Intervals:
-            return self._scores(gamma_of(kernel), candidates[positions], leaving=leaving)
+            chosen = [groups[position] for position in positions]
+            found = self._changed_scores(gamma, chosen, leaving=leaving)
+            if not self._diagonal.varies:
+                return found
+            return Intervals(found.values + self._diagonal.changes(chosen, gamma, a), found.radii)
 
         return [direct], score
 
+    def _changed_scores(self, gamma: float, groups: Sequence[Indices], *, leaving: bool) -> Intervals:
+        values, radii = np.zeros((2, len(groups)))
+        plain = np.array([len(group) == 1 and not self.columns.special[group[0]] for group in groups], dtype=bool)
+        if plain.any():
+            features = np.array([group[0] for group in groups], dtype=np.intp)[plain]
+            found = self._scores(gamma, features, leaving=leaving)
+            values[plain], radii[plain] = found.values, found.radii
+        if not plain.all():
+            others = [group for group, one in zip(groups, plain, strict=True) if not one]
+
+            def link(D: Array) -> Array:
+                D *= -gamma
+                return np.exp(D, out=D)
+
+            sign = -1.0 if leaving else 1.0
+            sums, sizes = scores_by_pairs(self._pairs, self._executor, others, sign, link)
+            values[~plain], radii[~plain] = 2 * sums, 2 * self._rounding(gamma) * sizes
+        return Intervals(values, radii)
+
+    def _rounding(self, gamma: float) -> float:
+        reach = gamma * float(self.columns.ranges[self._pairs.subset].sum())
+        return _EPS * (64 + 4 * reach)
+
     def _scores(self, gamma: float, features: Indices, *, leaving: bool) -> Intervals:
-        safe = gamma * np.abs(self.XT[features]).max(axis=1) <= _MAX_EXPONENT
+        safe = gamma * self.columns.ranges[features] <= _MAX_EXPONENT
+        columns = self.columns.rows(features)
 
         def tile_scores(index: int) -> tuple[Array, ...]:
             tile, take = self._pairs.plan.tiles[index], self._pairs.scratch.take
@@ -75,7 +118,7 @@ class LaplacianScorer(Scorer):
                 shape = D[rows].shape
                 exponents = np.multiply(D[rows], -gamma, out=take("first", shape))
                 K, M = np.exp(exponents, out=take("second", shape)), take("third", shape)
-                for position, x in enumerate(self.XT[features]):
+                for position, x in enumerate(columns):
                     left, right, a = x[tile.rows][rows], x[tile.cols], gamma if leaving else -gamma
                     if safe[position]:
                         _laplacian_factor(left, right, a, out=M, other=take("fourth", shape))
@@ -91,8 +134,7 @@ class LaplacianScorer(Scorer):
             return (sums,)
 
         values, sizes = 2 * map_sum(self._executor, tile_scores, range(len(self._pairs.plan.tiles)))[0]
-        reach = gamma * float(np.abs(self.XT[self._pairs.subset]).max(axis=1).sum())
-        return Intervals(values, _EPS * (64 + 4 * reach) * sizes)
+        return Intervals(values, self._rounding(gamma) * sizes)
 
 
 def _laplacian_factor(left: Array, right: Array, a: float, out: Array, other: Array) -> Array:
@@ -107,24 +149,24 @@ class GenericScorer(Scorer):
 
     @cached_property
     def _matrix(self) -> Array:
-        return np.asarray(self._weights.matrix(), dtype=np.float64)
+        return np.asarray(self.weights.matrix(), dtype=np.float64)
 
-    def _products(self, subset: Indices, kernel: Kernel) -> tuple[float, float]:
+    def _products(self, columns: Indices, kernel: Kernel) -> tuple[float, float]:
         """The score of a subset, and the sum of the magnitudes of its terms."""
-        K = kernel(np.ascontiguousarray(self.XT[subset].T)) * self._matrix
+        K = kernel(np.ascontiguousarray(self.columns.rows(columns).T)) * self._matrix
         return float(K.sum()), float(np.abs(K).sum())
 
-    def _score(self, subset: Indices, kernel: Kernel) -> float:
-        return self._products(subset, kernel)[0]
+    def _score(self, columns: Indices, kernel: Kernel) -> float:
+        return self._products(columns, kernel)[0]
 
     def _round(
-        self, subset: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
+        self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
-        changed = np.setdiff1d if leaving else np.union1d
+        changed, groups = np.setdiff1d if leaving else np.union1d, self.units.each(candidates)
 
         def scores(positions: Indices) -> Intervals:
-            found = [self._products(changed(subset, [j]), kernel) for j in candidates[positions]]
+            found = [self._products(changed(columns, groups[position]), kernel) for position in positions]
             values, sizes = np.array(found).T
-            return Intervals(values, _EPS * (256 + 4 * len(subset)) * sizes)
+            return Intervals(values, _EPS * (256 + 4 * len(columns)) * sizes)
 
-        return [scores], 0.0 if own is None else self._score(subset, own)
+        return [scores], 0.0 if own is None else self._score(columns, own)

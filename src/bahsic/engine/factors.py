@@ -13,6 +13,10 @@ Indices = NDArray[np.intp]
 # What may be left of the diagonal, relative to its largest entry: just above the rounding errors.
 _TOLERANCE = 1e-13
 
+# Deviations and ranges of features in units of the Gaussian: where all kernel values are nearly one, factors keep too
+# few digits of what differs; where samples are far from each other, there are too many of them.
+_FLAT, _LONG = 1e-2, 64.0
+
 
 def pivoted_factors(diagonals: Array, rows: Callable[[Indices], Array], max_rank: int) -> tuple[Array, Array]:
     """Cholesky factors with pivoting of several matrices of the same size at once.
@@ -61,6 +65,13 @@ def pivoted_factors(diagonals: Array, rows: Callable[[Indices], Array], max_rank
         diagonals[each, pivots] = 0.0
         rank += 1
     return factors[:, :rank], np.maximum(diagonals, 0).sum(axis=1)
+
+
+def have_factors(XT: Array, gammas: Array) -> NDArray[np.bool_]:
+    """Which features, the rows of XT, have Gaussian kernel matrices that `gaussian_factors` gives well."""
+    width = np.sqrt(gammas)
+    found: NDArray[np.bool_] = (width * XT.std(axis=1) > _FLAT) & (width * np.ptp(XT, axis=1) < _LONG)
+    return found
 
 
 def gaussian_factors(XT: Array, gammas: Array) -> tuple[Array, Array]:

@@ -13,11 +13,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.engine.columns import Levels
+from bahsic.engine.columns import Columns
+from bahsic.engine.levels import Levels
 from bahsic.engine.moments import LowRank, Moments
 from bahsic.engine.scratch import Scratch
 from bahsic.engine.separable import Expansion, chebyshev_values, even_polynomial
-from bahsic.engine.tile import rows_of
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -133,7 +133,7 @@ class Polynomial:
     """Columns of many values, by an expansion of low degree: only the leading terms are evaluated."""
 
     members: Indices
-    XT: Array
+    data: Columns
     columns: Indices
     expansion: Expansion
     n_leading: int
@@ -159,7 +159,7 @@ class Polynomial:
         """Fill the leading functions of the members ``part`` into ``out``."""
         columns = self.columns[part]
         shape = (len(columns), matrices.n_samples)
-        z = rows_of(self.XT, columns, out=scratch.take("first", shape))
+        z = self.data.rows(columns, out=scratch.take("first", shape))
         z /= self.expansion.radius
         square = np.multiply(z, z, out=scratch.take("second", shape))
         values = scratch.take("third", shape)
@@ -201,6 +201,14 @@ def _copy(phi: Array, out: Functions) -> None:
         target[:] = values
 
 
+def _looked_up(tables: Array, codes: NDArray[np.int8]) -> Array:
+    """Entries of tables (c, v) at codes (c, n_samples)."""
+    if tables.shape[1] == 2:
+        first, second = tables[:, :1], tables[:, 1:]
+        return np.asarray(first + (second - first) * codes)
+    return np.take_along_axis(tables, codes, axis=1)
+
+
 def known_from_functions(matrices: Matrices, lam: Array, phi: Array, edge: Array, edge_size: Array, lead: int) -> Parts:
     """What follows from the values of all functions phi (n_terms, c, n_samples), which are overwritten."""
     projections = phi @ matrices.low_rank.Q
@@ -223,7 +231,7 @@ class Smooth:
     """Columns of many values, by an expansion of any degree in Chebyshev polynomials."""
 
     members: Indices
-    XT: Array
+    data: Columns
     columns: Indices
     expansion: Expansion
     n_leading: int
@@ -246,10 +254,9 @@ class Smooth:
 
     def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
         """Fill the leading functions of the members ``part`` into ``out``."""
-        z = self.XT[self.columns[part]]
+        z = self.data.rows(self.columns[part])
         z /= self.expansion.radius
-        basis = chebyshev_values(z, self.expansion.functions.shape[1] - 1)
-        phi = (self.expansion.functions @ basis.reshape(len(basis), -1)).reshape(-1, *z.shape)
+        phi, basis = _smooth_functions(self.expansion, z)
         _copy(phi, out)
         edge = self.expansion.edge @ (basis @ matrices.sums)
         edge_size = self.expansion.edge_bound * np.abs(matrices.sums).max() * np.vecdot(z, z)
@@ -261,11 +268,84 @@ class Smooth:
         return Known(*parts)
 
 
+def _smooth_functions(expansion: Expansion, z: Array) -> tuple[Array, Array]:
+    """Values of all functions phi at z (c, n_samples), and of the Chebyshev polynomials."""
+    basis = chebyshev_values(z, expansion.functions.shape[1] - 1)
+    return (expansion.functions @ basis.reshape(len(basis), -1)).reshape(-1, *z.shape), basis
+
+
+@dataclass(frozen=True)
+class Incomplete:
+    r"""Columns of many values, some of which are missing and contribute c to D, whatever the other one is.
+
+    With q one where a value is missing, o = 1 - q, and functions set to zero there, the change is
+
+    .. math:: 2 e' M 1 + \sum_k \lambda_k \varphi_k' M \varphi_k - 2 u' M q - b q' M q
+
+    with :math:`b = \exp(a c) - 1` and the edges :math:`e = u + b q`. The last two terms are one quadratic form in
+    u and q, hence two terms like the others, by their 2 x 2 eigenvectors; these come first.
+    """
+
+    members: Indices
+    data: Columns
+    columns: Indices
+    expansion: Expansion
+    n_leading: int
+    n_double: int
+    a: float
+
+    @property
+    def remainder(self) -> float:
+        """Bound on what is left after all terms, at any pair of samples."""
+        return self.expansion.remainder
+
+    @property
+    def size(self) -> float:
+        """Bound on the sum of the magnitudes of all terms, at any pair of samples."""
+        neutral = np.abs(np.expm1(self.a * self.data.neutral[self.columns]))
+        return self.expansion.size + 4 * self.expansion.edge_bound + 2 * float(neutral.max())
+
+    @property
+    def width(self) -> int:
+        """Arrays of the size of a column that `evaluate` makes for each column."""
+        return sum(self.expansion.functions.shape) + 4
+
+    def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
+        """Fill the leading functions of the members ``part`` into ``out``."""
+        columns, terms = self.columns[part], self.expansion
+        x = self.data.rows(columns)
+        absent = np.isnan(x)
+        z = np.nan_to_num(x, copy=False, nan=0.0)
+        z /= terms.radius
+        smooth, basis = _smooth_functions(terms, z)
+        smooth[:, absent] = 0.0
+        u = np.tensordot(terms.edge, basis, axes=1)
+        u[absent] = 0.0
+        b = np.expm1(self.a * self.data.neutral[columns])
+        unit = max(terms.edge_bound, 1e-300)  # so that the rows of the form are of the same size
+        forms = np.zeros((len(columns), 2, 2))
+        forms[:, 0, 0], forms[:, 0, 1], forms[:, 1, 0] = -b, -unit, -unit
+        eigenvalues, vectors = np.linalg.eigh(forms)
+        parts = np.stack([absent.astype(np.float64), u / unit])
+        mixed = np.einsum("cik,icm->kcm", vectors, parts)
+        phi = np.concatenate([mixed, smooth])
+        lam = np.concatenate([eigenvalues.T, np.broadcast_to(terms.eigenvalues[:, None], smooth.shape[:2])])
+        _copy(phi, out)
+        edge = u + b[:, None] * absent
+        edge_size = np.abs(edge) @ np.abs(matrices.sums)
+        return known_from_functions(matrices, lam, phi, edge @ matrices.sums, edge_size, self.n_leading)
+
+    def known(self, parts: Parts, matrices: Matrices) -> Known:
+        """What is known of all members."""
+        return Known(*parts)
+
+
 @dataclass(frozen=True)
 class Discrete:
     """Columns of few values: exact, with one term less than values."""
 
     members: Indices
+    data: Columns
     levels: Levels
     rows: Indices
     a: float
@@ -294,21 +374,21 @@ class Discrete:
     @property
     def size(self) -> float:
         """Bound on the sum of the magnitudes of all terms, at any pair of samples."""
-        values = self.levels.values[self.rows]
-        return 4 * self.n_leading * float(np.abs(np.expm1(self.a * np.ptp(values, axis=1) ** 2)).max())
+        largest = self.a * self.levels.tables[self.rows].max()
+        return 4 * self.n_leading * abs(float(np.expm1(largest)))
 
     def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
         """Fill the functions of the members ``part`` into ``out``."""
-        values = self.levels.values[self.rows[part]]
-        codes = self.levels.codes[self.rows[part]]
-        edges = np.expm1(self.a * (values - values[:, :1]) ** 2)
-        squares = (values[:, :, None] - values[:, None, :]) ** 2
-        core = np.expm1(self.a * squares) - edges[:, :, None] - edges[:, None, :]
+        rows = self.rows[part]
+        codes = self.levels.codes(rows, self.data.rows(self.levels.columns[rows]))
+        changes = np.expm1(self.a * self.levels.tables[rows])
+        edges = changes[:, :, 0] - changes[:, :1, 0] / 2  # the first value contributes to itself if it is a missing one
+        core = changes - edges[:, :, None] - edges[:, None, :]
         eigenvalues, vectors = np.linalg.eigh(core[:, 1:, 1:])
         tables = np.insert(vectors, 0, 0.0, axis=1)  # every phi_k is zero at the first value
-        phi = np.stack([np.take_along_axis(tables[:, :, k], codes, axis=1) for k in range(self.n_leading)])
+        phi = np.stack([_looked_up(tables[:, :, k], codes) for k in range(self.n_leading)])
         _copy(phi, out)
-        edge = np.take_along_axis(edges, codes, axis=1)
+        edge = _looked_up(edges, codes)
         edge_size = np.abs(edge) @ np.abs(matrices.sums)
         return known_from_functions(matrices, eigenvalues.T, phi, edge @ matrices.sums, edge_size, self.n_leading)
 

@@ -11,24 +11,28 @@ shrink by the ratio of R to M.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.engine.columns import Levels
+from bahsic.engine.columns import contributions
 from bahsic.engine.executor import Executor, map_sum
 from bahsic.engine.families import (
     Discrete,
     Family,
+    Incomplete,
     Known,
     Matrices,
     Polynomial,
     Smooth,
 )
+from bahsic.engine.groups import Units, quick_changes, scores_by_pairs
 from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.levels import Levels
 from bahsic.engine.moments import LowRank, Moments
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import PANEL_HEIGHT
@@ -39,6 +43,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
+_EPS32 = float(np.finfo(np.float32).eps)
 _TINY = float(np.finfo(np.float32).tiny)
 
 # Elements of the arrays that one task works on: many enough for the calls not to matter, few enough
@@ -51,6 +56,9 @@ _MAX_LEVEL_EXPONENT = 30.0
 # What a stage may leave out, relative to all: in float32 (times the spread of the scores), in
 # float64 (times the spread over the number of features), and at last.
 _TAILS = (0.05, 0.01, 1e-12)
+
+# Memory for the columns of one pass, beside the data.
+_BLOCK_BYTES = 1 << 26
 
 # Below so many features a call costs more than the products that it could save.
 _FEW = 30
@@ -136,7 +144,7 @@ class GaussianRound:
         self._pairs, self._executor, self._setting = setting.pairs, setting.executor, setting
         self._tiles = setting.pairs.plan.tiles
         self.gamma, self._own_gamma = gamma, own_gamma
-        self._a = gamma if leaving else -gamma
+        self.a = gamma if leaving else -gamma
         self._centre = centre
         self._kappa = float(np.exp(-gamma * centre)) if setting.low_rank.Q.shape[1] else 0.0
         self.spread = spread
@@ -196,8 +204,33 @@ class GaussianRound:
         rest: NDArray[Any] = R.astype(dtype, copy=False)
         return rest
 
-    def stages(self, features: Indices) -> tuple[Stage, ...]:
-        """Changes by the features at given positions, more exactly from stage to stage."""
+    def stages(self, units: Units, candidates: Indices) -> tuple[Stage, ...]:
+        """Changes by the candidates at given positions, more exactly from stage to stage."""
+        if units.are_columns:
+            return self._column_stages(candidates)
+        single = units.single(candidates)
+        groups = units.each(candidates)
+        places = np.cumsum(single) - 1
+        column_stages = self._column_stages(np.array([group[0] for group in groups], dtype=np.intp)[single])
+        n_groups = int(np.count_nonzero(~single))
+        quick = n_groups * self._matrices.n_samples**2 >= _CHEAP
+
+        def stage(number: int, positions: Indices) -> Intervals:
+            values, radii = np.zeros(len(positions)), np.full(len(positions), np.inf)
+            alone = single[positions]
+            if alone.any() and number < len(column_stages):
+                found = column_stages[number](places[positions[alone]])
+                values[alone], radii[alone] = found.values, found.radii
+            if not alone.all() and number < 1 + quick:
+                chosen = [groups[position] for position in positions[~alone]]
+                found = self.quick(chosen) if quick and number == 0 else self.by_pairs(chosen)
+                values[~alone], radii[~alone] = found.values, found.radii
+            return Intervals(values, radii)
+
+        n_stages = max(len(column_stages), 2 if quick else 1)
+        return tuple(partial(stage, number) for number in range(n_stages))
+
+    def _column_stages(self, features: Indices) -> tuple[Stage, ...]:
         few = len(features) < _FEW
 
         def first(positions: Indices) -> Intervals:
@@ -224,10 +257,40 @@ class GaussianRound:
             return (third, last)
         return (first, third, last) if few else (first, second, third, last)
 
-    def exact(self, features: Indices) -> Intervals:
-        """Changes to full accuracy."""
+    def exact(self, units: Units, best: Indices) -> Intervals:
+        """Changes by some units to full accuracy."""
+        groups = units.each(best)
+        if not units.single(best).all():
+            return self.by_pairs(groups)
+        features = np.concatenate(groups)
         found = self.expanded(features, _TAILS[2], _TAILS[2])
         return found if np.isfinite(found.radii).all() else self.direct(features)
+
+    def by_pairs(self, groups: Sequence[Indices]) -> Intervals:
+        """Changes by groups of columns, by an exponential for each pair of samples."""
+
+        def link(D: Array) -> Array:
+            D *= -self.gamma
+            return np.exp(D, out=D)
+
+        # The empty group changes nothing: it gives the score that the others are compared with.
+        everyone = [*groups, np.empty(0, dtype=np.intp)]
+        sign = -np.sign(self.a)
+        scores, sizes = (2 * sums for sums in scores_by_pairs(self._pairs, self._executor, everyone, sign, link))
+        return Intervals(scores[:-1] - scores[-1], self._matrices.floor * (sizes[:-1] + sizes[-1]))
+
+    def quick(self, groups: Sequence[Indices]) -> Intervals:
+        """Changes by groups of columns in float32; nothing is said of groups that it could not hold."""
+        values, sizes, largest = quick_changes(self._pairs, self._executor, groups, self.a, self.gamma)
+        ranges = np.array([float((self._setting.ranges[group] ** 2).sum()) for group in groups])
+        lengths = np.array([len(group) for group in groups])
+        # Sums in pairs and the series, the product that gives D_G, and entries that are too small for float32.
+        relative = _EPS32 * (64 + (lengths + 8) * 8 * abs(self.a) * ranges)
+        vanished = self._matrices.n_samples**2 * _TINY * np.exp(np.minimum(largest, 80.0))
+        radii = np.where(largest <= _MAX_LEVEL_EXPONENT, 2 * relative * sizes + vanished, np.inf)
+        # Rounding of D_G is relative to its norms, also where the change itself is small.
+        radii += 2 * _EPS32 * (lengths + 8) * 8 * abs(self.a) * ranges * self._matrices.total
+        return Intervals(2 * values, radii)
 
     def expanded(self, features: Indices, tail: float, rounding: float) -> Intervals:
         """Changes by the expansion.
@@ -237,7 +300,7 @@ class GaussianRound:
         radius is infinite for features whose expansion would be long or unsafe.
         """
         # So many features at a time that their columns fit into the budget, or take no more than half of X.
-        allowed = max(self._pairs.plan.budget // 8, self._pairs.XT.nbytes // 2)
+        allowed = max(min(self._pairs.plan.budget // 8, _BLOCK_BYTES), self._pairs.columns.data.nbytes // 2)
         each = (16 if np.isinf(rounding) else 128) * self._matrices.n_samples
         height = max(1, allowed // each)
         parts = [
@@ -294,7 +357,8 @@ class GaussianRound:
         """Fill the leading functions of a family into the rows of its blocks, float64 ones first."""
         n_samples, n = self._matrices.n_samples, len(family.members)
         functions = [array for block in blocks for array in block.reshape(-1, n, n_samples)]
-        chunk = min(_CHUNK, n_samples**2 // 2, self._pairs.plan.budget // 64)
+        large = max(n_samples**2, self._pairs.columns.n_features * n_samples // 8) // 2
+        chunk = min(_CHUNK, large, self._pairs.plan.budget // 64)
         height = max(1, chunk // (family.width * n_samples))
         parts = [slice(start, min(start + height, n)) for start in range(0, n, height)]
 
@@ -307,40 +371,53 @@ class GaussianRound:
 
     def _families(self, features: Indices, tail: float, rounding: float) -> Iterator[Family]:
         """The features in families; those for which no expansion is safe are in none."""
-        continuous = np.ones(len(features), dtype=bool)
+        data = self._pairs.columns
+        continuous = data.different[features] == 0
         for levels in self._setting.levels:
             rows = np.searchsorted(levels.columns, features) % len(levels.columns)
             mine = levels.columns[rows] == features
             continuous &= ~mine
-            mine &= self._a * np.ptp(levels.values[rows], axis=1) ** 2 <= _MAX_LEVEL_EXPONENT
+            mine &= self.a * levels.tables.max(axis=(1, 2))[rows] <= _MAX_LEVEL_EXPONENT
             if mine.any():
-                yield Discrete(np.flatnonzero(mine), levels, rows[mine], self._a, np.isfinite(rounding))
-        ranges = self._setting.ranges[features]
-        positions = np.flatnonzero(continuous & is_expandable(self._a, ranges))
+                yield Discrete(np.flatnonzero(mine), data, levels, rows[mine], self.a, np.isfinite(rounding))
+        continuous &= is_expandable(self.a, self._setting.ranges[features])
+        incomplete = data.missing[features]
+        for positions in (np.flatnonzero(continuous & ~incomplete), np.flatnonzero(continuous & incomplete)):
+            yield from self._smooth_families(features, positions, tail, rounding)
+
+    def _smooth_families(self, features: Indices, positions: Indices, tail: float, rounding: float) -> Iterator[Family]:
+        """Columns of many values, in families of similar range."""
+        data, ranges = self._pairs.columns, self._setting.ranges[features]
         positions = positions[np.argsort(-ranges[positions], kind="stable")]
         while len(positions):
             radius = float(ranges[positions[0]])
             near = ranges[positions] >= radius / 2
             if np.count_nonzero(~near) < max(8, len(features) // 8):  # too few for a family of their own
                 near[:] = True
-            terms = expansion(self._a, radius, _REMAINDER * tail / radius**2)
+            terms = expansion(self.a, radius, _REMAINDER * tail / radius**2)
             n_leading = max(1, int(np.argmax(terms.tails <= tail * terms.tails[0])))
             members = np.sort(positions[near])
             inexact = _ROUNDING[1] * np.abs(terms.eigenvalues) > rounding * terms.tails[0]
             n_double = min(n_leading, int(np.count_nonzero(inexact)))
             if n_double and len(features) < 2 * _FEW:  # reading R twice would cost more
                 n_double = n_leading
-            columns = (members, self._pairs.XT, features[members], terms, n_leading, n_double)
-            if terms.degree <= self._setting.moments.degree:
-                yield Polynomial(*columns, self._setting.moments)
+            chosen = features[members]
+            if data.missing[chosen[0]]:
+                n_double = 0 if np.isinf(rounding) else n_double + 2
+                yield Incomplete(members, data, chosen, terms, n_leading + 2, n_double, self.a)
+            elif terms.degree <= self._setting.moments.degree:
+                yield Polynomial(members, data, chosen, terms, n_leading, n_double, self._setting.moments)
             else:
-                yield Smooth(*columns)
+                yield Smooth(members, data, chosen, terms, n_leading, n_double)
             positions = positions[~near]
 
     def direct(self, features: Indices) -> Intervals:
         """Changes by an exponential for each pair of samples."""
+        data = self._pairs.columns
         # The last column changes nothing: it gives the score that the others are compared with.
-        columns = np.vstack([self._pairs.XT[features], np.zeros(self._matrices.n_samples)])
+        columns = np.vstack([data.rows(features), np.zeros(self._matrices.n_samples)])
+        different, neutral = (np.append(values[features], 0.0) for values in (data.different, data.neutral))
+        missing = np.append(data.missing[features], False)
 
         def tile_changes(index: int) -> tuple[Array, ...]:
             tile, take = self._tiles[index], self._pairs.scratch.take
@@ -350,9 +427,10 @@ class GaussianRound:
                 exponents = np.multiply(D[rows], -self.gamma, out=take("first", D[rows].shape))
                 for position, x in enumerate(columns):
                     K = take("second", exponents.shape)
-                    np.subtract.outer(x[tile.rows][rows], x[tile.cols], out=K)
-                    np.square(K, out=K)
-                    K *= self._a
+                    constants = float(different[position]), float(neutral[position])
+                    sides = x[tile.rows][rows], x[tile.cols]
+                    contributions(*sides, *constants, 2, K, missing=bool(missing[position]))
+                    K *= self.a
                     K += exponents
                     np.exp(K, out=K)
                     K *= W[rows]

@@ -8,14 +8,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.engine.columns import few_levels
+from bahsic.engine.columns import Columns
+from bahsic.engine.diagonal import Diagonal
 from bahsic.engine.executor import Executor
 from bahsic.engine.gaussian import GaussianRound, GaussianSetting
+from bahsic.engine.groups import Units
 from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.levels import Levels, few_levels
 from bahsic.engine.moments import LowRank, Moments
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import Plan
-from bahsic.engine.scorer import Scorer, diagonal, gamma_of
+from bahsic.engine.scorer import Scorer, gamma_of
 from bahsic.engine.tile import SquaredDistances
 from bahsic.hsic import Weights
 from bahsic.kernels.base import Kernel
@@ -44,49 +47,66 @@ class GaussianScorer(Scorer):
 
     Parameters
     ----------
-    XT : ndarray of shape (n_features, n_samples)
-        The data, a feature in each row, with means of zero.
+    columns : Columns
+        The data; numbers with means of zero.
     kernel : Gaussian
     weights : Weights
     executor : Executor
     plan : Plan
+    units : Units, optional
     """
 
-    def __init__(self, XT: Array, kernel: Kernel, weights: Weights, executor: Executor, plan: Plan) -> None:
-        super().__init__(XT, kernel, weights)
-        XT, self._unit = _in_range(XT)
-        self._trace = float(diagonal(weights).sum())  # k(x, x) = 1
-        self._squares = np.vecdot(XT, XT) / XT.shape[1]
+    def __init__(
+        self,
+        columns: Columns,
+        kernel: Kernel,
+        weights: Weights,
+        executor: Executor,
+        plan: Plan,
+        units: Units | None = None,
+    ) -> None:
+        super().__init__(columns, kernel, weights, units)
+        columns, self._unit = _in_range(columns)
+        self._diagonal = Diagonal(weights, columns)
+        self._typical = columns.typical
         low_rank = _low_rank(weights)
-        ranges = np.maximum(XT.max(axis=1), -XT.min(axis=1))
+        levels = few_levels(columns)
         self._setting = GaussianSetting(
-            pairs=Pairs(XT, SquaredDistances, weights, plan),
+            pairs=Pairs(columns, SquaredDistances, weights, plan),
             executor=executor,
-            ranges=ranges,
-            levels=few_levels(XT),
+            ranges=columns.ranges,
+            levels=levels,
             low_rank=low_rank,
-            moments=_moments(XT, ranges, low_rank, executor),
+            moments=_moments(columns, levels, low_rank, executor),
         )
         self._spread = _FIRST_SPREAD
         self._known: tuple[Indices, float, float] | None = None
 
-    def _score(self, subset: Indices, kernel: Kernel) -> float:
-        known = self._known_score(subset, kernel)
+    def _score(self, columns: Indices, kernel: Kernel) -> float:
+        known = self._known_score(columns, kernel)
         if known is not None:
             return known
-        return self._formed(subset, kernel, kernel, leaving=True).own_score + self._trace
+        formed = self._formed(columns, kernel, kernel, leaving=True)
+        return formed.own_score + self._diagonal.score(self._gamma(kernel))
 
     def _round(
-        self, subset: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
+        self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
-        known = self._known_score(subset, own)
-        self._current = self._formed(subset, kernel, None if known is not None else own, leaving=leaving)
-        score = self._current.own_score + self._trace if known is None else known
-        return self._current.stages(candidates), score
+        known = self._known_score(columns, own)
+        self._current = self._formed(columns, kernel, None if known is not None else own, leaving=leaving)
+        if known is None:
+            known = self._current.own_score
+            known += 0.0 if own is None else self._diagonal.score(self._gamma(own))
+        stages = self._current.stages(self.units, candidates)
+        if not self._diagonal.varies:
+            return stages, known
+        shifts = self._diagonal.changes(self.units.each(candidates), self._current.gamma, self._current.a)
+        return [_shifted(stage, shifts) for stage in stages], known
 
-    def _formed(self, subset: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool) -> GaussianRound:
-        self._setting.pairs.move(subset)
-        centre = 2 * float(self._squares[subset].sum())
+    def _formed(self, columns: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool) -> GaussianRound:
+        self._setting.pairs.move(columns)
+        self._diagonal.move(columns)
+        centre = float(self._typical[columns].sum())
         own_gamma = None if own is None else self._gamma(own)
         return GaussianRound(self._setting, self._gamma(kernel), own_gamma, leaving, centre, self._spread)
 
@@ -97,38 +117,53 @@ class GaussianScorer(Scorer):
     def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> tuple[Indices, Intervals]:
         best, changes = super()._best(stages, candidates, count)
         self._spread = self._current.spread
-        if count == 1:  # the score of the subset to come, with the gamma of this round
+        if count == 1 and not self._diagonal.varies:  # the score of the subset to come, with the gamma of this round
             if changes.radii[0] > _ACCURACY * abs(self._current.score + changes.values[0]):
-                changes = self._current.exact(best)
-            changed = np.setxor1d(self._setting.pairs.subset, best)
-            score = self._current.score + float(changes.values[0]) + self._trace
+                changes = self._current.exact(self.units, best)
+            changed = np.setxor1d(self._setting.pairs.subset, self.units.columns(best))
+            score = self._current.score + float(changes.values[0]) + self._diagonal.score(self._current.gamma)
             self._known = (changed, self._current.gamma, score)
         return best, changes
 
-    def _known_score(self, subset: Indices, kernel: Kernel | None) -> float | None:
+    def _known_score(self, columns: Indices, kernel: Kernel | None) -> float | None:
         """The score of a subset, where the round before has found it on the way."""
         if self._known is None or kernel is None:
             return None
         known, gamma, score = self._known
-        return score if gamma == self._gamma(kernel) and np.array_equal(known, subset) else None
+        return score if gamma == self._gamma(kernel) and np.array_equal(known, columns) else None
 
 
-def _in_range(XT: Array) -> tuple[Array, float]:
+def _shifted(stage: Stage, shifts: Array) -> Stage:
+    """A stage with something exactly known added to what it finds."""
+
+    def shifted(positions: Indices) -> Intervals:
+        found = stage(positions)
+        return Intervals(found.values + shifts[positions], found.radii)
+
+    return shifted
+
+
+def _in_range(columns: Columns) -> tuple[Columns, float]:
     """The data in a unit in which powers of them neither overflow nor vanish, and that unit."""
-    exponent = int(np.frexp(max(XT.max(), -XT.min()))[1])
+    exponent = int(np.frexp(columns.ranges.max())[1])
     if abs(exponent) <= _USUAL_EXPONENT:
-        return XT, 1.0
-    return np.ldexp(XT, -exponent), math.ldexp(1.0, exponent)
+        return columns, 1.0
+    return columns.in_unit(exponent), math.ldexp(1.0, exponent)
 
 
-def _moments(XT: Array, ranges: Array, low_rank: LowRank, executor: Executor) -> Moments:
-    moments = Moments.empty(ranges, _MOMENT_DEGREE, low_rank.Q.shape[1])
+def _moments(columns: Columns, levels: tuple[Levels, ...], low_rank: LowRank, executor: Executor) -> Moments:
+    """Moments of the complete columns of many numbers."""
+    many = ~columns.special
+    for group in levels:
+        many[group.columns] = False
+    features = np.flatnonzero(many)
+    moments = Moments.empty(features, columns.ranges[features], _MOMENT_DEGREE, low_rank.Q.shape[1])
 
     def fill(start: int) -> None:
-        part = slice(start, min(start + _CHUNK, len(XT)))
-        moments.fill(part, XT[part], low_rank)
+        part = slice(start, min(start + _CHUNK, len(features)))
+        moments.fill(part, columns.rows(features[part]), low_rank)
 
-    executor.map(fill, range(0, len(XT), _CHUNK))
+    executor.map(fill, range(0, len(features), _CHUNK))
     return moments
 
 

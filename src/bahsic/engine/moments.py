@@ -42,16 +42,19 @@ class Moments:
 
     Attributes
     ----------
-    ranges : ndarray of shape (n_features,)
+    features : ndarray of shape (n,)
+        Which features these are, in increasing order.
+    ranges : ndarray of shape (n,)
         Largest magnitude r of each feature; powers are those of z = x / r.
-    projections : ndarray of shape (n_features, degree + 1, q)
+    projections : ndarray of shape (n, degree + 1, q)
         Sums of z^p times the columns of Q.
-    diagonals : ndarray of shape (n_features, degree + 1)
+    diagonals : ndarray of shape (n, degree + 1)
         Sums of z^(2 p) times the diagonal of Q B Q'.
-    norms : ndarray of shape (n_features, degree + 1)
+    norms : ndarray of shape (n, degree + 1)
         Sums of z^(2 p).
     """
 
+    features: Indices
     ranges: Array
     projections: Array
     diagonals: Array
@@ -63,18 +66,15 @@ class Moments:
         return int(self.norms.shape[1]) - 1
 
     @staticmethod
-    def empty(ranges: Array, degree: int, q: int) -> Moments:
+    def empty(features: Indices, ranges: Array, degree: int, q: int) -> Moments:
         """Room for the moments of features of these ranges."""
-        n_features = len(ranges)
+        n = len(features)
         return Moments(
-            ranges,
-            np.empty((n_features, degree + 1, q)),
-            np.empty((n_features, degree + 1)),
-            np.empty((n_features, degree + 1)),
+            features, ranges, np.empty((n, degree + 1, q)), np.empty((n, degree + 1)), np.empty((n, degree + 1))
         )
 
     def fill(self, part: slice, columns: Array, low_rank: LowRank) -> None:
-        """Moments of the features ``part``, given their columns (c, n_samples)."""
+        """Moments of the features in places ``part``, given their columns (c, n_samples)."""
         weights = np.column_stack([low_rank.Q, low_rank.diagonal, np.ones(columns.shape[1])])
         power, q = np.ones_like(columns), low_rank.Q.shape[1]
         z = columns / np.where(self.ranges[part] > 0, self.ranges[part], 1.0)[:, None]
@@ -97,6 +97,7 @@ class Moments:
         all samples (n_terms, c).
         """
         squares = np.stack([np.convolve(row, row)[::2] for row in terms.monomials]).T
+        columns = np.searchsorted(self.features, columns)
         powers = (self.ranges[columns, None] / terms.radius) ** np.arange(terms.degree + 1)
         n = terms.degree + 1
         projections = self.projections[columns, :n] * powers[:, :, None]

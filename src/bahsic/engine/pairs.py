@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.engine.columns import Columns
 from bahsic.engine.plan import Plan, Tile
 from bahsic.engine.scratch import Scratch
 from bahsic.engine.tile import upper
@@ -20,7 +21,7 @@ Indices = NDArray[np.intp]
 class Contributions(Protocol):
     """Sum of the pointwise contributions of some features, a tile at a time."""
 
-    def panel(self, tile: Tile, out: Array) -> Array:
+    def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
         """The sum on a tile, in ``out``."""
 
 
@@ -29,10 +30,10 @@ class Pairs:
 
     Parameters
     ----------
-    XT : ndarray of shape (n_features, n_samples)
-        The data, a feature in each row.
+    columns : Columns
+        The data.
     contributions : callable
-        ``contributions(XT, features)`` makes the `Contributions` of some features.
+        ``contributions(columns, features, dtype)`` makes the `Contributions` of some features.
     weights : Weights
         The matrix W.
     plan : Plan
@@ -41,16 +42,16 @@ class Pairs:
 
     def __init__(
         self,
-        XT: Array,
-        contributions: Callable[[Array, Indices], Contributions],
+        columns: Columns,
+        contributions: Callable[[Columns, Indices, Any], Contributions],
         weights: Weights,
         plan: Plan,
     ) -> None:
-        self.XT = XT
+        self.columns = columns
         self.plan = plan
         self.scratch = Scratch()
         self.subset: Indices = np.empty(0, dtype=np.intp)
-        self._contributions = contributions
+        self._make_contributions = contributions
         self._weights = weights
         self._D: list[Array | None] = [None] * len(plan.tiles)
         self._W: list[Array | None] = [None] * len(plan.tiles)
@@ -75,10 +76,14 @@ class Pairs:
             left, entered = left[:0], subset
         self.subset = subset
         self._changes = [
-            (ufunc, self._contributions(self.XT, changed))
+            (ufunc, self.contributions(changed))
             for ufunc, changed in ((np.subtract, left), (np.add, entered))
             if len(changed)
         ]
+
+    def contributions(self, features: Indices, dtype: Any = np.float64) -> Contributions:
+        """What some columns contribute to D."""
+        return self._make_contributions(self.columns, features, dtype)
 
     def totals(self, index: int) -> Array:
         """D of the current subset on one tile, to be read only."""

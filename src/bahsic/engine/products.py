@@ -8,11 +8,14 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.engine.columns import Columns
+from bahsic.engine.diagonal import diagonal
 from bahsic.engine.executor import Executor, map_sum
+from bahsic.engine.groups import Units, scores_by_pairs
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import Plan
-from bahsic.engine.scorer import Scorer, diagonal
+from bahsic.engine.scorer import Scorer
 from bahsic.engine.tile import InnerProducts, quadratic_forms, row_sums
 from bahsic.hsic import Weights
 from bahsic.kernels.base import Kernel
@@ -37,29 +40,30 @@ class PolynomialScorer(Scorer):
 
     def __init__(
         self,
-        XT: Array,
+        columns: Columns,
         kernel: Kernel,
         weights: Weights,
         executor: Executor,
         plan: Plan,
+        units: Units | None = None,
         *,
         degree: int = 1,
         coef0: float = 0.0,
     ) -> None:
-        super().__init__(XT, kernel, weights)
-        self._pairs = Pairs(XT, InnerProducts, weights, plan)
+        super().__init__(columns, kernel, weights, units)
+        self._pairs = Pairs(columns, InnerProducts, weights, plan)
         self._executor, self._diagonal = executor, diagonal(weights)
         self._degree, self._coef0 = degree, coef0
         self._linear: Intervals | None = None
 
-    def kernel(self, reference: Indices, size: int) -> Kernel:
+    def kernel(self, reference: Indices, size: float) -> Kernel:
         """The kernel itself: it has no rules."""
         return self._kernel
 
-    def _score(self, subset: Indices, kernel: Kernel) -> float:
+    def _score(self, columns: Indices, kernel: Kernel) -> float:
         if self._degree == 1:
-            return float(self._products().values[subset].sum())
-        self._pairs.move(subset)
+            return float(self._products().values[columns].sum())
+        self._pairs.move(columns)
 
         def tile_score(index: int) -> tuple[Array, ...]:
             K = (self._pairs.totals(index) + self._coef0) ** self._degree
@@ -67,33 +71,65 @@ class PolynomialScorer(Scorer):
 
         (score,) = map_sum(self._executor, tile_score, range(len(self._pairs.plan.tiles)))
         self._pairs.settle()
-        return float(score + self._diagonal @ (self._norms(subset) + self._coef0) ** self._degree)
+        return float(score) + self._on_diagonal(self._norms(columns))
+
+    def _on_diagonal(self, norms: Array) -> float:
+        """The part of a score that samples have with themselves, given their squared norms."""
+        return float(self._diagonal @ (norms + self._coef0) ** self._degree)
 
     def _round(
-        self, subset: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
+        self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
         sign = -1.0 if leaving else 1.0
-        score = self._score(subset, kernel) if len(subset) else 0.0
-        if self._degree == 1:
-            known = self._products()
-            return [lambda p: Intervals(sign * known.values[candidates[p]], known.radii[candidates[p]])], score
-        self._pairs.move(subset)
-        return [lambda positions: self._changes_by(subset, candidates[positions], sign)], score
+        score = self._score(columns, kernel) if len(columns) else 0.0
+        groups = self.units.each(candidates)
+        if self._degree > 1:
+            self._pairs.move(columns)
+
+        def changes(positions: Indices) -> Intervals:
+            chosen = [groups[position] for position in positions]
+            if self._degree == 1:
+                return self._sums(chosen, sign)
+            if self.units.single(candidates[positions]).all():
+                return self._changes_by(columns, np.concatenate(chosen), sign)
+            return self._changes_by_groups(columns, chosen, sign)
+
+        return [changes], score
+
+    def _sums(self, groups: Sequence[Indices], sign: float) -> Intervals:
+        """What groups of columns change with the linear kernel: the sum over their columns."""
+        known, starts = self._products(), np.cumsum([0, *map(len, groups[:-1])])
+        everyone = np.concatenate(groups)
+        values, radii = (np.add.reduceat(part[everyone], starts) for part in (known.values, known.radii))
+        return Intervals(sign * values, radii)
+
+    def _changes_by_groups(self, columns: Indices, groups: Sequence[Indices], sign: float) -> Intervals:
+        def link(D: Array) -> Array:
+            D += self._coef0
+            D **= self._degree
+            return D
+
+        values, sizes = scores_by_pairs(self._pairs, self._executor, groups, sign, link)
+        norms = self._norms(columns)
+        diagonals = np.array([self._on_diagonal(norms + sign * self._norms(group)) for group in groups])
+        rounding = _EPS * (256 + 16 * self._degree + len(columns))
+        return Intervals(2 * values + diagonals, rounding * (2 * sizes + np.abs(diagonals)))
 
     def _products(self) -> Intervals:
         """x' W x of every feature; subsets don't matter to the linear kernel."""
         if self._linear is None:
-            everything = np.arange(len(self.XT))
+            everything = np.arange(self.columns.n_features)
             self._linear = self._changes_by(everything[:0], everything, 1.0)
         return self._linear
 
-    def _norms(self, subset: Indices) -> Array:
-        norms: Array = np.einsum("ij,ij->j", self.XT[subset], self.XT[subset])
+    def _norms(self, columns: Indices) -> Array:
+        X = self.columns.rows(columns)
+        norms: Array = np.einsum("ij,ij->j", X, X)
         return norms
 
     def _changes_by(self, subset: Indices, features: Indices, sign: float) -> Intervals:
         values, sizes = np.zeros(len(features)), np.zeros(len(features))
-        base, columns = self._norms(subset) + self._coef0, self.XT[features]
+        base, columns = self._norms(subset) + self._coef0, self.columns.rows(features)
         powers = np.ones_like(columns)
         for q in range(1, self._degree + 1):
             powers *= columns
@@ -103,7 +139,7 @@ class PolynomialScorer(Scorer):
             squares = powers**2
             values += factor * (forms + squares @ on_diagonal)
             sizes += abs(factor) * (squares @ (magnitudes + np.abs(on_diagonal)))
-        rounding = _EPS * (self.XT.shape[1] + 16 * self._degree + len(subset))
+        rounding = _EPS * (self.columns.n_samples + 16 * self._degree + len(subset))
         return Intervals(values, rounding * sizes)
 
     def _forms(self, columns: Array, power: int) -> tuple[Array, ...]:

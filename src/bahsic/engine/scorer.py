@@ -6,14 +6,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from bahsic.engine.columns import copies
+from bahsic.engine.columns import Columns
+from bahsic.engine.groups import Units
 from bahsic.engine.intervals import Intervals, Stage, leading
+from bahsic.engine.plan import Tile
+from bahsic.engine.tile import AbsoluteDistances, SquaredDistances
 from bahsic.hsic import Weights
+from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel, is_number
 
 Array = NDArray[np.float64]
@@ -40,30 +45,34 @@ class Ranked:
 
 
 class Scorer(ABC):
-    """Scores <link(D_S), W> of subsets S of the features, for one kernel and one W.
+    """Scores <link(D_S), W> of subsets S of the columns, for one kernel and one W.
+
+    Subsets and candidates are those of units: single columns, or groups that enter and leave together.
 
     Parameters
     ----------
-    XT : ndarray of shape (n_features, n_samples)
-        The data, a feature in each row.
+    columns : Columns
+        The data.
     kernel : Kernel
         Its parameters may be rules; they are evaluated anew in each round.
     weights : Weights
         The matrix W.
+    units : Units, optional
+        By default each column is one.
     """
 
-    def __init__(self, XT: Array, kernel: Kernel, weights: Weights) -> None:
-        self.XT = XT
+    def __init__(self, columns: Columns, kernel: Kernel, weights: Weights, units: Units | None = None) -> None:
+        self.columns = columns
+        self.units = Units(columns) if units is None else units
         parameters = kernel.get_params(deep=True)
         self._rules = {name: rule for name, rule in parameters.items() if _is_rule(name, rule)}
-        self._kernel = kernel if self._rules else kernel.resolved(XT[:1].T)
-        self._weights = weights
-        self._copies = copies(XT)
+        self._kernel = kernel if self._rules else kernel.resolved(np.zeros((2, 1)))
+        self.weights = weights
 
-    def kernel(self, reference: Indices, size: int) -> Kernel:
-        """The kernel for subsets of ``size`` features, by its rule on the features ``reference``.
+    def kernel(self, reference: Indices, size: float) -> Kernel:
+        """The kernel for subsets of ``size`` columns, by its rule on the columns ``reference``.
 
-        Every feature contributes to the total D alike on average, so the gamma that a rule gives for
+        Every column contributes to the total D alike on average, so the gamma that a rule gives for
         the reference is scaled by the ratio of the sizes: 1/(2 d) with d = ``size`` for the rule
         "dimension" (step 3 of the paper's algorithm).
         """
@@ -71,50 +80,64 @@ class Scorer(ABC):
             return self._kernel
         if set(self._rules.values()) == {"dimension"}:
             return _with_gammas(self._kernel, dict.fromkeys(self._rules, 1 / (2 * size)))
-        W = self._weights.matrix() if self._kernel.needs_labels else None
-        resolved = self._kernel.resolved(self.XT[reference].T, W, self._weights.sample_weight)
+        W = self.weights.matrix() if self._kernel.needs_labels else None
+        resolved = self._resolved(reference, W)
         found = resolved.get_params(deep=True)
         return _with_gammas(resolved, {name: found[name] * len(reference) / size for name in self._rules})
+
+    def _resolved(self, reference: Indices, W: NDArray[np.floating[Any]] | None) -> Kernel:
+        resolved: Kernel = _resolved_on(self._kernel, self.columns, reference, W, self.weights.sample_weight)
+        return resolved
+
+    def gram(self, subset: Indices, kernel: Kernel) -> Array:
+        """The kernel values of all samples on the columns of some units, centrable."""
+        return kernel_values(self.columns, self.units.columns(subset), kernel)
 
     def leaving(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
         """The ``count`` candidates of the subset whose removal leaves the score highest."""
         if len(subset) == 1 or count == 0:
             return replace(self.score(subset), features=candidates[:count])
-        own = self.kernel(subset, len(subset))
-        kernel = self.kernel(subset, len(subset) - 1)
-        stages, score = self._round(subset, candidates, kernel, own, leaving=True)
+        columns = self.units.columns(subset)
+        own = self.kernel(columns, len(columns))
+        # So many columns are left on average; one less where each is a unit of its own.
+        remaining = len(columns) - 1 if self.units.are_columns else len(columns) * (1 - 1 / len(subset))
+        kernel = self.kernel(columns, remaining)
+        stages, score = self._round(columns, candidates, kernel, own, leaving=True)
         return Ranked(self._best(stages, candidates, count)[0], score, own)
 
     def entering(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
         """The ``count`` candidates whose addition to the subset makes the score highest."""
         if count == 0:
             return self.score(subset)
-        own = self.kernel(subset, len(subset)) if len(subset) else None
-        kernel = self.kernel(np.union1d(subset, candidates), len(subset) + 1)
-        stages, score = self._round(subset, candidates, kernel, own, leaving=False)
+        columns = self.units.columns(subset)
+        own = self.kernel(columns, len(columns)) if len(columns) else None
+        added = 1 if self.units.are_columns else self.units.size(candidates) / len(candidates)
+        kernel = self.kernel(self.units.columns(np.union1d(subset, candidates)), len(columns) + added)
+        stages, score = self._round(columns, candidates, kernel, own, leaving=False)
         return Ranked(self._best(stages, candidates, count)[0], score, own)
 
     def score(self, subset: Indices) -> Ranked:
         """A subset as it is, with the kernel for its own size."""
         if not len(subset):
             return Ranked(subset, 0.0, None)
-        kernel = self.kernel(subset, len(subset))
-        return Ranked(subset[:0], self._score(subset, kernel), kernel)
+        columns = self.units.columns(subset)
+        kernel = self.kernel(columns, len(columns))
+        return Ranked(subset[:0], self._score(columns, kernel), kernel)
 
     @abstractmethod
-    def _score(self, subset: Indices, kernel: Kernel) -> float:
-        """Score of a subset that is not empty."""
+    def _score(self, columns: Indices, kernel: Kernel) -> float:
+        """Score of a subset that is not empty, given by its columns."""
 
     @abstractmethod
     def _round(
-        self, subset: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
+        self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
-        """Certified changes of the score with ``kernel`` by the candidates, and the score with ``own``."""
+        """Certified changes of the score with ``kernel`` by candidate units, and the present one with ``own``."""
 
     def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> tuple[Indices, Intervals]:
         """The best candidates in order, and their changes of the score as far as they were refined."""
         # The first candidate with the same column stands for all of them.
-        _, first, inverse = np.unique(self._copies[candidates], return_index=True, return_inverse=True)
+        _, first, inverse = np.unique(self.units.representatives[candidates], return_index=True, return_inverse=True)
         positions, found = leading(stages, first[inverse], count)
         return candidates[positions], Intervals(found.values[positions], found.radii[positions])
 
@@ -138,8 +161,35 @@ def gamma_of(kernel: Kernel) -> float:
     return float(vars(kernel)["gamma"])
 
 
-def diagonal(weights: Weights) -> Array:
-    """The diagonal of W."""
-    m = len(weights)
-    parts = [slice(start, min(start + 64, m)) for start in range(0, m, 64)]
-    return np.concatenate([np.diagonal(weights.block(part, part)) for part in parts])
+def totals(columns: Columns, features: Indices, power: int) -> Array:
+    """D of some columns for all pairs of samples, for kernels of differences."""
+    m = columns.n_samples
+    contributions = SquaredDistances if power == 2 else AbsoluteDistances
+    D = contributions(columns, features).panel(Tile(0, m, m), np.empty((m, m)))
+    return np.asarray(np.maximum(D, 0, out=D))
+
+
+def kernel_values(columns: Columns, features: Indices, kernel: Kernel) -> Array:
+    """The kernel values of all samples on some columns, centrable; a rule is evaluated on these columns."""
+    if columns.special[features].any() and isinstance(kernel, ScaledKernel):
+        D = totals(columns, features, kernel.power)
+        return np.asarray(_resolved_on(kernel, columns, features).link(D, out=D))
+    X = np.ascontiguousarray(columns.rows(features).T)
+    return np.asarray(kernel.resolved(X).centrable(X))
+
+
+def _resolved_on(
+    kernel: Kernel,
+    columns: Columns,
+    features: Indices,
+    W: NDArray[np.floating[Any]] | None = None,
+    sample_weight: NDArray[Any] | None = None,
+) -> Any:
+    """The kernel with numbers in place of rules, which are evaluated on some columns."""
+    if not columns.special[features].any():
+        return kernel.resolved(columns.rows(features).T, W, sample_weight)
+    if not isinstance(kernel, ScaledKernel):
+        raise TypeError(f"kernel is {kernel!r}; accepted with categories or missing values: Gaussian, Laplacian")
+    if kernel.gamma == "dimension":
+        return kernel.with_gamma(1 / (2 * len(features)))
+    return kernel.resolved_on_totals(totals(columns, features, kernel.power), W, sample_weight)

@@ -14,16 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from bahsic.engine.columns import Columns, contributions
 from bahsic.engine.plan import Tile
 from bahsic.engine.scratch import Scratch
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Columns = NDArray[Any]
+Vectors = NDArray[Any]
 
 # Length of the sums that are made in the precision of the columns before they are added in float64.
 # It bounds the rounding error of a float32 product.
 INNER = 1024
+
+# Entries of the columns from which distances are made at a time.
+_LIFTED_ENTRIES = 1 << 23
 
 # Columns of one product, few enough for it to stay in the cache.
 COLUMNS = 512
@@ -48,49 +52,111 @@ def strips(shape: tuple[int, int]) -> Iterator[slice]:
         yield slice(start, min(start + height, shape[0]))
 
 
-def rows_of(XT: Array, features: Indices, out: Array) -> Array:
-    """Some rows of ``XT`` in ``out``; a mode other than "raise" spares numpy a copy of the output."""
-    return np.take(XT, features, axis=0, out=out, mode="clip")
-
-
 class SquaredDistances:
-    """Squared distances over some features, a tile at a time: one product, norms as extra rows."""
+    r"""Sums of the contributions of some columns to a squared distance, a tile at a time, by one matrix product.
 
-    def __init__(self, XT: Array, features: Indices) -> None:
-        self._right = np.empty((len(features) + 2, XT.shape[1]))
-        chosen = rows_of(XT, features, out=self._right[:-2])
-        self._right[-2], self._right[-1] = 1.0, np.einsum("ij,ij->j", chosen, chosen)
+    With x set to zero where it is missing, o one where it is not, and c what a missing entry contributes, a column
+    of numbers contributes :math:`c + u o' + o u' - 2 x x'` with :math:`u = x^2 - c o / 2`; categories contribute
+    :math:`c + (d - c) o o' - d \sum_k 1_k 1_k'`, where d is for two different ones and :math:`1_k` marks those of
+    the k-th. Complete columns of numbers share their u, the norms of the samples.
+    """
 
-    def panel(self, tile: Tile, out: Array) -> Array:
-        """Squared distances of a tile, not clamped: exact zeros may be off by a rounding error."""
-        left = -2 * self._right[:, tile.rows]
-        left[-2], left[-1] = self._right[-1, tile.rows], 1.0
-        return np.matmul(left.T, self._right[:, tile.cols], out=out)
+    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64) -> None:
+        special = columns.special[features]
+        self._dtype = dtype
+        self._columns = columns
+        self._special = _LiftedSpecial(columns, features[special], dtype) if special.any() else None
+        self._plain = features[~special]
+        dense = isinstance(columns.data, np.ndarray)
+        height = len(features) + 1 if dense else max(1, _LIFTED_ENTRIES // columns.n_samples)
+        self._parts = [self._plain[start : start + height] for start in range(0, max(1, len(self._plain)), height)]
+        self._only = self._lifted(self._parts[0]) if len(self._parts) == 1 else None
+
+    def _lifted(self, features: Indices) -> NDArray[Any]:
+        """Complete columns of numbers, and the norms of the samples over them as extra rows."""
+        right = np.empty((len(features) + 2, self._columns.n_samples))
+        chosen = self._columns.rows(features, out=right[:-2])
+        right[-2], right[-1] = 1.0, np.einsum("ij,ij->j", chosen, chosen)
+        return right.astype(self._dtype, copy=False)
+
+    def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
+        """The sum on a tile, not clamped: exact zeros may be off by a rounding error."""
+        for position, part in enumerate(self._parts):
+            right = self._lifted(part) if self._only is None else self._only
+            left = -2 * right[:, tile.rows]
+            left[-2], left[-1] = right[-1, tile.rows], 1.0
+            if position == 0:
+                np.matmul(left.T, right[:, tile.cols], out=out)
+            else:
+                out += left.T @ right[:, tile.cols]
+        if self._special is not None:
+            self._special.add(tile, out)
+        return out
+
+
+class _LiftedSpecial:
+    """Categories, and numbers of which some are missing, as rows l and r with D = sum(l r') + constant."""
+
+    def __init__(self, columns: Columns, features: Indices, dtype: Any) -> None:
+        pairs = [_lifted_special(columns, int(j)) for j in features]
+        self._left, self._right = (np.vstack(sides).astype(dtype, copy=False) for sides in zip(*pairs, strict=True))
+        complete = features[~columns.missing[features]]
+        self._constant = float(columns.neutral[features].sum() + columns.different[complete].sum())
+
+    def add(self, tile: Tile, out: NDArray[Any]) -> None:
+        """Add the contributions on a tile."""
+        out += self._left[:, tile.rows].T @ self._right[:, tile.cols]
+        out += out.dtype.type(self._constant)
+
+
+def _lifted_special(columns: Columns, feature: int) -> tuple[Array, Array]:
+    x = columns.rows(np.array([feature]))[0]
+    different, neutral = float(columns.different[feature]), float(columns.neutral[feature])
+    observed = (~np.isnan(x)).astype(np.float64)
+    if different == 0:
+        x = np.nan_to_num(x)
+        u = x**2 - neutral / 2 * observed
+        return np.array([u, observed, -2 * x]), np.array([observed, u, x])
+    marks = (x == np.unique(x[observed > 0])[:, None]).astype(np.float64)
+    if not columns.missing[feature]:
+        return -different * marks, marks
+    return np.vstack([-different * marks, (different - neutral) * observed]), np.vstack([marks, observed])
 
 
 class InnerProducts:
     """Inner products over some features, a tile at a time."""
 
-    def __init__(self, XT: Array, features: Indices) -> None:
-        self._XT = XT[features]
+    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64) -> None:
+        self._XT = columns.rows(features).astype(dtype, copy=False)
 
-    def panel(self, tile: Tile, out: Array) -> Array:
+    def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
         """Inner products of a tile."""
         return np.matmul(self._XT[:, tile.rows].T, self._XT[:, tile.cols], out=out)
 
 
 class AbsoluteDistances:
-    """L1 distances over some features, a tile at a time."""
+    """Sums of the contributions of some columns to an L1 distance, a tile at a time."""
 
-    def __init__(self, XT: Array, features: Indices) -> None:
-        self._X = np.ascontiguousarray(XT[features].T)
+    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64) -> None:
+        self._columns = columns
+        self._special = features[columns.special[features]]
+        self._X = np.ascontiguousarray(columns.rows(features[~columns.special[features]]).T)
 
-    def panel(self, tile: Tile, out: Array) -> Array:
-        """L1 distances of a tile."""
-        return np.asarray(cdist(self._X[tile.rows], self._X[tile.cols], "cityblock", out=out))
+    def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
+        """The sum on a tile."""
+        if self._X.shape[1]:
+            cdist(self._X[tile.rows], self._X[tile.cols], "cityblock", out=out)
+        else:
+            out[:] = 0.0
+        columns, change = self._columns, np.empty(out.shape)
+        for feature in self._special:
+            x = columns.rows(np.array([feature]))[0]
+            constants = float(columns.different[feature]), float(columns.neutral[feature])
+            out += contributions(x[tile.rows], x[tile.cols], *constants, 1, change)
+        return out
 
 
-def quadratic_forms(columns: Columns, M: Columns, tile: Tile, scratch: Scratch) -> Array:
+def quadratic_forms(columns: Vectors, M: Vectors, tile: Tile, scratch: Scratch) -> Array:
     """Contribution of a tile to phi' M phi of symmetric M, for each row phi of ``columns``.
 
     Both have one dtype; partial sums of at most ``INNER`` products are added in float64.
@@ -106,7 +172,7 @@ def quadratic_forms(columns: Columns, M: Columns, tile: Tile, scratch: Scratch) 
     return 2 * total
 
 
-def row_sums(M: Columns, tile: Tile) -> Array:
+def row_sums(M: Vectors, tile: Tile) -> Array:
     """Contribution of a tile to the row sums of symmetric M."""
     sums = np.zeros(tile.n_samples)
     sums[tile.rows] += M @ np.ones(M.shape[1], dtype=M.dtype)

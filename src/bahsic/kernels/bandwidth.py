@@ -50,6 +50,19 @@ class ScaledKernel(PointwiseKernel):
         weights = as_weights(sample_weight, len(X))
         return self.with_gamma(_rule_value(self, X, W, weights))
 
+    def resolved_on_totals(self, D: FloatArray, W: FloatArray | None = None, sample_weight: Any = None) -> ScaledKernel:
+        """The kernel with a number for a rule, given the totals D of all pairs of samples (m, m)."""
+        self.check()
+        if is_number(self.gamma):
+            return self
+        if callable(self.gamma) or self.gamma == "dimension":
+            raise ValueError(f"gamma is {self.gamma!r}; accepted where only distances are known: 'median', 'optimise'")
+        weights = as_weights(sample_weight, len(D))
+        distances = _upper(len(D), lambda rows: D[rows, rows.start :] ** (1 / self.power))
+        median = _median_of(distances, weights) or _median_of(distances, weights, nonzero=True)
+        kernel = self.with_gamma(1 / (2 * median**self.power) if median else 1.0)
+        return kernel if W is None else _optimal(kernel, D, W)
+
     def check(self) -> None:
         """Raise unless gamma is a positive number, the name of a rule or a function."""
         gamma = self.gamma
@@ -142,11 +155,19 @@ def optimal_gamma(
             "gamma is 'optimise', which needs labels: use it in hsic or a selector, for a kernel on the data that is "
             "no part of a sum or product; otherwise 'dimension', 'median' or a number"
         )
-    median = median_gamma(kernel, X, weights)
-    candidates = [kernel.with_gamma(median * factor) for factor in _GRID]
-    D = candidates[-1].total(X)
-    scores = [_score(candidate, D, W) for candidate in candidates]
-    return float(candidates[int(np.argmax(scores))].gamma)  # type: ignore[arg-type]
+    median = kernel.with_gamma(median_gamma(kernel, X, weights))
+    D = _on_grid(median)[-1].total(X)
+    return float(_optimal(median, D, W).gamma)  # type: ignore[arg-type]
+
+
+def _on_grid(kernel: ScaledKernel) -> list[ScaledKernel]:
+    return [kernel.with_gamma(float(kernel.gamma) * factor) for factor in _GRID]  # type: ignore[arg-type]
+
+
+def _optimal(kernel: ScaledKernel, D: FloatArray, W: FloatArray) -> ScaledKernel:
+    """The kernel on the grid around this one with the greatest HSIC."""
+    candidates = _on_grid(kernel)
+    return candidates[int(np.argmax([_score(candidate, D, W) for candidate in candidates]))]
 
 
 def _score(kernel: ScaledKernel, D: FloatArray, W: FloatArray) -> float:

@@ -16,7 +16,7 @@ FloatArray = npt.NDArray[np.floating[Any]]
 _BLOCK_ENTRIES = 2**18  # 2 MB of float64: a few such blocks stay in cache
 
 
-def as_rows(X: Any, argument: str) -> FloatArray:
+def as_rows(X: Any, argument: str, names: Any = None) -> FloatArray:
     """Numeric rows (samples x features) of an array, a list or a dataframe.
 
     Parameters
@@ -25,6 +25,8 @@ def as_rows(X: Any, argument: str) -> FloatArray:
         Real, finite numbers; one dimension becomes one column.
     argument : str
         The name that error messages use.
+    names : sequence of d names, optional
+        What they call the columns, where X does not say.
 
     Returns
     -------
@@ -43,17 +45,19 @@ def as_rows(X: Any, argument: str) -> FloatArray:
             f"{argument} has shape {array.shape}; accepted: one or two dimensions, at least one sample and one feature"
         )
     rows = _as_float(rows, argument)
-    _check_finite(rows, argument, getattr(X, "columns", None))
+    _check_finite(rows, argument, getattr(X, "columns", names))
     return rows
 
 
-def as_labels(y: Any, argument: str) -> Array:
+def as_labels(y: Any, argument: str, names: Any = None) -> Array:
     """Rows that are only compared with each other: numbers as in `as_rows`, or strings and other objects.
 
     Parameters
     ----------
     y : array-like of shape (m,) or (m, d)
     argument : str
+    names : sequence of d names, optional
+        As for `as_rows`.
 
     Returns
     -------
@@ -64,15 +68,15 @@ def as_labels(y: Any, argument: str) -> Array:
     >>> as_labels(["a", "b"], "y").shape
     (2, 1)
     """
-    array = _array(y, argument)
+    array, names = _array(y, argument), getattr(y, "columns", names)
     if array.dtype.kind in "UST" and not hasattr(y, "dtype"):
         array = np.array(y, dtype=object)  # a list of strings and NaN would have become strings throughout
     if array.dtype.kind == "O" and not any(isinstance(value, str) for value in array.flat):
         array = np.asarray(array.tolist())  # numbers and booleans kept as objects, as nullable columns do
     if array.dtype.kind in "fiucb":
-        numbers = as_rows(array, argument)
+        numbers = as_rows(array, argument, names)
         return numbers if array.dtype.kind == "f" else array.reshape(numbers.shape)
-    return _checked_objects(array, argument)
+    return _checked_objects(array, argument, names)
 
 
 def as_gram(K: Any, argument: str) -> FloatArray:
@@ -228,16 +232,19 @@ def _check_finite(rows: FloatArray, argument: str, names: Any) -> None:
     )
 
 
-def _checked_objects(array: Array, argument: str) -> Array:
+def _checked_objects(array: Array, argument: str, names: Any) -> Array:
     if array.ndim not in (1, 2) or array.size == 0:
         raise ValueError(f"{argument} has shape {array.shape}; accepted: one or two dimensions, at least one sample")
-    missing = [position for position, value in enumerate(array.flat) if _is_missing(value)]
+    labels = array.reshape(len(array), -1)
+    missing = [position for position, value in enumerate(labels.flat) if _is_missing(value)]
     if missing:
+        row, column = divmod(missing[0], labels.shape[1])
+        name = column if names is None else list(names)[column]
+        where = f"at position {row}" if array.ndim == 1 else f"in row {row}, column {name!r}"
         raise ValueError(
-            f"{argument} has {len(missing)} missing values (None or NaN), the first at position {missing[0]}; "
-            "accepted: complete data"
+            f"{argument} has {len(missing)} missing values (None or NaN), the first {where}; accepted: complete data"
         )
-    return array.reshape(len(array), -1)
+    return labels
 
 
 def _is_missing(value: Any) -> bool:

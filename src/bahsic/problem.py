@@ -1,0 +1,192 @@
+"""What is asked of a selector: its parameters and data, checked against each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+from bahsic.kernels import (
+    Gaussian,
+    Kernel,
+    LabelKernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    kernel_from_name,
+    label_kernel,
+)
+from bahsic.kernels.bandwidth import ScaledKernel
+from bahsic.kernels.rows import FloatArray, as_weights
+from bahsic.tables import Table, as_table, column_mask, group_of_columns
+
+Indices = NDArray[np.intp]
+
+_FEWEST_SAMPLES = {"unbiased": 4, "biased": 2}
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Data and labels that fit each other and the kernel.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        On the data; its parameters may be rules.
+    table : Table
+        The data.
+    labels : LabelKernel
+    weights : ndarray of shape (m,) or None
+        How often each sample counts, all of them positive.
+    """
+
+    kernel: Kernel
+    table: Table
+    labels: LabelKernel
+    weights: FloatArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureUnits:
+    """What enters or leaves together.
+
+    Attributes
+    ----------
+    groups : list of ndarray of int, or None
+        The columns of each unit; None where each column is one.
+    of_columns : ndarray of int of shape (n_features,)
+        The unit of each column.
+    labels : ndarray of shape (n_units,)
+        What the units are called.
+    constant, kept : ndarray of bool of shape (n_units,)
+        Those that say nothing, and those that never leave.
+    """
+
+    groups: list[Indices] | None
+    of_columns: Indices
+    labels: NDArray[Any]
+    constant: NDArray[np.bool_]
+    kept: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def name(self) -> str:
+        """What the units are."""
+        return "features" if self.groups is None else "groups"
+
+
+def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
+    """The problem that the parameters of a selector, data and labels pose; samples that don't count are left out."""
+    kernel = _checked_kernel(selector)
+    table = as_table(X, selector.categorical_features, selector.missing)
+    _check_mixture(selector, table, kernel)
+    m = table.values.shape[0]
+    w = as_weights(sample_weight, m)
+    if w is not None and not w.all():
+        present = np.flatnonzero(w)
+        y, w = _labels_of(y, present, selector.target_kernel), w[present]
+        table = replace(table, values=table.values[present])
+    labels = label_kernel(y, selector.target_kernel, w)
+    if table.values.shape[0] != len(labels):
+        raise ValueError(f"X has {m} samples, y has {len(labels)}; accepted: the same number in both")
+    found = m if w is None else float(w.sum())
+    if found < _FEWEST_SAMPLES[selector.statistic]:
+        raise ValueError(
+            f"X has n_samples={found:g}; accepted: at least 4 for statistic='unbiased', "
+            "at least 2 for statistic='biased'"
+        )
+    return Problem(kernel, table, labels, w)
+
+
+def _checked_kernel(selector: Any) -> Kernel:
+    """The kernel on the data; all parameters that don't depend on the data are checked."""
+    step, statistic, n_jobs = selector.step, selector.statistic, selector.n_jobs
+    if not ((is_fraction(step) and step < 1) or is_count(step)):
+        raise ValueError(f"step is {step!r}; accepted: a float in (0, 1) or an int of at least 1")
+    if statistic not in _FEWEST_SAMPLES:
+        raise ValueError(f"statistic is {statistic!r}; accepted: 'unbiased', 'biased'")
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs is {n_jobs!r}; accepted: None or an int other than 0")
+    kernel = kernel_from_name(selector.kernel)
+    if isinstance(kernel, Precomputed):
+        raise ValueError(  # noqa: TRY004 - a value of the parameter, like its name "precomputed"
+            "kernel is 'precomputed'; accepted: a kernel on features, some of which are to be selected"
+        )
+    if isinstance(kernel, ScaledKernel):
+        kernel.check()
+    return kernel
+
+
+def _check_mixture(selector: Any, table: Table, kernel: Kernel) -> None:
+    """Raise where the kernel has no place for categories or missing entries."""
+    of_differences = type(kernel) in (Gaussian, Laplacian)
+    if table.categorical.any() and not of_differences:
+        raise ValueError(f"kernel is {kernel!r}; accepted with categorical_features: Gaussian or Laplacian")
+    # The mean of x x' is zero in standardised columns alone.
+    of_products = type(kernel) in (Linear, Polynomial) and selector.standardize
+    if selector.missing == "neutral" and not (of_differences or of_products):
+        raise ValueError(
+            f"kernel is {kernel!r}, standardize is {selector.standardize!r}; accepted with missing='neutral': "
+            "Gaussian or Laplacian, or Linear or Polynomial with standardize=True"
+        )
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value is an int of at least 1."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def is_fraction(value: Any) -> bool:
+    """Whether a value is a float in (0, 1]."""
+    return isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1
+
+
+def _labels_of(y: Any, samples: Indices, target_kernel: Any) -> Any:
+    """The labels of some samples."""
+    if target_kernel == "precomputed" or isinstance(target_kernel, Precomputed):
+        return np.asarray(y)[np.ix_(samples, samples)]
+    return _safe_indexing(y, samples)
+
+
+def feature_units(feature_groups: Any, keep: Any, table: Table, constant: NDArray[np.bool_]) -> FeatureUnits:
+    """The units of a table; a group with a kept column is kept as a whole."""
+    d = len(constant)
+    kept = column_mask(keep, d, table.names, "keep")
+    if feature_groups is None:
+        return FeatureUnits(None, np.arange(d), np.arange(d), constant & ~kept, kept)
+    of_columns, labels = group_of_columns(feature_groups, d, table.names)
+    groups = [np.flatnonzero(of_columns == unit) for unit in range(len(labels))]
+    whole = np.array([kept[group].any() for group in groups], dtype=bool)
+    idle = np.array([constant[group].all() for group in groups], dtype=bool)
+    return FeatureUnits(groups, of_columns, labels, idle & ~whole, whole)
+
+
+def checked_number(wanted: Any, units: FeatureUnits) -> int:
+    """How many units to select; all for "auto", which is decided when the search is over."""
+    n_kept = int(units.kept.sum())
+    if wanted is None:
+        return max(1, n_kept, len(units) // 2)
+    if isinstance(wanted, str) and wanted == "auto":
+        return len(units)
+    if is_count(wanted):
+        number = min(int(wanted), len(units))
+    elif is_fraction(wanted):
+        number = max(1, int(len(units) * wanted))
+    else:
+        raise ValueError(
+            f"n_features_to_select is {wanted!r}; accepted: None (half), an int of at least 1, "
+            "a float in (0, 1] for a fraction of the features, or 'auto'"
+        )
+    if number < n_kept:
+        raise ValueError(
+            f"n_features_to_select is {wanted!r}, which makes {number} {units.name}, and keep has {n_kept}; "
+            "accepted: at least as many as are kept"
+        )
+    return number

@@ -1,0 +1,204 @@
+"""How much features say the same: normalised HSIC of each pair of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bahsic.engine.centred import from_factors, from_matrix
+from bahsic.engine.columns import Columns, mixed_columns
+from bahsic.engine.factors import gaussian_factors, have_factors
+from bahsic.engine.scorer import kernel_values
+from bahsic.hsic import Matrix
+from bahsic.kernels import Gaussian, Kernel, Precomputed, kernel_from_name
+from bahsic.tables import as_table
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Entries of the columns whose factors are made at a time: some twenty times as many stay in cache.
+_CHUNK_ENTRIES = 2**13
+
+# Entries of the matrices that are kept at a time, for kernels without factors.
+_MATRIX_ENTRIES = 2**24
+
+
+def redundancy(
+    X: Any,
+    features: Any = None,
+    *,
+    kernel: Any = "gaussian",
+    standardize: bool = True,
+    categorical_features: str | None = None,
+    missing: str = "error",
+) -> Array:
+    r"""Normalised HSIC of each pair of single features, so that near copies show.
+
+    :math:`\mathrm{HSIC}(K_i, K_j) / \sqrt{\mathrm{HSIC}(K_i, K_i) \, \mathrm{HSIC}(K_j, K_j)}` with the biased HSIC and
+    the kernel matrix :math:`K_i` of feature i alone: `bahsic.related.cka` of two columns.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d), dataframe or scipy sparse array
+    features : array-like of int, str or bool, optional
+        The features in question: their numbers, their names in a dataframe, or a mask such as ``support_`` of a
+        selector. All by default.
+    kernel : str, Kernel or callable
+        On a single feature, see `kernel_from_name`. A rule for gamma is evaluated for each.
+    standardize : bool
+        Whether to give each feature zero mean and unit variance first, as the selectors do.
+    categorical_features : {None, "from_dtype"}
+        Whether columns of strings, booleans and categorical types are categories, as for `BAHSIC`.
+    missing : {"error", "neutral"}
+        Whether entries may be missing, as for `BAHSIC`.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        Symmetric, between 0 (independent in the sample) and 1 (the same up to sign and scale), in the order of
+        ``features``. The diagonal is 1. A constant feature has 0 with all others.
+
+    Notes
+    -----
+    With a Gaussian kernel the cost is O(k^2 m r^2) time and O(k m r) memory for kernel matrices of numerical rank r
+    (about 20), other kernels take O(k^2 m^2) time and up to 256 MB, or two m x m matrices. The biased HSIC of
+    independent features is not zero but of the order 1 / m.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 50)
+    >>> redundancy(np.column_stack([x, -3 * x, x**2])).round(2)
+    array([[1.  , 1.  , 0.34],
+           [1.  , 1.  , 0.34],
+           [0.34, 0.34, 1.  ]])
+    """
+    found = _kernel_on_features(kernel)
+    table = as_table(_columns(X, features), categorical_features, missing)
+    columns, constant = mixed_columns(table.values, table.categorical, found, standardize=standardize)
+    return similarities(columns, np.arange(columns.n_features), constant, found)
+
+
+def similarities(columns: Columns, features: Indices, constant: NDArray[np.bool_], kernel: Kernel) -> Array:
+    """The table of `redundancy` for some of the columns of a search."""
+    varied = np.flatnonzero(~constant[features])
+    found = np.eye(len(features))
+    if len(varied) > 1:
+        found[np.ix_(varied, varied)] = _cosines(columns, features[varied], kernel)
+    return found
+
+
+def _kernel_on_features(kernel: Any) -> Kernel:
+    found = kernel_from_name(kernel)
+    if isinstance(found, Precomputed):
+        raise ValueError("kernel is 'precomputed'; accepted: a kernel on single features")  # noqa: TRY004
+    return found
+
+
+def _columns(X: Any, features: Any) -> Any:
+    """The columns in question, in the container that X is."""
+    if not hasattr(X, "shape") or len(X.shape) != 2:
+        X = np.asarray(X)
+    if features is None or len(X.shape) != 2:
+        return X
+    index = _indices(features, int(X.shape[1]), getattr(X, "column_names", getattr(X, "columns", None)))
+    if sparse.issparse(X):
+        return X.tocsc()[:, index]
+    if hasattr(X, "iloc"):
+        return X.iloc[:, index]
+    return X.select(index.tolist()) if hasattr(X, "column_names") else X[:, index]
+
+
+def _indices(features: Any, d: int, names: Any) -> Indices:
+    wanted = np.asarray(features)
+    if wanted.ndim != 1 or wanted.size == 0:
+        raise ValueError(f"features is {features!r}; accepted: one or more numbers or names of columns, or a mask")
+    if wanted.dtype.kind == "b":
+        return _from_mask(wanted, d)
+    if wanted.dtype.kind in "iu":
+        outside = wanted[(wanted < 0) | (wanted >= d)]
+        if outside.size:
+            raise ValueError(f"features has {outside[0]}; accepted: numbers of columns from 0 to {d - 1}")
+        return wanted.astype(np.intp)
+    return _from_names(wanted.tolist(), names)
+
+
+def _from_mask(mask: NDArray[np.bool_], d: int) -> Indices:
+    if len(mask) != d or not mask.any():
+        raise ValueError(
+            f"features is a mask of length {len(mask)} with {int(mask.sum())} true entries; "
+            f"accepted: length {d}, one for each feature, at least one true"
+        )
+    return np.flatnonzero(mask)
+
+
+def _from_names(wanted: list[Any], names: Any) -> Indices:
+    if names is None:
+        raise ValueError(f"features has {wanted[0]!r}, X has no names; accepted: numbers of columns, or a mask")
+    known = {name: position for position, name in enumerate(names)}
+    for name in wanted:
+        if name not in known:
+            raise ValueError(f"features has {name!r}; accepted: names of columns of X, such as {next(iter(known))!r}")
+    return np.array([known[name] for name in wanted], dtype=np.intp)
+
+
+def _cosines(columns: Columns, features: Indices, kernel: Kernel) -> Array:
+    """Normalised inner products of the centred kernel matrices of columns that vary."""
+    k, m = len(features), columns.n_samples
+    if type(kernel) is Gaussian and not columns.special[features].any():
+        XT = columns.rows(features)
+        gammas = np.array([float(kernel.resolved(x[:, None]).gamma) for x in XT])  # type: ignore[arg-type]
+        if have_factors(XT, gammas).all():
+            chunks = _slices(k, max(1, _CHUNK_ENTRIES // m))
+            factors = [_unit_factors(XT[chunk], gammas[chunk]) for chunk in chunks]
+            return _table(chunks, factors.__getitem__, _squared_products)
+    chunks = _slices(k, max(1, _MATRIX_ENTRIES // m**2))
+
+    def matrices(i: int) -> Array:
+        return np.stack([_unit_matrix(columns, j, kernel) for j in features[chunks[i]]])
+
+    return _table(chunks, matrices, lambda A, B: A @ B.T)
+
+
+def _unit_factors(XT: Array, gammas: Array) -> Array:
+    """Factors F (c, rank, m) of the centred matrices A = F'F, whose norms are one."""
+    found = from_factors(*gaussian_factors(XT, gammas))
+    assert found.factors is not None  # noqa: S101
+    factors: Array = found.factors / np.sqrt(np.sqrt(found.squares))[:, None, None]
+    return factors
+
+
+def _squared_products(F: Array, G: Array) -> Array:
+    """<A_i, A_j> = ||F_i F_j'||^2 for each two of the matrices."""
+    products = F.reshape(-1, F.shape[2]) @ G.reshape(-1, G.shape[2]).T
+    np.square(products, out=products)
+    sums: Array = products.reshape(*F.shape[:2], *G.shape[:2]).sum(axis=(1, 3))
+    return sums
+
+
+def _unit_matrix(columns: Columns, feature: int, kernel: Kernel) -> Array:
+    """The centred kernel matrix of one feature, norm one, as a vector; zeros where nothing is left of it."""
+    found = from_matrix(Matrix(kernel_values(columns, np.array([feature]), kernel)))
+    assert found.matrix is not None  # noqa: S101
+    square = float(found.squares[0])
+    return found.matrix.ravel() / (math.sqrt(square) or 1.0)
+
+
+def _table(chunks: list[slice], part: Callable[[int], Array], inner: Callable[[Array, Array], Array]) -> Array:
+    """All inner products of matrices that are made chunk by chunk, two chunks at a time."""
+    table = np.zeros((chunks[-1].stop,) * 2)
+    for i, rows in enumerate(chunks):
+        left = part(i)
+        for j, cols in enumerate(chunks[i:], start=i):
+            table[rows, cols] = inner(left, left if i == j else part(j))
+    upper: Array = np.clip(np.triu(table, k=1), -1.0, 1.0)
+    upper[np.abs(upper) < 4 * np.finfo(float).eps] = 0.0  # zero but for rounding, which may be negative
+    return upper + upper.T + np.eye(len(upper))
+
+
+def _slices(k: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, k)) for start in range(0, k, size)]

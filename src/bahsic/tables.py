@@ -1,0 +1,400 @@
+"""What the user passes as X, as a table: columns of numbers or categories, their names and groups."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array
+
+from bahsic.kernels.rows import Array, FloatArray
+
+Names = NDArray[np.object_] | None
+
+# Types of pandas, polars and pyarrow whose columns are categories whatever their entries are.
+_CATEGORICAL_TYPE = re.compile(r"categor|dictionary|bool", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Samples x features.
+
+    Attributes
+    ----------
+    values : ndarray or csc_array of shape (m, d)
+        Numbers; in a categorical column the codes 0, 1, ... of its categories. NaN where an entry is missing.
+    categorical : ndarray of bool of shape (d,)
+    names : ndarray of str of shape (d,), or None
+        Names of the columns, where all are strings.
+    categories : dict of int to ndarray
+        For each categorical column the categories that occur, in the order of their codes.
+    """
+
+    values: FloatArray | sparse.csc_array
+    categorical: NDArray[np.bool_]
+    names: Names
+    categories: dict[int, Array]
+
+
+def as_table(X: Any, categorical_features: Any = None, missing: str = "error", argument: str = "X") -> Table:
+    """Numbers and categories of an array, a dataframe or a sparse matrix.
+
+    Parameters
+    ----------
+    X : array-like, scipy sparse, pandas or polars DataFrame or pyarrow Table of shape (m, d)
+    categorical_features : None, "from_dtype", or anything that `column_mask` takes
+        Which columns are categories: none; those of strings, booleans and categorical types (of a dataframe; of
+        an array those of strings); or the given ones, where numbers are categories too.
+    missing : {"error", "neutral"}
+        Whether an entry may be missing: None, NaN, NA, NaT, null or masked.
+    argument : str
+        The name that error messages use.
+
+    Returns
+    -------
+    Table
+        Of float32 if all columns are, else of float64; an array of floats without categories is not copied, and
+        nothing sparse becomes dense. Categories are sorted, so codes do not depend on the order of the rows.
+
+    Examples
+    --------
+    >>> table = as_table([["red", 1.5], ["blue", 2.0], [None, 0.5]], "from_dtype", missing="neutral")
+    >>> table.values
+    array([[1. , 1.5],
+           [0. , 2. ],
+           [nan, 0.5]])
+    >>> table.categories
+    {0: array(['blue', 'red'], dtype=object)}
+    """
+    if missing not in ("error", "neutral"):
+        raise ValueError(f"missing is {missing!r}; accepted: 'error', 'neutral'")
+    data, names = _data(X, argument), _names(X, argument)
+    categorical = _categorical(data, categorical_features, names, argument)
+    values, categories = _values(data, categorical, names, argument)
+    _check_entries(values, missing, names, argument)
+    return Table(values, categorical, names, categories)
+
+
+def column_mask(columns: Any, n_features: int, names: Names, argument: str) -> NDArray[np.bool_]:
+    """The given columns as a mask.
+
+    Parameters
+    ----------
+    columns : None, str, int, or array-like of str, int or bool
+        No column, one, or several: by names, by indices from 0, or by a mask of all columns.
+    n_features : int
+    names : ndarray of str of shape (n_features,), or None
+    argument : str
+        The name that error messages use.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_features,)
+
+    Examples
+    --------
+    >>> column_mask(["age", "sex"], 3, np.array(["sex", "weight", "age"], dtype=object), "keep")
+    array([ True, False,  True])
+    """
+    mask = np.zeros(n_features, dtype=bool)
+    if columns is not None:
+        mask[_positions(columns, n_features, names, argument)] = True
+    return mask
+
+
+def group_of_columns(feature_groups: Any, n_features: int, names: Names) -> tuple[NDArray[np.intp], Array]:
+    """The group that each column belongs to.
+
+    Parameters
+    ----------
+    feature_groups : None, array-like of int or str, list of lists, or dict
+        Each column by itself; one label for each column; the columns of each group, as in `column_mask`; or the
+        same with labels, ``{label: columns}``. A column that is not mentioned is a group of its own.
+    n_features : int
+    names : ndarray of str of shape (n_features,), or None
+
+    Returns
+    -------
+    (ndarray of int of shape (n_features,), ndarray of shape (n_groups,))
+        The number of each column's group, in the order of their first columns, and the labels of the groups:
+        "group 0", "group 1", ... for a list of lists, and its name or index for a column that is not mentioned.
+
+    Examples
+    --------
+    >>> group_of_columns([7, 7, 3, 7], 4, None)
+    (array([0, 0, 1, 0]), array([7, 3]))
+    >>> group_of_columns({"size": [1, 2]}, 3, np.array(["sex", "weight", "height"], dtype=object))
+    (array([0, 1, 1]), array(['sex', 'size'], dtype=object))
+    """
+    label_of = _labels_of_columns(feature_groups, n_features, names)
+    labels = list(dict.fromkeys(label_of))
+    number = {label: position for position, label in enumerate(labels)}
+    integers = all(isinstance(label, Integral) for label in labels)
+    return np.array([number[label] for label in label_of]), np.array(labels) if integers else _objects(labels)
+
+
+def _data(X: Any, argument: str) -> Any:
+    """An array of numbers, a csc_array, or a list of columns that may be of different types."""
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError(f"{argument} is a polars LazyFrame, which has no data yet; call {argument}.collect() first")
+    is_array = not (sparse.issparse(X) or _is_frame(X))
+    array = _array(X, argument) if is_array else np.broadcast_to(0.0, X.shape)  # of this one, the shape is checked
+    check_array(array, dtype=None, ensure_all_finite=False, input_name=argument)
+    if is_array:
+        return array if array.dtype.kind in "fiub" else list(array.T)
+    return _csc(X, argument) if sparse.issparse(X) else _frame_data(X, argument)
+
+
+def _is_frame(X: Any) -> bool:
+    """Whether X is a dataframe of polars, pyarrow or pandas, none of which is imported."""
+    return hasattr(X, "iter_columns") or hasattr(X, "itercolumns") or (hasattr(X, "iloc") and X.ndim == 2)
+
+
+def _frame_data(X: Any, argument: str) -> Any:
+    for columns in ("iter_columns", "itercolumns"):
+        if hasattr(X, columns):
+            return list(getattr(X, columns)())
+    types = list(X.dtypes)
+    if all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in types):
+        return np.asarray(X)
+    if all(str(dtype).startswith("Sparse") and dtype.fill_value == 0 for dtype in types):
+        return _csc(X.sparse.to_coo(), argument)
+    return [column for _, column in X.items()]
+
+
+def _names(X: Any, argument: str) -> Names:
+    names = list(X.column_names if hasattr(X, "column_names") else X.columns) if _is_frame(X) else []
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"{argument} has {times} columns called {name!r}; accepted: names that differ")
+    return _objects(names)
+
+
+def _array(X: Any, argument: str) -> Array:
+    if np.ma.is_masked(X):
+        X = np.where(np.ma.getmaskarray(X), None, X.data)
+    try:
+        array = np.asarray(X)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"{argument} is no rectangular array: {error}") from None
+    listed_strings = array.dtype.kind == "U" and not hasattr(X, "dtype")
+    return np.array(X, dtype=object) if listed_strings else array  # numbers beside strings had become strings
+
+
+def _csc(X: Any, argument: str) -> sparse.csc_array:
+    if X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {argument} is sparse of dtype {X.dtype}; accepted: real numbers")
+    matrix = sparse.csc_array(_as_float(X))  # floats before entries given twice are added: other types overflow
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()  # it may share the user's memory
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _categorical(data: Any, wanted: Any, names: Names, argument: str) -> NDArray[np.bool_]:
+    n_features = len(data) if isinstance(data, list) else data.shape[1]
+    if isinstance(wanted, str) and wanted == "from_dtype":
+        wanted = [j for j, column in enumerate(data) if _has_categories(column)] if isinstance(data, list) else None
+    mask = column_mask(wanted, n_features, names, "categorical_features")
+    if sparse.issparse(data) and mask.any():
+        raise ValueError(f"categorical_features has columns of a sparse {argument}; accepted: None, or dense data")
+    return mask
+
+
+def _values(data: Any, categorical: NDArray[np.bool_], names: Names, argument: str) -> tuple[Any, dict[int, Array]]:
+    is_array = not isinstance(data, list)
+    if is_array and not categorical.any():
+        return _as_float(data), {}
+    columns = data.T if is_array else data
+    values, categories = list(_as_float(columns) if is_array else columns), {}
+    for j in np.flatnonzero(categorical).tolist() if is_array else range(len(columns)):
+        where = f"column {_shown(names, j)} of {argument}"
+        if categorical[j]:
+            values[j], categories[j] = _coded(columns[j], where)
+        else:
+            values[j] = _numbers(columns[j], where)
+    return np.column_stack(values), categories
+
+
+def _has_categories(column: Any) -> bool:
+    return bool(_CATEGORICAL_TYPE.match(_type_name(column))) or _has_strings(np.asarray(column))
+
+
+def _has_strings(array: Array) -> bool:
+    kind = array.dtype.kind
+    return kind in "UST" or (kind == "O" and any(isinstance(value, str | bytes) for value in array))
+
+
+def _type_name(column: Any) -> str:
+    return str(column.dtype if hasattr(column, "dtype") else column.type)
+
+
+def _coded(column: Any, where: str) -> tuple[FloatArray, Array]:
+    """Codes of a column's entries, and the categories."""
+    if isinstance(column, np.ndarray):
+        entries = column if column.dtype.kind in "fiub" else column.astype(object)
+    else:  # arrays would round large integers beside nulls, and fill the nulls of a pyarrow dictionary
+        entries = _objects(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
+    observed = ~_missing(entries)
+    codes = np.full(len(entries), np.nan)
+    try:
+        codes[observed], categories = _sorted_codes(entries[observed])
+    except TypeError as error:
+        raise TypeError(f"{where} has values that are no categories ({error}); accepted: strings, numbers") from None
+    if categories.dtype.kind in "fO" and any(value in (math.inf, -math.inf) for value in categories):
+        raise ValueError(f"{where} contains infinity; accepted: finite numbers")
+    return codes, categories
+
+
+def _sorted_codes(entries: Array) -> tuple[Array, Array]:
+    if entries.dtype.kind != "O":
+        categories, codes = np.unique(entries, return_inverse=True)
+        return codes, categories
+    values = sorted(set(entries), key=lambda value: (isinstance(value, str), value))  # numbers before strings
+    code = {value: position for position, value in enumerate(values)}
+    return np.array([code[value] for value in entries], dtype=np.intp), _objects(values)
+
+
+def _numbers(column: Any, where: str) -> Any:
+    """A column as floats, NaN where an entry is missing."""
+    name, array = _type_name(column), np.asarray(column)
+    if _has_strings(array) or (_CATEGORICAL_TYPE.match(name) and not name.lower().startswith("bool")):
+        accepted = "real numbers, or categories where categorical_features='from_dtype'"
+        raise TypeError(f"{where} has strings or categories (dtype {name}); accepted: {accepted}")
+    if array.dtype.kind == "O":
+        array = np.where(_missing(array), np.nan, array)
+    if array.dtype.kind not in "fiubO" or (array.dtype.kind == "O" and any(map(np.iscomplexobj, array))):
+        raise TypeError(f"{where} has dtype {name} (first value {array[0]}); accepted: real numbers")
+    try:
+        return _as_float(array)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"{where} has values that are no real numbers ({error}); accepted: real numbers") from None
+
+
+def _as_float(numbers: Any) -> Any:
+    dtype = numbers.dtype if numbers.dtype in (np.float32, np.float64) else np.float64
+    with np.errstate(over="ignore"):  # what is beyond float64 becomes infinite, and is reported
+        return numbers.astype(dtype, copy=False)
+
+
+def _missing(array: Array) -> Any:
+    return np.fromiter(map(_is_missing, array), bool, len(array)) if array.dtype.kind == "O" else np.isnan(array)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    differs = value != value  # noqa: PLR0124 - as NaN of every type, and NaT
+    return isinstance(differs, bool | np.bool_) and bool(differs)
+
+
+def _check_entries(values: Any, missing: str, names: Names, argument: str) -> None:
+    entries = values.data if sparse.issparse(values) else values
+    if not entries.size or (math.isfinite(entries.min()) and math.isfinite(entries.max())):  # both propagate NaN
+        return
+    if math.isinf(np.fmin.reduce(entries, axis=None)) or math.isinf(np.fmax.reduce(entries, axis=None)):
+        raise ValueError(f"{argument} contains infinity: {_found(np.isinf, values, names)}; accepted: finite numbers")
+    if missing == "error":
+        found = _found(np.isnan, values, names)
+        raise ValueError(f"{argument} contains NaN or null: {found}; accepted: complete data, or missing='neutral'")
+    unknown = np.flatnonzero(_all_missing(values))
+    if unknown.size:
+        raise ValueError(f"{argument} has no observed entry in column {_shown(names, unknown[0])}; accepted: some")
+
+
+def _found(test: Any, values: Any, names: Names) -> str:
+    rows, columns = _where(test, values)
+    return f"{len(rows)} entries, the first in row {rows[0]}, column {_shown(names, columns[0])}"
+
+
+def _all_missing(values: Any) -> Any:
+    if sparse.issparse(values):
+        return np.bincount(_where(np.isnan, values)[1], minlength=values.shape[1]) == values.shape[0]
+    return np.isnan(np.fmin.reduce(values, axis=0))  # fmin passes over NaN, without a mask of all entries
+
+
+def _where(test: Any, values: Any) -> Any:
+    """Rows and columns of the entries that pass a test, which zero does not pass."""
+    if sparse.issparse(values):
+        stored = np.flatnonzero(test(values.data))
+        return values.indices[stored], np.searchsorted(values.indptr, stored, side="right") - 1
+    return np.nonzero(test(values))
+
+
+def _positions(columns: Any, n_features: int, names: Names, argument: str) -> list[int]:
+    entries: list[Any] = [columns] if isinstance(columns, str | Integral) else _listed(columns, argument)
+    if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
+        if len(entries) != n_features:
+            raise ValueError(f"{argument} is a mask of {len(entries)} columns; accepted: a mask of {n_features}")
+        return [j for j, chosen in enumerate(entries) if chosen]
+    by_name = any(isinstance(entry, str) for entry in entries)
+    position = {column: j for j, column in enumerate(_own_labels(n_features, names) if by_name else range(n_features))}
+    for entry in entries:
+        if not isinstance(entry, str | Integral) or isinstance(entry, bool) or entry not in position:
+            known = ", ".join(map(repr, list(position)[:10])) + (", ..." if len(position) > 10 else "")
+            raise ValueError(
+                f"{argument} has {entry!r}, which is no column; accepted: a mask, or columns among {known}"
+            )
+    return [position[entry] for entry in entries]
+
+
+def _listed(values: Any, argument: str) -> list[Any]:
+    entries = values.tolist() if hasattr(values, "tolist") else values
+    if isinstance(entries, str) or not isinstance(entries, Iterable):
+        raise TypeError(f"{argument} is {values!r}; accepted: a list or an array")
+    return list(entries)
+
+
+def _own_labels(n_features: int, names: Names) -> list[Any]:
+    return list(range(n_features)) if names is None else list(names)
+
+
+def _labels_of_columns(feature_groups: Any, n_features: int, names: Names) -> list[Any]:
+    own = _own_labels(n_features, names)
+    if feature_groups is None:
+        return own
+    if isinstance(feature_groups, Mapping):
+        return _labels_of_members(feature_groups, own, names)
+    entries = _listed(feature_groups, "feature_groups")
+    if any(isinstance(entry, Iterable) and not isinstance(entry, str) for entry in entries):
+        return _labels_of_members({f"group {i}": columns for i, columns in enumerate(entries)}, own, names)
+    for entry in entries:
+        if not isinstance(entry, str | Integral) or isinstance(entry, bool):
+            raise TypeError(f"feature_groups has the label {entry!r}; accepted: integers, strings, or lists of columns")
+    if len(entries) != n_features:
+        raise ValueError(f"feature_groups has {len(entries)} labels; accepted: one for each of {n_features} columns")
+    return entries
+
+
+def _labels_of_members(members: Mapping[Any, Any], own: list[Any], names: Names) -> list[Any]:
+    label_of: dict[int, Any] = {}
+    for label, columns in members.items():
+        positions = _positions(columns, len(own), names, "feature_groups")
+        if not positions:
+            raise ValueError(f"feature_groups has no column in {label!r}; accepted: one or more in each group")
+        for j in positions:
+            if j in label_of:
+                raise ValueError(f"feature_groups has column {own[j]!r} twice: in {label_of[j]!r} and {label!r}")
+            label_of[j] = label
+    for j, name in enumerate(own):
+        if name in members and j not in label_of:
+            raise ValueError(f"feature_groups has the label {name!r}, which is a column in none of the groups")
+    return [label_of.get(j, name) for j, name in enumerate(own)]
+
+
+def _shown(names: Names, j: int) -> str:
+    return str(j) if names is None else repr(names[j])
+
+
+def _objects(values: list[Any]) -> Array:
+    return np.fromiter(values, dtype=object, count=len(values))  # of one dimension, whatever the values are

@@ -1,0 +1,134 @@
+"""Categories, missing entries, groups, kept columns and weights, alone and together, against the definitions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mixed_oracle
+from bahsic import BAHSIC, FOHSIC
+from bahsic.kernels import Gaussian, Laplacian, label_kernel
+
+pd = pytest.importorskip("pandas", reason="mixed tables come as dataframes; pandas is not installed")
+
+KERNELS = {2: Gaussian, 1: Laplacian}
+
+
+class Problem:
+    """A table with labels and options, as a user passes them and as the oracle takes them."""
+
+    def __init__(self, seed, *, categories, missing, groups, weights, keep, power=2, statistic="unbiased", m=16, d=6):
+        self.rng = np.random.default_rng(seed)
+        self.power, self.statistic, self.m, self.d = power, statistic, m, d
+        self.categorical = [bool(categories and j % 3 == 0) for j in range(d)]
+        self.columns = [self._column(j, missing=missing) for j in range(d)]
+        self.y = self.rng.integers(0, 3, m).tolist()
+        self.y[:3] = [0, 1, 2]
+        self.weights = self.rng.integers(0, 4, m) if weights else None
+        ids = self.rng.integers(0, d // 2, d) if groups else np.arange(d)
+        self.group_ids = [f"g{number}" for number in ids] if groups else None
+        labels = list(dict.fromkeys(ids.tolist()))
+        self.groups = [[j for j in range(d) if ids[j] == label] for label in labels]
+        self.keep = f"x{self.rng.integers(d)}" if keep else None
+        self.kept = [unit for unit, group in enumerate(self.groups) if keep and int(self.keep[1:]) in group]
+
+    def _column(self, j, *, missing):
+        if self.categorical[j]:
+            column = self.rng.choice(list("abcd")[: 2 + j % 3], self.m).tolist()
+            column[:2] = ["a", "b"]
+        elif j % 3 == 1:
+            column = self.rng.integers(0, 3, self.m).astype(float).tolist()
+            column[:2] = [0.0, 1.0]
+        else:
+            column = self.rng.normal(size=self.m).tolist()
+        if missing and j % 2 == 0:
+            for i in self.rng.choice(np.arange(4, self.m), self.m // 4, replace=False):
+                column[i] = None
+        return column
+
+    @property
+    def frame(self):
+        columns = {f"x{j}": column for j, column in enumerate(self.columns)}
+        return pd.DataFrame(
+            {
+                name: pd.Categorical(column) if is_category else np.array(column, dtype=float)
+                for (name, column), is_category in zip(columns.items(), self.categorical, strict=True)
+            }
+        )
+
+    def fitted(self, selector, **options):
+        return selector(
+            kernel=KERNELS[self.power](),
+            statistic=self.statistic,
+            target_kernel="multiclass",
+            categorical_features="from_dtype" if any(self.categorical) else None,
+            missing="neutral" if any(x is None for column in self.columns for x in column) else "error",
+            feature_groups=self.group_ids,
+            keep=self.keep,
+            step=1,
+            **options,
+        ).fit(self.frame, self.y, sample_weight=self.weights)
+
+    def oracle(self):
+        """What each column contributes to D, and W, of the repeated samples."""
+        columns, y = self.columns, self.y
+        if self.weights is not None:
+            columns, y = mixed_oracle.repeated(columns, y, self.weights)
+        D = mixed_oracle.totals(columns, self.categorical, self.power)
+        return D, mixed_oracle.weights_of_labels(label_kernel(y, "multiclass").gram(), self.statistic)
+
+
+def check(problem, selector):
+    """Every unit that leaves or enters is the one that the definition chooses, but for ties within rounding."""
+    D, W = problem.oracle()
+    fitted = problem.fitted(selector)
+    leaving = selector is BAHSIC
+    tolerance = 1e-10 * np.abs(W).sum()
+    inside = list(range(len(problem.groups))) if leaving else list(problem.kept)
+    unit_of = {j: unit for unit, group in enumerate(problem.groups) for j in group}
+    for step in fitted.path_:
+        changed = {unit_of[j] for j in step.features}
+        assert sorted(step.features) == sorted(j for unit in changed for j in problem.groups[unit])
+        (unit,) = changed
+        scores = _scores(D, W, problem, inside, leaving=leaving)
+        if scores is not None:
+            assert scores[unit] >= max(scores.values()) - tolerance
+        if not leaving:
+            inside.append(unit)
+        columns = [j for i in inside for j in problem.groups[i]]
+        assert step.n_features == len(columns)
+        assert step.hsic == pytest.approx(mixed_oracle.score(D, W, columns, 1 / (2 * len(columns))), abs=tolerance)
+        if leaving:
+            inside.remove(unit)
+    assert sorted(inside) == (problem.kept if leaving else list(range(len(problem.groups))))
+
+
+def _scores(D, W, problem, inside, *, leaving):
+    if leaving and len(inside) == 1:
+        return None
+    rounds = mixed_oracle.elimination_scores if leaving else mixed_oracle.selection_scores
+    return rounds(D, W, problem.groups, problem.kept, inside)
+
+
+@pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
+@pytest.mark.parametrize("power", [2, 1], ids=["Gaussian", "Laplacian"])
+@pytest.mark.parametrize("option", ["categories", "missing", "groups", "weights", "keep"])
+@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
+def test_each_option_equals_its_definition(selector, power, option, statistic):
+    options = dict.fromkeys(["categories", "missing", "groups", "weights", "keep"], False) | {option: True}
+    for seed in range(2):
+        check(Problem(seed, power=power, statistic=statistic, **options), selector)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    options=st.fixed_dictionaries(
+        {name: st.booleans() for name in ("categories", "missing", "groups", "weights", "keep")}
+    ),
+    power=st.sampled_from([2, 1]),
+    statistic=st.sampled_from(["unbiased", "biased"]),
+    selector=st.sampled_from([BAHSIC, FOHSIC]),
+)
+def test_all_options_together_equal_their_definitions(seed, options, power, statistic, selector):
+    check(Problem(seed, power=power, statistic=statistic, **options), selector)

@@ -1,0 +1,159 @@
+from importlib import import_module
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from bahsic.kernels import Delta, Gaussian, Laplacian, Linear
+from bahsic.related import cka
+from bahsic.similarity import redundancy
+
+
+def table(m=60, seed=0):
+    """Different kinds of columns: normal, skewed, a near copy, a function, of few values, heavy-tailed."""
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=(2, m))
+    columns = [x, np.exp(z), 3 - 2 * x + 1e-3 * z, x**2, rng.integers(0, 3, m), rng.standard_cauchy(m), 1e4 + z]
+    return np.column_stack(columns)
+
+
+def standardised(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def by_pairs(X, kernel):
+    d = X.shape[1]
+    return np.array([[cka(X[:, i], X[:, j], kernel, kernel) for j in range(d)] for i in range(d)])
+
+
+KERNELS = [Gaussian(), Gaussian("median"), Gaussian(3.0), Laplacian("median"), Linear(), Delta()]
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", *KERNELS], ids=str)
+def test_each_pair_is_its_alignment(kernel):
+    X = table()
+    found = redundancy(X, kernel=kernel)
+    assert_allclose(found, by_pairs(standardised(X), kernel), rtol=1e-8, atol=1e-11)
+    assert_array_equal(found, found.T)
+    assert_array_equal(np.diag(found), 1)
+    assert found.min() >= 0
+    assert found.max() <= 1
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 300.0], ids=["as it is", "nearly constant kernel", "narrow kernel"])
+def test_features_as_they_are(scale):
+    X = scale * table()[:, :5]
+    found = redundancy(X, kernel=Gaussian(0.5), standardize=False)
+    assert_allclose(found, by_pairs(X, Gaussian(0.5)), rtol=1e-8, atol=1e-10)
+
+
+def test_a_function_as_kernel():
+    def smaller(a, b):
+        return np.minimum.outer(np.ravel(a), np.ravel(b))
+
+    X = table()[:, :4]
+    assert_allclose(redundancy(X, kernel=smaller), by_pairs(standardised(X), smaller), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian("median"), Laplacian("median")], ids=str)
+def test_chunks_make_no_difference(monkeypatch, kernel):
+    X, module = table(), import_module("bahsic.similarity")
+    whole = redundancy(X, kernel=kernel)
+    monkeypatch.setattr(module, "_CHUNK_ENTRIES", 2 * len(X))
+    monkeypatch.setattr(module, "_MATRIX_ENTRIES", 3 * len(X) ** 2)
+    assert_allclose(redundancy(X, kernel=kernel), whole, rtol=1e-12)
+
+
+def test_copies_and_independent_features():
+    X = np.random.default_rng(1).normal(size=(1000, 5))
+    X[:, 4] = -7 * X[:, 0] + 0.01 * X[:, 1] + 100
+    found = redundancy(X)
+    assert found[0, 4] > 0.999
+    others = found[np.triu_indices(4, 1)]
+    assert 0 < others.min() <= others.max() < 0.01
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_a_full_factorial_design_is_independent(kernel):
+    first, second = np.sqrt(np.arange(5)), np.exp(np.arange(7))
+    design = np.array([(a, b) for a in first for b in second])
+    assert_array_equal(redundancy(design, kernel=kernel), np.eye(2))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_copies_are_alike_and_no_more(kernel):
+    X = np.outer(np.random.default_rng(2).normal(size=40), np.arange(1, 12))
+    found = redundancy(X, kernel=kernel)
+    assert_allclose(found, 1, rtol=1e-13)
+    assert found.max() <= 1
+
+
+def test_constant_features():
+    X = table()
+    X[:, [1, 3]] = [5.0, 0.1]
+    found = redundancy(X)
+    assert_array_equal(found[[1, 3]], np.eye(7)[[1, 3]])
+    assert_allclose(found[np.ix_([0, 2, 4], [0, 2, 4])], redundancy(X[:, [0, 2, 4]]), rtol=1e-12)
+    assert_array_equal(redundancy(np.ones((5, 3))), np.eye(3))
+
+
+def test_which_features():
+    X = table()
+    whole, chosen = redundancy(X), [4, 0, 2]
+    expected = whole[np.ix_(chosen, chosen)]
+    mask = np.isin(np.arange(7), chosen)
+    for matrix in (X, X.tolist(), sparse.csr_array(X), sparse.coo_matrix(X)):
+        assert_allclose(redundancy(matrix, chosen), expected, rtol=1e-12)
+        assert_allclose(redundancy(matrix, mask), whole[np.ix_(mask, mask)], rtol=1e-12)
+        assert_allclose(redundancy(matrix), whole, rtol=1e-12)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_names(library):
+    frames = pytest.importorskip(library)
+    X = table()
+    data = dict(zip("abcdefg", X.T, strict=True))
+    frame = frames.table(data) if library == "pyarrow" else frames.DataFrame(data)
+    chosen = [4, 0, 2]
+    expected = redundancy(X, chosen)
+    assert_allclose(redundancy(frame, ["e", "a", "c"]), expected, rtol=1e-12)
+    assert_allclose(redundancy(frame, chosen), expected, rtol=1e-12)
+    assert_allclose(redundancy(frame), redundancy(X), rtol=1e-12)
+    with pytest.raises(ValueError, match="features has 'z'; accepted: names of columns of X, such as 'a'"):
+        redundancy(frame, ["a", "z"])
+    data["c"] = np.where(np.arange(60) == 7, np.nan, data["c"])
+    frame = frames.table(data) if library == "pyarrow" else frames.DataFrame(data)
+    with pytest.raises(ValueError, match=r"X contains NaN .*row 7, column 'c'"):
+        redundancy(frame, ["b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        ([0, 7], "features has 7; accepted: numbers of columns from 0 to 6"),
+        ([-1], "features has -1; accepted"),
+        ([], r"features is \[\]; accepted: one or more"),
+        ("a", "features is 'a'; accepted: one or more"),
+        (["a"], "features has 'a', X has no names"),
+        ([True, False], "features is a mask of length 2 with 1 true entries; accepted: length 7"),
+        ([False] * 7, "a mask of length 7 with 0 true entries"),
+        ([0.5], "features has 0.5, X has no names"),
+    ],
+)
+def test_bad_features(features, message):
+    with pytest.raises(ValueError, match=message):
+        redundancy(table(), features)
+
+
+def test_bad_data_and_kernels():
+    X = table()
+    X[3, 5] = np.nan
+    with pytest.raises(ValueError, match=r"X contains NaN .*row 3, column 5"):
+        redundancy(X, [4, 5])
+    with pytest.raises(ValueError, match="kernel is 'precomputed'"):
+        redundancy(table(), kernel="precomputed")
+    with pytest.raises(ValueError, match="'optimise', which needs labels"):
+        redundancy(table(), kernel=Gaussian("optimise"))
+    with pytest.raises(ValueError, match=r"X has values up to .*; accepted with standardize=False: up to 1e"):
+        redundancy(table() * 1e200, standardize=False)

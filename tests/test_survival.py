@@ -1,0 +1,205 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bahsic import BAHSIC, hsic
+from bahsic.kernels import Gaussian, label_kernel
+from bahsic.kernels.survival import survival_vectors
+
+FIELDS = [("event", bool), ("time", float)]
+
+
+def subjects(event, time):
+    return np.array(list(zip(event, time, strict=True)), dtype=FIELDS)
+
+
+def random_subjects(m=60, seed=0, n_times=12):
+    """Subjects with ties, about a third of them censored."""
+    rng = np.random.default_rng(seed)
+    return subjects(rng.random(m) < 0.65, rng.integers(0, n_times, m) / 4)
+
+
+def squared_distances(y, sample_weight=None):
+    V = survival_vectors(y, sample_weight)
+    return np.square(V[:, None] - V).sum(axis=2)
+
+
+def by_definition(y):
+    """Squared distances with loops over the event times, the risk sets counted one by one."""
+    times, survival, before, atoms = sorted({t for e, t in y.tolist() if e}), {}, 1.0, {}
+    for t in times:
+        at_risk = sum(time >= t for _, time in y.tolist())
+        deaths = sum(event and time == t for event, time in y.tolist())
+        survival[t] = before * (1 - deaths / at_risk)
+        atoms[t] = before - survival[t]
+        before = survival[t]
+
+    def curve(event, time, u):
+        if event:
+            return float(u < time)
+        known = min([survival[t] for t in times if t <= time], default=1.0)
+        return 1.0 if u <= time else survival[u] / known
+
+    def distance(a, b):
+        return sum((curve(*a, u) - curve(*b, u)) ** 2 * atoms[u] for u in times)
+
+    return [[distance(a, b) for b in y.tolist()] for a in y.tolist()]
+
+
+def test_by_hand():
+    # S is 4/5 after 1 and, with three at risk, 8/15 after 3 and 4/15 after 4; F has the atoms 1/5, 4/15, 4/15.
+    y = subjects([True, False, True, True, False], [1, 2, 3, 4, 5])
+    curves = np.array([[0, 0, 0], [1, 2 / 3, 1 / 3], [1, 0, 0], [1, 1, 0], [1, 1, 1]])
+    assert_allclose(survival_vectors(y), curves * np.sqrt([1 / 5, 4 / 15, 4 / 15]), rtol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_definition(seed):
+    y = random_subjects(seed=seed)
+    assert_allclose(squared_distances(y), by_definition(y), rtol=1e-10, atol=1e-14)
+
+
+def test_without_censoring_time_counts_by_its_ranks():
+    time = np.random.default_rng(0).permutation(40) ** 2.0
+    ranks = np.argsort(np.argsort(time))
+    expected = np.abs(np.subtract.outer(ranks, ranks)) / 40
+    assert_allclose(squared_distances(subjects(np.ones(40), time)), expected, rtol=1e-12, atol=1e-15)
+
+
+def test_without_censoring_ties_count_by_the_events_before():
+    time = np.array([1.0, 1.0, 1.0, 2.0, 5.0, 5.0, 7.0, 1.0])
+    before = np.array([np.mean(time < t) for t in time])
+    expected = np.abs(np.subtract.outer(before, before))
+    assert_allclose(squared_distances(subjects(np.ones(8), time)), expected, rtol=1e-12, atol=1e-15)
+
+
+def test_the_kernel():
+    y = random_subjects()
+    labels = label_kernel(y)
+    D = np.array(by_definition(y))
+    distances = np.sqrt(D[np.triu_indices(len(y), 1)])
+    assert labels.name == "survival"
+    assert labels.vectors is None
+    assert isinstance(labels.kernel, Gaussian)
+    assert_allclose(labels.gram(), np.exp(-D / (2 * np.median(distances) ** 2)), rtol=1e-10)
+    assert_array_equal(label_kernel(y, "survival").gram(), labels.gram())
+
+
+@pytest.mark.parametrize("transformation", [np.sqrt, np.exp, lambda t: 1e6 * t**3])
+def test_increasing_functions_of_time_change_nothing(transformation):
+    y = random_subjects()
+    assert_array_equal(survival_vectors(subjects(y["event"], transformation(y["time"]))), survival_vectors(y))
+
+
+def test_subjects_in_any_order():
+    y = random_subjects()
+    order = np.random.default_rng(1).permutation(len(y))
+    assert_allclose(survival_vectors(y[order]), survival_vectors(y)[order], rtol=1e-14)
+
+
+@pytest.mark.parametrize(("m", "n_times"), [(60, 12), (2000, 10**6)], ids=["ties", "shared columns"])
+def test_weights_are_repetitions(m, n_times):
+    y = random_subjects(m, n_times=n_times)
+    weights = np.random.default_rng(2).integers(0, 4, m)
+    index = np.repeat(np.arange(m), weights)
+    assert_allclose(survival_vectors(y, weights)[index], survival_vectors(y[index]), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
+def test_weighted_hsic_is_that_of_the_repeated_sample(statistic):
+    y = random_subjects()
+    x = y["time"] + np.random.default_rng(3).normal(size=len(y))
+    weights = np.random.default_rng(2).integers(0, 4, len(y))
+    index = np.repeat(np.arange(len(y)), weights)
+    expected = hsic(x[index], y[index], statistic=statistic)
+    assert_allclose(hsic(x, y, statistic=statistic, sample_weight=weights), expected, rtol=1e-10)
+
+
+def test_weights_of_very_different_size():
+    y = subjects([True, True, False, True, False], [1, 2, 2.5, 3, 4])
+    assert np.isfinite(survival_vectors(y, [1e-30, 1e30, 1e-30, 1e-30, 1.0])).all()
+
+
+@pytest.mark.parametrize("m", [900, 1500, 4000])
+def test_many_event_times_share_columns(m):
+    y = random_subjects(m, n_times=10**6)
+    parts = np.random.default_rng(4).choice(m, 80, replace=False)
+    V = survival_vectors(y)
+    lost = exact_distances(y, parts) - np.square(V[parts][:, None] - V[parts]).sum(axis=2)
+    assert V.shape[1] <= 512
+    assert lost.min() >= -1e-12
+    assert 1e-4 < lost.max() <= 1 / 256
+    assert lost.mean() < 1 / 1024
+
+
+def exact_distances(y, parts):
+    """Squared distances of some of many subjects: all event times, without sharing."""
+    times = np.unique(y["time"][y["event"]])
+    at_risk = (y["time"] >= times[:, None]).sum(axis=1)
+    deaths = (y["time"][y["event"]] == times[:, None]).sum(axis=1)
+    S = np.cumprod(1 - deaths / at_risk)
+    atoms = -np.diff(S, prepend=1.0)
+    curves = []
+    for event, time in y[parts].tolist():
+        known = np.append(1.0, S)[np.searchsorted(times, time, side="right")]
+        curves.append(np.where(times < time, 1.0, 0.0) if event else np.where(times <= time, 1.0, S / known))
+    C = np.array(curves) * np.sqrt(atoms)
+    return np.square(C[:, None] - C).sum(axis=2)
+
+
+def test_all_censored_after_the_last_event_are_alike():
+    y = subjects([True, True, False, False, False], [1, 2, 2, 3, 9])
+    V = survival_vectors(y)
+    assert_array_equal(V[2:], np.repeat(V[2:3], 3, axis=0))
+    assert_array_equal(V[1] != V[2], [False, True])  # dead at 2, or seen alive at 2
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_dataframes(library):
+    frames = pytest.importorskip(library)
+    y = random_subjects()
+    frame = frames.DataFrame({"died": y["event"], "days": y["time"]})
+    assert_array_equal(label_kernel(frame, "survival").gram(), label_kernel(y).gram())
+
+
+def test_any_names_and_any_numbers():
+    y = random_subjects()
+    other = np.rec.fromarrays([y["event"], (4 * y["time"]).astype(int)], names="delta,weeks")
+    assert_array_equal(survival_vectors(other), survival_vectors(y))
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (subjects([False, False], [1, 2]), "y has no event among 2 subjects"),
+        (subjects([True, True], [1, -2]), r"y has the time -2.0 in column 'time'; accepted: times from 0 on"),
+        (subjects([True, True], [1, np.nan]), r"y has 1 entries that are NaN .*row 1, column 'time'"),
+        (subjects([True, True], [np.inf, 1]), r"y has 1 entries that are NaN or infinite.*row 0, column 'time'"),
+        (np.array([(1, 2.0)], [("e", int), ("t", float)]), r"columns 'e' \(int64\), 't' \(float64\); accepted"),
+        (np.array([(True, "a")], [("e", bool), ("t", "U1")]), "accepted for survival: a structured array"),
+        (np.array([(True, 1.0, 2.0)], [("e", bool), ("t", float), ("u", float)]), "y has 3 columns; accepted"),
+        (np.ones((4, 2)), "y has type ndarray, no fields; accepted for survival"),
+    ],
+)
+def test_bad_survival_times(y, message):
+    with pytest.raises(ValueError, match=message):
+        label_kernel(y, "survival")
+
+
+def test_no_event_among_those_present():
+    with pytest.raises(ValueError, match="y has no event"):
+        label_kernel(subjects([True, False], [1, 2]), sample_weight=[0, 1])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("target_kernel", ["auto", "survival"])
+def test_an_interaction_in_the_hazard_is_found(seed, target_kernel):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 12))
+    hazard = np.exp(1.5 * np.sign(X[:, 3]) * np.sign(X[:, 8]))
+    death, censoring = rng.exponential(1 / hazard), rng.exponential(2.5, size=200)
+    y = subjects(death <= censoring, np.minimum(death, censoring))
+    assert 0.2 < 1 - y["event"].mean() < 0.4
+    selector = BAHSIC(2, target_kernel=target_kernel).fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [3, 8]
+    assert selector.target_kernel_ == "survival"

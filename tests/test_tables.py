@@ -1,0 +1,648 @@
+"""What users pass as X, read as a table, and how it is refused."""
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from bahsic.tables import as_table, column_mask, group_of_columns
+
+# One table in every container: a name, then what its entries are.
+COLUMNS = {
+    "height": [1.5, None, 0.5, 2.0],
+    "colour": ["red", "blue", None, "red"],
+    "n": [3, 1, 2, 2],
+    "smokes": [True, False, True, None],
+}
+CODES = np.array([[1.5, 1.0, 3.0, 1.0], [np.nan, 0.0, 1.0, 0.0], [0.5, np.nan, 2.0, 1.0], [2.0, 1.0, 2.0, np.nan]])
+CATEGORIES = {1: ["blue", "red"], 3: [False, True]}
+FORMATS = ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"]
+
+
+def in_pandas(columns):
+    return pytest.importorskip("pandas").DataFrame(columns)
+
+
+def in_nullable_pandas(columns):
+    with np.errstate(invalid="ignore"):  # pandas 2 tries whether infinity is an integer
+        return in_pandas(columns).convert_dtypes()
+
+
+def in_arrow_pandas(columns):
+    pytest.importorskip("pyarrow")
+    with np.errstate(invalid="ignore"):
+        return in_pandas(columns).convert_dtypes(dtype_backend="pyarrow")
+
+
+def in_polars(columns):
+    return pytest.importorskip("polars").DataFrame(columns)
+
+
+def in_pyarrow(columns):
+    return pytest.importorskip("pyarrow").table(columns)
+
+
+def in_record_batch(columns):
+    return in_pyarrow(columns).to_batches()[0]
+
+
+def in_objects(columns):
+    array = np.empty((4, len(columns)), dtype=object)
+    for j, entries in enumerate(columns.values()):
+        array[:, j] = entries
+    return array
+
+
+def in_lists(columns):
+    return [list(row) for row in zip(*columns.values(), strict=True)]
+
+
+FRAMES = [in_pandas, in_nullable_pandas, in_arrow_pandas, in_polars, in_pyarrow, in_record_batch]
+CONTAINERS = [*FRAMES, in_objects, in_lists]
+
+
+def assert_same_categories(found, expected):
+    assert {j: categories.tolist() for j, categories in found.items()} == expected
+
+
+# The same table through each container
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_every_container_gives_the_same_table(container):
+    table = as_table(container(COLUMNS), [1, 3], missing="neutral")
+    assert_array_equal(table.values, CODES)
+    assert table.values.dtype == np.float64
+    assert table.categorical.tolist() == [False, True, False, True]
+    assert_same_categories(table.categories, CATEGORIES)
+
+
+@pytest.mark.parametrize("container", FRAMES)
+def test_names_of_dataframes(container):
+    table = as_table(container(COLUMNS), ["smokes", "colour"], missing="neutral")
+    assert table.names.tolist() == list(COLUMNS)
+    assert all(type(name) is str for name in table.names)
+    assert_array_equal(table.values, CODES)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_categories_by_type(container):
+    columns = COLUMNS | {"smokes": [True, False, True, True]}  # pandas keeps booleans with None as objects
+    table = as_table(container(columns), "from_dtype", missing="neutral")
+    assert table.categorical.tolist() == [False, True, False, container in FRAMES]
+    assert_array_equal(table.values, np.column_stack([CODES[:, :3], [1, 0, 1, 1]]))
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("names", [["height", "n", "smokes"], ["n"]])
+def test_numbers_alone(container, names):
+    table = as_table(container({name: COLUMNS[name] for name in names}), missing="neutral")
+    assert_array_equal(table.values, CODES[:, [list(COLUMNS).index(name) for name in names]])
+    assert not table.categorical.any()
+    assert table.categories == {}
+
+
+@pytest.mark.parametrize("container", [in_pandas, in_polars, in_pyarrow, in_objects, in_lists])
+def test_large_integers_beside_missing_ones_are_different_categories(container):
+    entries = [2**60, 2**60 + 1, None, 2**60 + 1]
+    if container is in_pandas:
+        entries = pytest.importorskip("pandas").array(entries, dtype="Int64")
+    table = as_table(container({"id": entries}), [0], missing="neutral")
+    assert_array_equal(table.values[:, 0], [0, 1, np.nan, 1])
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.sampled_from(["a", "b", "A", ""]), st.integers(-2, 2)), min_size=1), st.randoms()
+)
+def test_codes_do_not_depend_on_the_order_of_rows(entries, random):
+    entries = [*entries, "z"]  # one is observed
+    order = random.sample(range(len(entries)), len(entries))
+    table, shuffled = (
+        as_table([[entry] for entry in rows], [0], missing="neutral") for rows in (entries, [entries[i] for i in order])
+    )
+    assert_array_equal(table.values[order], shuffled.values)
+    assert_same_categories(table.categories, {0: shuffled.categories[0].tolist()})
+    for entry, code in zip(entries, table.values[:, 0], strict=True):
+        assert np.isnan(code) if entry is None else table.categories[0][int(code)] == entry
+
+
+@pytest.mark.parametrize("array", [[[3.0], [-1.0], [np.nan], [3.0]], np.array([[3], [-1], [3], [7]], dtype=np.int8)])
+def test_numbers_may_be_categories(array):
+    array = np.asarray(array)
+    table = as_table(array, [True], missing="neutral")
+    levels = np.unique(array[~np.isnan(array)])
+    assert_array_equal(table.values[:, 0], [np.nan if np.isnan(x) else levels.tolist().index(x) for x in array[:, 0]])
+    assert_array_equal(table.categories[0], levels)
+    assert table.categories[0].dtype == array.dtype
+
+
+def test_tuples_may_be_categories():
+    X = np.empty((3, 1), dtype=object)
+    X[:, 0] = [(1, 2), (0, 5), (1, 2)]
+    table = as_table(X, [0])
+    assert_array_equal(table.values[:, 0], [1, 0, 1])
+    assert_same_categories(table.categories, {0: [(0, 5), (1, 2)]})
+
+
+# Arrays
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_floats_are_not_copied(dtype, order):
+    X = np.ones((3, 2), dtype=dtype, order=order)
+    X.setflags(write=False)
+    assert as_table(X).values is X
+    assert as_table(X, "from_dtype").values is X
+
+
+def test_memory_maps_are_read_in_place(tmp_path):
+    np.save(tmp_path / "X.npy", np.arange(6.0).reshape(3, 2))
+    X = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert np.shares_memory(as_table(X).values, X)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.float16, np.longdouble, object])
+def test_other_numbers_become_float64(dtype):
+    for categorical in (None, [0]):
+        table = as_table(np.array([[1, 0], [0, 1]], dtype=dtype), categorical)
+        assert table.values.dtype == np.float64
+        assert_array_equal(table.values, [[1.0, 0.0], [0.0, 1.0]])
+
+
+def test_columns_of_float32_stay_so_beside_no_others():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": np.float32([1, 2]), "b": np.float32([0, 1])})
+    assert as_table(frame).values.dtype == np.float32
+    assert as_table(frame.assign(c=[1, 2])).values.dtype == np.float64
+    assert as_table(frame.assign(c=["u", "v"]), "from_dtype").values.dtype == np.float64
+    assert as_table(frame.astype("Float32")).values.dtype == np.float32
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.float32("nan"), Decimal("nan"), np.datetime64("NaT")])
+@pytest.mark.parametrize("categorical", [None, [0]])
+def test_what_counts_as_missing(missing, categorical):
+    X = np.array([[2], [missing], [Decimal("0.5")]], dtype=object)
+    expected = [2.0, np.nan, 0.5] if categorical is None else [1, np.nan, 0]
+    assert_array_equal(as_table(X, categorical, missing="neutral").values[:, 0], expected)
+
+
+def test_missing_values_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    X = np.array([[1.0, "a"], [pandas.NA, pandas.NaT]], dtype=object)
+    assert_array_equal(as_table(X, "from_dtype", missing="neutral").values, [[1, 0], [np.nan, np.nan]])
+
+
+def test_masked_entries_are_missing():
+    X = np.ma.masked_array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
+    assert_array_equal(as_table(X, missing="neutral").values, [[1, np.nan], [3, 4]])
+    with pytest.raises(ValueError, match="1 entries, the first in row 0, column 1"):
+        as_table(X)
+
+
+def test_numbers_listed_beside_strings_stay_numbers():
+    table = as_table([[10.0, "a"], [9.0, "b"]], "from_dtype")
+    assert table.categorical.tolist() == [False, True]
+    assert table.values[:, 0].tolist() == [10.0, 9.0]
+
+
+@pytest.mark.parametrize("dtype", ["U1", "S1", "T", object])
+def test_arrays_of_strings(dtype):
+    X = np.array([["b", "x"], ["a", "x"]]).astype("S1" if dtype == "S1" else dtype)
+    table = as_table(X, "from_dtype")
+    assert table.categorical.all()
+    assert_array_equal(table.values, [[1, 0], [0, 0]])
+
+
+# Sparse
+
+
+def sparse_example(dtype=np.float64):
+    dense = np.zeros((5, 4), dtype=dtype)
+    dense[[0, 2, 4, 4], [1, 3, 1, 0]] = [1, 2, 3, 1]
+    return dense
+
+
+@pytest.fixture
+def _never_dense(monkeypatch):
+    def refused(*_args, **_kwargs):
+        raise AssertionError("the matrix became dense")
+
+    for kind in FORMATS:
+        for suffix in ("array", "matrix"):
+            for method in ("toarray", "todense"):
+                monkeypatch.setattr(getattr(sparse, f"{kind}_{suffix}"), method, refused)
+
+
+@pytest.mark.parametrize("suffix", ["array", "matrix"])
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, bool])
+@pytest.mark.usefixtures("_never_dense")
+def test_every_sparse_format(kind, suffix, dtype):
+    dense = sparse_example(dtype)
+    values = as_table(getattr(sparse, f"{kind}_{suffix}")(dense)).values
+    assert type(values) is sparse.csc_array
+    assert values.dtype == (np.float32 if dtype is np.float32 else np.float64)
+    rebuilt = np.zeros(dense.shape)
+    columns = np.repeat(np.arange(4), np.diff(values.indptr))
+    rebuilt[values.indices, columns] = values.data
+    assert_array_equal(rebuilt, dense)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int8, bool])
+@pytest.mark.parametrize("kind", ["coo", "csr", "csc"])
+def test_entries_given_twice_are_added(kind, dtype):
+    big = 100 if dtype is np.int8 else 1  # twice as much is beyond int8
+    data, twice = np.array([big, big], dtype=dtype), np.array([1, 1])
+    X = {
+        "coo": sparse.coo_array((data, (twice, np.array([0, 0]))), shape=(3, 1)),
+        "csr": sparse.csr_array((data, np.array([0, 0]), np.array([0, 0, 2, 2])), shape=(3, 1)),
+        "csc": sparse.csc_array((data, twice, np.array([0, 2])), shape=(3, 1)),
+    }[kind]
+    values = as_table(X).values
+    assert values.data.tolist() == [2 * big]
+    assert X.data.tolist() == [big, big]
+
+
+def test_sparse_floats_are_not_copied():
+    X = sparse.csc_matrix(sparse_example())
+    X.data.setflags(write=False)
+    assert np.shares_memory(as_table(X).values.data, X.data)
+
+
+def test_missing_entries_of_sparse_data():
+    X = sparse_example()
+    X[3, 1] = X[2, 1] = np.nan
+    with pytest.raises(ValueError, match=r"X contains NaN or null: 2 entries, the first in row 2, column 1; accepted"):
+        as_table(sparse.csr_array(X))
+    assert_array_equal(as_table(sparse.csr_array(X), missing="neutral").values.toarray(), X)
+    X[:, 2] = np.nan
+    with pytest.raises(ValueError, match="X has no observed entry in column 2"):
+        as_table(sparse.csr_array(X), missing="neutral")
+
+
+def test_sparse_data_without_any_entry():
+    assert as_table(sparse.csr_array((3, 2))).values.shape == (3, 2)
+
+
+@pytest.mark.usefixtures("_never_dense")
+def test_many_sparse_columns():
+    rng = np.random.default_rng(0)
+    rows, columns = rng.integers(350, size=35_000), rng.integers(100_000, size=35_000)
+    values = as_table(sparse.coo_array((np.ones(35_000), (rows, columns)), shape=(350, 100_000))).values
+    assert_array_equal(values.sum(axis=0), np.bincount(columns, minlength=100_000))
+    assert_array_equal(values.sum(axis=1), np.bincount(rows, minlength=350))
+
+
+def test_sparse_pandas():
+    pandas = pytest.importorskip("pandas")
+    dense = sparse_example()
+    frame = pandas.DataFrame.sparse.from_spmatrix(sparse.csr_array(dense), columns=list("abcd"))
+    table = as_table(frame)
+    assert_array_equal(table.values.toarray(), dense)
+    assert table.names.tolist() == list("abcd")
+    assert_array_equal(as_table(frame.assign(e=1.0)).values, np.column_stack([dense, np.ones(5)]))
+    filled = pandas.DataFrame({"a": pandas.arrays.SparseArray([1.0, 1.0, 0.0], fill_value=1.0)})
+    assert_array_equal(as_table(filled).values, [[1.0], [1.0], [0.0]])
+
+
+@pytest.mark.parametrize("categorical", [[1], [False, True, False, False]])
+def test_sparse_categories(categorical):
+    X = sparse.csr_array(sparse_example())
+    with pytest.raises(ValueError, match=r"categorical_features has columns of a sparse X; accepted: None, or dense"):
+        as_table(X, categorical)
+    for none in (None, "from_dtype", [], [False] * 4):
+        assert not as_table(X, none).categorical.any()
+
+
+# Types of dataframes
+
+
+def test_categorical_types_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    entries = pandas.Categorical(["b", None, "a"], categories=["z", "b", "a"])
+    table = as_table(pandas.DataFrame({"c": entries, "x": [1, 2, 3]}), "from_dtype", missing="neutral")
+    assert_array_equal(table.values, [[1, 1], [np.nan, 2], [0, 3]])
+    assert_same_categories(table.categories, {0: ["a", "b"]})  # "z" does not occur
+    for dtype in ("category", "string", "bool", "boolean", object):
+        values = [True, False] if "bool" in str(dtype) else ["u", "v"]
+        frame = pandas.DataFrame({"c": pandas.Series(values, dtype=dtype)})
+        assert as_table(frame, "from_dtype").categorical.tolist() == [True]
+    assert not as_table(pandas.DataFrame({"c": pandas.Series([1, 2], dtype=object)}), "from_dtype").categorical.any()
+
+
+@pytest.mark.parametrize("dtype", ["Categorical", "Enum", "String", "Boolean"])
+def test_categorical_types_of_polars(dtype):
+    polars = pytest.importorskip("polars")
+    wanted = polars.Enum(["z", "b", "a"]) if dtype == "Enum" else getattr(polars, dtype)
+    entries = [True, None, False] if dtype == "Boolean" else ["b", None, "a"]
+    table = as_table(polars.DataFrame({"c": polars.Series(entries, dtype=wanted)}), "from_dtype", missing="neutral")
+    assert_array_equal(table.values[:, 0], [1, np.nan, 0])
+    assert_same_categories(table.categories, {0: [entries[2], entries[0]]})
+
+
+@pytest.mark.parametrize("dtype", ["dictionary", "string", "large_string", "string_view", "bool_"])
+def test_categorical_types_of_pyarrow(dtype):
+    pyarrow = pytest.importorskip("pyarrow")
+    entries = [True, None, False] if dtype == "bool_" else ["b", None, "a"]
+    column = pyarrow.array(entries) if dtype == "dictionary" else pyarrow.array(entries, getattr(pyarrow, dtype)())
+    column = column.dictionary_encode() if dtype == "dictionary" else column
+    table = as_table(pyarrow.table({"c": column}), "from_dtype", missing="neutral")
+    assert_array_equal(table.values[:, 0], [1, np.nan, 0])
+    assert_same_categories(table.categories, {0: [entries[2], entries[0]]})
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_numbers_of_a_categorical_type(library):
+    frames = pytest.importorskip(library)
+    column = frames.Categorical([7, 5, 7]) if library == "pandas" else frames.array([7, 5, 7]).dictionary_encode()
+    X = frames.DataFrame({"c": column}) if library == "pandas" else frames.table({"c": column})
+    assert_same_categories(as_table(X, "from_dtype").categories, {0: [5, 7]})
+    with pytest.raises(TypeError, match=r"column 'c' of X has strings or categories .*'from_dtype'"):
+        as_table(X)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_series_are_no_tables(library):
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D array instead"):
+        as_table(pytest.importorskip(library).Series([1.0, 2.0]))
+
+
+def test_records_are_no_strings():
+    pyarrow = pytest.importorskip("pyarrow")
+    with pytest.raises(TypeError, match=r"column 'c' of X has values that are no real numbers"):
+        as_table(pyarrow.table({"c": [{"a": 1}]}), "from_dtype")
+
+
+@pytest.mark.parametrize("names", [[0, 1], ["a", 1], [("a", "b"), ("a", "c")]])
+def test_names_that_are_no_strings(names):
+    pandas = pytest.importorskip("pandas")
+    assert as_table(pandas.DataFrame(np.ones((2, 2)), columns=pandas.Index(names, tupleize_cols=False))).names is None
+
+
+def test_duplicate_names():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="X has 2 columns called 'b'; accepted: names that differ"):
+        as_table(pandas.DataFrame(np.ones((2, 3)), columns=["a", "b", "b"]))
+
+
+def test_lazy_frame():
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match=r"Z is a polars LazyFrame.*Z\.collect\(\)"):
+        as_table(polars.DataFrame({"a": [1.0]}).lazy(), argument="Z")
+
+
+# Refused
+
+
+@pytest.mark.parametrize("container", FRAMES)
+@pytest.mark.parametrize(
+    ("column", "error", "message"),
+    [
+        (["u", None, "v", "u"], TypeError, r"column 'bad' of X has strings or categories \(dtype .*'from_dtype'"),
+        (
+            [1.0, None, 2.0, None],
+            ValueError,
+            r"X contains NaN or null: 2 entries, the first in row 1, column 'bad'; .*'neutral'",
+        ),
+        ([1.0, 2.0, np.inf, 1.0], ValueError, "X contains infinity: 1 entries, the first in row 2, column 'bad'"),
+        (
+            np.array(["2020-01-01"] * 4, dtype="M8[ms]"),
+            TypeError,
+            "column 'bad' of X has dtype .*accepted: real numbers",
+        ),
+    ],
+)
+def test_errors_name_the_column(container, column, error, message):
+    with pytest.raises(error, match=message):
+        as_table(container({"good": [1.0, 2.0, 3.0, 4.0], "bad": column}))
+
+
+@pytest.mark.parametrize("container", FRAMES)
+def test_columns_without_any_observed_entry(container):
+    X = container({"good": [1.0, None, 3.0], "bad": [None, None, None]})
+    for categorical in (None, ["bad"]):
+        with pytest.raises(ValueError, match="X has no observed entry in column 'bad'; accepted: some"):
+            as_table(X, categorical, missing="neutral")
+
+
+@pytest.mark.parametrize("missing", ["error", "neutral"])
+@pytest.mark.parametrize("X", [[[1.0, np.nan], [0.0, -np.inf]], [[np.inf, np.nan], [0.0, 0.0]], [[1.0, -np.inf]]])
+def test_infinite_values_are_always_refused(X, missing):
+    row, column = np.argwhere(np.isinf(X))[0]
+    with pytest.raises(ValueError, match=f"X contains infinity: 1 entries, the first in row {row}, column {column}"):
+        as_table(X, missing=missing)
+    for categories in (X, np.array(X, dtype=object)):
+        with pytest.raises(ValueError, match=f"column {column} of X contains infinity"):
+            as_table(categories, [0, 1], missing=missing)
+    with pytest.raises(ValueError, match=f"X contains infinity: 1 entries, the first in row {row}, column {column}"):
+        as_table(sparse.coo_array(X), missing=missing)
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "message"),
+    [
+        ([1.0, 2.0], ValueError, r"Expected 2D array, got 1D array instead[\s\S]*reshape\(-1, 1\)"),
+        (3.0, ValueError, "Expected 2D array, got scalar array instead"),
+        (np.ones((2, 2, 2)), ValueError, "Found array with dim 3"),
+        (sparse.coo_array(np.ones(3)), ValueError, "Expected 2D array, got 1D array instead"),
+        (np.ones((12, 0)), ValueError, r"0 feature\(s\) \(shape=\(12, 0\)\) while a minimum of 1 is required"),
+        (np.ones((0, 3)), ValueError, r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required"),
+        (sparse.csr_array((0, 3)), ValueError, r"0 sample\(s\) \(shape=\(0, 3\)\)"),
+        ([[1, 2], [3]], ValueError, "X is no rectangular array"),
+        (np.array([[1j]]), ValueError, "Complex data not supported"),
+        (sparse.csr_array([[1j]]), ValueError, "Complex data not supported: X is sparse of dtype complex128"),
+        (np.array([[1.0, 1j]], dtype=object), TypeError, "column 1 of X has dtype object .*accepted: real numbers"),
+        (np.array([[1.0, np.complex64(1j)]], dtype=object), TypeError, "column 1 of X has dtype object"),
+        (np.array([["2020-01-01"]], dtype="M8[D]"), TypeError, "column 0 of X has dtype datetime64.D. .*2020-01-01"),
+        (np.array([[1]], dtype="m8[s]"), TypeError, "column 0 of X has dtype timedelta64"),
+        (
+            np.array([[1.0, {}]], dtype=object),
+            TypeError,
+            "column 1 of X has .*argument must be a string or a real number",
+        ),
+        (np.array([[10**400]], dtype=object), TypeError, "column 0 of X has values that are no real numbers"),
+        (
+            np.array([[np.longdouble("1e400")]]),
+            ValueError,
+            "X contains infinity: 1 entries, the first in row 0, column 0",
+        ),
+        (np.array([["1", "2"]]), TypeError, "column 0 of X has strings .*categorical_features='from_dtype'"),
+        (np.array([[1.0, "2"]], dtype=object), TypeError, "column 1 of X has strings"),
+        (np.array([[1.0, b"2"]], dtype=object), TypeError, "column 1 of X has strings"),
+        ([[1.0, "2"]], TypeError, "column 1 of X has strings"),
+        ({"a": [1.0]}, ValueError, "Expected 2D array, got scalar array"),
+    ],
+)
+def test_what_is_no_table(X, error, message):
+    with pytest.raises(error, match=message):
+        as_table(X)
+
+
+@pytest.mark.parametrize("container", FRAMES)
+def test_empty_dataframes(container):
+    with pytest.raises(ValueError, match="minimum of 1 is required"):
+        as_table(in_pandas({}) if container is in_record_batch else container({}))
+    if container is not in_record_batch:  # which has no batches without rows
+        with pytest.raises(ValueError, match=r"0 sample\(s\) \(shape=\(0, 1\)\)"):
+            as_table(container({"a": []}))
+
+
+def test_what_are_no_categories():
+    X = np.empty((2, 2), dtype=object)
+    X[:, 0], X[0, 1], X[1, 1] = 1.0, [1], [2]
+    with pytest.raises(TypeError, match=r"column 1 of X has values that are no categories .unhashable"):
+        as_table(X, [1])
+    X[0, 1], X[1, 1] = (1,), 1
+    with pytest.raises(TypeError, match=r"column 1 of X has values that are no categories .*not supported"):
+        as_table(X, [1])
+
+
+@pytest.mark.parametrize("missing", ["drop", None, True])
+def test_unknown_rule_for_missing_entries(missing):
+    with pytest.raises(ValueError, match=f"missing is {missing!r}; accepted: 'error', 'neutral'"):
+        as_table([[1.0]], missing=missing)
+
+
+def test_the_argument_is_named():
+    with pytest.raises(ValueError, match=r"^Z contains NaN"):
+        as_table([[np.nan]], argument="Z")
+    with pytest.raises(ValueError, match=r"categorical_features has 'b', which is no column"):
+        as_table([[1.0]], "b", argument="Z")
+
+
+# Choices of columns
+
+NAMES = np.array(["a", "b", "c", "d"], dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (None, []),
+        ([], []),
+        ("c", [2]),
+        (3, [3]),
+        (np.int32(3), [3]),
+        (["d", "a", "d"], [0, 3]),
+        (("b",), [1]),
+        ({"b", "c"}, [1, 2]),
+        (np.array(["b", "c"]), [1, 2]),
+        ([0, 3], [0, 3]),
+        (np.array([3, 0], dtype=np.uint8), [0, 3]),
+        (range(2), [0, 1]),
+        ([True, False, False, True], [0, 3]),
+        (np.array([False, True, True, False]), [1, 2]),
+        ([np.False_, np.True_, np.True_, np.False_], [1, 2]),
+    ],
+)
+def test_column_mask(columns, expected):
+    mask = column_mask(columns, 4, NAMES, "keep")
+    assert mask.dtype == bool
+    assert mask.shape == (4,)
+    assert np.flatnonzero(mask).tolist() == expected
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_as_series(library):
+    frames = pytest.importorskip(library)
+    assert column_mask(frames.Series(["b", "d"]), 4, NAMES, "keep").tolist() == [False, True, False, True]
+    assert group_of_columns(frames.Series([5, 5, 4, 5]), 4, NAMES)[1].tolist() == [5, 4]
+
+
+@pytest.mark.parametrize(
+    ("columns", "names", "error", "message"),
+    [
+        (
+            "e",
+            NAMES,
+            ValueError,
+            "keep has 'e', which is no column; accepted: a mask, or columns among 'a', 'b', 'c', 'd'$",
+        ),
+        (["a", "e"], NAMES, ValueError, "keep has 'e', which is no column"),
+        (["a"], None, ValueError, "keep has 'a', which is no column; accepted: a mask, or columns among 0, 1, 2, 3$"),
+        ([4], NAMES, ValueError, "keep has 4, which is no column; accepted: .* among 0, 1, 2, 3$"),
+        ([0, -1], None, ValueError, "keep has -1, which is no column"),
+        (["a", 1], NAMES, ValueError, "keep has 1, which is no column"),
+        ([1, True], NAMES, ValueError, "keep has True, which is no column"),
+        ([1.0], NAMES, ValueError, "keep has 1.0, which is no column"),
+        ([[0], [1]], NAMES, ValueError, r"keep has \[0\], which is no column"),
+        ([True, False], NAMES, ValueError, "keep is a mask of 2 columns; accepted: a mask of 4"),
+        (1.5, NAMES, TypeError, "keep is 1.5; accepted: a list or an array"),
+    ],
+)
+def test_what_are_no_columns(columns, names, error, message):
+    with pytest.raises(error, match=message):
+        column_mask(columns, 4, names, "keep")
+
+
+def test_few_of_many_columns_are_listed():
+    with pytest.raises(ValueError, match=r"among 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\.$"):
+        column_mask([11], 11, None, "keep")
+
+
+# Groups
+
+
+@pytest.mark.parametrize(
+    ("feature_groups", "names", "groups", "labels"),
+    [
+        (None, NAMES, [0, 1, 2, 3], ["a", "b", "c", "d"]),
+        (None, None, [0, 1, 2, 3], [0, 1, 2, 3]),
+        ([9, 2, 9, 2], None, [0, 1, 0, 1], [9, 2]),
+        (np.array(["y", "x", "x", "x"]), NAMES, [0, 1, 1, 1], ["y", "x"]),
+        (["x", 1, "x", 1], None, [0, 1, 0, 1], ["x", 1]),
+        ([["d", "b"]], NAMES, [0, 1, 2, 1], ["a", "group 0", "c"]),
+        ([[3, 1], [0]], None, [0, 1, 2, 1], ["group 1", "group 0", 2]),
+        ([("a", "b"), np.array([2, 3])], NAMES, [0, 0, 1, 1], ["group 0", "group 1"]),
+        (np.array([[0, 2], [1, 3]]), None, [0, 1, 0, 1], ["group 0", "group 1"]),
+        ({"ends": ["a", "d"], "b": "b"}, NAMES, [0, 1, 2, 0], ["ends", "b", "c"]),
+        ({"ends": [True, False, False, True]}, None, [0, 1, 2, 0], ["ends", 1, 2]),
+        ({0: [0, 1], 5: [3]}, None, [0, 0, 1, 2], [0, 2, 5]),
+        ({}, NAMES, [0, 1, 2, 3], ["a", "b", "c", "d"]),
+    ],
+)
+def test_group_of_columns(feature_groups, names, groups, labels):
+    found, found_labels = group_of_columns(feature_groups, 4, names)
+    assert found.dtype == np.intp
+    assert found.tolist() == groups
+    assert found_labels.tolist() == labels
+    assert {type(label) for label in found_labels.tolist()} <= {int, str}
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1))
+def test_labels_and_lists_give_the_same_groups(labels):
+    members = {f"label {label}": [j for j, other in enumerate(labels) if other == label] for label in labels}
+    groups, found = group_of_columns(labels, len(labels), None)
+    assert_array_equal(found[groups], labels)
+    assert np.unique(groups, return_index=True)[1].tolist() == sorted(np.unique(labels, return_index=True)[1])
+    assert_array_equal(group_of_columns(members, len(labels), None)[0], groups)
+    assert_array_equal(group_of_columns(list(members.values()), len(labels), None)[0], groups)
+
+
+@pytest.mark.parametrize(
+    ("feature_groups", "error", "message"),
+    [
+        ([0, 1, 1], ValueError, "feature_groups has 3 labels; accepted: one for each of 4 columns"),
+        ([], ValueError, "feature_groups has 0 labels"),
+        ([["a", "b"], ["b"]], ValueError, "feature_groups has column 'b' twice: in 'group 0' and 'group 1'"),
+        ({"x": [0, 0]}, ValueError, "feature_groups has column 'a' twice: in 'x' and 'x'"),
+        ([["a", "e"]], ValueError, "feature_groups has 'e', which is no column"),
+        ([[0, 4]], ValueError, "feature_groups has 4, which is no column"),
+        ([[-1]], ValueError, "feature_groups has -1, which is no column"),
+        ({"x": []}, ValueError, "feature_groups has no column in 'x'; accepted: one or more"),
+        ({"c": ["a", "b"]}, ValueError, "feature_groups has the label 'c', which is a column in none of the groups"),
+        ([0, 1, 2.5, 1], TypeError, "feature_groups has the label 2.5; accepted: integers, strings, or lists"),
+        ([0, 1, None, 1], TypeError, "feature_groups has the label None"),
+        ([True, False, True, True], TypeError, "feature_groups has the label True"),
+        ("abcd", TypeError, "feature_groups is 'abcd'; accepted: a list or an array"),
+        (3, TypeError, "feature_groups is 3"),
+    ],
+)
+def test_what_are_no_groups(feature_groups, error, message):
+    with pytest.raises(error, match=message):
+        group_of_columns(feature_groups, 4, NAMES)
