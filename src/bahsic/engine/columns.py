@@ -226,25 +226,42 @@ def mixed_columns(
     weights : ndarray of shape (n_samples,), optional
         Frequencies, all of them positive.
     """
+    data: Array | SparseRows
     if sparse.issparse(X):
         data, constant = SparseRows.standardised(X, weights, standardize=standardize)
-        columns = Columns.plain(data)
-        return columns, constant
-    XT, constant = prepared_columns(X, kernel, standardize=standardize, weights=weights)
-    if categorical.any():
+        missing = data.missing
+    else:
+        XT, constant = prepared_columns(X, kernel, standardize=standardize, weights=weights)
         XT[categorical] = X.T[categorical]
-        XT[categorical & constant] = 0.0
-    missing = np.isnan(XT.sum(axis=1))
+        data, missing = XT, np.isnan(XT.sum(axis=1))
     if not isinstance(kernel, ScaledKernel):  # the mean of x x' is zero, as is the product with zero
-        return Columns.plain(np.nan_to_num(XT, copy=False, nan=0.0)), constant
-    different, neutral = np.zeros((2, len(XT)))
-    for j in np.flatnonzero(categorical & ~constant):
-        chance = _chance_of_difference(XT[j], weights)
-        different[j] = _STANDARD_MEAN[kernel.power] / chance
-        neutral[j] = _STANDARD_MEAN[kernel.power]
-    for j in np.flatnonzero(missing & ~categorical):
-        neutral[j] = _mean_difference(XT[j], weights, kernel.power)
-    return Columns(XT, different, np.where(missing, neutral, 0.0), missing), constant
+        return Columns.plain(_filled(data) if missing.any() else data), constant
+    columns = Columns(data, np.zeros(len(constant)), np.zeros(len(constant)), missing)
+    different, neutral = _contributions_of_columns(columns, categorical, constant, weights, kernel.power)
+    return Columns(data, different, neutral, missing), constant
+
+
+def _filled(data: Array | SparseRows) -> Array | SparseRows:
+    """Missing entries set to zero."""
+    return data.filled() if isinstance(data, SparseRows) else np.nan_to_num(data, copy=False, nan=0.0)
+
+
+def _contributions_of_columns(
+    columns: Columns,
+    categorical: NDArray[np.bool_],
+    constant: NDArray[np.bool_],
+    weights: NDArray[Any] | None,
+    power: int,
+) -> tuple[Array, Array]:
+    """What two different categories, and a missing entry, contribute in each column; nothing in a constant one."""
+    different, neutral = np.zeros((2, columns.n_features))
+    for j in np.flatnonzero((categorical | columns.missing) & ~constant):
+        x = columns.rows(np.array([j]))[0]
+        if categorical[j]:
+            different[j] = _STANDARD_MEAN[power] / _chance_of_difference(x, weights)
+        if columns.missing[j]:
+            neutral[j] = _STANDARD_MEAN[power] if categorical[j] else _mean_difference(x, weights, power)
+    return different, neutral
 
 
 # Mean of |x - x'|^p over pairs of standard normal numbers; for p = 2 of any with variance one.

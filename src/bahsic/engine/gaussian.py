@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,16 @@ from bahsic.engine.executor import Executor, map_sum
 from bahsic.engine.families import (
     Discrete,
     Family,
+    Grouped,
     Incomplete,
     Known,
     Matrices,
     Polynomial,
     Smooth,
+    group_norms,
+    series_tails,
 )
-from bahsic.engine.groups import Units, quick_changes, scores_by_pairs
+from bahsic.engine.groups import MAX_TERMS, QUICK_ERROR, QUICK_LARGEST, SHORT, Units, quick_changes, scores_by_pairs
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.levels import Levels
 from bahsic.engine.moments import LowRank, Moments
@@ -57,8 +61,13 @@ _MAX_LEVEL_EXPONENT = 30.0
 # float64 (times the spread over the number of features), and at last.
 _TAILS = (0.05, 0.01, 1e-12)
 
+# Longest series for a group of columns: orders, terms (float32 for each pair costs about as much), and exponents.
+_MAX_ORDER = 8
+_MAX_SERIES_TERMS = 64
+_MAX_SERIES_EXPONENT = 2.0
+
 # Memory for the columns of one pass, beside the data.
-_BLOCK_BYTES = 1 << 26
+_BLOCK_BYTES = 1 << 25
 
 # Below so many features a call costs more than the products that it could save.
 _FEW = 30
@@ -101,6 +110,12 @@ class GaussianSetting:
     low_rank: LowRank
     moments: Moments
     kept: dict[tuple[int, str], NDArray[Any]] = field(default_factory=dict)
+
+    @cached_property
+    def reach(self) -> Array:
+        """The most that each column can contribute to a squared distance."""
+        data = self.pairs.columns
+        return np.asarray(np.where(data.different > 0, data.different, np.maximum(4 * self.ranges**2, data.neutral)))
 
 
 class GaussianRound:
@@ -212,23 +227,69 @@ class GaussianRound:
         groups = units.each(candidates)
         places = np.cumsum(single) - 1
         column_stages = self._column_stages(np.array([group[0] for group in groups], dtype=np.intp)[single])
-        n_groups = int(np.count_nonzero(~single))
-        quick = n_groups * self._matrices.n_samples**2 >= _CHEAP
+        group_stages = self._group_stages([group for group, one in zip(groups, single, strict=True) if not one])
 
         def stage(number: int, positions: Indices) -> Intervals:
             values, radii = np.zeros(len(positions)), np.full(len(positions), np.inf)
             alone = single[positions]
-            if alone.any() and number < len(column_stages):
-                found = column_stages[number](places[positions[alone]])
-                values[alone], radii[alone] = found.values, found.radii
-            if not alone.all() and number < 1 + quick:
-                chosen = [groups[position] for position in positions[~alone]]
-                found = self.quick(chosen) if quick and number == 0 else self.by_pairs(chosen)
-                values[~alone], radii[~alone] = found.values, found.radii
+            kinds = ((alone, column_stages, places), (~alone, group_stages, np.arange(len(groups)) - places - 1))
+            for mine, stages, place in kinds:
+                if mine.any() and number < len(stages):
+                    found = stages[number](place[positions[mine]])
+                    values[mine], radii[mine] = found.values, found.radii
             return Intervals(values, radii)
 
-        n_stages = max(len(column_stages), 2 if quick else 1)
-        return tuple(partial(stage, number) for number in range(n_stages))
+        return tuple(partial(stage, number) for number in range(max(len(column_stages), len(group_stages))))
+
+    def _group_stages(self, groups: list[Indices]) -> tuple[Stage, ...]:
+        def first(positions: Indices) -> Intervals:
+            return self._expanded_or_quick([groups[position] for position in positions])
+
+        def last(positions: Indices) -> Intervals:
+            return self.by_pairs([groups[position] for position in positions])
+
+        return (first, last) if len(groups) * self._matrices.n_samples**2 >= _CHEAP else (last,)
+
+    def _expanded_or_quick(self, groups: list[Indices]) -> Intervals:
+        """Changes by groups of columns: by products where the series is short, else by float32 for each pair."""
+        values, radii = np.zeros(len(groups)), np.full(len(groups), np.inf)
+        families = list(self._group_families(groups, _TAILS[1] * self.spread))
+        if families:
+            values, radii = self._evaluated(families, len(groups))
+            known = np.isfinite(radii)
+            bound = 2 * self.gamma * float(self._matrices.magnitudes.sum())
+            if np.count_nonzero(known) > 3 and bound > 0:
+                self.spread = float(np.std(values[known])) / bound
+        others = np.flatnonzero(np.isinf(radii))
+        if len(others):
+            found = self.quick([groups[position] for position in others])
+            values[others], radii[others] = found.values, found.radii
+        return Intervals(values, radii)
+
+    def _group_families(self, groups: list[Indices], tail: float) -> Iterator[Family]:
+        """Groups of complete columns of numbers for which the series is short, by their size."""
+        data = self._pairs.columns
+        sizes = np.array([0 if data.special[group].any() else len(group) for group in groups])
+        for size in np.unique(sizes[sizes > 0]):
+            members = np.flatnonzero(sizes == size)
+            columns = np.array([groups[position] for position in members])
+            order = self._series_order(columns, tail)
+            if order is not None:
+                yield Grouped(members, data, columns, order, self.a, double=False)
+
+    def _series_order(self, columns: NDArray[np.intp], tail: float) -> int | None:
+        """The order after which the series leaves out little of most groups, or None where it would be too long."""
+        some = columns[:: max(1, len(columns) // 8)]
+        norms = np.array([np.square(self._pairs.columns.rows(group)).sum(axis=0) for group in some])
+        bound = 2 * self.gamma * float(self._matrices.magnitudes.sum())
+        if not abs(self.a) * float(group_norms(self._setting.ranges, columns).max()) <= _MAX_SERIES_EXPONENT:
+            return None
+        for order in range(1, _MAX_ORDER):
+            if comb(columns.shape[1] + order, order) > _MAX_SERIES_TERMS:
+                return None
+            if np.median(series_tails(norms, self.a, order, self._matrices)) <= tail * bound:
+                return order
+        return None
 
     def _column_stages(self, features: Indices) -> tuple[Stage, ...]:
         few = len(features) < _FEW
@@ -279,18 +340,34 @@ class GaussianRound:
         scores, sizes = (2 * sums for sums in scores_by_pairs(self._pairs, self._executor, everyone, sign, link))
         return Intervals(scores[:-1] - scores[-1], self._matrices.floor * (sizes[:-1] + sizes[-1]))
 
-    def quick(self, groups: Sequence[Indices]) -> Intervals:
-        """Changes by groups of columns in float32; nothing is said of groups that it could not hold."""
-        values, sizes, largest = quick_changes(self._pairs, self._executor, groups, self.a, self.gamma)
-        ranges = np.array([float((self._setting.ranges[group] ** 2).sum()) for group in groups])
-        lengths = np.array([len(group) for group in groups])
-        # Sums in pairs and the series, the product that gives D_G, and entries that are too small for float32.
-        relative = _EPS32 * (64 + (lengths + 8) * 8 * abs(self.a) * ranges)
-        vanished = self._matrices.n_samples**2 * _TINY * np.exp(np.minimum(largest, 80.0))
-        radii = np.where(largest <= _MAX_LEVEL_EXPONENT, 2 * relative * sizes + vanished, np.inf)
-        # Rounding of D_G is relative to its norms, also where the change itself is small.
-        radii += 2 * _EPS32 * (lengths + 8) * 8 * abs(self.a) * ranges * self._matrices.total
-        return Intervals(2 * values, radii)
+    def quick(self, groups: list[Indices]) -> Intervals:
+        """Changes by groups of columns in float32; nothing is said of those that are too large for it."""
+        values, radii = np.zeros(len(groups)), np.full(len(groups), np.inf)
+        largest = np.array([abs(self.a) * float(self._setting.reach[group].sum()) for group in groups])
+        held = np.flatnonzero(largest <= QUICK_LARGEST)
+        if not len(held):
+            return Intervals(values, radii)
+        chosen, bound = [groups[position] for position in held], float(largest[held].max())
+        values[held] = 2 * quick_changes(self._pairs, self._executor, chosen, self.a, self.gamma, bound)
+        # Sums of abs(M a D_G), from D_G <= 2 (norm + norm').
+        sizes = np.array([4 * abs(self.a) * float(self._weighted_norms[group].sum()) for group in chosen])
+        lengths = np.array([len(group) for group in chosen])
+        # The polynomial, M and its sums, and D_G; and entries that are too small for float32.
+        relative = QUICK_ERROR + _EPS32 / 2 * (SHORT + 2 * MAX_TERMS) + _EPS32 * (lengths + 8)
+        tiny = self._matrices.n_samples**2 * _TINY
+        radii[held] = np.exp(bound) * (relative * sizes + tiny)
+        return Intervals(values, radii)
+
+    @cached_property
+    def _weighted_norms(self) -> Array:
+        """For each column, a bound on the sum of abs(M) over all pairs times its squared entry in the first of them."""
+        data, matrices = self._pairs.columns, self._matrices
+        magnitudes = matrices.magnitudes + matrices.kappa * matrices.low_rank.norm
+        bounds = np.where(data.special, self._setting.reach * magnitudes.sum(), 0.0)
+        for block in data.blocks():
+            plain = ~data.special[block]
+            bounds[block][plain] = (np.square(data.rows(block)) @ magnitudes)[plain]
+        return bounds
 
     def expanded(self, features: Indices, tail: float, rounding: float) -> Intervals:
         """Changes by the expansion.
@@ -310,8 +387,11 @@ class GaussianRound:
         return Intervals(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
     def _expanded(self, features: Indices, tail: float, rounding: float) -> tuple[Array, Array]:
-        values, radii = np.zeros(len(features)), np.full(len(features), np.inf)
-        families = list(self._families(features, tail, rounding))
+        return self._evaluated(list(self._families(features, tail, rounding)), len(features))
+
+    def _evaluated(self, families: Sequence[Family], n: int) -> tuple[Array, Array]:
+        """Changes by n columns or groups, and their errors, given the families that they are in."""
+        values, radii = np.zeros(n), np.full(n, np.inf)
         # Numbers of columns in float64 and float32.
         counts = np.array(
             [(f.n_double, f.n_leading - f.n_double) * np.array(len(f.members)) for f in families],

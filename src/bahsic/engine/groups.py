@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,8 +18,18 @@ from bahsic.engine.tile import strips
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Terms of the series of exp(z) - 1 in float32, and the z up to which they suffice.
-_MAX_TERMS = 9
+# Relative error of exp(z) - 1 where it is quick, with up to so many terms.
+QUICK_ERROR = 1e-6
+MAX_TERMS = 10
+
+# Greatest z for which that is used.
+QUICK_LARGEST = 4.0
+
+# Products that are added in float32; it bounds the rounding error of their sum.
+SHORT = 64
+
+# Entries of the arrays that one operation works on.
+_BATCH = 1 << 18
 
 
 class Units:
@@ -100,51 +111,76 @@ def scores_by_pairs(
 
 
 def quick_changes(
-    pairs: Pairs, executor: Executor, groups: Sequence[Indices], a: float, gamma: float
-) -> tuple[Array, Array, Array]:
-    """Sums over the pairs a < b of M (exp(a D_G) - 1) in float32 for each group of columns, and their error.
+    pairs: Pairs, executor: Executor, groups: Sequence[Indices], a: float, gamma: float, largest: float
+) -> Array:
+    """Sums over the pairs a < b of M (exp(a D_G) - 1) in float32 for each group of columns, with M = W exp(-gamma D).
 
-    With M = W exp(-gamma D). Returns values, the sums of the magnitudes of their terms, and the largest a D_G.
+    ``largest`` bounds abs(a D_G) of all groups.
     """
     changes = [pairs.contributions(group, np.float32) for group in groups]
+    coefficients = expm1_coefficients(a, largest)
 
     def tile_changes(index: int) -> tuple[Array, ...]:
         tile, take = pairs.plan.tiles[index], pairs.scratch.take
-        D, W = pairs.totals(index), pairs.weights(index)
-        M = take("M", tile.shape, np.float32)
-        for rows in strips(tile.shape):
-            K = np.multiply(D[rows], -gamma, out=take("first", D[rows].shape))
-            np.exp(K, out=K)
-            np.multiply(K, W[rows], out=M[rows], casting="same_kind")
-        sums = np.zeros((3, len(groups)))
-        for position, change in enumerate(changes):
-            z = change.panel(tile, out=take("panel32", tile.shape, np.float32))
-            z *= np.float32(a)
-            largest = max(float(z.max()), -float(z.min()))
-            for rows in strips(tile.shape):
-                E = _expm1(z[rows], largest, take("E", z[rows].shape, np.float32))
-                E *= M[rows]
-                sums[0, position] += float(E.sum())
-                sums[1, position] += float(np.abs(E, out=E).sum())
-            sums[2, position] = largest
-        return (sums[:2], sums[2:])
+        M = _quick_matrix(pairs, index, gamma)
+        sums = np.zeros(len(groups))
+        size = tile.shape[0] * tile.shape[1]
+        # Several groups at a time: short operations would keep other threads waiting for each other.
+        batch = max(1, _BATCH // size)
+        for start in range(0, len(groups), batch):
+            some = changes[start : start + batch]
+            D = take("panel32", (len(some), *tile.shape), np.float32)
+            for change, panel in zip(some, D, strict=True):
+                change.panel(tile, out=panel)
+            E = _polynomial(D, coefficients, out=take("E", D.shape, np.float32))
+            sums[start : start + batch] = short_dots(E.reshape(len(some), size), M.reshape(size))
+        return (sums,)
 
-    results = executor.map(tile_changes, range(len(pairs.plan.tiles)))
-    values, sizes = np.sum([sums for sums, _ in results], axis=0)
-    return values, sizes, np.max([largest for _, largest in results], axis=(0, 1))
+    return map_sum(executor, tile_changes, range(len(pairs.plan.tiles)))[0]
 
 
-def _expm1(z: NDArray[Any], largest: float, out: NDArray[Any]) -> NDArray[Any]:
-    """exp(z) - 1 in float32, by its series where that is short."""
-    n_terms = next((n for n in range(2, _MAX_TERMS) if largest**n / np.prod(np.arange(2.0, n + 2)) < 3e-8), None)
-    if n_terms is None:
-        np.exp(z, out=out)
-        out -= 1
-        return out
-    out[:] = 1.0
-    for n in range(n_terms, 1, -1):
-        out *= z
-        out *= np.float32(1 / n)
-        out += 1
-    out *= z
+def _quick_matrix(pairs: Pairs, index: int, gamma: float) -> NDArray[Any]:
+    """M on one tile, in float32."""
+    D, W, take = pairs.totals(index), pairs.weights(index), pairs.scratch.take
+    M = take("M", D.shape, np.float32)
+    for rows in strips(D.shape):
+        K = np.multiply(D[rows], -gamma, out=take("first", D[rows].shape))
+        np.exp(K, out=K)
+        np.multiply(K, W[rows], out=M[rows], casting="same_kind")
+    return M
+
+
+def short_dots(rows: NDArray[Any], vector: NDArray[Any]) -> Array:
+    """Inner products of float32 rows (c, n) with a vector, `SHORT` products at a time, the rest in float64."""
+    n = len(vector) // SHORT * SHORT
+    sums = np.vecdot(rows[:, :n].reshape(len(rows), -1, SHORT), vector[:n].reshape(-1, SHORT)).sum(axis=1, dtype=float)
+    return np.asarray(sums + np.vecdot(rows[:, n:], vector[n:]))
+
+
+def expm1_coefficients(a: float, largest: float) -> list[np.float32]:
+    """Of a polynomial c_1 D + c_2 D^2 + ... that is exp(a D) - 1 to `QUICK_ERROR` where abs(a D) is below a bound.
+
+    It interpolates (exp(z) - 1) / z at Chebyshev points z, where the n-th derivative is at most exp(abs(z)).
+    """
+    z = math.copysign(max(largest, 1e-6), a)
+    for n in range(1, MAX_TERMS):
+        if 2 * math.exp(2 * abs(z)) * (abs(z) / 4) ** n / math.factorial(n) < QUICK_ERROR / 2:
+            break
+    found = chebinterpolate_expm1(z, n)
+    return [np.float32(c * a ** (k + 1)) for k, c in enumerate(found)]
+
+
+def chebinterpolate_expm1(z: float, n: int) -> Array:
+    """Coefficients of the polynomial of degree n - 1 that equals (exp(t) - 1) / t at n Chebyshev points of [0, z]."""
+    points = z / 2 * (1 + np.cos(np.pi * (np.arange(n) + 0.5) / n))
+    powers = np.vander(points / z, n, increasing=True)
+    return np.asarray(np.linalg.solve(powers, np.expm1(points) / points) / z ** np.arange(n))
+
+
+def _polynomial(D: NDArray[Any], coefficients: Sequence[np.float32], out: NDArray[Any]) -> NDArray[Any]:
+    """c_1 D + c_2 D^2 + ..., by Horner's rule."""
+    np.multiply(D, coefficients[-1], out=out)
+    for c in coefficients[-2::-1]:
+        out += c
+        out *= D
     return out

@@ -12,6 +12,9 @@ from scipy import sparse
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+# Squares of values beyond these leave the range of float64, and so do those of differences.
+_LARGEST, _SMALLEST = 1e150, 1e-130
+
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
@@ -50,6 +53,21 @@ class SparseRows:
         dense[np.repeat(np.arange(len(features)), counts), self.stored.indices[positions]] = self.stored.data[positions]
         return dense
 
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Whether entries of each column are missing."""
+        absent = np.isnan(self.stored.data)
+        n_features, _ = self.shape
+        feature = np.repeat(np.arange(n_features), np.diff(self.stored.indptr))
+        found: NDArray[np.bool_] = np.bincount(feature[absent], minlength=n_features) > 0
+        return found
+
+    def filled(self) -> SparseRows:
+        """Missing entries set to zero."""
+        stored = self.stored.copy()
+        stored.data = np.nan_to_num(stored.data, nan=0.0)
+        return replace(self, stored=stored)
+
     def scaled(self, exponent: int) -> SparseRows:
         """All values times 2**exponent."""
         stored = self.stored.copy()
@@ -60,31 +78,43 @@ class SparseRows:
     def standardised(
         X: sparse.csc_array, weights: NDArray[Any] | None, *, standardize: bool
     ) -> tuple[SparseRows, NDArray[np.bool_]]:
-        """The columns of X (n_samples, n_features), standardised if asked for, and which are constant."""
+        """The columns of X (n_samples, n_features), standardised if asked for, and which are constant.
+
+        Missing entries (NaN), which are stored, stay and take no part in means.
+        """
         XT = sparse.csr_array(X.T, dtype=np.float64, copy=True)
-        XT.sum_duplicates()
-        n_features, m = XT.shape
-        w = np.ones(m) if weights is None else np.asarray(weights, dtype=np.float64)
-        otherwise = np.zeros(n_features)
-        full = np.diff(XT.indptr) == m
-        low, high = (np.asarray(extreme.todense()).ravel() for extreme in (XT.min(axis=1), XT.max(axis=1)))
+        low, high = (np.asarray(extreme.todense()).ravel() for extreme in (XT.nanmin(axis=1), XT.nanmax(axis=1)))
         constant = low == high
-        if not standardize:
-            return SparseRows(XT, otherwise), constant
-        peaks = np.maximum(np.abs(low), np.abs(high))
-        exponents = np.where((peaks > 1e150) | ((peaks < 1e-130) & (peaks > 0)), np.frexp(peaks)[1], 0)
-        feature = np.repeat(np.arange(n_features), np.diff(XT.indptr))
-        XT.data = np.ldexp(XT.data, -exponents[feature])
-        w_total = float(w.sum())
-        w_stored = np.where(full, w_total, np.bincount(feature, w[XT.indices], n_features))
-        for _ in range(2):  # the second time takes off what rounding left of a large mean
-            sums = np.bincount(feature, XT.data * w[XT.indices], n_features)
-            means = (sums + otherwise * (w_total - w_stored)) / w_total
-            XT.data -= means[feature]
-            otherwise -= means
-        squares = np.bincount(feature, np.square(XT.data) * w[XT.indices], n_features)
-        variances = (squares + np.square(otherwise) * (w_total - w_stored)) / w_total
-        deviations = np.where(constant, 1.0, np.sqrt(variances))
-        XT.data /= deviations[feature]
-        XT.data[constant[feature]] = 0.0
-        return SparseRows(XT, np.where(constant, 0.0, otherwise / deviations)), constant
+        otherwise = np.zeros(len(constant))
+        if standardize:
+            peaks = np.maximum(np.abs(low), np.abs(high))
+            extreme = (peaks > _LARGEST) | ((peaks < _SMALLEST) & (peaks > 0))
+            feature = np.repeat(np.arange(len(constant)), np.diff(XT.indptr))
+            XT.data = np.ldexp(XT.data, -np.where(extreme, np.frexp(peaks)[1], 0)[feature])
+            otherwise = _standardise(XT, feature, weights, constant)
+        return SparseRows(XT, otherwise), constant
+
+
+def _standardise(
+    XT: sparse.csr_array, feature: Indices, weights: NDArray[Any] | None, constant: NDArray[np.bool_]
+) -> Array:
+    """Give the rows of XT mean zero and variance one in place; returns what entries that are not stored become."""
+    n_features, m = XT.shape
+    w = np.ones(m) if weights is None else np.asarray(weights, dtype=np.float64)
+    absent = np.isnan(XT.data)
+    w_stored, w_here = w[XT.indices], np.where(absent, 0.0, w[XT.indices])
+    others = w.sum() - np.bincount(feature, w_stored, n_features)  # weights of the entries that are not stored
+    others[np.diff(XT.indptr) == m] = 0.0
+    observed = np.bincount(feature, w_here, n_features) + others
+    otherwise = np.zeros(n_features)
+    for _ in range(2):  # the second time takes off what rounding left of a large mean
+        sums = np.bincount(feature, np.where(absent, 0.0, XT.data) * w_here, n_features)
+        means = (sums + otherwise * others) / observed
+        XT.data -= means[feature]
+        otherwise -= means
+    squares = np.bincount(feature, np.square(np.where(absent, 0.0, XT.data)) * w_here, n_features)
+    variances = (squares + np.square(otherwise) * others) / observed
+    deviations = np.where(constant, 1.0, np.sqrt(variances))
+    XT.data /= deviations[feature]
+    XT.data[constant[feature] & ~absent] = 0.0
+    return np.where(constant, 0.0, otherwise / deviations)

@@ -27,7 +27,7 @@ Vectors = NDArray[Any]
 INNER = 1024
 
 # Entries of the columns from which distances are made at a time.
-_LIFTED_ENTRIES = 1 << 23
+_LIFTED_ENTRIES = 1 << 21
 
 # Columns of one product, few enough for it to stay in the cache.
 COLUMNS = 512

@@ -1,0 +1,96 @@
+"""Sparse tables: the same selection as of the dense table, without ever making it dense."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from bahsic import BAHSIC, FOHSIC
+from bahsic.engine.columns import mixed_columns
+from bahsic.engine.sparse_rows import SparseRows
+from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
+
+SELECTORS = pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
+
+
+def table(m=60, d=12, seed=0, *, missing=False):
+    """Columns that are mostly zero: binary, counts, numbers; a full one, an empty one, one of equal numbers."""
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((m, d)) < 0.3, rng.normal(3, 1, (m, d)), 0.0)
+    X[:, ::3] = X[:, ::3] != 0
+    X[:, 1] = rng.poisson(0.5, m)
+    X[:, 2] = 100 + rng.normal(size=m)
+    X[:, 4], X[:, 5] = 0.0, 7.0
+    if missing:
+        X[rng.random((m, d)) < 0.1] = np.nan
+    y = (X[:, 0] + X[:, 3] + 0.5 * rng.normal(size=m) > 0.7).astype(int) if not missing else rng.integers(0, 2, m)
+    return X, y
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("missing", [True, False])
+def test_rows_are_those_of_the_dense_table(standardize, weighted, missing):
+    X, _ = table(missing=missing)
+    weights = np.arange(1.0, 61.0) if weighted else None
+    none = np.zeros(12, dtype=bool)
+    options = {"standardize": standardize, "weights": weights}
+    dense, constant = mixed_columns(X, none, Gaussian(), **options)
+    columns, found = mixed_columns(sparse.csc_array(X), none, Gaussian(), **options)
+    assert isinstance(columns.data, SparseRows)
+    assert_array_equal(found, constant)
+    everything = np.arange(12)
+    rows = [found.rows(everything) for found in (columns, dense)]
+    differences = [part - np.nanmin(part, axis=1, keepdims=True) for part in rows]
+    assert_allclose(*differences, atol=1e-12)  # the origin does not matter to kernels of differences
+    assert_array_equal(columns.missing, dense.missing)
+    assert_allclose(columns.neutral, dense.neutral, rtol=1e-12)
+    assert_array_equal(columns.rows(np.array([7, 2, 7])), columns.rows(everything)[[7, 2, 7]])
+
+
+@SELECTORS
+@pytest.mark.parametrize("kernel", [Gaussian(), Gaussian("median"), Laplacian(), Linear(), Polynomial(2)], ids=repr)
+@pytest.mark.parametrize("container", ["csr_matrix", "csc_array", "coo_array", "lil_matrix"])
+@pytest.mark.filterwarnings("ignore:2 of 12 features are constant")
+def test_the_selection_is_that_of_the_dense_table(selector, kernel, container):
+    X, y = table()
+    dense = selector(3, kernel=kernel, step=1).fit(X, y)
+    found = selector(3, kernel=kernel, step=1).fit(getattr(sparse, container)(X), y)
+    assert_array_equal(found.ranking_, dense.ranking_)
+    assert_allclose([step.hsic for step in found.path_], [step.hsic for step in dense.path_], rtol=1e-9)
+
+
+@SELECTORS
+@pytest.mark.parametrize("kernel", [Gaussian(), Laplacian(), Linear()], ids=repr)
+@pytest.mark.filterwarnings("ignore:2 of 12 features are constant")
+def test_missing_entries_with_weights(selector, kernel):
+    X, y = table(missing=True)
+    weights = np.arange(60) % 3
+    options = {"kernel": kernel, "missing": "neutral", "step": 1}
+    dense = selector(3, **options).fit(X, y, sample_weight=weights)
+    found = selector(3, **options).fit(sparse.csr_array(X), y, sample_weight=weights)
+    assert_array_equal(found.ranking_, dense.ranking_)
+    assert_allclose([step.hsic for step in found.path_], [step.hsic for step in dense.path_], rtol=1e-9, atol=1e-15)
+
+
+def test_sparse_data_stay_sparse():
+    X, y = table()
+    selector = BAHSIC(3).fit(sparse.csr_array(X[:, [0, 1, 2, 3]]), y)
+    assert sparse.issparse(selector.transform(sparse.csr_array(X[:, [0, 1, 2, 3]])))
+
+
+@pytest.mark.filterwarnings("ignore:.* features are constant")
+def test_the_memory_is_that_of_the_stored_entries_and_a_block():
+    rng = np.random.default_rng(0)
+    m, d = 350, 30_000
+    X = sparse.random_array((m, d), density=0.01, format="csc", rng=rng, data_sampler=lambda size: np.ones(size))
+    y = np.arange(m) % 2
+    tracemalloc.start()
+    BAHSIC(10, step=0.5).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    dense = 8 * m * d
+    stored = X.data.nbytes + X.indices.nbytes
+    assert peak < 8 * stored + 64 * 2**20 < dense
