@@ -37,6 +37,9 @@ def test_types_are_shipped():
     assert (Path(bahsic.__file__).parent / "py.typed").is_file()
 
 
+RESULTS = {"HypothesisTest", "SelectionTest"}
+
+
 @pytest.mark.parametrize("name", PUBLIC)
 def test_public_names_are_documented(name):
     thing = getattr(bahsic, name)
@@ -44,7 +47,8 @@ def test_public_names_are_documented(name):
     documentation = inspect.getdoc(thing)
     first_line = documentation.splitlines()[0]
     assert first_line.endswith(".")
-    for section in ("Parameters", "Examples"):
+    sections = ("Attributes",) if name in RESULTS else ("Parameters", "Examples")
+    for section in sections:
         assert f"{section}\n{'-' * len(section)}" in documentation
 
 

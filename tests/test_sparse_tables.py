@@ -15,6 +15,10 @@ from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
 SELECTORS = pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
 
 
+def ones(size):
+    return np.ones(size)
+
+
 def table(m=60, d=12, seed=0, *, missing=False):
     """Columns that are mostly zero: binary, counts, numbers; a full one, an empty one, one of equal numbers."""
     rng = np.random.default_rng(seed)
@@ -85,7 +89,7 @@ def test_sparse_data_stay_sparse():
 def test_the_memory_is_that_of_the_stored_entries_and_a_block():
     rng = np.random.default_rng(0)
     m, d = 350, 30_000
-    X = sparse.random_array((m, d), density=0.01, format="csc", rng=rng, data_sampler=lambda size: np.ones(size))
+    X = sparse.random_array((m, d), density=0.01, format="csc", rng=rng, data_sampler=ones)
     y = np.arange(m) % 2
     tracemalloc.start()
     BAHSIC(10, step=0.5).fit(X, y)

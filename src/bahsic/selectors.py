@@ -231,9 +231,24 @@ class BAHSIC(_Selector):
     statistic : {"unbiased", "biased"}, default="unbiased"
         The estimate of HSIC.
     standardize : bool, default=True
-        Whether to give each feature zero mean and unit variance first.
+        Whether to give each number zero mean and unit variance first.
+    categorical_features : None, "from_dtype", or array-like of bool, int or str, default=None
+        Which columns are categories: none, those of strings, booleans and categorical types, or the given
+        ones. Two different categories contribute to a squared distance so much that the mean contribution
+        of the column is that of a standardised number. For the kernels `Gaussian` and `Laplacian`.
+    missing : {"error", "neutral"}, default="error"
+        Whether entries may be missing (NaN, None, null). If so, such an entry contributes the mean
+        contribution of its column, whatever the other one is: it neither attracts nor repels.
+    feature_groups : array-like of n_features labels, list of lists of columns, or dict, default=None
+        Groups of columns that enter and leave together, such as one-hot columns or gene sets; numbers of
+        features then count groups. gamma is for the columns that are left when a group of mean size leaves.
+    keep : str, int or array-like of str, int or bool, default=None
+        Columns that are never eliminated and condition all scores; the group of such a column is kept.
     standard_errors : bool, default=False
         Whether to record the standard error of HSIC in each round. It costs one kernel matrix a round.
+    redundancy : bool, default=False
+        Whether to record, for each subset up to the selected one, how similar its two most similar features
+        are, see `bahsic.redundancy`. It costs the square of the number of selected features.
     n_jobs : int or None, default=None
         Number of threads. None means as many as BLAS uses, or one where there are few samples.
         The result does not depend on it.
@@ -248,6 +263,8 @@ class BAHSIC(_Selector):
         All features, the least relevant first (the paper's S-dagger).
     n_features_ : int
         Number of selected features.
+    group_order_ : ndarray of shape (n_groups,)
+        With ``feature_groups``, the labels of the groups, the most relevant first.
     path_ : tuple of PathStep
         A record of each round.
     target_kernel_ : str
@@ -327,14 +344,17 @@ class FOHSIC(_Selector):
         what each would add next; with None and "auto" it goes on to the end.
     step : int or float, default=1
         What enters in a round: a number, or a fraction of the features that remain (at least one).
-    kernel, target_kernel, statistic, standardize, standard_errors, n_jobs
-        As for `BAHSIC`. A rule for gamma is evaluated for subsets of one feature more.
+    kernel, target_kernel, statistic, standardize, categorical_features, missing, feature_groups, keep
+        As for `BAHSIC`. A rule for gamma is evaluated for subsets of one feature more. Kept columns are
+        selected from the beginning.
+    standard_errors, redundancy, n_jobs
+        As for `BAHSIC`.
 
     Attributes
     ----------
     selection_order_ : ndarray of int of shape (n_features,)
         All features, the most relevant first.
-    support_, ranking_, n_features_, path_, target_kernel_, n_features_in_, feature_names_in_
+    support_, ranking_, n_features_, group_order_, path_, target_kernel_, n_features_in_, feature_names_in_
         As for `BAHSIC`.
 
     See Also

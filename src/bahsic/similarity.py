@@ -78,7 +78,8 @@ def redundancy(
            [0.34, 0.34, 1.  ]])
     """
     found = _kernel_on_features(kernel)
-    table = as_table(_columns(X, features), categorical_features, missing)
+    chosen, numbers = _columns(X, features)
+    table = as_table(chosen, categorical_features, missing, labels=numbers)
     columns, constant = mixed_columns(table.values, table.categorical, found, standardize=standardize)
     return similarities(columns, np.arange(columns.n_features), constant, found)
 
@@ -99,18 +100,19 @@ def _kernel_on_features(kernel: Any) -> Kernel:
     return found
 
 
-def _columns(X: Any, features: Any) -> Any:
-    """The columns in question, in the container that X is."""
+def _columns(X: Any, features: Any) -> tuple[Any, Any]:
+    """The columns in question, in the container that X is, and their numbers."""
     if not hasattr(X, "shape") or len(X.shape) != 2:
         X = np.asarray(X)
     if features is None or len(X.shape) != 2:
-        return X
+        return X, None
     index = _indices(features, int(X.shape[1]), getattr(X, "column_names", getattr(X, "columns", None)))
+    numbers = index.tolist()
     if sparse.issparse(X):
-        return X.tocsc()[:, index]
+        return X.tocsc()[:, index], numbers
     if hasattr(X, "iloc"):
-        return X.iloc[:, index]
-    return X.select(index.tolist()) if hasattr(X, "column_names") else X[:, index]
+        return X.iloc[:, index], numbers
+    return (X.select(numbers) if hasattr(X, "column_names") else X[:, index]), numbers
 
 
 def _indices(features: Any, d: int, names: Any) -> Indices:

@@ -44,7 +44,9 @@ class Table:
     categories: dict[int, Array]
 
 
-def as_table(X: Any, categorical_features: Any = None, missing: str = "error", argument: str = "X") -> Table:
+def as_table(
+    X: Any, categorical_features: Any = None, missing: str = "error", argument: str = "X", labels: Any = None
+) -> Table:
     """Numbers and categories of an array, a dataframe or a sparse matrix.
 
     Parameters
@@ -57,6 +59,8 @@ def as_table(X: Any, categorical_features: Any = None, missing: str = "error", a
         Whether an entry may be missing: None, NaN, NA, NaT, null or masked.
     argument : str
         The name that error messages use.
+    labels : sequence of d labels, optional
+        What error messages call the columns, where they have no names; by default by their numbers.
 
     Returns
     -------
@@ -78,8 +82,9 @@ def as_table(X: Any, categorical_features: Any = None, missing: str = "error", a
         raise ValueError(f"missing is {missing!r}; accepted: 'error', 'neutral'")
     data, names = _data(X, argument), _names(X, argument)
     categorical = _categorical(data, categorical_features, names, argument)
-    values, categories = _values(data, categorical, names, argument)
-    _check_entries(values, missing, names, argument)
+    shown = labels if names is None else names
+    values, categories = _values(data, categorical, shown, argument)
+    _check_entries(values, missing, shown, argument)
     return Table(values, categorical, names, categories)
 
 

@@ -420,7 +420,8 @@ class Grouped:
     @property
     def n_leading(self) -> int:
         """Number of terms, which all enter the products."""
-        return comb(int(self.groups.shape[1]) + self.order, self.order)
+        n_terms: int = comb(self.groups.shape[1] + self.order, self.order)
+        return n_terms
 
     @property
     def n_double(self) -> int:
