@@ -105,7 +105,7 @@ class BAHSICCV(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from bahsic.crossvalidation import BAHSICCV
+    >>> from bahsic import BAHSICCV
     >>> from bahsic.datasets import make_xor
     >>> X, y, support = make_xor(n_samples=200, n_features=22, random_state=0)
     >>> search = BAHSICCV(KNeighborsClassifier(), step=0.3, cv=3).fit(X, y)

@@ -431,7 +431,7 @@ class Grouped:
     @property
     def width(self) -> int:
         """Arrays of the size of a column that `evaluate` makes for each group."""
-        return self.n_leading + self.groups.shape[1] + 4
+        return self.n_leading + int(self.groups.shape[1]) + 4
 
     @property
     def remainder(self) -> float:
