@@ -4,17 +4,26 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectFdr, SelectKBest, SelectorMixin, VarianceThreshold, chi2, f_classif
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import mixed_oracle
 from bahsic import BAHSIC, FOHSIC, resampling
 from bahsic.datasets import make_xor
 from bahsic.independence import hsic_test
-from bahsic.resampling import SelectionTest, _combined_pvalues, selection_frequencies, selection_test
+from bahsic.kernels import Gaussian
+from bahsic.resampling import (
+    SelectionTest,
+    _combined_pvalues,
+    _Samples,
+    _splits,
+    selection_frequencies,
+    selection_test,
+)
 from selecting import drawn, standardised
 
 BOTH = pytest.mark.parametrize("function", [selection_frequencies, selection_test])
@@ -421,3 +430,43 @@ def test_invalid_arguments_of_both(function, changes, error, message):
     X, y = drawn()
     with pytest.raises(error, match=message):
         function(**{"selector": BAHSIC(2), "X": X, "y": y, **changes})
+
+
+# Tables
+
+
+def mixed_table(m=160):
+    """A number and a category that matter together, among noise with missing entries."""
+    rng = np.random.default_rng(0)
+    codes, X = rng.integers(0, 3, m), rng.normal(size=(m, 4))
+    y = ((codes == 0) ^ (X[:, 0] > 0)).astype(int)
+    X[::7, 1] = np.nan
+    return np.column_stack([X, codes]), y
+
+
+def test_categories_and_missing_entries_are_tested_as_they_are_selected():
+    X, y = mixed_table()
+    selector = BAHSIC(2, categorical_features=[4], missing="neutral")
+    found = selection_test(selector, X, y, n_splits=3, random_state=0)
+    assert found.pvalue < 0.01
+    assert found.frequencies.tolist() == [1, 0, 0, 0, 1]
+    assert selection_frequencies(selector, X, y, n_resamples=5, random_state=0).tolist() == [1, 0, 0, 0, 1]
+
+
+def test_the_kernel_of_a_mixed_test_is_that_of_the_definition():
+    X, y = mixed_table(40)
+    selector = BAHSIC(5, categorical_features=[4], missing="neutral", kernel=Gaussian(0.3))
+    found = selection_test(selector, X, y, n_splits=1, random_state=0, method="gamma")
+    columns = [[None if np.isnan(x) else float(x) for x in column] for column in X.T]
+    totals = mixed_oracle.totals(columns, [False] * 4 + [True], 2).sum(axis=0)
+    test = _splits(_Samples(X, y, "binary"), 1, 0.5, np.random.RandomState(0))[0].test
+    K = np.exp(-0.3 * totals)[np.ix_(test, test)]
+    assert found.split_pvalues[0] == pytest.approx(hsic_test(K, y[test], kernel="precomputed", method="gamma").pvalue)
+
+
+def test_sparse_data_give_what_dense_data_give():
+    X, y = mixed_table()
+    dense = np.where(X > 0.5, X, 0.0)[:, [0, 2, 3, 4]]
+    results = [selection_test(BAHSIC(2), Z, y, n_splits=3, random_state=0) for Z in (dense, sparse.csr_array(dense))]
+    np.testing.assert_allclose(results[0].feature_pvalues, results[1].feature_pvalues, rtol=1e-9)
+    np.testing.assert_allclose(results[0].split_pvalues, results[1].split_pvalues, rtol=1e-9)

@@ -121,6 +121,8 @@ def _checked_kernel(selector: Any) -> Kernel:
         )
     if isinstance(kernel, ScaledKernel):
         kernel.check()
+    if selector.redundancy and kernel.needs_labels:
+        raise ValueError(f"kernel is {kernel!r}; accepted with redundancy=True: a rule for gamma that needs no labels")
     return kernel
 
 

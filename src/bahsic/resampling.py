@@ -18,10 +18,12 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
 from bahsic.engine import threads
-from bahsic.engine.columns import prepared_columns
+from bahsic.engine.columns import Columns, mixed_columns
+from bahsic.engine.scorer import kernel_values
 from bahsic.independence import check_count, hsic_scores, hsic_test, random_source
 from bahsic.kernels import Precomputed, kernel_from_name, label_kernel
 from bahsic.kernels.rows import as_labels, as_rows, check_same_length
+from bahsic.tables import as_table
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -209,10 +211,12 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     if target_kernel == "auto":  # once for all: a part may look like another type
         target_kernel = label_kernel(y).name
     samples = _Samples(X, y, target_kernel)
-    rows = _test_rows(X, kernel, standardize=bool(getattr(selector, "standardize", True)))
+    columns = _test_columns(selector, X, kernel)
     splits = _splits(samples, n_splits, test_size, random_source(random_state))
     options = {"method": method, "kernel": kernel, "target_kernel": target_kernel, "n_permutations": n_permutations}
-    results = _mapped(lambda split: _split_result(selector, samples, rows, split, options), splits, n_jobs, len(rows))
+    results = _mapped(
+        lambda split: _split_result(selector, samples, columns, split, options), splits, n_jobs, len(samples)
+    )
     return _combined(results)
 
 
@@ -311,27 +315,41 @@ def _frequencies(supports: Sequence[NDArray[np.bool_]]) -> Array:
     return frequencies
 
 
-def _test_rows(X: Any, kernel: Any, *, standardize: bool) -> Array:
-    kernel = kernel_from_name(kernel)
-    if isinstance(kernel, Precomputed):
+def _test_columns(selector: Any, X: Any, kernel: Any) -> Columns:
+    """The data as the kernel of the tests sees them, with what the selector says of categories and missing entries."""
+    found = kernel_from_name(kernel)
+    if isinstance(found, Precomputed):
         raise ValueError(  # noqa: TRY004 - a value of the parameter, like its name "precomputed"
             "kernel is 'precomputed'; accepted: a kernel on features, some of which are to be selected"
         )
-    return prepared_columns(as_rows(X, "X"), kernel, standardize=standardize)[0].T
+    categorical, missing = getattr(selector, "categorical_features", None), getattr(selector, "missing", "error")
+    table = as_table(X, categorical, missing)
+    standardize = bool(getattr(selector, "standardize", True))
+    return mixed_columns(table.values, table.categorical, found, standardize=standardize)[0]
 
 
 def _split_result(
-    selector: Any, samples: _Samples, rows: Array, split: _Split, options: dict[str, Any]
+    selector: Any, samples: _Samples, columns: Columns, split: _Split, options: dict[str, Any]
 ) -> _SplitResult:
     support = _support(selector, *samples.part(split.selection))
-    feature_pvalues = np.ones(len(support))
+    pvalues = np.ones(len(support))
     if not support.any():  # nothing is claimed
-        return _SplitResult(support, 1.0, feature_pvalues)
-    data = np.ascontiguousarray(rows[np.ix_(split.test, support)]), samples.labels(split.test)
-    together = hsic_test(*data, random_state=split.seed, n_jobs=1, **options)
-    _, alone = hsic_scores(*data, standardize=False, random_state=split.seed, n_jobs=1, **options)
-    feature_pvalues[support] = np.minimum(1.0, support.sum() * alone)
-    return _SplitResult(support, together.pvalue, feature_pvalues)
+        return _SplitResult(support, 1.0, pvalues)
+    part, selected = columns.of_samples(split.test), np.flatnonzero(support)
+    test = {"y": samples.labels(split.test), "random_state": split.seed, "n_jobs": 1, **options}
+    if columns.special[selected].any():  # no array of numbers that a kernel could take: so its values
+        kernel = kernel_from_name(test.pop("kernel"))
+
+        def pvalue(features: Indices) -> float:
+            return hsic_test(kernel_values(part, features, kernel), kernel="precomputed", **test).pvalue
+
+        together, alone = pvalue(selected), np.array([pvalue(np.array([j])) for j in selected])
+    else:
+        rows = np.ascontiguousarray(part.rows(selected).T)
+        together = hsic_test(rows, **test).pvalue
+        _, alone = hsic_scores(rows, standardize=False, **test)
+    pvalues[selected] = np.minimum(1.0, len(selected) * alone)
+    return _SplitResult(support, together, pvalues)
 
 
 def _combined(results: Sequence[_SplitResult]) -> SelectionTest:

@@ -138,7 +138,7 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _decide(self, rounds: Sequence[_Round], order: Indices, units: FeatureUnits, number: int) -> None:
         """Set the attributes that say what was selected, given all units in order."""
         path = [found.step for found in rounds]
-        if self.n_features_to_select == "auto":
+        if self.n_features_to_select == "auto" and path:
             chosen = within_one_standard_error(path)
             path[chosen] = replace(path[chosen], reason=reason(path, chosen))
             number = rounds[chosen].n_units
@@ -317,7 +317,7 @@ class BAHSIC(_Selector):
         while n_free:
             n_free -= round_size(self.step, n_free)
             n_rounds += 1
-        return n_rounds
+        return max(1, n_rounds)
 
     def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[_Round]) -> Indices:
         leaving = [unit for found in path for unit in found.changed]

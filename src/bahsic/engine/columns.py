@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -103,6 +103,11 @@ class Columns:
         """About what each column contributes to the squared distance of two samples."""
         parts = [np.nanmean(np.square(self.rows(block)), axis=1) for block in self.blocks()]
         return np.where(self.different > 0, self.different / 2, 2 * np.concatenate(parts))
+
+    def of_samples(self, samples: Indices) -> Columns:
+        """The same columns for some samples only."""
+        data = self.data.of_samples(samples) if isinstance(self.data, SparseRows) else self.data[:, samples]
+        return replace(self, data=data)
 
     def in_unit(self, exponent: int) -> Columns:
         """The same columns in the unit 2**exponent, for kernels of squared differences."""

@@ -68,6 +68,10 @@ class SparseRows:
         stored.data = np.nan_to_num(stored.data, nan=0.0)
         return replace(self, stored=stored)
 
+    def of_samples(self, samples: Indices) -> SparseRows:
+        """The same columns for some samples only."""
+        return replace(self, stored=self.stored[:, samples])
+
     def scaled(self, exponent: int) -> SparseRows:
         """All values times 2**exponent."""
         stored = self.stored.copy()
