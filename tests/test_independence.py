@@ -7,9 +7,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.feature_selection import SelectFdr, SelectFwe, SelectKBest
 
+import mixed_oracle
 import oracle
 from bahsic import FOHSIC, hsic, hsic_biased, hsic_bound, hsic_interval, hsic_scores, hsic_test, hsic_variance
 from bahsic.datasets import make_xor
@@ -347,6 +348,21 @@ def test_a_score_function_for_scikit_learn():
     assert_array_equal(selector.scores_, hsic_scores(X, y)[0])
 
 
+def test_scores_of_categories_missing_entries_and_sparse_data():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(30, 2)), rng.integers(0, 4, 30)])
+    X[::5, 1] = np.nan
+    y = rng.normal(size=30)
+    scores, pvalues = hsic_scores(X, y, categorical_features=[2], missing="neutral")
+    columns = [[None if np.isnan(x) else float(x) for x in column] for column in X.T]
+    for j, D in enumerate(mixed_oracle.totals(columns, [False, False, True], 2)):
+        alone = hsic_test(np.exp(-D / 2), y, kernel="precomputed", method="gamma")
+        assert scores[j] == pytest.approx(hsic(np.exp(-D / 2), y, kernel="precomputed"), rel=1e-9)
+        assert pvalues[j] == pytest.approx(alone.pvalue, rel=1e-9)
+    dense = np.where(X[:, [0, 2]] > 0.5, X[:, [0, 2]], 0.0)
+    assert_allclose(hsic_scores(sparse.csr_array(dense), y), hsic_scores(dense, y), rtol=1e-9, atol=1e-16)
+
+
 # Errors
 
 
@@ -382,7 +398,7 @@ def test_no_p_value_from_too_little():
         hsic_test([1, 2, 3, 4], [1, 2, 3, 4, 5])
     with pytest.raises(ValueError, match="X has 4 samples, y has 5 samples"):
         hsic_scores([[1], [2], [3], [4]], [1, 2, 3, 4, 5])
-    with pytest.raises(ValueError, match="X has 1 entries that are NaN"):
+    with pytest.raises(ValueError, match="X contains NaN or null: 1 entries, the first in row 2, column 0"):
         hsic_scores([[1], [2], [math.nan], [4]], [1, 2, 3, 4])
 
 

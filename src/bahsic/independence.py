@@ -26,12 +26,14 @@ from bahsic.engine.centred import (
     products,
     unbiased,
 )
-from bahsic.engine.columns import prepared_columns
+from bahsic.engine.columns import Columns, mixed_columns
 from bahsic.engine.factors import gaussian_factors, have_factors
 from bahsic.engine.null import gamma_test, permutation_test, permutations_of
-from bahsic.hsic import Weights, data_kernel, estimate_and_variance, hsic_bound, label_weights
+from bahsic.engine.scorer import kernel_values
+from bahsic.hsic import Matrix, data_kernel, estimate_and_variance, hsic_bound, label_weights
 from bahsic.kernels import Function, Gaussian, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
-from bahsic.kernels.rows import as_rows, check_same_length
+from bahsic.kernels.rows import check_same_length
+from bahsic.tables import as_table
 
 Array = NDArray[np.float64]
 
@@ -221,6 +223,8 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     kernel: Any = "gaussian",
     target_kernel: Any = "auto",
     standardize: bool = True,
+    categorical_features: Any = None,
+    missing: str = "error",
     method: str = "gamma",
     n_permutations: int = 999,
     random_state: Any = None,
@@ -233,12 +237,12 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
 
     Parameters
     ----------
-    X : array-like of shape (m, d)
+    X : array-like, sparse matrix or dataframe of shape (m, d)
     y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
     kernel, target_kernel
         As for `hsic_test`; ``kernel`` is one on a single feature.
-    standardize : bool
-        Whether to give each feature zero mean and unit variance first, as the selectors do.
+    standardize, categorical_features, missing
+        As for `BAHSIC`.
     method : {"gamma", "permutation"}
         As for `hsic_test`; all features share the same permutations.
     n_permutations, random_state, n_jobs
@@ -267,41 +271,43 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     _check_method(method, ("gamma", "permutation"))
     check_count("n_permutations", n_permutations)
     kernel = _without_labels(kernel)
-    rows, labels = as_rows(X, "X"), label_kernel(y, target_kernel)
-    check_same_length(X=len(rows), y=len(labels))
-    weights = label_weights(labels)
-    XT, _ = prepared_columns(rows, kernel, standardize=standardize)
+    if isinstance(kernel, Precomputed):
+        raise ValueError("kernel is 'precomputed'; accepted: a kernel on single features")  # noqa: TRY004
+    table, labels = as_table(X, categorical_features, missing), label_kernel(y, target_kernel)
+    check_same_length(X=table.values.shape[0], y=len(labels))
+    label_weights(labels)  # raises where there are too few samples
+    columns, _ = mixed_columns(table.values, table.categorical, kernel, standardize=standardize)
     B = _centred_labels(labels)
     B = factored(B) or B
     permutations = None
     if method == "permutation":
         permutations = permutations_of(len(labels), n_permutations, random_source(random_state))
-    chunk = max(1, _CHUNK_ENTRIES // len(labels)) if isinstance(kernel, Gaussian) else 1
-    parts = [XT[start : start + chunk] for start in range(0, len(XT), chunk)]
+    parts = columns.blocks(max(1, _CHUNK_ENTRIES // len(labels)))
     with threads(n_jobs, len(labels)) as executor:
-        found = executor.map(lambda part: _scores(part, kernel, weights, B, permutations), parts)
+        found = executor.map(lambda part: _scores(columns, part, kernel, B, permutations), parts)
     scores, pvalues = (np.concatenate(values) for values in zip(*found, strict=True))
     return scores, pvalues
 
 
 def _scores(
-    XT: Array, kernel: Kernel, weights: Weights, B: CentredMatrices, permutations: Permutations | None
+    columns: Columns, part: slice, kernel: Kernel, B: CentredMatrices, permutations: Permutations | None
 ) -> tuple[Array, Array]:
-    """Scores and p-values of some features, the rows of XT."""
-    found = [_score_and_pvalue(A, B, permutations) for A in _centred_features(XT, kernel, weights)]
+    """Scores and p-values of some features."""
+    found = [_score_and_pvalue(A, B, permutations) for A in _centred_features(columns, part, kernel)]
     scores, pvalues = (np.concatenate(values) for values in zip(*found, strict=True))
     return scores, pvalues
 
 
-def _centred_features(XT: Array, kernel: Kernel, weights: Weights) -> Iterator[CentredMatrices]:
-    """The centred kernel matrices of the features: together as factors, or one by one."""
-    if type(kernel) is Gaussian:
+def _centred_features(columns: Columns, part: slice, kernel: Kernel) -> Iterator[CentredMatrices]:
+    """The centred kernel matrices of some features: together as factors, or one by one."""
+    if type(kernel) is Gaussian and not columns.special[part].any():
+        XT = columns.rows(part)
         gammas = np.array([float(kernel.resolved(x[:, None]).gamma) for x in XT])  # type: ignore[arg-type]
         if (have_factors(XT, gammas) | (XT[:, :1] == XT).all(axis=1)).all():
             yield from_factors(*gaussian_factors(XT, gammas))
             return
-    for x in XT:
-        yield from_matrix(data_kernel(x, kernel, weights)[1])
+    for feature in range(part.start, part.stop):
+        yield from_matrix(Matrix(kernel_values(columns, np.array([feature]), kernel)))
 
 
 def _score_and_pvalue(A: CentredMatrices, B: CentredMatrices, permutations: Permutations | None) -> tuple[Array, Array]:

@@ -317,7 +317,7 @@ class BAHSIC(_Selector):
         while n_free:
             n_free -= round_size(self.step, n_free)
             n_rounds += 1
-        return max(1, n_rounds)
+        return n_rounds
 
     def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[_Round]) -> Indices:
         leaving = [unit for found in path for unit in found.changed]

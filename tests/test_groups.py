@@ -1,0 +1,395 @@
+"""Groups of features that enter and leave together, and features that are kept."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from bahsic import BAHSIC, FOHSIC, hsic_unbiased, hsic_variance
+from bahsic.datasets import make_xor
+from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
+from selecting import SELECTORS, drawn, order, same_fit, standardised
+
+# Columns 1 and 4 of `drawn` are relevant; they are in the groups "b" and "c".
+IDS = ["a", "b", "b", "c", "c", "c", "a", "d"]
+GROUPS = {"a": [0, 6], "b": [1, 2], "c": [3, 4, 5], "d": [7]}
+
+
+def columns_of(labels):
+    return [j for label in labels for j in GROUPS[label]]
+
+
+def kinds(kernel_of_sums=True):
+    """Kernels of every kind that has code of its own for groups."""
+    return [Gaussian(), Laplacian(), Linear(), Polynomial(2), Polynomial(3, coef0=0.5), InverseDistance(0.1)]
+
+
+def inverse_quadratic(X, Y):
+    """A kernel that is a plain function."""
+    squares = (X**2).sum(axis=1)[:, None] + (Y**2).sum(axis=1) - 2 * X @ Y.T
+    return 1 / (1 + squares / 10)
+
+
+# What is selected
+
+
+@SELECTORS
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_groups_are_selected_as_a_whole(selector, n):
+    fitted = selector(n, feature_groups=IDS).fit(*drawn())
+    assert sorted(fitted.group_order_) == list("abcd")
+    assert fitted.get_support(indices=True).tolist() == sorted(columns_of(fitted.group_order_[:n]))
+    assert fitted.n_features_ == fitted.support_.sum()
+    for label, columns in GROUPS.items():
+        place = fitted.group_order_.tolist().index(label)
+        assert fitted.ranking_[columns].tolist() == [max(1, place + 2 - n)] * len(columns)
+
+
+@SELECTORS
+def test_groups_of_relevant_features_come_first(selector):
+    fitted = selector(2, feature_groups=IDS, step=1).fit(*drawn())
+    assert set(fitted.group_order_[:2]) == {"b", "c"}
+    assert fitted.transform(drawn()[0]).shape == (40, 5)
+
+
+@SELECTORS
+@pytest.mark.parametrize(
+    ("wanted", "n"), [(None, 2), (3, 3), (np.int64(1), 1), (0.25, 1), (0.5, 2), (0.99, 3), (1.0, 4)]
+)
+def test_the_number_is_that_of_groups(selector, wanted, n):
+    fitted = selector(wanted, feature_groups=IDS).fit(*drawn())
+    assert np.unique(np.array(IDS)[fitted.support_]).size == n
+    assert_array_equal(fitted.support_, fitted.ranking_ == 1)
+
+
+@SELECTORS
+def test_auto_counts_columns_and_keeps_groups_together(selector):
+    X, y = drawn()
+    fitted = selector("auto", feature_groups=IDS, step=1).fit(X, y)
+    (chosen,) = [step for step in fitted.path_ if step.reason]
+    best = max(fitted.path_, key=lambda step: step.hsic)
+    enough = [step.n_features for step in fitted.path_ if step.hsic >= best.hsic - best.standard_error]
+    assert fitted.n_features_ == chosen.n_features == min(enough)
+    assert chosen.reason.startswith(f"{chosen.n_features} is the smallest number of features")
+    labels = set(np.array(IDS)[fitted.support_])
+    assert fitted.get_support(indices=True).tolist() == sorted(columns_of(labels))
+
+
+@SELECTORS
+def test_more_groups_than_there_are(selector):
+    with pytest.warns(UserWarning, match="n_features_to_select is 5, X has 4 groups: all are kept"):
+        fitted = selector(5, feature_groups=IDS).fit(*drawn())
+    assert fitted.support_.all()
+
+
+@SELECTORS
+def test_one_group_of_everything(selector):
+    fitted = selector(1, feature_groups=["all"] * 8).fit(*drawn())
+    assert fitted.support_.all()
+    assert [step.features for step in fitted.path_] == [tuple(range(8))]
+    assert fitted.group_order_.tolist() == ["all"]
+
+
+@SELECTORS
+def test_without_groups_there_is_no_order_of_groups(selector):
+    X, y = drawn()
+    fitted = selector(feature_groups=IDS).fit(X, y)
+    assert not hasattr(selector().fit(X, y), "group_order_")
+    assert fitted.set_params(feature_groups=None).fit(X, y).ranking_.max() == 5
+    assert not hasattr(fitted, "group_order_"), "of the fit before"
+
+
+# How groups are given
+
+
+@SELECTORS
+def test_ways_to_give_groups(selector):
+    pandas = pytest.importorskip("pandas", reason="names come with dataframes; pandas is not installed")
+    X, y = drawn()
+    frame = pandas.DataFrame(X, columns=[f"x{j}" for j in range(8)])
+    names = {label: [f"x{j}" for j in columns] for label, columns in GROUPS.items()}
+    expected = selector(2, feature_groups=IDS).fit(X, y)
+    without_d = {label: names[label] for label in "abc"}
+    for groups in [np.array(IDS), pandas.Series(IDS), GROUPS, names, without_d, [names[label] for label in "abc"]]:
+        found = selector(2, feature_groups=groups).fit(frame, y)
+        assert same_fit(found, expected)
+        assert_array_equal(found.ranking_, expected.ranking_)
+    assert selector(2, feature_groups=names).fit(frame, y).group_order_.tolist() == expected.group_order_.tolist()
+    renamed = selector(2, feature_groups=[names[label] for label in "abc"]).fit(frame, y).group_order_
+    of_label = {"a": "group 0", "b": "group 1", "c": "group 2", "d": "x7"}
+    assert renamed.tolist() == [of_label[label] for label in expected.group_order_]
+    numbered = selector(2, feature_groups=[9, 4, 4, 7, 7, 7, 9, 1]).fit(frame, y).group_order_
+    assert numbered.tolist() == [{"a": 9, "b": 4, "c": 7, "d": 1}[label] for label in expected.group_order_]
+
+
+@SELECTORS
+@pytest.mark.parametrize(
+    ("groups", "error", "message"),
+    [
+        ([0, 0, 1], ValueError, "feature_groups has 3 labels; accepted: one for each of 8 columns"),
+        ([[0, 1], [1, 2]], ValueError, "feature_groups has column 1 twice: in 'group 0' and 'group 1'"),
+        ({"a": ["x0"]}, ValueError, "feature_groups has 'x0', which is no column"),
+        ({"a": [8]}, ValueError, "feature_groups has 8, which is no column"),
+        ({"a": []}, ValueError, "feature_groups has no column in 'a'"),
+        ([0.5] * 8, TypeError, "feature_groups has the label 0.5"),
+        (3, TypeError, "feature_groups is 3"),
+    ],
+)
+def test_what_are_no_groups(selector, groups, error, message):
+    with pytest.raises(error, match=message):
+        selector(feature_groups=groups).fit(*drawn())
+
+
+# Scores
+
+
+@SELECTORS
+@pytest.mark.parametrize("kernel", [*kinds(), Gaussian("median"), Gaussian(0.2), inverse_quadratic], ids=str)
+def test_groups_of_one_are_the_plain_selector(selector, kernel):
+    X, y = drawn(d=20)
+    plain, grouped = (
+        selector(kernel=kernel, feature_groups=groups, standard_errors=True).fit(X, y) for groups in (None, range(20))
+    )
+    assert same_fit(grouped, plain)
+    assert_array_equal(grouped.group_order_, order(plain))
+    assert_array_equal(grouped.ranking_, plain.ranking_)
+
+
+def gram(kernel, X, size):
+    """The kernel of a round, whose rule for gamma is for a size of its own."""
+    if callable(kernel) and not hasattr(kernel, "get_params"):
+        return kernel(X, X)
+    return kernel.set_params(gamma=1 / (2 * size))(X) if getattr(kernel, "gamma", None) == "dimension" else kernel(X)
+
+
+@SELECTORS
+@pytest.mark.parametrize(
+    "make", [*(type(k) for k in kinds()[:3]), "quadratic", "cubic", "inverse", "function"], ids=str
+)
+def test_each_round_is_that_of_the_definition(selector, make):
+    special = {
+        "quadratic": Polynomial(2),
+        "cubic": Polynomial(3, coef0=0.5),
+        "inverse": InverseDistance(0.1),
+        "function": inverse_quadratic,
+    }
+    X, y = drawn(m=24)
+    Z, L = standardised(X), label_kernel(y).gram()
+    fitted = selector(4, kernel=special[make] if make in special else make(), feature_groups=IDS, step=1).fit(X, y)
+    leaving = selector is BAHSIC
+    inside = list(GROUPS) if leaving else []
+    for step in fitted.path_:
+        (label,) = {IDS[j] for j in step.features}
+        assert sorted(step.features) == GROUPS[label]
+        candidates = inside if leaving else [other for other in GROUPS if other not in inside]
+        before = len(columns_of(inside))
+        change = np.mean([len(GROUPS[other]) for other in candidates])
+        scores = {}
+        for other in candidates:
+            after = [one for one in inside if one != other] if leaving else [*inside, other]
+            if after:
+                K = gram(
+                    special[make] if make in special else make(),
+                    Z[:, columns_of(after)],
+                    before + (-change if leaving else change),
+                )
+                scores[other] = hsic_unbiased(K, L)
+        if scores:
+            assert scores[label] == max(scores.values())
+        inside = inside if leaving else [*inside, label]
+        K = gram(special[make] if make in special else make(), Z[:, columns_of(inside)], len(columns_of(inside)))
+        assert step.hsic == pytest.approx(hsic_unbiased(K, L), rel=1e-8)
+        assert step.n_features == len(columns_of(inside))
+        inside = [one for one in inside if one != label] if leaving else inside
+
+
+@SELECTORS
+def test_linear_groups_are_ordered_by_the_sums_of_their_features(selector):
+    X, y = drawn()
+    L = label_kernel(y).gram()
+    single = [hsic_unbiased(Linear()(column[:, None]), L) for column in standardised(X).T]
+    sums = {label: sum(single[j] for j in columns) for label, columns in GROUPS.items()}
+    fitted = selector(kernel="linear", feature_groups=IDS, step=1).fit(X, y)
+    assert fitted.group_order_.tolist() == sorted(sums, key=sums.get, reverse=True)
+
+
+@SELECTORS
+def test_standard_errors_are_those_of_all_columns_of_the_groups(selector):
+    X, y = drawn()
+    fitted = selector(feature_groups=IDS, standard_errors=True, step=1).fit(X, y)
+    full = fitted.path_[0 if selector is BAHSIC else -1]
+    K = Gaussian(1 / 16)(standardised(X))
+    assert full.standard_error == pytest.approx(hsic_variance(K, label_kernel(y).gram()) ** 0.5, rel=1e-9)
+    assert full.parameter == 1 / 16
+
+
+@SELECTORS
+@pytest.mark.parametrize("step", [1, 2, 3, 0.5])
+def test_steps_are_numbers_of_groups(selector, step):
+    fitted = selector(step=step, feature_groups=IDS).fit(*drawn())
+    remaining, expected = 4, []
+    while remaining:
+        expected.append(min(remaining, max(1, int(step * remaining) if isinstance(step, float) else step)))
+        remaining -= expected[-1]
+    changed = [len({IDS[j] for j in step.features}) for step in fitted.path_]
+    assert changed == expected
+    sizes = np.cumsum([len(step.features) for step in fitted.path_])
+    found = [step.n_features for step in fitted.path_]
+    assert found == (sizes.tolist() if selector is FOHSIC else (8 - np.append(0, sizes[:-1])).tolist())
+
+
+@SELECTORS
+def test_xor_in_groups_is_found_by_elimination(selector):
+    """Both features of the pair in one group: then selection finds it, too."""
+    X, y, support = make_xor(n_samples=120, n_features=12, random_state=0)
+    groups = [0, 0, *np.repeat(np.arange(1, 6), 2)]
+    assert_array_equal(selector(1, feature_groups=groups, step=1).fit(X, y).support_, support)
+
+
+def test_copies_of_groups_go_by_their_position():
+    X, y = drawn()
+    X = np.column_stack([X[:, 1], X[:, 2], X[:, 2], X[:, 1], X[:, 0]])
+    groups = ["first", "first", "copy", "copy", "noise"]
+    assert FOHSIC(feature_groups=groups).fit(X, y).group_order_[0] == "first"
+    leaving = BAHSIC(feature_groups=groups, step=1).fit(X, y).group_order_.tolist()
+    assert leaving.index("first") > leaving.index("copy"), "of equals, the first one leaves first"
+
+
+# Constant features
+
+
+@SELECTORS
+def test_groups_of_constant_features_rank_last(selector):
+    X, y = drawn()
+    X[:, [0, 6]] = 3.0
+    X[:, 2] = -1.0
+    with pytest.warns(UserWarning, match="3 of 8 features are constant and rank last: 0, 2, 6"):
+        fitted = selector(2, feature_groups=IDS, step=1).fit(X, y)
+    assert fitted.group_order_[-1] == "a"
+    assert fitted.ranking_[[0, 6]].tolist() == [4 - 1, 4 - 1]
+    assert fitted.ranking_[1] == fitted.ranking_[2] == 1, "a group with one that varies is judged by that"
+
+
+@SELECTORS
+def test_constant_features_may_be_kept(selector):
+    X, y = drawn()
+    X[:, 7] = X[:, 0] = 0.0
+    with pytest.warns(UserWarning, match="2 of 8 features are constant"):
+        fitted = selector(3, keep=7, step=1).fit(X, y)
+    assert fitted.get_support(indices=True).tolist() == [1, 4, 7]
+    assert fitted.ranking_[0] == 6
+
+
+# Features that are kept
+
+
+@SELECTORS
+@pytest.mark.parametrize(
+    "keep", [[0, 5], (5, 0), np.array([0, 5]), [True, *[False] * 4, True, False, False], [5, 0, 5]]
+)
+def test_kept_features_are_always_selected(selector, keep):
+    X, y = drawn()
+    for n in [2, 3, 8]:
+        fitted = selector(n, keep=keep, step=1).fit(X, y)
+        assert fitted.support_[[0, 5]].all()
+        assert fitted.n_features_ == n
+        assert sorted(order(fitted)[:2].tolist()) == [0, 5]
+        assert not {0, 5} & {j for step in fitted.path_ for j in step.features}
+        assert fitted.path_[-1 if selector is BAHSIC else 0].n_features in ([3] if n > 2 or selector is BAHSIC else [2])
+
+
+@SELECTORS
+def test_kept_features_by_name(selector):
+    pandas = pytest.importorskip("pandas", reason="names come with dataframes; pandas is not installed")
+    X, y = drawn()
+    frame = pandas.DataFrame(X, columns=list("abcdefgh"))
+    assert same_fit(selector(keep=["f", "a"]).fit(frame, y), selector(keep=[0, 5]).fit(X, y))
+    with pytest.raises(ValueError, match=r"keep has 'z', which is no column; accepted: .*'a', 'b'"):
+        selector(keep=["a", "z"]).fit(frame, y)
+
+
+@SELECTORS
+def test_a_kept_feature_keeps_its_group(selector):
+    fitted = selector(2, feature_groups=IDS, keep=[5]).fit(*drawn())
+    assert fitted.support_[[3, 4, 5]].all()
+    assert fitted.group_order_[:2].tolist() == ["c", "b"]
+    assert sorted(order(fitted)[:3].tolist()) == [3, 4, 5]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kept_features_condition_the_scores(seed):
+    """Alone, neither feature of the pair says anything; beside the one that is kept, the other comes first."""
+    X, y, _ = make_xor(n_samples=200, n_features=10, random_state=seed)
+    fitted = FOHSIC(2, keep=[0]).fit(X, y)
+    assert fitted.selection_order_[:2].tolist() == [0, 1]
+    assert fitted.path_[0].features == (1,)
+    K = Gaussian(1 / 4)(standardised(X[:, :2]))
+    assert fitted.path_[0].hsic == pytest.approx(hsic_unbiased(K, label_kernel(y).gram()), rel=1e-9)
+    assert BAHSIC(2, keep=[0], step=1).fit(X, y).elimination_order_[-2:].tolist() == [1, 0]
+
+
+@SELECTORS
+def test_half_of_the_features_and_at_least_those_kept(selector):
+    X, y = drawn()
+    assert selector(keep=[0, 1]).fit(X, y).n_features_ == 4
+    assert selector(keep=range(6)).fit(X, y).n_features_ == 6
+
+
+@SELECTORS
+def test_fewer_features_than_are_kept(selector):
+    for wanted, number in [(2, 2), (0.3, 2)]:
+        message = f"n_features_to_select is {wanted}, which makes {number} features, and keep has 3"
+        with pytest.raises(ValueError, match=message):
+            selector(wanted, keep=[0, 1, 2]).fit(*drawn())
+    with pytest.raises(ValueError, match="makes 1 groups, and keep has 2"):
+        selector(1, feature_groups=IDS, keep=[0, 7]).fit(*drawn())
+
+
+@SELECTORS
+@pytest.mark.parametrize(
+    ("keep", "error", "message"),
+    [
+        ([8], ValueError, "keep has 8, which is no column"),
+        ([-1], ValueError, "keep has -1"),
+        ("a", ValueError, "keep has 'a'"),
+        ([True, False], ValueError, "keep is a mask of 2 columns; accepted: a mask of 8"),
+        (1.5, TypeError, "keep is 1.5"),
+    ],
+)
+def test_what_cannot_be_kept(selector, keep, error, message):
+    with pytest.raises(error, match=message):
+        selector(keep=keep).fit(*drawn())
+
+
+@SELECTORS
+@pytest.mark.parametrize("wanted", [None, 8, 1.0, "auto"])
+@pytest.mark.parametrize("groups", [None, IDS])
+def test_everything_may_be_kept(selector, wanted, groups):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if wanted == 8 and groups else "error")
+        fitted = selector(wanted, keep=range(8), feature_groups=groups, redundancy=True).fit(*drawn())
+    assert fitted.support_.all()
+    assert fitted.ranking_.tolist() == [1] * 8
+    assert sorted(order(fitted).tolist()) == list(range(8))
+    assert not any(step.features for step in fitted.path_)
+
+
+@SELECTORS
+@pytest.mark.parametrize("options", [{}, {"keep": [0, 5]}, {"feature_groups": IDS}, {"feature_groups": IDS, "keep": 7}])
+@pytest.mark.parametrize("step", [1, 2, 0.4])
+@pytest.mark.parametrize("wanted", [2, None])
+def test_the_number_of_rounds_is_known_beforehand(selector, options, step, wanted):
+    from bahsic import selectors as module
+
+    told = []
+    original = module.reported
+
+    def reported(estimator, steps, n_rounds, X, y):
+        told.append(n_rounds)
+        return original(estimator, steps, n_rounds, X, y)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "reported", reported)
+        fitted = selector(wanted, step=step, **options).fit(*drawn())
+    assert told == [len(fitted.path_)]
