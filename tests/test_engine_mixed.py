@@ -7,7 +7,7 @@ import pytest
 
 from bahsic.engine import gaussian, scorer_for, threads
 from bahsic.engine.columns import mixed_columns
-from bahsic.engine.families import Discrete, Grouped, Incomplete, Matrices, group_norms, series_tails
+from bahsic.engine.families import Discrete, Incomplete, Matrices
 from bahsic.engine.groups import (
     MAX_TERMS,
     QUICK_ERROR,
@@ -20,6 +20,7 @@ from bahsic.engine.groups import (
 )
 from bahsic.engine.levels import MAX_CATEGORIES, few_levels
 from bahsic.engine.moments import LowRank
+from bahsic.engine.series import Grouped, group_norms, series_tails
 from bahsic.hsic import label_weights
 from bahsic.kernels import Gaussian, label_kernel
 from mixed_oracle import weights_of_labels

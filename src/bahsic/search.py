@@ -88,10 +88,13 @@ def backward(
     Yields
     ------
     Step
-        Until no feature is left that may leave.
+        Until no feature is left that may leave; one without a change where none may from the beginning.
     """
     stay = np.zeros(len(constant), dtype=bool) if kept is None else kept
     subset = np.arange(len(constant))
+    if stay.all():
+        ranked = scorer.score(subset)
+        yield Step(subset, ranked.score, ranked.kernel, subset[:0])
     while not stay[subset].all():
         free = subset[~stay[subset]]
         count = round_size(step, len(free))

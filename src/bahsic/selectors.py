@@ -148,6 +148,7 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self.ranking_ = rank[units.of_columns]
         self.support_ = self.ranking_ == 1
         self.n_features_ = int(self.support_.sum())
+        vars(self).pop("group_order_", None)  # of an earlier fit
         if units.groups is not None:
             self.group_order_ = units.labels[order]
 
@@ -317,7 +318,7 @@ class BAHSIC(_Selector):
         while n_free:
             n_free -= round_size(self.step, n_free)
             n_rounds += 1
-        return n_rounds
+        return max(1, n_rounds)
 
     def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[_Round]) -> Indices:
         leaving = [unit for found in path for unit in found.changed]

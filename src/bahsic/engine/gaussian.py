@@ -12,42 +12,35 @@ shrink by the ratio of R to M.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
-from math import comb
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.columns import contributions
-from bahsic.engine.executor import Executor, map_sum
+from bahsic.engine.executor import map_sum
 from bahsic.engine.families import (
     Discrete,
     Family,
-    Grouped,
     Incomplete,
     Known,
     Matrices,
     Polynomial,
     Smooth,
-    group_norms,
-    series_tails,
 )
-from bahsic.engine.groups import MAX_TERMS, QUICK_ERROR, QUICK_LARGEST, SHORT, Units, quick_changes, scores_by_pairs
+from bahsic.engine.gaussian_groups import GroupChanges
+from bahsic.engine.groups import Units
 from bahsic.engine.intervals import Intervals, Stage
-from bahsic.engine.levels import Levels
-from bahsic.engine.moments import LowRank, Moments
-from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import PANEL_HEIGHT
 from bahsic.engine.separable import expansion, is_expandable
+from bahsic.engine.setting import GaussianSetting
 from bahsic.engine.tile import INNER, exponential_sum, quadratic_forms, row_sums, strips
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
-_EPS32 = float(np.finfo(np.float32).eps)
 _TINY = float(np.finfo(np.float32).tiny)
 
 # Elements of the arrays that one task works on: many enough for the calls not to matter, few enough
@@ -60,11 +53,6 @@ _MAX_LEVEL_EXPONENT = 30.0
 # What a stage may leave out, relative to all: in float32 (times the spread of the scores), in
 # float64 (times the spread over the number of features), and at last.
 _TAILS = (0.05, 0.01, 1e-12)
-
-# Longest series for a group of columns: orders, terms (float32 for each pair costs about as much), and exponents.
-_MAX_ORDER = 8
-_MAX_SERIES_TERMS = 64
-_MAX_SERIES_EXPONENT = 2.0
 
 # Memory for the columns of one pass, beside the data.
 _BLOCK_BYTES = 1 << 25
@@ -82,43 +70,7 @@ _ROUNDING = np.array([(INNER + PANEL_HEIGHT + 8) * float(np.finfo(dtype).eps) / 
 _REMAINDER = 5e-4
 
 
-@dataclass(frozen=True)
-class GaussianSetting:
-    """What the rounds of one search share.
-
-    Attributes
-    ----------
-    pairs : Pairs
-        D of the current subset, and W.
-    executor : Executor
-    ranges : ndarray of shape (n_features,)
-        Largest magnitude of each feature.
-    levels : tuple of Levels
-        The features of few values.
-    low_rank : LowRank
-        The factors of W; with no columns where W is not of low rank.
-    moments : Moments
-        Of the features.
-    kept : dict
-        Memory for R on each tile in each precision, used again from round to round.
-    """
-
-    pairs: Pairs
-    executor: Executor
-    ranges: Array
-    levels: tuple[Levels, ...]
-    low_rank: LowRank
-    moments: Moments
-    kept: dict[tuple[int, str], NDArray[Any]] = field(default_factory=dict)
-
-    @cached_property
-    def reach(self) -> Array:
-        """The most that each column can contribute to a squared distance."""
-        data = self.pairs.columns
-        return np.asarray(np.where(data.different > 0, data.different, np.maximum(4 * self.ranges**2, data.neutral)))
-
-
-class GaussianRound:
+class GaussianRound(GroupChanges):
     """One round of a search: changes of the score by each feature that may leave or enter.
 
     Parameters
@@ -227,7 +179,9 @@ class GaussianRound:
         groups = units.each(candidates)
         places = np.cumsum(single) - 1
         column_stages = self._column_stages(np.array([group[0] for group in groups], dtype=np.intp)[single])
-        group_stages = self._group_stages([group for group, one in zip(groups, single, strict=True) if not one])
+        several = [group for group, one in zip(groups, single, strict=True) if not one]
+        cheap = len(several) * self._matrices.n_samples**2 < _CHEAP
+        group_stages = self._group_stages(several, cheap=cheap)
 
         def stage(number: int, positions: Indices) -> Intervals:
             values, radii = np.zeros(len(positions)), np.full(len(positions), np.inf)
@@ -240,56 +194,6 @@ class GaussianRound:
             return Intervals(values, radii)
 
         return tuple(partial(stage, number) for number in range(max(len(column_stages), len(group_stages))))
-
-    def _group_stages(self, groups: list[Indices]) -> tuple[Stage, ...]:
-        def first(positions: Indices) -> Intervals:
-            return self._expanded_or_quick([groups[position] for position in positions])
-
-        def last(positions: Indices) -> Intervals:
-            return self.by_pairs([groups[position] for position in positions])
-
-        return (first, last) if len(groups) * self._matrices.n_samples**2 >= _CHEAP else (last,)
-
-    def _expanded_or_quick(self, groups: list[Indices]) -> Intervals:
-        """Changes by groups of columns: by products where the series is short, else by float32 for each pair."""
-        values, radii = np.zeros(len(groups)), np.full(len(groups), np.inf)
-        families = list(self._group_families(groups, _TAILS[1] * self.spread))
-        if families:
-            values, radii = self._evaluated(families, len(groups))
-            known = np.isfinite(radii)
-            bound = 2 * self.gamma * float(self._matrices.magnitudes.sum())
-            if np.count_nonzero(known) > 3 and bound > 0:
-                self.spread = float(np.std(values[known])) / bound
-        others = np.flatnonzero(np.isinf(radii))
-        if len(others):
-            found = self.quick([groups[position] for position in others])
-            values[others], radii[others] = found.values, found.radii
-        return Intervals(values, radii)
-
-    def _group_families(self, groups: list[Indices], tail: float) -> Iterator[Family]:
-        """Groups of complete columns of numbers for which the series is short, by their size."""
-        data = self._pairs.columns
-        sizes = np.array([0 if data.special[group].any() else len(group) for group in groups])
-        for size in np.unique(sizes[sizes > 0]):
-            members = np.flatnonzero(sizes == size)
-            columns = np.array([groups[position] for position in members])
-            order = self._series_order(columns, tail)
-            if order is not None:
-                yield Grouped(members, data, columns, order, self.a, double=False)
-
-    def _series_order(self, columns: NDArray[np.intp], tail: float) -> int | None:
-        """The order after which the series leaves out little of most groups, or None where it would be too long."""
-        some = columns[:: max(1, len(columns) // 8)]
-        norms = np.array([np.square(self._pairs.columns.rows(group)).sum(axis=0) for group in some])
-        bound = 2 * self.gamma * float(self._matrices.magnitudes.sum())
-        if not abs(self.a) * float(group_norms(self._setting.ranges, columns).max()) <= _MAX_SERIES_EXPONENT:
-            return None
-        for order in range(1, _MAX_ORDER):
-            if comb(columns.shape[1] + order, order) > _MAX_SERIES_TERMS:
-                return None
-            if np.median(series_tails(norms, self.a, order, self._matrices)) <= tail * bound:
-                return order
-        return None
 
     def _column_stages(self, features: Indices) -> tuple[Stage, ...]:
         few = len(features) < _FEW
@@ -326,48 +230,6 @@ class GaussianRound:
         features = np.concatenate(groups)
         found = self.expanded(features, _TAILS[2], _TAILS[2])
         return found if np.isfinite(found.radii).all() else self.direct(features)
-
-    def by_pairs(self, groups: Sequence[Indices]) -> Intervals:
-        """Changes by groups of columns, by an exponential for each pair of samples."""
-
-        def link(D: Array) -> Array:
-            D *= -self.gamma
-            return np.exp(D, out=D)
-
-        # The empty group changes nothing: it gives the score that the others are compared with.
-        everyone = [*groups, np.empty(0, dtype=np.intp)]
-        sign = -np.sign(self.a)
-        scores, sizes = (2 * sums for sums in scores_by_pairs(self._pairs, self._executor, everyone, sign, link))
-        return Intervals(scores[:-1] - scores[-1], self._matrices.floor * (sizes[:-1] + sizes[-1]))
-
-    def quick(self, groups: list[Indices]) -> Intervals:
-        """Changes by groups of columns in float32; nothing is said of those that are too large for it."""
-        values, radii = np.zeros(len(groups)), np.full(len(groups), np.inf)
-        largest = np.array([abs(self.a) * float(self._setting.reach[group].sum()) for group in groups])
-        held = np.flatnonzero(largest <= QUICK_LARGEST)
-        if not len(held):
-            return Intervals(values, radii)
-        chosen, bound = [groups[position] for position in held], float(largest[held].max())
-        values[held] = 2 * quick_changes(self._pairs, self._executor, chosen, self.a, self.gamma, bound)
-        # Sums of abs(M a D_G), from D_G <= 2 (norm + norm').
-        sizes = np.array([4 * abs(self.a) * float(self._weighted_norms[group].sum()) for group in chosen])
-        lengths = np.array([len(group) for group in chosen])
-        # The polynomial, M and its sums, and D_G; and entries that are too small for float32.
-        relative = QUICK_ERROR + _EPS32 / 2 * (SHORT + 2 * MAX_TERMS) + _EPS32 * (lengths + 8)
-        tiny = self._matrices.n_samples**2 * _TINY
-        radii[held] = np.exp(bound) * (relative * sizes + tiny)
-        return Intervals(values, radii)
-
-    @cached_property
-    def _weighted_norms(self) -> Array:
-        """For each column, a bound on the sum of abs(M) over all pairs times its squared entry in the first of them."""
-        data, matrices = self._pairs.columns, self._matrices
-        magnitudes = matrices.magnitudes + matrices.kappa * matrices.low_rank.norm
-        bounds = np.where(data.special, self._setting.reach * magnitudes.sum(), 0.0)
-        for block in data.blocks():
-            plain = ~data.special[block]
-            bounds[block][plain] = (np.square(data.rows(block)) @ magnitudes)[plain]
-        return bounds
 
     def expanded(self, features: Indices, tail: float, rounding: float) -> Intervals:
         """Changes by the expansion.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bahsic.engine.columns import Columns
 from bahsic.engine.diagonal import Diagonal
 from bahsic.engine.executor import Executor
-from bahsic.engine.gaussian import GaussianRound, GaussianSetting
+from bahsic.engine.gaussian import GaussianRound
 from bahsic.engine.groups import Units
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.levels import Levels, few_levels
@@ -19,6 +19,7 @@ from bahsic.engine.moments import LowRank, Moments
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import Plan
 from bahsic.engine.scorer import Scorer, gamma_of
+from bahsic.engine.setting import GaussianSetting
 from bahsic.engine.tile import SquaredDistances
 from bahsic.hsic import Weights
 from bahsic.kernels.base import Kernel

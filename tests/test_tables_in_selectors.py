@@ -1,0 +1,365 @@
+"""BAHSIC and FOHSIC on tables as users have them: dataframes, categories, missing entries, weights, any labels."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bahsic import BAHSIC, FOHSIC, hsic, redundancy
+from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, Spectrum, WeisfeilerLehman, label_kernel
+from selecting import SELECTORS, drawn, order, same_fit
+
+
+@parametrize_with_checks([BAHSIC(missing="neutral"), FOHSIC(missing="neutral")])
+def test_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def patients(m=60):
+    """Columns of all types with missing entries, and labels: an interaction of smoking and dose decides."""
+    rng = np.random.default_rng(1)
+    smokes, dose = rng.random(m) < 0.5, rng.normal(size=m)
+    columns = {
+        "ward": rng.choice(["east", "north", "west"], m).tolist(),
+        "smokes": smokes.tolist(),
+        "visits": rng.integers(0, 9, m).tolist(),
+        "city": rng.choice(["Basel", "Bern"], m).tolist(),
+        "weight": rng.normal(70, 10, m).tolist(),
+        "dose": dose.tolist(),
+    }
+    for position, name in enumerate(["ward", "visits", "city", "weight", "dose"]):
+        columns[name][position :: 9 + position] = [None] * len(columns[name][position :: 9 + position])
+    return columns, np.where(smokes ^ (dose > 0), "ill", "well")
+
+
+def in_pandas(columns):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    kinds = {"ward": "category", "smokes": bool, "visits": "Int64", "city": object, "weight": float, "dose": float}
+    return pd.DataFrame({name: pd.Series(values, dtype=kinds[name]) for name, values in columns.items()})
+
+
+def in_polars(columns):
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    return pl.DataFrame(columns, schema_overrides={"ward": pl.Enum(["west", "north", "east"])})
+
+
+def in_pyarrow(columns):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    arrays = {name: pa.array(values) for name, values in columns.items()}
+    return pa.table(arrays | {"ward": arrays["ward"].dictionary_encode()})
+
+
+def in_codes(columns):
+    """As an array: codes of the categories, NaN where an entry is missing."""
+    lists = [columns[name] for name in columns]
+    codes = [{value: code for code, value in enumerate(sorted({v for v in x if v is not None}))} for x in lists]
+    entries = [
+        [np.nan if v is None else code[v] if isinstance(v, str) else v for v in x]
+        for x, code in zip(lists, codes, strict=True)
+    ]
+    return np.array(entries, dtype=float).T
+
+
+FRAMES = [in_pandas, in_polars, in_pyarrow]
+NAMES = ["ward", "smokes", "visits", "city", "weight", "dose"]
+CATEGORIES = ["ward", "smokes", "city"]
+MIXED = {"categorical_features": "from_dtype", "missing": "neutral", "step": 1}
+
+
+# Containers
+
+
+@SELECTORS
+@pytest.mark.parametrize("frame", FRAMES)
+def test_every_container_gives_the_same_fit(selector, frame):
+    columns, y = patients()
+    expected = selector(2, **(MIXED | {"categorical_features": [0, 1, 3]})).fit(in_codes(columns), y)
+    found = selector(2, **MIXED).fit(frame(columns), y)
+    assert same_fit(found, expected)
+    assert found.feature_names_in_.tolist() == NAMES
+    names = found.get_feature_names_out().tolist()
+    assert names == [name for name, chosen in zip(NAMES, found.support_, strict=True) if chosen]
+    assert len(set(names)) == len(names) == 2
+
+
+def test_an_interaction_of_a_category_and_a_number_is_found():
+    columns, y = patients(m=150)
+    assert BAHSIC(2, **MIXED).fit(in_pandas(columns), y).get_feature_names_out().tolist() == ["smokes", "dose"]
+
+
+def observed(values):
+    """The entries that are there, by their rows."""
+    gone = [value is None or type(value).__name__ == "NAType" or value != value for value in values]  # noqa: PLR0124
+    return {row: value for row, value in enumerate(values) if not gone[row]}
+
+
+@SELECTORS
+@pytest.mark.parametrize("frame", FRAMES)
+def test_transform_gives_the_selected_columns(selector, frame):
+    columns, y = patients()
+    X = frame(columns)
+    found = selector(2, keep=["city", "visits"], **MIXED).fit(X, y).transform(X)
+    assert isinstance(found, np.ndarray)
+    assert [observed(values) for values in found.T] == [observed(columns[name]) for name in ("visits", "city")]
+
+
+def test_transform_keeps_the_types_of_a_dataframe():
+    columns, y = patients()
+    X = in_pandas(columns)
+    fitted = BAHSIC(3, keep=["ward", "visits"], **MIXED).set_output(transform="pandas").fit(X, y)
+    found = fitted.transform(X)
+    assert found.equals(X[fitted.get_feature_names_out().tolist()])
+    assert found.dtypes["ward"] == "category"
+
+
+@SELECTORS
+def test_read_only_memory_maps(selector, tmp_path):
+    X, y = drawn()
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert isinstance(mapped, np.memmap)
+    assert same_fit(selector().fit(mapped, y), selector().fit(X, y))
+    weights = np.resize([0, 1, 2], 40)
+    assert same_fit(selector().fit(mapped, y, sample_weight=weights), selector().fit(X, y, sample_weight=weights))
+
+
+@SELECTORS
+def test_single_precision_with_categories_and_missing_entries(selector):
+    X = in_codes(patients()[0]).astype(np.float32)
+    y = patients()[1]
+    options = MIXED | {"categorical_features": [0, 1, 3]}
+    assert same_fit(selector(**options).fit(X, y), selector(**options).fit(X.astype(float), y))
+
+
+@SELECTORS
+@pytest.mark.parametrize("given", [CATEGORIES, [0, 1, 3], [True, True, False, True, False, False]])
+def test_ways_to_give_categories(selector, given):
+    columns, y = patients()
+    X = in_pandas(columns)
+    options = MIXED | {"categorical_features": given}
+    assert same_fit(selector(**options).fit(X, y), selector(**MIXED).fit(X, y))
+    more = selector(**(MIXED | {"categorical_features": [*CATEGORIES, "visits"]})).fit(X, y)
+    assert not same_fit(more, selector(**MIXED).fit(X, y)), "numbers may be categories"
+
+
+# Errors
+
+
+@SELECTORS
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"missing": "error"}, ValueError, r"X contains NaN or null: .* row 0, column 'ward'; .*missing='neutral'"),
+        ({"missing": "drop"}, ValueError, "missing is 'drop'; accepted: 'error', 'neutral'"),
+        ({"categorical_features": None}, TypeError, "column 'ward' of X has strings or categories"),
+        ({"categorical_features": ["ward"]}, TypeError, "column 'city' of X has strings"),
+        ({"categorical_features": ["town"]}, ValueError, "categorical_features has 'town', which is no column"),
+        ({"kernel": Linear()}, ValueError, r"kernel is Linear\(\); accepted with categorical_features: Gaussian"),
+        ({"kernel": Polynomial(2)}, ValueError, "kernel is Polynomial.*; accepted with categorical_features"),
+        ({"kernel": Gaussian(lambda X: 1.0)}, (TypeError, ValueError), "gamma is .*; accepted"),
+    ],
+)
+def test_tables_that_are_refused(selector, options, error, message):
+    columns, y = patients()
+    fresh = selector(**(MIXED | options))
+    with pytest.raises(error, match=message):
+        fresh.fit(in_pandas(columns), y)
+    assert not hasattr(fresh, "support_")
+
+
+@SELECTORS
+def test_kernels_without_a_place_for_missing_entries(selector):
+    X, y = drawn()
+    X[3, 2] = np.nan
+    for kernel, standardize in [(lambda A, B: A @ B.T, True), (Linear(), False), (Gaussian() + Linear(), True)]:
+        with pytest.raises(ValueError, match=r"kernel is .*; accepted with missing='neutral': Gaussian"):
+            selector(kernel=kernel, standardize=standardize, missing="neutral").fit(X, y)
+    zero = np.where(np.isnan(X), np.nanmean(X[:, 2]), X)  # the mean is what has no product with others
+    assert_array_equal(
+        order(selector(kernel="linear", missing="neutral").fit(X, y)), order(selector(kernel="linear").fit(zero, y))
+    )
+
+
+@SELECTORS
+def test_a_rule_that_needs_labels_has_no_redundancy(selector):
+    with pytest.raises(ValueError, match=r"'optimise'.*; accepted with redundancy=True"):
+        selector(kernel=Gaussian("optimise"), redundancy=True).fit(*drawn())
+
+
+# Weights
+
+
+@SELECTORS
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.r_[-1, np.ones(39)], "sample_weight ranges over -1.0 to 1.0; accepted: >= 0"),
+        (np.zeros(40), "sample_weight ranges over 0.0 to 0.0; accepted: .* not all zero"),
+        (np.ones(39), r"sample_weight has shape \(39,\); accepted: one weight for each of 40"),
+        (np.ones((40, 2)), r"sample_weight has shape \(40, 2\)"),
+        (np.r_[np.nan, np.ones(39)], "sample_weight has 1 entries that are NaN"),
+        (np.r_[np.ones(3), np.zeros(37)], "n_samples=3; accepted: at least 4"),
+    ],
+)
+def test_bad_weights(selector, weights, message):
+    X, y = drawn()
+    y[:2] = [0, 1]
+    with pytest.raises(ValueError, match=message):
+        selector().fit(X, y, sample_weight=weights)
+
+
+def labels_of(kind, m, rng):
+    if kind == "numbers":
+        return rng.normal(size=m)
+    if kind == "several outputs":
+        return np.column_stack([rng.integers(0, 2, m), rng.integers(0, 3, m)])
+    if kind == "survival":
+        return np.array(list(zip(rng.random(m) < 0.7, rng.exponential(size=m), strict=True)), dtype="?,f8")
+    if kind == "strings":
+        return ["".join(letters) for letters in rng.choice(list("AB"), (m, 6))]
+    return rng.permutation(np.resize(["no", "yes"], m))
+
+
+LABELS = {
+    "classes": "auto",
+    "numbers": "auto",
+    "several outputs": "auto",
+    "survival": "auto",
+    "strings": Spectrum(2),
+    "precomputed": "precomputed",
+}
+
+
+@SELECTORS
+@pytest.mark.parametrize("labels", LABELS)
+def test_samples_of_weight_zero_are_absent(selector, labels):
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(30, 6)), np.resize([0, 1, 2, 1], 30)
+    X[::7, 2] = np.nan
+    present, y = np.flatnonzero(weights), labels_of(labels, 30, rng)
+    some = [y[i] for i in present] if isinstance(y, list) else y[present]
+    if labels == "precomputed":
+        y = label_kernel(labels_of("numbers", 30, rng)).gram()
+        some = y[np.ix_(present, present)]
+    options = {"target_kernel": LABELS[labels], "missing": "neutral", "kernel": Gaussian("median")}
+    found = selector(**options, standard_errors=True).fit(X, y, sample_weight=weights)
+    expected = selector(**options, standard_errors=True).fit(X[present], some, sample_weight=weights[present])
+    assert same_fit(found, expected), "bit by bit"
+
+
+@SELECTORS
+@pytest.mark.parametrize("kernel", [Gaussian("median"), Gaussian("optimise"), Laplacian("median"), Linear()], ids=str)
+@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
+def test_weights_are_repetitions(selector, kernel, statistic):
+    X, y = drawn(m=30)
+    weights = np.random.default_rng(2).integers(0, 4, 30)
+    picks = np.repeat(np.arange(30), weights)
+    options = {"kernel": kernel, "statistic": statistic, "standard_errors": True, "step": 1}
+    found = selector(**options).fit(X, y, sample_weight=weights)
+    expected = selector(**options).fit(X[picks], y[picks])
+    assert_array_equal(order(found), order(expected))
+    for one, other in zip(found.path_, expected.path_, strict=True):
+        assert one.parameter == (None if other.parameter is None else pytest.approx(other.parameter, rel=1e-9))
+        assert one.hsic == pytest.approx(other.hsic, rel=1e-7, abs=1e-15)
+        assert one.standard_error == pytest.approx(other.standard_error, rel=1e-7)
+
+
+# Labels
+
+
+def rings_and_paths(sizes):
+    """Graphs: rings where the size is even, else paths."""
+    networkx = pytest.importorskip("networkx", reason="graphs come from networkx, which is not installed")
+    return [networkx.cycle_graph(n) if n % 2 == 0 else networkx.path_graph(n) for n in sizes]
+
+
+@SELECTORS
+@pytest.mark.parametrize("kind", ["strings", "graphs", "several outputs", "numbers", "precomputed", "survival"])
+def test_labels_of_every_kind(selector, kind):
+    """Feature 1 decides on the labels, whatever they are, and the recorded HSIC is that of the columns and labels."""
+    X = np.random.default_rng(0).normal(size=(40, 5))
+    high, time = X[:, 1] > 0, np.exp(X[:, 1])
+    y, target, name = {
+        "strings": (["ABABAB" if one else "BBBAAA" for one in high], Spectrum(2), repr(Spectrum(2))),
+        "graphs": (None, WeisfeilerLehman(2), repr(WeisfeilerLehman(2))),
+        "several outputs": (np.column_stack([high, X[:, 1] > 1]).astype(int), "auto", "multioutput"),
+        "numbers": (X[:, [1, 1]], "auto", "regression"),
+        "precomputed": (np.equal.outer(high, high).astype(float), "precomputed", "precomputed"),
+        "survival": (np.array([(True, t) for t in time], dtype="?,f8"), "auto", "survival"),
+    }[kind]
+    y = rings_and_paths(6 + ~high) if kind == "graphs" else y
+    fitted = selector(1, target_kernel=target, step=1).fit(X, y)
+    assert fitted.get_support(indices=True).tolist() == [1]
+    assert fitted.target_kernel_ == name
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    alone = fitted.path_[-1 if selector is BAHSIC else 0]
+    assert alone.hsic == pytest.approx(hsic(Z[:, [1]], y, Gaussian(0.5), target), rel=1e-9)
+
+
+# Redundancy
+
+
+@SELECTORS
+@pytest.mark.parametrize("kernel", [Gaussian(), Laplacian("median")], ids=str)
+def test_the_path_records_the_redundancy_of_each_subset(selector, kernel):
+    columns, y = patients()
+    X = in_pandas(columns)
+    fitted = selector(4, kernel=kernel, redundancy=True, **MIXED).fit(X, y)
+    table = redundancy(X, kernel=kernel, categorical_features="from_dtype", missing="neutral")
+    subsets = [order(fitted)[: step.n_features] for step in fitted.path_]
+    for step, subset in zip(fitted.path_, subsets, strict=True):
+        off_diagonal = table[np.ix_(subset, subset)][~np.eye(len(subset), dtype=bool)]
+        expected = pytest.approx(off_diagonal.max(initial=0.0), rel=1e-9) if step.n_features <= 4 else None
+        assert step.redundancy == expected
+    assert all(step.redundancy is None for step in selector(4, kernel=kernel, **MIXED).fit(X, y).path_)
+
+
+# scikit-learn
+
+
+@SELECTORS
+def test_tags(selector):
+    plain, mixed = (get_tags(selector(**options)).input_tags for options in ({}, MIXED))
+    assert (plain.allow_nan, plain.categorical, plain.string, plain.sparse) == (False, False, False, True)
+    assert (mixed.allow_nan, mixed.categorical, mixed.string, mixed.sparse) == (True, True, True, True)
+
+
+@SELECTORS
+def test_clones_and_pickles(selector):
+    columns, y = patients()
+    X = in_pandas(columns)
+    options = MIXED | {"feature_groups": {"place": ["ward", "city"]}, "keep": ["dose"], "redundancy": True}
+    fitted = selector(3, **options).fit(X, y)
+    copied, pickled = clone(fitted), pickle.loads(pickle.dumps(fitted))
+    assert copied.get_params() == fitted.get_params()
+    assert not hasattr(copied, "support_")
+    assert same_fit(copied.fit(X, y), fitted)
+    assert same_fit(pickled, fitted)
+    assert pickled.group_order_.tolist() == fitted.group_order_.tolist()
+    assert pickled.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
+
+
+def test_search_over_what_a_table_is_taken_for():
+    """Classes are the parity of a code: as a number it says little, as a category all."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 6, 120), rng.normal(size=(120, 3))])
+    y = X[:, 0] % 2
+    pipeline = make_pipeline(FOHSIC(1), KNeighborsClassifier(1))
+    grid = {"fohsic__categorical_features": [None, [0]], "fohsic__missing": ["error", "neutral"]}
+    found = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
+    assert found.best_params_ == {"fohsic__categorical_features": [0], "fohsic__missing": "error"}
+    assert found.best_score_ == 1.0
+
+
+@SELECTORS
+def test_sparse_tables_have_no_categories(selector):
+    with pytest.raises(ValueError, match="categorical_features has columns of a sparse X"):
+        selector(categorical_features=[0]).fit(sparse.csr_array(np.eye(8)), np.resize([0, 1], 8))
