@@ -363,3 +363,15 @@ def test_search_over_what_a_table_is_taken_for():
 def test_sparse_tables_have_no_categories(selector):
     with pytest.raises(ValueError, match="categorical_features has columns of a sparse X"):
         selector(categorical_features=[0]).fit(sparse.csr_array(np.eye(8)), np.resize([0, 1], 8))
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Gaussian("median"), Laplacian()], ids=repr)
+def test_redundancy_counts_samples_as_often_as_their_weights_say(kernel):
+    X, y = drawn()
+    weights = np.resize([0, 1, 3], 40)
+    weighted = BAHSIC(4, kernel=kernel, redundancy=True).fit(X, y, sample_weight=weights)
+    repeated = BAHSIC(4, kernel=kernel, redundancy=True).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    found, expected = ([step.redundancy for step in fitted.path_] for fitted in (weighted, repeated))
+    assert found[-1] == expected[-1] == 0
+    assert found[-4:] == pytest.approx(expected[-4:], rel=1e-9)
+    assert min(found[-4:-1]) > 0

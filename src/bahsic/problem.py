@@ -10,17 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from bahsic.kernels import (
-    Gaussian,
-    Kernel,
-    LabelKernel,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Precomputed,
-    kernel_from_name,
-    label_kernel,
-)
+from bahsic.engine.columns import check_mixture
+from bahsic.kernels import Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.rows import FloatArray, as_weights
 from bahsic.tables import Table, as_table, column_mask, group_of_columns
@@ -86,7 +77,9 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
     """The problem that the parameters of a selector, data and labels pose; samples that don't count are left out."""
     kernel = _checked_kernel(selector)
     table = as_table(X, selector.categorical_features, selector.missing)
-    _check_mixture(selector, table, kernel)
+    neutral = selector.missing == "neutral"
+    categories = bool(table.categorical.any())
+    check_mixture(kernel, categories=categories, missing=neutral, standardize=selector.standardize)
     m = table.values.shape[0]
     w = as_weights(sample_weight, m)
     if w is not None and not w.all():
@@ -124,20 +117,6 @@ def _checked_kernel(selector: Any) -> Kernel:
     if selector.redundancy and kernel.needs_labels:
         raise ValueError(f"kernel is {kernel!r}; accepted with redundancy=True: a rule for gamma that needs no labels")
     return kernel
-
-
-def _check_mixture(selector: Any, table: Table, kernel: Kernel) -> None:
-    """Raise where the kernel has no place for categories or missing entries."""
-    of_differences = type(kernel) in (Gaussian, Laplacian)
-    if table.categorical.any() and not of_differences:
-        raise ValueError(f"kernel is {kernel!r}; accepted with categorical_features: Gaussian or Laplacian")
-    # The mean of x x' is zero in standardised columns alone.
-    of_products = type(kernel) in (Linear, Polynomial) and selector.standardize
-    if selector.missing == "neutral" and not (of_differences or of_products):
-        raise ValueError(
-            f"kernel is {kernel!r}, standardize is {selector.standardize!r}; accepted with missing='neutral': "
-            "Gaussian or Laplacian, or Linear or Polynomial with standardize=True"
-        )
 
 
 def is_count(value: Any) -> bool:

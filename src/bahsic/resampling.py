@@ -257,7 +257,8 @@ class _Samples:
         return [np.flatnonzero(codes == code) for code in range(len(classes))]
 
     def _are_classes(self) -> bool:
-        if self.y is None or self.target_kernel not in ("auto", "delta"):
+        survival = getattr(getattr(self.y, "dtype", None), "names", None) is not None
+        if self.y is None or survival or self.target_kernel not in ("auto", "delta"):
             return self.target_kernel in ("binary", "multiclass")
         labels = as_labels(self.y, "y")
         with warnings.catch_warnings():  # of many classes

@@ -116,7 +116,7 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             order = self._order(scorer, units, path)
         self._decide(path, order, units, number)
         if self.redundancy:
-            self._add_redundancy(columns, constant, kernel)
+            self._add_redundancy(columns, constant, kernel, w)
         self.target_kernel_ = labels.name
 
     @abstractmethod
@@ -148,14 +148,17 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self.ranking_ = rank[units.of_columns]
         self.support_ = self.ranking_ == 1
         self.n_features_ = int(self.support_.sum())
-        vars(self).pop("group_order_", None)  # of an earlier fit
         if units.groups is not None:
             self.group_order_ = units.labels[order]
+        elif hasattr(self, "group_order_"):  # of an earlier fit
+            del self.group_order_
 
-    def _add_redundancy(self, columns: Columns, constant: NDArray[np.bool_], kernel: Kernel) -> None:
+    def _add_redundancy(
+        self, columns: Columns, constant: NDArray[np.bool_], kernel: Kernel, weights: NDArray[Any] | None
+    ) -> None:
         """Record in the path how similar the two most similar features of a subset are, up to the selected one."""
         selected = np.flatnonzero(self.support_)
-        table = similarities(columns, selected, constant, kernel) - np.eye(len(selected))
+        table = similarities(columns, selected, constant, kernel, weights) - np.eye(len(selected))
         path = list(self.path_)
         for position, subset in enumerate(self._subsets()):
             inside = np.isin(selected, subset)

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bahsic.engine.centred import from_factors, from_matrix
 from bahsic.engine.columns import Columns, mixed_columns
 from bahsic.engine.factors import gaussian_factors, have_factors
 from bahsic.engine.scorer import kernel_values
-from bahsic.hsic import Matrix
+from bahsic.hsic import Matrix, centred
 from bahsic.kernels import Gaussian, Kernel, Precomputed, kernel_from_name
+from bahsic.kernels.rows import scaled_by_power_of_two
 from bahsic.tables import as_table
 
 Array = NDArray[np.float64]
@@ -84,12 +84,19 @@ def redundancy(
     return similarities(columns, np.arange(columns.n_features), constant, found)
 
 
-def similarities(columns: Columns, features: Indices, constant: NDArray[np.bool_], kernel: Kernel) -> Array:
-    """The table of `redundancy` for some of the columns of a search."""
+def similarities(
+    columns: Columns,
+    features: Indices,
+    constant: NDArray[np.bool_],
+    kernel: Kernel,
+    weights: NDArray[Any] | None = None,
+) -> Array:
+    """The table of `redundancy` for some of the columns of a search, whose samples may count several times."""
+    w = np.ones(columns.n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
     varied = np.flatnonzero(~constant[features])
     found = np.eye(len(features))
     if len(varied) > 1:
-        found[np.ix_(varied, varied)] = _cosines(columns, features[varied], kernel)
+        found[np.ix_(varied, varied)] = _cosines(columns, features[varied], kernel, w)
     return found
 
 
@@ -148,30 +155,31 @@ def _from_names(wanted: list[Any], names: Any) -> Indices:
     return np.array([known[name] for name in wanted], dtype=np.intp)
 
 
-def _cosines(columns: Columns, features: Indices, kernel: Kernel) -> Array:
+def _cosines(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> Array:
     """Normalised inner products of the centred kernel matrices of columns that vary."""
     k, m = len(features), columns.n_samples
     if type(kernel) is Gaussian and not columns.special[features].any():
         XT = columns.rows(features)
-        gammas = np.array([float(kernel.resolved(x[:, None]).gamma) for x in XT])  # type: ignore[arg-type]
+        gammas = np.array([float(kernel.resolved(x[:, None], None, w).gamma) for x in XT])  # type: ignore[arg-type]
         if have_factors(XT, gammas).all():
             chunks = _slices(k, max(1, _CHUNK_ENTRIES // m))
-            factors = [_unit_factors(XT[chunk], gammas[chunk]) for chunk in chunks]
+            factors = [_unit_factors(XT[chunk], gammas[chunk], w) for chunk in chunks]
             return _table(chunks, factors.__getitem__, _squared_products)
     chunks = _slices(k, max(1, _MATRIX_ENTRIES // m**2))
 
     def matrices(i: int) -> Array:
-        return np.stack([_unit_matrix(columns, j, kernel) for j in features[chunks[i]]])
+        return np.stack([_unit_matrix(columns, j, kernel, w) for j in features[chunks[i]]])
 
     return _table(chunks, matrices, lambda A, B: A @ B.T)
 
 
-def _unit_factors(XT: Array, gammas: Array) -> Array:
-    """Factors F (c, rank, m) of the centred matrices A = F'F, whose norms are one."""
-    found = from_factors(*gaussian_factors(XT, gammas))
-    assert found.factors is not None  # noqa: S101
-    factors: Array = found.factors / np.sqrt(np.sqrt(found.squares))[:, None, None]
-    return factors
+def _unit_factors(XT: Array, gammas: Array, w: Array) -> Array:
+    """Factors F (c, rank, m) of the centred matrices A = F'F, times the roots of the weights, whose norms are one."""
+    factors, _ = gaussian_factors(XT, gammas)
+    factors -= (factors @ (w / w.sum()))[:, :, None]
+    factors *= np.sqrt(w)
+    squares = np.square(np.matmul(factors, factors.transpose(0, 2, 1))).sum(axis=(1, 2))
+    return np.asarray(factors / np.sqrt(np.sqrt(squares))[:, None, None])
 
 
 def _squared_products(F: Array, G: Array) -> Array:
@@ -182,12 +190,14 @@ def _squared_products(F: Array, G: Array) -> Array:
     return sums
 
 
-def _unit_matrix(columns: Columns, feature: int, kernel: Kernel) -> Array:
-    """The centred kernel matrix of one feature, norm one, as a vector; zeros where nothing is left of it."""
-    found = from_matrix(Matrix(kernel_values(columns, np.array([feature]), kernel)))
-    assert found.matrix is not None  # noqa: S101
-    square = float(found.squares[0])
-    return found.matrix.ravel() / (math.sqrt(square) or 1.0)
+def _unit_matrix(columns: Columns, feature: int, kernel: Kernel, w: Array) -> Array:
+    """The centred kernel matrix of one feature, as a vector of norm one; zeros where nothing is left of it."""
+    K = Matrix(kernel_values(columns, np.array([feature]), kernel, w))
+    everything = slice(0, columns.n_samples)
+    A = centred(K, "biased", w).block(everything, everything)
+    A *= np.sqrt(np.multiply.outer(w, w))
+    A = scaled_by_power_of_two(A)[0].ravel() if A.any() else A.ravel()
+    return np.asarray(A / (math.sqrt(np.vdot(A, A)) or 1.0))
 
 
 def _table(chunks: list[slice], part: Callable[[int], Array], inner: Callable[[Array, Array], Array]) -> Array:

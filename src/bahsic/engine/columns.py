@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bahsic.engine.sparse_rows import SparseRows
+from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
@@ -26,6 +27,9 @@ _SMALLEST = 1e-130
 
 # Rows that are worked on at a time where one pass over all columns needs memory of its own.
 _BLOCK = 1024
+
+# Entries of sparse columns that are made dense at a time.
+_PORTION = 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +96,11 @@ class Columns:
         """Ranges of features that cover all."""
         return [slice(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
 
+    def portions(self, features: Indices) -> list[Indices]:
+        """Features in parts of which the rows fit into a block of memory: all at once where the data are dense."""
+        height = len(features) + 1 if isinstance(self.data, np.ndarray) else max(1, _PORTION // self.n_samples)
+        return [features[start : start + height] for start in range(0, max(1, len(features)), height)]
+
     @cached_property
     def ranges(self) -> Array:
         """Largest magnitude of each column, or the root of what two different categories contribute."""
@@ -147,6 +156,20 @@ def contributions(
         out[np.isnan(x)] = neutral
         out[:, np.isnan(y)] = neutral
     return out
+
+
+def check_mixture(kernel: Kernel, *, categories: bool, missing: bool, standardize: bool) -> None:
+    """Raise where a kernel has no place for categories or for missing entries."""
+    of_differences = type(kernel) in (Gaussian, Laplacian)
+    if categories and not of_differences:
+        raise ValueError(f"kernel is {kernel!r}; accepted with categorical_features: Gaussian or Laplacian")
+    # The mean of x x' is zero in standardised columns alone.
+    of_products = type(kernel) in (Linear, Polynomial) and standardize
+    if missing and not (of_differences or of_products):
+        raise ValueError(
+            f"kernel is {kernel!r}, standardize is {standardize!r}; accepted with missing='neutral': "
+            "Gaussian or Laplacian, or Linear or Polynomial with standardize=True"
+        )
 
 
 def prepared_columns(
@@ -239,6 +262,7 @@ def mixed_columns(
         XT, constant = prepared_columns(X, kernel, standardize=standardize, weights=weights)
         XT[categorical] = X.T[categorical]
         data, missing = XT, np.isnan(XT.sum(axis=1))
+    check_mixture(kernel, categories=bool(categorical.any()), missing=bool(missing.any()), standardize=standardize)
     if not isinstance(kernel, ScaledKernel):  # the mean of x x' is zero, as is the product with zero
         return Columns.plain(_filled(data) if missing.any() else data), constant
     columns = Columns(data, np.zeros(len(constant)), np.zeros(len(constant)), missing)

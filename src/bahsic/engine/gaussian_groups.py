@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bahsic.engine.executor import Executor
 from bahsic.engine.families import Family, Matrices
-from bahsic.engine.groups import MAX_TERMS, QUICK_ERROR, QUICK_LARGEST, SHORT, quick_changes, scores_by_pairs
+from bahsic.engine.groups import MAX_TERMS, QUICK_ERROR, QUICK_LARGEST, SHORT, batches, quick_changes, scores_by_pairs
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.series import Grouped, group_norms, series_tails
@@ -30,6 +30,9 @@ _TAIL = 0.01
 _MAX_ORDER = 8
 _MAX_SERIES_TERMS = 64
 _MAX_SERIES_EXPONENT = 2.0
+
+# Entries of the functions whose products are made together.
+_SERIES_ENTRIES = 1 << 22
 
 
 class GroupChanges:
@@ -61,17 +64,18 @@ class GroupChanges:
     def _expanded_or_quick(self, groups: list[Indices]) -> Intervals:
         """Changes by groups of columns: by products where the series is short, else by float32 for each pair."""
         values, radii = np.zeros(len(groups)), np.full(len(groups), np.inf)
-        families = list(self._group_families(groups, _TAIL * self.spread))
-        if families:
-            values, radii = self._evaluated(families, len(groups))
-            known = np.isfinite(radii)
-            bound = 2 * self.gamma * float(self._matrices.magnitudes.sum())
-            if np.count_nonzero(known) > 3 and bound > 0:
-                self.spread = float(np.std(values[known])) / bound
-        others = np.flatnonzero(np.isinf(radii))
-        if len(others):
-            found = self.quick([groups[position] for position in others])
-            values[others], radii[others] = found.values, found.radii
+        for family in self._group_families(groups, _TAIL * self.spread):
+            found = self._evaluated([family], len(groups))
+            values[family.members], radii[family.members] = (part[family.members] for part in found)
+        known = np.isfinite(radii)
+        bound = 2 * self.gamma * float(self._matrices.magnitudes.sum())
+        if np.count_nonzero(known) > 3 and bound > 0:
+            self.spread = float(np.std(values[known])) / bound
+        others = np.flatnonzero(~known)
+        for part in batches([groups[position] for position in others], self._matrices.n_samples) if len(others) else []:
+            some = others[part]
+            quick = self.quick([groups[position] for position in some])
+            values[some], radii[some] = quick.values, quick.radii
         return Intervals(values, radii)
 
     def _group_families(self, groups: list[Indices], tail: float) -> Iterator[Family]:
@@ -82,8 +86,12 @@ class GroupChanges:
             members = np.flatnonzero(sizes == size)
             columns = np.array([groups[position] for position in members])
             order = self._series_order(columns, tail)
-            if order is not None:
-                yield Grouped(members, data, columns, order, self.a, double=False)
+            if order is None:
+                continue
+            height = max(1, _SERIES_ENTRIES // (comb(int(size) + order, order) * data.n_samples))
+            for start in range(0, len(members), height):
+                part = slice(start, start + height)
+                yield Grouped(members[part], data, columns[part], order, self.a, double=False)
 
     def _series_order(self, columns: NDArray[np.intp], tail: float) -> int | None:
         """The order after which the series leaves out little of most groups, or None where it would be too long."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,6 +28,9 @@ QUICK_LARGEST = 4.0
 
 # Products that are added in float32; it bounds the rounding error of their sum.
 SHORT = 64
+
+# Entries of the columns of groups that are worked on together.
+_BLOCK_ENTRIES = 1 << 21
 
 # Entries of the arrays that one operation works on.
 _BATCH = 1 << 18
@@ -89,6 +93,16 @@ def scores_by_pairs(
 
     ``link`` may overwrite its argument.
     """
+    parts = [
+        _scores_by_pairs(pairs, executor, groups[part], sign, link) for part in batches(groups, pairs.columns.n_samples)
+    ]
+    values, sizes = (np.concatenate(found) for found in zip(*parts, strict=True))
+    return values, sizes
+
+
+def _scores_by_pairs(
+    pairs: Pairs, executor: Executor, groups: Sequence[Indices], sign: float, link: Callable[[Array], Array]
+) -> tuple[Array, Array]:
     changes = [pairs.contributions(group) for group in groups]
 
     def tile_scores(index: int) -> tuple[Array, ...]:
@@ -108,6 +122,14 @@ def scores_by_pairs(
 
     values, sizes = map_sum(executor, tile_scores, range(len(pairs.plan.tiles)))[0]
     return values, sizes
+
+
+def batches(groups: Sequence[Indices], n_samples: int) -> list[slice]:
+    """Ranges of groups whose columns take one block of memory."""
+    sizes = np.cumsum([len(group) for group in groups])
+    numbers = (sizes * n_samples) // _BLOCK_ENTRIES
+    starts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(groups)]
+    return [slice(start, stop) for start, stop in itertools.pairwise(starts)]
 
 
 def quick_changes(

@@ -123,13 +123,20 @@ class PolynomialScorer(Scorer):
         return self._linear
 
     def _norms(self, columns: Indices) -> Array:
-        X = self.columns.rows(columns)
-        norms: Array = np.einsum("ij,ij->j", X, X)
-        return norms
+        rows = (self.columns.rows(part) for part in self.columns.portions(columns))
+        return np.asarray(sum(np.einsum("ij,ij->j", X, X) for X in rows))
 
     def _changes_by(self, subset: Indices, features: Indices, sign: float) -> Intervals:
-        values, sizes = np.zeros(len(features)), np.zeros(len(features))
-        base, columns = self._norms(subset) + self._coef0, self.columns.rows(features)
+        base = self._norms(subset) + self._coef0
+        found = [self._changes(base, part, sign) for part in self.columns.portions(features)]
+        values, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        rounding = _EPS * (self.columns.n_samples + 16 * self._degree + len(subset))
+        return Intervals(values, rounding * sizes)
+
+    def _changes(self, base: Array, features: Indices, sign: float) -> tuple[Array, Array]:
+        """Changes by some features, and the sums of the magnitudes of their terms."""
+        values, sizes = np.zeros((2, len(features)))
+        columns = self.columns.rows(features)
         powers = np.ones_like(columns)
         for q in range(1, self._degree + 1):
             powers *= columns
@@ -139,8 +146,7 @@ class PolynomialScorer(Scorer):
             squares = powers**2
             values += factor * (forms + squares @ on_diagonal)
             sizes += abs(factor) * (squares @ (magnitudes + np.abs(on_diagonal)))
-        rounding = _EPS * (self.columns.n_samples + 16 * self._degree + len(subset))
-        return Intervals(values, rounding * sizes)
+        return values, sizes
 
     def _forms(self, columns: Array, power: int) -> tuple[Array, ...]:
         """phi' M phi of every column for M = W (D + c)^power, and the row sums of abs(M)."""

@@ -169,13 +169,24 @@ def totals(columns: Columns, features: Indices, power: int) -> Array:
     return np.asarray(np.maximum(D, 0, out=D))
 
 
-def kernel_values(columns: Columns, features: Indices, kernel: Kernel) -> Array:
+def kernel_values(
+    columns: Columns, features: Indices, kernel: Kernel, sample_weight: NDArray[Any] | None = None
+) -> Array:
     """The kernel values of all samples on some columns, centrable; a rule is evaluated on these columns."""
-    if columns.special[features].any() and isinstance(kernel, ScaledKernel):
+    if _by_totals(columns, features, kernel):
         D = totals(columns, features, kernel.power)
-        return np.asarray(_resolved_on(kernel, columns, features).link(D, out=D))
+        return np.asarray(_resolved_on(kernel, columns, features, None, sample_weight).link(D, out=D))
     X = np.ascontiguousarray(columns.rows(features).T)
-    return np.asarray(kernel.resolved(X).centrable(X))
+    return np.asarray(kernel.resolved(X, None, sample_weight).centrable(X))
+
+
+def _by_totals(columns: Columns, features: Indices, kernel: Kernel) -> bool:
+    """Whether distances are better made column by column: of categories, missing entries, many sparse columns."""
+    special = bool(columns.special[features].any())
+    if special and not isinstance(kernel, ScaledKernel):
+        raise TypeError(f"kernel is {kernel!r}; accepted with categories or missing values: Gaussian, Laplacian")
+    wide = not isinstance(columns.data, np.ndarray) and len(features) > columns.n_samples
+    return special or (wide and isinstance(kernel, ScaledKernel) and not callable(kernel.gamma))
 
 
 def _resolved_on(
@@ -186,10 +197,8 @@ def _resolved_on(
     sample_weight: NDArray[Any] | None = None,
 ) -> Any:
     """The kernel with numbers in place of rules, which are evaluated on some columns."""
-    if not columns.special[features].any():
+    if not _by_totals(columns, features, kernel) or not isinstance(kernel, ScaledKernel):
         return kernel.resolved(columns.rows(features).T, W, sample_weight)
-    if not isinstance(kernel, ScaledKernel):
-        raise TypeError(f"kernel is {kernel!r}; accepted with categories or missing values: Gaussian, Laplacian")
     if kernel.gamma == "dimension":
         return kernel.with_gamma(1 / (2 * len(features)))
     return kernel.resolved_on_totals(totals(columns, features, kernel.power), W, sample_weight)

@@ -26,9 +26,6 @@ Vectors = NDArray[Any]
 # It bounds the rounding error of a float32 product.
 INNER = 1024
 
-# Entries of the columns from which distances are made at a time.
-_LIFTED_ENTRIES = 1 << 21
-
 # Columns of one product, few enough for it to stay in the cache.
 COLUMNS = 512
 
@@ -67,9 +64,7 @@ class SquaredDistances:
         self._columns = columns
         self._special = _LiftedSpecial(columns, features[special], dtype) if special.any() else None
         self._plain = features[~special]
-        dense = isinstance(columns.data, np.ndarray)
-        height = len(features) + 1 if dense else max(1, _LIFTED_ENTRIES // columns.n_samples)
-        self._parts = [self._plain[start : start + height] for start in range(0, max(1, len(self._plain)), height)]
+        self._parts = columns.portions(self._plain)
         self._only = self._lifted(self._parts[0]) if len(self._parts) == 1 else None
 
     def _lifted(self, features: Indices) -> NDArray[Any]:
@@ -127,11 +122,17 @@ class InnerProducts:
     """Inner products over some features, a tile at a time."""
 
     def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64) -> None:
-        self._XT = columns.rows(features).astype(dtype, copy=False)
+        self._columns, self._dtype = columns, dtype
+        self._parts = columns.portions(features)
+        self._only = columns.rows(features).astype(dtype, copy=False) if len(self._parts) == 1 else None
 
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
         """Inner products of a tile."""
-        return np.matmul(self._XT[:, tile.rows].T, self._XT[:, tile.cols], out=out)
+        out[:] = 0
+        for part in self._parts:
+            XT = self._columns.rows(part).astype(self._dtype, copy=False) if self._only is None else self._only
+            out += XT[:, tile.rows].T @ XT[:, tile.cols]
+        return out
 
 
 class AbsoluteDistances:
@@ -140,15 +141,20 @@ class AbsoluteDistances:
     def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64) -> None:
         self._columns = columns
         self._special = features[columns.special[features]]
-        self._X = np.ascontiguousarray(columns.rows(features[~columns.special[features]]).T)
+        self._parts = columns.portions(features[~columns.special[features]])
+        self._only = self._dense(self._parts[0]) if len(self._parts) == 1 else None
+
+    def _dense(self, features: Indices) -> Array:
+        return np.ascontiguousarray(self._columns.rows(features).T)
 
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
         """The sum on a tile."""
-        if self._X.shape[1]:
-            cdist(self._X[tile.rows], self._X[tile.cols], "cityblock", out=out)
-        else:
-            out[:] = 0.0
         columns, change = self._columns, np.empty(out.shape)
+        out[:] = 0.0
+        for part in self._parts:
+            X = self._dense(part) if self._only is None else self._only
+            if X.shape[1]:
+                out += cdist(X[tile.rows], X[tile.cols], "cityblock", out=change)
         for feature in self._special:
             x = columns.rows(np.array([feature]))[0]
             constants = float(columns.different[feature]), float(columns.neutral[feature])
