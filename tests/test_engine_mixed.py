@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bahsic.engine import gaussian, scorer_for, threads
+from bahsic.engine import gaussian, gaussian_groups, groups, scorer_for, threads
 from bahsic.engine.columns import mixed_columns
 from bahsic.engine.families import Discrete, Incomplete, Matrices
 from bahsic.engine.groups import (
@@ -167,6 +167,20 @@ def test_every_stage_contains_the_truth_with_many_units(labels, leaving):
     assert np.median(found[0].radii[np.isfinite(found[0].radii)]) < np.ptp(truth)
 
 
+@DIRECTIONS
+@pytest.mark.usefixtures("every_stage")
+def test_groups_in_batches_make_no_difference(leaving, monkeypatch):
+    draw = Draw(4, d=40, sizes=(1, 2, 3))
+    whole, _ = check(draw, 1 / 80, leaving=leaving)
+    monkeypatch.setattr(groups, "_BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(gaussian_groups, "_SERIES_ENTRIES", 1)
+    single, _ = check(draw, 1 / 80, leaving=leaving)
+    for one, other in zip(whole, single, strict=True):
+        assert np.array_equal(np.isfinite(one.radii), np.isfinite(other.radii))
+    sizes = [np.arange(n) for n in (5, 1, 7, 2)]
+    assert [np.arange(4)[part].tolist() for part in groups.batches(sizes, 3)] == [[0], [1], [2], [3]]
+
+
 @pytest.mark.usefixtures("every_stage")
 def test_every_kind_of_column_has_its_family():
     draw = Draw(0, d=28, sizes=(1,))
@@ -260,12 +274,13 @@ def test_groups_by_the_series_have_no_special_columns():
     assert [family.members.tolist() for family in families] == [plain]
 
 
-@pytest.mark.parametrize("a", [0.03, -0.03, 0.4, -0.4])
+@pytest.mark.parametrize("a", [0.003, -0.003, 0.4, -0.4])
 @pytest.mark.parametrize("order", [1, 2, 4])
-def test_tails_of_the_series_bound_what_is_left_out(a, order):
-    """For the worst matrix: the signs of what is left out at each pair of samples."""
+@pytest.mark.parametrize("parallel", [True, False])
+def test_tails_of_the_series_bound_what_is_left_out(a, order, parallel):
+    """For the worst matrix: the signs of what is left out at each pair of samples; samples are worst on one line."""
     rng = np.random.default_rng(order)
-    X = rng.normal(size=(3, 40))
+    X = np.ones((3, 1)) * rng.choice([-1.0, 1.0], 40) if parallel else rng.normal(size=(3, 40))
     inner, norms = X.T @ X, (X**2).sum(axis=0)
     series = sum((-2 * a * inner) ** k / math.factorial(k) for k in range(order + 1))
     left_out = np.exp(a * (norms[:, None] + norms)) * (np.exp(-2 * a * inner) - series)

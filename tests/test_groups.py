@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from bahsic import BAHSIC, FOHSIC, hsic_unbiased, hsic_variance, selectors
+from bahsic import BAHSIC, FOHSIC, hsic_biased, hsic_unbiased, hsic_variance, selectors
 from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, Kernel, Laplacian, Linear, Polynomial, label_kernel
 from selecting import SELECTORS, drawn, order, same_fit, standardised
@@ -161,31 +161,37 @@ def test_groups_of_one_are_the_plain_selector(selector, kernel):
     assert_array_equal(grouped.ranking_, plain.ranking_)
 
 
-def score(kernel, X, labels, size, L):
-    """HSIC of the columns of some groups, with the gamma for subsets of a given size."""
+def gram(kernel, X, labels, size):
+    """The kernel matrix of the columns of some groups, with the gamma for subsets of a given size."""
     Z = X[:, columns_of(labels)]
     if not isinstance(kernel, Kernel):
-        return hsic_unbiased(kernel(Z, Z), L)
-    return hsic_unbiased((kernel.with_gamma(1 / (2 * size)) if hasattr(kernel, "gamma") else kernel)(Z), L)
+        return kernel(Z, Z)
+    return (kernel.with_gamma(1 / (2 * size)) if hasattr(kernel, "gamma") else kernel)(Z)
 
 
 @SELECTORS
+@pytest.mark.parametrize("estimate", [hsic_unbiased, hsic_biased])
 @pytest.mark.parametrize("name", KERNELS)
-def test_each_round_is_that_of_the_definition(selector, name):
+def test_each_round_is_that_of_the_definition(selector, name, estimate):
     X, y = drawn(m=24)
     Z, L, leaving = standardised(X), label_kernel(y).gram(), selector is BAHSIC
+
+    def score(labels, size):
+        return estimate(gram(KERNELS[name], Z, labels, size), L)
+
+    options = {"kernel": KERNELS[name], "statistic": estimate.__name__.removeprefix("hsic_"), "step": 1}
     inside = list(GROUPS) if leaving else []
-    for step in selector(4, kernel=KERNELS[name], feature_groups=IDS, step=1).fit(X, y).path_:
+    for step in selector(4, feature_groups=IDS, **options).fit(X, y).path_:
         (label,) = {IDS[j] for j in step.features}
         assert list(step.features) == GROUPS[label]
         candidates = [other for other in GROUPS if (other in inside) == leaving]
         subsets = {other: [one for one in GROUPS if (one in inside) != (one == other)] for other in candidates}
         size = np.mean([len(columns_of(subset)) for subset in subsets.values()])
-        scores = {other: score(KERNELS[name], Z, subset, size, L) for other, subset in subsets.items() if subset}
+        scores = {other: score(subset, size) for other, subset in subsets.items() if subset}
         assert not scores or scores[label] == max(scores.values())
         subset = inside if leaving else subsets[label]
         assert step.n_features == len(columns_of(subset))
-        assert step.hsic == pytest.approx(score(KERNELS[name], Z, subset, step.n_features, L), rel=1e-8)
+        assert step.hsic == pytest.approx(score(subset, step.n_features), rel=1e-8)
         inside = subsets[label]
 
 
