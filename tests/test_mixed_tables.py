@@ -87,6 +87,8 @@ def check(problem, selector):
     inside = list(range(len(problem.groups))) if leaving else list(problem.kept)
     unit_of = {j: unit for unit, group in enumerate(problem.groups) for j in group}
     for step in fitted.path_:
+        if not step.features:  # nothing may change where all columns are kept
+            continue
         changed = {unit_of[j] for j in step.features}
         assert sorted(step.features) == sorted(j for unit in changed for j in problem.groups[unit])
         (unit,) = changed

@@ -375,3 +375,10 @@ def test_redundancy_counts_samples_as_often_as_their_weights_say(kernel):
     assert found[-1] == expected[-1] == 0
     assert found[-4:] == pytest.approx(expected[-4:], rel=1e-9)
     assert min(found[-4:-1]) > 0
+
+
+def test_missing_entries_of_pyarrow_dictionaries_stay_missing():
+    columns, y = patients()
+    X = in_pyarrow(columns)
+    found = BAHSIC(1, keep=["ward"], **MIXED).fit(X, y).transform(X)
+    assert found[:, 0].tolist() == columns["ward"]

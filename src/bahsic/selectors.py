@@ -178,6 +178,20 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         path_step = PathStep(scorer.units.size(step.subset), gamma, step.score, error, features)
         return _Round(path_step, len(step.subset), step.changed)
 
+    def transform(self, X: Any) -> Any:
+        """The selected columns.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array, sparse matrix or dataframe of shape (n_samples, n_features_)
+            Sparse from sparse, a dataframe where `set_output` asks for one, else an array.
+        """
+        return super().transform(_decoded(X))
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")
         support: NDArray[np.bool_] = self.support_
@@ -432,6 +446,18 @@ class FOHSIC(_Selector):
 
     def _subsets(self) -> list[Indices]:
         return [self.selection_order_[: step.n_features] for step in self.path_]
+
+
+def _decoded(X: Any) -> Any:
+    """X, but a pyarrow table without dictionaries: as arrays these would get values where entries are missing."""
+    if not hasattr(X, "itercolumns"):
+        return X
+    types = [column.type for column in X.itercolumns()]
+    columns = [
+        column.cast(kind.value_type) if str(kind).startswith("dictionary") else column
+        for column, kind in zip(X.itercolumns(), types, strict=True)
+    ]
+    return type(X).from_arrays(columns, names=X.column_names)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from bahsic.engine.setting import GaussianSetting
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+_EPS = float(np.finfo(np.float64).eps)
 _EPS32 = float(np.finfo(np.float32).eps)
 _TINY = float(np.finfo(np.float32).tiny)
 
@@ -118,7 +119,10 @@ class GroupChanges:
         everyone = [*groups, np.empty(0, dtype=np.intp)]
         sign = -np.sign(self.a)
         scores, sizes = (2 * sums for sums in scores_by_pairs(self._pairs, self._executor, everyone, sign, link))
-        return Intervals(scores[:-1] - scores[-1], self._matrices.floor * (sizes[:-1] + sizes[-1]))
+        # The error of D_G itself, by products, is relative to the squared norms over the group.
+        reach = np.array([float(np.square(self._setting.ranges[group]).sum()) for group in groups])
+        relative = self._matrices.floor + 16 * _EPS * self.gamma * reach
+        return Intervals(scores[:-1] - scores[-1], relative * (sizes[:-1] + sizes[-1]))
 
     def quick(self, groups: list[Indices]) -> Intervals:
         """Changes by groups of columns in float32; nothing is said of those that are too large for it."""
