@@ -379,3 +379,21 @@ def test_categories_beside_numbers_in_any_unit(scale, leaving):
     for interval in found:
         assert (np.abs(interval.values - truth) <= interval.radii + 1e-14 * np.abs(W * before).sum()).all()
     np.testing.assert_allclose(found[0].values, truth, rtol=1e-7)
+
+
+@pytest.mark.parametrize("gamma", [1.0, 1e4, 1e6])
+def test_entering_groups_of_far_samples_and_a_steep_kernel(gamma):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 6))
+    X[0] = [9, -8, 7, 9, 6, 9]
+    X[1], X[2], X[3] = X[0] + 1e-3 * rng.normal(size=6), -X[0], -X[0] + 1e-3 * rng.normal(size=6)
+    XT = np.ascontiguousarray(((X - X.mean(axis=0)) / X.std(axis=0)).T)
+    weights = label_weights(label_kernel(np.resize([0, 1], 60)))
+    pairs = [np.array([0, 1]), np.array([2, 3]), np.array([4, 5])]
+    with threads(1) as executor:
+        scorer = scorer_for(XT, Gaussian(), weights, executor, groups=pairs)
+        stages, _ = scorer._round(np.arange(0), np.arange(3), Gaussian(gamma), None, leaving=False)
+        found = stages[-1](np.arange(3))
+    D = np.array([np.subtract.outer(x, x) ** 2 for x in XT])
+    truth = np.array([(np.expm1(-gamma * D[pair].sum(axis=0)) * weights.matrix()).sum() for pair in pairs])
+    assert (np.abs(found.values - truth) <= found.radii).all()
