@@ -301,8 +301,8 @@ def test_polynomial_of_the_exponential(largest, sign):
     coefficients = expm1_coefficients(a, largest)
     assert len(coefficients) <= MAX_TERMS
     D = np.linspace(0, largest / abs(a), 1001)
-    in_double = sum(float(c) * D ** (k + 1) for k, c in enumerate(coefficients))
-    in_single = _polynomial(D.astype(np.float32), coefficients, out=np.empty(1001, np.float32))
+    in_double = sum(float(c) * (a * D) ** (k + 1) for k, c in enumerate(coefficients))
+    in_single = _polynomial((a * D).astype(np.float32), coefficients, out=np.empty(1001, np.float32))
     size = np.abs(a * D) * math.exp(largest)
     rounding = np.finfo(np.float32).eps
     assert (np.abs(in_double - np.expm1(a * D)) <= (QUICK_ERROR + rounding) * size).all()
@@ -398,3 +398,18 @@ def test_entering_groups_of_far_samples_and_a_steep_kernel(gamma):
     D = np.array([np.subtract.outer(x, x) ** 2 for x in XT])
     truth = np.array([(np.expm1(-gamma * D[pair].sum(axis=0)) * weights.matrix()).sum() for pair in pairs])
     assert (np.abs(found.values - truth) <= found.radii).all()
+
+
+@pytest.mark.usefixtures("every_stage")
+def test_groups_in_single_precision_do_not_depend_on_the_unit():
+    XT = np.random.default_rng(0).normal(size=(6, 50))
+    weights = label_weights(label_kernel(np.resize([0, 1], 50)))
+    pairs = [np.array([0, 1]), np.array([2, 3]), np.array([4, 5])]
+    found = []
+    for unit in (1.0, 1000.0):
+        with threads(1) as executor:
+            scorer = scorer_for(unit * XT, Gaussian(), weights, executor, groups=pairs)
+            scorer._round(np.arange(6), np.arange(3), Gaussian(0.03 / unit**2), None, leaving=True)
+            found.append(scorer._current.quick(pairs))
+    assert np.isfinite(found[0].radii).all()
+    assert found[1].values == pytest.approx(found[0].values, rel=1e-5)

@@ -138,7 +138,7 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _decide(self, rounds: Sequence[_Round], order: Indices, units: FeatureUnits, number: int) -> None:
         """Set the attributes that say what was selected, given all units in order."""
         path = [found.step for found in rounds]
-        if self.n_features_to_select == "auto" and path:
+        if self.n_features_to_select == "auto":
             chosen = within_one_standard_error(path)
             path[chosen] = replace(path[chosen], reason=reason(path, chosen))
             number = rounds[chosen].n_units

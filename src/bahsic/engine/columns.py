@@ -78,11 +78,6 @@ class Columns:
         found: NDArray[np.bool_] = self.missing | (self.different > 0)
         return found
 
-    @cached_property
-    def is_plain(self) -> bool:
-        """Whether all columns are complete columns of numbers."""
-        return not self.special.any()
-
     def rows(self, features: Indices | slice, out: Array | None = None) -> Array:
         """Some columns, a row each, in new memory or in ``out``."""
         if isinstance(features, slice):

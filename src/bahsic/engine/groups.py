@@ -21,7 +21,7 @@ Indices = NDArray[np.intp]
 
 # Relative error of exp(z) - 1 where it is quick, with up to so many terms.
 QUICK_ERROR = 1e-6
-MAX_TERMS = 10
+MAX_TERMS = 14
 
 # Greatest z for which that is used.
 QUICK_LARGEST = 4.0
@@ -154,6 +154,7 @@ def quick_changes(
             D = take("panel32", (len(some), *tile.shape), np.float32)
             for change, panel in zip(some, D, strict=True):
                 change.panel(tile, out=panel)
+            D *= np.float32(a)  # first: powers of a by itself may be too small for float32
             E = _polynomial(D, coefficients, out=take("E", D.shape, np.float32))
             sums[start : start + batch] = short_dots(E.reshape(len(some), size), M.reshape(size))
         return (sums,)
@@ -180,16 +181,17 @@ def short_dots(rows: NDArray[Any], vector: NDArray[Any]) -> Array:
 
 
 def expm1_coefficients(a: float, largest: float) -> list[np.float32]:
-    """Of a polynomial c_1 D + c_2 D^2 + ... that is exp(a D) - 1 to `QUICK_ERROR` where abs(a D) is below a bound.
+    """Of a polynomial c_1 z + c_2 z^2 + ... that is exp(z) - 1 to `QUICK_ERROR`, for z of the sign of a up to a bound.
 
     It interpolates (exp(z) - 1) / z at Chebyshev points z, where the n-th derivative is at most exp(abs(z)).
     """
-    z = math.copysign(max(largest, 1e-6), a)
-    for n in range(1, MAX_TERMS):
-        if 2 * math.exp(2 * abs(z)) * (abs(z) / 4) ** n / math.factorial(n) < QUICK_ERROR / 2:
-            break
-    found = chebinterpolate_expm1(z, n)
-    return [np.float32(c * a ** (k + 1)) for k, c in enumerate(found)]
+    z = max(largest, 1e-6)
+    enough = (n for n in range(1, MAX_TERMS + 1) if _interpolation_error(z, n) < QUICK_ERROR / 2)
+    return [np.float32(c) for c in chebinterpolate_expm1(math.copysign(z, a), next(enough))]
+
+
+def _interpolation_error(z: float, n: int) -> float:
+    return 2 * math.exp(2 * z) * (z / 4) ** n / math.factorial(n)
 
 
 def chebinterpolate_expm1(z: float, n: int) -> Array:
@@ -199,10 +201,10 @@ def chebinterpolate_expm1(z: float, n: int) -> Array:
     return np.asarray(np.linalg.solve(powers, np.expm1(points) / points) / z ** np.arange(n))
 
 
-def _polynomial(D: NDArray[Any], coefficients: Sequence[np.float32], out: NDArray[Any]) -> NDArray[Any]:
-    """c_1 D + c_2 D^2 + ..., by Horner's rule."""
-    np.multiply(D, coefficients[-1], out=out)
+def _polynomial(z: NDArray[Any], coefficients: Sequence[np.float32], out: NDArray[Any]) -> NDArray[Any]:
+    """c_1 z + c_2 z^2 + ..., by Horner's rule."""
+    np.multiply(z, coefficients[-1], out=out)
     for c in coefficients[-2::-1]:
         out += c
-        out *= D
+        out *= z
     return out
