@@ -12,24 +12,14 @@ Examples
 array([0, 1])
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
-
-# `hsic` is a function and the module that holds it. The import below runs first and leaves
-# the function under that name here, for `from bahsic import hsic`; the module stays in
-# sys.modules, for `from bahsic.hsic import hsic_unbiased`. This import can't be lazy: the
-# first one of the module, whoever does it, would put the module in the function's place.
-from bahsic.hsic import (
-    hsic,
-    hsic_biased,
-    hsic_bound,
-    hsic_unbiased,
-    hsic_variance,
-    hsic_weights,
-)
 
 if TYPE_CHECKING:
     from bahsic.crossvalidation import BAHSICCV
+    from bahsic.hsic import hsic, hsic_biased, hsic_bound, hsic_unbiased, hsic_variance, hsic_weights
     from bahsic.independence import HypothesisTest, hsic_interval, hsic_scores, hsic_test
     from bahsic.resampling import SelectionTest, selection_frequencies, selection_test
     from bahsic.selectors import BAHSIC, FOHSIC
@@ -64,9 +54,14 @@ _MODULES = {
     "FOHSIC": "selectors",
     "HypothesisTest": "independence",
     "SelectionTest": "resampling",
+    "hsic_biased": "hsic",
+    "hsic_bound": "hsic",
     "hsic_interval": "independence",
     "hsic_scores": "independence",
     "hsic_test": "independence",
+    "hsic_unbiased": "hsic",
+    "hsic_variance": "hsic",
+    "hsic_weights": "hsic",
     "redundancy": "similarity",
     "selection_frequencies": "resampling",
     "selection_test": "resampling",
@@ -74,7 +69,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs much of scikit-learn when it is first asked for."""
+    """Import what is asked for when it is: numpy and scikit-learn take longer than an answer to --help may."""
     if name in _MODULES:
         return getattr(import_module(f"bahsic.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -82,3 +77,19 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """The package, where `hsic` is the function although a module is called so too."""
+
+    @property
+    def hsic(self) -> Any:
+        """The function; `from bahsic.hsic import ...` finds the module in sys.modules."""
+        return import_module("bahsic.hsic").hsic
+
+    @hsic.setter
+    def hsic(self, module: ModuleType) -> None:
+        """Leave it so when the import system would put the module in its place."""
+
+
+sys.modules[__name__].__class__ = _Package

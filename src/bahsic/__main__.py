@@ -1,8 +1,8 @@
-"""`python -m bahsic` shows the demonstration."""
+"""`python -m bahsic` is the command `bahsic`; without arguments it shows the demonstration."""
 
 import sys
 
-from bahsic.demo import main
+from bahsic.cli import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:] or ["demo"]))

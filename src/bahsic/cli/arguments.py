@@ -1,0 +1,271 @@
+"""The arguments of all commands, and those that stand in a configuration file."""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn
+
+from bahsic import __version__
+from bahsic.cli.messages import say
+
+KERNELS = ("gaussian", "laplacian", "linear", "polynomial", "inverse_distance")
+SHELLS = ("bash", "zsh", "fish", "tcsh")
+
+_EXAMPLES = """\
+examples:
+  bahsic datasets wine -o wine.csv
+  bahsic select wine.csv --target target -k auto --report wine.html
+  bahsic select wine.csv --target target -k 5 -o reduced.csv --json > result.json
+  bahsic test wine.csv --x alcohol,hue --y target
+
+exit status: 0, 1 failure, 2 wrong usage, 3 bad data, 130 interrupted
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, as all others are."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+
+    def error(self, message: str) -> NoReturn:
+        say(f"error: {message} ({self.prog} --help)")
+        raise SystemExit(2)
+
+
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    """The arguments of a command line; those of its --config file come first, so that the command line wins.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Without the program's name.
+
+    Returns
+    -------
+    argparse.Namespace
+        With the name of the command as ``command``.
+
+    Raises
+    ------
+    SystemExit
+        With 2 after a message where an argument is wrong, with 0 after help.
+
+    Examples
+    --------
+    >>> parsed(["select", "wine.csv", "--target", "class", "-k", "5"]).n_features
+    5
+    """
+    whole = command_parser()
+    commands = _commands(whole)
+    finder = _Parser(add_help=False)
+    finder.add_argument("--config")
+    if words and words[0] in commands:
+        config = finder.parse_known_args(words[1:])[0].config
+        if config is not None:
+            chosen = commands[words[0]]
+            words = [words[0], *_words_of_file(config, chosen), *words[1:]]
+    return whole.parse_args(words)
+
+
+def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    actions = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001
+    return dict(actions[0].choices)
+
+
+def _words_of_file(path: str, parser: argparse.ArgumentParser) -> list[str]:
+    """The keys of a TOML file as options: true and false are switches, lists are joined by commas."""
+    try:
+        keys = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        parser.error(f"--config {path}: {error.strerror}")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        parser.error(f"--config {path}: no TOML: {error}")
+    options = {name.lstrip("-"): name for name in parser._option_string_actions}  # noqa: SLF001
+    return [_word(path, key, value, options, parser) for key, value in keys.items()]
+
+
+def _word(path: str, key: str, value: Any, options: dict[str, str], parser: argparse.ArgumentParser) -> str:
+    name = key.replace("_", "-")
+    if name not in options or name in ("config", "help", "h"):
+        near = get_close_matches(name, options, n=1)
+        parser.error(f"--config {path}: unknown key {key!r}" + (f", did you mean {near[0]!r}?" if near else ""))
+    if isinstance(value, bool):
+        switch = options[name] if value else options.get(f"no-{name}")
+        if switch is None or parser._option_string_actions[switch].nargs != 0:  # noqa: SLF001
+            parser.error(f"--config {path}: {key} is {str(value).lower()}; accepted: a value, or leave it out")
+        return switch
+    if isinstance(value, dict):
+        parser.error(f"--config {path}: {key} is a table; accepted: a string, a number, true, false or a list")
+    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"{options[name]}={text}" if options[name].startswith("--") else f"{options[name]}{text}"
+
+
+def command_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    whole = _Parser(
+        prog="bahsic",
+        description="Select the features that the labels depend on, by HSIC (Song et al., ICML 2007).",
+        epilog=_EXAMPLES,
+    )
+    whole.add_argument("--version", action="version", version=f"bahsic {__version__}")
+    commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for add in (_add_select, _add_rank, _add_test, _add_report, _add_demo, _add_datasets, _add_completion):
+        add(commands)
+    return whole
+
+
+def _command(commands: Any, name: str, text: str) -> Any:
+    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser.add_argument("--quiet", "-q", action=argparse.BooleanOptionalAction, default=False, help="no messages")
+    parser.add_argument("--debug", action="store_true", help="show where an error comes from")
+    parser.add_argument("--config", metavar="FILE.toml", help="options by their long names; the command line wins")
+    return parser
+
+
+def _add_select(commands: Any) -> None:
+    parser = _command(commands, "select", "select features of a table")
+    _add_data(parser)
+    parser.add_argument("--target", "-t", metavar="COL", help="the column of the labels, where the file does not say")
+    parser.add_argument(
+        "-k", "--n-features", type=_number, default="auto", metavar="N|auto",
+        help="how many features (or groups): a number, a fraction, or auto, the fewest within one standard error "
+        "of the highest HSIC (default)",
+    )  # fmt: skip
+    parser.add_argument("--method", choices=("backward", "forward"), default="backward", help="BAHSIC or FOHSIC")
+    parser.add_argument(
+        "--step", type=_step, metavar="N|F", help="features a round, or a fraction of those that remain"
+    )
+    parser.add_argument(
+        "--groups", metavar="GROUPS",
+        help="features that enter and leave together: FILE.csv with a line feature,group each; prefix:SEP for names "
+        "that are the same up to SEP; file for the groups that the data have (.fif)",
+    )  # fmt: skip
+    parser.add_argument("--keep", type=_names, metavar="COLS", help="features that are always selected")
+    _add_switch(parser, "--standard-errors", "record the standard error of HSIC along the path")
+    _add_switch(parser, "--test", "test the selection on samples that did not select")
+    parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="write the reduced table; format by suffix")
+    parser.add_argument("--report", type=Path, metavar="FILE.html", help="write a report")
+    _add_kernel_and_output(parser)
+
+
+def _add_rank(commands: Any) -> None:
+    parser = _command(commands, "rank", "rank features by the dependence of each alone")
+    _add_data(parser)
+    parser.add_argument("--target", "-t", metavar="COL", help="the column of the labels, where the file does not say")
+    _add_null(parser, ("gamma", "permutation"))
+    _add_kernel_and_output(parser)
+
+
+def _add_test(commands: Any) -> None:
+    parser = _command(commands, "test", "test whether columns are independent of others")
+    _add_data(parser)
+    parser.add_argument("--x", type=_names, required=True, metavar="COLS", help="columns, separated by commas")
+    parser.add_argument("--y", type=_names, required=True, metavar="COLS", help="columns, separated by commas")
+    _add_null(parser, ("permutation", "gamma"))
+    _add_kernel_and_output(parser, table=False)
+
+
+def _add_report(commands: Any) -> None:
+    parser = _command(commands, "report", "make the report of a result")
+    parser.add_argument("result", type=Path, metavar="RESULT.json", help="what bahsic select --json printed")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE.html", help="default: the same name with .html")
+
+
+def _add_demo(commands: Any) -> None:
+    parser = _command(commands, "demo", "show what is found in two small data sets")
+    parser.add_argument("--report", type=Path, metavar="FILE.html", help="write a report of the first one")
+
+
+def _add_datasets(commands: Any) -> None:
+    parser = _command(commands, "datasets", "list the data sets that need no download, or write one as CSV")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the one to write; without it, the list")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE.csv", help="default: standard output")
+    parser.add_argument("--seed", type=_seed, default=0, help="of the generators")
+
+
+def _add_completion(commands: Any) -> None:
+    parser = _command(commands, "completion", "print what completes the command in a shell")
+    parser.add_argument("shell", choices=SHELLS)
+
+
+def _add_data(parser: Any) -> None:
+    parser.add_argument("data", type=Path, metavar="DATA", help=".csv .tsv .parquet .npz .h5ad ...; format by suffix")
+    parser.add_argument("--delimiter", help="of .csv and .tsv")
+    parser.add_argument("--key", help="of .npz and .mat: the array with the data")
+    parser.add_argument("--layer", help="of .h5ad")
+    parser.add_argument("--group-by", choices=("frequency", "channel"), help="of .fif: the groups of features")
+
+
+def _add_kernel_and_output(parser: Any, *, table: bool = True) -> None:
+    parser.add_argument("--kernel", choices=KERNELS, default="gaussian", help="on the features (default: gaussian)")
+    parser.add_argument(
+        "--categorical", type=_names, default=["auto"], metavar="COLS|auto",
+        help="columns whose numbers are categories too; auto: columns of text are (default)",
+    )  # fmt: skip
+    parser.add_argument("--missing", choices=("error", "neutral"), default="error", help="what missing entries are")
+    parser.add_argument("--seed", type=_seed, default=0, help="of what is random: permutations and splits (default: 0)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="threads; the result does not depend on it")
+    _add_switch(parser, "--json", "print the whole result as JSON")
+    if table:
+        parser.add_argument(
+            "--top", type=_count, default=20, metavar="N", help="lines of the table; 0: all (default: 20)"
+        )
+
+
+def _add_null(parser: Any, methods: tuple[str, ...]) -> None:
+    parser.add_argument("--pvalues", choices=methods, default=methods[0], help=f"how (default: {methods[0]})")
+    parser.add_argument("--permutations", type=_positive, default=999, metavar="N", help="how many (default: 999)")
+
+
+def _add_switch(parser: Any, name: str, text: str) -> None:
+    parser.add_argument(name, action=argparse.BooleanOptionalAction, default=False, help=text)
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted: names of columns, separated by commas")
+    return names
+
+
+def _number(text: str) -> int | float | str:
+    if text == "auto":
+        return text
+    return _int_or_fraction(text, "auto, a number of at least 1, or a fraction below 1")
+
+
+def _step(text: str) -> int | float:
+    return _int_or_fraction(text, "a number of at least 1, or a fraction below 1")
+
+
+def _int_or_fraction(text: str, accepted: str) -> int | float:
+    try:
+        value: int | float = int(text) if text.lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        value = 0
+    if not (isinstance(value, int) and value >= 1) and not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted: {accepted}")
+    return value
+
+
+def _seed(text: str) -> int:
+    return _int_in(text, 0, 2**32 - 1)
+
+
+def _count(text: str) -> int:
+    return _int_in(text, 0, 10**9)
+
+
+def _positive(text: str) -> int:
+    return _int_in(text, 1, 10**9)
+
+
+def _int_in(text: str, low: int, high: int) -> int:
+    if not text.isdecimal() or not low <= int(text) <= high:
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted: a whole number from {low} to {high}")
+    return int(text)

@@ -1,0 +1,131 @@
+"""The commands `demo`, `datasets` and `completion`."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import io
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from bahsic.cli.arguments import command_parser
+from bahsic.cli.messages import WRONG_USAGE, CommandError, appearing, say
+from bahsic.cli.text import has_blocks
+
+# Of scikit-learn's own, those for classification and regression that come with it.
+_EMBEDDED = {
+    "breast_cancer": "569 tumours, 30 measurements, benign or malignant",
+    "diabetes": "442 patients, 10 measurements, progression of the disease",
+    "digits": "1797 images of 8 x 8 pixels, ten digits",
+    "iris": "150 flowers, 4 measurements, three species",
+    "wine": "178 wines, 13 measurements, three growers",
+}
+
+
+def demo(options: Namespace) -> None:
+    """Print the demonstration, and write its report if asked for."""
+    from bahsic.demo import demonstration
+
+    sys.stdout.write(demonstration(mark="█" if has_blocks(sys.stdout.encoding) else "#"))
+    sys.stdout.flush()
+    if options.report is not None:
+        _write_demo_report(options)
+
+
+def _write_demo_report(options: Namespace) -> None:
+    """Select features of the breast cancer data by the command itself, as a user would."""
+    from tempfile import TemporaryDirectory
+
+    from bahsic.cli.selecting import select
+
+    with TemporaryDirectory() as folder:
+        data = Path(folder) / "breast_cancer.csv"
+        data.write_text(_table("breast_cancer", 0), encoding="utf-8")
+        words = ["select", str(data), "--target", "target", "--standard-errors", "--report", str(options.report)]
+        chosen = command_parser().parse_args([*words, "--quiet"] if options.quiet else words)
+        with _silent_output():
+            select(chosen)
+
+
+@contextmanager
+def _silent_output() -> Iterator[None]:
+    from contextlib import redirect_stdout
+
+    with redirect_stdout(io.StringIO()):
+        yield
+
+
+def datasets(options: Namespace) -> None:
+    """Print the list of data sets, or one of them as CSV."""
+    if options.name is None:
+        sys.stdout.write(_list())
+        return
+    known = [*_EMBEDDED, *_generators()]
+    if options.name not in known:
+        near = get_close_matches(options.name, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+        raise CommandError(f"no data set is called {options.name!r}; {hint}", WRONG_USAGE)
+    text = _table(options.name, options.seed)
+    if options.output is None:
+        sys.stdout.write(text)
+        return
+    with appearing(options.output) as draft:
+        draft.write_text(text, encoding="utf-8", newline="")
+    if not options.quiet:
+        say(f"wrote {options.output}")
+
+
+def _generators() -> dict[str, Callable[..., Any]]:
+    from bahsic import datasets as ours
+
+    found = inspect.getmembers(ours, inspect.isfunction)
+    return {name.removeprefix("make_"): function for name, function in found if name.startswith("make_")}
+
+
+def _list() -> str:
+    rows = [("name", "kind", "description")]
+    rows += [(name, "embedded", text) for name, text in _EMBEDDED.items()]
+    rows += [(name, "generator", _first_line(function)) for name, function in _generators().items()]
+    return "".join(f"{name:<14} {kind:<10} {text}\n" for name, kind, text in rows)
+
+
+def _first_line(function: Callable[..., Any]) -> str:
+    return (inspect.getdoc(function) or "").splitlines()[0].rstrip(".")
+
+
+def _loader(name: str) -> Callable[..., Any]:
+    from sklearn import datasets as theirs
+
+    loader: Callable[..., Any] = getattr(theirs, f"load_{name}")
+    return loader
+
+
+def _table(name: str, seed: int) -> str:
+    """A data set as CSV, the target in the last column."""
+    if name in _EMBEDDED:
+        data = _loader(name)()
+        X, y, names = data.data, data.target, list(data.feature_names)
+        classes = getattr(data, "target_names", None)
+        y = y if classes is None else [str(classes[label]) for label in y]
+    else:
+        X, y = _generators()[name](random_state=seed)[:2]
+        names = [f"x{j}" for j in range(X.shape[1])]
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow([*names, "target"])
+    table.writerows([*row.tolist(), label] for row, label in zip(X, y, strict=True))
+    return text.getvalue()
+
+
+def completion(options: Namespace) -> None:
+    """Print the completion of a shell."""
+    try:
+        import shtab
+    except ImportError:
+        raise CommandError('completion needs shtab: pip install "bahsic[completion]"', 1) from None
+    sys.stdout.write(shtab.complete(command_parser(), options.shell) + "\n")

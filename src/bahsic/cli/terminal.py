@@ -1,0 +1,183 @@
+"""Results as text: a ranked table, the path as a small plot, what was decided and why."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Any, TextIO
+
+from bahsic.cli.text import display_width, fitted, has_blocks, printable
+
+_LEVELS = " ▁▂▃▄▅▆▇█"
+_ASCII_LEVELS = " .:#"
+_PLOT_HEIGHT = 5
+_WIDEST_COLUMN = 3
+_WIDEST_NAME = 60
+
+_BOLD, _GREEN, _DIM = "1", "32", "2"
+
+
+@dataclass(frozen=True)
+class Style:
+    """What the place where text goes can show.
+
+    Attributes
+    ----------
+    width : int
+        Columns.
+    encoding : str or None
+    colour : bool
+    """
+
+    width: int = 80
+    encoding: str | None = "utf-8"
+    colour: bool = False
+
+    def painted(self, text: str, colour: str) -> str:
+        """The text in a colour, if there are any."""
+        return f"\x1b[{colour}m{text}\x1b[0m" if self.colour else text
+
+
+def style_of(stream: TextIO) -> Style:
+    """The style of a stream: colours on a terminal only, and not where NO_COLOR is set."""
+    colour = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Style(max(40, shutil.get_terminal_size().columns), stream.encoding, colour)
+
+
+def selection_text(result: Mapping[str, Any], style: Style, top: int = 20) -> str:
+    """The text of a result of `bahsic select`.
+
+    Parameters
+    ----------
+    result : mapping
+        See `bahsic.results`.
+    style : Style
+    top : int, default=20
+        How many features the table has; 0 means all.
+
+    Returns
+    -------
+    str
+        Lines.
+    """
+    parts = [
+        ranking_table(result["ranking"], style, top),
+        path_plot(result["path"], result["n_features"], style),
+        _decision(result, style),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def ranking_table(ranking: Sequence[Mapping[str, Any]], style: Style, top: int = 20) -> str:
+    """Aligned lines of rank, feature, HSIC alone, p-value and, where features were selected, a mark.
+
+    Parameters
+    ----------
+    ranking : sequence of mappings
+        With feature, rank, score, pvalue and perhaps selected.
+    style : Style
+    top : int, default=20
+        How many lines; 0 means all.
+
+    Returns
+    -------
+    str
+    """
+    shown = list(ranking[:top] if top else ranking)
+    digits = max(4, len(str(len(shown))))
+    width = _name_width([entry["feature"] for entry in shown], style, digits)
+    heading = f"{'rank':>{digits}}  {'feature':{width}}  {'HSIC alone':>10}  {'p-value':>8}"
+    marked = any("selected" in entry for entry in shown)
+    lines = [style.painted(heading + ("  selected" if marked else ""), _BOLD)]
+    lines += [_table_line(entry, style, digits, width) for entry in shown]
+    lines += [style.painted(_rest(ranking[len(shown) :], digits), _DIM)] if len(shown) < len(ranking) else []
+    return "\n".join(lines) + "\n"
+
+
+def _name_width(names: Sequence[str], style: Style, digits: int) -> int:
+    """Columns for names: what they need, if the terminal has it."""
+    longest = max((display_width(printable(name[:200], style.encoding)) for name in names), default=0)
+    return max(10, min(longest, _WIDEST_NAME, style.width - digits - 34))
+
+
+def _table_line(entry: Mapping[str, Any], style: Style, digits: int, width: int) -> str:
+    name = fitted(entry["feature"], width, style.encoding)
+    line = f"{entry['rank']:>{digits}}  {name}  {entry['score']:>10.4g}  {entry['pvalue']:>8.2g}"
+    if not entry.get("selected"):
+        return line
+    return style.painted(f"{line}  {'✓' if has_blocks(style.encoding) else '*'}", _GREEN)
+
+
+def _rest(entries: Sequence[Mapping[str, Any]], digits: int) -> str:
+    selected = sum(bool(entry.get("selected")) for entry in entries)
+    told = f", {selected} of them selected" if selected else ""
+    return f"{'...':>{digits}}  {len(entries)} more{told}; --top 0 shows all"
+
+
+def path_plot(path: Sequence[Mapping[str, Any]], chosen: int, style: Style) -> str:
+    """HSIC against the number of features, a column of blocks for each step of the path.
+
+    Parameters
+    ----------
+    path : sequence of mappings
+        With n_features and hsic.
+    chosen : int
+        The number of features that was selected; its column is marked.
+    style : Style
+
+    Returns
+    -------
+    str
+        Empty where the path has fewer than two steps. Values below zero have no block.
+    """
+    steps = sorted(path, key=lambda step: step["n_features"])
+    if len(steps) < 2 or max(step["hsic"] for step in steps) <= 0:
+        return ""
+    at = min(range(len(steps)), key=lambda i: abs(steps[i]["n_features"] - chosen))
+    room = style.width - 16
+    steps, at = _thinned(steps, at, room)
+    wide = max(1, min(_WIDEST_COLUMN, room // len(steps)))
+    blocks = has_blocks(style.encoding)
+    edge, corner, line = ("│", "└", "─") if blocks else ("|", "+", "-")
+    highest = max(step["hsic"] for step in steps)
+    rows = _columns_of_blocks(
+        [step["hsic"] / highest for step in steps for _ in range(wide)], _LEVELS if blocks else _ASCII_LEVELS
+    )
+    labels = [f"{highest:.3g}", *[""] * (_PLOT_HEIGHT - 1)]
+    plot = [f"{label:>10} {edge}{row}".rstrip() for label, row in zip(labels, rows, strict=True)]
+    few, many = f"{steps[0]['n_features']}", f"{steps[-1]['n_features']} features"
+    gap = " " * max(1, wide * len(steps) - len(few) - len(many))
+    axis = [f"{0:>10} {corner}{line * wide * len(steps)}", f"{'':12}{few}{gap}{many}"]
+    pointer = style.painted(f"{'':12}{' ' * wide * at}^ {steps[at]['n_features']}", _GREEN)
+    return "\n".join([style.painted("HSIC along the path", _BOLD), *plot, axis[0], pointer, axis[1], ""])
+
+
+def _thinned(steps: list[Any], at: int, width: int) -> tuple[list[Any], int]:
+    """As many steps as there are columns, among them the marked one, and where that is."""
+    if len(steps) <= width:
+        return steps, at
+    kept = sorted({round(i * (len(steps) - 1) / (width - 2)) for i in range(width - 1)} | {at})
+    return [steps[i] for i in kept], kept.index(at)
+
+
+def _columns_of_blocks(heights: Sequence[float], levels: str) -> list[str]:
+    """Rows of characters, the highest first, for heights up to 1."""
+    full = len(levels) - 1
+    eighths = [round(max(0.0, height) * _PLOT_HEIGHT * full) for height in heights]
+    rows = range(_PLOT_HEIGHT - 1, -1, -1)
+    return ["".join(levels[min(full, max(0, height - row * full))] for height in eighths) for row in rows]
+
+
+def _decision(result: Mapping[str, Any], style: Style) -> str:
+    """What was decided and why, in a sentence or two."""
+    total = result["input"]["n_features"]
+    lines = [f"Selected {result['n_features']} of {total} features: {result['reason']}."]
+    if result["test"] is not None:
+        splits = len(result["test"]["split_pvalues"])
+        lines.append(
+            f"Dependence in samples that did not select: p = {result['test']['pvalue']:.2g} ({splits} splits)."
+        )
+    return "".join(f"{wrapped}\n" for line in lines for wrapped in wrap(printable(line, style.encoding), style.width))

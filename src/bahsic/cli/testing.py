@@ -1,0 +1,114 @@
+"""The commands `test` and `rank`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import Namespace
+from typing import Any
+
+import numpy as np
+
+from bahsic.cli.inputs import Input, categorical_columns, data_errors, plain_columns, read_input
+from bahsic.cli.messages import WRONG_USAGE, CommandError
+from bahsic.cli.terminal import ranking_table, style_of
+from bahsic.cli.text import printable
+from bahsic.engine.columns import mixed_columns
+from bahsic.engine.scorer import kernel_values
+from bahsic.independence import hsic_scores, hsic_test
+from bahsic.kernels import kernel_from_name, label_kernel
+from bahsic.results import as_json, columns_of, input_record, ranked, result_heading
+from bahsic.tables import as_table
+
+
+def rank(options: Namespace) -> None:
+    """Print the dependence of each feature alone."""
+    start = time.perf_counter()
+    source = read_input(options, needs_target=True)
+    data = source.data
+    with data_errors():
+        scores, pvalues = hsic_scores(
+            data.X,
+            data.y,
+            categorical_features=categorical_columns(options.categorical, source),
+            **_common(options),
+        )
+    result = {
+        **_heading(options, source, data.target, label_kernel(data.y).name),
+        "ranking": ranked(scores, pvalues, source.names, np.argsort(-scores, kind="stable")),
+        "timing": {"total_seconds": round(time.perf_counter() - start, 3)},
+    }
+    text = as_json(result) if options.json else ranking_table(result["ranking"], style_of(sys.stdout), options.top)
+    sys.stdout.write(text)
+
+
+def test(options: Namespace) -> None:
+    """Print whether columns x are independent of columns y."""
+    start = time.perf_counter()
+    options.target = None
+    source = read_input(options, needs_target=False)
+    if set(options.x) & set(options.y):
+        raise CommandError("--x and --y share a column; accepted: different ones", WRONG_USAGE)
+    x, y = source.positions(options.x) or [], _labels(options.y, source)
+    with data_errors():
+        found = hsic_test(_kernel_matrix(options, source, x), y, **_null(options))
+    result = {
+        **_heading(options, source, ",".join(options.y), str(found.target_kernel)),
+        "x": options.x,
+        "y": options.y,
+        "statistic": found.statistic,
+        "pvalue": found.pvalue,
+        "timing": {"total_seconds": round(time.perf_counter() - start, 3)},
+    }
+    sys.stdout.write(as_json(result) if options.json else _test_text(result))
+
+
+def _labels(names: list[str], source: Input) -> Any:
+    """The columns y; the target of a file that says which one it is goes by its name too."""
+    if source.data.y is not None and names == [source.data.target]:
+        return source.data.y
+    return plain_columns(source, source.positions(names) or [])
+
+
+def _kernel_matrix(options: Namespace, source: Input, x: list[int]) -> Any:
+    """Kernel values of columns as the selectors see them: standardised numbers, categories, neutral gaps."""
+    wanted = categorical_columns(options.categorical, source)
+    categorical = wanted if isinstance(wanted, str) else [i for i, j in enumerate(x) if j in wanted]
+    table = as_table(columns_of(source.data.X, x), categorical, options.missing)
+    kernel = kernel_from_name(options.kernel)
+    columns, _ = mixed_columns(table.values, table.categorical, kernel, standardize=True)
+    return kernel_values(columns, np.arange(len(x)), kernel)
+
+
+def _null(options: Namespace) -> dict[str, Any]:
+    return {
+        "kernel": "precomputed",
+        "method": options.pvalues,
+        "n_permutations": options.permutations,
+        "random_state": options.seed,
+        "n_jobs": options.jobs,
+    }
+
+
+def _common(options: Namespace) -> dict[str, Any]:
+    return {**_null(options), "kernel": options.kernel, "missing": options.missing}
+
+
+def _heading(options: Namespace, source: Input, target: str | None, target_kernel: str) -> dict[str, Any]:
+    parameters = {
+        "kernel": options.kernel,
+        "categorical_features": options.categorical,
+        "missing": options.missing,
+        "pvalues": options.pvalues,
+        "permutations": options.permutations if options.pvalues == "permutation" else None,
+    }
+    record = input_record(options.data, source.data.X, target, target_kernel)
+    return result_heading(options.command, input=record, parameters=parameters, seed=options.seed)
+
+
+def _test_text(result: dict[str, Any]) -> str:
+    x, y = ", ".join(result["x"]), ", ".join(result["y"])
+    verdict = "depend" if result["pvalue"] <= 0.05 else "no dependence shown"
+    how = result["parameters"]["pvalues"]
+    line = f"{x} ~ {y}: HSIC {result['statistic']:.4g}, p = {result['pvalue']:.3g} ({how}); {verdict} at level 0.05"
+    return printable(line, sys.stdout.encoding) + "\n"

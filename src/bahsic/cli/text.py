@@ -1,0 +1,140 @@
+"""Text that is safe and aligned in a terminal, whatever characters names have."""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Joiners, and choices of the form or skin colour of an emoji, on whose width terminals disagree.
+_LEFT_OUT = {"\u200c", "\u200d", "\ufe0e", "\ufe0f", *map(chr, range(0x1F3FB, 0x1F400))}
+
+# Controls, formats (among them those that turn the direction of writing), surrogates, private and
+# unassigned characters, separators of lines and paragraphs.
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+_LEFT_TO_RIGHT_MARK = "\u200e"
+
+# More marks than this on one letter run into the lines above and below.
+_MOST_MARKS = 2
+
+
+def printable(text: str, encoding: str | None = "utf-8") -> str:
+    r"""The text with a visible escape in place of what a terminal would obey or cannot show.
+
+    Parameters
+    ----------
+    text : str
+    encoding : str or None
+        Of the terminal; characters that it lacks are escaped too. None means ASCII.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[2Jb\u202e"), printable("größe", "ascii"))
+    a\x1b[2Jb\u202e gr\xf6\xdfe
+    """
+    kept = [character for character in unicodedata.normalize("NFC", text) if character not in _LEFT_OUT]
+    shown = "".join(_escaped(c) if unicodedata.category(c) in _UNSEEN else c for c in _with_few_marks(kept))
+    return shown.encode(encoding or "ascii", "backslashreplace").decode(encoding or "ascii")
+
+
+def _with_few_marks(characters: list[str]) -> list[str]:
+    kept, marks = [], 0
+    for character in characters:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks <= _MOST_MARKS:
+            kept.append(character)
+    return kept
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def display_width(text: str) -> int:
+    """How many columns of a terminal printable text takes.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> display_width("abc"), display_width("特徴"), display_width("e\u0301")
+    (3, 4, 1)
+    """
+    return sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if character == _LEFT_TO_RIGHT_MARK or unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def fitted(name: object, width: int, encoding: str | None = "utf-8") -> str:
+    """A name as a cell of a table: printable, cut in the middle where it is too long, filled up with spaces.
+
+    Parameters
+    ----------
+    name : object
+        Turned into text first.
+    width : int
+        Columns of the terminal, at least 5.
+    encoding : str or None
+
+    Returns
+    -------
+    str
+        Of that width.
+
+    Examples
+    --------
+    >>> fitted("probe_0000000000_expression", 12, "ascii")
+    'probe...sion'
+    """
+    name = str(name)
+    # Only the ends are looked at: a name may be very long.
+    ends = name if len(name) <= 8 * width else name[: 4 * width] + name[-4 * width :]
+    text = printable(ends, encoding)
+    if len(ends) < len(name) or display_width(text) > width:
+        text = _cut(text, width, "…" if _has(encoding, "…") else "...")
+    filling = " " * (width - display_width(text))
+    # After a name that is written from right to left, numbers would be taken for a part of it.
+    turned = any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
+    return text + (_LEFT_TO_RIGHT_MARK if turned and _has(encoding, _LEFT_TO_RIGHT_MARK) else "") + filling
+
+
+def _cut(text: str, width: int, ellipsis: str) -> str:
+    space = width - len(ellipsis)
+    start = _beginning(text, space - space // 2)
+    end = _beginning(text[::-1], space // 2)[::-1]
+    return start + ellipsis + end
+
+
+def _beginning(text: str, width: int) -> str:
+    end, used = 0, 0
+    while end < len(text) and used + _columns(text[end]) <= width:
+        used += _columns(text[end])
+        end += 1
+    return text[:end]
+
+
+def _has(encoding: str | None, characters: str) -> bool:
+    """Whether an encoding has these characters."""
+    try:
+        characters.encode(encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def has_blocks(encoding: str | None) -> bool:
+    """Whether a terminal of that encoding can show what plots and bars are made of."""
+    return _has(encoding, "▁▂▃▄▅▆▇█░│└─✓")

@@ -1,0 +1,10 @@
+"""Tables in files: CSV, Parquet, Arrow, numpy, svmlight, ARFF, MATLAB, AnnData, MNE.
+
+Each format is read by the library that its field uses; those that bahsic does not need otherwise are extras.
+"""
+
+from bahsic.files.data import Data, DataError
+from bahsic.files.reading import read_data
+from bahsic.files.writing import write_table
+
+__all__ = ["Data", "DataError", "read_data", "write_table"]

@@ -1,0 +1,128 @@
+"""Arrays of numbers: .npy and .npz by numpy, .mat by scipy."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import io, sparse
+
+from bahsic.files.data import (
+    Data,
+    DataError,
+    check_expansion,
+    check_names,
+    chosen,
+    column_position,
+    labels,
+    one_line_errors,
+    shown,
+    suggestion,
+)
+
+
+def read_npy(path: Path, target: str | int | None = None) -> Data:
+    """One array of samples x features; the target is a column by its number."""
+    with one_line_errors(path, "reading .npy"), _pickles_explained(path):
+        mapped = np.lib.format.open_memmap(path, mode="r")  # allocates nothing for a header that lies
+        return _array_data(path, {"X": np.array(mapped)}, "X", target)
+
+
+def read_npz(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
+    """Arrays X, y and feature_names; or one array by itself, or the one called `key`, as X.
+
+    The target is another array of the file (y unless told otherwise), or a column of X.
+    """
+    with one_line_errors(path, "reading .npz"):
+        with zipfile.ZipFile(path) as archive:
+            check_expansion(path, sum(member.file_size for member in archive.infolist()))
+        with _pickles_explained(path), np.load(path, allow_pickle=False) as arrays:
+            return _array_data(path, arrays, _key(path, list(arrays), key), target)
+
+
+def read_mat(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
+    """MATLAB's format up to version 7 (version 7.3 is another one), as `read_npz` has it; y may be called Y."""
+    with one_line_errors(path, "reading .mat"):
+        try:
+            shapes = {name: shape for name, shape, _ in io.whosmat(path)}
+        except NotImplementedError:
+            raise DataError(f"{path}: MATLAB's version 7.3 is not read; save it with save(..., '-v7')") from None
+        key = _key(path, list(shapes), key)
+        check_expansion(path, 8 * int(np.prod([float(n) for n in shapes[key]])))
+        return _array_data(path, _mat_arrays(path), key, target)
+
+
+def _mat_arrays(path: Path) -> dict[str, Any]:
+    arrays = {name: array for name, array in io.loadmat(path).items() if not name.startswith("__")}
+    if "y" not in arrays and "Y" in arrays:
+        arrays["y"] = arrays.pop("Y")
+    if "feature_names" in arrays:
+        arrays["feature_names"] = [str(np.squeeze(name)).rstrip() for name in np.ravel(arrays["feature_names"])]
+    return arrays
+
+
+@contextmanager
+def _pickles_explained(path: Path) -> Iterator[None]:
+    """Say what numpy's refusal of Python objects means."""
+    try:
+        yield
+    except ValueError as error:
+        if "allow_pickle" not in str(error) and "Python objects" not in str(error):
+            raise
+        raise DataError(
+            f"{path}: holds Python objects (pickles), which can run code and are not read; "
+            "save it with arrays of numbers or strings"
+        ) from None
+
+
+def _key(path: Path, known: list[str], key: str | None) -> str:
+    if key is not None:
+        return chosen(path, "array", key, known)
+    if "X" in known or len(known) == 1:
+        return "X" if "X" in known else known[0]
+    raise DataError(f"{path}: no array is called 'X'; give the key of the data, {suggestion('X', known)}")
+
+
+def _array_data(path: Path, arrays: Mapping[str, Any], key: str, target: str | int | None) -> Data:
+    X = arrays[key]
+    if X.ndim != 2 or 0 in X.shape:
+        raise DataError(f"{path}: array {shown(key)} has shape {X.shape}; accepted: samples x features, not empty")
+    if X.dtype.kind not in "fiubU":
+        raise DataError(f"{path}: array {shown(key)} is of type {X.dtype}; accepted: numbers or strings")
+    names = _feature_names(path, arrays, X.shape[1])
+    others = [name for name in arrays if name not in {key, "feature_names"}]
+    if target is None and "y" in others:
+        target = "y"
+    if target is None:
+        return Data(X, names=names, source=path)
+    if target in others:
+        return Data(
+            X, labels(path, arrays[str(target)], str(target), X.shape[0]), names, target=str(target), source=path
+        )
+    return _without_column(path, X, names, others, target)
+
+
+def _without_column(path: Path, X: Any, names: list[str] | None, others: list[str], target: str | int) -> Data:
+    if isinstance(target, str) and target not in (names or []) and not (names is None and target.isdigit()):
+        known = others + (names or [])
+        raise DataError(f"{path}: no array or column is called {shown(target)}; {suggestion(target, known)}")
+    j = column_position(path, target, names, X.shape[1])
+    column = X[:, [j]].toarray() if sparse.issparse(X) else X[:, j]
+    rest = [i for i in range(X.shape[1]) if i != j]
+    name = str(j) if names is None else names[j]
+    left = None if names is None else [names[i] for i in rest]
+    return Data(X[:, rest], labels(path, column, name, X.shape[0]), left, target=name, source=path)
+
+
+def _feature_names(path: Path, arrays: Mapping[str, Any], n_features: int) -> list[str] | None:
+    if "feature_names" not in arrays:
+        return None
+    names = [str(name) for name in np.ravel(arrays["feature_names"]).tolist()]
+    if len(names) != n_features:
+        raise DataError(f"{path}: {len(names)} feature_names for {n_features} columns; give one for each")
+    check_names(path, names)
+    return names

@@ -1,0 +1,189 @@
+"""What a file holds, the error that says why it cannot be read, and the checks that all formats share."""
+
+from __future__ import annotations
+
+import gzip
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+# A file that expands to more than both of these is taken for an attack or an accident.
+LARGEST_EXPANSION = 100  # times its own size
+HARMLESS_SIZE = 2 * 10**9  # bytes
+
+# For each module that is optional, the package it belongs to and the extra that installs it.
+_EXTRAS = {
+    "pandas": ("pandas", "files"),
+    "pyarrow": ("pyarrow", "files"),
+    "arff": ("liac-arff", "files"),
+    "anndata": ("anndata", "anndata"),
+    "h5py": ("h5py", "anndata"),
+    "mne": ("mne", "mne"),
+}
+
+
+class DataError(ValueError):
+    """A file that cannot be read or written; the message is one line that says what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A table of samples and features, and the target where there is one.
+
+    Attributes
+    ----------
+    X : ndarray, scipy sparse array or pandas DataFrame of shape (m, d)
+    y : ndarray of shape (m,), or None
+        The target: integers, numbers, or strings; nothing is missing in it.
+    names : list of str, or None
+        Names of the columns of X, as the file spells them.
+    groups : list of str, or None
+        For each column of X the group that it belongs to, where the format has groups.
+    target : str, or None
+        The name of y.
+    source : Path, or None
+        Where the data come from.
+    """
+
+    X: Any
+    y: Any = None
+    names: list[str] | None = None
+    groups: list[str] | None = None
+    target: str | None = None
+    source: Path | None = None
+
+
+def library(name: str, suffix: str, action: str = "reading") -> Any:
+    """An optional library, imported here and nowhere else."""
+    try:
+        return import_module(name)
+    except ImportError:
+        package, extra = _EXTRAS[name.partition(".")[0]]
+        raise DataError(f'{action} {suffix} needs {package}: pip install "bahsic[{extra}]"') from None
+
+
+@contextmanager
+def one_line_errors(path: Path, action: str) -> Iterator[None]:
+    """Turn whatever a library says about a bad file into one `DataError`, and its warnings into silence."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except DataError:
+        raise
+    except MemoryError:
+        raise DataError(f"{path}: not enough memory for {action}; use a smaller file") from None
+    except Exception as error:  # a broken file makes its library raise anything
+        raise DataError(f"{path}: {action} failed: {_one_line(error)}") from error
+
+
+def _one_line(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    printable = "".join(c if c.isprintable() else "?" for c in text)
+    return printable if len(printable) <= 200 else printable[:197] + "..."
+
+
+def shown(name: Any) -> str:
+    """A name as messages show it: on one line, and not too long."""
+    text = str(name)
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def suggestion(wanted: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest one, or the first few."""
+    names = [name for name in known if isinstance(name, str)]
+    comparable = {name.lower(): name for name in names if len(name) <= 2 * len(wanted) + 2}  # long ones take long
+    near = get_close_matches(wanted.lower(), comparable, n=1)
+    if near:
+        return f"did you mean {shown(comparable[near[0]])}?"
+    listed = ", ".join(map(shown, names[:5])) + (", ..." if len(names) > 5 else "")
+    return f"known: {listed}" if names else "there is none"
+
+
+def chosen(path: Path, kind: str, wanted: str, known: Iterable[str]) -> str:
+    """The wanted one of several names; an error that names the nearest if there is none."""
+    names = list(known)
+    if wanted not in names:
+        raise DataError(f"{path}: no {kind} is called {shown(wanted)}; {suggestion(wanted, names)}")
+    return wanted
+
+
+def column_position(path: Path, target: str | int, names: Sequence[str] | None, n_columns: int) -> int:
+    """Where a column is, by its name or, also in a table without names, its number from 0."""
+    if names is not None and isinstance(target, str):
+        return list(names).index(chosen(path, "column", target, names))
+    try:
+        return range(n_columns)[int(target)]
+    except (ValueError, IndexError):
+        raise DataError(f"{path}: target is {target!r}; accepted: a column number below {n_columns}") from None
+
+
+def check_names(path: Path, names: Sequence[str], remedy: str = "rename or remove all but one") -> None:
+    """Refuse names that occur more than once, and empty ones."""
+    if not names:
+        raise DataError(f"{path}: there is no column; give a table with a column for each feature")
+    name, times = Counter(names).most_common(1)[0]
+    if "" in names:
+        raise DataError(f"{path}: column {list(names).index('') + 1} has no name; give it one")
+    if times > 1:
+        raise DataError(f"{path}: {times} columns are called {shown(name)}; {remedy}")
+
+
+def check_expansion(path: Path, size: int) -> None:
+    """Refuse a file that would take far more memory than its own size makes one expect."""
+    if size > HARMLESS_SIZE and size > LARGEST_EXPANSION * path.stat().st_size:
+        raise DataError(
+            f"{path}: expands to {size / 1e9:.1f} GB or more, over {LARGEST_EXPANSION} times its size; "
+            "if you trust it, unpack it and give the unpacked file"
+        )
+
+
+def check_gzip(path: Path) -> None:
+    """Unpack a .gz file without keeping anything: the size that it declares need not be true."""
+    if path.suffix.lower() != ".gz":
+        return
+    size = 0
+    try:
+        with gzip.open(path) as unpacked:
+            while chunk := unpacked.read(2**20):
+                size += len(chunk)
+                check_expansion(path, size)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: no complete gzip file ({_one_line(error)}); fetch or pack it again") from None
+    if size == 0:
+        raise DataError(f"{path}: the file is empty; give one with a header and rows")
+
+
+def labels(path: Path, values: Any, name: str, n_samples: int) -> Any:
+    """A target as an array: integers where all numbers are, nothing missing, one entry for each sample."""
+    y = np.asarray(values)
+    if y.size != n_samples:
+        raise DataError(f"{path}: target {shown(name)} has shape {y.shape}; accepted: one value a row ({n_samples})")
+    y = y.reshape(n_samples)
+    missing = np.isnan(y) if y.dtype.kind == "f" else np.array([_is_missing(v) for v in y.tolist()], dtype=bool)
+    if missing.any():
+        row, times = int(np.argmax(missing)) + 1, int(missing.sum())
+        raise DataError(
+            f"{path}: target {shown(name)} is missing in {times} rows (first: row {row}); remove these rows"
+        )
+    whole = y.dtype.kind == "f" and bool(np.all((np.abs(y) < 2**53) & (y == np.round(y))))
+    return y.astype(np.int64) if whole else y
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value  # noqa: PLR0124 - NaN
+
+
+def library_version(module: ModuleType) -> int:
+    """The major version of a library."""
+    return int(str(module.__version__).partition(".")[0])

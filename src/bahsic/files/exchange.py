@@ -1,0 +1,57 @@
+"""Formats in which collections of data sets are exchanged: svmlight by scikit-learn, ARFF by liac-arff."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sklearn.datasets import load_svmlight_file
+
+from bahsic.files.columnar import frame_data
+from bahsic.files.data import (
+    Data,
+    DataError,
+    check_expansion,
+    check_gzip,
+    check_names,
+    labels,
+    library,
+    one_line_errors,
+)
+
+
+def read_svmlight(path: Path, target: str | int | None = None) -> Data:
+    """A sparse table whose rows start with their label, also compressed by gzip; columns have no names."""
+    if target is not None:
+        raise DataError(f"{path}: rows of svmlight start with their target; leave target={target!r} out")
+    check_gzip(path)
+    with one_line_errors(path, "reading svmlight"):
+        X, y = load_svmlight_file(str(path))
+        if 0 in X.shape:
+            raise DataError(f"{path}: there is no feature; give rows such as '1 1:0.5 3:2'")
+        check_expansion(path, 8 * X.shape[1])  # one number a column is kept, however many are empty
+        return Data(X, labels(path, y, "label", X.shape[0]), target="label", source=path)
+
+
+def read_arff(path: Path, target: str | int | None = None) -> Data:
+    """A table with attributes that are numbers, nominal or strings; the last two become categories."""
+    arff, pandas = library("arff", path.suffix), library("pandas", path.suffix)
+    with one_line_errors(path, "reading ARFF"):
+        with path.open(encoding="utf-8-sig") as text:
+            content = arff.load(text)
+        names = [str(name) for name, _ in content["attributes"]]
+        check_names(path, names)
+        if not content["data"]:
+            raise DataError(f"{path}: there is no row; give one row for each sample after @data")
+        kinds = [kind for _, kind in content["attributes"]]
+        values = zip(*content["data"], strict=True)
+        columns = [_column(pandas, column, kind) for column, kind in zip(values, kinds, strict=True)]
+        return frame_data(path, pandas.DataFrame(dict(zip(names, columns, strict=True))), target, pandas)
+
+
+def _column(pandas: Any, values: Sequence[Any], kind: Any) -> Any:
+    """Numbers, with NaN for None; or categories. That nominal values are among the listed ones, liac-arff checks."""
+    if isinstance(kind, str) and kind in {"NUMERIC", "REAL", "INTEGER"}:
+        return pandas.Series(values, dtype="float64")
+    return pandas.Categorical(values)

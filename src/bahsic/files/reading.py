@@ -1,0 +1,111 @@
+"""One function that reads every format, by the suffix of the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bahsic.files.arrays import read_mat, read_npy, read_npz
+from bahsic.files.columnar import read_arrow, read_parquet
+from bahsic.files.data import Data, DataError, shown, suggestion
+from bahsic.files.delimited import read_delimited
+from bahsic.files.exchange import read_arff, read_svmlight
+from bahsic.files.science import read_epochs, read_h5ad
+
+# For each suffix the function that reads it and the options that it takes.
+_READERS: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {
+    ".csv": (read_delimited, ("delimiter",)),
+    ".csv.gz": (read_delimited, ("delimiter",)),
+    ".tsv": (read_delimited, ("delimiter",)),
+    ".tsv.gz": (read_delimited, ("delimiter",)),
+    ".parquet": (read_parquet, ()),
+    ".feather": (read_arrow, ()),
+    ".arrow": (read_arrow, ()),
+    ".npy": (read_npy, ()),
+    ".npz": (read_npz, ("key",)),
+    ".svmlight": (read_svmlight, ()),
+    ".svmlight.gz": (read_svmlight, ()),
+    ".libsvm": (read_svmlight, ()),
+    ".libsvm.gz": (read_svmlight, ()),
+    ".arff": (read_arff, ()),
+    ".mat": (read_mat, ("key",)),
+    ".h5ad": (read_h5ad, ("layer",)),
+    ".fif": (read_epochs, ("group_by",)),
+    ".fif.gz": (read_epochs, ("group_by",)),
+}
+
+
+def read_data(path: str | os.PathLike[str], target: str | int | None = None, **options: Any) -> Data:
+    """Samples, features and target of a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The format goes by the suffix: .csv, .tsv, .svmlight, .libsvm, .fif (each also .gz), .parquet, .feather,
+        .arrow, .npy, .npz, .arff, .mat, .h5ad.
+    target : str or int, optional
+        The column (.h5ad: of ``obs``; .npz and .mat: or the array) that becomes y; by its number where columns have
+        no names. Where the file says which one it is (y in .npz and .mat, svmlight, events of .fif) that is taken.
+    **options
+        delimiter : of .csv and .tsv, by default a comma and a tabulator. key : of .npz and .mat, the array with the
+        data, by default X. layer : of .h5ad, by default X. group_by : of .fif, "frequency" (default) or "channel".
+
+    Returns
+    -------
+    Data
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read: one line that says what to do.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/two.npz", X=np.eye(3), y=[0, 1, 1], feature_names=["a", "b", "c"])
+    ...     data = read_data(f"{folder}/two.npz")
+    >>> data.names, data.y
+    (['a', 'b', 'c'], array([0, 1, 1]))
+    """
+    path = Path(path)
+    suffix = known_suffix(path, _READERS, "reading")
+    _check_file(path)
+    reader, accepted = _READERS[suffix]
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in accepted:
+            takes = f"takes {', '.join(accepted)}" if accepted else "takes no option"
+            raise DataError(f"{path}: {name} is no option of {suffix}, which {takes}; leave it out")
+    return reader(path, target, **given)
+
+
+def known_suffix(path: Path, known: Any, action: str) -> str:
+    """Which of the known suffixes a file name has, whatever its case."""
+    for suffix in known:
+        if path.name.lower().endswith(suffix):
+            return str(suffix)
+    raise DataError(f"{path}: {action} needs a known suffix, got {shown(path.suffix)}; known: {' '.join(known)}")
+
+
+def _check_file(path: Path) -> None:
+    try:
+        if path.is_dir():
+            raise DataError(f"{path}: this is a folder; give a file in it")
+        if not path.exists():
+            raise DataError(f"{path}: no such file; {_near_names(path)}")
+        if not path.is_file():
+            raise DataError(f"{path}: this is no regular file; save it as one first")
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise DataError(f"{path}: the file is empty; give one with data")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be opened ({error.strerror}); check its permissions") from None
+
+
+def _near_names(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    return f"in its folder: {suggestion(path.name, sorted(entry.name for entry in path.parent.iterdir()))}"

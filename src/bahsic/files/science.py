@@ -1,0 +1,100 @@
+"""Formats of single sciences: AnnData (.h5ad) by anndata, epochs of MNE (-epo.fif) by mne."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bahsic.files.data import (
+    Data,
+    DataError,
+    check_gzip,
+    check_names,
+    chosen,
+    labels,
+    library,
+    one_line_errors,
+    shown,
+)
+
+GROUPINGS = ("frequency", "channel")
+
+
+def read_h5ad(path: Path, target: str | int | None = None, layer: str | None = None) -> Data:
+    """Cells x genes: X or a layer, the target from `obs`; nothing else of the file is loaded."""
+    anndata_io, h5py = library("anndata.io", path.suffix), library("h5py", path.suffix)
+    with one_line_errors(path, "reading .h5ad"), h5py.File(path, "r") as file:
+        names = [str(name) for name in anndata_io.read_elem(file["var"]).index]
+        check_names(path, names, "call adata.var_names_make_unique() and write it again")
+        X = anndata_io.read_elem(_matrix(path, file, layer))
+        if target is None:
+            return Data(X, names=names, source=path)
+        obs = anndata_io.read_elem(file["obs"])
+        name = chosen(path, "column of obs", str(target), map(str, obs.columns))
+        y = obs[name].to_numpy() if obs[name].dtype.kind in "fiu" else obs[name].astype(object).to_numpy()
+        return Data(X, labels(path, y, name, X.shape[0]), names, target=name, source=path)
+
+
+def _matrix(path: Path, file: Any, layer: str | None) -> Any:
+    if layer is not None:
+        return file["layers"][chosen(path, "layer", layer, file.get("layers", []))]
+    if "X" not in file:
+        raise DataError(f"{path}: there is no X; give a layer: {', '.join(map(shown, file.get('layers', [])))}")
+    return file["X"]
+
+
+def mark_selection(path: Path, source: Path, selected: Any, ranking: Any = None) -> None:
+    """Copy an .h5ad file, adding ``var["hsic_selected"]`` and ``var["hsic_rank"]``."""
+    anndata_io, h5py = library("anndata.io", ".h5ad", "writing"), library("h5py", ".h5ad", "writing")
+    shutil.copyfile(source, path)
+    with h5py.File(path, "r+") as file:
+        var = anndata_io.read_elem(file["var"])
+        var["hsic_selected"] = selected
+        if ranking is not None:
+            var["hsic_rank"] = ranking
+        anndata_io.write_elem(file, "var", var)
+
+
+def read_epochs(path: Path, target: str | int | None = None, group_by: str = "frequency") -> Data:
+    """Epochs x power spectrum: a feature for each channel and frequency, such as "Cz 12.0 Hz".
+
+    The target is the name of the event, or a column of the metadata; groups are frequencies or channels.
+    """
+    mne = library("mne", ".fif")
+    if group_by not in GROUPINGS:
+        raise ValueError(f"group_by is {group_by!r}; accepted: {', '.join(map(repr, GROUPINGS))}")
+    check_gzip(path)
+    with one_line_errors(path, "reading epochs (saved as NAME-epo.fif)"):
+        epochs = mne.read_epochs(path, verbose="error")
+        spectrum = epochs.compute_psd(verbose="error")
+        power, frequencies = spectrum.get_data(return_freqs=True)
+        name, y = _events(path, epochs, target)
+        hertz = _distinct(frequencies)
+        names = [f"{channel} {frequency}" for channel in spectrum.ch_names for frequency in hertz]
+        by_channel = [channel for channel in spectrum.ch_names for _ in hertz]
+        groups = by_channel if group_by == "channel" else hertz * len(spectrum.ch_names)
+        X = power.reshape(len(power), -1)
+        return Data(X, labels(path, y, name, len(X)), names, groups, name, path)
+
+
+def _events(path: Path, epochs: Any, target: str | int | None) -> tuple[str, Any]:
+    if target is None or target == "event":
+        event_name = {number: name for name, number in epochs.event_id.items()}
+        return "event", np.array([event_name[number] for number in epochs.events[:, 2]], dtype=object)
+    metadata = epochs.metadata
+    columns = ["event", *([] if metadata is None else map(str, metadata.columns))]
+    name = chosen(path, "column of the metadata", str(target), columns)
+    values = metadata[name]
+    return name, values.to_numpy() if values.dtype.kind in "fiu" else values.astype(object).to_numpy()
+
+
+def _distinct(frequencies: Any) -> list[str]:
+    """Frequencies as text, with as many decimals as keep them apart."""
+    for decimals in range(1, 10):
+        texts = [f"{frequency:.{decimals}f} Hz" for frequency in frequencies]
+        if len(set(texts)) == len(texts):
+            break
+    return texts

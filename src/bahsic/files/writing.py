@@ -1,0 +1,209 @@
+"""The reduced table, written in the format of the suffix."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+from scipy import io, sparse
+from sklearn.datasets import dump_svmlight_file
+
+from bahsic.files.data import Data, DataError, library, one_line_errors, shown
+from bahsic.files.reading import known_suffix
+from bahsic.files.science import mark_selection
+
+# Spreadsheets take text that starts so for a formula, which may run programs.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking: Any = None) -> None:
+    """Write the chosen columns and the target.
+
+    Parameters
+    ----------
+    path : str or Path
+        The format goes by the suffix: .csv, .tsv (each also .gz), .parquet, .feather, .arrow, .npy (without the
+        target), .npz, .svmlight, .libsvm, .mat; .h5ad writes a copy of the .h5ad file that the data come from, whole,
+        with ``var["hsic_selected"]`` and ``var["hsic_rank"]``. An existing file is replaced, once all is written.
+    data : Data
+    columns : array-like of int or bool
+        Which columns of X, by numbers in the wanted order or by a mask.
+    ranking : array-like of shape (d,), optional
+        The rank of each column of X, for .h5ad.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written.
+
+    Notes
+    -----
+    In .csv and .tsv a name or a string that starts with = + - @, a tabulator or a carriage return gets an apostrophe
+    in front, so that no spreadsheet takes it for a formula. Names of columns without any are x0, x1, ...
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> data = Data(np.arange(6.0).reshape(2, 3), np.array([0, 1]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(f"{folder}/reduced.npz", data, [2, 0])
+    ...     print(np.load(f"{folder}/reduced.npz")["feature_names"])
+    ['x2' 'x0']
+    """
+    path = Path(path)
+    suffix = known_suffix(path, _WRITERS, "writing")
+    selected = np.arange(data.X.shape[1])[np.asarray(columns)]
+    with one_line_errors(path, f"writing {suffix}"), _replaced(path) as draft:
+        if suffix == ".h5ad":
+            _write_h5ad(draft, data, selected, ranking)
+        else:
+            _WRITERS[suffix](draft, data, selected, suffix)
+
+
+@contextmanager
+def _replaced(path: Path) -> Iterator[Path]:
+    """A new file beside, which takes the place of `path` only if nothing went wrong."""
+    if path.is_dir():
+        raise DataError(f"{path}: this is a folder; give a file name")
+    if not path.parent.is_dir():
+        raise DataError(f"{path}: there is no folder {path.parent}; make it first")
+    draft = path.with_name(f".{os.getpid()}-{path.name}")
+    try:
+        yield draft
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _names(data: Data, selected: Any) -> list[str]:
+    return [f"x{j}" if data.names is None else data.names[j] for j in selected]
+
+
+def _target_name(data: Data, names: list[str]) -> str:
+    name = data.target or "target"
+    while name in names:
+        name += "_"
+    return name
+
+
+def _frame(data: Data, selected: Any, suffix: str) -> Any:
+    pandas = library("pandas", suffix, "writing")
+    names = _names(data, selected)
+    if hasattr(data.X, "iloc"):
+        frame = data.X.iloc[:, selected].set_axis(names, axis=1).reset_index(drop=True)
+    else:
+        frame = pandas.DataFrame(_dense(data, selected), columns=names)
+    return frame if data.y is None else frame.assign(**{_target_name(data, names): data.y})
+
+
+def _dense(data: Data, selected: Any) -> Any:
+    X = data.X[:, selected]
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def _protected(value: Any) -> Any:
+    return "'" + value if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+
+
+def _write_delimited(path: Path, data: Data, selected: Any, suffix: str) -> None:
+    frame = _frame(data, selected, suffix)
+    for j, dtype in enumerate(frame.dtypes):
+        if not isinstance(dtype, np.dtype) or dtype.kind not in "fiub":
+            frame.isetitem(j, frame.iloc[:, j].astype(object).map(_protected))
+    frame.columns = [_protected(name) for name in frame.columns]
+    with _text_opened(path, suffix) as file:
+        # Lines end as RFC 4180 has it, which also makes the writer quote cells that hold either of the two characters.
+        frame.to_csv(file, sep="\t" if ".tsv" in suffix else ",", index=False, lineterminator="\r\n")
+
+
+@contextmanager
+def _text_opened(path: Path, suffix: str) -> Iterator[IO[bytes]]:
+    """A file for text; without name and time in the header of gzip, the same table makes the same bytes."""
+    with path.open("wb") as file:
+        if suffix.endswith(".gz"):
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+                yield cast("IO[bytes]", packed)
+        else:
+            yield file
+
+
+def _write_parquet(path: Path, data: Data, selected: Any, suffix: str) -> None:
+    pyarrow, parquet = library("pyarrow", suffix, "writing"), library("pyarrow.parquet", suffix, "writing")
+    parquet.write_table(pyarrow.Table.from_pandas(_frame(data, selected, suffix), preserve_index=False), path)
+
+
+def _write_arrow(path: Path, data: Data, selected: Any, suffix: str) -> None:
+    pyarrow, feather = library("pyarrow", suffix, "writing"), library("pyarrow.feather", suffix, "writing")
+    feather.write_feather(pyarrow.Table.from_pandas(_frame(data, selected, suffix), preserve_index=False), str(path))
+
+
+def _numbers(data: Data, selected: Any, suffix: str) -> Any:
+    if not hasattr(data.X, "iloc"):
+        return data.X[:, selected]
+    frame = data.X.iloc[:, selected]
+    for name, dtype in frame.dtypes.items():
+        if not isinstance(dtype, np.dtype) or dtype.kind not in "fiub":
+            raise DataError(
+                f"{suffix} holds numbers only, and column {shown(name)} has categories; write .csv or .parquet"
+            )
+    return frame.to_numpy()
+
+
+def _labels(data: Data) -> dict[str, Any]:
+    if data.y is None:
+        return {}
+    return {"y": data.y if data.y.dtype.kind in "fiub" else data.y.astype(str)}
+
+
+def _write_npy(path: Path, data: Data, selected: Any, suffix: str) -> None:
+    X = _numbers(data, selected, suffix)
+    np.save(path, X.toarray() if sparse.issparse(X) else X, allow_pickle=False)
+
+
+def _write_npz(path: Path, data: Data, selected: Any, suffix: str) -> None:
+    X = _numbers(data, selected, suffix)
+    names = np.array(_names(data, selected), dtype=str)
+    np.savez(path, X=X.toarray() if sparse.issparse(X) else X, feature_names=names, **_labels(data))
+
+
+def _write_svmlight(path: Path, data: Data, selected: Any, suffix: str) -> None:
+    y = np.zeros(data.X.shape[0]) if data.y is None else data.y
+    if y.dtype.kind not in "fiub":
+        raise DataError(f"{suffix} holds numbers only, and the target has strings; write .csv or .parquet")
+    dump_svmlight_file(_numbers(data, selected, suffix), y, str(path), zero_based=False)
+
+
+def _write_mat(path: Path, data: Data, selected: Any, suffix: str) -> None:
+    arrays = {
+        name: np.asarray(y, dtype=None if y.dtype.kind in "fiub" else object) for name, y in _labels(data).items()
+    }
+    names = np.array(_names(data, selected), dtype=object)
+    io.savemat(path, {"X": _numbers(data, selected, suffix), "feature_names": names, **arrays}, oned_as="column")
+
+
+def _write_h5ad(path: Path, data: Data, selected: Any, ranking: Any) -> None:
+    if data.source is None or data.source.suffix.lower() != ".h5ad":
+        raise DataError("an .h5ad file is written from an .h5ad file only; write .csv or .parquet")
+    mark_selection(path, data.source, np.isin(np.arange(data.X.shape[1]), selected), ranking)
+
+
+_WRITERS: dict[str, Callable[..., None]] = {
+    ".csv": _write_delimited,
+    ".csv.gz": _write_delimited,
+    ".tsv": _write_delimited,
+    ".tsv.gz": _write_delimited,
+    ".parquet": _write_parquet,
+    ".feather": _write_arrow,
+    ".arrow": _write_arrow,
+    ".npy": _write_npy,
+    ".npz": _write_npz,
+    ".svmlight": _write_svmlight,
+    ".libsvm": _write_svmlight,
+    ".mat": _write_mat,
+    ".h5ad": _write_h5ad,
+}

@@ -1,0 +1,132 @@
+"""The report of a selection: one HTML file that needs nothing else, and a table of all features beside it."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import os
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from bahsic.report.names import spreadsheet_safe
+from bahsic.report.page import checked, json_for_script, page
+
+__all__ = ["report_html", "write_report"]
+
+_COLUMNS = ("rank", "feature", "selected", "score", "pvalue", "group")
+
+
+def report_html(result: Mapping[str, Any], table_name: str | None = None) -> str:
+    """The report as one HTML page, below 1 MB whatever the number of features.
+
+    It asks for nothing from outside, its policy allows no script but its own, and it can be read without one.
+
+    Parameters
+    ----------
+    result : mapping
+        The result of ``bahsic select --json``: schema "bahsic/1", plain data. Names of features may be any text.
+    table_name : str, optional
+        Name of the file with all features, in the folder of the page, for a link.
+
+    Returns
+    -------
+    str
+        Cost O(n_features).
+
+    Examples
+    --------
+    >>> row = {"feature": "<age>", "rank": 1, "selected": True, "score": 0.2, "pvalue": 0.01, "group": None}
+    >>> result = {
+    ...     "schema": "bahsic/1", "kind": "select", "input": {"name": "data.csv", "target": "ill"},
+    ...     "parameters": {"n_features_to_select": 1}, "selected": ["<age>"], "n_features": 1, "reason": "as asked",
+    ...     "ranking": [row], "path": []}
+    >>> "<bdi>&lt;age&gt;</bdi>" in report_html(result)
+    True
+    """
+    contents = page(checked(result), table_name)
+    style, script = _part("report.css"), _part("report.js")
+    html: str = _template().render(
+        **contents,
+        style=style,
+        script=script,
+        policy=_policy(style, script),
+        json=json_for_script(contents["script_data"]),
+        table_link=None if table_name is None else quote(os.fsencode(table_name)),
+    )
+    return html
+
+
+def write_report(result: Mapping[str, Any], path: str | os.PathLike[str]) -> list[Path]:
+    """Write the report, and beside it a table of all features.
+
+    Parameters
+    ----------
+    result : mapping
+        See `report_html`.
+    path : path-like
+        The page; the table is ``<stem>_features.csv`` in the same folder. Existing files are replaced.
+
+    Returns
+    -------
+    list of Path
+        The page and the table. Both are complete or, after an error, as they were.
+    """
+    page_path = Path(path)
+    table_path = page_path.with_name(f"{page_path.stem}_features.csv")
+    texts = {page_path: report_html(result, table_path.name), table_path: _feature_table(result)}
+    for target, text in texts.items():
+        _replace(target, text)
+    return list(texts)
+
+
+def _feature_table(result: Mapping[str, Any]) -> str:
+    """All features as CSV, numbers with all their digits."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(_COLUMNS)
+    for row in result["ranking"]:
+        cells = {**row, "feature": spreadsheet_safe(row["feature"])}
+        if cells.get("group") is not None:
+            cells["group"] = spreadsheet_safe(cells["group"])
+        writer.writerow([cells.get(column) for column in _COLUMNS])
+    return text.getvalue()
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write under another name first, so that an interruption leaves no half of a file."""
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _template() -> Any:
+    try:
+        from jinja2 import Environment, StrictUndefined
+    except ImportError as error:
+        raise ImportError('the report needs jinja2: pip install "bahsic[report]"') from error
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(_part("report.html.j2"))
+
+
+def _part(name: str) -> str:
+    return files(__name__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """The Content-Security-Policy: this style, this script, and nothing from anywhere."""
+    return (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,94 @@
+"""Names of features as a page, a chart and a spreadsheet may show them, whatever characters they have."""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Joiners that scripts and emoji need, although they are format characters.
+_JOINERS = "\u200c\u200d"
+
+# Controls, formats (among them those that turn the direction of writing), surrogates, private and
+# unassigned characters, separators of lines and paragraphs.
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+# What makes a spreadsheet take a cell for a formula, with the wide forms that some of them accept.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001 - the wide forms
+
+
+def visible(name: object) -> str:
+    r"""The name with a symbol in place of each character that can't be seen.
+
+    Parameters
+    ----------
+    name : object
+        Turned into text first.
+
+    Returns
+    -------
+    str
+        Without control or direction characters, and encodable.
+
+    Examples
+    --------
+    >>> visible("a\tb\x7f\u202ec")
+    'a␉b␡⟨U+202E⟩c'
+    """
+    return "".join(map(_visible_character, str(name)))
+
+
+def shortened(name: object, limit: int = 60) -> str:
+    """The visible name, cut in the middle where it is longer than the limit.
+
+    Parameters
+    ----------
+    name : object
+    limit : int
+        Highest number of characters, at least 3.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shortened("probe_0000000000_expression", 12)
+    'probe_…ssion'
+    """
+    text = str(name)
+    # Only the ends are looked at: a name may be very long, and an unseen character becomes several.
+    text = visible(text) if len(text) <= 2 * limit else visible(text[:limit]) + "…" + visible(text[-limit:])
+    if len(text) <= limit:
+        return text
+    tail = (limit - 1) // 2
+    return text[: limit - 1 - tail] + "…" + text[len(text) - tail :]
+
+
+def spreadsheet_safe(name: object) -> str:
+    """The name with an apostrophe before it where a spreadsheet would run it as a formula.
+
+    Parameters
+    ----------
+    name : object
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> spreadsheet_safe("=cmd()"), spreadsheet_safe("age")
+    ("'=cmd()", 'age')
+    """
+    text = str(name)
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def _visible_character(character: str) -> str:
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)  # the picture of the control character
+    if code == 0x7F:
+        return "␡"
+    if unicodedata.category(character) in _UNSEEN and character not in _JOINERS:
+        return f"⟨U+{code:04X}⟩"
+    return character

@@ -1,0 +1,109 @@
+"use strict";
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const data = JSON.parse(byId("data").textContent);
+  const rows = Array.from(document.querySelectorAll("#ranking tbody tr"));
+
+  // The slider: marker of the path, bars, table and code follow it.
+  const slider = byId("size");
+  const line = byId("marker-line");
+  const here = line && document.createElementNS(line.namespaceURI, "circle");
+  if (here) {
+    here.setAttribute("class", "here");
+    here.setAttribute("r", "4");
+    line.parentNode.append(here);
+  }
+
+  function moveMarker(x, step) {
+    if (!line) return;
+    line.setAttribute("x1", x);
+    line.setAttribute("x2", x);
+    here.setAttribute("visibility", step ? "visible" : "hidden");
+    if (!step) return;
+    here.setAttribute("cx", x);
+    here.setAttribute("cy", step[0]);
+  }
+
+  function markSelected(size) {
+    for (const row of rows) {
+      const selected = Number(row.dataset.position) <= size;
+      row.classList.toggle("selected", selected);
+      row.querySelector(".mark").textContent = selected ? "✓" : "";
+    }
+    document.querySelectorAll("g.feature").forEach((bar, i) => bar.classList.toggle("selected", i < size));
+  }
+
+  function describe(size, step) {
+    const features = size === 1 ? "1 feature" : `${size} features`;
+    if (!data.path) return features;
+    if (!step) return `${features}, between two steps of the path`;
+    const value = step[2] === "–" ? step[1] : `${step[1]} ± ${step[2]}`;
+    return `${features}, HSIC ${data.unit && step[2] !== "–" ? `(${value})` : value}${data.unit}`;
+  }
+
+  function update() {
+    const [size, number] = data.stops[slider.value];
+    const step = data.path && data.path[size];
+    if (data.x) moveMarker(data.x[slider.value], step);
+    markSelected(size);
+    byId("size-output").textContent = describe(size, step);
+    slider.setAttribute("aria-valuetext", describe(size, step));
+    byId("size-reset").hidden = size === data.chosen;
+    for (const part of document.querySelectorAll(".changeable")) {
+      part.textContent = size === data.chosen ? part.dataset.original : String(number);
+    }
+  }
+
+  const chosen = data.stops.findIndex(([size]) => size === data.chosen);
+  if (data.stops.length > 1 && chosen >= 0) {
+    slider.value = chosen;
+    slider.addEventListener("input", update);
+    byId("size-reset").addEventListener("click", () => {
+      slider.value = chosen;
+      slider.focus();
+      update();
+    });
+    byId("size-control").hidden = false;
+    update();
+  }
+
+  // The table: a word filters it, a heading sorts it.
+  const filter = byId("filter");
+  filter.addEventListener("input", () => {
+    const word = filter.value.toLocaleLowerCase();
+    let shown = 0;
+    for (const row of rows) {
+      const name = row.querySelector("th");
+      row.hidden = !(name.title || name.textContent).toLocaleLowerCase().includes(word);
+      shown += row.hidden ? 0 : 1;
+    }
+    byId("filter-output").textContent = word ? `${shown} of ${rows.length}` : "";
+  });
+  byId("filter-control").hidden = rows.length < 2;
+
+  function compared(a, b, column, numeric) {
+    const [left, right] = [a, b].map((row) => row.cells[column]);
+    if (!numeric) return left.textContent.localeCompare(right.textContent);
+    return left.dataset.value - right.dataset.value;
+  }
+
+  function sortBy(heading, column) {
+    const direction = heading.getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
+    const numeric = heading.dataset.sort === "number";
+    const known = (row) => !numeric || row.cells[column].dataset.value !== "";
+    const sign = direction === "ascending" ? 1 : -1;
+    // Rows without a value stay below, whichever way the others go.
+    const order = rows.filter(known).sort((a, b) => sign * compared(a, b, column, numeric));
+    document.querySelector("#ranking tbody").append(...order, ...rows.filter((row) => !known(row)));
+    for (const other of heading.parentNode.cells) other.removeAttribute("aria-sort");
+    heading.setAttribute("aria-sort", direction);
+  }
+
+  document.querySelectorAll("#ranking thead th").forEach((heading, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = heading.textContent;
+    button.addEventListener("click", () => sortBy(heading, column));
+    heading.replaceChildren(button);
+  });
+})();

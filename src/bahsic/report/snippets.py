@@ -1,0 +1,134 @@
+"""The code that repeats a selection, in Python and as a command."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+# Parameters of a result that are parameters of the selectors, and the option of the command for each if it has one.
+_OPTIONS = {
+    "kernel": "--kernel",
+    "step": "--step",
+    "target_kernel": None,
+    "statistic": None,
+    "standardize": None,
+    "categorical_features": "--categorical",
+    "missing": "--missing",
+    "feature_groups": "--groups",
+    "keep": "--keep",
+}
+
+# What the selectors take by default needs no mention, nor what the command does.
+_DEFAULTS = {"target_kernel": "auto", "statistic": "unbiased", "standardize": True, "missing": "error"}
+_COMMAND_DEFAULTS = {"categorical_features": "from_dtype"}
+
+
+class Snippet(NamedTuple):
+    """Code around the number of features, which a reader of the page may change."""
+
+    before: str
+    number: str
+    after: str
+
+    @property
+    def text(self) -> str:
+        """The whole code."""
+        return "".join(self)
+
+
+def python_code(result: Mapping[str, Any]) -> Snippet:
+    """Python that repeats the selection.
+
+    Parameters
+    ----------
+    result : mapping
+        See `bahsic.report.report_html`.
+
+    Returns
+    -------
+    Snippet
+
+    Examples
+    --------
+    >>> result = {"input": {"name": "wine.csv", "target": "class"}, "parameters": {"n_features_to_select": 3}}
+    >>> print(python_code(result).text)
+    from bahsic import BAHSIC
+    from bahsic.files import read_data
+    <BLANKLINE>
+    data = read_data('wine.csv', target='class')
+    selector = BAHSIC(n_features_to_select=3)
+    selector.fit(data.X, data.y).get_support(indices=True)
+    """
+    parameters, data = result["parameters"], result["input"]
+    selector = "FOHSIC" if parameters.get("method") == "forward" else "BAHSIC"
+    given = _given(parameters, _DEFAULTS)
+    if "feature_groups" in given:
+        given["feature_groups"] = _groups(result["ranking"])
+    others = "".join(f", {name}={value!r}" for name, value in given.items())
+    target = "" if data["target"] is None else f", target={data['target']!r}"
+    before = (
+        f"from bahsic import {selector}\nfrom bahsic.files import read_data\n\n"
+        f"data = read_data({data['name']!r}{target})\n"
+        f"selector = {selector}(n_features_to_select="
+    )
+    number = repr(parameters.get("n_features_to_select"))
+    return Snippet(before, number, f"{others})\nselector.fit(data.X, data.y).get_support(indices=True)")
+
+
+def command(result: Mapping[str, Any]) -> Snippet:
+    """The shell command that repeats the selection.
+
+    Parameters
+    ----------
+    result : mapping
+        See `bahsic.report.report_html`.
+
+    Returns
+    -------
+    Snippet
+
+    Examples
+    --------
+    >>> result = {"input": {"name": "my wine.csv", "target": "class"}, "parameters": {"n_features_to_select": "auto"}}
+    >>> command(result).text
+    "bahsic select 'my wine.csv' --target class -k auto"
+    """
+    parameters, data = result["parameters"], result["input"]
+    target = "" if data["target"] is None else f" --target {_word(data['target'])}"
+    words = [f"--method {_word(parameters['method'])}"] if "method" in parameters else []
+    given = _given(parameters, _DEFAULTS | _COMMAND_DEFAULTS)
+    options = {_OPTIONS[name]: value for name, value in given.items() if _OPTIONS[name]}
+    words += [f"{option} {_word(value)}" for option, value in options.items()]
+    words += [f"--seed {_word(result['seed'])}"] if result.get("seed") is not None else []
+    number = parameters.get("n_features_to_select")
+    before = f"bahsic select {_word(data['name'])}{target} -k "
+    return Snippet(before, _word("auto" if number is None else number), "".join(f" {word}" for word in words))
+
+
+def _given(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of the selector that differ from their defaults, in the order of the table above."""
+    names = [name for name in _OPTIONS if parameters.get(name) not in (None, [])]
+    return {name: parameters[name] for name in names if parameters[name] != defaults.get(name)}
+
+
+def _groups(ranking: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Features of each group: a command names a rule for them, which only the command knows."""
+    groups: dict[str, list[str]] = {}
+    for row in ranking:
+        groups.setdefault(str(row["group"]), []).append(row["feature"])
+    return groups
+
+
+def _word(value: object) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        value = ",".join(map(str, value))
+    text = str(value)
+    return shlex.quote(text) if text.isprintable() else f"$'{''.join(map(_escaped, text))}'"
+
+
+def _escaped(character: str) -> str:
+    """A character inside $'...', so that what the shell reads is what the page shows."""
+    if character.isprintable():
+        return f"\\{character}" if character in "\\'" else character
+    return f"\\U{ord(character):08x}"

@@ -1,0 +1,184 @@
+"""The result of a selection as plain data, for JSON files and reports.
+
+Numbers are finite, or None where there is none. The same data and parameters give the same result but for ``timing``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bahsic import __version__
+from bahsic.engine.columns import mixed_columns
+from bahsic.independence import hsic_scores
+from bahsic.kernels import kernel_from_name
+from bahsic.selectors import BAHSIC
+from bahsic.similarity import similarities
+from bahsic.tables import as_table
+
+SCHEMA = "bahsic/1"
+
+# Of how many of the selected features the redundancy is recorded.
+MOST_REDUNDANCIES = 30
+
+
+def selection_result(
+    selector: Any,
+    X: Any,
+    y: Any,
+    names: Sequence[str],
+    *,
+    groups: Sequence[Any] | None = None,
+    test: Any = None,
+    **heading: Any,
+) -> dict[str, Any]:
+    """The result of a fitted `BAHSIC` or `FOHSIC`.
+
+    Parameters
+    ----------
+    selector : BAHSIC or FOHSIC, fitted to X and y
+    X : array-like, sparse matrix or dataframe of shape (m, d)
+    y : array-like of shape (m,)
+    names : sequence of d str
+    groups : sequence of d labels, optional
+        The group of each feature.
+    test : SelectionTest, optional
+    **heading
+        ``input``, ``parameters`` and ``seed``, as they are.
+
+    Returns
+    -------
+    dict
+        schema, kind, versions, input, parameters, seed, selected, n_features, reason, ranking, path, redundancy, test.
+
+    Examples
+    --------
+    >>> from bahsic.datasets import make_xor
+    >>> X, y, _ = make_xor(n_samples=200, n_features=6, random_state=0)
+    >>> selector = BAHSIC(2).fit(X, y)
+    >>> sorted(selection_result(selector, X, y, list("abcdef"))["selected"])
+    ['a', 'b']
+    """
+    backward = isinstance(selector, BAHSIC)
+    order = selector.elimination_order_[::-1] if backward else selector.selection_order_
+    selected = [int(j) for j in order if selector.support_[j]]
+    return {
+        **result_heading("select", **heading),
+        "selected": [names[j] for j in selected],
+        "n_features": len(selected),
+        "reason": _reason(selector),
+        "ranking": _ranking(selector, X, y, order, names, groups),
+        "path": [_step(step, names) for step in selector.path_],
+        "redundancy": _redundancy(selector, X, selected[:MOST_REDUNDANCIES], names),
+        "test": None if test is None else {"pvalue": test.pvalue, "split_pvalues": test.split_pvalues.tolist()},
+    }
+
+
+def result_heading(kind: str, **heading: Any) -> dict[str, Any]:
+    """What all results begin with: the schema, versions, and the given entries."""
+    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    versions = {"bahsic": __version__, "python": platform.python_version(), **libraries}
+    return {"schema": SCHEMA, "kind": kind, "versions": versions, **heading}
+
+
+def input_record(path: Path, X: Any, target: str | None, target_kernel: str) -> dict[str, Any]:
+    """What a result says of the file that the data come from; never where it lies."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {
+        "name": path.name,
+        "sha256": digest,
+        "n_samples": int(X.shape[0]),
+        "n_features": int(X.shape[1]),
+        "target": target,
+        "target_kernel": target_kernel,
+    }
+
+
+def as_json(result: Mapping[str, Any]) -> str:
+    """The JSON text of a result, in ASCII, so that no name can harm a terminal."""
+    return json.dumps(_finite(result), indent=1, allow_nan=False) + "\n"
+
+
+def ranked(scores: Any, pvalues: Any, names: Sequence[str], order: Any) -> list[dict[str, Any]]:
+    """Features in order, each with its rank, its HSIC alone and the p-value of that."""
+    return [
+        {"feature": names[j], "rank": rank, "score": float(scores[j]), "pvalue": float(pvalues[j])}
+        for rank, j in enumerate(order, start=1)
+    ]
+
+
+def _ranking(
+    selector: Any, X: Any, y: Any, order: Any, names: Sequence[str], groups: Sequence[Any] | None
+) -> list[dict[str, Any]]:
+    options = ("kernel", "target_kernel", "standardize", "categorical_features", "missing", "n_jobs")
+    scores, pvalues = hsic_scores(X, y, **{name: getattr(selector, name) for name in options})
+    entries = ranked(scores, pvalues, names, order)
+    for entry, j in zip(entries, order, strict=True):
+        group = None if groups is None else str(groups[j])
+        alone = {"score": entry.pop("score"), "pvalue": entry.pop("pvalue")}
+        entry.update(selected=bool(selector.support_[j]), **alone, group=group)
+    return entries
+
+
+def _step(step: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "n_features": step.n_features,
+        "hsic": step.hsic,
+        "standard_error": step.standard_error,
+        "parameter": None if step.parameter is None else float(step.parameter),
+        "features": [names[j] for j in step.features],
+    }
+
+
+def _reason(selector: Any) -> str:
+    """Why this number of features, in words."""
+    told = [step.reason for step in selector.path_ if step.reason]
+    if told:
+        return str(told[0])
+    wanted = selector.n_features_to_select
+    if selector.feature_groups is not None:
+        return f"the features of the {wanted} best groups, as asked for"
+    return f"{wanted} of them were asked for" if isinstance(wanted, int) else f"a share of {wanted} was asked for"
+
+
+def _redundancy(selector: Any, X: Any, features: Sequence[int], names: Sequence[str]) -> dict[str, Any]:
+    """Normalised HSIC of each two of some features, see `bahsic.redundancy`."""
+    kernel = kernel_from_name(selector.kernel)
+    table = as_table(columns_of(X, features), _categorical(selector, features), selector.missing)
+    columns, constant = mixed_columns(table.values, table.categorical, kernel, standardize=selector.standardize)
+    values = similarities(columns, np.arange(len(features)), constant, kernel)
+    return {"features": [names[j] for j in features], "table": values.tolist()}
+
+
+def columns_of(X: Any, features: Sequence[int]) -> Any:
+    """Some columns, in the container that X is."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, list(features)]
+    return (X.tocsc() if sparse.issparse(X) else np.asarray(X))[:, list(features)]
+
+
+def _categorical(selector: Any, features: Sequence[int]) -> Any:
+    """Which of some features are categories, where a list of positions says it."""
+    wanted = selector.categorical_features
+    if wanted is None or isinstance(wanted, str):
+        return wanted
+    return [position for position, j in enumerate(features) if j in set(wanted)]
+
+
+def _finite(value: Any) -> Any:
+    """The same data with None in place of numbers that JSON does not have."""
+    if isinstance(value, Mapping):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

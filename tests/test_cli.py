@@ -1,0 +1,418 @@
+"""The command line: results, exit statuses, files, configuration."""
+
+import hashlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bahsic
+from bahsic import BAHSIC, FOHSIC, hsic_scores, hsic_test, redundancy, selection_test
+from bahsic.cli import main
+from bahsic.cli.arguments import parsed
+from bahsic.cli.messages import appearing
+from bahsic.datasets import make_xor
+
+X, Y, _ = make_xor(n_samples=80, n_features=6, random_state=0)
+NAMES = ["a_1", "a_2", "b_1", "b_2", "c", "d"]
+
+
+@pytest.fixture
+def xor(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("xor.npz", X=X, y=Y, feature_names=NAMES)
+    return "xor.npz"
+
+
+@pytest.fixture
+def run(capsys):
+    """Exit status, standard output and standard error of a command."""
+
+    def run(*words):
+        status = main([str(word) for word in words])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def result(run, xor):
+    def result(*words):
+        status, out, err = run("select", xor, "--json", *words)
+        assert (status, err) == (0, "")
+        return json.loads(out)
+
+    return result
+
+
+def fresh(*words, **environment):
+    """A process of its own, from which the package can be imported."""
+    source = str(Path(bahsic.__file__).parents[1])
+    variables = {**os.environ, "PYTHONPATH": source, "PYTHONIOENCODING": "utf-8", **environment}
+    command = [sys.executable, *words]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", env=variables, check=False)
+
+
+# What is selected, and what the result says of it
+
+
+def test_keys_in_the_order_of_the_schema(result):
+    found = result("-k", 2)
+    assert list(found) == [
+        "schema", "kind", "versions", "input", "parameters", "seed", "selected", "n_features", "reason", "ranking",
+        "path", "redundancy", "test", "timing",
+    ]  # fmt: skip
+    assert (found["schema"], found["kind"], found["seed"], found["test"]) == ("bahsic/1", "select", 0, None)
+    assert list(found["versions"]) == ["bahsic", "python", "numpy", "scipy", "scikit-learn"]
+    assert found["versions"]["numpy"] == np.__version__
+    assert list(found["ranking"][0]) == ["feature", "rank", "selected", "score", "pvalue", "group"]
+    assert list(found["timing"]) == ["read_seconds", "fit_seconds", "total_seconds"]
+
+
+def test_input_is_known_by_its_hash_and_not_by_its_folder(result, xor):
+    assert result("-k", 2)["input"] == {
+        "name": "xor.npz",
+        "sha256": hashlib.sha256(Path(xor).read_bytes()).hexdigest(),
+        "n_samples": 80,
+        "n_features": 6,
+        "target": "y",
+        "target_kernel": "binary",
+    }
+
+
+@pytest.mark.parametrize(("method", "selector"), [("backward", BAHSIC), ("forward", FOHSIC)])
+def test_selection_is_that_of_the_selector(result, method, selector):
+    found = result("-k", 3, "--method", method, "--step", 2, "--kernel", "laplacian", "--standard-errors")
+    fitted = selector(3, step=2, kernel="laplacian", standard_errors=True).fit(X, Y)
+    order = fitted.elimination_order_[::-1] if method == "backward" else fitted.selection_order_
+    assert [entry["feature"] for entry in found["ranking"]] == [NAMES[j] for j in order]
+    assert [entry["rank"] for entry in found["ranking"]] == [1, 2, 3, 4, 5, 6]
+    assert found["selected"] == [NAMES[j] for j in order[:3]]
+    assert [entry["selected"] for entry in found["ranking"]] == [True] * 3 + [False] * 3
+    scores, pvalues = hsic_scores(X, Y, kernel="laplacian")
+    assert [entry["score"] for entry in found["ranking"]] == scores[order].tolist()
+    assert [entry["pvalue"] for entry in found["ranking"]] == pvalues[order].tolist()
+    told = [(step["n_features"], step["hsic"], step["standard_error"], step["parameter"]) for step in found["path"]]
+    assert told == [(step.n_features, step.hsic, step.standard_error, step.parameter) for step in fitted.path_]
+    assert found["path"][0]["features"] == [NAMES[j] for j in fitted.path_[0].features]
+
+
+def test_redundancy_of_the_selected_features(result):
+    found = result("-k", 3)
+    chosen = [NAMES.index(name) for name in found["selected"]]
+    assert found["redundancy"]["features"] == found["selected"]
+    np.testing.assert_allclose(found["redundancy"]["table"], redundancy(X, chosen), rtol=1e-12)
+
+
+def test_automatic_number_tells_its_reason(result):
+    found = result()
+    fitted = BAHSIC("auto").fit(X, Y)
+    assert found["n_features"] == fitted.n_features_ == len(found["selected"])
+    assert found["reason"] == next(step.reason for step in fitted.path_ if step.reason)
+
+
+def test_test_of_the_selection_uses_the_seed(result):
+    found = result("-k", 2, "--test", "--seed", 3)["test"]
+    expected = selection_test(BAHSIC(2), X, Y, random_state=3)
+    assert found == {"pvalue": expected.pvalue, "split_pvalues": expected.split_pvalues.tolist()}
+
+
+def test_same_bytes_but_for_the_timing(run, xor):
+    def printed():
+        out = run("select", xor, "--test", "--seed", 5, "--json")[1]
+        return re.sub(r'"timing": \{[^}]*\}', "", out)
+
+    first = printed()
+    assert '"sha256"' in first
+    assert "seconds" not in first
+    assert printed() == first
+
+
+def test_groups_by_prefix_by_file_and_by_none(result, tmp_path):
+    found = result("-k", 1, "--groups", "prefix:_")
+    assert sorted(found["selected"]) == ["a_1", "a_2"]
+    assert {entry["feature"]: entry["group"] for entry in found["ranking"]}["b_2"] == "b"
+    (tmp_path / "groups.csv").write_text("feature,group\na_1,first\na_2,first\nc,last\nd,last\n")
+    found = result("-k", 1, "--groups", "groups.csv")
+    groups = {entry["feature"]: entry["group"] for entry in found["ranking"]}
+    assert groups == {"a_1": "first", "a_2": "first", "b_1": "b_1", "b_2": "b_2", "c": "last", "d": "last"}
+    assert sorted(found["selected"]) == ["a_1", "a_2"]
+    assert result("-k", 1)["ranking"][0]["group"] is None
+
+
+def test_kept_features_stay(result):
+    found = result("-k", 3, "--keep", "d,b_1")
+    assert {"d", "b_1"} < set(found["selected"])
+
+
+def test_missing_entries_and_categories(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    codes = np.round(X[:, 2]) + 0.0
+    holes = np.column_stack([X, codes])
+    holes[3, 4] = np.nan
+    np.savez("holes.npz", X=holes, y=Y)
+    status, _, err = run("select", "holes.npz")
+    assert (status, "missing='neutral'" in err) == (3, True)
+    out = run("select", "holes.npz", "-k", 2, "--missing", "neutral", "--categorical", "x6", "--json")[1]
+    found, expected = json.loads(out), BAHSIC(2, missing="neutral", categorical_features=[6]).fit(holes, Y)
+    assert found["parameters"]["categorical_features"] == ["x6"]
+    assert [step["hsic"] for step in found["path"]] == [step.hsic for step in expected.path_]
+
+
+def test_text_columns_of_csv_are_categories(run, tmp_path, monkeypatch):
+    pandas = pytest.importorskip("pandas", reason="CSV is read by pandas")
+    monkeypatch.chdir(tmp_path)
+    colour = np.where(Y == 1, "red", "blue")
+    colour[:6] = "green"
+    frame = pandas.DataFrame(X, columns=NAMES).assign(colour=colour, label=Y)
+    frame.to_csv("table.csv", index=False)
+    out = run("select", "table.csv", "--target", "label", "-k", 1, "-o", "reduced.csv", "--quiet", "--json")[1]
+    assert json.loads(out)["selected"] == ["colour"]
+    reduced = pandas.read_csv("reduced.csv")
+    assert list(reduced.columns) == ["colour", "label"]
+    assert reduced["colour"].tolist() == colour.tolist()
+
+
+def test_reduced_table(run, xor):
+    status, _, err = run("select", xor, "-k", 2, "-o", "reduced.npz")
+    assert (status, err) == (0, "bahsic: wrote reduced.npz\n")
+    with np.load("reduced.npz") as reduced:
+        chosen = [NAMES.index(name) for name in reduced["feature_names"]]
+        assert sorted(chosen) == [0, 1]
+        np.testing.assert_array_equal(reduced["X"], X[:, chosen])
+        np.testing.assert_array_equal(reduced["y"], Y)
+
+
+def test_rank(run, xor):
+    found = json.loads(run("rank", xor, "--json")[1])
+    scores, pvalues = hsic_scores(X, Y)
+    order = np.argsort(-scores)
+    assert [entry["feature"] for entry in found["ranking"]] == [NAMES[j] for j in order]
+    assert [entry["pvalue"] for entry in found["ranking"]] == pvalues[order].tolist()
+    out = run("rank", xor, "--top", 2)[1].splitlines()
+    assert [line.split()[1] for line in out[1:3]] == [NAMES[j] for j in order[:2]]
+    assert out[3].split() == ["...", "4", "more;", "--top", "0", "shows", "all"]
+
+
+def test_test(run, xor):
+    found = json.loads(run("test", xor, "--x", "a_1,a_2", "--y", "y", "--seed", 2, "--json")[1])
+    standard = (X[:, :2] - X[:, :2].mean(axis=0)) / X[:, :2].std(axis=0)
+    expected = hsic_test(standard, Y, random_state=2)
+    assert found["pvalue"] == expected.pvalue
+    assert found["statistic"] == pytest.approx(expected.statistic, rel=1e-10)
+    assert "p = 0.001 (permutation); depend" in run("test", xor, "--x", "a_1,a_2", "--y", "y")[1]
+    numbers = json.loads(run("test", xor, "--x", "c", "--y", "b_1,d", "--pvalues", "gamma", "--json")[1])
+    assert numbers["pvalue"] == pytest.approx(hsic_test(X[:, [4]], X[:, [2, 5]], method="gamma").pvalue, abs=0.05)
+
+
+def test_report_of_a_result(run, xor):
+    pytest.importorskip("jinja2", reason="reports need jinja2")
+    Path("result.json").write_text(run("select", xor, "-k", 2, "--json")[1])
+    status, out, err = run("report", "result.json")
+    assert (status, out, err) == (0, "", "bahsic: wrote result.html\n")
+    assert "a_1" in Path("result.html").read_text(encoding="utf-8")
+    assert Path("result_features.csv").exists()
+    direct = run("select", xor, "-k", 2, "--report", "direct.html", "--quiet")
+    assert (direct[0], direct[2]) == (0, "")
+    assert sorted(path.name for path in Path().iterdir() if path.name.startswith(".")) == []
+
+
+def test_datasets(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    out = run("datasets")[1]
+    assert re.search(r"^xor +generator", out, re.MULTILINE)
+    assert re.search(r"^wine +embedded", out, re.MULTILINE)
+    lines = run("datasets", "xor", "--seed", 4)[1].splitlines()
+    drawn, labels, _ = make_xor(random_state=4)
+    assert lines[0].split(",")[-1] == "target"
+    assert [float(cell) for cell in lines[1].split(",")] == [*drawn[0], labels[0]]
+    assert run("datasets", "wine", "-o", "wine.csv", "-q") == (0, "", "")
+    assert Path("wine.csv").read_text().count("\n") == 179
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(run, shell):
+    pytest.importorskip("shtab", reason="completion is made by shtab")
+    status, out, _ = run("completion", shell)
+    assert status == 0
+    assert "standard-errors" in out
+
+
+def test_completion_without_its_library(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    assert run("completion", "bash") == (
+        1,
+        "",
+        'bahsic: error: completion needs shtab: pip install "bahsic[completion]"\n',
+    )
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        ([], 2, "COMMAND"),
+        (["dance"], 2, "invalid choice: 'dance'"),
+        (["select"], 2, "DATA"),
+        (["select", "xor.npz", "-k", "0"], 2, "accepted: auto, a number of at least 1"),
+        (["select", "xor.npz", "-k", "nan"], 2, "accepted: auto, a number of at least 1"),
+        (["select", "xor.npz", "--step", "-1"], 2, "accepted: a number of at least 1"),
+        (["select", "xor.npz", "--kernel", "gausian"], 2, "invalid choice: 'gausian'"),
+        (["select", "xor.npz", "--seed", "-1"], 2, "accepted: a whole number from 0"),
+        (["select", "xor.npz", "--stp", "1"], 2, "--stp"),
+        (["select", "xor.npz", "-o", "xor.npz"], 2, "is what is read"),
+        (["select", "xor.npz", "-o", "nowhere/out.npz"], 2, "folder that exists"),
+        (["select", "xor.npz", "--groups", "prefix:"], 2, "no separator"),
+        (["select", "xor.npz", "--groups", "file"], 2, "no groups"),
+        (["select", "xor.npz", "--groups", "none.csv"], 3, "No such file"),
+        (["select", "xor.npz", "--target", "yy"], 3, "did you mean 'y'?"),
+        (["select", "xor.npz", "--keep", "a_3"], 3, "no column is called 'a_3'; did you mean 'a_"),
+        (["select", "xor.npz", "--layer", "raw"], 3, "layer is no option of .npz"),
+        (["select", "none.npz"], 3, "no such file; in its folder: did you mean 'xor.npz'?"),
+        (["select", "xor.npz", "-o", "out.docx"], 3, "known suffix"),
+        (["test", "xor.npz", "--x", "c", "--y", "c"], 2, "share a column"),
+        (["test", "xor.npz", "--x", "e", "--y", "c"], 3, "no column is called 'e'"),
+        (["report", "none.json"], 3, "No such file"),
+        (["report", "xor.npz"], 3, "no JSON"),
+        (["datasets", "wien"], 2, "did you mean 'wine'?"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(run, xor, words, status, told):
+    found, _, err = run(*words)
+    assert found == status
+    assert told in err
+    assert err.startswith("bahsic: error: ")
+    assert err.count("\n") == 1
+    assert [path.name for path in Path().iterdir()] == ["xor.npz"]
+
+
+def test_results_that_were_changed_by_hand(run, xor):
+    pytest.importorskip("jinja2", reason="reports need jinja2")
+    Path("other.json").write_text('{"schema": "bahsic/2"}')
+    assert "no result of schema bahsic/1" in run("report", "other.json")[2]
+    Path("part.json").write_text('{"schema": "bahsic/1", "kind": "select", "ranking": []}')
+    status, _, err = run("report", "part.json")
+    assert (status, err.count("\n"), "no complete result" in err) == (3, 1, True)
+
+
+def test_unexpected_errors_have_a_traceback_only_on_demand(run, xor, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("what now")
+
+    monkeypatch.setattr("bahsic.cli.selecting.selection_result", broken)
+    status, _, err = run("select", xor)
+    assert (status, err) == (1, "bahsic: error: unexpected RuntimeError: what now; --debug shows where\n")
+    status, _, err = run("select", xor, "--debug")
+    assert status == 1
+    assert "Traceback" in err
+
+
+def test_warnings_are_notes(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("constant.npz", X=np.column_stack([X, np.ones(80)]), y=Y)
+    status, _, err = run("select", "constant.npz", "-k", 1)
+    assert (status, err) == (0, "bahsic: note: 1 of 7 features are constant and rank last: 6\n")
+    assert run("select", "constant.npz", "-k", 1, "--quiet")[2] == ""
+
+
+def test_interruption_leaves_no_part_of_a_file(run, xor, monkeypatch):
+    pytest.importorskip("jinja2", reason="reports need jinja2")
+
+    def interrupted(result, path):
+        Path(path).write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bahsic.report.write_report", interrupted)
+    status, _, err = run("select", xor, "-k", 2, "--report", "page.html")
+    assert (status, err) == (130, "bahsic: interrupted\n")
+    assert [path.name for path in Path().iterdir()] == ["xor.npz"]
+
+
+def test_files_appear_together_or_not_at_all(tmp_path):
+    (tmp_path / "page.html").write_text("old")
+    with suppress(KeyboardInterrupt), appearing(tmp_path / "page.html") as draft:
+        draft.write_text("new")
+        raise KeyboardInterrupt
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("page.html", "old")]
+    with appearing(tmp_path / "page.html") as draft:
+        draft.write_text("new")
+        draft.with_name("beside.csv").write_text("table")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"page.html": "new", "beside.csv": "table"}
+
+
+def test_closed_pipe_is_no_matter(xor, capsys, monkeypatch):
+    class Closed(io.StringIO):
+        encoding = "utf-8"
+
+        def flush(self):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Closed())
+    assert main(["datasets"]) == 1
+    assert capsys.readouterr().err == ""
+
+
+# Configuration
+
+
+def test_configuration_and_the_command_line_that_wins(xor, tmp_path):
+    (tmp_path / "c.toml").write_text(
+        'n_features = 3\nkeep = ["c", "d"]\nstandard-errors = true\nquiet = false\nstep = 0.5'
+    )
+    options = parsed(["select", xor, "--config", "c.toml", "--keep", "a_1", "--no-standard-errors"])
+    assert (options.n_features, options.keep, options.step) == (3, ["a_1"], 0.5)
+    assert (options.standard_errors, options.quiet, options.json) == (False, False, False)
+    assert parsed(["select", xor, "--config", "c.toml"]).keep == ["c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("metod = 'forward'", "unknown key 'metod', did you mean 'method'?"),
+        ("method = 'sideways'", "invalid choice: 'sideways'"),
+        ("method = true", "method is true"),
+        ("[select]\nk = 3", "unknown key 'select'"),
+        ("[keep]\nk = 3", "keep is a table"),
+        ("k = ", "no TOML"),
+    ],
+)
+def test_wrong_configuration(run, xor, tmp_path, text, told):
+    (tmp_path / "c.toml").write_text(text)
+    status, _, err = run("select", xor, "--config", "c.toml")
+    assert (status, told in err, err.count("\n")) == (2, True, 1)
+    assert "No such file" in run("select", xor, "--config", "none.toml")[2]
+
+
+# Start
+
+
+@pytest.mark.parametrize("words", [["--help"], ["select", "--help"], ["--version"], ["select"], ["completion", "bash"]])
+def test_help_and_mistakes_need_no_numpy(words):
+    code = f"import sys; from bahsic.cli import main; main({words!r}); print('numpy' in sys.modules, file=sys.stderr)"
+    assert fresh("-c", code).stderr.splitlines()[-1] == "False"
+
+
+def test_help_is_quick():
+    def seconds():
+        start = time.perf_counter()
+        assert fresh("-m", "bahsic", "select", "--help").returncode == 0
+        return time.perf_counter() - start
+
+    assert min(seconds() for _ in range(5)) < 0.3  # the best of some, as the machine may be busy
+
+
+def test_process_has_the_exit_status():
+    process = fresh("-m", "bahsic", "select", "none.csv", "--target", "y")
+    assert (process.returncode, process.stdout) == (3, "")
+    assert process.stderr.startswith("bahsic: error: none.csv: no such file")

@@ -1,0 +1,637 @@
+"""Files of every format, each written by the library of its field; and broken ones, each refused in one line."""
+
+import csv
+import gzip
+import io
+import os
+import subprocess
+import sys
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import io as scipy_io
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+from bahsic.files import Data, DataError, delimited, read_data, write_table
+from bahsic.files import data as checks
+from bahsic.tables import as_table
+
+NUMBERS = np.random.default_rng(0).standard_normal((12, 3))
+NUMBERS.setflags(write=False)
+CLASSES = np.arange(12) % 3
+COLOURS = ["red", "blue", "red", "green"] * 3
+HOSTILE = ["<script>alert(1)</script>", "a\"b'c", "$x^2$", "\u202eabc", "n" * 10_000, "\N{SNOWMAN}", "a\nb", "=1+1"]
+
+
+def needs(name):
+    return pytest.importorskip(name, reason=f"files of this format are read by {name}")
+
+
+def frame():
+    pandas = needs("pandas")
+    table = pandas.DataFrame(NUMBERS, columns=["a", "b", "c"])
+    return table.assign(colour=COLOURS, label=CLASSES)
+
+
+def refused(path, *words, **options):
+    """The message, after checking that it is one line about the file."""
+    with pytest.raises(DataError) as caught:
+        read_data(path, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert "\x1b" not in message
+    assert message.startswith(str(path))
+    for word in words:
+        assert word in message
+    return message
+
+
+def text_file(path, text):
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+# --- tables with names -------------------------------------------------------------------------------------------
+
+
+def write_frame(path):
+    table = frame()
+    name = path.name.lower()
+    if ".csv" in name or ".tsv" in name:
+        table.to_csv(path, sep="\t" if ".tsv" in name else ",")  # with an index: a first column without a name
+    elif path.suffix == ".parquet":
+        needs("pyarrow")
+        table.to_parquet(path)
+    elif path.name == "stream.arrow":
+        pyarrow = needs("pyarrow")
+        content = pyarrow.Table.from_pandas(table)
+        with pyarrow.ipc.new_stream(str(path), content.schema) as stream:
+            stream.write_table(content)
+    else:
+        needs("pyarrow")
+        table.to_feather(path)
+    return path
+
+
+FRAMES = ["t.csv", "t.csv.gz", "T.TSV", "t.tsv.gz", "t.parquet", "t.feather", "t.arrow", "stream.arrow"]
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_frames_are_read_as_they_were_written(tmp_path, name):
+    path = tmp_path / name
+    data = read_data(write_frame(path), "label")
+    assert data.names == list(data.X.columns) == ["a", "b", "c", "colour"]
+    assert np.array_equal(data.X[["a", "b", "c"]].to_numpy(), NUMBERS)
+    assert list(data.X["colour"]) == COLOURS
+    assert str(data.X["colour"].dtype) == "category"
+    assert np.array_equal(data.y, CLASSES)
+    assert data.y.dtype == np.int64
+    assert (data.target, data.groups, data.source) == ("label", None, path)
+    assert as_table(data.X, "from_dtype").categorical.tolist() == [False, False, False, True]
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_strings_can_be_the_target(tmp_path, name):
+    data = read_data(write_frame(tmp_path / name), "colour")
+    assert data.y.tolist() == COLOURS
+    assert data.names == ["a", "b", "c", "label"]
+    assert np.array_equal(data.X.to_numpy(float), np.column_stack([NUMBERS, CLASSES]))
+
+
+@pytest.mark.parametrize("cells_at_once", [1, 8, 1000])
+def test_a_column_has_one_type_whatever_the_chunks(tmp_path, monkeypatch, cells_at_once):
+    needs("pandas")
+    monkeypatch.setattr(delimited, "_CELLS_AT_ONCE", cells_at_once)
+    rows = ["1,1,True,,x,one", "2,,False,,,2", "0.5,07,True,,y,3", "-3e2,red,False,,x,4"]
+    data = read_data(text_file(tmp_path / "t.csv", "\n\nn,t,b,none,x,first\n\n" + "\n".join(rows) + "\n\n"), target="n")
+    assert data.y.tolist() == [1, 2, 0.5, -300]
+    assert data.X["t"].astype(object).where(data.X["t"].notna(), None).tolist() == ["1", None, "07", "red"]
+    assert data.X["b"].tolist() == ["True", "False", "True", "False"]
+    assert data.X["first"].tolist() == ["one", "2", "3", "4"]
+    assert data.X["none"].isna().all()
+    assert data.X["none"].dtype == np.float64
+    assert data.X["x"].isna().tolist() == [False, True, False, False]
+
+
+def test_decimal_fractions_are_exact(tmp_path):
+    needs("pandas")
+    values = np.random.default_rng(1).standard_normal(2000) * 10.0 ** np.arange(-100, 100).repeat(10)
+    data = read_data(text_file(tmp_path / "t.csv", "a\n" + "\n".join(map(repr, values.tolist()))))
+    assert np.array_equal(data.X["a"].to_numpy(), values)
+
+
+def test_numbers_of_text_are_not_copied(tmp_path):
+    needs("pandas")
+    data = read_data(text_file(tmp_path / "t.csv", "a,y,b\n1,0,2\n3,1,4\n"), "y")
+    values = as_table(data.X).values
+    assert values.tolist() == [[1, 2], [3, 4]]
+    assert values.base is not None
+    assert np.shares_memory(values, data.X["a"].to_numpy())
+
+
+def test_text_has_marks_quotes_and_other_delimiters(tmp_path):
+    needs("pandas")
+    path = text_file(tmp_path / "t.csv", '\ufeff"a;1";b\r\n"x\r\ny";1\r\n"say ""hi""";2\r\n')
+    data = read_data(path, "b", delimiter=";")
+    assert data.names == ["a;1"]
+    assert data.X["a;1"].tolist() == ["x\r\ny", 'say "hi"']
+
+
+def test_memory_for_text_is_bounded(tmp_path):
+    """The peak above what importing takes, on 21 MB of short numbers: 8 bytes a cell of 7, and little else."""
+    needs("pandas")
+    if not Path("/proc/self/status").exists():
+        pytest.skip("the peak of a process (getrusage has that of its parent too) is read from /proc")
+    row = ",".join(["0.1234"] * 200) + "\n"
+    path = text_file(tmp_path / "t.csv", ",".join(f"c{j}" for j in range(200)) + "\n" + row * 15_000)
+    code = """if True:
+        import re, sys, pandas, bahsic.files
+        peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])
+        before = peak()
+        data = bahsic.files.read_data(sys.argv[1], "c0")
+        print(peak() - before)"""
+    source = str(Path(checks.__file__).parents[2])
+    environment = {**os.environ, "PYTHONPATH": source}
+    process = subprocess.run([sys.executable, "-c", code, path], capture_output=True, env=environment, check=True)
+    assert 1 < int(process.stdout) / path.stat().st_size < 2.2
+
+
+# --- arrays ------------------------------------------------------------------------------------------------------
+
+
+def test_npz_holds_data_labels_and_names(tmp_path):
+    path = tmp_path / "t.npz"
+    np.savez(path, X=NUMBERS, y=CLASSES, other=NUMBERS[:, 0], feature_names=["a", "b", "c"])
+    data = read_data(path)
+    assert np.array_equal(data.X, NUMBERS)
+    assert np.array_equal(data.y, CLASSES)
+    assert data.names == ["a", "b", "c"]
+    assert np.array_equal(read_data(path, "other").y, NUMBERS[:, 0])
+    by_column = read_data(path, "b")
+    assert np.array_equal(by_column.y, NUMBERS[:, 1])
+    assert np.array_equal(by_column.X, NUMBERS[:, [0, 2]])
+    assert by_column.names == ["a", "c"]
+    refused(path, "no array or column is called 'othr'; did you mean 'other'?", target="othr")
+
+
+def test_npz_with_one_array_or_a_key(tmp_path):
+    np.savez(tmp_path / "one.npz", measured=NUMBERS)
+    assert np.array_equal(read_data(tmp_path / "one.npz").X, NUMBERS)
+    np.savez(tmp_path / "two.npz", train=NUMBERS, test=-NUMBERS)
+    assert np.array_equal(read_data(tmp_path / "two.npz", key="test").X, -NUMBERS)
+    refused(tmp_path / "two.npz", "give the key of the data, known: 'train', 'test'")
+    refused(tmp_path / "two.npz", "did you mean 'train'?", key="trian")
+
+
+def test_shared_data_sets_are_read(data_folder):
+    data = read_data(data_folder / "wine.npz")
+    assert data.X.shape == (178, 13)
+    assert len(data.names) == 13
+    assert np.bincount(data.y).tolist() == [119, 59]
+
+
+def test_npy_has_targets_by_number(tmp_path):
+    np.save(tmp_path / "t.npy", NUMBERS)
+    assert read_data(tmp_path / "t.npy").y is None
+    for target in (2, "2", -1):
+        data = read_data(tmp_path / "t.npy", target)
+        assert np.array_equal(data.X, NUMBERS[:, :2])
+        assert np.array_equal(data.y, NUMBERS[:, 2])
+    refused(tmp_path / "t.npy", "accepted: a column number below 3", target=3)
+
+
+@pytest.mark.parametrize("name", ["y", "Y"])
+def test_mat_is_read(tmp_path, name):
+    names = np.array(["a", "bb", "c"], dtype=object)
+    scipy_io.savemat(tmp_path / "t.mat", {"X": NUMBERS, name: CLASSES[:, None], "feature_names": names})
+    data = read_data(tmp_path / "t.mat")
+    assert np.array_equal(data.X, NUMBERS)
+    assert np.array_equal(data.y, CLASSES)
+    assert data.names == ["a", "bb", "c"]
+
+
+def test_mat_may_be_sparse(tmp_path):
+    X = sparse.csc_matrix(np.where(NUMBERS > 0, NUMBERS, 0))
+    scipy_io.savemat(tmp_path / "t.mat", {"X": X})
+    data = read_data(tmp_path / "t.mat", 1)
+    assert np.array_equal(data.X.toarray(), X.toarray()[:, [0, 2]])
+    assert np.array_equal(data.y, X.toarray()[:, 1])
+
+
+@pytest.mark.parametrize("name", ["t.svmlight", "t.libsvm", "t.svmlight.gz"])
+def test_svmlight_is_read(tmp_path, name):
+    X = np.where(NUMBERS > 0, NUMBERS, 0)
+    content = io.BytesIO()
+    dump_svmlight_file(X, CLASSES, content, zero_based=False)
+    packed = gzip.compress(content.getvalue()) if name.endswith(".gz") else content.getvalue()
+    (tmp_path / name).write_bytes(packed)
+    data = read_data(tmp_path / name)
+    assert sparse.issparse(data.X)
+    assert np.allclose(data.X.toarray(), X, rtol=1e-15, atol=0)  # scikit-learn writes 16 digits
+    assert np.array_equal(data.y, CLASSES)
+    refused(tmp_path / name, "leave target='a' out", target="a")
+
+
+def test_arff_has_nominal_and_missing_values(tmp_path):
+    arff = needs("arff")
+    needs("pandas")
+    attributes = [("size", "REAL"), ("hue", ["red", "sky blue"]), ("note", "STRING"), ("class", ["no", "yes"])]
+    rows = [[1.5, "red", "it's", "yes"], [None, "sky blue", "a,b", "no"], [2, None, "it's", "no"]]
+    path = text_file(tmp_path / "t.arff", arff.dumps({"relation": "r", "attributes": attributes, "data": rows}))
+    data = read_data(path, "class")
+    assert data.y.tolist() == ["yes", "no", "no"]
+    assert data.names == ["size", "hue", "note"]
+    table = as_table(data.X, "from_dtype", missing="neutral")
+    assert np.array_equal(table.values, [[1.5, 0, 1], [np.nan, 1, 0], [2, np.nan, 1]], equal_nan=True)
+    assert table.categories[1].tolist() == ["red", "sky blue"]
+    assert table.categories[2].tolist() == ["a,b", "it's"]
+    refused(text_file(path, path.read_text(encoding="utf-8") + "1,green,x,no\n"), "reading ARFF failed")
+
+
+# --- single sciences ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def h5ad(tmp_path):
+    anndata, pandas = needs("anndata"), needs("pandas")
+    counts = sparse.csr_matrix(np.arange(36.0).reshape(12, 3) % 5)
+    obs = pandas.DataFrame({"kind": pandas.Categorical(COLOURS), "age": NUMBERS[:, 0]}, index=list("abcdefghijkl"))
+    var = pandas.DataFrame({"length": [1, 2, 3]}, index=["g1", "g2", "g3"])
+    adata = anndata.AnnData(counts, obs, var, layers={"scaled": NUMBERS.copy()})
+    adata.write_h5ad(tmp_path / "t.h5ad")
+    return tmp_path / "t.h5ad"
+
+
+def test_h5ad_has_layers_and_targets_in_obs(h5ad):
+    data = read_data(h5ad, "kind")
+    assert np.array_equal(data.X.toarray(), np.arange(36.0).reshape(12, 3) % 5)
+    assert data.y.tolist() == COLOURS
+    assert data.names == ["g1", "g2", "g3"]
+    scaled = read_data(h5ad, "age", layer="scaled")
+    assert np.array_equal(scaled.X, NUMBERS)
+    assert np.array_equal(scaled.y, NUMBERS[:, 0])
+    refused(h5ad, "no column of obs is called 'knd'; did you mean 'kind'?", target="knd")
+    refused(h5ad, "no layer is called 'scald'; did you mean 'scaled'?", layer="scald")
+
+
+def test_h5ad_is_written_as_a_copy_with_ranks(h5ad):
+    before = h5ad.read_bytes()
+    data = read_data(h5ad, "kind")
+    write_table(h5ad.with_name("out.h5ad"), data, [2, 0], ranking=[2, 3, 1])
+    adata = needs("anndata").read_h5ad(h5ad.with_name("out.h5ad"))
+    assert adata.var["hsic_selected"].tolist() == [True, False, True]
+    assert adata.var["hsic_rank"].tolist() == [2, 3, 1]
+    assert adata.var["length"].tolist() == [1, 2, 3]
+    assert adata.shape == (12, 3)
+    assert np.array_equal(adata.layers["scaled"], NUMBERS)
+    assert h5ad.read_bytes() == before
+
+
+@pytest.fixture
+def epochs(tmp_path):
+    """Two seconds of noise; a wave of 12 Hz on channel Cz where the event is 'left'."""
+    mne = needs("mne")
+    rate, n = 64.0, 128
+    signal = 1e-6 * np.random.default_rng(0).standard_normal((12, 2, n))
+    events = np.column_stack([np.arange(12), np.zeros(12, dtype=int), 1 + np.arange(12) % 2])
+    signal[::2, 0] += 1e-5 * np.sin(2 * np.pi * 12 * np.arange(n) / rate)
+    info = mne.create_info(["Cz", "Pz"], rate, "eeg", verbose="error")
+    made = mne.EpochsArray(signal, info, events, event_id={"left": 1, "right": 2}, verbose="error")
+    made.metadata = needs("pandas").DataFrame({"speed": NUMBERS[:, 0], "side": COLOURS})
+    made.save(tmp_path / "t-epo.fif", verbose="error")
+    return tmp_path / "t-epo.fif"
+
+
+def test_epochs_become_power_by_channel_and_frequency(epochs):
+    data = read_data(epochs)
+    assert data.y.tolist() == ["left", "right"] * 6
+    assert data.names[0] == "Cz 0.0 Hz"
+    assert data.names[-1] == "Pz 32.0 Hz"
+    assert data.X.shape == (12, len(data.names)) == (12, 2 * 65)
+    left, right = data.X[::2].mean(axis=0), data.X[1::2].mean(axis=0)
+    assert abs(float(data.names[np.argmax(left - right)].split()[1]) - 12) <= 1  # multitaper spreads by 1 Hz or so
+    assert data.names[np.argmax(left - right)].startswith("Cz")
+    assert data.groups[24] == data.groups[65 + 24] == "12.0 Hz"
+    assert read_data(epochs, group_by="channel").groups == ["Cz"] * 65 + ["Pz"] * 65
+
+
+def test_epochs_have_targets_in_their_metadata(epochs):
+    assert np.allclose(read_data(epochs, "speed").y, NUMBERS[:, 0], rtol=1e-9)  # mne rounds metadata
+    assert read_data(epochs, "side").y.tolist() == COLOURS
+    assert read_data(epochs, "side").target == "side"
+    refused(epochs, "no column of the metadata is called 'spead'; did you mean 'speed'?", target="spead")
+    with pytest.raises(ValueError, match="group_by is 'band'; accepted: 'frequency', 'channel'"):
+        read_data(epochs, group_by="band")
+
+
+def test_frequencies_close_together_keep_different_names():
+    from bahsic.files.science import _distinct
+
+    assert _distinct([1.0, 1.5]) == ["1.0 Hz", "1.5 Hz"]
+    assert _distinct([1.0, 1.02]) == ["1.00 Hz", "1.02 Hz"]
+
+
+# --- writing -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["o.csv", "o.csv.gz", "o.tsv", "o.parquet", "o.feather", "o.arrow"])
+def test_reduced_frames_are_read_back(tmp_path, name):
+    data = read_data(write_frame(tmp_path / "t.csv"), "label")
+    if not name.startswith(("o.csv", "o.tsv")):
+        needs("pyarrow")
+    write_table(tmp_path / name, data, [3, 0])
+    back = read_data(tmp_path / name, "label")
+    assert back.names == ["colour", "a"]
+    assert list(back.X["colour"]) == COLOURS
+    assert np.array_equal(back.X["a"].to_numpy(), NUMBERS[:, 0])
+    assert np.array_equal(back.y, CLASSES)
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["t.csv", name])
+
+
+@pytest.mark.parametrize("name", ["o.npz", "o.mat", "o.svmlight", "o.libsvm", "o.npy"])
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array])
+def test_reduced_arrays_are_read_back(tmp_path, name, make):
+    write_table(tmp_path / name, Data(make(NUMBERS), CLASSES), np.array([True, False, True]))
+    back = read_data(tmp_path / name)
+    X = back.X.toarray() if sparse.issparse(back.X) else back.X
+    assert np.allclose(X, NUMBERS[:, [0, 2]], rtol=1e-15 if "svm" in name else 0, atol=0)
+    assert name == "o.npy" or np.array_equal(back.y, CLASSES)
+    assert "svm" not in name or (tmp_path / name).read_bytes().startswith(b"0 1:")  # columns count from 1
+    assert back.names == (["x0", "x2"] if name in ("o.npz", "o.mat") else None)
+
+
+@pytest.mark.parametrize("suffix", [".csv.gz", ".npz"])
+def test_the_same_table_makes_the_same_bytes(tmp_path, monkeypatch, suffix):
+    needs("pandas")
+    paths = [tmp_path / f"{name}{suffix}" for name in ("now", "later")]
+    for seconds, path in zip((1e9, 1.5e9), paths, strict=True):
+        monkeypatch.setattr("time.time", lambda seconds=seconds: seconds)
+        write_table(path, Data(NUMBERS, CLASSES), [0])
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_spreadsheets_find_no_formula(tmp_path):
+    pandas = needs("pandas")
+    cells = ["=1+1", "+1", "-x", "@a", "\tb", "\rc", "plain", "a=b"]
+    table = pandas.DataFrame({"=cmd": cells, "n": -np.arange(8.0)})
+    write_table(tmp_path / "o.csv", Data(table, np.array(cells, dtype=object), ["=cmd", "n"], target="@y"), [0, 1])
+    with (tmp_path / "o.csv").open(encoding="utf-8", newline="") as text:
+        header, *rows = csv.reader(text)
+    protected = [*("'" + cell for cell in cells[:6]), "plain", "a=b"]
+    assert header == ["'=cmd", "n", "'@y"]
+    assert [row[0] for row in rows] == [row[2] for row in rows] == protected
+    assert [float(row[1]) for row in rows] == (-np.arange(8.0)).tolist()
+
+
+def test_hostile_names_are_passed_through(tmp_path):
+    needs("pandas")
+    path = tmp_path / "t.csv"
+    with path.open("w", encoding="utf-8", newline="") as text:
+        csv.writer(text).writerows([[*HOSTILE, "y"], range(9), range(1, 10)])
+    data = read_data(path, "y")
+    assert data.names == list(data.X.columns) == HOSTILE
+    np.savez(tmp_path / "t.npz", X=np.eye(8), feature_names=HOSTILE)
+    assert read_data(tmp_path / "t.npz").names == HOSTILE
+    refused(path, target="\x1b[31m\n")
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    path = text_file(tmp_path / "o.npz", "old")
+    table = needs("pandas").DataFrame({"c": ["x", "y"]})
+    with pytest.raises(DataError, match=r"column 'c' has categories; write \.csv or \.parquet"):
+        write_table(path, Data(table, names=["c"]), [0])
+    assert path.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
+    def full(path, **arrays):
+        Path(path).write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(DataError, match=r"writing \.npz failed: .*No space left on device"):
+        write_table(tmp_path / "o.npz", Data(NUMBERS, CLASSES), [0])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("o.xlsx", "writing needs a known suffix, got '.xlsx'; known: .csv"),
+        ("no/o.csv", r"there is no folder .*no; make it first"),
+        ("folder.csv", "this is a folder"),
+        ("o.h5ad", "written from an .h5ad file only"),
+    ],
+)
+def test_places_that_cannot_be_written(tmp_path, name, message):
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(DataError, match=message):
+        write_table(tmp_path / name, Data(NUMBERS, CLASSES), [0])
+
+
+def failing(error):
+    with checks.one_line_errors(Path("t.csv"), "reading"):
+        warnings.warn("not for the user", UserWarning, stacklevel=1)
+        raise error
+
+
+def test_what_libraries_say_is_one_printable_line():
+    with pytest.raises(DataError, match=r"^t\.csv: reading failed: bad \?\[31m cell$"):
+        failing(RuntimeError("bad\n\x1b[31m cell"))
+    with pytest.raises(DataError, match=r"^.{100,230}\.\.\.$"):
+        failing(RuntimeError("x" * 1000))
+    with pytest.raises(DataError, match="not enough memory for reading"):
+        failing(MemoryError())
+
+
+# --- broken files ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n\n1,2,3\n", "line 4 has 3 cells, the header 2; correct that line"),
+        ("a,b\n1,2\n1\n", "line 3 has 1 cells, the header 2"),
+        ("a,b\n1,2,3\n1,2,3\n", "line 2 has 3 cells"),
+        ('a,b\n"x\ny",2\n1\n', "line 4 has 1 cells"),
+        ("a,b,a\n1,2,3\n", "2 columns are called 'a'"),
+        ("a,,c\n1,2,3\n", "column 2 has no name"),
+        ("a,b\n", "there is a header but no row"),
+        ("\n\n", "the file is empty"),
+        ("a;b\n1;2\n", "the header has ';' but no ','; give delimiter ';'"),
+        ('a,b\n1,"2\n3,4\n', "look for a quote that is not closed"),
+        ("a\0b,c\n1,2\n", "binary data"),
+    ],
+)
+def test_broken_text_is_refused(tmp_path, text, message):
+    needs("pandas")
+    refused(text_file(tmp_path / "t.csv", text), message)
+
+
+def test_a_wrong_target_brings_the_nearest(tmp_path):
+    needs("pandas")
+    path = text_file(tmp_path / "t.csv", "age,weight,Outcome\n1,2,3\n")
+    refused(path, "no column is called 'outcom'; did you mean 'Outcome'?", target="outcom")
+    refused(path, "known: 'age', 'weight', 'Outcome'", target="zzzzzz")
+
+
+@pytest.mark.parametrize("cells", ["1,\n2,0\n", "1,x\n2,\n3,NA\n"])
+def test_a_missing_target_is_refused(tmp_path, cells):
+    needs("pandas")
+    row = 1 if cells.startswith("1,\n") else 2
+    refused(text_file(tmp_path / "t.csv", "a,y\n" + cells), f"(first: row {row}); remove these rows", target="y")
+
+
+GARBAGE = np.random.default_rng(0).bytes(3000)
+BINARY = [".csv", ".tsv", ".csv.gz", ".npy", ".npz", ".mat", ".svmlight", ".arff", ".parquet", ".feather", ".arrow"]
+
+
+@pytest.mark.parametrize("suffix", [*BINARY, ".h5ad", ".fif"])
+@pytest.mark.parametrize("content", [GARBAGE, b"\x89PNG\r\n\x1a\n" + bytes(100), b"PK\x03\x04", b"hello\n", b"\xff"])
+def test_garbage_is_refused(tmp_path, suffix, content):
+    for name in {
+        ".parquet": ["pyarrow"],
+        ".feather": ["pyarrow"],
+        ".arrow": ["pyarrow"],
+        ".h5ad": ["anndata"],
+        ".arff": ["arff"],
+    }.get(suffix, ["mne"] if suffix == ".fif" else ["pandas"]):
+        needs(name)
+    path = tmp_path / f"t{suffix}"
+    path.write_bytes(content)
+    refused(path)
+
+
+@pytest.mark.parametrize("suffix", [*BINARY, ".h5ad", ".fif"])
+def test_empty_files_are_refused(tmp_path, suffix):
+    (tmp_path / f"t{suffix}").touch()
+    refused(tmp_path / f"t{suffix}", "the file is empty")
+
+
+@pytest.mark.parametrize("broken", ["X", "y"])
+def test_pickles_are_not_read(tmp_path, broken):
+    arrays = {"X": NUMBERS, "y": CLASSES}
+    np.savez(tmp_path / "t.npz", **{**arrays, broken: np.array([{}] * 12, dtype=object)})
+    np.save(tmp_path / "t.npy", np.array([[{}]], dtype=object))
+    refused(tmp_path / "t.npz", "Python objects (pickles)")
+    refused(tmp_path / "t.npy", "Python objects (pickles)")
+
+
+def npy_header(shape):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return header.getvalue()
+
+
+def test_headers_that_promise_too_much_allocate_nothing(tmp_path):
+    promise = npy_header((10**9, 10**6)) + bytes(80)
+    (tmp_path / "t.npy").write_bytes(promise)
+    with zipfile.ZipFile(tmp_path / "t.npz", "w") as archive:
+        archive.writestr("X.npy", promise)
+    refused(tmp_path / "t.npy")
+    refused(tmp_path / "t.npz")
+
+
+@pytest.mark.parametrize("name", ["t.npz", "t.csv.gz", "t.svmlight.gz", "t.parquet", "t.mat", "t.fif.gz"])
+def test_files_that_expand_absurdly_are_refused(tmp_path, monkeypatch, name):
+    needs("pandas")
+    monkeypatch.setattr(checks, "HARMLESS_SIZE", 10**6)
+    path, zeros = tmp_path / name, np.zeros((1000, 2000))
+    if name == "t.npz":
+        np.savez_compressed(path, X=zeros)
+    elif name == "t.parquet":
+        needs("pyarrow")
+        needs("pandas").DataFrame({"a": np.zeros(10**6)}).to_parquet(path)
+    elif name == "t.mat":
+        scipy_io.savemat(path, {"X": zeros}, do_compression=True)
+    else:
+        if ".fif" in name:
+            needs("mne")
+        path.write_bytes(gzip.compress(bytes(4 * 10**6)))
+    refused(path, "over 100 times its size; if you trust it, unpack it")
+
+
+@pytest.mark.parametrize("limit", ["HARMLESS_SIZE", "LARGEST_EXPANSION"])
+def test_files_that_expand_within_either_limit_are_read(tmp_path, monkeypatch, limit):
+    np.savez_compressed(tmp_path / "t.npz", X=np.zeros((1000, 100)))
+    monkeypatch.setattr(checks, "HARMLESS_SIZE", 10)
+    monkeypatch.setattr(checks, limit, 10**7)
+    assert read_data(tmp_path / "t.npz").X.shape == (1000, 100)
+
+
+def test_a_gzip_file_that_was_cut_is_refused(tmp_path):
+    needs("pandas")
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n" * 100)[:-12])
+    refused(tmp_path / "t.csv.gz", "no complete gzip file")
+
+
+def test_columns_that_are_no_features_are_refused(tmp_path):
+    pandas = needs("pandas")
+    needs("pyarrow")
+    frame().assign(when=pandas.to_datetime("2020-01-01")).to_parquet(tmp_path / "t.parquet")
+    refused(tmp_path / "t.parquet", "column 'when' is of type datetime64", "leave it out or make numbers of it")
+
+
+def test_duplicates_are_refused_in_every_format(tmp_path):
+    pyarrow = needs("pyarrow")
+    table = pyarrow.table([[1.0], [2.0]], names=["a", "a"])
+    pyarrow.parquet = needs("pyarrow.parquet")
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    np.savez(tmp_path / "t.npz", X=np.eye(2), feature_names=["a", "a"])
+    for name in ("t.parquet", "t.npz"):
+        refused(tmp_path / name, "2 columns are called 'a'")
+
+
+def test_names_that_do_not_match_are_refused(tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.eye(2), feature_names=["a", "b", "c"])
+    refused(tmp_path / "t.npz", "3 feature_names for 2 columns; give one for each")
+    np.savez(tmp_path / "t.npz", X=np.eye(2), y=[0, 1, 2])
+    refused(tmp_path / "t.npz", "target 'y' has shape (3,); accepted: one value a row (2)")
+
+
+@pytest.mark.parametrize(("shape", "dtype"), [((3,), float), ((2, 2, 2), float), ((0, 3), float), ((2, 2), complex)])
+def test_arrays_that_are_no_tables_are_refused(tmp_path, shape, dtype):
+    np.save(tmp_path / "t.npy", np.zeros(shape, dtype))
+    refused(tmp_path / "t.npy", "accepted: ")
+
+
+def test_paths_that_are_no_file(tmp_path, monkeypatch):
+    np.save(tmp_path / "measured.npy", NUMBERS)
+    (tmp_path / "folder.csv").mkdir()
+    refused(tmp_path / "mesured.npy", "no such file; in its folder: did you mean 'measured.npy'?")
+    refused(tmp_path / "no" / "t.npy", "no such file; there is no folder")
+    refused(tmp_path / "folder.csv", "this is a folder; give a file in it")
+    refused(tmp_path / "t.xlsx", "known: .csv .csv.gz .tsv")
+    refused(tmp_path / "measured.npy", "layer is no option of .npy, which takes no option", layer="a")
+
+    def denied(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", denied)  # the superuser may read everything
+    refused(tmp_path / "measured.npy", "cannot be opened (Permission denied); check its permissions")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "name", "extra"),
+    [
+        (".csv", "pandas", "files"),
+        (".arff", "arff", "files"),
+        (".parquet", "pyarrow", "files"),
+        (".arrow", "pyarrow", "files"),
+        (".h5ad", "anndata", "anndata"),
+        (".fif", "mne", "mne"),
+    ],
+)
+def test_a_library_that_is_absent_is_named(tmp_path, monkeypatch, suffix, name, extra):
+    for module in (name, *(m for m in list(sys.modules) if m.startswith(name + "."))):
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setitem(sys.modules, f"{name}.{ {'pyarrow': 'parquet', 'anndata': 'io'}.get(name, 'x') }", None)
+    path = text_file(tmp_path / f"t{suffix}", "content")
+    package = {"arff": "liac-arff"}.get(name, name)
+    with pytest.raises(DataError, match=rf'^reading {suffix} needs {package}: pip install "bahsic\[{extra}\]"$'):
+        read_data(path)

@@ -1,0 +1,372 @@
+"""The report: what it says, how small and closed it is, and what names can do to it."""
+
+import base64
+import csv
+import hashlib
+import json
+import re
+import shlex
+import subprocess
+import sys
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import pytest
+
+pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
+
+from bahsic.report import report_html, write_report
+from bahsic.report.charts import Axis, Point, bar_axis, heat_map, path_axes, path_chart, ranking_chart
+from bahsic.report.names import shortened, spreadsheet_safe, visible
+from bahsic.report.page import json_for_script
+from bahsic.report.snippets import command, python_code
+from reporting import wine_result, xor_result
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(1)>",
+    "<!--",
+    "\"quoted\" and 'quoted' & co",
+    "$math$ {{ 7 * 7 }} {% raw %}",
+    "שם עברי",
+    "\u202egnp.exe",
+    "long " * 2000,
+    "🧬👩\u200d🔬",
+    "bell\x07 null\x00 escape\x1b[31m",
+    "line\nbreak\u2028",
+    "=cmd()",
+    "lone \ud800 surrogate",
+    "",
+]
+
+
+class Page(HTMLParser):
+    """Elements of a page with their attributes, and the text of each script."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.elements, self.raw, self._open = [], {"script": [], "style": []}, None
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._open = tag
+
+    def handle_endtag(self, tag):
+        self._open = None
+
+    def handle_data(self, data):
+        if self._open in self.raw:
+            self.raw[self._open].append(data)
+
+    def count(self, tag):
+        return sum(name == tag for name, _ in self.elements)
+
+
+def synthetic(names, n_selected=1, **changes):
+    """A result with a path of every size, made by hand."""
+    d = len(names)
+    rows = [
+        {"feature": name, "rank": i + 1, "selected": i < n_selected, "score": 1 / (i + 1), "pvalue": 0.5, "group": None}
+        for i, name in enumerate(names)
+    ]
+    path = [
+        {"n_features": n, "hsic": 1 / n, "standard_error": 0.1 / n, "parameter": 1 / n, "features": [names[n - 1]]}
+        for n in range(d, 0, -1)
+    ]
+    few = names[:30]
+    table = [[1.0 if i == j else 0.25 for j in range(len(few))] for i in range(len(few))]
+    result = {
+        "schema": "bahsic/1",
+        "kind": "select",
+        "versions": {"bahsic": "0"},
+        "input": {"name": "data.csv", "sha256": "0" * 64, "n_samples": 10, "n_features": d, "target": names[0]},
+        "parameters": {"n_features_to_select": n_selected, "method": "backward", "kernel": "gaussian", "step": 0.1},
+        "seed": 0,
+        "selected": names[:n_selected],
+        "n_features": n_selected,
+        "reason": f"because of {names[0]}",
+        "ranking": rows,
+        "path": path,
+        "redundancy": {"features": few, "table": table},
+        "test": None,
+        "timing": {"total_seconds": 0.1},
+    }
+    return {**result, **changes}
+
+
+@pytest.fixture(scope="module")
+def xor():
+    return xor_result()
+
+
+def test_headline_says_how_many_and_why(xor):
+    html = report_html(xor)
+    assert "2 of 22 features tell about" in html
+    assert "2 features were asked for." in html
+    wine = report_html(wine_result())
+    assert "smallest number of features on the path" in wine
+    assert "1 of 13 features tells about" in wine
+
+
+def test_selected_rows_are_those_of_the_result(xor):
+    html = report_html(xor)
+    rows = re.findall(r'<tr data-position="\d+"( class="selected")?>.*?<bdi>(.*?)</bdi>', html)
+    assert [name for chosen, name in rows if chosen] == xor["selected"]
+    assert [name for _, name in rows] == [row["feature"] for row in xor["ranking"]]
+
+
+def test_policy_holds_the_digests_of_style_and_script(xor):
+    page = Page(report_html(xor))
+    policy = next(a["content"] for tag, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
+
+    def digest(text):
+        return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+    assert policy.startswith("default-src 'none'; ")
+    assert f"style-src {digest(page.raw['style'][0])};" in policy
+    assert f"script-src {digest(page.raw['script'][-1])};" in policy
+
+
+def test_page_is_closed_and_accessible(xor):
+    page = Page(report_html(xor, "features.csv"))
+    for tag, attributes in page.elements:
+        assert "style" not in attributes, tag
+        assert not [name for name in attributes if name.startswith("on")], tag
+        assert "src" not in attributes, tag
+        assert attributes.get("href", "#")[0] in "#df", attributes  # an anchor, data:, or the table
+    assert ("html", {"lang": "en"}) in page.elements
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    charts = [attributes for tag, attributes in page.elements if tag == "svg"]
+    assert len(charts) == 3
+    for chart in charts:
+        assert chart["role"] == "img"
+        assert set(chart["aria-labelledby"].split()) <= set(ids)
+
+
+def test_hostile_names_add_no_element():
+    plain = Page(report_html(synthetic([f"a name of common length {i}" for i in range(len(HOSTILE))], 3)))
+    hostile_html = report_html(synthetic(HOSTILE, 3))
+    hostile = Page(hostile_html)
+    assert [tag for tag, _ in hostile.elements] == [tag for tag, _ in plain.elements]
+    assert "{{ 7 * 7 }}" in hostile_html
+    assert not set(hostile_html) & {"\u202e", "\x00", "\x07", "\x1b", "\u2028", "\ud800"}
+    hostile_html.encode()
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_every_place_escapes_a_hostile_name(name):
+    result = synthetic([name, "other"], 2, reason=name, versions={name: name})
+    result["input"] |= {"name": name, "target": name}
+    result["parameters"] |= {"kernel": name, name: name}
+    for row in result["ranking"]:
+        row["group"] = name
+    page = Page(report_html(result, f"{name[:20]}.csv".replace("\ud800", "")))
+    assert page.count("script") == 2
+    assert page.count("img") == 0
+    assert not re.search(r"<!--", report_html(result))
+
+
+def test_long_names_are_short_in_the_page_and_whole_in_the_title():
+    name = "long " * 2000
+    html = report_html(synthetic(["other", name]))
+    assert f'title="{name}"' in html
+    assert html.count(name) == 1
+
+
+def test_json_is_safe_in_a_script_and_reads_back():
+    text = json_for_script(HOSTILE)
+    assert json.loads(text) == HOSTILE
+    assert not set("<>&") & set(text)
+    with pytest.raises(ValueError, match="JSON"):
+        json_for_script(float("nan"))
+
+
+def test_script_data_of_the_page(xor):
+    data = json.loads(Page(report_html(xor)).raw["script"][0])
+    assert data["chosen"] == 2
+    assert data["stops"] == [[n, n] for n in range(1, 23)]
+    assert set(data["path"]) == {str(step["n_features"]) for step in xor["path"]}
+
+
+def test_groups_are_counted_by_the_slider():
+    result = synthetic(list("abcdef"), 3)
+    for row, group in zip(result["ranking"], ["p", "p", "p", None, "q", "q"], strict=True):
+        row["group"] = group
+    data = json.loads(Page(report_html(result)).raw["script"][0])
+    assert data["stops"] == [[3, 1], [4, 2], [6, 3]]
+
+
+@pytest.mark.parametrize("d", [1, 2, 29, 200, 10_000])
+def test_page_stays_small(d):
+    html = report_html(synthetic([f"feature {i}" for i in range(d)]))
+    assert len(html.encode()) < 1_000_000
+    assert len(re.findall("<tr data-position", html)) == min(d, 200)
+    assert "nan" not in html.lower().replace("dominant", "")
+
+
+def test_page_stays_small_with_the_worst_names():
+    html = report_html(synthetic([f"{i}" + "\"'<🧬\u202e" * 2000 for i in range(400)], 30))
+    assert len(html.encode()) < 1_000_000
+
+
+def test_table_of_all_features(tmp_path):
+    paths = write_report(synthetic(HOSTILE + ["x"] * 300), tmp_path / "my report.html")
+    assert [path.name for path in paths] == ["my report.html", "my report_features.csv"]
+    assert sorted(tmp_path.iterdir()) == sorted(paths)
+    assert 'href="my%20report_features.csv"' in paths[0].read_text(encoding="utf-8")
+    with paths[1].open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(HOSTILE) + 300
+    assert float(rows[2]["score"]) == 1 / 3
+    assert rows[HOSTILE.index("=cmd()")]["feature"] == "'=cmd()"
+    assert rows[0]["feature"] == HOSTILE[0]
+
+
+def test_failed_report_leaves_the_old_one(tmp_path):
+    target = tmp_path / "report.html"
+    target.write_text("old")
+    with pytest.raises(ValueError, match="schema"):
+        write_report({"schema": "other"}, target)
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize(
+    ("result", "error", "message"),
+    [
+        ([], TypeError, "result is of type list"),
+        ({}, ValueError, "schema None"),
+        ({"schema": "bahsic/1", "kind": "test"}, ValueError, "kind 'test'"),
+        ({"schema": "bahsic/1", "kind": "select"}, ValueError, "no 'input'"),
+        (synthetic(["a"], ranking=[]), ValueError, "empty ranking"),
+    ],
+)
+def test_bad_results_are_refused(result, error, message):
+    with pytest.raises(error, match=message):
+        report_html(result)
+
+
+def test_missing_numbers_are_dashes():
+    result = synthetic(["a", "b"], path=[], redundancy=None)
+    for row in result["ranking"]:
+        row.update(score=None, pvalue=None)
+    html = report_html(result)
+    assert "<svg" not in html
+    assert html.count('data-value="">\N{EN DASH}</td>') == 4
+
+
+def test_absence_of_jinja_gives_the_install_line(monkeypatch, xor):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=re.escape('pip install "bahsic[report]"')):
+        report_html(xor)
+
+
+@pytest.mark.parametrize("name", ["data.csv", "it's.csv", "a b;c.csv", "שם.csv"])
+def test_code_has_the_names_as_they_are(name):
+    result = synthetic(["a", "b"])
+    result["input"] |= {"name": name, "target": "$HOME"}
+    words = shlex.split(command(result).text)
+    assert words[:7] == ["bahsic", "select", name, "--target", "$HOME", "-k", "1"]
+    assert repr(name) in python_code(result).text
+    compile(python_code(result).text, "snippet", "exec")
+
+
+def test_code_has_the_parameters_that_matter():
+    result = synthetic(["a_1", "a_2", "b"])
+    result["input"]["target"] = None
+    result["parameters"] |= {"categorical_features": "from_dtype", "missing": "error", "keep": ["b"], "extra": 1}
+    result["parameters"]["feature_groups"] = "prefix:_"
+    for row in result["ranking"]:
+        row["group"] = row["feature"][0]
+    assert command(result).text == (
+        "bahsic select data.csv -k 1 --method backward --kernel gaussian --step 0.1 --groups prefix:_ --keep b --seed 0"
+    )
+    assert python_code(result).text.splitlines()[3:5] == [
+        "data = read_data('data.csv')",
+        (
+            "selector = BAHSIC(n_features_to_select=1, kernel='gaussian', step=0.1, categorical_features='from_dtype', "
+            "feature_groups={'a': ['a_1', 'a_2'], 'b': ['b']}, keep=['b'])"
+        ),
+    ]
+
+
+def test_shell_reads_control_characters_as_they_were():
+    result = synthetic(["a", "b"])
+    result["input"]["target"] = "it's\u202e \\ \x07\n"
+    text = command(result).text
+    assert text.isprintable()
+    word = re.search(r"--target (.*) -k", text)[1]
+    done = subprocess.run(
+        ["bash", "-c", f"printf %s {word}"], capture_output=True, check=True, timeout=20, env={"LC_ALL": "C.UTF-8"}
+    )
+    assert done.stdout.decode() == "it's\u202e \\ \x07\n"
+
+
+def test_names():
+    assert visible("a\x00\u2066b\ud800") == "a␀⟨U+2066⟩b⟨U+D800⟩"
+    assert visible("👩\u200d🔬") == "👩\u200d🔬"
+    assert shortened("x" * 60) == "x" * 60
+    assert shortened("a" * 50 + "b" * 50, 11) == "aaaaa…bbbbb"
+    assert [spreadsheet_safe(name)[0] for name in ("=1", "+1", "-1", "@a", "\ta", "a")] == ["'"] * 5 + ["a"]
+
+
+def test_axis_is_linear_in_the_data():
+    axis = Axis(2, 10, 100, 20)
+    assert [axis(v) for v in (2, 4, 6, 10)] == [100, 80, 60, 20]
+    logarithmic = Axis(1, 1000, 0, 300, logarithmic=True)
+    assert [logarithmic(v) for v in (1, 10, 100, 1000)] == [0, 100, 200, 300]
+    assert Axis(3, 3, 0, 10)(3) == 5
+
+
+def elements(svg, kind):
+    return [e for e in ET.fromstring(svg).iter() if e.get("class") == kind]
+
+
+def test_path_passes_through_the_points():
+    points = [Point(1, 0.5, 0.1), Point(2, 1.0, 0.2), Point(5, 0.0, None)]
+    svg = path_chart(points, 2)
+    x, y = path_axes(points)
+    numbers = [float(v) for v in re.findall(r"[-\d.]+", elements(svg, "line")[0].get("d"))]
+    assert numbers == [c for p in points for c in (x(p.size), y(p.value))]
+    # Three quarters of the way from size 2 to 5 on a linear axis, and half of the height.
+    assert x(2) - x(1) == pytest.approx((x(5) - x(1)) / 4)
+    assert y(0.5) == pytest.approx((y(0.0) + y(1.0)) / 2, abs=0.01)
+    band = [float(v) for v in re.findall(r"[-\d.]+", elements(svg, "band")[0].get("d"))]
+    assert band == [x(1), y(0.6), x(2), y(1.2), x(2), y(0.8), x(1), y(0.4)]
+    (ring,) = elements(svg, "chosen")
+    assert (float(ring.get("cx")), float(ring.get("cy"))) == (x(2), y(1.0))
+
+
+@pytest.mark.parametrize("d", [1, 2, 30, 31, 10_000])
+def test_charts_have_finite_coordinates_inside(d):
+    svg = path_chart([Point(n, 0.0) for n in range(1, d + 1)], 1)
+    assert not re.search("nan|inf", svg)
+    x = [float(dot.get("cx")) for dot in elements(svg, "dot")]
+    assert len(x) == d
+    assert 0 <= min(x) <= max(x) <= 600
+
+
+def test_bars_are_as_long_as_their_scores():
+    scores = [0.4, -0.2, 0.1, 0.0]
+    bars = elements(ranking_chart(list("abcd"), scores, [True, False, False, True]), "bar")
+    zero = bar_axis(list("abcd"), scores)(0.0)
+    widths = [float(bar.get("width")) for bar in bars]
+    assert widths[0] == pytest.approx(2 * widths[1], abs=0.03)
+    assert widths[0] == pytest.approx(4 * widths[2], abs=0.06)
+    assert [float(bar.get("x")) for bar in bars][::2] == pytest.approx([zero, zero], abs=0.01)
+    assert float(bars[1].get("x")) + widths[1] == pytest.approx(zero, abs=0.01)
+
+
+def test_heat_is_the_value():
+    cells = elements(heat_map(["a", "b"], [[1.0, 0.25], [0.25, 1.0]]), "heat")
+    assert [float(cell.get("fill-opacity")) for cell in cells] == [1.0, 0.25, 0.25, 1.0]
+    assert cells[1].get("x") == cells[3].get("x") != cells[0].get("x")
+
+
+def test_close_steps_of_a_long_path_become_one():
+    html = report_html(synthetic([f"x{i}" for i in range(10_000)], 4321))
+    sizes = [int(n) for n in json.loads(Page(html).raw["script"][0])["path"]]
+    assert len(sizes) < 250
+    assert {1, 2, 3, 4321, 10_000} <= set(sizes)

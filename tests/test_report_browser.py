@@ -1,0 +1,145 @@
+"""The report in a real browser: slider, sort, filter, and that it asks for nothing and complains of nothing."""
+
+import json
+import shutil
+
+import pytest
+
+pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
+webdriver = pytest.importorskip("selenium.webdriver", reason="driving a browser needs selenium")
+
+# After the lines above, which skip the file where a library is missing.
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+
+from bahsic.report import write_report  # noqa: E402
+from reporting import xor_result  # noqa: E402
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+
+pytestmark = pytest.mark.skipif(
+    not (BROWSER and DRIVER), reason="no Chromium with its driver here (Debian: chromium, chromium-driver)"
+)
+
+HOSTILE = "</script><img src=x onerror=\"document.title='pwned'\">\u202e"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """A page whose last feature has a hostile name."""
+    result = xor_result()
+    result["ranking"][-1]["feature"] = HOSTILE
+    result["input"]["target"] = HOSTILE
+    page, _ = write_report(result, tmp_path_factory.mktemp("report") / "report.html")
+    return page
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def page(browser, report):
+    for log in ("browser", "performance"):  # what earlier tests left
+        browser.get_log(log)
+    browser.get(report.as_uri())
+    return browser
+
+
+def names(page, rows="#ranking tbody tr"):
+    return [row.find_element(By.TAG_NAME, "th").text for row in page.find_elements(By.CSS_SELECTOR, rows)]
+
+
+def move(page, keys):
+    page.find_element(By.ID, "size").send_keys(keys)
+
+
+def test_no_complaint_no_request_no_injection(page, report):
+    move(page, Keys.ARROW_RIGHT)
+    assert page.get_log("browser") == []
+    messages = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
+    requests = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+    assert report.as_uri() in requests
+    assert [url for url in requests if url != report.as_uri() and not url.startswith("data:")] == []
+    assert page.find_elements(By.TAG_NAME, "img") == []
+    assert page.title != "pwned"
+
+
+def test_slider_moves_path_table_and_code(page):
+    line = page.find_element(By.ID, "marker-line")
+    start = float(line.get_attribute("x1"))
+    assert names(page, "#ranking tr.selected") == ["x2", "x1"]
+    move(page, Keys.ARROW_RIGHT * 3)
+    assert float(line.get_attribute("x1")) > start
+    assert names(page, "#ranking tr.selected") == names(page)[:5]
+    assert len(page.find_elements(By.CSS_SELECTOR, "g.feature.selected")) == 5
+    python, shell = (code.text for code in page.find_elements(By.TAG_NAME, "code"))
+    assert "n_features_to_select=5," in python
+    assert " -k 5 " in shell
+    assert page.find_element(By.ID, "size-output").text.startswith("5 features, HSIC (")
+
+
+def test_slider_goes_back(page):
+    before = page.find_element(By.TAG_NAME, "main").text
+    move(page, Keys.END)
+    assert len(names(page, "#ranking tr.selected")) == 22
+    page.find_element(By.ID, "size-reset").send_keys(Keys.ENTER)
+    assert page.find_element(By.TAG_NAME, "main").text == before
+    assert page.switch_to.active_element.get_attribute("id") == "size"
+
+
+def test_headings_sort_the_table(page):
+    column = "#ranking tbody tr td:nth-child(4)"
+    page.find_element(By.XPATH, "//button[starts-with(., 'HSIC alone')]").send_keys(Keys.ENTER)
+    values = [float(td.get_attribute("data-value")) for td in page.find_elements(By.CSS_SELECTOR, column)]
+    assert values == sorted(values)
+    assert len(page.find_elements(By.CSS_SELECTOR, "th[aria-sort=ascending]")) == 1
+    page.find_element(By.XPATH, "//button[starts-with(., 'HSIC alone')]").send_keys(Keys.ENTER)
+    values = [float(td.get_attribute("data-value")) for td in page.find_elements(By.CSS_SELECTOR, column)]
+    assert values == sorted(values, reverse=True)
+
+
+def test_filter_hides_the_other_features(page):
+    page.find_element(By.ID, "filter").send_keys("X2")
+    shown = [name for name in names(page) if name]
+    assert sorted(shown) == ["x2", "x20", "x21", "x22"]
+    assert page.find_element(By.ID, "filter-output").text == "4 of 22"
+
+
+def test_first_tab_stop_skips_to_the_features(page):
+    page.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
+    skip = page.switch_to.active_element
+    assert skip.text == "Skip to the features"
+    skip.send_keys(Keys.ENTER)
+    assert page.switch_to.active_element.get_attribute("id") == "features"
+
+
+def test_page_reads_without_script(page):
+    page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        page.refresh()
+        assert names(page, "#ranking tr.selected") == ["x2", "x1"]
+        assert not page.find_element(By.ID, "size-control").is_displayed()
+        assert page.find_elements(By.CSS_SELECTOR, "#ranking button") == []
+    finally:
+        page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+@pytest.mark.parametrize("width", [390, 1000])
+def test_page_is_as_wide_as_the_screen(page, width):
+    screen = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    try:
+        assert page.execute_script("return document.documentElement.scrollWidth") == width
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
