@@ -31,8 +31,8 @@ INSTALL = $(PIP) install -q -q --disable-pip-version-check
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
 
-demo: $(VENV)/.core ## select features of two data sets and show the result
-	@$(VENV_PYTHON) -m bahsic
+demo: $(VENV)/.extra-files,report ## select features of two data sets, show the result and write demo.html
+	@$(VENV_PYTHON) -m bahsic demo --report demo.html
 
 test: $(VENV)/.extra-$(EXTRA) ## run all tests and the examples of the documentation
 	$(VENV_PYTHON) -m pytest $(ARGS)
@@ -57,18 +57,13 @@ bench: $(VENV)/.extra-dev ## measure speed, memory and exactness; ARGS="--quick 
 	@$(VENV_PYTHON) benchmarks/run.py $(ARGS)
 
 clean: ## remove the environments and everything generated
-	rm -rf .venv .venv-core benchmarks/.peers dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-core benchmarks/.peers demo.html demo_features.csv dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.made:
 	@echo "Creating $(VENV)"
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'bahsic needs Python 3.11 or newer, this is ' + sys.version)"
 	@$(PYTHON) -m venv --clear $(VENV) >/dev/null 2>&1 || $(PYTHON) -m venv --clear --without-pip $(VENV)
-	@touch $@
-
-$(VENV)/.core: pyproject.toml $(VENV)/.made
-	@echo "Installing bahsic"
-	@$(INSTALL) -e .
 	@touch $@
 
 $(VENV)/.extra-%: pyproject.toml $(VENV)/.made

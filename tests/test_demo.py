@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from bahsic import __version__
-from bahsic.demo import demonstration, main
+from bahsic.cli import main
+from bahsic.demo import demonstration
 
 
 @pytest.fixture(scope="module")
@@ -54,17 +54,3 @@ def test_bars_are_what_the_terminal_can_show(monkeypatch, encoding, mark):
     assert main(["demo"]) == 0
     sys.stdout.flush()
     assert f"  {mark * 24}" in output.getvalue().decode(encoding)
-
-
-def test_version(capsys):
-    with pytest.raises(SystemExit) as end:
-        main(["--version"])
-    assert end.value.code == 0
-    assert capsys.readouterr().out == f"bahsic {__version__}\n"
-
-
-def test_unknown_command(capsys):
-    with pytest.raises(SystemExit) as end:
-        main(["dance"])
-    assert end.value.code == 2
-    assert "invalid choice: 'dance'" in capsys.readouterr().err

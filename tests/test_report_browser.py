@@ -76,7 +76,7 @@ def test_no_complaint_no_request_no_injection(page, report):
 
 
 def test_slider_moves_path_table_and_code(page):
-    line = page.find_element(By.ID, "marker-line")
+    line = page.find_element(By.CSS_SELECTOR, ".chart.path .marker")
     start = float(line.get_attribute("x1"))
     assert names(page, "#ranking tr.selected") == ["x2", "x1"]
     move(page, Keys.ARROW_RIGHT * 3)

@@ -24,6 +24,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bahsic.kernels import Precomputed
+from bahsic.notebook import NotebookMixin
 from bahsic.selectors import BAHSIC, unchanged_on_error
 
 Scores = NDArray[np.float64]
@@ -41,7 +42,7 @@ def _is_named(kernel: Any, name: str) -> bool:
     return isinstance(kernel, str) and kernel == name
 
 
-class BAHSICCV(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
+class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     """Backward elimination by HSIC, with the number of features chosen by cross-validation.
 
     In each fold `BAHSIC` ranks the features once, on the training part alone. The ranking gives nested

@@ -1,7 +1,5 @@
 """The demonstration: what BAHSIC finds in two data sets that need no download."""
 
-import argparse
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,29 +11,6 @@ from bahsic import BAHSIC, __version__, hsic
 from bahsic.datasets import make_xor
 
 _FULL_BAR = 24  # characters
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the demonstration and return the exit status.
-
-    Parameters
-    ----------
-    arguments : sequence of str or None, default=None
-        The command line without the program's name; None takes that of the process.
-
-    Returns
-    -------
-    int
-        0.
-    """
-    parser = argparse.ArgumentParser(
-        prog="python -m bahsic", description="Show what BAHSIC finds in two small data sets."
-    )
-    parser.add_argument("command", nargs="?", choices=["demo"], default="demo")
-    parser.add_argument("--version", action="version", version=f"bahsic {__version__}")
-    parser.parse_args(arguments)
-    sys.stdout.write(demonstration(mark=_bar_mark(sys.stdout.encoding)))
-    return 0
 
 
 def demonstration(mark: str = "#") -> str:
@@ -126,12 +101,3 @@ def _table(rows: Sequence[tuple[str, float]], mark: str) -> list[str]:
 
 def _names(features: NDArray[np.intp]) -> str:
     return ", ".join(f"x{j + 1}" for j in features[:6])
-
-
-def _bar_mark(encoding: str | None) -> str:
-    """Return a block where the terminal can show it, else an ASCII character."""
-    try:
-        "█".encode(encoding or "ascii")
-    except (LookupError, UnicodeEncodeError):
-        return "#"
-    return "█"

@@ -15,6 +15,7 @@ from scipy.spatial.distance import squareform
 from scipy.stats import false_discovery_control
 from sklearn.exceptions import NotFittedError
 
+from bahsic.names import cut
 from bahsic.path import PathStep
 
 Array = NDArray[np.float64]
@@ -60,20 +61,8 @@ def drawable_name(name: Any, characters: Collection[int], longest: int, *, tex: 
     visible = "".join(char for char in spaced if not unicodedata.category(char).startswith("C"))
     plain = " ".join(visible.split()) or "(blank)"
     unknown = "\N{REPLACEMENT CHARACTER}" if 0xFFFD in characters else "?"
-    plain = "".join(char if ord(char) in characters else unknown for char in shortened(plain, longest))
+    plain = "".join(char if ord(char) in characters else unknown for char in cut(plain, longest))
     return plain.translate(_TEX) if tex else plain.replace("$", r"\$")
-
-
-def shortened(text: str, longest: int) -> str:
-    """The text, or its beginning and its end.
-
-    Examples
-    --------
-    >>> shortened("a" * 100 + "b" * 100, 9)
-    'aaaa…bbbb'
-    """
-    head = longest // 2
-    return text if len(text) <= longest else f"{text[:head]}…{text[head + 1 - longest :]}"
 
 
 def listed(names: Any, count: int) -> list[Any]:

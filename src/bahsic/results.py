@@ -18,10 +18,10 @@ import numpy as np
 from scipy import sparse
 
 from bahsic import __version__
+from bahsic.drawable import order_of
 from bahsic.engine.columns import mixed_columns
 from bahsic.independence import hsic_scores
 from bahsic.kernels import kernel_from_name
-from bahsic.selectors import BAHSIC
 from bahsic.similarity import similarities
 from bahsic.tables import as_table
 
@@ -62,14 +62,14 @@ def selection_result(
 
     Examples
     --------
+    >>> from bahsic import BAHSIC
     >>> from bahsic.datasets import make_xor
     >>> X, y, _ = make_xor(n_samples=200, n_features=6, random_state=0)
     >>> selector = BAHSIC(2).fit(X, y)
     >>> sorted(selection_result(selector, X, y, list("abcdef"))["selected"])
     ['a', 'b']
     """
-    backward = isinstance(selector, BAHSIC)
-    order = selector.elimination_order_[::-1] if backward else selector.selection_order_
+    order = order_of(selector)
     selected = [int(j) for j in order if selector.support_[j]]
     return {
         **result_heading("select", **heading),
@@ -90,8 +90,10 @@ def result_heading(kind: str, **heading: Any) -> dict[str, Any]:
     return {"schema": SCHEMA, "kind": kind, "versions": versions, **heading}
 
 
-def input_record(path: Path, X: Any, target: str | None, target_kernel: str) -> dict[str, Any]:
-    """What a result says of the file that the data come from; never where it lies."""
+def input_record(
+    path: Path, X: Any, target: str | None, target_kernel: str, how: Mapping[str, str | None]
+) -> dict[str, Any]:
+    """What a result says of the file that the data come from and how it was read; never where it lies."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {
@@ -101,6 +103,7 @@ def input_record(path: Path, X: Any, target: str | None, target_kernel: str) -> 
         "n_features": int(X.shape[1]),
         "target": target,
         "target_kernel": target_kernel,
+        "options": {name: value for name, value in how.items() if value is not None},
     }
 
 

@@ -21,6 +21,7 @@ from bahsic.engine import Columns, Scorer, scorer_for, threads
 from bahsic.engine.columns import mixed_columns
 from bahsic.hsic import Matrix, estimate_and_variance, label_weights
 from bahsic.kernels import Kernel, LabelKernel
+from bahsic.notebook import NotebookMixin
 from bahsic.path import PathStep, reason, within_one_standard_error
 from bahsic.problem import FeatureUnits, checked_number, checked_problem, feature_units
 from bahsic.progress import CallbackSupportMixin, reported, with_callbacks
@@ -39,7 +40,7 @@ class _Round(NamedTuple):
     changed: Indices
 
 
-class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+class _Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator):
     """What backward elimination and forward selection share."""
 
     def __init__(  # noqa: PLR0913 - the search, the kernels, the table, and what to report

@@ -57,13 +57,17 @@ def read_input(options: Namespace, *, needs_target: bool) -> Input:
     -------
     Input
     """
-    how = {name: getattr(options, name) for name in ("delimiter", "key", "layer", "group_by")}
     with data_errors():
-        data = read_data(options.data, getattr(options, "target", None), **how)
+        data = read_data(options.data, getattr(options, "target", None), **reading_options(options))
     if needs_target and data.y is None:
         raise CommandError(f"{options.data}: no target; name its column by --target", 2)
     names = [f"x{j}" for j in range(data.X.shape[1])] if data.names is None else [str(name) for name in data.names]
     return Input(replace(data, source=options.data), names)
+
+
+def reading_options(options: Namespace) -> dict[str, str | None]:
+    """How to read the file, as `bahsic.files.read_data` takes it."""
+    return {name: getattr(options, name) for name in ("delimiter", "key", "layer", "group_by")}
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bahsic.cli.inputs import Input, categorical_columns, data_errors, feature_groups, read_input
+from bahsic.cli.inputs import Input, categorical_columns, data_errors, feature_groups, read_input, reading_options
 from bahsic.cli.messages import WRONG_USAGE, CommandError, appearing, say
 from bahsic.cli.progress_bar import with_progress
 from bahsic.cli.terminal import selection_text, style_of
@@ -90,7 +90,7 @@ def _result(options: Namespace, source: Input, selector: Any, groups: list[str] 
             source.names,
             groups=groups,
             test=test,
-            input=input_record(options.data, data.X, data.target, selector.target_kernel_),
+            input=input_record(options.data, data.X, data.target, selector.target_kernel_, reading_options(options)),
             parameters=_parameters(options, source, selector),
             seed=options.seed,
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bahsic.cli.inputs import Input, categorical_columns, data_errors, plain_columns, read_input
+from bahsic.cli.inputs import Input, categorical_columns, data_errors, plain_columns, read_input, reading_options
 from bahsic.cli.messages import WRONG_USAGE, CommandError
 from bahsic.cli.terminal import ranking_table, style_of
 from bahsic.cli.text import printable
@@ -102,7 +102,7 @@ def _heading(options: Namespace, source: Input, target: str | None, target_kerne
         "pvalues": options.pvalues,
         "permutations": options.permutations if options.pvalues == "permutation" else None,
     }
-    record = input_record(options.data, source.data.X, target, target_kernel)
+    record = input_record(options.data, source.data.X, target, target_kernel, reading_options(options))
     return result_heading(options.command, input=record, parameters=parameters, seed=options.seed)
 
 

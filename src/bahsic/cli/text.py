@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 
+from bahsic.names import UNSEEN
+
 # Joiners, and choices of the form or skin colour of an emoji, on whose width terminals disagree.
 _LEFT_OUT = {"\u200c", "\u200d", "\ufe0e", "\ufe0f", *map(chr, range(0x1F3FB, 0x1F400))}
-
-# Controls, formats (among them those that turn the direction of writing), surrogates, private and
-# unassigned characters, separators of lines and paragraphs.
-_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 _LEFT_TO_RIGHT_MARK = "\u200e"
 
@@ -36,7 +34,7 @@ def printable(text: str, encoding: str | None = "utf-8") -> str:
     a\x1b[2Jb\u202e gr\xf6\xdfe
     """
     kept = [character for character in unicodedata.normalize("NFC", text) if character not in _LEFT_OUT]
-    shown = "".join(_escaped(c) if unicodedata.category(c) in _UNSEEN else c for c in _with_few_marks(kept))
+    shown = "".join(_escaped(c) if unicodedata.category(c) in UNSEEN else c for c in _with_few_marks(kept))
     return shown.encode(encoding or "ascii", "backslashreplace").decode(encoding or "ascii")
 
 

@@ -23,8 +23,8 @@ from bahsic.files.data import (
 
 def read_svmlight(path: Path, target: str | int | None = None) -> Data:
     """A sparse table whose rows start with their label, also compressed by gzip; columns have no names."""
-    if target is not None:
-        raise DataError(f"{path}: rows of svmlight start with their target; leave target={target!r} out")
+    if target not in (None, "label"):
+        raise DataError(f"{path}: rows of svmlight start with their target, the label; leave target={target!r} out")
     check_gzip(path)
     with one_line_errors(path, "reading svmlight"):
         X, y = load_svmlight_file(str(path))

@@ -16,9 +16,7 @@ from sklearn.datasets import dump_svmlight_file
 from bahsic.files.data import Data, DataError, library, one_line_errors, shown
 from bahsic.files.reading import known_suffix
 from bahsic.files.science import mark_selection
-
-# Spreadsheets take text that starts so for a formula, which may run programs.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+from bahsic.names import spreadsheet_safe
 
 
 def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking: Any = None) -> None:
@@ -43,8 +41,8 @@ def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking:
 
     Notes
     -----
-    In .csv and .tsv a name or a string that starts with = + - @, a tabulator or a carriage return gets an apostrophe
-    in front, so that no spreadsheet takes it for a formula. Names of columns without any are x0, x1, ...
+    In .csv and .tsv a name or a string that starts with = + - @ or the end of a line gets an apostrophe in front,
+    so that no spreadsheet takes it for a formula. Names of columns without any are x0, x1, ...
 
     Examples
     --------
@@ -107,7 +105,7 @@ def _dense(data: Data, selected: Any) -> Any:
 
 
 def _protected(value: Any) -> Any:
-    return "'" + value if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+    return spreadsheet_safe(value) if isinstance(value, str) else value
 
 
 def _write_delimited(path: Path, data: Data, selected: Any, suffix: str) -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from bahsic.report.names import spreadsheet_safe
+from bahsic.names import spreadsheet_safe
+from bahsic.report.charts import chart_style
 from bahsic.report.page import checked, json_for_script, page
 
 __all__ = ["report_html", "write_report"]
@@ -49,7 +50,7 @@ def report_html(result: Mapping[str, Any], table_name: str | None = None) -> str
     True
     """
     contents = page(checked(result), table_name)
-    style, script = _part("report.css"), _part("report.js")
+    style, script = chart_style() + _part("report.css"), _part("report.js")
     html: str = _template().render(
         **contents,
         style=style,

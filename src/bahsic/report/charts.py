@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 
 # Elements are written, never parsed, and writing them escapes whatever a name contains.
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from bahsic.report.names import shortened
+from bahsic.names import shortened
 
 _WIDTH = 600
 _LETTER = 6.9  # widest mean width of a letter, in the units of the charts
@@ -56,6 +57,11 @@ class Point:
     size: int
     value: float
     error: float | None = None
+
+
+def chart_style() -> str:
+    """The style sheet of the charts, with the colours as variables: ink, muted, paper, accent, rule, other."""
+    return files(__package__).joinpath("charts.css").read_text(encoding="utf-8")
 
 
 def size_axis(sizes: Sequence[int]) -> Axis:
@@ -246,7 +252,7 @@ def _mark_chosen(svg: Element, points: Sequence[Point], chosen: int) -> None:
     if not points[0].size <= chosen <= points[-1].size:
         return
     at = f"{x(chosen):g}"
-    line = {"id": "marker-line", "class": "marker", "x1": at, "x2": at, "y1": "24", "y2": "256"}
+    line = {"class": "marker", "x1": at, "x2": at, "y1": "24", "y2": "256"}
     SubElement(svg, "line", line)
     here = next((point for point in points if point.size == chosen), None)
     if here is not None:
@@ -256,10 +262,10 @@ def _mark_chosen(svg: Element, points: Sequence[Point], chosen: int) -> None:
 def _picture(height: float, title: str, description: str) -> Element:
     """An empty chart with its title and description."""
     name = title.split(maxsplit=1)[0].lower().rstrip(":")
-    labels = {"role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
-    svg = Element("svg", {"viewBox": f"0 0 {_WIDTH} {height:g}", "class": f"chart {name}", **labels})
-    SubElement(svg, "title", {"id": f"{name}-title"}).text = title
-    SubElement(svg, "desc", {"id": f"{name}-desc"}).text = description
+    # No ids: a notebook may show the same chart twice.
+    svg = Element("svg", {"viewBox": f"0 0 {_WIDTH} {height:g}", "class": f"chart {name}", "role": "img"})
+    SubElement(svg, "title").text = title
+    SubElement(svg, "desc").text = description
     return svg
 
 

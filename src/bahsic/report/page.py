@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bahsic.names import shortened, visible
 from bahsic.report.charts import Point, decimals, heat_map, path_axes, path_chart, ranking_chart, size_axis
-from bahsic.report.names import shortened, visible
 from bahsic.report.snippets import Snippet, command, python_code
 
 SCHEMA = "bahsic/1"
@@ -88,6 +88,26 @@ def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, 
         "details": _details(result),
         "script_data": _script_data(result, points, _unit(exponent)),
     }
+
+
+def path_figure(path: Sequence[Mapping[str, Any]], chosen: int) -> str:
+    """The chart of a path by itself.
+
+    Parameters
+    ----------
+    path : sequence of mappings, at least one
+        With n_features, hsic and standard_error.
+    chosen : int
+        The number of features that was selected.
+
+    Returns
+    -------
+    str
+        An ``svg`` element.
+    """
+    steps = _thinned(path, chosen)
+    exponent = _exponent([step["hsic"] for step in steps])
+    return path_chart(_points(steps, exponent), chosen, _unit(exponent))
 
 
 def json_for_script(data: Any) -> str:

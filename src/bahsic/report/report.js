@@ -6,7 +6,7 @@
 
   // The slider: marker of the path, bars, table and code follow it.
   const slider = byId("size");
-  const line = byId("marker-line");
+  const line = document.querySelector(".chart.path .marker");
   const here = line && document.createElementNS(line.namespaceURI, "circle");
   if (here) {
     here.setAttribute("class", "here");

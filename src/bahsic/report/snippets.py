@@ -66,10 +66,11 @@ def python_code(result: Mapping[str, Any]) -> Snippet:
     if "feature_groups" in given:
         given["feature_groups"] = _groups(result["ranking"])
     others = "".join(f", {name}={value!r}" for name, value in given.items())
-    target = "" if data["target"] is None else f", target={data['target']!r}"
+    reading = {**_target(data), **data.get("options", {})}
+    how = "".join(f", {name}={value!r}" for name, value in reading.items())
     before = (
         f"from bahsic import {selector}\nfrom bahsic.files import read_data\n\n"
-        f"data = read_data({data['name']!r}{target})\n"
+        f"data = read_data({data['name']!r}{how})\n"
         f"selector = {selector}(n_features_to_select="
     )
     number = repr(parameters.get("n_features_to_select"))
@@ -95,15 +96,20 @@ def command(result: Mapping[str, Any]) -> Snippet:
     "bahsic select 'my wine.csv' --target class -k auto"
     """
     parameters, data = result["parameters"], result["input"]
-    target = "" if data["target"] is None else f" --target {_word(data['target'])}"
+    reading = {**_target(data), **data.get("options", {})}
+    how = "".join(f" --{name.replace('_', '-')} {_word(value)}" for name, value in reading.items())
     words = [f"--method {_word(parameters['method'])}"] if "method" in parameters else []
     given = _given(parameters, _DEFAULTS | _COMMAND_DEFAULTS)
     options = {_OPTIONS[name]: value for name, value in given.items() if _OPTIONS[name]}
     words += [f"{option} {_word(value)}" for option, value in options.items()]
     words += [f"--seed {_word(result['seed'])}"] if result.get("seed") is not None else []
     number = parameters.get("n_features_to_select")
-    before = f"bahsic select {_word(data['name'])}{target} -k "
+    before = f"bahsic select {_word(data['name'])}{how} -k "
     return Snippet(before, _word("auto" if number is None else number), "".join(f" {word}" for word in words))
+
+
+def _target(data: Mapping[str, Any]) -> dict[str, str]:
+    return {} if data["target"] is None else {"target": data["target"]}
 
 
 def _given(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Names of features as a page, a chart and a spreadsheet may show them, whatever characters they have."""
+"""Names of features as pages, charts and spreadsheets may show them, whatever characters they have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _JOINERS = "\u200c\u200d"
 
 # Controls, formats (among them those that turn the direction of writing), surrogates, private and
 # unassigned characters, separators of lines and paragraphs.
-_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 # What makes a spreadsheet take a cell for a formula, with the wide forms that some of them accept.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001 - the wide forms
@@ -57,10 +57,19 @@ def shortened(name: object, limit: int = 60) -> str:
     text = str(name)
     # Only the ends are looked at: a name may be very long, and an unseen character becomes several.
     text = visible(text) if len(text) <= 2 * limit else visible(text[:limit]) + "…" + visible(text[-limit:])
-    if len(text) <= limit:
-        return text
+    return cut(text, limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """The text, or its beginning and its end.
+
+    Examples
+    --------
+    >>> cut("a" * 100 + "b" * 100, 9)
+    'aaaa…bbbb'
+    """
     tail = (limit - 1) // 2
-    return text[: limit - 1 - tail] + "…" + text[len(text) - tail :]
+    return text if len(text) <= limit else f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def spreadsheet_safe(name: object) -> str:
@@ -89,6 +98,6 @@ def _visible_character(character: str) -> str:
         return chr(0x2400 + code)  # the picture of the control character
     if code == 0x7F:
         return "␡"
-    if unicodedata.category(character) in _UNSEEN and character not in _JOINERS:
+    if unicodedata.category(character) in UNSEEN and character not in _JOINERS:
         return f"⟨U+{code:04X}⟩"
     return character

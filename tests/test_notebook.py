@@ -1,0 +1,65 @@
+"""What a notebook shows of a selector."""
+
+import re
+
+import pytest
+import sklearn
+from sklearn.linear_model import LogisticRegression
+
+from bahsic import BAHSIC, BAHSICCV, FOHSIC
+from bahsic.datasets import make_xor
+
+X, Y, _ = make_xor(n_samples=60, n_features=30, random_state=0)
+HOSTILE = "<script>alert(1)</script>"
+
+
+def html_of(selector):
+    """The same by both protocols."""
+    bundle = selector._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(selector)
+    # scikit-learn numbers the elements of its pictures.
+    theirs, ours = (
+        re.sub(r"sk-container-id-\d+|sk-estimator-id-\d+", "id", html)
+        for html in (bundle["text/html"], selector._repr_html_())
+    )
+    assert theirs == ours
+    return ours
+
+
+def test_before_the_fit_it_is_that_of_scikit_learn():
+    html = html_of(BAHSIC(2))
+    assert "BAHSIC" in html
+    assert "bahsic-selection" not in html
+
+
+@pytest.mark.parametrize("selector", [BAHSIC(2), FOHSIC(2), BAHSICCV(LogisticRegression(), cv=2)])
+def test_fitted_selector_shows_its_features_and_path(selector):
+    html = html_of(selector.fit(X, Y))
+    assert f"{selector.n_features_} of 30 features selected" in html
+    listed = [int(j) for j in re.findall(r"<li>x(\d+)</li>", html)]
+    assert len(listed) == min(20, selector.n_features_)
+    assert selector.support_[listed].all()
+    assert html.count('class="chart path"') == 1
+
+
+def test_features_are_in_order_and_many_are_counted():
+    selector = BAHSIC(25).fit(X, Y)
+    html = html_of(selector)
+    listed = [int(j) for j in re.findall(r"<li>x(\d+)</li>", html)]
+    assert listed == selector.elimination_order_[::-1][:20].tolist()
+    assert "and 5 more" in html
+
+
+def test_names_are_text():
+    pandas = pytest.importorskip("pandas", reason="names come with a dataframe")
+    frame = pandas.DataFrame(X[:, :3], columns=[HOSTILE, "a&b", "c"])
+    html = html_of(BAHSIC(2).fit(frame, Y))
+    assert HOSTILE not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+
+
+def test_text_where_scikit_learn_is_told_so():
+    selector = BAHSIC(2).fit(X, Y)
+    with sklearn.config_context(display="text"):
+        assert not hasattr(selector, "_repr_html_")
+        assert list(selector._repr_mimebundle_()) == ["text/plain"]
