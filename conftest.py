@@ -2,6 +2,10 @@
 
 from importlib.util import find_spec
 
-_NEEDS = {"src/bahsic/plotting.py": "matplotlib", "src/bahsic/report/__init__.py": "jinja2"}
+_NEEDS = {
+    "docs/pictures.md": "matplotlib",
+    "src/bahsic/plotting.py": "matplotlib",
+    "src/bahsic/report/__init__.py": "jinja2",
+}
 
 collect_ignore = [path for path, library in _NEEDS.items() if find_spec(library) is None]

@@ -86,6 +86,7 @@ def test_input_is_known_by_its_hash_and_not_by_its_folder(result, xor):
         "n_features": 6,
         "target": "y",
         "target_kernel": "binary",
+        "options": {},
     }
 
 
@@ -229,11 +230,11 @@ def test_report_of_a_result(run, xor):
 def test_datasets(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     out = run("datasets")[1]
-    assert re.search(r"^xor +generator", out, re.MULTILINE)
-    assert re.search(r"^wine +embedded", out, re.MULTILINE)
+    assert re.search(r"^xor +label", out, re.MULTILINE)
+    assert re.search(r"^wine +grower", out, re.MULTILINE)
     lines = run("datasets", "xor", "--seed", 4)[1].splitlines()
     drawn, labels, _ = make_xor(random_state=4)
-    assert lines[0].split(",")[-1] == "target"
+    assert lines[0].split(",")[-1] == "label"
     assert [float(cell) for cell in lines[1].split(",")] == [*drawn[0], labels[0]]
     assert run("datasets", "wine", "-o", "wine.csv", "-q") == (0, "", "")
     assert Path("wine.csv").read_text().count("\n") == 179

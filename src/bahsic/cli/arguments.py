@@ -18,9 +18,9 @@ SHELLS = ("bash", "zsh", "fish", "tcsh")
 _EXAMPLES = """\
 examples:
   bahsic datasets wine -o wine.csv
-  bahsic select wine.csv --target target -k auto --report wine.html
-  bahsic select wine.csv --target target -k 5 -o reduced.csv --json > result.json
-  bahsic test wine.csv --x alcohol,hue --y target
+  bahsic select wine.csv --target grower -k auto --report wine.html
+  bahsic select wine.csv --target grower -k 5 -o reduced.csv --json > result.json
+  bahsic test wine.csv --x alcohol,hue --y grower
 
 exit status: 0, 1 failure, 2 wrong usage, 3 bad data, 130 interrupted
 """

@@ -17,14 +17,16 @@ from bahsic.cli.arguments import command_parser
 from bahsic.cli.messages import WRONG_USAGE, CommandError, appearing, say
 from bahsic.cli.text import has_blocks
 
-# Of scikit-learn's own, those for classification and regression that come with it.
+# Of scikit-learn's own, those for classification and regression that come with it: what to call the target, and
+# what they are.
 _EMBEDDED = {
-    "breast_cancer": "569 tumours, 30 measurements, benign or malignant",
-    "diabetes": "442 patients, 10 measurements, progression of the disease",
-    "digits": "1797 images of 8 x 8 pixels, ten digits",
-    "iris": "150 flowers, 4 measurements, three species",
-    "wine": "178 wines, 13 measurements, three growers",
+    "breast_cancer": ("diagnosis", "569 tumours, 30 measurements, benign or malignant"),
+    "diabetes": ("progression", "442 patients, 10 measurements, progression of the disease"),
+    "digits": ("digit", "1797 images of 8 x 8 pixels, ten digits"),
+    "iris": ("species", "150 flowers, 4 measurements, three species"),
+    "wine": ("grower", "178 wines, 13 measurements, three growers"),
 }
+_TARGET = "label"  # of the generators
 
 
 def demo(options: Namespace) -> None:
@@ -46,7 +48,8 @@ def _write_demo_report(options: Namespace) -> None:
     with TemporaryDirectory() as folder:
         data = Path(folder) / "breast_cancer.csv"
         data.write_text(_table("breast_cancer", 0), encoding="utf-8")
-        words = ["select", str(data), "--target", "target", "--standard-errors", "--report", str(options.report)]
+        words = ["select", str(data), "--target", "diagnosis", "-k", "5", "--standard-errors", "--test"]
+        words += ["--report", str(options.report)]
         chosen = command_parser().parse_args([*words, "--quiet"] if options.quiet else words)
         with _silent_output():
             select(chosen)
@@ -88,10 +91,10 @@ def _generators() -> dict[str, Callable[..., Any]]:
 
 
 def _list() -> str:
-    rows = [("name", "kind", "description")]
-    rows += [(name, "embedded", text) for name, text in _EMBEDDED.items()]
-    rows += [(name, "generator", _first_line(function)) for name, function in _generators().items()]
-    return "".join(f"{name:<14} {kind:<10} {text}\n" for name, kind, text in rows)
+    rows = [("name", "target", "description")]
+    rows += [(name, target, text) for name, (target, text) in _EMBEDDED.items()]
+    rows += [(name, _TARGET, _first_line(function)) for name, function in _generators().items()]
+    return "".join(f"{name:<22} {target:<12} {text}\n" for name, target, text in rows)
 
 
 def _first_line(function: Callable[..., Any]) -> str:
@@ -108,16 +111,17 @@ def _loader(name: str) -> Callable[..., Any]:
 def _table(name: str, seed: int) -> str:
     """A data set as CSV, the target in the last column."""
     if name in _EMBEDDED:
-        data = _loader(name)()
+        data, target = _loader(name)(), _EMBEDDED[name][0]
         X, y, names = data.data, data.target, list(data.feature_names)
         classes = getattr(data, "target_names", None)
         y = y if classes is None else [str(classes[label]) for label in y]
     else:
         X, y = _generators()[name](random_state=seed)[:2]
+        target = _TARGET
         names = [f"x{j}" for j in range(X.shape[1])]
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow([*names, "target"])
+    table.writerow([*names, target])
     table.writerows([*row.tolist(), label] for row, label in zip(X, y, strict=True))
     return text.getvalue()
 

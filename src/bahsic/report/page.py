@@ -274,15 +274,16 @@ def _short(code: Snippet) -> Snippet | None:
 def _details(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Where the result comes from: input, parameters, versions, time."""
     parts = {
-        "Input": {key: value for key, value in result["input"].items() if value is not None},
+        "Input": {**result["input"], **result["input"].get("options", {}), "options": None},
         "Parameters": {**result["parameters"], "seed": result.get("seed")},
         "Versions": result.get("versions") or {},
         "Seconds": {key.removesuffix("_seconds"): value for key, value in (result.get("timing") or {}).items()},
     }
+    told = {part: [item for item in values.items() if item[1] is not None] for part, values in parts.items()}
     return [
-        (part, " · ".join(f"{shortened(key, 40)} {_detail(value)}" for key, value in list(values.items())[:40]))
-        for part, values in parts.items()
-        if values
+        (part, " · ".join(f"{shortened(key, 40)} {_detail(value)}" for key, value in items[:40]))
+        for part, items in told.items()
+        if items
     ]
 
 

@@ -1,0 +1,36 @@
+"""The commands in the documentation print what it says."""
+
+import doctest
+import re
+import shlex
+
+import pytest
+
+from bahsic.cli import main
+
+pytest.importorskip("pandas", reason="the examples read CSV")
+
+
+def examples(text):
+    """Commands and what each is said to print."""
+    for block in re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, expected = part.partition("\n")
+            yield command, expected
+
+
+def test_commands_print_what_the_page_says(root, tmp_path, monkeypatch, capsys):
+    page = (root / "docs" / "command_line.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    found = list(examples(page))
+    assert len(found) == 8
+    for command, expected in found:
+        words = shlex.split(command)
+        assert words[0] == "bahsic"
+        main(words[1:])
+        captured = capsys.readouterr()
+        printed = captured.out + re.sub(r"^bahsic: wrote .*\n", "", captured.err)
+        lines = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
+        matches = doctest.OutputChecker().check_output(expected, lines, doctest.ELLIPSIS)
+        assert matches, f"{command} printed\n{lines}"
