@@ -281,7 +281,8 @@ def test_completion_without_its_library(run, monkeypatch):
         (["select", "xor.npz", "--keep", "a_3"], 3, "no column is called 'a_3'; did you mean 'a_"),
         (["select", "xor.npz", "--layer", "raw"], 3, "layer is no option of .npz"),
         (["select", "none.npz"], 3, "no such file; in its folder: did you mean 'xor.npz'?"),
-        (["select", "xor.npz", "-o", "out.docx"], 3, "known suffix"),
+        (["select", "xor.npz", "-o", "out.docx"], 2, "known suffix"),
+        (["select", "xor.npz", "-o", "out.h5ad"], 2, "is written from an .h5ad file only"),
         (["test", "xor.npz", "--x", "c", "--y", "c"], 2, "share a column"),
         (["test", "xor.npz", "--x", "e", "--y", "c"], 3, "no column is called 'e'"),
         (["report", "none.json"], 3, "No such file"),
@@ -290,8 +291,8 @@ def test_completion_without_its_library(run, monkeypatch):
     ],
 )
 def test_mistakes_are_told_in_one_line(run, xor, words, status, told):
-    found, _, err = run(*words)
-    assert found == status
+    found, out, err = run(*words)
+    assert (found, out) == (status, "")  # before any work
     assert told in err
     assert err.startswith("bahsic: error: ")
     assert err.count("\n") == 1
@@ -325,6 +326,17 @@ def test_warnings_are_notes(run, tmp_path, monkeypatch):
     status, _, err = run("select", "constant.npz", "-k", 1)
     assert (status, err) == (0, "bahsic: note: 1 of 7 features are constant and rank last: 6\n")
     assert run("select", "constant.npz", "-k", 1, "--quiet")[2] == ""
+
+
+@pytest.mark.parametrize(
+    ("option", "module", "extra"),
+    [(["--report", "page.html"], "jinja2", "report"), (["-o", "out.parquet"], "pyarrow", "files")],
+)
+def test_a_library_that_is_absent_is_named_before_any_work(run, xor, monkeypatch, option, module, extra):
+    monkeypatch.setitem(sys.modules, module, None)
+    status, out, err = run("select", xor, "-k", 2, *option)
+    assert (status, out) == (1, "")
+    assert err.endswith(f'pip install "bahsic[{extra}]"\n')
 
 
 def test_interruption_leaves_no_part_of_a_file(run, xor, monkeypatch):

@@ -633,5 +633,5 @@ def test_a_library_that_is_absent_is_named(tmp_path, monkeypatch, suffix, name, 
     monkeypatch.setitem(sys.modules, f"{name}.{ {'pyarrow': 'parquet', 'anndata': 'io'}.get(name, 'x') }", None)
     path = text_file(tmp_path / f"t{suffix}", "content")
     package = {"arff": "liac-arff"}.get(name, name)
-    with pytest.raises(DataError, match=rf'^reading {suffix} needs {package}: pip install "bahsic\[{extra}\]"$'):
+    with pytest.raises(ImportError, match=rf'^reading {suffix} needs {package}: pip install "bahsic\[{extra}\]"$'):
         read_data(path)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bahsic.cli.messages import CommandError
-from bahsic.files import Data, DataError, read_data
+from bahsic.cli.messages import BAD_DATA, CommandError
+from bahsic.files import Data, read_data
 from bahsic.files.data import shown, suggestion
 
 
@@ -71,12 +71,12 @@ def reading_options(options: Namespace) -> dict[str, str | None]:
 
 
 @contextmanager
-def data_errors() -> Iterator[None]:
+def data_errors(status: int = BAD_DATA) -> Iterator[None]:
     """Turn what the library says about data into the end of the command."""
     try:
         yield
-    except (DataError, ValueError, TypeError) as error:
-        raise CommandError(str(error)) from error
+    except (ValueError, TypeError) as error:  # DataError among them
+        raise CommandError(str(error), status) from error
 
 
 def categorical_columns(names: Sequence[str], source: Input) -> Any:

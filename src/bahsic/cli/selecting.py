@@ -15,7 +15,7 @@ from bahsic.cli.inputs import Input, categorical_columns, data_errors, feature_g
 from bahsic.cli.messages import WRONG_USAGE, CommandError, appearing, say
 from bahsic.cli.progress_bar import with_progress
 from bahsic.cli.terminal import selection_text, style_of
-from bahsic.files import write_table
+from bahsic.files import check_place, write_table
 from bahsic.resampling import selection_test
 from bahsic.results import SCHEMA, as_json, input_record, selection_result
 from bahsic.selectors import BAHSIC, FOHSIC
@@ -23,8 +23,7 @@ from bahsic.selectors import BAHSIC, FOHSIC
 
 def select(options: Namespace) -> None:
     """Read, select, print, and write what was asked for."""
-    for path in (options.output, options.report):
-        _check_place(path, options.data)
+    _check_places(options)
     clock: dict[str, float] = {}
     with _timed(clock, "total_seconds"):
         with _timed(clock, "read_seconds"):
@@ -133,8 +132,20 @@ def _write_files(options: Namespace, source: Input, selector: Any, result: dict[
         write_report_file(result, options.report, quiet=options.quiet)
 
 
-def _check_place(path: Path | None, source: Path) -> None:
+def _check_places(options: Namespace) -> None:
     """Refuse, before any work, what cannot be written in the end."""
+    for path in (options.output, options.report):
+        _check_place(path, options.data)
+    if options.output is not None:
+        with data_errors(WRONG_USAGE):
+            check_place(options.output, options.data)
+    if options.report is not None:
+        from bahsic.report import check_report
+
+        check_report()
+
+
+def _check_place(path: Path | None, source: Path) -> None:
     if path is None:
         return
     if path.is_dir() or not path.parent.is_dir():

@@ -64,12 +64,12 @@ class Data:
 
 
 def library(name: str, suffix: str, action: str = "reading") -> Any:
-    """An optional library, imported here and nowhere else."""
+    """An optional library, imported here and nowhere else; an ImportError says how to install it."""
     try:
         return import_module(name)
     except ImportError:
         package, extra = _EXTRAS[name.partition(".")[0]]
-        raise DataError(f'{action} {suffix} needs {package}: pip install "bahsic[{extra}]"') from None
+        raise ImportError(f'{action} {suffix} needs {package}: pip install "bahsic[{extra}]"') from None
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def one_line_errors(path: Path, action: str) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
-    except DataError:
+    except (DataError, ImportError):
         raise
     except MemoryError:
         raise DataError(f"{path}: not enough memory for {action}; use a smaller file") from None

@@ -63,13 +63,41 @@ def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking:
             _WRITERS[suffix](draft, data, selected, suffix)
 
 
-@contextmanager
-def _replaced(path: Path) -> Iterator[Path]:
-    """A new file beside, which takes the place of `path` only if nothing went wrong."""
+def check_place(path: str | os.PathLike[str], source: Path | None = None) -> None:
+    """Raise now what would keep a table from being written in the end.
+
+    Parameters
+    ----------
+    path : str or Path
+        As `write_table` takes it.
+    source : Path, optional
+        The file that the data come from.
+    """
+    path = Path(path)
+    suffix = known_suffix(path, _WRITERS, "writing")
+    _check_folder(path)
+    if suffix == ".h5ad":
+        _check_source(source)
+    for name in _LIBRARIES.get(suffix, ()):
+        library(name, suffix, "writing")
+
+
+def _check_folder(path: Path) -> None:
     if path.is_dir():
         raise DataError(f"{path}: this is a folder; give a file name")
     if not path.parent.is_dir():
         raise DataError(f"{path}: there is no folder {path.parent}; make it first")
+
+
+def _check_source(source: Path | None) -> None:
+    if source is None or source.suffix.lower() != ".h5ad":
+        raise DataError("an .h5ad file is written from an .h5ad file only; write .csv or .parquet")
+
+
+@contextmanager
+def _replaced(path: Path) -> Iterator[Path]:
+    """A new file beside, which takes the place of `path` only if nothing went wrong."""
+    _check_folder(path)
     draft = path.with_name(f".{os.getpid()}-{path.name}")
     try:
         yield draft
@@ -185,9 +213,8 @@ def _write_mat(path: Path, data: Data, selected: Any, suffix: str) -> None:
 
 
 def _write_h5ad(path: Path, data: Data, selected: Any, ranking: Any) -> None:
-    if data.source is None or data.source.suffix.lower() != ".h5ad":
-        raise DataError("an .h5ad file is written from an .h5ad file only; write .csv or .parquet")
-    mark_selection(path, data.source, np.isin(np.arange(data.X.shape[1]), selected), ranking)
+    _check_source(data.source)
+    mark_selection(path, cast("Path", data.source), np.isin(np.arange(data.X.shape[1]), selected), ranking)
 
 
 _WRITERS: dict[str, Callable[..., None]] = {
@@ -204,4 +231,10 @@ _WRITERS: dict[str, Callable[..., None]] = {
     ".libsvm": _write_svmlight,
     ".mat": _write_mat,
     ".h5ad": _write_h5ad,
+}
+
+_LIBRARIES = {
+    **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), ("pandas",)),
+    **dict.fromkeys((".parquet", ".feather", ".arrow"), ("pandas", "pyarrow")),
+    ".h5ad": ("anndata", "h5py"),
 }

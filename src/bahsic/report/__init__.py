@@ -17,7 +17,7 @@ from bahsic.names import spreadsheet_safe
 from bahsic.report.charts import chart_style
 from bahsic.report.page import checked, json_for_script, page
 
-__all__ = ["report_html", "write_report"]
+__all__ = ["check_report", "report_html", "write_report"]
 
 _COLUMNS = ("rank", "feature", "selected", "score", "pvalue", "group")
 
@@ -83,6 +83,11 @@ def write_report(result: Mapping[str, Any], path: str | os.PathLike[str]) -> lis
     for target, text in texts.items():
         _replace(target, text)
     return list(texts)
+
+
+def check_report() -> None:
+    """Raise now what would keep a report from being written in the end: a library that is missing."""
+    _template()
 
 
 def _feature_table(result: Mapping[str, Any]) -> str:
