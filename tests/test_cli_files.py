@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -101,6 +102,38 @@ def test_every_format_from_file_to_repeated_selection(capsys, name, write, optio
     assert main([*shlex.split(command(result).text)[1:], "--json"]) == 0
     again = json.loads(capsys.readouterr().out)
     assert {**again, "timing": None} == {**result, "timing": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "told"),
+    [
+        ("ragged.csv", b"a,b,label\n1,2,x\n3,y\n", "line 3 has 2 cells, the header 3; correct that line"),
+        ("nearest.csv", b"a,b,lable\n1,2,x\n3,4,y\n", "no column is called 'label'; did you mean 'lable'?"),
+        ("empty.csv", b"", "the file is empty"),
+        ("heading.csv", b"a,b,label\n", "there is a header but no row"),
+        ("garbage.csv", bytes(range(256)) * 9, "no text"),
+        ("garbage.parquet", bytes(range(256)) * 9, "reading Parquet failed"),
+        ("garbage.npz", bytes(range(256)) * 9, "reading .npz failed"),
+        ("twice.csv", b"a,a,label\n1,2,x\n3,4,y\n", "2 columns are called 'a'; rename or remove all but one"),
+        ("pickle.npz", lambda name: np.savez(name, X=np.array([[{}]])), "Python objects"),
+        ("text.csv", b"a,b,label\n1,2,x\n3,4,y\n", "accepted: at least 4"),
+        ("hole.csv", b"a,label\n1,x\n,y\n3,x\n4,y\n5,x\n", "'a'"),
+    ],
+)
+def test_malformed_files_end_in_one_line_that_says_what_to_do(capsys, name, write, told):
+    needs("pandas")
+    needs("pyarrow")
+    if callable(write):
+        write(name)
+    else:
+        Path(name).write_bytes(write)
+    options = [] if name.endswith(".npz") else ["--target", "label"]
+    assert main(["select", name, *options]) == 3
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("bahsic: error: ")
+    assert captured.err.count("\n") == 1
+    assert told in captured.err
 
 
 def test_selection_of_genes_marks_them(capsys):
