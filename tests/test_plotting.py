@@ -129,6 +129,16 @@ def test_the_reason_of_auto(plt, xor):
     assert ax.title.get_window_extent().width < ax.get_window_extent().width
 
 
+def test_the_reason_stays_inside_the_figure_and_off_the_exponent(plt):
+    X, y, _ = make_xor(n_samples=300, n_features=8, random_state=0)  # HSIC of two classes shrinks with their sizes
+    figure, axes = plt.subplots(3, 2, figsize=(12, 15), layout="constrained")
+    ax = drawn(plot_path(BAHSIC("auto").fit(X, y), ax=axes[0, 0]))
+    title, exponent = ax.title.get_window_extent(), ax.yaxis.get_offset_text()
+    assert exponent.get_text()
+    assert title.y1 <= figure.bbox.height
+    assert not title.overlaps(exponent.get_window_extent())
+
+
 def test_forward_and_cross_validated_paths(plt, xor):
     X, y = xor
     forward = FOHSIC(4).fit(X, y)

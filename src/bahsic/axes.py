@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _SHORTEST_NAME, _LONGEST_NAME = 6, 28
 _SHARE_OF_NAMES = 0.4  # their length at most, as a part of the Axes before there are any
 _LETTER = 5  # points
+_EXPONENT = 16  # points, the height of a number above the axis
 
 _LOG_SPAN = 20  # numbers that span more than this factor get a logarithmic axis
 
@@ -132,7 +133,8 @@ def write_sizes(ax: Axes, sizes: NDArray[np.int_]) -> None:
 def write_title(ax: Axes, text: str) -> None:
     """A small title in as many lines as the width of the Axes asks for."""
     letters = max(20, int(_points(ax)[0] / _LETTER))
-    ax.set_title("\n".join(textwrap.wrap(text, letters)), fontsize="small")
+    # Matplotlib would move it above an exponent of the axis when all is laid out, and out of the figure.
+    ax.set_title("\n".join(textwrap.wrap(text, letters)), fontsize="small", y=1.0, pad=_EXPONENT)
 
 
 def legible_on(colours: str, value: float) -> str:
