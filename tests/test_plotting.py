@@ -136,7 +136,7 @@ def test_the_reason_stays_inside_the_figure_and_off_the_exponent(plt):
     title, exponent = ax.title.get_window_extent(), ax.yaxis.get_offset_text()
     assert exponent.get_text()
     assert title.y1 <= figure.bbox.height
-    assert not title.overlaps(exponent.get_window_extent())
+    assert title.y0 >= exponent.get_window_extent().y1
 
 
 def test_forward_and_cross_validated_paths(plt, xor):
