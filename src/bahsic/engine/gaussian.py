@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.columns import contributions
-from bahsic.engine.executor import map_sum
+from bahsic.engine.executor import Placed, Sums, map_sum
 from bahsic.engine.families import (
     Discrete,
     Family,
@@ -115,7 +115,9 @@ class GaussianRound(GroupChanges):
         self._centre = centre
         self._kappa = float(np.exp(-gamma * centre)) if setting.low_rank.Q.shape[1] else 0.0
         self.spread = spread
-        sums, magnitudes, own = map_sum(self._executor, self._form, range(len(self._tiles)))
+        n_samples = setting.pairs.columns.n_samples
+        found = map_sum(self._executor, self._form, range(len(self._tiles)), n_samples)
+        sums, magnitudes, own = found[0] + found[1], found[2] + found[3], found[4]
         self._pairs.settle()
         sums += self._kappa * setting.low_rank.sums
         # The magnitudes were summed in float32, where small ones may have vanished.
@@ -127,13 +129,13 @@ class GaussianRound(GroupChanges):
         self.score = float(sums.sum())
         self.own_score = 2 * float(own)
 
-    def _form(self, index: int) -> tuple[Array, ...]:
+    def _form(self, index: int) -> Sums:
         """Row sums of M and of abs(R) on one tile, and its part of the own score; R is kept."""
         tile, take = self._tiles[index], self._pairs.scratch.take
         D, W = self._pairs.totals(index), self._pairs.weights(index)
         R, R32 = self._matrix(index, np.float64), self._matrix(index, np.float32)
         magnitudes = take("magnitudes", tile.shape, np.float32)
-        sums, own = np.zeros(tile.n_samples), 0.0
+        across, down, own = np.zeros(tile.shape[0]), np.zeros(tile.shape[1]), 0.0
         for rows in strips(tile.shape):
             K = np.multiply(D[rows], -self.gamma, out=take("first", D[rows].shape))
             np.exp(K, out=K)
@@ -141,14 +143,14 @@ class GaussianRound(GroupChanges):
             R[rows] *= W[rows]
             R32[rows] = R[rows]
             np.abs(R32[rows], out=magnitudes[rows])
-            sums[tile.rows][rows] += R[rows] @ np.ones(tile.shape[1])
-            sums[tile.cols] += np.ones(len(K)) @ R[rows]
+            across[rows] = R[rows] @ np.ones(tile.shape[1])
+            down += np.ones(len(K)) @ R[rows]
             if self._own_gamma is not None:
                 M = np.multiply(K, W[rows], out=K) if self._kappa else R[rows]
                 shift = self.gamma - self._own_gamma
                 part = exponential_sum(M, D[rows], self._centre, shift, self._pairs.scratch)
                 own += part * np.exp(shift * self._centre)
-        return sums, row_sums(magnitudes, tile), np.array(own)
+        return Placed(tile.start, across), Placed(tile.first, down), *row_sums(magnitudes, tile), np.array(own)
 
     def _matrix(self, index: int, dtype: Any) -> NDArray[Any]:
         """Memory for R on one tile: kept from round to round, or valid until the next call."""

@@ -165,7 +165,7 @@ def totals(columns: Columns, features: Indices, power: int) -> Array:
     """D of some columns for all pairs of samples, for kernels of differences."""
     m = columns.n_samples
     contributions = SquaredDistances if power == 2 else AbsoluteDistances
-    D = contributions(columns, features).panel(Tile(0, m, m), np.empty((m, m)))
+    D = contributions(columns, features).panel(Tile(0, m, 0, m), np.empty((m, m)))
     return np.asarray(np.maximum(D, 0, out=D))
 
 
