@@ -207,5 +207,5 @@ def map_sum(
             if isinstance(one, Placed):
                 total[one.start : one.start + len(one.values)] += one.values
             else:
-                total += one
+                total[...] += one
     return tuple(totals)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,15 @@ class PolynomialScorer(Scorer):
     def kernel(self, reference: Indices, size: float) -> Kernel:
         """The kernel itself: it has no rules."""
         return self._kernel
+
+    def state(self) -> dict[str, Any]:
+        """What the next round depends on."""
+        return {"pairs": self._pairs.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another search was."""
+        if state["pairs"]:
+            self._pairs.restore(state["pairs"])
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         if self._degree == 1:
