@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from bahsic.hsic import (
     hsic,
     hsic_biased,
+    hsic_blocks,
     hsic_bound,
     hsic_unbiased,
     hsic_variance,
@@ -46,6 +47,7 @@ __all__ = [
     "__version__",
     "hsic",
     "hsic_biased",
+    "hsic_blocks",
     "hsic_bound",
     "hsic_interval",
     "hsic_scores",
