@@ -17,7 +17,7 @@ from timing import seconds
 from bahsic import BAHSIC, hsic_weights
 from bahsic.datasets import make_xor
 from bahsic.kernels import label_kernel
-from bahsic.selectors import PathStep
+from bahsic.path import PathStep
 
 Array = NDArray[np.float64]
 

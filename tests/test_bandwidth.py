@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 
 import oracle
 from bahsic.hsic import hsic, label_weights
-from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, label_kernel
+from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, bandwidth, label_kernel
 
 SCALED = [Gaussian, Laplacian, InverseDistance]
 RNG = np.random.default_rng(3)
@@ -118,3 +118,30 @@ def test_the_smallest_of_equals_is_taken():
 def test_optimise_inside_hsic():
     best = max(hsic(X, Y, Gaussian(resolved_gamma(Gaussian("median"), X) * 2.0**k)) for k in range(-8, 9))
     assert_allclose(hsic(X, Y, Gaussian("optimise")), best, rtol=1e-12)
+
+
+@pytest.mark.parametrize("m", [2, 3, 6, 7, 30])
+@pytest.mark.parametrize("kind", ["distinct", "ties", "mostly equal", "constant"])
+def test_median_of_many_differences_is_found_by_counting(m, kind, monkeypatch):
+    rng = np.random.default_rng(m)
+    x = {
+        "distinct": rng.normal(size=m),
+        "ties": rng.integers(0, 3, m) / 4,
+        "mostly equal": np.where(np.arange(m) < m - 1, 0.5, 3.0),
+        "constant": np.full(m, 2.0),
+    }[kind]
+    expected = Gaussian("median").resolved(x[:, None]).gamma
+    monkeypatch.setattr(bandwidth, "_MOST_PAIRS", 0)
+    assert Gaussian("median").resolved(x[:, None]).gamma == pytest.approx(expected, rel=1e-12)
+
+
+def test_median_of_many_rows_is_that_of_some(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    expected = Gaussian("median").resolved(X).gamma
+    monkeypatch.setattr(bandwidth, "_MOST_PAIRS", 10_000)
+    monkeypatch.setattr(bandwidth, "_SOME_SAMPLES", 200)
+    found = Gaussian("median").resolved(X).gamma
+    assert found == pytest.approx(expected, rel=0.1)
+    assert found != expected
+    weighted = Gaussian("median").resolved(X, sample_weight=np.full(500, 2.0)).gamma
+    assert weighted == pytest.approx(expected, rel=0.1)

@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from bahsic.engine import threads
-from bahsic.engine.executor import map_sum, thread_count
+from bahsic.engine.executor import Placed, map_sum, thread_count
 
 COUNTS = pytest.mark.parametrize("n_jobs", [1, 2, 3])
 
@@ -113,3 +113,41 @@ def test_few_samples_get_one_thread_unless_more_are_asked_for():
     for n_jobs, n_samples, expected in [(None, 10, 1), (2, 10, 2), (None, 10**6, thread_count(None))]:
         with threads(n_jobs, n_samples) as executor:
             assert executor.n_threads == expected
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_few_results_wait_for_their_turn(n_jobs):
+    done = []
+
+    def function(item):
+        done.append(item)
+        return item
+
+    with threads(n_jobs) as executor:
+        stream = executor.stream(function, range(200))
+        for position, result in enumerate(stream):
+            time.sleep(1e-4)  # the others go ahead meanwhile, but not far
+            assert result == position
+            assert len(done) <= position + 1 + 4 * n_jobs
+
+
+@COUNTS
+def test_a_stream_may_be_left_early(n_jobs):
+    done = []
+    with threads(n_jobs) as executor:
+        stream = executor.stream(done.append, range(1000))
+        next(stream)
+        stream.close()
+        assert len(done) <= 1 + 4 * n_jobs + n_jobs
+        assert executor.map(abs, [-1, -2]) == [1, 2]
+
+
+@COUNTS
+def test_placed_parts_are_added_where_they_belong(n_jobs):
+    def function(start):
+        return Placed(start, np.array([1.0, 10.0 * start])), np.array(2.0)
+
+    with threads(n_jobs) as executor:
+        vector, total = map_sum(executor, function, [0, 1, 3], n_samples=6)
+    assert vector.tolist() == [1.0, 1.0, 10.0, 1.0, 30.0, 0.0]
+    assert total == 6.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from bahsic import BAHSIC, FOHSIC, hsic_biased, hsic_unbiased, hsic_variance, selectors
+from bahsic import BAHSIC, FOHSIC, hsic_biased, hsic_unbiased, hsic_variance, selection
 from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, Kernel, Laplacian, Linear, Polynomial, label_kernel
 from selecting import SELECTORS, drawn, order, same_fit, standardised
@@ -371,7 +371,7 @@ def test_everything_may_be_kept(selector, wanted, groups):
 @pytest.mark.parametrize("step", [1, 2, 0.4])
 def test_the_number_of_rounds_is_known_beforehand(selector, options, step, monkeypatch):
     told = []
-    monkeypatch.setattr(selectors, "reported", lambda estimator, steps, n_rounds, X, y: told.append(n_rounds) or steps)
+    monkeypatch.setattr(selection, "reported", lambda estimator, steps, n_rounds, X, y: told.append(n_rounds) or steps)
     for wanted in (2, None):
         assert len(selector(wanted, step=step, **options).fit(*drawn()).path_) == told.pop()
     assert len(selector(keep=range(8), step=step).fit(*drawn()).path_) == told.pop()

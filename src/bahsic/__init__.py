@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bahsic.crossvalidation import BAHSICCV
-    from bahsic.hsic import hsic, hsic_biased, hsic_bound, hsic_unbiased, hsic_variance, hsic_weights
+    from bahsic.hsic import hsic, hsic_biased, hsic_blocks, hsic_bound, hsic_unbiased, hsic_variance, hsic_weights
     from bahsic.independence import HypothesisTest, hsic_interval, hsic_scores, hsic_test
     from bahsic.resampling import SelectionTest, selection_frequencies, selection_test
     from bahsic.selectors import BAHSIC, FOHSIC
@@ -36,6 +36,7 @@ __all__ = [
     "__version__",
     "hsic",
     "hsic_biased",
+    "hsic_blocks",
     "hsic_bound",
     "hsic_interval",
     "hsic_scores",
@@ -55,6 +56,7 @@ _MODULES = {
     "HypothesisTest": "independence",
     "SelectionTest": "resampling",
     "hsic_biased": "hsic",
+    "hsic_blocks": "hsic",
     "hsic_bound": "hsic",
     "hsic_interval": "independence",
     "hsic_scores": "independence",

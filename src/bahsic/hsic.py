@@ -1,133 +1,17 @@
-"""The measure of dependence: estimates, their variance and bound, and the matrix W that makes them linear in K."""
+"""The measure of dependence: estimates, their variance and bound."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bahsic.kernels import Kernel, kernel_from_name, label_kernel
-from bahsic.kernels.rows import Array, FloatArray, as_gram, as_weights, check_same_length, row_blocks
-
-Statistic = Literal["unbiased", "biased"]
-
-_FEWEST_SAMPLES = {"unbiased": 4, "biased": 2}
-
-
-class Gram(Protocol):
-    """An m x m symmetric matrix that is read by blocks."""
-
-    def __len__(self) -> int: ...
-    def block(self, rows: slice, cols: slice) -> FloatArray: ...
-
-
-@dataclass(frozen=True, eq=False)
-class Matrix:
-    """A matrix at hand, read by blocks."""
-
-    values: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def block(self, rows: slice, cols: slice) -> FloatArray:
-        return self.values[rows, cols]
-
-
-@dataclass(frozen=True, eq=False)
-class Centred:
-    """G_ij - reference - shift_i - shift_j: doubly centred (biased), or U-centred (unbiased) off the diagonal."""
-
-    gram: Gram
-    reference: float  # a typical entry, taken off first so that constants cancel exactly
-    shift: FloatArray
-
-    def block(self, rows: slice, cols: slice) -> FloatArray:
-        G = np.subtract(self.gram.block(rows, cols), self.reference, dtype=np.float64)
-        G -= self.shift[rows, None] + self.shift[cols]
-        return G
-
-
-@dataclass(frozen=True, eq=False)
-class Weights:
-    r"""The matrix W with ``HSIC = sum(K * W)`` for every symmetric K, by blocks; made by `label_weights`.
-
-    With frequencies w, m = sum(w), and the centred :math:`\tilde L` of `hsic_weights`:
-    unbiased (e_uhsic) :math:`W_{ij} = (w_i w_j - \delta_{ij} w_i) \tilde L_{ij} / (m (m - 3))`,
-    biased :math:`W_{ij} = w_i w_j \tilde L_{ij} / (m - 1)^2`.
-    """
-
-    centred: Centred
-    statistic: Statistic
-    sample_weight: FloatArray | None
-    scale: float
-
-    def __len__(self) -> int:
-        return len(self.centred.gram)
-
-    def block(self, rows: slice, cols: slice) -> FloatArray:
-        """Rows and columns of W, a new float64 array; slices have a start and a stop."""
-        W = self.centred.block(rows, cols)
-        W *= self.scale
-        w, on_diagonal, samples = self.sample_weight, *_diagonal(rows, cols)
-        diagonal = W[on_diagonal]
-        if w is not None:
-            W *= np.multiply.outer(w[rows], w[cols])
-        if self.statistic == "unbiased":  # a sample makes no pair with itself, but w - 1 with its copies
-            W[on_diagonal] = 0.0 if w is None else diagonal * (w[samples] * (w[samples] - 1))
-        return W
-
-    def factors(self) -> tuple[FloatArray, FloatArray] | None:
-        """Q and B with ``W = Q B Q'`` off the diagonal, where the label kernel is an inner product; else None."""
-        values = getattr(self.centred.gram, "vectors", None)
-        if values is None:
-            return None
-        shift = self.centred.shift
-        Q = np.column_stack([values, np.ones(len(shift)), shift])
-        B = self.scale * np.diag([1.0] * (Q.shape[1] - 2) + [-self.centred.reference, 0.0])
-        B[-1, -2] = B[-2, -1] = -self.scale
-        return (Q if self.sample_weight is None else Q * self.sample_weight[:, None]), B
-
-    def matrix(self) -> FloatArray:
-        """The whole of W, shape (m, m)."""
-        m = len(self)
-        W = np.empty((m, m))
-        for rows in row_blocks(m):
-            W[rows] = self.block(rows, slice(0, m))
-        return W
-
-
-def label_weights(labels: Gram, statistic: Statistic = "unbiased", sample_weight: Any = None) -> Weights:
-    """W of labels whose kernel is evaluated by blocks, see `hsic_weights`.
-
-    Parameters
-    ----------
-    labels : LabelKernel, or anything with a length m and ``block(rows, cols)``
-    statistic : {"unbiased", "biased"}
-    sample_weight : array-like of shape (m,), optional
-        How many times each sample counts.
-
-    Returns
-    -------
-    Weights
-        Cost O(m^2) time, O(m) memory: the row sums of L are all that is kept.
-
-    Examples
-    --------
-    >>> W = label_weights(label_kernel([0, 0, 1, 1]))
-    >>> W.block(slice(0, 2), slice(0, 4)).round(6)
-    array([[ 0.      ,  0.083333, -0.041667, -0.041667],
-           [ 0.083333,  0.      , -0.041667, -0.041667]])
-    """
-    w = as_weights(sample_weight, len(labels))
-    m = float(len(labels) if w is None else w.sum())
-    _check_statistic(statistic, m, weighted=w is not None)
-    scale = 1 / (m * (m - 3)) if statistic == "unbiased" else 1 / (m - 1) ** 2
-    return Weights(centred(labels, statistic, w), statistic, w, scale)
+from bahsic.blocks import Blocks, random_blocks
+from bahsic.kernels import Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
+from bahsic.kernels.rows import FloatArray, as_gram, check_same_length, row_blocks
+from bahsic.weights import Gram, Matrix, Statistic, Weights, centred, label_weights, overflow_reported
 
 
 def hsic_weights(L: Any, statistic: Statistic = "unbiased", sample_weight: Any = None) -> FloatArray:
@@ -282,6 +166,9 @@ def hsic(
     target_kernel: Any = "auto",
     statistic: Statistic = "unbiased",
     sample_weight: Any = None,
+    *,
+    block_size: int | None = None,
+    random_state: Any = None,
 ) -> float:
     """Dependence between data x and labels y: an estimate of HSIC (def_hsic).
 
@@ -298,11 +185,16 @@ def hsic(
         `hsic_unbiased` or `hsic_biased`.
     sample_weight : array-like of shape (m,), optional
         How many times each sample counts; the value is that of the repeated sample.
+    block_size : int, optional
+        The mean over disjoint random blocks of so many samples, see `hsic_blocks`.
+    random_state : int, RandomState or None
+        Who draws the blocks.
 
     Returns
     -------
     float
-        Cost O(m^2 d) time, one m x m matrix of memory (two with gamma="optimise").
+        Cost O(m^2 d) time, one m x m matrix of memory (two with gamma="optimise"); with blocks of B samples
+        O(m B d) and B x B.
 
     Examples
     --------
@@ -311,9 +203,75 @@ def hsic(
     (0.0081, -0.0047)
     """
     labels = label_kernel(y, target_kernel, sample_weight)
+    blocks = random_blocks(len(labels), block_size, random_state, statistic, weighted=sample_weight is not None)
+    if blocks is not None:
+        return math.fsum(_block_values(x, kernel, labels, blocks)) / len(blocks)
     weights = label_weights(labels, statistic, sample_weight)
     _, K = data_kernel(x, kernel, weights)
     return _value(K, labels, statistic, weights)
+
+
+def hsic_blocks(
+    x: Any,
+    y: Any,
+    kernel: Any = "gaussian",
+    target_kernel: Any = "auto",
+    *,
+    block_size: int,
+    random_state: Any = None,
+) -> NDArray[np.float64]:
+    """Unbiased HSIC of each of several disjoint random blocks of samples.
+
+    Their mean is an unbiased estimate at a cost that is linear in m, and their standard deviation over the root of
+    their number its standard error. Blocks hold B or B + 1 samples, together all of them. Classes are counted and
+    the median of labels is taken over all samples; a rule for gamma other than "dimension" is evaluated on 4096.
+
+    Parameters
+    ----------
+    x, y, kernel, target_kernel
+        As for `hsic`.
+    block_size : int
+        B, at least 4.
+    random_state : int, RandomState or None
+        Who draws the blocks.
+
+    Returns
+    -------
+    ndarray of shape (max(1, m // B),)
+        Cost O(m B d) time, B x B memory.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 1000)
+    >>> values = hsic_blocks(x, x**2, block_size=100, random_state=0)
+    >>> print(f"{values.mean():.4f}, standard error {values.std(ddof=1) / len(values) ** 0.5:.4f}")
+    0.0095, standard error 0.0005
+    """
+    labels = label_kernel(y, target_kernel)
+    blocks = random_blocks(len(labels), block_size, random_state)
+    return _block_values(x, kernel, labels, blocks or Blocks.one(len(labels)))
+
+
+def _block_values(x: Any, kernel: Any, labels: LabelKernel, blocks: Blocks) -> NDArray[np.float64]:
+    kernel = kernel_from_name(kernel)
+    X = kernel.rows(x, "x")
+    check_same_length(x=len(X), y=len(labels))
+    some = blocks.some_samples if len(blocks) > 1 else np.arange(len(labels))
+    W = label_weights(labels.of_samples(some)).matrix() if kernel.needs_labels else None
+    resolved = kernel.resolved(_rows_of(X, some, kernel), W)
+
+    def value(samples: NDArray[np.intp]) -> float:
+        K = Matrix(resolved.centrable(_rows_of(X, samples, kernel)))
+        return _value(K, labels.of_samples(samples), "unbiased")
+
+    return np.array([value(samples) for samples in blocks.samples()])
+
+
+def _rows_of(X: Any, samples: NDArray[np.intp], kernel: Kernel) -> Any:
+    """Some samples, in the form that a kernel works on."""
+    if isinstance(kernel, Precomputed):
+        return X[np.ix_(samples, samples)]
+    return X[samples] if isinstance(X, np.ndarray) else [X[i] for i in samples]
 
 
 def data_kernel(x: Any, kernel: Any, weights: Weights) -> tuple[Kernel, Matrix]:
@@ -337,15 +295,6 @@ def estimate_and_variance(K: Gram, L: Gram, sample_weight: Any = None) -> tuple[
     return math.fsum(products), 16 / m * float(np.average(np.square(h - np.average(h, weights=w)), weights=w))
 
 
-@contextmanager
-def _overflow_reported() -> Iterator[None]:
-    try:
-        with np.errstate(over="raise", invalid="raise"):
-            yield
-    except FloatingPointError:
-        raise ValueError("kernel values are too large: HSIC exceeds the range of float64; rescale x or y") from None
-
-
 def _matrices(K: Any, L: Any) -> tuple[Matrix, Matrix]:
     K, L = as_gram(K, "K"), as_gram(L, "L")
     check_same_length(K=len(K), L=len(L))
@@ -356,7 +305,7 @@ def _value(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = Non
     return math.fsum(_row_products(K, L, statistic, weights))
 
 
-@_overflow_reported()
+@overflow_reported()
 def _row_products(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = None) -> FloatArray:
     """Sums over j of centred K_ij times W_ij: centring K too changes no sum over i, and keeps more digits."""
     m = len(L)
@@ -370,46 +319,20 @@ def _row_products(K: Gram, L: Gram, statistic: Statistic, weights: Weights | Non
     return p
 
 
-@_overflow_reported()
-def centred(gram: Gram, statistic: Statistic, w: FloatArray | None = None) -> Centred:
-    """A matrix with its row means taken off, see `Centred`; w are frequencies of the samples."""
-    m = len(gram)
-    ones_or_w = np.ones(m) if w is None else w
-    reference = _typical_entry(gram)
-    sums = np.concatenate([_row_sums(gram, reference, rows, statistic, ones_or_w) for rows in row_blocks(m)])
-    n, total = float(ones_or_w.sum()), float(ones_or_w @ sums)
-    if statistic == "unbiased":
-        return Centred(gram, reference, sums / (n - 2) - total / (2 * (n - 1) * (n - 2)))
-    return Centred(gram, reference, sums / n - total / (2 * n**2))
-
-
-def _typical_entry(gram: Gram) -> float:
-    """Mean of the first row without its diagonal, exact where that is constant."""
-    entries = gram.block(slice(0, 1), slice(1, len(gram)))
-    return float(np.clip(entries.mean(dtype=np.float64), entries.min(), entries.max()))
-
-
-def _row_sums(gram: Gram, reference: float, rows: slice, statistic: Statistic, w: FloatArray) -> FloatArray:
-    """Sums over j of w_j G_ij; unbiased, over the other samples: w_i - 1 copies of sample i remain."""
-    everything = slice(0, len(gram))
-    G = np.subtract(gram.block(rows, everything), reference, dtype=np.float64)
-    if statistic == "unbiased":
-        on_diagonal, samples = _diagonal(rows, everything)
-        diagonal = G[on_diagonal]
-        G[on_diagonal] = 0.0  # rather than subtracting it from the sum, of which it may be the largest part
-        return G @ w + (w[samples] - 1) * diagonal
-    return G @ w
-
-
-def _diagonal(rows: slice, cols: slice) -> tuple[tuple[Array, Array], Array]:
-    """Where the diagonal of the whole matrix lies in a block, and of which samples."""
-    samples = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
-    return (samples - rows.start, samples - cols.start), samples
-
-
-def _check_statistic(statistic: str, m: float, *, weighted: bool) -> None:
-    if statistic not in _FEWEST_SAMPLES:
-        raise ValueError(f"statistic is {statistic!r}; accepted: 'unbiased', 'biased'")
-    if m < _FEWEST_SAMPLES[statistic]:
-        found = f"sample_weight sums to {m:g} samples" if weighted else f"there are {m:g} samples"
-        raise ValueError(f"{found}; accepted: at least 4 for statistic='unbiased', at least 2 for statistic='biased'")
+__all__ = [
+    "Gram",
+    "Matrix",
+    "Statistic",
+    "Weights",
+    "centred",
+    "data_kernel",
+    "estimate_and_variance",
+    "hsic",
+    "hsic_biased",
+    "hsic_blocks",
+    "hsic_bound",
+    "hsic_unbiased",
+    "hsic_variance",
+    "hsic_weights",
+    "label_weights",
+]

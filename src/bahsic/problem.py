@@ -8,9 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
+from sklearn import get_config
+from sklearn.utils import _safe_indexing, check_array
 
-from bahsic.engine.columns import check_mixture
+from bahsic.blocks import block_weights, random_blocks
+from bahsic.engine.columns import Columns, check_mixture, mixed_columns
+from bahsic.engine.plan import BYTES
+from bahsic.engine.sources import Source, check_entries, source_of
+from bahsic.hsic import Weights, label_weights
 from bahsic.kernels import Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.rows import FloatArray, as_weights
@@ -34,12 +39,36 @@ class Problem:
     labels : LabelKernel
     weights : ndarray of shape (m,) or None
         How often each sample counts, all of them positive.
+    order : ndarray of int of shape (m,), or None
+        The samples of the table, where not all of them or in another order; that of labels and weights.
+    starts : tuple of int
+        Where blocks of samples begin, in this order.
     """
 
     kernel: Kernel
     table: Table
     labels: LabelKernel
     weights: FloatArray | None
+    order: Indices | None = None
+    starts: tuple[int, ...] = (0,)
+
+    def columns(self, *, standardize: bool) -> tuple[Columns, NDArray[np.bool_]]:
+        """The columns as the kernel sees them, and which are constant."""
+        table = self.table
+        return mixed_columns(
+            table.values,
+            table.categorical,
+            self.kernel,
+            standardize=standardize,
+            weights=self.weights,
+            order=self.order,
+        )
+
+    def label_weights(self, statistic: Any) -> Weights:
+        """W of the labels."""
+        if len(self.starts) > 1:
+            return block_weights(self.labels, self.starts)
+        return label_weights(self.labels, statistic, self.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,18 +105,20 @@ class FeatureUnits:
 def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
     """The problem that the parameters of a selector, data and labels pose; samples that don't count are left out."""
     kernel = _checked_kernel(selector)
-    table = as_table(X, selector.categorical_features, selector.missing)
+    table = _table(selector, X)
     neutral = selector.missing == "neutral"
     categories = bool(table.categorical.any())
     check_mixture(kernel, categories=categories, missing=neutral, standardize=selector.standardize)
     m = table.values.shape[0]
     w = as_weights(sample_weight, m)
+    order = None
     if w is not None and not w.all():
-        present = np.flatnonzero(w)
-        y, w = _labels_of(y, present, selector.target_kernel), w[present]
-        table = replace(table, values=table.values[present])
+        order = np.flatnonzero(w)
+        y, w = _labels_of(y, order, selector.target_kernel), w[order]
+        if not isinstance(table.values, Source):
+            table, order = replace(table, values=table.values[order]), None
     labels = label_kernel(y, selector.target_kernel, w)
-    if table.values.shape[0] != len(labels):
+    if (table.values.shape[0] if order is None else len(order)) != len(labels):
         raise ValueError(f"X has {m} samples, y has {len(labels)}; accepted: the same number in both")
     found = m if w is None else float(w.sum())
     if found < _FEWEST_SAMPLES[selector.statistic]:
@@ -95,7 +126,28 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
             f"X has n_samples={found:g}; accepted: at least 4 for statistic='unbiased', "
             "at least 2 for statistic='biased'"
         )
-    return Problem(kernel, table, labels, w)
+    blocks = random_blocks(m, selector.block_size, selector.random_state, selector.statistic, weighted=w is not None)
+    if blocks is None:
+        return Problem(kernel, table, labels, w, order)
+    return Problem(kernel, table, labels.of_samples(blocks.order), None, blocks.order, blocks.starts)
+
+
+def _table(selector: Any, X: Any) -> Table:
+    """The data as a table, or where they stay in a file, what it says of them."""
+    source = source_of(X)
+    if source is None:
+        return as_table(X, selector.categorical_features, selector.missing)
+    check_array(np.broadcast_to(0.0, source.shape), input_name="X")
+    if 64 * BYTES * source.shape[0] * source.shape[1] <= get_config()["working_memory"] * 2**20:
+        values = source.read(slice(0, source.shape[0]), slice(0, source.shape[1]))
+        return as_table(values, selector.categorical_features, selector.missing)
+    if selector.categorical_features is not None or selector.missing != "error":
+        raise ValueError(
+            f"categorical_features is {selector.categorical_features!r}, missing is {selector.missing!r}; accepted "
+            "where X is a memmap, a zarr or a dask array that is read piece by piece: None and 'error'"
+        )
+    check_entries(source)
+    return Table(source, np.zeros(source.shape[1], dtype=bool), None, {})
 
 
 def _checked_kernel(selector: Any) -> Kernel:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, Protocol
 
@@ -50,12 +50,15 @@ class Step:
         That kernel.
     changed : ndarray of int
         The features that left or entered, in order.
+    following : ndarray of int
+        Those that enter next, which a forward search knows already.
     """
 
     subset: Indices
     score: float
     kernel: Any
     changed: Indices
+    following: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
 
 def round_size(step: float, remaining: int) -> int:
@@ -71,7 +74,11 @@ def round_size(step: float, remaining: int) -> int:
 
 
 def backward(
-    scorer: Scorer, constant: NDArray[np.bool_], step: float, kept: NDArray[np.bool_] | None = None
+    scorer: Scorer,
+    constant: NDArray[np.bool_],
+    step: float,
+    kept: NDArray[np.bool_] | None = None,
+    after: Step | None = None,
 ) -> Iterator[Step]:
     """Eliminate all features, the least relevant ones first (the paper's algorithm BAHSIC).
 
@@ -84,6 +91,8 @@ def backward(
         See `round_size`.
     kept : ndarray of bool of shape (n_features,), optional
         Features that never leave.
+    after : Step, optional
+        Go on after this round of an earlier search; the scorer is in the state that it had then.
 
     Yields
     ------
@@ -92,7 +101,9 @@ def backward(
     """
     stay = np.zeros(len(constant), dtype=bool) if kept is None else kept
     subset = np.arange(len(constant))
-    if stay.all():
+    if after is not None:
+        subset = np.setdiff1d(after.subset, after.changed, assume_unique=True)
+    elif stay.all():
         ranked = scorer.score(subset)
         yield Step(subset, ranked.score, ranked.kernel, subset[:0])
     while not stay[subset].all():
@@ -111,6 +122,7 @@ def forward(
     step: float,
     n_features: int,
     kept: NDArray[np.bool_] | None = None,
+    after: Step | None = None,
 ) -> Iterator[Step]:
     """Select features, the most relevant ones first.
 
@@ -125,6 +137,8 @@ def forward(
         How many features are wanted.
     kept : ndarray of bool of shape (n_features,), optional
         Features that are there from the beginning.
+    after : Step, optional
+        As for `backward`; not the last round.
 
     Yields
     ------
@@ -133,15 +147,18 @@ def forward(
     """
     subset = np.empty(0, dtype=np.intp) if kept is None else np.flatnonzero(kept)
     entering = subset[:0]
+    if after is not None:
+        subset, entering = np.union1d(after.subset, after.following), after.following
     while len(subset) < n_features:
         outside = np.setdiff1d(np.arange(len(constant)), subset, assume_unique=True)
         count = min(round_size(step, len(outside)), n_features - len(subset))
         candidates, idle = outside[~constant[outside]], outside[constant[outside]]
         wanted = min(count, len(candidates))
         ranked = scorer.entering(subset, candidates, wanted)
+        following = np.concatenate([ranked.features, idle[: count - wanted]])
         if len(entering):
-            yield Step(subset, ranked.score, ranked.kernel, entering)
-        entering = np.concatenate([ranked.features, idle[: count - wanted]])
+            yield Step(subset, ranked.score, ranked.kernel, entering, following)
+        entering = following
         subset = np.union1d(subset, entering)
     final = scorer.score(subset)
     yield Step(subset, final.score, final.kernel, entering)

@@ -27,6 +27,10 @@ _CHUNK_ENTRIES = 2**13
 # Entries of the matrices that are kept at a time, for kernels without factors.
 _MATRIX_ENTRIES = 2**24
 
+# About the number of factors of a feature; and beyond so many samples two m x m matrices take more than 16 GB.
+_TYPICAL_RANK = 20
+_MOST_SAMPLES = 32_000
+
 
 def redundancy(
     X: Any,
@@ -163,8 +167,15 @@ def _cosines(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> A
         gammas = np.array([float(kernel.resolved(x[:, None], None, w).gamma) for x in XT])  # type: ignore[arg-type]
         if have_factors(XT, gammas).all():
             chunks = _slices(k, max(1, _CHUNK_ENTRIES // m))
-            factors = [_unit_factors(XT[chunk], gammas[chunk], w) for chunk in chunks]
-            return _table(chunks, factors.__getitem__, _squared_products)
+            if k * m * _TYPICAL_RANK <= _MATRIX_ENTRIES:
+                factors = [_unit_factors(XT[chunk], gammas[chunk], w) for chunk in chunks]
+                return _table(chunks, factors.__getitem__, _squared_products)
+            return _table(chunks, lambda i: _unit_factors(XT[chunks[i]], gammas[chunks[i]], w), _squared_products)
+    if m > _MOST_SAMPLES:
+        raise ValueError(
+            f"X has {m} samples and the kernel on single features is {kernel!r}; accepted for redundancy of more than "
+            f"{_MOST_SAMPLES} samples: a Gaussian kernel on numbers, whose matrices have short factors"
+        )
     chunks = _slices(k, max(1, _MATRIX_ENTRIES // m**2))
 
     def matrices(i: int) -> Array:

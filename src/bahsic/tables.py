@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from bahsic.engine.sources import Source
 from bahsic.kernels.rows import Array, FloatArray
 
 Names = NDArray[np.object_] | None
@@ -29,7 +30,7 @@ class Table:
 
     Attributes
     ----------
-    values : ndarray or csc_array of shape (m, d)
+    values : ndarray, csc_array or Source of shape (m, d)
         Numbers; in a categorical column the codes 0, 1, ... of its categories. NaN where an entry is missing.
     categorical : ndarray of bool of shape (d,)
     names : ndarray of str of shape (d,), or None
@@ -38,7 +39,7 @@ class Table:
         For each categorical column the categories that occur, in the order of their codes.
     """
 
-    values: FloatArray | sparse.csc_array
+    values: FloatArray | sparse.csc_array | Source
     categorical: NDArray[np.bool_]
     names: Names
     categories: dict[int, Array]

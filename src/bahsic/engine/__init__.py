@@ -74,7 +74,7 @@ def scorer_for(
         return PolynomialScorer(data, kernel, weights, executor, plan, units, degree=degree, coef0=coef0)
     if type(kernel) is Laplacian:
         return LaplacianScorer(data, kernel, weights, executor, plan, units)
-    return GenericScorer(data, kernel, weights, units)
+    return GenericScorer(data, kernel, weights, executor, plan, units)
 
 
 __all__ = ["Columns", "Executor", "Plan", "Ranked", "Scorer", "scorer_for", "threads", "tile_plan"]

@@ -11,24 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bahsic.engine.sources import Source
 from bahsic.engine.sparse_rows import SparseRows
+from bahsic.engine.standard import prepared_columns
+from bahsic.engine.stored_rows import StoredRows
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Rows = Array | SparseRows | StoredRows
 
-# Squares of larger values leave the range of float64.
-_LARGEST = 1e150
+# Columns, and their entries, that are worked on at a time where one pass over all of them needs memory of its own.
+_BLOCK, _BLOCK_ENTRIES = 1024, 1 << 22
 
-# Smaller values may leave it too: differences may be 1e-16 of the values.
-_SMALLEST = 1e-130
-
-# Rows that are worked on at a time where one pass over all columns needs memory of its own.
-_BLOCK = 1024
-
-# Entries of sparse columns that are made dense at a time.
+# Entries of columns that are made at a time, where they are not at hand.
 _PORTION = 1 << 21
 
 
@@ -41,7 +39,7 @@ class Columns:
 
     Attributes
     ----------
-    data : ndarray of shape (n_features, n_samples), or SparseRows
+    data : ndarray of shape (n_features, n_samples), SparseRows or StoredRows
         Numbers, or codes of categories; NaN where an entry is missing.
     different : ndarray of shape (n_features,)
         What two different categories contribute; zero for numbers.
@@ -51,13 +49,13 @@ class Columns:
         Whether entries are missing.
     """
 
-    data: Array | SparseRows
+    data: Rows
     different: Array
     neutral: Array
     missing: NDArray[np.bool_]
 
     @staticmethod
-    def plain(XT: Array | SparseRows) -> Columns:
+    def plain(XT: Rows) -> Columns:
         """Complete columns of numbers."""
         n = XT.shape[0]
         return Columns(XT, np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool))
@@ -78,22 +76,28 @@ class Columns:
         found: NDArray[np.bool_] = self.missing | (self.different > 0)
         return found
 
-    def rows(self, features: Indices | slice, out: Array | None = None) -> Array:
-        """Some columns, a row each, in new memory or in ``out``."""
+    def rows(self, features: Indices | slice, out: Array | None = None, samples: slice | None = None) -> Array:
+        """Some columns, a row each, in new memory or in ``out``; of all samples, or of a range of them."""
         if isinstance(features, slice):
             features = np.arange(*features.indices(self.n_features))
-        if isinstance(self.data, SparseRows):
-            return self.data.rows(features, out)
+        if not isinstance(self.data, np.ndarray):
+            return self.data.rows(features, out, samples)
+        data = self.data if samples is None else self.data[:, samples]
         # A mode other than "raise" spares numpy a copy of the output.
-        return np.take(self.data, features, axis=0, out=out, mode="clip")
+        return np.take(data, features, axis=0, out=out, mode="clip")
 
     def blocks(self, size: int = _BLOCK) -> list[slice]:
         """Ranges of features that cover all."""
+        size = max(1, min(size, _BLOCK_ENTRIES // self.n_samples))
         return [slice(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
 
-    def portions(self, features: Indices) -> list[Indices]:
-        """Features in parts of which the rows fit into a block of memory: all at once where the data are dense."""
-        height = len(features) + 1 if isinstance(self.data, np.ndarray) else max(1, _PORTION // self.n_samples)
+    def portions(self, features: Indices, n_samples: int | None = None) -> list[Indices]:
+        """Features in parts of which the rows, of all samples or of so many, fit into a block of memory.
+
+        All at once where these are at hand.
+        """
+        at_hand = isinstance(self.data, np.ndarray) and n_samples is None
+        height = len(features) + 1 if at_hand else max(1, _PORTION // (n_samples or self.n_samples))
         return [features[start : start + height] for start in range(0, max(1, len(features)), height)]
 
     @cached_property
@@ -110,13 +114,13 @@ class Columns:
 
     def of_samples(self, samples: Indices) -> Columns:
         """The same columns for some samples only."""
-        data = self.data.of_samples(samples) if isinstance(self.data, SparseRows) else self.data[:, samples]
+        data = self.data[:, samples] if isinstance(self.data, np.ndarray) else self.data.of_samples(samples)
         return replace(self, data=data)
 
     def in_unit(self, exponent: int) -> Columns:
         """The same columns in the unit 2**exponent, for kernels of squared differences."""
         different, neutral = (np.ldexp(values, -2 * exponent) for values in (self.different, self.neutral))
-        if isinstance(self.data, SparseRows):
+        if not isinstance(self.data, np.ndarray):
             return Columns(self.data.scaled(-exponent), different, neutral, self.missing)
         data = self.data.copy()
         numbers = self.different == 0
@@ -167,72 +171,14 @@ def check_mixture(kernel: Kernel, *, categories: bool, missing: bool, standardiz
         )
 
 
-def prepared_columns(
-    X: NDArray[Any], kernel: Kernel, *, standardize: bool, weights: NDArray[Any] | None = None
-) -> tuple[Array, NDArray[np.bool_]]:
-    """A new array with a feature in each row, standardised if asked for, and which are constant.
-
-    Where features are not standardised, they are still centred for kernels of differences, which
-    changes nothing but the rounding errors. Missing entries (NaN) stay, and take no part in means.
-    Weights are frequencies of the samples, all of them positive.
-    """
-    XT = np.array(X.T, dtype=np.float64, order="C")
-    complete = not np.isnan(XT.sum()) or not np.isnan(XT).any()
-    if complete:
-        return _standardised(XT, kernel, standardize, weights, None)
-    observed = ~np.isnan(XT)
-    fill = np.take_along_axis(XT, observed.argmax(axis=1)[:, None], axis=1)  # a value of the column: no new extremes
-    XT = np.where(observed, XT, fill)
-    counts = observed * (1.0 if weights is None else weights)
-    XT, constant = _standardised(XT, kernel, standardize, None, counts)
-    XT[~observed] = np.nan
-    return XT, constant
-
-
-def _standardised(
-    XT: Array, kernel: Kernel, standardize: bool, weights: NDArray[Any] | None, counts: Array | None
-) -> tuple[Array, NDArray[np.bool_]]:
-    """Work on XT in place; ``counts`` are weights of single entries, which take the place of ``weights``."""
-    constant = XT.min(axis=1) == XT.max(axis=1)
-    if not standardize:
-        largest = float(max(XT.max(), -XT.min()))
-        if largest > _LARGEST:
-            raise ValueError(f"X has values up to {largest:.3g}; accepted with standardize=False: up to {_LARGEST:g}")
-        if isinstance(kernel, ScaledKernel):
-            XT -= _means(XT, weights, counts)[:, None]
-            XT[constant] = 0.0
-        return XT, constant
-    peaks = np.maximum(XT.max(axis=1), -XT.min(axis=1))
-    extreme = (peaks > _LARGEST) | (peaks < _SMALLEST)
-    if extreme.any():  # a power of two is exact, and out of the way of overflow and underflow
-        XT[extreme] = np.ldexp(XT[extreme], -np.frexp(peaks[extreme])[1][:, None])
-    for _ in range(2):  # the second time takes off what rounding left of a large mean
-        XT -= _means(XT, weights, counts)[:, None]
-    deviations = np.sqrt(_mean_squares(XT, weights, counts))
-    XT /= np.where(constant, 1.0, deviations)[:, None]
-    XT[constant] = 0.0
-    return XT, constant
-
-
-def _means(XT: Array, weights: NDArray[Any] | None, counts: Array | None) -> Array:
-    if counts is not None:
-        return np.asarray(np.vecdot(XT, counts) / counts.sum(axis=1))
-    return np.asarray(XT.mean(axis=1) if weights is None else XT @ (weights / weights.sum()))
-
-
-def _mean_squares(XT: Array, weights: NDArray[Any] | None, counts: Array | None) -> Array:
-    if weights is None and counts is None:
-        return np.asarray(np.vecdot(XT, XT) / XT.shape[1])
-    return _means(np.square(XT), weights, counts)
-
-
 def mixed_columns(
-    X: NDArray[Any] | sparse.csc_array,
+    X: NDArray[Any] | sparse.csc_array | Source,
     categorical: NDArray[np.bool_],
     kernel: Kernel,
     *,
     standardize: bool,
     weights: NDArray[Any] | None = None,
+    order: Indices | None = None,
 ) -> tuple[Columns, NDArray[np.bool_]]:
     """The columns of a table, standardised if asked for, and which are constant.
 
@@ -248,14 +194,21 @@ def mixed_columns(
         Two different categories contribute so much that this is the mean contribution of such a column, too.
     weights : ndarray of shape (n_samples,), optional
         Frequencies, all of them positive.
+    order : ndarray of int of shape (n_samples,), optional
+        The order in which the samples come; not with weights.
     """
     data: Array | SparseRows
+    if isinstance(X, Source):
+        stored, constant = StoredRows.standardised(X, kernel, weights, standardize=standardize, order=order)
+        return Columns.plain(stored), constant
     if sparse.issparse(X):
+        X = X if order is None else X[order]
         data, constant = SparseRows.standardised(X, weights, standardize=standardize)
         missing = data.missing
     else:
-        XT, constant = prepared_columns(X, kernel, standardize=standardize, weights=weights)
-        XT[categorical] = X.T[categorical]
+        XT, constant = prepared_columns(X, kernel, standardize=standardize, weights=weights, order=order)
+        if categorical.any():
+            XT[categorical] = (X if order is None else X[order]).T[categorical]
         data, missing = XT, np.isnan(XT.sum(axis=1))
     check_mixture(kernel, categories=bool(categorical.any()), missing=bool(missing.any()), standardize=standardize)
     if not isinstance(kernel, ScaledKernel):  # the mean of x x' is zero, as is the product with zero

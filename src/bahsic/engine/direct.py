@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.columns import Columns
 from bahsic.engine.diagonal import Diagonal
-from bahsic.engine.executor import Executor, map_sum
+from bahsic.engine.executor import Executor, Sums, map_sum
+from bahsic.engine.gram import KernelBlocks
 from bahsic.engine.groups import Units, scores_by_pairs
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs
@@ -52,14 +54,23 @@ class LaplacianScorer(Scorer):
         self._executor = executor
         self._diagonal = Diagonal(weights, columns)
 
+    def state(self) -> dict[str, Any]:
+        """What the next round depends on."""
+        return {"pairs": self._pairs.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another search was."""
+        if state["pairs"]:
+            self._pairs.restore(state["pairs"])
+
     def _score(self, columns: Indices, kernel: Kernel) -> float:
-        gamma = gamma_of(kernel)
-        self._pairs.move(columns)
+        gamma, pairs = gamma_of(kernel), self._pairs
+        pairs.move(columns)
         self._diagonal.move(columns)
 
-        def tile_score(index: int) -> tuple[Array, ...]:
-            K = np.exp(-gamma * self._pairs.totals(index))
-            return (np.array(2 * np.vdot(K, self._pairs.weights(index))),)
+        def tile_score(index: int) -> Sums:
+            K = np.exp(-gamma * pairs.totals(index))
+            return (np.array(2 * np.vdot(K, pairs.weights(index))),)
 
         (score,) = map_sum(self._executor, tile_score, range(len(self._pairs.plan.tiles)))
         self._pairs.settle()
@@ -108,11 +119,11 @@ class LaplacianScorer(Scorer):
 
     def _scores(self, gamma: float, features: Indices, *, leaving: bool) -> Intervals:
         safe = gamma * self.columns.ranges[features] <= _MAX_EXPONENT
-        columns = self.columns.rows(features)
+        columns, pairs = self.columns.rows(features), self._pairs
 
-        def tile_scores(index: int) -> tuple[Array, ...]:
-            tile, take = self._pairs.plan.tiles[index], self._pairs.scratch.take
-            D, W = self._pairs.totals(index), self._pairs.weights(index)
+        def tile_scores(index: int) -> Sums:
+            tile, take = pairs.plan.tiles[index], pairs.scratch.take
+            D, W = pairs.totals(index), pairs.weights(index)
             sums = np.zeros((2, len(features)))
             for rows in strips(tile.shape):
                 shape = D[rows].shape
@@ -133,7 +144,7 @@ class LaplacianScorer(Scorer):
                     sums[1, position] += np.abs(M, out=M).sum()
             return (sums,)
 
-        values, sizes = 2 * map_sum(self._executor, tile_scores, range(len(self._pairs.plan.tiles)))[0]
+        values, sizes = 2 * map_sum(self._executor, tile_scores, range(len(pairs.plan.tiles)))[0]
         return Intervals(values, self._rounding(gamma) * sizes)
 
 
@@ -147,14 +158,44 @@ def _laplacian_factor(left: Array, right: Array, a: float, out: Array, other: Ar
 class GenericScorer(Scorer):
     """Scores for any kernel, by its whole matrix for each candidate: correct, and slow."""
 
+    def __init__(
+        self,
+        columns: Columns,
+        kernel: Kernel,
+        weights: Weights,
+        executor: Executor,
+        plan: Plan,
+        units: Units | None = None,
+    ) -> None:
+        super().__init__(columns, kernel, weights, units)
+        self._executor, self._plan = executor, plan
+
     @cached_property
     def _matrix(self) -> Array:
         return np.asarray(self.weights.matrix(), dtype=np.float64)
 
     def _products(self, columns: Indices, kernel: Kernel) -> tuple[float, float]:
         """The score of a subset, and the sum of the magnitudes of its terms."""
+        if not self._plan.keep:
+            return self._products_by_tiles(columns, kernel)
         K = kernel(np.ascontiguousarray(self.columns.rows(columns).T)) * self._matrix
         return float(K.sum()), float(np.abs(K).sum())
+
+    def _products_by_tiles(self, columns: Indices, kernel: Kernel) -> tuple[float, float]:
+        """The same for a matrix that does not fit into memory."""
+        tiles, weights = self._plan.tiles, self.weights
+        K = KernelBlocks(self.columns, columns, kernel, self._plan.budget / 4)
+
+        def products(index: int) -> Sums:
+            tile = tiles[index]
+            M = K.block(tile.rows, tile.cols) * weights.block(tile.rows, tile.cols)
+            if tile.on_diagonal:  # below the diagonal are pairs of other tiles, above it pairs that count twice
+                square = M[:, : len(M)]
+                M[:, : len(M)] = np.triu(square, 1) + np.diag(np.diagonal(square)) / 2
+            return (2 * np.array([M.sum(), np.abs(M).sum()]),)
+
+        score, size = map_sum(self._executor, products, range(len(tiles)))[0]
+        return float(score), float(size)
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         return self._products(columns, kernel)[0]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import cache, reduce
-from typing import Protocol, TypeVar
+from functools import cache
+from threading import Condition
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,18 +17,30 @@ from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Sums = tuple[NDArray[np.float64], ...]
 
+
+class Placed(NamedTuple):
+    """A part of a vector over all samples, from sample ``start`` on."""
+
+    start: int
+    values: NDArray[Any]
+
+
+Sums = tuple[NDArray[np.float64] | Placed, ...]
 
 _SWITCH_INTERVAL = 5e-4  # seconds
 _WORTH_THREADS = 1000  # samples
+_WINDOW = 4  # results that may wait for their turn, for each worker
 
 
 class Executor(Protocol):
     """Applies a function to items and returns the results in the order of the items."""
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """Results in the order of the items."""
+        """Results in the order of the items; the function runs in this process and may write into shared arrays."""
+
+    def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """The same one by one, few of them in memory; the function may run anywhere, and has no effects."""
 
 
 @cache
@@ -64,35 +76,93 @@ class ThreadExecutor:
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Results in the order of the items."""
-        waiting = deque(enumerate(items))
-        results: dict[int, Result] = {}
+        return list(self.stream(function, items))
 
-        def work() -> None:
-            while (task := _next(waiting)) is not None:
-                index, item = task
-                try:
-                    results[index] = function(item)
-                except BaseException:
-                    waiting.clear()  # nobody wants the rest
-                    raise
-
-        n_helpers = min(self.n_threads, len(waiting)) - 1
-        helpers = [self._pool.submit(work) for _ in range(n_helpers)] if self._pool else []
+    def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Results in the order of the items, at most a few for each thread in memory."""
+        waiting = list(items)
+        if self._pool is None or len(waiting) < 2:
+            yield from map(function, waiting)
+            return
+        queue = _Queue(function, waiting, _WINDOW * self.n_threads)
+        helpers = [self._pool.submit(queue.work) for _ in range(min(self.n_threads, len(waiting)) - 1)]
         try:
-            work()
+            yield from queue.results()
         finally:
+            queue.stop()
             wait(helpers)
-        for helper in helpers:
-            helper.result()
-        return [results[index] for index in range(len(results))]
 
 
-def _next(waiting: deque[tuple[int, Item]]) -> tuple[int, Item] | None:
-    """The next one, or None; asking first would leave time for another thread to take the last one."""
-    try:
-        return waiting.popleft()
-    except IndexError:
-        return None
+class _Queue(Generic[Item, Result]):
+    """Items for several threads, whose results leave in the order of the items."""
+
+    def __init__(self, function: Callable[[Item], Result], items: list[Item], window: int) -> None:
+        self._function, self._items, self._window = function, items, window
+        self._results: dict[int, Result] = {}
+        self._taken = self._given = 0
+        self._error: BaseException | None = None
+        self._changed = Condition()
+
+    def work(self) -> None:
+        """Work on items until none is left, or an error has occurred."""
+        while (index := self._take(may_wait=True)) is not None:
+            self._compute(index)
+
+    def results(self) -> Iterator[Result]:
+        """Results in order; the calling thread works too, where the next one isn't there yet."""
+        for position in range(len(self._items)):
+            while not self._ready(position):
+                index = self._take(may_wait=False)
+                if index is not None:
+                    self._compute(index)
+            yield self._give(position)
+
+    def stop(self) -> None:
+        """Leave the rest of the items."""
+        with self._changed:
+            self._taken = len(self._items)
+            self._changed.notify_all()
+
+    def _take(self, *, may_wait: bool) -> int | None:
+        """The next item, or None: where none is left or, unless waiting is allowed, where the window is full."""
+        with self._changed:
+            if may_wait:
+                self._changed.wait_for(lambda: self._taken - self._given < self._window or self._exhausted)
+            if self._exhausted or self._taken - self._given >= self._window:
+                return None
+            self._taken += 1
+            return self._taken - 1
+
+    @property
+    def _exhausted(self) -> bool:
+        return self._taken >= len(self._items)
+
+    def _compute(self, index: int) -> None:
+        try:
+            result = self._function(self._items[index])
+        except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
+            with self._changed:
+                self._error = self._error or error
+            self.stop()  # nobody wants the rest
+            return
+        with self._changed:
+            self._results[index] = result
+            self._changed.notify_all()
+
+    def _ready(self, position: int) -> bool:
+        """Whether a result is there; waits for it where another thread has the last items."""
+        with self._changed:
+            if self._exhausted or self._taken - self._given >= self._window:
+                self._changed.wait_for(lambda: position in self._results or self._error is not None)
+            if self._error is not None:
+                raise self._error
+            return position in self._results
+
+    def _give(self, position: int) -> Result:
+        with self._changed:
+            self._given += 1
+            self._changed.notify_all()
+            return self._results.pop(position)
 
 
 @contextmanager
@@ -122,10 +192,20 @@ def _fair_switching() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def map_sum(executor: Executor, function: Callable[[Item], Sums], items: Iterable[Item]) -> Sums:
-    """Sum of the arrays that ``function`` returns for each item, added in the order of the items."""
+def map_sum(
+    executor: Executor, function: Callable[[Item], Sums], items: Iterable[Item], n_samples: int = 0
+) -> tuple[NDArray[Any], ...]:
+    """Sum of the arrays that ``function`` returns for each item, added in the order of the items.
 
-    def added(total: Sums, part: Sums) -> Sums:
-        return tuple(left + right for left, right in zip(total, part, strict=True))
-
-    return reduce(added, executor.map(function, items))
+    A `Placed` array is added to its part of a vector over all ``n_samples`` samples.
+    """
+    totals: list[NDArray[Any]] = []
+    for part in executor.stream(function, items):
+        if not totals:
+            totals = [np.zeros(n_samples if isinstance(one, Placed) else one.shape) for one in part]
+        for total, one in zip(totals, part, strict=True):
+            if isinstance(one, Placed):
+                total[one.start : one.start + len(one.values)] += one.values
+            else:
+                total[...] += one
+    return tuple(totals)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.columns import contributions
-from bahsic.engine.executor import map_sum
+from bahsic.engine.executor import Sums, map_sum
 from bahsic.engine.families import (
     Discrete,
     Family,
@@ -33,9 +33,10 @@ from bahsic.engine.gaussian_groups import GroupChanges
 from bahsic.engine.groups import Units
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.plan import PANEL_HEIGHT
+from bahsic.engine.rest import Form, Rest
 from bahsic.engine.separable import expansion, is_expandable
 from bahsic.engine.setting import GaussianSetting
-from bahsic.engine.tile import INNER, exponential_sum, quadratic_forms, row_sums, strips
+from bahsic.engine.tile import INNER, quadratic_forms, strips
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -110,12 +111,15 @@ class GaussianRound(GroupChanges):
     ) -> None:
         self._pairs, self._executor, self._setting = setting.pairs, setting.executor, setting
         self._tiles = setting.pairs.plan.tiles
-        self.gamma, self._own_gamma = gamma, own_gamma
+        self.gamma = gamma
         self.a = gamma if leaving else -gamma
-        self._centre = centre
         self._kappa = float(np.exp(-gamma * centre)) if setting.low_rank.Q.shape[1] else 0.0
         self.spread = spread
-        sums, magnitudes, own = map_sum(self._executor, self._form, range(len(self._tiles)))
+        self._rest = Rest(setting.pairs, gamma, self._kappa, setting.kept)
+        form = Form(self._rest, own_gamma, centre)
+        n_samples = setting.pairs.columns.n_samples
+        found = map_sum(self._executor, form, range(len(self._tiles)), n_samples)
+        sums, magnitudes, own = found[0] + found[1], found[2] + found[3], found[4]
         self._pairs.settle()
         sums += self._kappa * setting.low_rank.sums
         # The magnitudes were summed in float32, where small ones may have vanished.
@@ -126,50 +130,6 @@ class GaussianRound(GroupChanges):
         self._matrices = Matrices(sums, magnitudes, self._kappa, setting.low_rank, floor)
         self.score = float(sums.sum())
         self.own_score = 2 * float(own)
-
-    def _form(self, index: int) -> tuple[Array, ...]:
-        """Row sums of M and of abs(R) on one tile, and its part of the own score; R is kept."""
-        tile, take = self._tiles[index], self._pairs.scratch.take
-        D, W = self._pairs.totals(index), self._pairs.weights(index)
-        R, R32 = self._matrix(index, np.float64), self._matrix(index, np.float32)
-        magnitudes = take("magnitudes", tile.shape, np.float32)
-        sums, own = np.zeros(tile.n_samples), 0.0
-        for rows in strips(tile.shape):
-            K = np.multiply(D[rows], -self.gamma, out=take("first", D[rows].shape))
-            np.exp(K, out=K)
-            np.subtract(K, self._kappa, out=R[rows])
-            R[rows] *= W[rows]
-            R32[rows] = R[rows]
-            np.abs(R32[rows], out=magnitudes[rows])
-            sums[tile.rows][rows] += R[rows] @ np.ones(tile.shape[1])
-            sums[tile.cols] += np.ones(len(K)) @ R[rows]
-            if self._own_gamma is not None:
-                M = np.multiply(K, W[rows], out=K) if self._kappa else R[rows]
-                shift = self.gamma - self._own_gamma
-                part = exponential_sum(M, D[rows], self._centre, shift, self._pairs.scratch)
-                own += part * np.exp(shift * self._centre)
-        return sums, row_sums(magnitudes, tile), np.array(own)
-
-    def _matrix(self, index: int, dtype: Any) -> NDArray[Any]:
-        """Memory for R on one tile: kept from round to round, or valid until the next call."""
-        tile, name = self._tiles[index], np.dtype(dtype).name
-        if not self._pairs.plan.keep:
-            return self._pairs.scratch.take(name, tile.shape, dtype)
-        kept = self._setting.kept
-        if (index, name) not in kept:
-            kept[index, name] = np.empty(tile.shape, dtype)
-        return kept[index, name]
-
-    def _rest(self, index: int, dtype: Any) -> NDArray[Any]:
-        """R on one tile, recomputed where it is not kept."""
-        if self._pairs.plan.keep:
-            return self._matrix(index, dtype)
-        R = np.multiply(self._pairs.totals(index), -self.gamma, out=self._matrix(index, np.float64))
-        np.exp(R, out=R)
-        R -= self._kappa
-        R *= self._pairs.weights(index)
-        rest: NDArray[Any] = R.astype(dtype, copy=False)
-        return rest
 
     def stages(self, units: Units, candidates: Indices) -> tuple[Stage, ...]:
         """Changes by the candidates at given positions, more exactly from stage to stage."""
@@ -239,7 +199,10 @@ class GaussianRound(GroupChanges):
         radius is infinite for features whose expansion would be long or unsafe.
         """
         # So many features at a time that their columns fit into the budget, or take no more than half of X.
-        allowed = max(min(self._pairs.plan.budget // 8, _BLOCK_BYTES), self._pairs.columns.data.nbytes // 2)
+        budget = self._pairs.plan.budget
+        allowed = max(min(budget // 8, _BLOCK_BYTES), self._pairs.columns.data.nbytes // 2)
+        if not self._pairs.plan.keep:  # every pass makes D and R anew: the fewer, the better
+            allowed = max(allowed, budget // 4)
         each = (16 if np.isinf(rounding) else 128) * self._matrices.n_samples
         height = max(1, allowed // each)
         parts = [
@@ -289,9 +252,11 @@ class GaussianRound(GroupChanges):
         if not len(columns):
             return np.zeros(0)
 
-        def tile_forms(index: int) -> tuple[Array, ...]:
-            R = self._rest(index, columns.dtype.type)
-            return (quadratic_forms(columns, R, self._tiles[index], self._pairs.scratch),)
+        rest, pairs = self._rest, self._pairs
+
+        def tile_forms(index: int) -> Sums:
+            R = rest.panel(index, columns.dtype.type)
+            return (quadratic_forms(columns, R, pairs.plan.tiles[index], pairs.scratch),)
 
         return map_sum(self._executor, tile_forms, range(len(self._tiles)))[0]
 
@@ -360,19 +325,20 @@ class GaussianRound(GroupChanges):
         columns = np.vstack([data.rows(features), np.zeros(self._matrices.n_samples)])
         different, neutral = (np.append(values[features], 0.0) for values in (data.different, data.neutral))
         missing = np.append(data.missing[features], False)
+        pairs, gamma, a = self._pairs, self.gamma, self.a
 
-        def tile_changes(index: int) -> tuple[Array, ...]:
-            tile, take = self._tiles[index], self._pairs.scratch.take
-            D, W = self._pairs.totals(index), self._pairs.weights(index)
+        def tile_changes(index: int) -> Sums:
+            tile, take = pairs.plan.tiles[index], pairs.scratch.take
+            D, W = pairs.totals(index), pairs.weights(index)
             sums = np.zeros((2, len(columns)))
             for rows in strips(tile.shape):
-                exponents = np.multiply(D[rows], -self.gamma, out=take("first", D[rows].shape))
+                exponents = np.multiply(D[rows], -gamma, out=take("first", D[rows].shape))
                 for position, x in enumerate(columns):
                     K = take("second", exponents.shape)
                     constants = float(different[position]), float(neutral[position])
                     sides = x[tile.rows][rows], x[tile.cols]
                     contributions(*sides, *constants, 2, K, missing=bool(missing[position]))
-                    K *= self.a
+                    K *= a
                     K += exponents
                     np.exp(K, out=K)
                     K *= W[rows]

@@ -110,9 +110,10 @@ class GroupChanges:
 
     def by_pairs(self, groups: Sequence[Indices]) -> Intervals:
         """Changes by groups of columns, by an exponential for each pair of samples."""
+        gamma = self.gamma
 
         def link(D: Array) -> Array:
-            D *= -self.gamma
+            D *= -gamma
             return np.exp(D, out=D)
 
         # The empty group changes nothing: it gives the score that the others are compared with.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +83,21 @@ class GaussianScorer(Scorer):
         )
         self._spread = _FIRST_SPREAD
         self._known: tuple[Indices, float, float] | None = None
+
+    def state(self) -> dict[str, Any]:
+        """What the next round depends on."""
+        return {
+            "pairs": self._setting.pairs.state(),
+            "spread": self._spread,
+            "known": None if self._known is None else [self._known[0].tolist(), *self._known[1:]],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another search was."""
+        if state["pairs"]:
+            self._setting.pairs.restore(state["pairs"])
+        self._spread, known = float(state["spread"]), state["known"]
+        self._known = None if known is None else (np.array(known[0], dtype=np.intp), float(known[1]), float(known[2]))
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         known = self._known_score(columns, kernel)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.columns import Columns
-from bahsic.engine.executor import Executor, map_sum
+from bahsic.engine.executor import Executor, Sums, map_sum
 from bahsic.engine.levels import copies
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.tile import strips
@@ -105,7 +105,7 @@ def _scores_by_pairs(
 ) -> tuple[Array, Array]:
     changes = [pairs.contributions(group) for group in groups]
 
-    def tile_scores(index: int) -> tuple[Array, ...]:
+    def tile_scores(index: int) -> Sums:
         tile, take = pairs.plan.tiles[index], pairs.scratch.take
         D, W = pairs.totals(index), pairs.weights(index)
         sums = np.zeros((2, len(groups)))
@@ -142,7 +142,7 @@ def quick_changes(
     changes = [pairs.contributions(group, np.float32) for group in groups]
     coefficients = expm1_coefficients(a, largest)
 
-    def tile_changes(index: int) -> tuple[Array, ...]:
+    def tile_changes(index: int) -> Sums:
         tile, take = pairs.plan.tiles[index], pairs.scratch.take
         M = _quick_matrix(pairs, index, gamma)
         sums = np.zeros(len(groups))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ from bahsic.hsic import Weights
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Change = tuple[bool, Indices]  # whether the features entered, and which
 
 
 class Contributions(Protocol):
@@ -33,7 +35,7 @@ class Pairs:
     columns : Columns
         The data.
     contributions : callable
-        ``contributions(columns, features, dtype)`` makes the `Contributions` of some features.
+        ``contributions(columns, features, dtype, most)`` makes the `Contributions` of some features.
     weights : Weights
         The matrix W.
     plan : Plan
@@ -43,21 +45,52 @@ class Pairs:
     def __init__(
         self,
         columns: Columns,
-        contributions: Callable[[Columns, Indices, Any], Contributions],
+        contributions: Callable[[Columns, Indices, Any, float], Contributions],
         weights: Weights,
         plan: Plan,
     ) -> None:
         self.columns = columns
         self.plan = plan
-        self.scratch = Scratch()
         self.subset: Indices = np.empty(0, dtype=np.intp)
         self._make_contributions = contributions
         self._weights = weights
-        self._D: list[Array | None] = [None] * len(plan.tiles)
-        self._W: list[Array | None] = [None] * len(plan.tiles)
-        self._changes: list[tuple[np.ufunc, Contributions]] = []
-        self._rebuild = True
+        self._history: list[Change] = []
         self._rebuilt_size = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        """No tile of D or W is at hand."""
+        n_tiles = len(self.plan.tiles)
+        self.scratch = Scratch()
+        self._D: list[Array | None] = [None] * n_tiles
+        self._W: list[Array | None] = [None] * n_tiles
+        self._followed = [0] * n_tiles  # how much of the history each tile of D has been through
+        self._parts: dict[int, Contributions] = {}
+        self._settled = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process needs to make any tile, with the same bits: the history instead of D."""
+        gone = {"scratch", "_D", "_W", "_followed", "_parts", "_settled"}
+        return {name: value for name, value in vars(self).items() if name not in gone}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._forget()
+        self._prepare()
+
+    def state(self) -> dict[str, Any]:
+        """The history as plain data, from which `restore` goes on with the same bits."""
+        history = [[entered, features.tolist()] for entered, features in self._history]
+        return {"history": history, "size": self._rebuilt_size} if self.plan.keep else {}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another search was; see `state`."""
+        self._history = [(bool(entered), np.array(features, dtype=np.intp)) for entered, features in state["history"]]
+        self._rebuilt_size = int(state["size"])
+        self.subset = np.empty(0, dtype=np.intp)
+        for entered, features in self._history:
+            change = np.union1d if entered else np.setdiff1d
+            self.subset = change(self.subset, features)
 
     def move(self, subset: Indices) -> None:
         """Make ``subset`` the current one; each tile of D follows when it is next asked for.
@@ -68,22 +101,30 @@ class Pairs:
         """
         left = np.setdiff1d(self.subset, subset, assume_unique=True)
         entered = np.setdiff1d(subset, self.subset, assume_unique=True)
-        worn = len(left) > 0 and 4 * len(subset) <= self._rebuilt_size
-        cheap = len(left) + len(entered) >= len(subset)
-        self._rebuild = worn or cheap or not self.plan.keep
-        if self._rebuild:
-            self._rebuilt_size = len(subset)
-            left, entered = left[:0], subset
-        self.subset = subset
-        self._changes = [
-            (ufunc, self.contributions(changed))
-            for ufunc, changed in ((np.subtract, left), (np.add, entered))
-            if len(changed)
-        ]
+        if len(left) or len(entered):
+            worn = len(left) > 0 and 4 * len(subset) <= self._rebuilt_size
+            cheap = len(left) + len(entered) >= len(subset)
+            if worn or cheap or not self.plan.keep:
+                self._restart(len(subset))
+                left, entered = left[:0], subset
+            self._history += [change for change in ((False, left), (True, entered)) if len(change[1])]
+            self.subset = subset
+        self._prepare()
 
-    def contributions(self, features: Indices, dtype: Any = np.float64) -> Contributions:
-        """What some columns contribute to D."""
-        return self._make_contributions(self.columns, features, dtype)
+    def _restart(self, size: int) -> None:
+        self._history, self._rebuilt_size = [], size
+        self._followed = [0] * len(self._followed)
+        self._parts, self._settled = {}, 0
+
+    def _prepare(self) -> None:
+        """Make what the tiles need to follow."""
+        for position in range(self._settled, len(self._history)):
+            if position not in self._parts:
+                self._parts[position] = self.contributions(self._history[position][1], most=self.plan.budget / 4)
+
+    def contributions(self, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> Contributions:
+        """What some columns contribute to D; up to ``most`` bytes of them are kept at hand."""
+        return self._make_contributions(self.columns, features, dtype, most)
 
     def totals(self, index: int) -> Array:
         """D of the current subset on one tile, to be read only."""
@@ -91,26 +132,25 @@ class Pairs:
         if D is None:
             # Kept matrices have memory of their own; others are valid until the next call.
             D = np.empty(tile.shape) if self.plan.keep else self.scratch.take("totals", tile.shape)
-        if self._rebuild:
-            return self._rebuilt(index, tile, D)
-        for ufunc, contributions in self._changes:
-            change = contributions.panel(tile, out=self.scratch.take("first", tile.shape))
-            ufunc(D, change, out=D)
+        if not self._history:
+            D[:] = 0.0
+        for position in range(self._followed[index], len(self._history)):
+            self._follow(position, tile, D)
+        if self.plan.keep:
+            self._D[index], self._followed[index] = D, len(self._history)
         return D
 
-    def _rebuilt(self, index: int, tile: Tile, D: Array) -> Array:
-        for _, contributions in self._changes:
-            contributions.panel(tile, out=D)
-        if not self._changes:  # the empty subset
-            D[:] = 0.0
-        if self.plan.keep:
-            self._D[index] = D
-        return D
+    def _follow(self, position: int, tile: Tile, D: Array) -> None:
+        if position == 0:
+            self._parts[0].panel(tile, out=D)
+            return
+        change = self._parts[position].panel(tile, out=self.scratch.take("first", tile.shape))
+        (np.add if self._history[position][0] else np.subtract)(D, change, out=D)
 
     def settle(self) -> None:
         """Every tile has been asked for since the last move: let go of what its update needed."""
         if self.plan.keep:
-            self._changes, self._rebuild = [], False
+            self._parts, self._settled = {}, len(self._history)
 
     def weights(self, index: int) -> Array:
         """W on one tile, its pairs a < b only; to be read only."""

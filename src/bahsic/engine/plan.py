@@ -6,7 +6,10 @@ workers, so that every executor adds up the same numbers in the same order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from math import isqrt
 
 from sklearn import get_config
 
@@ -22,26 +25,35 @@ _PANELS = 40
 
 @dataclass(frozen=True)
 class Tile:
-    """A panel of the upper triangle: rows ``start:stop`` against the samples ``start:n_samples``."""
+    """A piece of the upper triangle: the samples ``start:stop`` against ``first:end``.
+
+    Tiles on the diagonal have their rows as their first columns, all others only columns beyond their rows.
+    """
 
     start: int
     stop: int
-    n_samples: int
+    first: int
+    end: int
 
     @property
     def rows(self) -> slice:
-        """Samples that index the rows of the panel."""
+        """Samples that index the rows of the tile."""
         return slice(self.start, self.stop)
 
     @property
     def cols(self) -> slice:
-        """Samples that index the columns of the panel; the first of them are the rows."""
-        return slice(self.start, self.n_samples)
+        """Samples that index the columns of the tile."""
+        return slice(self.first, self.end)
+
+    @property
+    def on_diagonal(self) -> bool:
+        """Whether the first columns are the rows."""
+        return self.first == self.start
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows and columns of the panel."""
-        return self.stop - self.start, self.n_samples - self.start
+        """Number of rows and columns of the tile."""
+        return self.stop - self.start, self.end - self.first
 
 
 @dataclass(frozen=True)
@@ -51,7 +63,7 @@ class Plan:
     Attributes
     ----------
     tiles : tuple of Tile
-        The panels, from the top.
+        Block by block, from the top, and from the diagonal to the right.
     keep : bool
         Whether D, W and M stay in memory between the rounds (three half matrices); otherwise every
         pass recomputes its panel from the rows.
@@ -64,8 +76,19 @@ class Plan:
     budget: int
 
 
-def tile_plan(n_samples: int, working_memory: float | None = None) -> Plan:
+def tile_plan(n_samples: int, working_memory: float | None = None, starts: Sequence[int] = (0,)) -> Plan:
     """Tiles for ``n_samples`` samples within a budget in MiB (scikit-learn's ``working_memory``).
+
+    Where panels of all columns are too large, tiles have a fixed number of rows and columns: then a pass reads the
+    rows of X so many times as there are tiles in a row.
+
+    Parameters
+    ----------
+    n_samples : int
+    working_memory : float, optional
+        scikit-learn's setting by default.
+    starts : sequence of int
+        Where blocks of samples begin; pairs of samples of different blocks are in no tile.
 
     Examples
     --------
@@ -74,10 +97,27 @@ def tile_plan(n_samples: int, working_memory: float | None = None) -> Plan:
     [(0, (128, 300)), (128, (128, 172)), (256, (44, 44))]
     >>> plan.keep
     True
+    >>> [(tile.start, tile.shape) for tile in tile_plan(300, starts=[0, 200]).tiles]
+    [(0, (128, 200)), (128, (72, 72)), (200, (100, 100))]
     """
     mebibytes = get_config()["working_memory"] if working_memory is None else working_memory
     budget = int(mebibytes * 2**20)
-    kept = int(1.75 * BYTES * n_samples**2)  # D, W, M in float64 and M in float32, half of each
-    height = min(PANEL_HEIGHT, max(1, budget // (_PANELS * BYTES * n_samples)))
-    tiles = tuple(Tile(start, min(start + height, n_samples), n_samples) for start in range(0, n_samples, height))
+    blocks = list(pairwise([*starts, n_samples]))
+    kept = int(1.75 * BYTES * sum((end - start) ** 2 for start, end in blocks))  # half of D, W, M, and of M in float32
+    height, width = _shape(max(end - start for start, end in blocks), budget)
+    tiles = tuple(
+        Tile(top, min(top + height, end), first, min(first + width, end))
+        for start, end in blocks
+        for top in range(start, end, height)
+        for first in range(top, end, width)
+    )
     return Plan(tiles, keep=kept <= budget, budget=budget)
+
+
+def _shape(longest: int, budget: int) -> tuple[int, int]:
+    """Rows and columns of the tiles of blocks of at most ``longest`` samples."""
+    entries = max(1, budget // (_PANELS * BYTES))
+    if PANEL_HEIGHT * longest <= entries:
+        return PANEL_HEIGHT, longest
+    height = max(1, isqrt(entries // 4))  # four times as wide as high: fewer columns waste less on the diagonal
+    return height, entries // height

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.columns import Columns
 from bahsic.engine.diagonal import diagonal
-from bahsic.engine.executor import Executor, map_sum
+from bahsic.engine.executor import Executor, Sums, map_sum
 from bahsic.engine.groups import Units, scores_by_pairs
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs
@@ -60,14 +61,25 @@ class PolynomialScorer(Scorer):
         """The kernel itself: it has no rules."""
         return self._kernel
 
+    def state(self) -> dict[str, Any]:
+        """What the next round depends on."""
+        return {"pairs": self._pairs.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another search was."""
+        if state["pairs"]:
+            self._pairs.restore(state["pairs"])
+
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         if self._degree == 1:
             return float(self._products().values[columns].sum())
         self._pairs.move(columns)
 
-        def tile_score(index: int) -> tuple[Array, ...]:
-            K = (self._pairs.totals(index) + self._coef0) ** self._degree
-            return (np.array(2 * np.vdot(K, self._pairs.weights(index))),)
+        pairs, coef0, degree = self._pairs, self._coef0, self._degree
+
+        def tile_score(index: int) -> Sums:
+            K = (pairs.totals(index) + coef0) ** degree
+            return (np.array(2 * np.vdot(K, pairs.weights(index))),)
 
         (score,) = map_sum(self._executor, tile_score, range(len(self._pairs.plan.tiles)))
         self._pairs.settle()
@@ -104,9 +116,11 @@ class PolynomialScorer(Scorer):
         return Intervals(sign * values, radii)
 
     def _changes_by_groups(self, columns: Indices, groups: Sequence[Indices], sign: float) -> Intervals:
+        coef0, degree = self._coef0, self._degree
+
         def link(D: Array) -> Array:
-            D += self._coef0
-            D **= self._degree
+            D += coef0
+            D **= degree
             return D
 
         values, sizes = scores_by_pairs(self._pairs, self._executor, groups, sign, link)
@@ -150,10 +164,13 @@ class PolynomialScorer(Scorer):
 
     def _forms(self, columns: Array, power: int) -> tuple[Array, ...]:
         """phi' M phi of every column for M = W (D + c)^power, and the row sums of abs(M)."""
+        pairs, coef0 = self._pairs, self._coef0
 
-        def tile_forms(index: int) -> tuple[Array, ...]:
-            tile, W = self._pairs.plan.tiles[index], self._pairs.weights(index)
-            M = W * (self._pairs.totals(index) + self._coef0) ** power if power else W
-            return quadratic_forms(columns, M, tile, self._pairs.scratch), row_sums(np.abs(M), tile)
+        def tile_forms(index: int) -> Sums:
+            tile, W = pairs.plan.tiles[index], pairs.weights(index)
+            M = W * (pairs.totals(index) + coef0) ** power if power else W
+            return quadratic_forms(columns, M, tile, pairs.scratch), *row_sums(np.abs(M), tile)
 
-        return map_sum(self._executor, tile_forms, range(len(self._pairs.plan.tiles)))
+        n_samples = self.columns.n_samples
+        forms, across, down = map_sum(self._executor, tile_forms, range(len(pairs.plan.tiles)), n_samples)
+        return forms, across + down

@@ -12,12 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from bahsic.blocks import RULE_SAMPLES, BlockWeights
 from bahsic.engine.columns import Columns
+from bahsic.engine.gram import KernelBlocks
 from bahsic.engine.groups import Units
 from bahsic.engine.intervals import Intervals, Stage, leading
 from bahsic.engine.plan import Tile
+from bahsic.engine.stored_rows import StoredRows
 from bahsic.engine.tile import AbsoluteDistances, SquaredDistances
-from bahsic.hsic import Weights
+from bahsic.hsic import Gram, Matrix, Weights
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel, is_number
 
@@ -68,6 +71,7 @@ class Scorer(ABC):
         self._rules = {name: rule for name, rule in parameters.items() if _is_rule(name, rule)}
         self._kernel = kernel if self._rules else kernel.resolved(np.zeros((2, 1)))
         self.weights = weights
+        self._some = _rule_samples(columns, weights)
 
     def kernel(self, reference: Indices, size: float) -> Kernel:
         """The kernel for subsets of ``size`` columns, by its rule on the columns ``reference``.
@@ -80,18 +84,31 @@ class Scorer(ABC):
             return self._kernel
         if set(self._rules.values()) == {"dimension"}:
             return _with_gammas(self._kernel, dict.fromkeys(self._rules, 1 / (2 * size)))
-        W = self.weights.matrix() if self._kernel.needs_labels else None
-        resolved = self._resolved(reference, W)
+        resolved = self._resolved(reference)
         found = resolved.get_params(deep=True)
         return _with_gammas(resolved, {name: found[name] * len(reference) / size for name in self._rules})
 
-    def _resolved(self, reference: Indices, W: NDArray[np.floating[Any]] | None) -> Kernel:
-        resolved: Kernel = _resolved_on(self._kernel, self.columns, reference, W, self.weights.sample_weight)
+    def _resolved(self, reference: Indices) -> Kernel:
+        columns, weights = self.columns, self.weights
+        if self._some is not None:
+            columns, weights = columns.of_samples(self._some), weights.of_samples(self._some)
+        W = weights.matrix() if self._kernel.needs_labels else None
+        resolved: Kernel = _resolved_on(self._kernel, columns, reference, W, weights.sample_weight)
         return resolved
 
-    def gram(self, subset: Indices, kernel: Kernel) -> Array:
-        """The kernel values of all samples on the columns of some units, centrable."""
-        return kernel_values(self.columns, self.units.columns(subset), kernel)
+    def gram(self, subset: Indices, kernel: Kernel, most: float) -> Gram:
+        """The kernel values of all samples on the columns of some units, centrable; in memory of so many bytes."""
+        features = self.units.columns(subset)
+        if 8 * self.columns.n_samples**2 <= most:
+            return Matrix(kernel_values(self.columns, features, kernel))
+        return KernelBlocks(self.columns, features, kernel, most / 4)
+
+    def state(self) -> dict[str, Any]:
+        """What else than the subset the next round depends on, to the last bit, as plain data."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:  # noqa: B027 - where there is no state, nothing is to do
+        """Go on where another search was; see `state`."""
 
     def leaving(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
         """The ``count`` candidates of the subset whose removal leaves the score highest."""
@@ -142,6 +159,14 @@ class Scorer(ABC):
         return candidates[positions], Intervals(found.values[positions], found.radii[positions])
 
 
+def _rule_samples(columns: Columns, weights: Weights) -> Indices | None:
+    """The samples that rules for gamma are evaluated on, where those are not all."""
+    many = columns.n_samples > RULE_SAMPLES
+    if not many or not (isinstance(weights, BlockWeights) or isinstance(columns.data, StoredRows)):
+        return None
+    return np.sort(np.random.default_rng(0).choice(columns.n_samples, RULE_SAMPLES, replace=False))
+
+
 def _with_gammas(kernel: Kernel, gammas: dict[str, float]) -> Kernel:
     if set(gammas) == {"gamma"}:  # the usual case, in every round: no need to look into the kernel
         copied = copy(kernel)
@@ -165,7 +190,7 @@ def totals(columns: Columns, features: Indices, power: int) -> Array:
     """D of some columns for all pairs of samples, for kernels of differences."""
     m = columns.n_samples
     contributions = SquaredDistances if power == 2 else AbsoluteDistances
-    D = contributions(columns, features).panel(Tile(0, m, m), np.empty((m, m)))
+    D = contributions(columns, features).panel(Tile(0, m, 0, m), np.empty((m, m)))
     return np.asarray(np.maximum(D, 0, out=D))
 
 

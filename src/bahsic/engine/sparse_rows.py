@@ -42,8 +42,11 @@ class SparseRows:
         """Memory of the stored entries."""
         return int(self.stored.data.nbytes + self.stored.indices.nbytes)
 
-    def rows(self, features: Indices, out: Array | None = None) -> Array:
-        """Some columns, a row each."""
+    def rows(self, features: Indices, out: Array | None = None, samples: slice | None = None) -> Array:
+        """Some columns, a row each, of all samples or of a range of them."""
+        if samples is not None:
+            part = SparseRows(self.stored[features][:, samples], self.otherwise[features])
+            return part.rows(np.arange(len(features)), out)
         dense = np.empty((len(features), self.shape[1])) if out is None else out
         dense[:] = self.otherwise[features, None]
         starts = self.stored.indptr[features]

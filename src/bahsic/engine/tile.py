@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from bahsic.engine.columns import Columns, contributions
-from bahsic.engine.plan import Tile
+from bahsic.engine.executor import Placed
+from bahsic.engine.plan import PANEL_HEIGHT, Tile
 from bahsic.engine.scratch import Scratch
+from bahsic.engine.sparse_rows import SparseRows
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -37,6 +39,8 @@ _NEGLIGIBLE = 1e-14
 
 def upper(block: Array, tile: Tile) -> Array:
     """Zero the pairs a >= b of a tile in place."""
+    if not tile.on_diagonal:
+        return block
     square = block[:, : tile.stop - tile.start]
     square[np.tril_indices(len(square))] = 0.0
     return block
@@ -49,7 +53,33 @@ def strips(shape: tuple[int, int]) -> Iterator[slice]:
         yield slice(start, min(start + height, shape[0]))
 
 
-class SquaredDistances:
+class _Pieces:
+    """Columns of some features on the two sides of a tile, made at once for all tiles, or for each tile anew.
+
+    Which of these, and how many features at a time, depends on sizes alone, not on where the data are.
+    """
+
+    def __init__(self, columns: Columns, features: Indices, dtype: Any, most: float) -> None:
+        self._columns, self._features, self._dtype = columns, features, dtype
+        sparse = isinstance(columns.data, SparseRows)
+        one = len(columns.portions(features)) == 1 if sparse else 8 * (len(features) + 2) * columns.n_samples <= most
+        self._all = self._made(features, None) if one else None
+
+    def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
+        """What a product needs of some features, a column for each sample."""
+        return self._columns.rows(features, samples=samples).astype(self._dtype, copy=False)
+
+    def sides(self, tile: Tile) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """That of the rows and of the columns of a tile, some features at a time."""
+        if self._all is not None:
+            yield self._all[:, tile.rows], self._all[:, tile.cols]
+            return
+        for part in self._columns.portions(self._features, tile.shape[1]):
+            right = self._made(part, tile.cols)
+            yield right[:, : tile.shape[0]] if tile.on_diagonal else self._made(part, tile.rows), right
+
+
+class SquaredDistances(_Pieces):
     r"""Sums of the contributions of some columns to a squared distance, a tile at a time, by one matrix product.
 
     With x set to zero where it is missing, o one where it is not, and c what a missing entry contributes, a column
@@ -58,32 +88,28 @@ class SquaredDistances:
     the k-th. Complete columns of numbers share their u, the norms of the samples.
     """
 
-    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64) -> None:
+    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> None:
         special = columns.special[features]
-        self._dtype = dtype
-        self._columns = columns
         self._special = _LiftedSpecial(columns, features[special], dtype) if special.any() else None
-        self._plain = features[~special]
-        self._parts = columns.portions(self._plain)
-        self._only = self._lifted(self._parts[0]) if len(self._parts) == 1 else None
+        super().__init__(columns, features[~special], dtype, most)
 
-    def _lifted(self, features: Indices) -> NDArray[Any]:
+    def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
         """Complete columns of numbers, and the norms of the samples over them as extra rows."""
-        right = np.empty((len(features) + 2, self._columns.n_samples))
-        chosen = self._columns.rows(features, out=right[:-2])
+        width = self._columns.n_samples if samples is None else samples.stop - samples.start
+        right = np.empty((len(features) + 2, width))
+        chosen = self._columns.rows(features, right[:-2], samples)
         right[-2], right[-1] = 1.0, np.einsum("ij,ij->j", chosen, chosen)
         return right.astype(self._dtype, copy=False)
 
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
         """The sum on a tile, not clamped: exact zeros may be off by a rounding error."""
-        for position, part in enumerate(self._parts):
-            right = self._lifted(part) if self._only is None else self._only
-            left = -2 * right[:, tile.rows]
-            left[-2], left[-1] = right[-1, tile.rows], 1.0
+        for position, (rows, right) in enumerate(self.sides(tile)):
+            left = -2 * rows
+            left[-2], left[-1] = rows[-1], 1.0
             if position == 0:
-                np.matmul(left.T, right[:, tile.cols], out=out)
+                np.matmul(left.T, right, out=out)
             else:
-                out += left.T @ right[:, tile.cols]
+                out += left.T @ right
         if self._special is not None:
             self._special.add(tile, out)
         return out
@@ -118,47 +144,43 @@ def _lifted_special(columns: Columns, feature: int) -> tuple[Array, Array]:
     return np.vstack([-different * marks, (different - neutral) * observed]), np.vstack([marks, observed])
 
 
-class InnerProducts:
+class InnerProducts(_Pieces):
     """Inner products over some features, a tile at a time."""
 
-    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64) -> None:
-        self._columns, self._dtype = columns, dtype
-        self._parts = columns.portions(features)
-        self._only = columns.rows(features).astype(dtype, copy=False) if len(self._parts) == 1 else None
+    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> None:
+        super().__init__(columns, features, dtype, most)
 
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
         """Inner products of a tile."""
         out[:] = 0
-        for part in self._parts:
-            XT = self._columns.rows(part).astype(self._dtype, copy=False) if self._only is None else self._only
-            out += XT[:, tile.rows].T @ XT[:, tile.cols]
+        for left, right in self.sides(tile):
+            out += left.T @ right
         return out
 
 
-class AbsoluteDistances:
+class AbsoluteDistances(_Pieces):
     """Sums of the contributions of some columns to an L1 distance, a tile at a time."""
 
-    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64) -> None:
-        self._columns = columns
-        self._special = features[columns.special[features]]
-        self._parts = columns.portions(features[~columns.special[features]])
-        self._only = self._dense(self._parts[0]) if len(self._parts) == 1 else None
+    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> None:
+        special = columns.special[features]
+        self._special = features[special]
+        super().__init__(columns, features[~special], np.float64, most)
 
-    def _dense(self, features: Indices) -> Array:
-        return np.ascontiguousarray(self._columns.rows(features).T)
+    def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
+        """The columns in Fortran order: as cdist wants them, a contiguous row for each sample."""
+        return np.asfortranarray(super()._made(features, samples))
 
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
         """The sum on a tile."""
         columns, change = self._columns, np.empty(out.shape)
         out[:] = 0.0
-        for part in self._parts:
-            X = self._dense(part) if self._only is None else self._only
-            if X.shape[1]:
-                out += cdist(X[tile.rows], X[tile.cols], "cityblock", out=change)
+        for left, right in self.sides(tile):
+            if len(right):
+                out += cdist(left.T, right.T, "cityblock", out=change)
         for feature in self._special:
-            x = columns.rows(np.array([feature]))[0]
+            x, y = (columns.rows(np.array([feature]), samples=side)[0] for side in (tile.rows, tile.cols))
             constants = float(columns.different[feature]), float(columns.neutral[feature])
-            out += contributions(x[tile.rows], x[tile.cols], *constants, 1, change)
+            out += contributions(x, y, *constants, 1, change)
         return out
 
 
@@ -170,20 +192,22 @@ def quadratic_forms(columns: Vectors, M: Vectors, tile: Tile, scratch: Scratch) 
     total = np.zeros(len(columns))
     for first in range(0, len(columns), COLUMNS):
         some = columns[first : first + COLUMNS]
-        product = scratch.take("product", (len(some), M.shape[0]), columns.dtype)
-        for start in range(0, M.shape[1], INNER):
-            stop = min(start + INNER, M.shape[1])
-            np.matmul(some[:, tile.start + start : tile.start + stop], M[:, start:stop].T, out=product)
-            total[first : first + COLUMNS] += np.vecdot(product, some[:, tile.rows])
+        for top in range(0, M.shape[0], PANEL_HEIGHT):
+            rows = slice(top, min(top + PANEL_HEIGHT, M.shape[0]))
+            product = scratch.take("product", (len(some), rows.stop - top), columns.dtype)
+            left = some[:, tile.start + top : tile.start + rows.stop]
+            for start in range(0, M.shape[1], INNER):
+                stop = min(start + INNER, M.shape[1])
+                np.matmul(some[:, tile.first + start : tile.first + stop], M[rows, start:stop].T, out=product)
+                total[first : first + COLUMNS] += np.vecdot(product, left)
     return 2 * total
 
 
-def row_sums(M: Vectors, tile: Tile) -> Array:
-    """Contribution of a tile to the row sums of symmetric M."""
-    sums = np.zeros(tile.n_samples)
-    sums[tile.rows] += M @ np.ones(M.shape[1], dtype=M.dtype)
-    sums[tile.cols] += np.ones(M.shape[0], dtype=M.dtype) @ M
-    return sums
+def row_sums(M: Vectors, tile: Tile) -> tuple[Placed, Placed]:
+    """Contributions of a tile to the row sums of symmetric M: those of its rows, and of its columns."""
+    across = M @ np.ones(M.shape[1], dtype=M.dtype)
+    down = np.ones(M.shape[0], dtype=M.dtype) @ M
+    return Placed(tile.start, across), Placed(tile.first, down)
 
 
 def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Scratch) -> float:

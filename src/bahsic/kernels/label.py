@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bahsic.kernels.bandwidth import median_gamma
 from bahsic.kernels.base import Function, Kernel, Precomputed
@@ -67,6 +68,12 @@ class LabelKernel:
         if isinstance(self.kernel, Precomputed):
             return np.asarray(self.values[rows, cols], dtype=np.float64)
         return self.kernel(self.values[rows], self.values[cols]).astype(np.float64, copy=False)
+
+    def of_samples(self, samples: NDArray[np.intp]) -> LabelKernel:
+        """The same kernel on the labels of some samples."""
+        chosen = np.ix_(samples, samples) if isinstance(self.kernel, Precomputed) else samples
+        values = self.values[chosen] if isinstance(self.values, np.ndarray) else [self.values[i] for i in samples]
+        return replace(self, values=values)
 
     def gram(self) -> FloatArray:
         """The whole matrix of kernel values, float64."""

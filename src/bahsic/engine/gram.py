@@ -1,0 +1,71 @@
+"""Kernel values of all samples by blocks, never all at once; and HSIC of each block of samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.engine.columns import Columns
+from bahsic.engine.executor import Executor
+from bahsic.engine.plan import Tile
+from bahsic.engine.tile import AbsoluteDistances, SquaredDistances
+from bahsic.kernels.bandwidth import ScaledKernel
+from bahsic.kernels.base import Kernel
+from bahsic.weights import Weights
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class KernelBlocks:
+    """The matrix of kernel values of all samples on some columns, centrable, read by blocks.
+
+    Parameters
+    ----------
+    columns : Columns
+    features : ndarray of int
+        The columns of the subset.
+    kernel : Kernel
+        Its parameters are numbers.
+    most : float
+        Bytes of the columns that may be kept at hand.
+    """
+
+    def __init__(self, columns: Columns, features: Indices, kernel: Kernel, most: float = math.inf) -> None:
+        self._columns, self._features, self._kernel = columns, features, kernel
+        self._contributions: SquaredDistances | AbsoluteDistances | None = None
+        if isinstance(kernel, ScaledKernel):
+            contributions = SquaredDistances if kernel.power == 2 else AbsoluteDistances
+            self._contributions = contributions(columns, features, np.float64, most)
+            reach = 2 * columns.ranges[features]
+            self._flat = float((reach**kernel.power).sum()) <= kernel.flat_below
+
+    def __len__(self) -> int:
+        return self._columns.n_samples
+
+    def block(self, rows: slice, cols: slice) -> Array:
+        """Kernel values of two ranges of samples; the diagonal may be off by a rounding error."""
+        if self._contributions is None:
+            X, Y = (self._columns.rows(self._features, samples=side).T for side in (rows, cols))
+            return np.asarray(self._kernel(X, Y), dtype=np.float64)
+        tile = Tile(rows.start, rows.stop, cols.start, cols.stop)
+        D = self._contributions.panel(tile, np.empty(tile.shape))
+        np.maximum(D, 0, out=D)
+        kernel: Any = self._kernel
+        return np.asarray(kernel.deviation(D, out=D) if self._flat else kernel.link(D, out=D))
+
+
+def block_values(K: KernelBlocks, weights: Weights, starts: Sequence[int], executor: Executor) -> Array:
+    """HSIC of each block of samples by itself, where W is that of the mean over them."""
+    blocks = list(pairwise([*starts, len(K)]))
+
+    def value(ends: tuple[int, int]) -> float:
+        block = slice(*ends)
+        return len(blocks) * float(np.vdot(K.block(block, block), weights.block(block, block)))
+
+    return np.array(list(executor.stream(value, blocks)))

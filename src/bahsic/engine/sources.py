@@ -1,0 +1,135 @@
+"""Arrays that are read piece by piece: numpy memmaps, zarr and dask arrays. None of these libraries is imported."""
+
+from __future__ import annotations
+
+import mmap
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Indices = NDArray[np.intp]
+Range = slice | Indices
+
+# Entries that are read at a time where all of them are looked at.
+_ENTRIES = 1 << 22
+
+
+class Source(ABC):
+    """Samples x features somewhere else, read by ranges or indices of both.
+
+    Attributes
+    ----------
+    shape : tuple of two ints
+    dtype : numpy dtype
+    chunked : bool
+        Whether a single column costs about as much as its neighbours too, because chunks are read as a whole.
+    """
+
+    chunked = True
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        self.shape: tuple[int, int] = tuple(map(int, array.shape))  # type: ignore[assignment]
+        self.dtype = np.dtype(array.dtype)
+
+    @abstractmethod
+    def read(self, samples: Range, features: Range) -> NDArray[Any]:
+        """A part of the array (n_samples, n_features)."""
+
+    def row_chunks(self) -> Iterator[slice]:
+        """Ranges of samples that cover all, each to be read at once."""
+        height = max(1, _ENTRIES // self.shape[1])
+        return (slice(start, min(start + height, self.shape[0])) for start in range(0, self.shape[0], height))
+
+
+class Mapped(Source):
+    """A numpy memmap; in another process the file is opened again."""
+
+    chunked = False
+
+    def read(self, samples: Range, features: Range) -> NDArray[Any]:
+        part = np.asarray(self._array)[samples]
+        return part[:, features]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state, array = dict(vars(self)), self._array
+        if isinstance(array.base, mmap.mmap):  # the whole file, not a part of it, whose place is not known
+            order = "C" if array.flags.c_contiguous else "F"
+            state["_array"] = (str(array.filename), array.dtype.str, array.offset, array.shape, order)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if isinstance(self._array, tuple):
+            path, dtype, offset, shape, order = self._array
+            self._array = np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape, order=order)
+
+
+class Zarr(Source):
+    """A zarr array."""
+
+    def read(self, samples: Range, features: Range) -> NDArray[Any]:
+        return np.asarray(self._array.oindex[samples, features])
+
+
+class Dask(Source):
+    """A dask array, worked out in the process that reads it."""
+
+    def read(self, samples: Range, features: Range) -> NDArray[Any]:
+        part = self._array[samples]
+        return np.asarray(part[:, features].compute(scheduler="synchronous"))
+
+
+def source_of(X: Any) -> Source | None:
+    """The source that an array is, or None where it is at hand.
+
+    Examples
+    --------
+    >>> source_of(np.zeros((3, 2))) is None
+    True
+    """
+    module = type(X).__module__.partition(".")[0]
+    if isinstance(X, np.memmap) and X._mmap is not None:  # type: ignore[attr-defined]  # noqa: SLF001 - else memory
+        return Mapped(X) if X.ndim == 2 else None
+    if module == "zarr" and hasattr(X, "oindex"):
+        return Zarr(_two_dimensional(X))
+    if is_dask_array(X):
+        return Dask(_two_dimensional(X))
+    return None
+
+
+def is_dask_array(X: Any) -> bool:
+    """Whether X is a dask array."""
+    return type(X).__module__.startswith("dask.array") and hasattr(X, "dask")
+
+
+def _two_dimensional(X: Any) -> Any:
+    if len(X.shape) != 2:
+        raise ValueError(f"X has shape {tuple(X.shape)}; accepted: two dimensions, samples and features")
+    if any(isinstance(size, float) for size in X.shape):  # dask calls it NaN
+        raise ValueError(f"X has shape {X.shape}; accepted: known numbers, so call X.compute_chunk_sizes() first")
+    return X
+
+
+def check_entries(source: Source) -> None:
+    """Raise where entries are no finite real numbers; every chunk of rows is read once."""
+    if source.dtype.kind not in "fiub":
+        raise TypeError(f"X has dtype {source.dtype}; accepted: real numbers")
+    if source.dtype.kind != "f":
+        return
+    found, first = 0, (0, 0)
+    for rows in source.row_chunks():
+        part = source.read(rows, slice(None))
+        if np.isfinite(part.min()) and np.isfinite(part.max()):  # both propagate NaN
+            continue
+        bad = np.argwhere(~np.isfinite(part))
+        first = first if found else (rows.start + int(bad[0, 0]), int(bad[0, 1]))
+        found += len(bad)
+    if found:
+        where = f"{found} entries, the first in row {first[0]}, column {first[1]}"
+        raise ValueError(
+            f"X contains NaN or infinity: {where}; accepted where X is read piece by piece: finite numbers"
+        )

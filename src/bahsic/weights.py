@@ -1,0 +1,215 @@
+"""The matrix W that makes estimates of HSIC linear in K, from the labels by blocks: HSIC = sum of K_ij W_ij."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.kernels.rows import Array, FloatArray, as_weights, row_blocks
+
+Indices = NDArray[np.intp]
+
+Statistic = Literal["unbiased", "biased"]
+
+_FEWEST_SAMPLES = {"unbiased": 4, "biased": 2}
+
+
+class Gram(Protocol):
+    """An m x m symmetric matrix that is read by blocks."""
+
+    def __len__(self) -> int: ...
+    def block(self, rows: slice, cols: slice) -> FloatArray: ...
+
+
+class Weights(Protocol):
+    """The matrix W with ``HSIC = sum(K * W)`` for every symmetric K, by blocks."""
+
+    @property
+    def sample_weight(self) -> FloatArray | None:
+        """How many times each sample counts, where not once."""
+
+    def __len__(self) -> int: ...
+
+    def block(self, rows: slice, cols: slice) -> FloatArray:
+        """Rows and columns of W, a new float64 array; slices have a start and a stop."""
+
+    def factors(self) -> tuple[FloatArray, FloatArray] | None:
+        """Q and B with ``W = Q B Q'`` off the diagonal, where these are short; else None."""
+
+    def matrix(self) -> FloatArray:
+        """The whole of W, shape (m, m)."""
+
+    def of_samples(self, samples: Indices) -> Weights:
+        """The matrix of some samples alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """A matrix at hand, read by blocks."""
+
+    values: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def block(self, rows: slice, cols: slice) -> FloatArray:
+        return self.values[rows, cols]
+
+
+@dataclass(frozen=True, eq=False)
+class Centred:
+    """G_ij - reference - shift_i - shift_j: doubly centred (biased), or U-centred (unbiased) off the diagonal."""
+
+    gram: Gram
+    reference: float  # a typical entry, taken off first so that constants cancel exactly
+    shift: FloatArray
+
+    def block(self, rows: slice, cols: slice) -> FloatArray:
+        G = np.subtract(self.gram.block(rows, cols), self.reference, dtype=np.float64)
+        G -= self.shift[rows, None] + self.shift[cols]
+        return G
+
+
+@dataclass(frozen=True, eq=False)
+class CentredWeights:
+    r"""The matrix W with ``HSIC = sum(K * W)`` for every symmetric K, by blocks; made by `label_weights`.
+
+    With frequencies w, m = sum(w), and the centred :math:`\tilde L` of `hsic_weights`:
+    unbiased (e_uhsic) :math:`W_{ij} = (w_i w_j - \delta_{ij} w_i) \tilde L_{ij} / (m (m - 3))`,
+    biased :math:`W_{ij} = w_i w_j \tilde L_{ij} / (m - 1)^2`.
+    """
+
+    centred: Centred
+    statistic: Statistic
+    sample_weight: FloatArray | None
+    scale: float
+
+    def __len__(self) -> int:
+        return len(self.centred.gram)
+
+    def block(self, rows: slice, cols: slice) -> FloatArray:
+        """Rows and columns of W, a new float64 array; slices have a start and a stop."""
+        W = self.centred.block(rows, cols)
+        W *= self.scale
+        w, on_diagonal, samples = self.sample_weight, *_diagonal(rows, cols)
+        diagonal = W[on_diagonal]
+        if w is not None:
+            W *= np.multiply.outer(w[rows], w[cols])
+        if self.statistic == "unbiased":  # a sample makes no pair with itself, but w - 1 with its copies
+            W[on_diagonal] = 0.0 if w is None else diagonal * (w[samples] * (w[samples] - 1))
+        return W
+
+    def factors(self) -> tuple[FloatArray, FloatArray] | None:
+        """Q and B with ``W = Q B Q'`` off the diagonal, where the label kernel is an inner product; else None."""
+        values = getattr(self.centred.gram, "vectors", None)
+        if values is None:
+            return None
+        shift = self.centred.shift
+        Q = np.column_stack([values, np.ones(len(shift)), shift])
+        B = self.scale * np.diag([1.0] * (Q.shape[1] - 2) + [-self.centred.reference, 0.0])
+        B[-1, -2] = B[-2, -1] = -self.scale
+        return (Q if self.sample_weight is None else Q * self.sample_weight[:, None]), B
+
+    def matrix(self) -> FloatArray:
+        """The whole of W, shape (m, m)."""
+        m = len(self)
+        W = np.empty((m, m))
+        for rows in row_blocks(m):
+            W[rows] = self.block(rows, slice(0, m))
+        return W
+
+    def of_samples(self, samples: Indices) -> Weights:
+        """The matrix of some samples alone; the labels are from a `LabelKernel`."""
+        labels: Any = self.centred.gram
+        w = self.sample_weight
+        return label_weights(labels.of_samples(samples), self.statistic, None if w is None else w[samples])
+
+
+def label_weights(labels: Gram, statistic: Statistic = "unbiased", sample_weight: Any = None) -> CentredWeights:
+    """W of labels whose kernel is evaluated by blocks, see `hsic_weights`.
+
+    Parameters
+    ----------
+    labels : LabelKernel, or anything with a length m and ``block(rows, cols)``
+    statistic : {"unbiased", "biased"}
+    sample_weight : array-like of shape (m,), optional
+        How many times each sample counts.
+
+    Returns
+    -------
+    CentredWeights
+        Cost O(m^2) time, O(m) memory: the row sums of L are all that is kept.
+
+    Examples
+    --------
+    >>> from bahsic.kernels import label_kernel
+    >>> W = label_weights(label_kernel([0, 0, 1, 1]))
+    >>> W.block(slice(0, 2), slice(0, 4)).round(6)
+    array([[ 0.      ,  0.083333, -0.041667, -0.041667],
+           [ 0.083333,  0.      , -0.041667, -0.041667]])
+    """
+    w = as_weights(sample_weight, len(labels))
+    m = float(len(labels) if w is None else w.sum())
+    _check_statistic(statistic, m, weighted=w is not None)
+    scale = 1 / (m * (m - 3)) if statistic == "unbiased" else 1 / (m - 1) ** 2
+    return CentredWeights(centred(labels, statistic, w), statistic, w, scale)
+
+
+@contextmanager
+def overflow_reported() -> Iterator[None]:
+    """Raise an error that says what to do where kernel values exceed the range."""
+    try:
+        with np.errstate(over="raise", invalid="raise"):
+            yield
+    except FloatingPointError:
+        raise ValueError("kernel values are too large: HSIC exceeds the range of float64; rescale x or y") from None
+
+
+@overflow_reported()
+def centred(gram: Gram, statistic: Statistic, w: FloatArray | None = None) -> Centred:
+    """A matrix with its row means taken off, see `Centred`; w are frequencies of the samples."""
+    m = len(gram)
+    ones_or_w = np.ones(m) if w is None else w
+    reference = _typical_entry(gram)
+    sums = np.concatenate([_row_sums(gram, reference, rows, statistic, ones_or_w) for rows in row_blocks(m)])
+    n, total = float(ones_or_w.sum()), float(ones_or_w @ sums)
+    if statistic == "unbiased":
+        return Centred(gram, reference, sums / (n - 2) - total / (2 * (n - 1) * (n - 2)))
+    return Centred(gram, reference, sums / n - total / (2 * n**2))
+
+
+def _typical_entry(gram: Gram) -> float:
+    """Mean of the first row without its diagonal, exact where that is constant."""
+    entries = gram.block(slice(0, 1), slice(1, len(gram)))
+    return float(np.clip(entries.mean(dtype=np.float64), entries.min(), entries.max()))
+
+
+def _row_sums(gram: Gram, reference: float, rows: slice, statistic: Statistic, w: FloatArray) -> FloatArray:
+    """Sums over j of w_j G_ij; unbiased, over the other samples: w_i - 1 copies of sample i remain."""
+    everything = slice(0, len(gram))
+    G = np.subtract(gram.block(rows, everything), reference, dtype=np.float64)
+    if statistic == "unbiased":
+        on_diagonal, samples = _diagonal(rows, everything)
+        diagonal = G[on_diagonal]
+        G[on_diagonal] = 0.0  # rather than subtracting it from the sum, of which it may be the largest part
+        return G @ w + (w[samples] - 1) * diagonal
+    return G @ w
+
+
+def _diagonal(rows: slice, cols: slice) -> tuple[tuple[Array, Array], Array]:
+    """Where the diagonal of the whole matrix lies in a block, and of which samples."""
+    samples = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
+    return (samples - rows.start, samples - cols.start), samples
+
+
+def _check_statistic(statistic: str, m: float, *, weighted: bool) -> None:
+    if statistic not in _FEWEST_SAMPLES:
+        raise ValueError(f"statistic is {statistic!r}; accepted: 'unbiased', 'biased'")
+    if m < _FEWEST_SAMPLES[statistic]:
+        found = f"sample_weight sums to {m:g} samples" if weighted else f"there are {m:g} samples"
+        raise ValueError(f"{found}; accepted: at least 4 for statistic='unbiased', at least 2 for statistic='biased'")

@@ -1,0 +1,236 @@
+"""The mean of HSIC over blocks: unbiased, the same engine, its standard error from the spread of the blocks."""
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from sklearn import config_context
+
+import brute_force
+import oracle
+from bahsic import BAHSIC, FOHSIC, hsic, hsic_blocks, hsic_unbiased
+from bahsic.blocks import block_weights, random_blocks
+from bahsic.engine.columns import Columns
+from bahsic.engine.gram import KernelBlocks
+from bahsic.hsic import estimate_and_variance, label_weights
+from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
+from selecting import SELECTORS, drawn, order, same_fit
+
+
+def partitions(samples, size):
+    """All partitions of a list into sets of one size."""
+    if not samples:
+        yield []
+        return
+    first, rest = samples[0], samples[1:]
+    for others in combinations(rest, size - 1):
+        left = [sample for sample in rest if sample not in others]
+        for parts in partitions(left, size):
+            yield [(first, *others), *parts]
+
+
+def test_the_mean_over_all_partitions_is_the_statistic_of_all_samples():
+    """Both are U-statistics with the same kernel h: each set of four is in a block equally often."""
+    x, y = [0, 1, 3, 4, 6, 9, 11, 2], [1, 0, 2, 2, 5, 1, 0, 7]
+    K, L = ([[Fraction(abs(a - b)) for b in values] for a in values] for values in (x, y))
+    means = [
+        sum(oracle.unbiased(*([[G[i][j] for j in part] for i in part] for G in (K, L))) for part in parts) / 2
+        for parts in partitions(list(range(8)), 4)
+    ]
+    assert len(means) == 35
+    assert sum(means) / len(means) == oracle.unbiased(K, L)
+    assert len(set(means)) > 1
+
+
+def test_the_expectation_is_the_population_value():
+    """P(0,0) = 1/2, P(1,1) = 1/3, P(1,0) = 1/6 with delta kernels has HSIC = 1/9; blocks of four of eight."""
+    pairs = {(0, 0): Fraction(1, 2), (1, 1): Fraction(1, 3), (1, 0): Fraction(1, 6)}
+    expectation = Fraction(0)
+    for sample in permutations_with_repetition(list(pairs), 4):
+        K, L = ([[oracle.delta([a[i]], [b[i]]) for b in sample] for a in sample] for i in (0, 1))
+        expectation += math.prod(pairs[pair] for pair in sample) * oracle.unbiased(K, L)
+    assert expectation == Fraction(1, 9)  # of each block, hence of their mean
+
+
+def permutations_with_repetition(values, length):
+    if length == 0:
+        return [()]
+    return [(value, *rest) for value in values for rest in permutations_with_repetition(values, length - 1)]
+
+
+@pytest.mark.parametrize("m", [8, 9, 11, 14])
+def test_values_by_loops_over_the_blocks(m):
+    rng = np.random.default_rng(m)
+    x, y = rng.normal(size=(m, 2)), list(rng.permutation(np.resize([0, 1], m)))
+    blocks = random_blocks(m, 4, random_state=3)
+    labels = oracle.binary_labels(y)  # class counts are those of all samples
+    expected = []
+    for samples in blocks.samples():
+        K = oracle.gram(oracle.gaussian, [x[i] for i in samples], gamma=Fraction(1, 4))
+        L = oracle.gram(oracle.linear, [labels[i] for i in samples])
+        expected.append(float(oracle.unbiased(K, L)))
+    found = hsic_blocks(x, y, block_size=4, random_state=3)
+    assert np.allclose(found, expected, rtol=1e-12, atol=1e-15)
+    assert hsic(x, y, block_size=4, random_state=3) == pytest.approx(np.mean(expected), rel=1e-12)
+
+
+def test_blocks_hold_every_sample_once_and_differ_by_one_in_size():
+    for m, size in [(8, 4), (10, 4), (103, 10), (1000, 7)]:
+        parts = list(random_blocks(m, size, random_state=0).samples())
+        assert sorted(np.concatenate(parts)) == list(range(m))
+        assert {len(part) for part in parts} <= {size, size + 1, math.ceil(m / (m // size))}
+        assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_blocks_are_random_and_repeatable():
+    first, same, other = (random_blocks(50, 10, random_state=seed).order for seed in (0, 0, 1))
+    assert np.array_equal(first, same)
+    assert not np.array_equal(first, other)
+    assert not np.array_equal(first, np.arange(50))
+
+
+@pytest.mark.parametrize("labels", ["binary", "regression", "delta", "precomputed"])
+def test_weights_are_zero_between_blocks_and_those_of_each_block_within(labels):
+    rng = np.random.default_rng(0)
+    y = {"regression": rng.normal(size=23), "precomputed": np.cov(rng.normal(size=(23, 5)))}.get(
+        labels, rng.permutation(np.resize([0, 1, 1], 23))
+    )
+    kernel = label_kernel(y, labels)
+    starts = [0, 6, 12, 18]
+    weights, expected = block_weights(kernel, starts), np.zeros((23, 23))
+    for start, end in zip(starts, [*starts[1:], 23], strict=True):
+        block = slice(start, end)
+        alone = label_weights(kernel.of_samples(np.arange(start, end)))
+        expected[block, block] = alone.matrix() / 4
+    assert np.allclose(weights.matrix(), expected, rtol=1e-15, atol=0)
+    for rows, cols in [((0, 3), (2, 6)), ((3, 9), (5, 20)), ((7, 9), (12, 14)), ((18, 23), (0, 23)), ((4, 5), (4, 5))]:
+        assert np.array_equal(weights.block(slice(*rows), slice(*cols)), weights.matrix()[slice(*rows), slice(*cols)])
+
+
+KERNELS = [Gaussian(), Laplacian(), Linear(), Polynomial(2), InverseDistance()]
+
+
+@SELECTORS
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("working_memory", [1024, 0.05])
+def test_scores_on_the_path_are_those_of_the_blocks(selector, kernel, working_memory):
+    X, y = drawn(m=50, d=5)
+    with config_context(working_memory=working_memory):
+        fitted = selector(2, kernel=kernel, block_size=12, random_state=5, step=1, standard_errors=True).fit(X, y)
+    Z, _ = brute_force.standardised(X)
+    for subset, step in zip(fitted._subsets(), fitted.path_, strict=True):
+        own = kernel if step.parameter is None else kernel.with_gamma(step.parameter)
+        values = hsic_blocks(Z[:, np.sort(subset)], y, own, block_size=12, random_state=5)
+        assert step.hsic == pytest.approx(values.mean(), rel=1e-9, abs=1e-15)
+        assert step.standard_error == pytest.approx(values.std(ddof=1) / 2, rel=1e-7, abs=1e-15)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_features_leave_as_the_definition_says(kernel):
+    X, y = drawn(m=40, d=6, seed=1)
+    fitted = BAHSIC(1, kernel=kernel, block_size=10, random_state=0, step=1).fit(X, y)
+    Z, _ = brute_force.standardised(X)
+    left = list(range(6))
+    for feature in fitted.elimination_order_[:-1]:
+        own = kernel if "gamma" not in kernel.get_params() else kernel.with_gamma(1 / (2 * (len(left) - 1)))
+        scores = {j: hsic(Z[:, [i for i in left if i != j]], y, own, block_size=10, random_state=0) for j in left}
+        assert scores[feature] >= max(scores.values()) - 1e-12 * max(map(abs, scores.values()))
+        left.remove(feature)
+
+
+@SELECTORS
+@pytest.mark.parametrize("block_size", [21, 40, 41, 10**6])
+def test_one_block_is_the_exact_statistic(selector, block_size):
+    X, y = drawn()
+    exact = selector(2, standard_errors=True).fit(X, y)
+    assert same_fit(selector(2, block_size=block_size, standard_errors=True).fit(X, y), exact)
+    assert hsic(X, y, block_size=block_size) == hsic(X, y)
+    assert hsic_blocks(X, y, block_size=block_size)[0] == pytest.approx(hsic(X, y), rel=1e-14)
+
+
+@SELECTORS
+def test_bits_do_not_depend_on_the_number_of_threads(selector):
+    X, y = drawn(m=60)
+    fits = [selector(2, block_size=15, random_state=0, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2)]
+    assert same_fit(*fits)
+    assert not same_fit(fits[0], selector(2, block_size=15, random_state=1).fit(X, y))
+
+
+def test_auto_uses_the_standard_error_of_the_blocks():
+    X, y = drawn(m=200, d=6)
+    fitted = BAHSIC("auto", block_size=20, random_state=0).fit(X, y)
+    assert all(step.standard_error is not None for step in fitted.path_)
+    chosen = next(step for step in fitted.path_ if step.reason)
+    best = max(fitted.path_, key=lambda step: step.hsic)
+    assert chosen.hsic >= best.hsic - best.standard_error
+    assert fitted.support_[1]
+
+
+@pytest.mark.parametrize("rule", ["median", "optimise", lambda X: 0.1 + len(X) / 10_000])
+def test_rules_are_evaluated_on_some_samples(rule, monkeypatch):
+    from bahsic.engine import scorer
+
+    X, y = drawn(m=120, d=5)
+    monkeypatch.setattr(scorer, "RULE_SAMPLES", 60)
+    some = BAHSIC(2, kernel=Gaussian(rule), block_size=30, random_state=0).fit(X, y).path_[0].parameter
+    whole = BAHSIC(2, kernel=Gaussian(rule)).fit(X, y).path_[0].parameter
+    assert some != whole
+    assert some == pytest.approx(whole, rel={"median": 0.1, "optimise": 0.6}.get(rule, 0.1))
+    if callable(rule):
+        assert some == pytest.approx(0.106, rel=1e-12)
+
+
+def test_structured_and_precomputed_data():
+    x = ["abab", "abba", "baba", "bbbb", "aaaa", "abcc", "ccba", "cabc"]
+    y = [0, 1, 0, 1, 0, 1, 1, 0]
+    values = hsic_blocks(x, y, Spectrum(2), block_size=4, random_state=0)
+    K = Spectrum(2)(x)
+    assert np.allclose(hsic_blocks(K, y, "precomputed", block_size=4, random_state=0), values, rtol=1e-12)
+    labels = label_kernel(y)
+    for value, samples in zip(values, random_blocks(8, 4, random_state=0).samples(), strict=True):
+        part = K[np.ix_(samples, samples)]
+        assert value == pytest.approx(hsic_unbiased(part, labels.of_samples(samples).gram()), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(0.2), Gaussian(1e-9), Laplacian(0.3), InverseDistance(gamma=0.4), Linear()], ids=repr
+)
+def test_kernel_values_by_blocks_have_the_same_variance(kernel):
+    rng = np.random.default_rng(0)
+    XT = rng.normal(size=(3, 90))
+    XT -= XT.mean(axis=1, keepdims=True)
+    labels = label_kernel(rng.normal(size=90) + XT[0])
+    lazy = KernelBlocks(Columns.plain(XT), np.arange(3), kernel, 100.0)
+    found = estimate_and_variance(lazy, labels)
+    K = kernel.centrable(XT.T)
+    from bahsic.hsic import Matrix
+
+    assert found == pytest.approx(estimate_and_variance(Matrix(K), labels), rel=1e-9)
+
+
+@pytest.mark.parametrize("given", [3, 2.5, "many", True, -1])
+@pytest.mark.parametrize(
+    "call", [lambda X, y, B: BAHSIC(2, block_size=B).fit(X, y), lambda X, y, B: hsic(X, y, block_size=B)]
+)
+def test_bad_block_sizes(call, given):
+    X, y = drawn()
+    with pytest.raises(ValueError, match=r"block_size is .*; accepted: None or an int of at least 4"):
+        call(X, y, given)
+
+
+def test_what_does_not_go_with_blocks():
+    X, y = drawn()
+    with pytest.raises(ValueError, match="statistic is 'biased'; accepted with block_size"):
+        FOHSIC(2, block_size=10, statistic="biased").fit(X, y)
+    with pytest.raises(ValueError, match="sample_weight is given and block_size is 10; accepted: one of them"):
+        BAHSIC(2, block_size=10).fit(X, y, sample_weight=np.ones(40))
+    with pytest.raises(ValueError, match="sample_weight is given"):
+        hsic(X, y, sample_weight=np.ones(40), block_size=10)
+
+
+def test_order_is_found_with_many_blocks():
+    X, y = drawn(m=2000, d=6)
+    fitted = BAHSIC(2, block_size=50, random_state=0, step=1).fit(X, y)
+    assert set(order(fitted)[:2]) == {1, 4}
