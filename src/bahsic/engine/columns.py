@@ -107,6 +107,14 @@ class Columns:
         return np.where(self.different > 0, np.sqrt(self.different), np.concatenate(parts))
 
     @cached_property
+    def n_categories(self) -> Indices:
+        """How many codes each column of categories has room for; 0 for numbers."""
+        found = np.zeros(self.n_features, dtype=np.intp)
+        for j in np.flatnonzero(self.different > 0):
+            found[j] = 1 + int(np.nanmax(self.rows(np.array([j]))))
+        return found
+
+    @cached_property
     def typical(self) -> Array:
         """About what each column contributes to the squared distance of two samples."""
         parts = [np.nanmean(np.square(self.rows(block)), axis=1) for block in self.blocks()]

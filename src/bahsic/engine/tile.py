@@ -16,6 +16,7 @@ from scipy.spatial.distance import cdist
 
 from bahsic.engine.columns import Columns, contributions
 from bahsic.engine.executor import Placed
+from bahsic.engine.levels import MAX_CATEGORIES
 from bahsic.engine.plan import PANEL_HEIGHT, Tile
 from bahsic.engine.scratch import Scratch
 from bahsic.engine.sparse_rows import SparseRows
@@ -90,7 +91,9 @@ class SquaredDistances(_Pieces):
 
     def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> None:
         special = columns.special[features]
-        self._special = _LiftedSpecial(columns, features[special], dtype) if special.any() else None
+        many = columns.n_categories[features] > MAX_CATEGORIES  # a row for each would be as much as D
+        self._many, lifted = features[many], features[special & ~many]
+        self._special = _LiftedSpecial(columns, lifted, dtype) if len(lifted) else None
         super().__init__(columns, features[~special], dtype, most)
 
     def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
@@ -112,7 +115,7 @@ class SquaredDistances(_Pieces):
                 out += left.T @ right
         if self._special is not None:
             self._special.add(tile, out)
-        return out
+        return _add_one_by_one(self._columns, self._many, tile, 2, out)
 
 
 class _LiftedSpecial:
@@ -172,16 +175,21 @@ class AbsoluteDistances(_Pieces):
 
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
         """The sum on a tile."""
-        columns, change = self._columns, np.empty(out.shape)
+        change = np.empty(out.shape)
         out[:] = 0.0
         for left, right in self.sides(tile):
             if len(right):
                 out += cdist(left.T, right.T, "cityblock", out=change)
-        for feature in self._special:
-            x, y = (columns.rows(np.array([feature]), samples=side)[0] for side in (tile.rows, tile.cols))
-            constants = float(columns.different[feature]), float(columns.neutral[feature])
-            out += contributions(x, y, *constants, 1, change)
-        return out
+        return _add_one_by_one(self._columns, self._special, tile, 1, out)
+
+
+def _add_one_by_one(columns: Columns, features: Indices, tile: Tile, power: int, out: NDArray[Any]) -> NDArray[Any]:
+    """Add the contributions of columns, each by looking at all pairs of a tile."""
+    change = np.empty(out.shape) if len(features) else out
+    for feature in features:
+        x, y = (columns.rows(np.array([feature]), samples=side)[0] for side in (tile.rows, tile.cols))
+        out += contributions(x, y, float(columns.different[feature]), float(columns.neutral[feature]), power, change)
+    return out
 
 
 def quadratic_forms(columns: Vectors, M: Vectors, tile: Tile, scratch: Scratch) -> Array:
