@@ -150,6 +150,24 @@ def test_groups_by_prefix_by_file_and_by_none(result, tmp_path):
     assert result("-k", 1)["ranking"][0]["group"] is None
 
 
+def test_blocks_are_drawn_by_the_seed(result):
+    found = result("-k", 2, "--block-size", 20, "--seed", 3)
+    expected = BAHSIC(2, block_size=20, random_state=3).fit(X, Y)
+    assert [step["hsic"] for step in found["path"]] == [step.hsic for step in expected.path_]
+    assert found["parameters"]["block_size"] == 20
+    assert found["path"] != result("-k", 2, "--block-size", 20, "--seed", 4)["path"]
+
+
+def test_checkpoint_and_memory_change_nothing(result):
+    plain = result("-k", 2)
+    for _ in range(2):  # the second one finds everything in the folder
+        found = result("-k", 2, "--checkpoint", "rounds", "--memory", 64)
+        assert found["path"] == plain["path"]
+        assert [path.name for path in Path("rounds").iterdir()] == ["bahsic-checkpoint.json"]
+    status = main(["select", "xor.npz", "-k", "2", "--step", "1", "--checkpoint", "rounds", "--memory", "64"])
+    assert status == 3  # of another selection
+
+
 def test_kept_features_stay(result):
     found = result("-k", 3, "--keep", "d,b_1")
     assert {"d", "b_1"} < set(found["selected"])

@@ -83,6 +83,7 @@ FORMATS = [
     ("t.svmlight", lambda name: dump_svmlight_file(X, Y, name), [], ["x0", "x1"]),
     ("t.libsvm.gz", write_gzip, [], ["x0", "x1"]),
     ("t.arff", write_arff, ["-t", "label"], "ab"),
+    ("t.npz", lambda name: np.savez(name, X=X, y=Y), ["--block-size", "30", "--seed", "1"], ["x0", "x1"]),
     ("t.mat", lambda name: scipy_io.savemat(name, {"X": X, "y": Y, "feature_names": NAMES}), [], "ab"),
     ("t.h5ad", write_h5ad, ["-t", "label", "--layer", "scaled"], "ab"),
 ]

@@ -223,6 +223,24 @@ def test_ctrl_c(spawn, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["data.npz"]
 
 
+def test_an_interrupted_selection_goes_on(spawn, tmp_path):
+    pytest.importorskip("sklearn.callback", reason="the progress bar tells when to interrupt")
+    words = ["select", "data.npz", "--step", "1", "-k", "3", "--checkpoint", "rounds"]
+    child = spawn(*words)
+    child.expect(r"round 9 of \d+")
+    child.sendintr()
+    child.expect("bahsic: finished rounds are in rounds; the same command goes on from them")
+    child.expect("bahsic: interrupted")
+    child.wait()
+    assert child.exitstatus == 130
+    child = spawn(*words)
+    child.expect(r"round 0 of (\d+)")
+    assert int(child.match[1]) <= 292  # the bar moves before a round is written
+    child.expect("Selected 3 of 300 features")
+    child.wait()
+    assert child.exitstatus == 0
+
+
 def test_quiet_and_without_colour_in_a_terminal(spawn):
     child = spawn("select", "data.npz", "-k", "3", "--quiet", NO_COLOR="1")
     text = child.read()

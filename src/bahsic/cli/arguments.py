@@ -148,6 +148,20 @@ def _add_select(commands: Any) -> None:
     parser.add_argument("--keep", type=_names, metavar="COLS", help="features that are always selected")
     _add_switch(parser, "--standard-errors", "record the standard error of HSIC along the path")
     _add_switch(parser, "--test", "test the selection on samples that did not select")
+    parser.add_argument(
+        "--block-size", type=_positive, metavar="B",
+        help="for many samples: HSIC as the mean over random blocks of so many; time grows with the samples, not "
+        "with their square",
+    )  # fmt: skip
+    parser.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="FOLDER",
+        help="keep finished rounds there; the same command goes on from them",
+    )
+    parser.add_argument(
+        "--memory", type=_positive, metavar="MIB", help="working memory beside the data (default: 1024)"
+    )
     parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="write the reduced table; format by suffix")
     parser.add_argument("--report", type=Path, metavar="FILE.html", help="write a report")
     _add_kernel_and_output(parser)

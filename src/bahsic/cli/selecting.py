@@ -30,8 +30,8 @@ def select(options: Namespace) -> None:
             source = read_input(options, needs_target=True)
         groups = feature_groups(options.groups, source)
         selector = _selector(options, source, groups)
-        with _timed(clock, "fit_seconds"), data_errors():
-            with_progress(selector, quiet=options.quiet).fit(source.data.X, source.data.y)
+        with _timed(clock, "fit_seconds"), data_errors(), _working_memory(options.memory):
+            _fit(selector, source, options)
         result = _result(options, source, selector, groups)
     result["timing"] = {name: clock[name] for name in ("read_seconds", "fit_seconds", "total_seconds")}
     text = as_json(result) if options.json else selection_text(result, style_of(sys.stdout), options.top)
@@ -74,8 +74,20 @@ def _selector(options: Namespace, source: Input, groups: list[str] | None) -> An
         keep=source.positions(options.keep),
         standard_errors=options.standard_errors,
         n_jobs=options.jobs,
+        block_size=options.block_size,
+        random_state=options.seed,
+        checkpoint=options.checkpoint,
         **steps,
     )
+
+
+def _fit(selector: Any, source: Input, options: Namespace) -> None:
+    try:
+        with_progress(selector, quiet=options.quiet).fit(source.data.X, source.data.y)
+    except KeyboardInterrupt:
+        if options.checkpoint is not None and not options.quiet:
+            say(f"finished rounds are in {options.checkpoint}; the same command goes on from them")
+        raise
 
 
 def _result(options: Namespace, source: Input, selector: Any, groups: list[str] | None) -> dict[str, Any]:
@@ -98,7 +110,7 @@ def _result(options: Namespace, source: Input, selector: Any, groups: list[str] 
 def _tested(options: Namespace, source: Input, selector: Any) -> Any:
     from sklearn.base import clone
 
-    fresh = clone(selector)
+    fresh = clone(selector).set_params(checkpoint=None)
     if hasattr(fresh, "set_callbacks"):
         fresh.set_callbacks()  # twenty fits in threads would draw twenty bars
     return selection_test(fresh, source.data.X, source.data.y, random_state=options.seed, n_jobs=options.jobs)
@@ -117,6 +129,7 @@ def _parameters(options: Namespace, source: Input, selector: Any) -> dict[str, A
         "feature_groups": options.groups if options.groups is None else Path(options.groups).name,
         "keep": options.keep,
         "standard_errors": options.standard_errors,
+        "block_size": options.block_size,
     }
 
 
@@ -164,6 +177,14 @@ def _read_result(path: Path) -> dict[str, Any]:
     if not isinstance(result, dict) or (result.get("schema"), result.get("kind")) != (SCHEMA, "select"):
         raise CommandError(f"{path}: no result of schema {SCHEMA}, kind select; make it by bahsic select --json")
     return result
+
+
+@contextmanager
+def _working_memory(mebibytes: int | None) -> Iterator[None]:
+    from sklearn import config_context
+
+    with config_context(**({} if mebibytes is None else {"working_memory": mebibytes})):
+        yield
 
 
 @contextmanager

@@ -17,6 +17,7 @@ _OPTIONS = {
     "missing": "--missing",
     "feature_groups": "--groups",
     "keep": "--keep",
+    "block_size": "--block-size",
 }
 
 # What the selectors take by default needs no mention, nor what the command does.
@@ -65,6 +66,8 @@ def python_code(result: Mapping[str, Any]) -> Snippet:
     given = _given(parameters, _DEFAULTS)
     if "feature_groups" in given:
         given["feature_groups"] = _groups(result["ranking"])
+    if "block_size" in given:
+        given["random_state"] = result.get("seed")
     others = "".join(f", {name}={value!r}" for name, value in given.items())
     reading = {**_target(data), **data.get("options", {})}
     how = "".join(f", {name}={value!r}" for name, value in reading.items())
