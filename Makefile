@@ -63,7 +63,8 @@ clean: ## remove the environments and everything generated
 $(VENV)/.made:
 	@echo "Creating $(VENV)"
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'bahsic needs Python 3.11 or newer, this is ' + sys.version)"
-	@$(PYTHON) -m venv --clear $(VENV) >/dev/null 2>&1 || $(PYTHON) -m venv --clear --without-pip $(VENV)
+	@$(VENV_PYTHON) -c "" 2>/dev/null || $(PYTHON) -m venv --clear $(VENV) >/dev/null 2>&1 \
+		|| $(PYTHON) -m venv --clear --without-pip $(VENV)
 	@touch $@
 
 $(VENV)/.extra-%: pyproject.toml $(VENV)/.made

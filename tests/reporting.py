@@ -35,6 +35,7 @@ def result_of(X, y, names, wanted, data_name="data.csv", target="class"):
         "ranking": [
             {
                 "feature": names[j],
+                "column": int(j),
                 "rank": rank,
                 "selected": bool(rank <= selector.n_features_),
                 "score": float(alone[j]),

@@ -18,8 +18,8 @@ import bahsic
 from bahsic import BAHSIC, FOHSIC, hsic_scores, hsic_test, redundancy, selection_test
 from bahsic.cli import main
 from bahsic.cli.arguments import parsed
-from bahsic.cli.messages import appearing
 from bahsic.datasets import make_xor
+from bahsic.whole import appearing
 
 X, Y, _ = make_xor(n_samples=80, n_features=6, random_state=0)
 NAMES = ["a_1", "a_2", "b_1", "b_2", "c", "d"]
@@ -74,7 +74,7 @@ def test_keys_in_the_order_of_the_schema(result):
     assert (found["schema"], found["kind"], found["seed"], found["test"]) == ("bahsic/1", "select", 0, None)
     assert list(found["versions"]) == ["bahsic", "python", "numpy", "scipy", "scikit-learn"]
     assert found["versions"]["numpy"] == np.__version__
-    assert list(found["ranking"][0]) == ["feature", "rank", "selected", "score", "pvalue", "group"]
+    assert list(found["ranking"][0]) == ["feature", "column", "rank", "selected", "score", "pvalue", "group"]
     assert list(found["timing"]) == ["read_seconds", "fit_seconds", "total_seconds"]
 
 
@@ -180,7 +180,7 @@ def test_missing_entries_and_categories(run, tmp_path, monkeypatch):
     holes[3, 4] = np.nan
     np.savez("holes.npz", X=holes, y=Y)
     status, _, err = run("select", "holes.npz")
-    assert (status, "missing='neutral'" in err) == (3, True)
+    assert (status, "--missing neutral" in err) == (3, True)
     out = run("select", "holes.npz", "-k", 2, "--missing", "neutral", "--categorical", "x6", "--json")[1]
     found, expected = json.loads(out), BAHSIC(2, missing="neutral", categorical_features=[6]).fit(holes, Y)
     assert found["parameters"]["categorical_features"] == ["x6"]
@@ -290,8 +290,13 @@ def test_completion_without_its_library(run, monkeypatch):
         (["select", "xor.npz", "--kernel", "gausian"], 2, "invalid choice: 'gausian'"),
         (["select", "xor.npz", "--seed", "-1"], 2, "accepted: a whole number from 0"),
         (["select", "xor.npz", "--stp", "1"], 2, "--stp"),
-        (["select", "xor.npz", "-o", "xor.npz"], 2, "is what is read"),
-        (["select", "xor.npz", "-o", "nowhere/out.npz"], 2, "folder that exists"),
+        (["select", "xor.npz", "-o", "xor.npz"], 2, "is read, or written twice"),
+        (["select", "xor.npz", "-o", "nowhere/out.npz"], 1, "there is no such folder; make it first"),
+        (["select", "xor.npz", "--report", "nowhere/out.html"], 1, "there is no such folder; make it first"),
+        (["select", "xor.npz", "-o", "a_features.csv", "--report", "a.html"], 2, "is read, or written twice"),
+        (["select", "xor.npz", "--jobs", "0"], 2, "accepted: a whole number from 1"),
+        (["select", "xor.npz", "--delimiter", "ab"], 2, "accepted: one character"),
+        (["report", "/"], 3, "Is a directory"),
         (["select", "xor.npz", "--groups", "prefix:"], 2, "no separator"),
         (["select", "xor.npz", "--groups", "file"], 2, "no groups"),
         (["select", "xor.npz", "--groups", "none.csv"], 3, "No such file"),
@@ -360,14 +365,88 @@ def test_a_library_that_is_absent_is_named_before_any_work(run, xor, monkeypatch
 def test_interruption_leaves_no_part_of_a_file(run, xor, monkeypatch):
     pytest.importorskip("jinja2", reason="reports need jinja2")
 
-    def interrupted(result, path):
-        Path(path).write_text("half")
+    def interrupted(result):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bahsic.report.write_report", interrupted)
+    monkeypatch.setattr("bahsic.report._feature_table", interrupted)
     status, _, err = run("select", xor, "-k", 2, "--report", "page.html")
     assert (status, err) == (130, "bahsic: interrupted\n")
     assert [path.name for path in Path().iterdir()] == ["xor.npz"]
+
+
+def test_the_input_is_never_replaced(run, xor):
+    pandas = pytest.importorskip("pandas", reason="CSV is read by pandas")
+    pytest.importorskip("jinja2", reason="reports need jinja2")
+    pandas.DataFrame(X, columns=NAMES).assign(y=Y).to_csv("data_features.csv", index=False)
+    before = Path("data_features.csv").read_bytes()
+    status, _, err = run("select", "data_features.csv", "-t", "y", "-k", 2, "--report", "data.html")
+    assert (status, "data_features.csv: is read, or written twice" in err) == (2, True)
+    assert Path("data_features.csv").read_bytes() == before
+
+
+def test_files_are_written_although_nobody_reads_the_text(run, xor, monkeypatch):
+    class Full(io.StringIO):
+        encoding = "utf-8"
+
+        def write(self, text):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert main(["select", xor, "-k", "2", "-o", "out.npz"]) == 1
+    assert Path("out.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kernel"),
+    [(np.arange(80) * 7, "regression"), (np.arange(80) % 20, "multiclass"), (np.arange(80) % 2, "binary")],
+)
+def test_many_different_numbers_are_no_classes(run, tmp_path, monkeypatch, numbers, kernel):
+    monkeypatch.chdir(tmp_path)
+    np.savez("numbers.npz", X=X, y=numbers)
+    out, err = run("select", "numbers.npz", "-k", 2, "--json")[1:]
+    assert json.loads(out)["input"]["target_kernel"] == kernel
+    assert ("80 different whole numbers" in err) == (kernel == "regression")
+    assert json.loads(run("rank", "numbers.npz", "--json", "-q")[1])["input"]["target_kernel"] == kernel
+    expected = BAHSIC(2, target_kernel=kernel).fit(X, numbers)
+    assert [step["hsic"] for step in json.loads(out)["path"]] == [step.hsic for step in expected.path_]
+    asked = run("select", "numbers.npz", "-k", 2, "--target-kernel", "delta", "--json")
+    assert (json.loads(asked[1])["input"]["target_kernel"], asked[2]) == ("delta", "")
+    tested = run("test", "numbers.npz", "--x", "x0", "--y", "y", "--json", "-q")[1]
+    assert json.loads(tested)["input"]["target_kernel"] == kernel
+
+
+def test_groups_of_a_file_are_checked(run, xor):
+    Path("g.csv").write_text("feature,group\na_1, one\nb_1,one\n")
+    groups = json.loads(run("select", xor, "-k", 1, "--groups", "g.csv", "--json")[1])["ranking"]
+    assert {row["feature"] for row in groups if row["group"] == "one"} == {"a_1", "b_1"}
+    for text, told in (("a_11,one\n", "did you mean 'a_1'?"), ("c,one\nc,two\n", "line 2 has 'c' again")):
+        Path("g.csv").write_text(text)
+        status, _, err = run("select", xor, "-k", 1, "--groups", "g.csv")
+        assert (status, told in err) == (3, True)
+
+
+def test_names_with_commas_and_rules_with_slashes(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ["a/1", "a/2", "b,c", " d", "e", "f"]
+    np.savez("odd.npz", X=X, y=Y, feature_names=names)
+    found = json.loads(run("select", "odd.npz", "-k", 3, "--keep", '"b,c"," d"', "--json")[1])
+    assert {"b,c", " d"} < set(found["selected"])
+    Path("odd.toml").write_text('keep = ["b,c", " d"]\n')
+    assert json.loads(run("select", "odd.npz", "-k", 3, "--config", "odd.toml", "--json")[1])["path"] == found["path"]
+    rule = json.loads(run("select", "odd.npz", "-k", 1, "--groups", "prefix:/", "--json")[1])
+    assert rule["parameters"]["feature_groups"] == "prefix:/"
+
+
+def test_texts_that_tell_nothing_get_a_note(run, tmp_path, monkeypatch):
+    pandas = pytest.importorskip("pandas", reason="CSV is read by pandas")
+    monkeypatch.chdir(tmp_path)
+    names = [f"id{i}" for i in range(80)]
+    pandas.DataFrame(X, columns=NAMES).assign(name=names, y=Y).to_csv("t.csv", index=False)
+    _, _, err = run("select", "t.csv", "-t", "y", "-k", 2)
+    assert "note: 'name': a different text in each row" in err
+    status, out, err = run("select", "t.csv", "-t", "y", "-k", 2, "--drop", "name", "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["input"]["options"] == {"drop": ["name"]}
 
 
 def test_files_appear_together_or_not_at_all(tmp_path):

@@ -164,3 +164,22 @@ def test_epochs_are_selected_by_frequency(capsys):
     assert len(set(frequencies)) == 1
     assert abs(float(frequencies[0].removesuffix(" Hz")) - 12) <= 1
     assert "--group-by frequency" in command(result).text
+    assert_repeated_in_python(result)
+
+
+def assert_repeated_in_python(result):
+    space = {}
+    exec(python_code(result).text, space)
+    chosen = space["selector"].get_support(indices=True).tolist()
+    assert chosen == sorted(row["column"] for row in result["ranking"] if row["selected"])
+
+
+@pytest.mark.parametrize(
+    "options", [["--keep", "c,e"], ["--groups", "prefix:_"], ["--categorical", "d"], ["--method", "forward"]]
+)
+def test_code_names_columns_of_arrays_by_their_places(capsys, options):
+    names = ["a_1", "b_1", "c", "d", "e"]
+    counts = np.column_stack([X[:, :3], np.round(X[:, 3]), X[:, 4]])
+    np.savez("t.npz", X=counts, y=Y, feature_names=names)
+    assert main(["select", "t.npz", "-k", "3", *options, "--json"]) == 0
+    assert_repeated_in_python(json.loads(capsys.readouterr().out))

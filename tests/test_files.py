@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 import zipfile
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from bahsic.files import Data, DataError, delimited, read_data, write_table
+from bahsic.files import Data, DataError, check_writing, delimited, read_data, write_table
 from bahsic.files import data as checks
 from bahsic.tables import as_table
 
@@ -409,12 +410,12 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
 
 
 def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
-    def full(path, **arrays):
-        Path(path).write_bytes(b"half")
+    def full(file, **arrays):
+        file.write(b"half")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(DataError, match=r"writing \.npz failed: .*No space left on device"):
+    with pytest.raises(OSError, match=r"No space left on device: .*o\.npz"):
         write_table(tmp_path / "o.npz", Data(NUMBERS, CLASSES), [0])
     assert list(tmp_path.iterdir()) == []
 
@@ -423,15 +424,90 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
     ("name", "message"),
     [
         ("o.xlsx", "writing needs a known suffix, got '.xlsx'; known: .csv"),
-        ("no/o.csv", r"there is no folder .*no; make it first"),
+        ("no/o.csv", r"there is no such folder; make it first: .*o\.csv"),
         ("folder.csv", "this is a folder"),
         ("o.h5ad", "written from an .h5ad file only"),
     ],
 )
 def test_places_that_cannot_be_written(tmp_path, name, message):
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(DataError, match=message):
-        write_table(tmp_path / name, Data(NUMBERS, CLASSES), [0])
+    for refuse in (lambda path: write_table(path, Data(NUMBERS, CLASSES), [0]), check_writing):
+        with pytest.raises((DataError, OSError), match=message):
+            refuse(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["T.NPY", "T.NPZ", "T.CSV"])
+def test_suffixes_may_be_capital_letters(tmp_path, name):
+    needs("pandas")
+    write_table(tmp_path / name, Data(NUMBERS, CLASSES), [2, 0])
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert np.allclose(np.asarray(read_data(tmp_path / name).X)[:, :2], NUMBERS[:, [2, 0]])
+
+
+def test_links_stay_and_permissions_are_handed_on(tmp_path):
+    if os.name != "posix":
+        pytest.skip("permissions and links are those of POSIX")
+    real = text_file(tmp_path / "real.npz", "old")
+    real.chmod(0o600)
+    (tmp_path / "link.npz").symlink_to(real)
+    write_table(tmp_path / "link.npz", Data(NUMBERS, CLASSES), [0])
+    assert (tmp_path / "link.npz").is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o600
+    assert np.array_equal(read_data(real).X, NUMBERS[:, [0]])
+
+
+def test_columns_are_left_out(tmp_path):
+    needs("pyarrow")
+    table = frame().assign(when=needs("pandas").to_datetime("2020-01-01"))
+    for name, write in (("t.csv", table.to_csv), ("t.parquet", table.to_parquet), ("t.feather", table.to_feather)):
+        write(tmp_path / name, **({"index": False} if name == "t.csv" else {}))
+        data = read_data(tmp_path / name, "label", drop=["when", "b"])
+        assert data.names == ["a", "c", "colour"]
+        assert np.array_equal(data.X["c"], NUMBERS[:, 2])
+        assert data.y.tolist() == CLASSES.tolist()
+        refused(tmp_path / name, "no column is called 'wen'; did you mean 'when'?", drop=["wen"])
+
+
+def test_types_that_pandas_does_not_have(tmp_path):
+    pyarrow = needs("pyarrow")
+    columns = {
+        "flag": [True, None, False, True],
+        "price": pyarrow.array([Decimal(1), Decimal(2), None, Decimal(4)]),
+        "void": pyarrow.nulls(4),
+    }
+    needs("pyarrow.parquet").write_table(pyarrow.table(columns), tmp_path / "t.parquet")
+    X = read_data(tmp_path / "t.parquet").X
+    assert X["void"].isna().all()
+    table = as_table(X[["flag", "price"]], "from_dtype", missing="neutral")
+    assert table.categorical.tolist() == [True, False]
+    assert np.array_equal(table.values, [[1, 1], [np.nan, 2], [0, np.nan], [1, 4]], equal_nan=True)
+
+
+def test_decimal_commas_are_no_categories(tmp_path):
+    needs("pandas")
+    path = text_file(tmp_path / "t.csv", "a;b\n1,5;x\n-2,25;y\n3;y\n")
+    refused(path, "column 'a' has decimal commas, as in '", "write points", delimiter=";")
+
+
+def test_compressed_chunks_that_expand_absurdly_are_refused(tmp_path, monkeypatch):
+    pyarrow, h5py = needs("pyarrow"), needs("h5py")
+    needs("anndata")
+    monkeypatch.setattr(checks, "HARMLESS_SIZE", 10**6)
+    zeros = pyarrow.table({f"c{j}": np.zeros(10**5) for j in range(4)})
+    needs("pyarrow.feather").write_feather(zeros, str(tmp_path / "t.feather"), compression="zstd")
+    refused(tmp_path / "t.feather", "over 100 times its size")
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        file.create_dataset("X", shape=(4000, 500), dtype="f8", compression="gzip", chunks=(100, 500))
+        needs("anndata.io").write_elem(file, "var", needs("pandas").DataFrame(index=[f"g{j}" for j in range(500)]))
+    refused(tmp_path / "t.h5ad", "over 100 times its size")
+
+
+def test_of_a_mat_file_only_what_is_needed_is_read(tmp_path, monkeypatch):
+    scipy_io.savemat(tmp_path / "t.mat", {"X": NUMBERS, "Y": CLASSES, "other": np.zeros((500, 500))})
+    monkeypatch.setattr(checks, "HARMLESS_SIZE", 10**5)
+    monkeypatch.setattr(checks, "LARGEST_EXPANSION", 0.001)
+    for target in (None, "Y"):
+        assert np.array_equal(read_data(tmp_path / "t.mat", target).y, CLASSES)
 
 
 def failing(error):
@@ -463,7 +539,7 @@ def test_what_libraries_say_is_one_printable_line():
         ("a,,c\n1,2,3\n", "column 2 has no name"),
         ("a,b\n", "there is a header but no row"),
         ("\n\n", "the file is empty"),
-        ("a;b\n1;2\n", "the header has ';' but no ','; give delimiter ';'"),
+        ("a;b\n1;2\n", "the header has ';' but no ','; say that the delimiter is ';'"),
         ('a,b\n1,"2\n3,4\n', "look for a quote that is not closed"),
         ("a\0b,c\n1,2\n", "binary data"),
     ],
@@ -574,7 +650,7 @@ def test_columns_that_are_no_features_are_refused(tmp_path):
     pandas = needs("pandas")
     needs("pyarrow")
     frame().assign(when=pandas.to_datetime("2020-01-01")).to_parquet(tmp_path / "t.parquet")
-    refused(tmp_path / "t.parquet", "column 'when' is of type datetime64", "leave it out or make numbers of it")
+    refused(tmp_path / "t.parquet", "column 'when' is of type datetime64", "drop it or make numbers of it")
 
 
 def test_duplicates_are_refused_in_every_format(tmp_path):

@@ -283,7 +283,7 @@ def test_redundancy(plt):
         assert written[j, i] == f"{table[order[i], order[j]]:.2f}"
     assert len(ax.figure.axes) == 2  # a colour bar
     assert len(plot_redundancy(blocks(12)[0]).texts) == 144
-    assert not plot_redundancy(blocks(13)[0]).texts
+    assert not plot_redundancy(blocks(20)[0]).texts
     assert plot_redundancy([[1.0]]).texts[0].get_text() == "1.00"
 
 

@@ -15,10 +15,11 @@ import pytest
 
 pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
 
+from bahsic.cli.arguments import parsed
 from bahsic.names import shortened, spreadsheet_safe, visible
 from bahsic.report import report_html, write_report
 from bahsic.report.charts import Axis, Point, bar_axis, heat_map, path_axes, path_chart, ranking_chart
-from bahsic.report.page import json_for_script
+from bahsic.report.page import json_for_script, page
 from bahsic.report.snippets import command, python_code
 from reporting import wine_result, xor_result
 
@@ -67,9 +68,11 @@ def synthetic(names, n_selected=1, **changes):
     """A result with a path of every size, made by hand."""
     d = len(names)
     rows = [
-        {"feature": name, "rank": i + 1, "selected": i < n_selected, "score": 1 / (i + 1), "pvalue": 0.5, "group": None}
+        {"feature": name, "column": i, "rank": i + 1, "selected": i < n_selected, "score": 1 / (i + 1)}
         for i, name in enumerate(names)
     ]
+    for row in rows:
+        row |= {"pvalue": 0.5, "group": None}
     path = [
         {"n_features": n, "hsic": 1 / n, "standard_error": 0.1 / n, "parameter": 1 / n, "features": [names[n - 1]]}
         for n in range(d, 0, -1)
@@ -102,11 +105,11 @@ def xor():
 
 def test_headline_says_how_many_and_why(xor):
     html = report_html(xor)
-    assert "2 of 22 features tell about" in html
+    assert "2 of 22 features selected for" in html
     assert "2 features were asked for." in html
     wine = report_html(wine_result())
     assert "smallest number of features on the path" in wine
-    assert "1 of 13 features tells about" in wine
+    assert "1 of 13 features selected for" in wine
 
 
 def test_selected_rows_are_those_of_the_result(xor):
@@ -288,9 +291,28 @@ def test_code_has_the_parameters_that_matter():
         "data = read_data('data.csv')",
         (
             "selector = BAHSIC(n_features_to_select=1, kernel='gaussian', step=0.1, categorical_features='from_dtype', "
-            "feature_groups={'a': ['a_1', 'a_2'], 'b': ['b']}, keep=['b'])"
+            "feature_groups={'a': [0, 1], 'b': [2]}, keep=[2])"
         ),
     ]
+
+
+def test_code_survives_dashes_and_commas():
+    result = synthetic(["-a", "b,c", " d"])
+    result["input"] |= {"name": "-dash.csv", "target": "--y", "options": {"drop": ["x,y", "z"]}}
+    result["parameters"] |= {"keep": ["-a", "b,c"], "standard_errors": True}
+    result["test"] = {"pvalue": 0.5, "split_pvalues": [0.5]}
+    parsed_back = parsed(shlex.split(command(result).text)[1:])
+    assert str(parsed_back.data) == "-dash.csv"
+    assert (parsed_back.target, parsed_back.drop) == ("--y", ["x,y", "z"])
+    assert parsed_back.keep == ["-a", "b,c"]
+    assert parsed_back.standard_errors
+    assert parsed_back.test
+
+
+def test_slider_starts_at_what_is_kept():
+    result = synthetic(["a", "b", "c", "d"], 3)
+    result["parameters"]["keep"] = ["a", "c"]
+    assert [size for size, _ in page(result)["script_data"]["stops"]] == [3, 4]
 
 
 def test_shell_reads_control_characters_as_they_were():

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _SHORTEST_NAME, _LONGEST_NAME = 6, 28
 _SHARE_OF_NAMES = 0.4  # their length at most, as a part of the Axes before there are any
 _LETTER = 5  # points
+_CELL = 22  # points, a small number of two decimals and a gap
 _EXPONENT = 16  # points, the height of a number above the axis
 
 _LOG_SPAN = 20  # numbers that span more than this factor get a logarithmic axis
@@ -119,6 +120,9 @@ def write_sizes(ax: Axes, sizes: NDArray[np.int_]) -> None:
     """Whole numbers along x, on a logarithmic scale where they span much."""
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
+    if sizes[0] == sizes[-1]:
+        ax.set_xticks([sizes[0]])
+        return
     if sizes[-1] <= _LOG_SPAN * sizes[0]:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         return
@@ -135,6 +139,11 @@ def write_title(ax: Axes, text: str) -> None:
     letters = max(20, int(_points(ax)[0] / _LETTER))
     # Matplotlib would move it above an exponent of the axis when all is laid out, and out of the figure.
     ax.set_title("\n".join(textwrap.wrap(text, letters)), fontsize="small", y=1.0, pad=_EXPONENT)
+
+
+def has_room_in_cells(ax: Axes, count: int) -> bool:
+    """Whether a number of two decimals fits into each cell of a square table."""
+    return min(_points(ax)) / count >= _CELL
 
 
 def legible_on(colours: str, value: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 
 # Joiners that scripts and emoji need, although they are format characters.
 _JOINERS = "\u200c\u200d"
@@ -90,6 +91,22 @@ def spreadsheet_safe(name: object) -> str:
     """
     text = str(name)
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def joined(names: Iterable[object]) -> str:
+    """Names separated by commas as options of the command take them; those with commas or spaces at the ends in quotes.
+
+    Examples
+    --------
+    >>> joined(["age", "a,b", " c"])
+    'age,"a,b"," c"'
+    """
+    return ",".join(map(_quoted, map(str, names)))
+
+
+def _quoted(name: str) -> str:
+    plain = name == name.strip() and not set(name) & set(',"\r\n')
+    return name if plain else '"' + name.replace('"', '""') + '"'
 
 
 def _visible_character(character: str) -> str:

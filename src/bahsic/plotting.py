@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.axes import axes_or_new, legible_on, write_names, write_sizes, write_title
+from bahsic.axes import axes_or_new, has_room_in_cells, legible_on, write_names, write_sizes, write_title
 from bahsic.drawable import (
     band_values,
     check_fraction,
@@ -43,7 +43,6 @@ _DARK, _LIGHT = "#1b3a5c", "#c9d3de"
 _COLOURS = "cividis"  # its luminance rises evenly
 
 _MOST_HATCHED = 60  # bars; thinner ones have no room for it
-_MOST_WRITTEN = 12  # features of a heat map whose values are written in its cells
 
 
 def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
@@ -132,8 +131,10 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
             ax.plot(hsic[rows], rows, "o", color=_DARK, markerfacecolor=face, label=label)
     ax.grid(axis="y", color="0.92")
     _rows(ax, [labels[j] for j in order])
+    known = hsic[np.isfinite(hsic)]
+    rising = known[0] < known[-1]
     ax.set_xlabel("HSIC down to here", loc="left")  # an exponent may be on the right
-    ax.legend(loc="best", fontsize="small")
+    ax.legend(loc="lower right" if rising else "lower left", fontsize="small")  # away from the best ones
     return ax
 
 
@@ -198,7 +199,7 @@ def plot_redundancy(table: Any, *, names: Any = None, ax: Axes | None = None) ->
     -------
     Axes
         Rows and columns are in the order of an average-linkage clustering by 1 - table. Values are written in the cells
-        of up to 12 features.
+        where there is room.
 
     Examples
     --------
@@ -214,7 +215,7 @@ def plot_redundancy(table: Any, *, names: Any = None, ax: Axes | None = None) ->
     for axis in (ax.xaxis, ax.yaxis):
         write_names(axis, [labels[j] for j in order])
     ax.tick_params(axis="x", labelrotation=90)
-    if len(values) <= _MOST_WRITTEN:
+    if has_room_in_cells(ax, len(values)):
         for (i, j), value in np.ndenumerate(values):
             ax.text(j, i, f"{value:.2f}", ha="center", va="center", color=legible_on(_COLOURS, value), fontsize="small")
     ax.figure.colorbar(image, ax=ax, label="normalised HSIC")

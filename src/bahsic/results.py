@@ -5,13 +5,11 @@ Numbers are finite, or None where there is none. The same data and parameters gi
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -90,20 +88,16 @@ def result_heading(kind: str, **heading: Any) -> dict[str, Any]:
     return {"schema": SCHEMA, "kind": kind, "versions": versions, **heading}
 
 
-def input_record(
-    path: Path, X: Any, target: str | None, target_kernel: str, how: Mapping[str, str | None]
-) -> dict[str, Any]:
+def input_record(data: Any, sha256: str, target_kernel: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """What a result says of the file that the data come from and how it was read; never where it lies."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {
-        "name": path.name,
-        "sha256": digest,
-        "n_samples": int(X.shape[0]),
-        "n_features": int(X.shape[1]),
-        "target": target,
+        "name": data.source.name,
+        "sha256": sha256,
+        "n_samples": int(data.X.shape[0]),
+        "n_features": int(data.X.shape[1]),
+        "target": data.target,
         "target_kernel": target_kernel,
-        "options": {name: value for name, value in how.items() if value is not None},
+        "options": {name: value for name, value in options.items() if value is not None},
     }
 
 
@@ -115,7 +109,7 @@ def as_json(result: Mapping[str, Any]) -> str:
 def ranked(scores: Any, pvalues: Any, names: Sequence[str], order: Any) -> list[dict[str, Any]]:
     """Features in order, each with its rank, its HSIC alone and the p-value of that."""
     return [
-        {"feature": names[j], "rank": rank, "score": float(scores[j]), "pvalue": float(pvalues[j])}
+        {"feature": names[j], "column": int(j), "rank": rank, "score": float(scores[j]), "pvalue": float(pvalues[j])}
         for rank, j in enumerate(order, start=1)
     ]
 
@@ -149,9 +143,10 @@ def _reason(selector: Any) -> str:
     if told:
         return str(told[0])
     wanted = selector.n_features_to_select
-    if selector.feature_groups is not None:
-        return f"the features of the {wanted} best groups, as asked for"
-    return f"{wanted} of them were asked for" if isinstance(wanted, int) else f"a share of {wanted} was asked for"
+    if not isinstance(wanted, int):
+        return f"a share of {wanted} was asked for"
+    kind = "features" if selector.feature_groups is None else "groups"
+    return f"{wanted} {kind if wanted != 1 else kind[:-1]} asked for"
 
 
 def _redundancy(selector: Any, X: Any, features: Sequence[int], names: Sequence[str]) -> dict[str, Any]:

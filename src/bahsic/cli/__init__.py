@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from bahsic.cli.arguments import parsed
@@ -51,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stdout is None:  # closed by whoever started the program
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
     try:
         return _finished(words)
     except KeyboardInterrupt:

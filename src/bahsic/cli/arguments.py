@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import tomllib
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -11,8 +12,10 @@ from typing import Any, NoReturn
 
 from bahsic import __version__
 from bahsic.cli.messages import say
+from bahsic.names import joined
 
 KERNELS = ("gaussian", "laplacian", "linear", "polynomial", "inverse_distance")
+TARGET_KERNELS = ("auto", "binary", "multiclass", "regression", "delta")
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 
 _EXAMPLES = """\
@@ -101,7 +104,7 @@ def _word(path: str, key: str, value: Any, options: dict[str, str], parser: argp
         return switch
     if isinstance(value, dict):
         parser.error(f"--config {path}: {key} is a table; accepted: a string, a number, true, false or a list")
-    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    text = joined(value) if isinstance(value, list) else str(value)
     return f"{options[name]}={text}" if options[name].startswith("--") else f"{options[name]}{text}"
 
 
@@ -209,7 +212,8 @@ def _add_completion(commands: Any) -> None:
 
 def _add_data(parser: Any) -> None:
     parser.add_argument("data", type=Path, metavar="DATA", help=".csv .tsv .parquet .npz .h5ad ...; format by suffix")
-    parser.add_argument("--delimiter", help="of .csv and .tsv")
+    parser.add_argument("--delimiter", type=_character, metavar="C", help="of .csv and .tsv")
+    parser.add_argument("--drop", type=_names, metavar="COLS", help="of tables with names: columns to leave out")
     parser.add_argument("--key", help="of .npz and .mat: the array with the data")
     parser.add_argument("--layer", help="of .h5ad")
     parser.add_argument("--group-by", choices=("frequency", "channel"), help="of .fif: the groups of features")
@@ -218,12 +222,16 @@ def _add_data(parser: Any) -> None:
 def _add_kernel_and_output(parser: Any, *, table: bool = True) -> None:
     parser.add_argument("--kernel", choices=KERNELS, default="gaussian", help="on the features (default: gaussian)")
     parser.add_argument(
+        "--target-kernel", choices=TARGET_KERNELS, default="auto",
+        help="on the target; auto: classes, or numbers where there are more than 20 different ones (default)",
+    )  # fmt: skip
+    parser.add_argument(
         "--categorical", type=_names, default=["auto"], metavar="COLS|auto",
         help="columns whose numbers are categories too; auto: columns of text are (default)",
     )  # fmt: skip
     parser.add_argument("--missing", choices=("error", "neutral"), default="error", help="what missing entries are")
     parser.add_argument("--seed", type=_seed, default=0, help="of what is random: permutations and splits (default: 0)")
-    parser.add_argument("--jobs", type=int, metavar="N", help="threads; the result does not depend on it")
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads; the result does not depend on it")
     _add_switch(parser, "--json", "print the whole result as JSON")
     if table:
         parser.add_argument(
@@ -241,10 +249,19 @@ def _add_switch(parser: Any, name: str, text: str) -> None:
 
 
 def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    """Names by the rules of CSV: a name with a comma or with spaces at its ends stands in quotes."""
+    rows = list(csv.reader([text], skipinitialspace=True))
+    names = [name for row in rows for name in row if name]
     if not names:
-        raise argparse.ArgumentTypeError(f"{text!r}; accepted: names of columns, separated by commas")
+        raise argparse.ArgumentTypeError(f'{text!r}; accepted: names of columns, separated by commas, in "" if needed')
     return names
+
+
+def _character(text: str) -> str:
+    text = {"\\t": "\t", "tab": "\t"}.get(text, text)
+    if len(text) != 1 or text in '"\r\n':
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted: one character, such as ; or tab")
+    return text
 
 
 def _number(text: str) -> int | float | str:

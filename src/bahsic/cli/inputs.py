@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bahsic.cli.messages import BAD_DATA, CommandError
+from bahsic.cli.messages import BAD_DATA, CommandError, say
 from bahsic.files import Data, read_data
 from bahsic.files.data import shown, suggestion
+
+# What messages of the library call by the names of parameters.
+_OPTIONS = {
+    "missing='neutral'": "--missing neutral",
+    "n_features_to_select": "-k",
+    "categorical_features": "--categorical",
+    "feature_groups": "--groups",
+    "target_kernel": "--target-kernel",
+    "block_size": "--block-size",
+    "say that the delimiter is": "give --delimiter",
+}
+
+_MOST_CLASSES = 20  # different numbers that are taken for classes
+_FEWEST_ROWS = 20  # for which a text that is different in each of them is worth a note
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,15 +42,22 @@ class Input:
     data : Data
     names : list of str
         Those of the file, or x0, x1, ...
+    sha256 : str
+        Of the file when it was read.
     """
 
     data: Data
     names: list[str]
+    sha256: str
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: j for j, name in enumerate(self.names)}
 
     def position(self, name: str) -> int:
         """Where the column of that name is; where columns have no names, a number from 0 will do."""
-        if name in self.names:
-            return self.names.index(name)
+        if name in self._positions:
+            return self._positions[name]
         if self.data.names is None and name.isdecimal() and int(name) < len(self.names):
             return int(name)
         raise CommandError(f"{self.data.source}: no column is called {shown(name)}; {suggestion(name, self.names)}")
@@ -62,12 +85,49 @@ def read_input(options: Namespace, *, needs_target: bool) -> Input:
     if needs_target and data.y is None:
         raise CommandError(f"{options.data}: no target; name its column by --target", 2)
     names = [f"x{j}" for j in range(data.X.shape[1])] if data.names is None else [str(name) for name in data.names]
-    return Input(replace(data, source=options.data), names)
+    if not options.quiet:
+        _note_different_texts(data.X, names)
+    with options.data.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return Input(replace(data, source=options.data), names, digest)
 
 
-def reading_options(options: Namespace) -> dict[str, str | None]:
+def _note_different_texts(X: Any, names: Sequence[str]) -> None:
+    """Say which columns are identifiers, dates or numbers in disguise: as categories they tell nothing."""
+    if not hasattr(X, "dtypes") or len(X) < _FEWEST_ROWS:
+        return
+    different = [
+        name
+        for name, (_, column) in zip(names, X.items(), strict=True)
+        if getattr(column.dtype, "kind", "O") not in "fiub" and column.nunique() == len(column)
+    ]
+    if different:
+        more = f" and {len(different) - 3} more" if len(different) > 3 else ""
+        say(
+            f"note: {', '.join(map(shown, different[:3]))}{more}: a different text in each row, "
+            "a category that tells nothing; --drop leaves columns out"
+        )
+
+
+def target_kernel(options: Namespace, y: Any) -> str:
+    """The kernel on the labels: as asked for, or by the labels, where many different numbers are no classes."""
+    numbers = np.asarray(y)
+    if options.target_kernel != "auto" or numbers.ndim != 1 or numbers.dtype.kind not in "iuf":
+        return str(options.target_kernel)
+    n_different = len(np.unique(numbers))
+    if n_different <= _MOST_CLASSES or not np.array_equal(numbers, np.round(numbers)):
+        return "auto"
+    if not options.quiet:
+        say(
+            f"note: the target has {n_different} different whole numbers and is taken for numbers; "
+            "--target-kernel multiclass takes them for classes"
+        )
+    return "regression"
+
+
+def reading_options(options: Namespace) -> dict[str, Any]:
     """How to read the file, as `bahsic.files.read_data` takes it."""
-    return {name: getattr(options, name) for name in ("delimiter", "key", "layer", "group_by")}
+    return {name: getattr(options, name) for name in ("delimiter", "drop", "key", "layer", "group_by")}
 
 
 @contextmanager
@@ -76,7 +136,14 @@ def data_errors(status: int = BAD_DATA) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:  # DataError among them
-        raise CommandError(str(error), status) from error
+        raise CommandError(_in_options(str(error)), status) from error
+
+
+def _in_options(message: str) -> str:
+    """A message of the library in the words of the command."""
+    for parameter, option in _OPTIONS.items():
+        message = message.replace(parameter, option)
+    return message
 
 
 def categorical_columns(names: Sequence[str], source: Input) -> Any:
@@ -134,12 +201,17 @@ def _groups_in_data(source: Input) -> list[str]:
 
 
 def _groups_of_file(path: Path, source: Input) -> list[str]:
-    label_of = list(source.names)
+    label_of, seen = list(source.names), set()
     for line, row in enumerate(_rows(path), start=1):
         if len(row) != 2:
             raise CommandError(f"{path}: line {line} has {len(row)} cells; accepted: feature,group")
-        if line > 1 or row[0] in source.names:  # else it is a heading
-            label_of[source.position(row[0])] = row[1]
+        if line == 1 and row == ["feature", "group"]:
+            continue
+        position = source.position(row[0])
+        if position in seen:
+            raise CommandError(f"{path}: line {line} has {shown(row[0])} again; accepted: one group for a feature")
+        seen.add(position)
+        label_of[position] = row[1].strip()
     return label_of
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from typing import Any
 
 from bahsic.cli.text import has_blocks
 
 _WIDTH = 30
+_BESIDE = 40  # columns for the words beside the bar
 
 
 class ProgressBar:
@@ -33,8 +36,9 @@ class ProgressBar:
 
     def _draw(self) -> None:
         full, empty = ("█", "░") if has_blocks(sys.stderr.encoding) else ("#", ".")
-        length = _WIDTH * self._done // self._rounds
-        bar = full * length + empty * (_WIDTH - length)
+        width = max(0, min(_WIDTH, shutil.get_terminal_size().columns - _BESIDE))
+        length = width * self._done // self._rounds
+        bar = full * length + empty * (width - length)
         sys.stderr.write(f"\rselecting {bar} round {self._done} of {self._rounds}")
         sys.stderr.flush()
 
@@ -47,6 +51,7 @@ def clear_line() -> None:
 
 def with_progress(selector: Any, *, quiet: bool) -> Any:
     """The selector, with a bar where stderr is a terminal and the release of scikit-learn has callbacks."""
-    if not quiet and sys.stderr.isatty() and hasattr(selector, "set_callbacks"):
+    clears = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    if not quiet and clears and hasattr(selector, "set_callbacks"):
         selector.set_callbacks(ProgressBar())
     return selector

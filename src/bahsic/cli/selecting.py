@@ -6,19 +6,28 @@ import json
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bahsic.cli.inputs import Input, categorical_columns, data_errors, feature_groups, read_input, reading_options
-from bahsic.cli.messages import WRONG_USAGE, CommandError, appearing, say
+from bahsic.cli.inputs import (
+    Input,
+    categorical_columns,
+    data_errors,
+    feature_groups,
+    read_input,
+    reading_options,
+    target_kernel,
+)
+from bahsic.cli.messages import WRONG_USAGE, CommandError, say
 from bahsic.cli.progress_bar import with_progress
 from bahsic.cli.terminal import selection_text, style_of
-from bahsic.files import check_place, write_table
+from bahsic.files import check_writing, write_table
 from bahsic.resampling import selection_test
 from bahsic.results import SCHEMA, as_json, input_record, selection_result
 from bahsic.selectors import BAHSIC, FOHSIC
+from bahsic.whole import check_place
 
 
 def select(options: Namespace) -> None:
@@ -34,18 +43,19 @@ def select(options: Namespace) -> None:
             _fit(selector, source, options)
         result = _result(options, source, selector, groups)
     result["timing"] = {name: clock[name] for name in ("read_seconds", "fit_seconds", "total_seconds")}
+    _write_files(options, source, selector, result)  # first, as nobody may be there to read the rest
     text = as_json(result) if options.json else selection_text(result, style_of(sys.stdout), options.top)
     sys.stdout.write(text)
-    sys.stdout.flush()
-    _write_files(options, source, selector, result)
 
 
 def report(options: Namespace) -> None:
     """Make the report of a result that an earlier `select --json` printed."""
-    path = options.output or options.result.with_suffix(".html")
-    _check_place(path, options.result)
+    result = _read_result(options.result)
+    path = options.output or options.result.with_name(f"{options.result.stem}.html")
+    _check_report_place(path)
+    _check_different(_report_files(path), [options.result])
     try:
-        write_report_file(_read_result(options.result), path, quiet=options.quiet)
+        write_report_file(result, path, quiet=options.quiet)
     except (ValueError, TypeError, LookupError, AttributeError) as error:  # of a file that was changed by hand
         raise CommandError(
             f"{options.result}: no complete result ({error}); make it by bahsic select --json"
@@ -56,8 +66,7 @@ def write_report_file(result: dict[str, Any], path: Path, *, quiet: bool) -> Non
     """Write the report of a result, whole or not at all."""
     from bahsic.report import write_report
 
-    with appearing(path) as draft:
-        write_report(result, draft)
+    write_report(result, path)
     if not quiet:
         say(f"wrote {path}")
 
@@ -68,6 +77,7 @@ def _selector(options: Namespace, source: Input, groups: list[str] | None) -> An
     return kind(
         options.n_features,
         kernel=options.kernel,
+        target_kernel=target_kernel(options, source.data.y),
         categorical_features=categorical_columns(options.categorical, source),
         missing=options.missing,
         feature_groups=groups,
@@ -101,7 +111,7 @@ def _result(options: Namespace, source: Input, selector: Any, groups: list[str] 
             source.names,
             groups=groups,
             test=test,
-            input=input_record(options.data, data.X, data.target, selector.target_kernel_, reading_options(options)),
+            input=input_record(data, source.sha256, selector.target_kernel_, reading_options(options)),
             parameters=_parameters(options, source, selector),
             seed=options.seed,
         )
@@ -123,14 +133,20 @@ def _parameters(options: Namespace, source: Input, selector: Any) -> dict[str, A
         "n_features_to_select": options.n_features,
         "method": options.method,
         "kernel": options.kernel,
+        "target_kernel": selector.target_kernel,
         "step": selector.step,
         "categorical_features": categorical if isinstance(categorical, str) else [source.names[j] for j in categorical],
         "missing": options.missing,
-        "feature_groups": options.groups if options.groups is None else Path(options.groups).name,
+        "feature_groups": _groups_name(options.groups),
         "keep": options.keep,
         "standard_errors": options.standard_errors,
         "block_size": options.block_size,
     }
+
+
+def _groups_name(rule: str | None) -> str | None:
+    """The rule, or the name of the file; never where it lies."""
+    return rule if rule is None or rule.startswith("prefix:") else Path(rule).name
 
 
 def _write_files(options: Namespace, source: Input, selector: Any, result: dict[str, Any]) -> None:
@@ -147,24 +163,37 @@ def _write_files(options: Namespace, source: Input, selector: Any, result: dict[
 
 def _check_places(options: Namespace) -> None:
     """Refuse, before any work, what cannot be written in the end."""
-    for path in (options.output, options.report):
-        _check_place(path, options.data)
     if options.output is not None:
         with data_errors(WRONG_USAGE):
-            check_place(options.output, options.data)
+            check_writing(options.output, options.data)
     if options.report is not None:
-        from bahsic.report import check_report
+        _check_report_place(options.report)
+    written = [options.output, *_report_files(options.report)]
+    _check_different(written, [options.data, options.groups])
 
-        check_report()
+
+def _report_files(page: Path | None) -> list[Path]:
+    from bahsic.report import table_beside
+
+    return [] if page is None else [page, table_beside(page)]
 
 
-def _check_place(path: Path | None, source: Path) -> None:
-    if path is None:
-        return
-    if path.is_dir() or not path.parent.is_dir():
-        raise CommandError(f"{path}: cannot be written; give a file name in a folder that exists", WRONG_USAGE)
-    if path.exists() and source.exists() and path.samefile(source):
-        raise CommandError(f"{path}: is what is read; give another name", WRONG_USAGE)
+def _check_report_place(page: Path) -> None:
+    from bahsic.report import check_report
+
+    check_report()
+    for path in _report_files(page):
+        check_place(path)
+
+
+def _check_different(written: Sequence[Path | None], read: Sequence[Any]) -> None:
+    """Refuse to write a file twice, or what is read."""
+    seen = {Path(path).resolve() for path in read if path is not None and Path(path).exists()}
+    for path in written:
+        if path is not None:
+            if path.resolve() in seen:
+                raise CommandError(f"{path}: is read, or written twice; give another name", WRONG_USAGE)
+            seen.add(path.resolve())
 
 
 def _read_result(path: Path) -> dict[str, Any]:

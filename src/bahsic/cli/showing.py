@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from bahsic.cli.arguments import command_parser
-from bahsic.cli.messages import WRONG_USAGE, CommandError, appearing, say
+from bahsic.cli.messages import WRONG_USAGE, CommandError, say
 from bahsic.cli.text import has_blocks
+from bahsic.whole import appearing
 
 # Of scikit-learn's own, those for classification and regression that come with it: what to call the target, and
 # what they are.

@@ -17,6 +17,9 @@ _PLOT_HEIGHT = 5
 _WIDEST_COLUMN = 3
 _WIDEST_NAME = 60
 
+# What the kernels on the target take it for.
+_KINDS = {"binary": "two classes", "multiclass": "classes", "regression": "numbers"}
+
 _BOLD, _GREEN, _DIM = "1", "32", "2"
 
 
@@ -151,7 +154,7 @@ def path_plot(path: Sequence[Mapping[str, Any]], chosen: int, style: Style) -> s
     few, many = f"{steps[0]['n_features']}", f"{steps[-1]['n_features']} features"
     gap = " " * max(1, wide * len(steps) - len(few) - len(many))
     axis = [f"{0:>10} {corner}{line * wide * len(steps)}", f"{'':12}{few}{gap}{many}"]
-    pointer = style.painted(f"{'':12}{' ' * wide * at}^ {steps[at]['n_features']}", _GREEN)
+    pointer = style.painted(f"{'':12}{' ' * wide * at}^ {chosen}", _GREEN)
     return "\n".join([style.painted("HSIC along the path", _BOLD), *plot, axis[0], pointer, axis[1], ""])
 
 
@@ -174,7 +177,8 @@ def _columns_of_blocks(heights: Sequence[float], levels: str) -> list[str]:
 def _decision(result: Mapping[str, Any], style: Style) -> str:
     """What was decided and why, in a sentence or two."""
     total = result["input"]["n_features"]
-    lines = [f"Selected {result['n_features']} of {total} features: {result['reason']}."]
+    kind = _KINDS.get(result["input"]["target_kernel"], result["input"]["target_kernel"])
+    lines = [f"Selected {result['n_features']} of {total} features for a target of {kind}: {result['reason']}."]
     if result["test"] is not None:
         splits = len(result["test"]["split_pvalues"])
         lines.append(

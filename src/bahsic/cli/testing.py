@@ -5,11 +5,20 @@ from __future__ import annotations
 import sys
 import time
 from argparse import Namespace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bahsic.cli.inputs import Input, categorical_columns, data_errors, plain_columns, read_input, reading_options
+from bahsic.cli.inputs import (
+    Input,
+    categorical_columns,
+    data_errors,
+    plain_columns,
+    read_input,
+    reading_options,
+    target_kernel,
+)
 from bahsic.cli.messages import WRONG_USAGE, CommandError
 from bahsic.cli.terminal import ranking_table, style_of
 from bahsic.cli.text import printable
@@ -20,21 +29,24 @@ from bahsic.kernels import kernel_from_name, label_kernel
 from bahsic.results import as_json, columns_of, input_record, ranked, result_heading
 from bahsic.tables import as_table
 
+_OWN_TARGETS = (".h5ad", ".fif", ".npz", ".mat")
+
 
 def rank(options: Namespace) -> None:
     """Print the dependence of each feature alone."""
     start = time.perf_counter()
     source = read_input(options, needs_target=True)
-    data = source.data
+    data, kernel = source.data, target_kernel(options, source.data.y)
     with data_errors():
         scores, pvalues = hsic_scores(
             data.X,
             data.y,
+            target_kernel=kernel,
             categorical_features=categorical_columns(options.categorical, source),
             **_common(options),
         )
     result = {
-        **_heading(options, source, data.target, label_kernel(data.y).name),
+        **_heading(options, source, data.target, label_kernel(data.y, kernel).name),
         "ranking": ranked(scores, pvalues, source.names, np.argsort(-scores, kind="stable")),
         "timing": {"total_seconds": round(time.perf_counter() - start, 3)},
     }
@@ -45,15 +57,15 @@ def rank(options: Namespace) -> None:
 def test(options: Namespace) -> None:
     """Print whether columns x are independent of columns y."""
     start = time.perf_counter()
-    options.target = None
-    source = read_input(options, needs_target=False)
     if set(options.x) & set(options.y):
         raise CommandError("--x and --y share a column; accepted: different ones", WRONG_USAGE)
+    source = _test_input(options)
     x, y = source.positions(options.x) or [], _labels(options.y, source)
+    kernel = target_kernel(options, y)
     with data_errors():
-        found = hsic_test(_kernel_matrix(options, source, x), y, **_null(options))
+        found = hsic_test(_kernel_matrix(options, source, x), y, target_kernel=kernel, **_null(options))
     result = {
-        **_heading(options, source, ",".join(options.y), str(found.target_kernel)),
+        **_heading(options, source, ",".join(options.y), label_kernel(y, kernel).name),
         "x": options.x,
         "y": options.y,
         "statistic": found.statistic,
@@ -61,6 +73,17 @@ def test(options: Namespace) -> None:
         "timing": {"total_seconds": round(time.perf_counter() - start, 3)},
     }
     sys.stdout.write(as_json(result) if options.json else _test_text(result))
+
+
+def _test_input(options: Namespace) -> Input:
+    """The data; in a format whose targets are no columns, y may be one of them."""
+    options.target = None
+    if options.data.suffix in _OWN_TARGETS and len(options.y) == 1:
+        try:
+            return read_input(Namespace(**{**vars(options), "target": options.y[0]}), needs_target=False)
+        except CommandError:  # then it is a column, or the message below is the better one
+            pass
+    return read_input(options, needs_target=False)
 
 
 def _labels(names: list[str], source: Input) -> Any:
@@ -94,7 +117,7 @@ def _common(options: Namespace) -> dict[str, Any]:
     return {**_null(options), "kernel": options.kernel, "missing": options.missing}
 
 
-def _heading(options: Namespace, source: Input, target: str | None, target_kernel: str) -> dict[str, Any]:
+def _heading(options: Namespace, source: Input, target: str | None, used: str) -> dict[str, Any]:
     parameters = {
         "kernel": options.kernel,
         "categorical_features": options.categorical,
@@ -102,7 +125,7 @@ def _heading(options: Namespace, source: Input, target: str | None, target_kerne
         "pvalues": options.pvalues,
         "permutations": options.permutations if options.pvalues == "permutation" else None,
     }
-    record = input_record(options.data, source.data.X, target, target_kernel, reading_options(options))
+    record = input_record(replace(source.data, target=target), source.sha256, used, reading_options(options))
     return result_heading(options.command, input=record, parameters=parameters, seed=options.seed)
 
 

@@ -5,6 +5,6 @@ Each format is read by the library that its field uses; those that bahsic does n
 
 from bahsic.files.data import Data, DataError
 from bahsic.files.reading import read_data
-from bahsic.files.writing import check_place, write_table
+from bahsic.files.writing import check_writing, write_table
 
-__all__ = ["Data", "DataError", "check_place", "read_data", "write_table"]
+__all__ = ["Data", "DataError", "check_writing", "read_data", "write_table"]

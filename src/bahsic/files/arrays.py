@@ -52,13 +52,16 @@ def read_mat(path: Path, target: str | int | None = None, key: str | None = None
         except NotImplementedError:
             raise DataError(f"{path}: MATLAB's version 7.3 is not read; save it with save(..., '-v7')") from None
         key = _key(path, list(shapes), key)
-        check_expansion(path, 8 * int(np.prod([float(n) for n in shapes[key]])))
-        return _array_data(path, _mat_arrays(path), key, target)
+        wanted = {key, "y", "Y", "feature_names", *([] if target is None else [str(target)])} & set(shapes)
+        check_expansion(path, sum(8 * int(np.prod([float(n) for n in shapes[name]])) for name in wanted))
+        return _array_data(path, _mat_arrays(path, wanted, target), key, target)
 
 
-def _mat_arrays(path: Path) -> dict[str, Any]:
-    arrays = {name: array for name, array in io.loadmat(path).items() if not name.startswith("__")}
-    if "y" not in arrays and "Y" in arrays:
+def _mat_arrays(path: Path, wanted: set[str], target: str | int | None) -> dict[str, Any]:
+    """The arrays that are needed; others may be large, or of any type."""
+    found = io.loadmat(path, variable_names=sorted(wanted))
+    arrays = {name: array for name, array in found.items() if not name.startswith("__")}
+    if "y" not in arrays and "Y" in arrays and target != "Y":
         arrays["y"] = arrays.pop("Y")
     if "feature_names" in arrays:
         arrays["feature_names"] = [str(np.squeeze(name)).rstrip() for name in np.ravel(arrays["feature_names"])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from bahsic.files.data import (
     check_expansion,
     check_names,
     column_position,
+    kept_names,
     labels,
     library,
     one_line_errors,
@@ -18,42 +20,63 @@ from bahsic.files.data import (
 )
 
 
-def read_parquet(path: Path, target: str | int | None = None) -> Data:
+def read_parquet(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:
     """A Parquet file: numbers as they are, strings as categories; an index of pandas is no feature."""
     parquet = library("pyarrow.parquet", path.suffix)
     with one_line_errors(path, "reading Parquet"), parquet.ParquetFile(path) as file:
         size = 8 * file.metadata.num_rows * file.metadata.num_columns  # before reading: repetition packs well
         check_expansion(path, size)
-        return _table_data(path, file.read(), target)
+        return _table_data(path, file.read(), target, drop)
 
 
-def read_arrow(path: Path, target: str | int | None = None) -> Data:
+def read_arrow(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:
     """A Feather or Arrow file (the IPC format of files or of streams), as `read_parquet` has it."""
-    feather, ipc = library("pyarrow.feather", path.suffix), library("pyarrow.ipc", path.suffix)
+    pyarrow, feather, ipc = (library(f"pyarrow{part}", path.suffix) for part in ("", ".feather", ".ipc"))
     with one_line_errors(path, "reading Arrow"):
         with path.open("rb") as file:
             magic = file.read(4)
         # Files begin with ARROW1, the first version of Feather with FEA1; streams have no such mark.
-        if magic in {b"ARRO", b"FEA1"}:
+        if magic == b"FEA1":
             table = feather.read_table(path)
+        elif magic == b"ARRO":
+            with ipc.open_file(str(path)) as file:
+                batches = map(file.get_batch, range(file.num_record_batches))
+                table = pyarrow.Table.from_batches(_checked(path, batches), file.schema)
         else:
             with ipc.open_stream(str(path)) as stream:
-                table = stream.read_all()
-        return _table_data(path, table, target)
+                table = pyarrow.Table.from_batches(_checked(path, stream), stream.schema)
+        return _table_data(path, table, target, drop)
 
 
-def _table_data(path: Path, table: Any, target: str | int | None) -> Data:
+def _checked(path: Path, batches: Iterable[Any]) -> Iterator[Any]:
+    """Batches, until they are more than the size of the file makes one expect."""
+    size = 0
+    for batch in batches:
+        size += batch.nbytes
+        check_expansion(path, size)
+        yield batch
+
+
+def _table_data(path: Path, table: Any, target: str | int | None, drop: Sequence[str]) -> Data:
     pandas = library("pandas", path.suffix)
     frame = table.to_pandas(strings_to_categorical=True)
     if not len(frame):
         raise DataError(f"{path}: there is no row; give one row for each sample")
-    return frame_data(path, frame.set_axis([str(name) for name in frame.columns], axis=1), target, pandas)
+    for field in table.schema:  # what pandas has no type for
+        kind = str(field.type)
+        if kind == "bool" and frame[field.name].dtype == object:
+            frame[field.name] = frame[field.name].astype("category")
+        elif kind == "null" or kind.startswith("decimal"):
+            frame[field.name] = frame[field.name].astype("float64")
+    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    return frame_data(path, frame, target, pandas, drop)
 
 
-def frame_data(path: Path, frame: Any, target: str | int | None, pandas: Any) -> Data:
+def frame_data(path: Path, frame: Any, target: str | int | None, pandas: Any, drop: Sequence[str] = ()) -> Data:
     """A DataFrame as data: the target taken out, every other column of numbers or categories."""
+    check_names(path, list(frame.columns))
+    frame = frame[kept_names(path, list(frame.columns), drop)]
     names = list(frame.columns)
-    check_names(path, names)
     if target is None:
         _check_types(path, frame, pandas)
         return Data(frame, names=names, source=path)
@@ -70,4 +93,4 @@ def _check_types(path: Path, frame: Any, pandas: Any) -> None:
     for name, dtype in frame.dtypes.items():
         is_text = isinstance(dtype, pandas.CategoricalDtype) or pandas.api.types.is_string_dtype(frame[name])
         if not (is_text or pandas.api.types.is_numeric_dtype(dtype)) or dtype.kind == "c":
-            raise DataError(f"{path}: column {shown(name)} is of type {dtype}; leave it out or make numbers of it")
+            raise DataError(f"{path}: column {shown(name)} is of type {dtype}; drop it or make numbers of it")

@@ -74,7 +74,10 @@ def library(name: str, suffix: str, action: str = "reading") -> Any:
 
 @contextmanager
 def one_line_errors(path: Path, action: str) -> Iterator[None]:
-    """Turn whatever a library says about a bad file into one `DataError`, and its warnings into silence."""
+    """Turn whatever a library says about a bad file into one `DataError`, and its warnings into silence.
+
+    What the system says of a file that is written stays what it is.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -84,6 +87,8 @@ def one_line_errors(path: Path, action: str) -> Iterator[None]:
     except MemoryError:
         raise DataError(f"{path}: not enough memory for {action}; use a smaller file") from None
     except Exception as error:  # a broken file makes its library raise anything
+        if isinstance(error, OSError) and action.startswith("writing"):
+            raise
         raise DataError(f"{path}: {action} failed: {_one_line(error)}") from error
 
 
@@ -116,6 +121,12 @@ def chosen(path: Path, kind: str, wanted: str, known: Iterable[str]) -> str:
     if wanted not in names:
         raise DataError(f"{path}: no {kind} is called {shown(wanted)}; {suggestion(wanted, names)}")
     return wanted
+
+
+def kept_names(path: Path, names: Sequence[str], drop: Sequence[str]) -> list[str]:
+    """The names of the columns that are not left out."""
+    left_out = {chosen(path, "column", name, names) for name in drop}
+    return [name for name in names if name not in left_out]
 
 
 def column_position(path: Path, target: str | int, names: Sequence[str] | None, n_columns: int) -> int:

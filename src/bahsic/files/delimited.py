@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO, cast
 
@@ -17,13 +18,16 @@ from bahsic.files.data import (
     check_gzip,
     check_names,
     column_position,
+    kept_names,
     labels,
     library,
     library_version,
     one_line_errors,
+    shown,
 )
 
 _CELLS_AT_ONCE = 2**18
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 
 
 class _Layout(NamedTuple):
@@ -34,7 +38,9 @@ class _Layout(NamedTuple):
     delimiter: str
 
 
-def read_delimited(path: Path, target: str | int | None = None, delimiter: str | None = None) -> Data:
+def read_delimited(
+    path: Path, target: str | int | None = None, delimiter: str | None = None, drop: Sequence[str] = ()
+) -> Data:
     """A table of text: columns of numbers as float64, all others as categories.
 
     The file is read three times at most, so that memory holds the numbers and little else: to count rows and
@@ -49,6 +55,8 @@ def read_delimited(path: Path, target: str | int | None = None, delimiter: str |
         The column that becomes y.
     delimiter : str, optional
         By default a comma, or a tabulator in .tsv.
+    drop : sequence of str
+        Names of columns to leave out.
 
     Returns
     -------
@@ -59,8 +67,10 @@ def read_delimited(path: Path, target: str | int | None = None, delimiter: str |
     check_gzip(path)
     layout = _layout(path, delimiter or ("\t" if ".tsv" in path.name.lower()[-7:] else ","))
     features = list(range(layout.names[0] == "", len(layout.names)))
+    check_names(path, [layout.names[j] for j in features])
+    kept = set(kept_names(path, [layout.names[j] for j in features], drop))
+    features = [j for j in features if layout.names[j] in kept]
     names = [layout.names[j] for j in features]
-    check_names(path, names)
     if target is not None:  # last, so that X is a view of what comes before it
         features.append(features.pop(column_position(path, target, names, len(names))))
     with one_line_errors(path, "parsing the cells (look for a quote that is not closed)"):
@@ -103,7 +113,9 @@ def _check_header(path: Path, names: list[str], delimiter: str) -> None:
         raise DataError(f"{path}: no text but binary data; give a text file, or the suffix of its format")
     others = [other for other in ",;\t|" if other != delimiter and other in names[0]]
     if len(names) == 1 and others:
-        raise DataError(f"{path}: the header has {others[0]!r} but no {delimiter!r}; give delimiter {others[0]!r}")
+        raise DataError(
+            f"{path}: the header has {others[0]!r} but no {delimiter!r}; say that the delimiter is {others[0]!r}"
+        )
 
 
 def _n_rows(path: Path, rows: Any, n_columns: int) -> int:
@@ -127,9 +139,17 @@ def _frame(pandas: Any, path: Path, layout: _Layout, columns: list[int]) -> Any:
         used = [columns[j] for j in text]
         categories = _parsed(pandas, path, layout, usecols=used, dtype="category")
         for j in text:
+            _check_decimal_commas(path, layout.names[columns[j]], categories[columns[j]].cat.categories)
             # Some versions of pandas make True of "True" here.
             frame.isetitem(j, categories[columns[j]].cat.rename_categories(str))
     return frame
+
+
+def _check_decimal_commas(path: Path, name: str, texts: Any) -> None:
+    """Refuse numbers that would silently become categories."""
+    some = [str(text) for text in texts[:100]]
+    if some and sum(_DECIMAL_COMMA.fullmatch(text) is not None for text in some) > len(some) / 2:
+        raise DataError(f"{path}: column {shown(name)} has decimal commas, as in {shown(some[0])}; write points")
 
 
 def _numbers(pandas: Any, path: Path, layout: _Layout, columns: list[int]) -> tuple[Any, list[int]]:

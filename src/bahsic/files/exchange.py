@@ -34,7 +34,7 @@ def read_svmlight(path: Path, target: str | int | None = None) -> Data:
         return Data(X, labels(path, y, "label", X.shape[0]), target="label", source=path)
 
 
-def read_arff(path: Path, target: str | int | None = None) -> Data:
+def read_arff(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:
     """A table with attributes that are numbers, nominal or strings; the last two become categories."""
     arff, pandas = library("arff", path.suffix), library("pandas", path.suffix)
     with one_line_errors(path, "reading ARFF"):
@@ -47,7 +47,7 @@ def read_arff(path: Path, target: str | int | None = None) -> Data:
         kinds = [kind for _, kind in content["attributes"]]
         values = zip(*content["data"], strict=True)
         columns = [_column(pandas, column, kind) for column, kind in zip(values, kinds, strict=True)]
-        return frame_data(path, pandas.DataFrame(dict(zip(names, columns, strict=True))), target, pandas)
+        return frame_data(path, pandas.DataFrame(dict(zip(names, columns, strict=True))), target, pandas, drop)
 
 
 def _column(pandas: Any, values: Sequence[Any], kind: Any) -> Any:

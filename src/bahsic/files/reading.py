@@ -16,20 +16,20 @@ from bahsic.files.science import read_epochs, read_h5ad
 
 # For each suffix the function that reads it and the options that it takes.
 _READERS: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {
-    ".csv": (read_delimited, ("delimiter",)),
-    ".csv.gz": (read_delimited, ("delimiter",)),
-    ".tsv": (read_delimited, ("delimiter",)),
-    ".tsv.gz": (read_delimited, ("delimiter",)),
-    ".parquet": (read_parquet, ()),
-    ".feather": (read_arrow, ()),
-    ".arrow": (read_arrow, ()),
+    ".csv": (read_delimited, ("delimiter", "drop")),
+    ".csv.gz": (read_delimited, ("delimiter", "drop")),
+    ".tsv": (read_delimited, ("delimiter", "drop")),
+    ".tsv.gz": (read_delimited, ("delimiter", "drop")),
+    ".parquet": (read_parquet, ("drop",)),
+    ".feather": (read_arrow, ("drop",)),
+    ".arrow": (read_arrow, ("drop",)),
     ".npy": (read_npy, ()),
     ".npz": (read_npz, ("key",)),
     ".svmlight": (read_svmlight, ()),
     ".svmlight.gz": (read_svmlight, ()),
     ".libsvm": (read_svmlight, ()),
     ".libsvm.gz": (read_svmlight, ()),
-    ".arff": (read_arff, ()),
+    ".arff": (read_arff, ("drop",)),
     ".mat": (read_mat, ("key",)),
     ".h5ad": (read_h5ad, ("layer",)),
     ".fif": (read_epochs, ("group_by",)),
@@ -51,6 +51,7 @@ def read_data(path: str | os.PathLike[str], target: str | int | None = None, **o
     **options
         delimiter : of .csv and .tsv, by default a comma and a tabulator. key : of .npz and .mat, the array with the
         data, by default X. layer : of .h5ad, by default X. group_by : of .fif, "frequency" (default) or "channel".
+        drop : of tables with names (.csv, .tsv, .parquet, .feather, .arrow, .arff), columns to leave out.
 
     Returns
     -------

@@ -11,6 +11,7 @@ import numpy as np
 from bahsic.files.data import (
     Data,
     DataError,
+    check_expansion,
     check_gzip,
     check_names,
     chosen,
@@ -29,7 +30,10 @@ def read_h5ad(path: Path, target: str | int | None = None, layer: str | None = N
     with one_line_errors(path, "reading .h5ad"), h5py.File(path, "r") as file:
         names = [str(name) for name in anndata_io.read_elem(file["var"]).index]
         check_names(path, names, "call adata.var_names_make_unique() and write it again")
-        X = anndata_io.read_elem(_matrix(path, file, layer))
+        matrix = _matrix(path, file, layer)
+        # Compressed in chunks, of which a sparse matrix has three arrays.
+        check_expansion(path, sum(part.nbytes for part in (matrix.values() if hasattr(matrix, "values") else [matrix])))
+        X = anndata_io.read_elem(matrix)
         if target is None:
             return Data(X, names=names, source=path)
         obs = anndata_io.read_elem(file["obs"])

@@ -17,6 +17,7 @@ from bahsic.files.data import Data, DataError, library, one_line_errors, shown
 from bahsic.files.reading import known_suffix
 from bahsic.files.science import mark_selection
 from bahsic.names import spreadsheet_safe
+from bahsic.whole import appearing, check_place
 
 
 def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking: Any = None) -> None:
@@ -37,6 +38,8 @@ def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking:
     Raises
     ------
     DataError
+        If the format cannot hold the table.
+    OSError
         If the file cannot be written.
 
     Notes
@@ -56,14 +59,14 @@ def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking:
     path = Path(path)
     suffix = known_suffix(path, _WRITERS, "writing")
     selected = np.arange(data.X.shape[1])[np.asarray(columns)]
-    with one_line_errors(path, f"writing {suffix}"), _replaced(path) as draft:
+    with one_line_errors(path, f"writing {suffix}"), appearing(path) as draft:
         if suffix == ".h5ad":
             _write_h5ad(draft, data, selected, ranking)
         else:
             _WRITERS[suffix](draft, data, selected, suffix)
 
 
-def check_place(path: str | os.PathLike[str], source: Path | None = None) -> None:
+def check_writing(path: str | os.PathLike[str], source: Path | None = None) -> None:
     """Raise now what would keep a table from being written in the end.
 
     Parameters
@@ -75,35 +78,16 @@ def check_place(path: str | os.PathLike[str], source: Path | None = None) -> Non
     """
     path = Path(path)
     suffix = known_suffix(path, _WRITERS, "writing")
-    _check_folder(path)
+    check_place(path)
     if suffix == ".h5ad":
         _check_source(source)
     for name in _LIBRARIES.get(suffix, ()):
         library(name, suffix, "writing")
 
 
-def _check_folder(path: Path) -> None:
-    if path.is_dir():
-        raise DataError(f"{path}: this is a folder; give a file name")
-    if not path.parent.is_dir():
-        raise DataError(f"{path}: there is no folder {path.parent}; make it first")
-
-
 def _check_source(source: Path | None) -> None:
     if source is None or source.suffix.lower() != ".h5ad":
         raise DataError("an .h5ad file is written from an .h5ad file only; write .csv or .parquet")
-
-
-@contextmanager
-def _replaced(path: Path) -> Iterator[Path]:
-    """A new file beside, which takes the place of `path` only if nothing went wrong."""
-    _check_folder(path)
-    draft = path.with_name(f".{os.getpid()}-{path.name}")
-    try:
-        yield draft
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _names(data: Data, selected: Any) -> list[str]:
@@ -188,13 +172,15 @@ def _labels(data: Data) -> dict[str, Any]:
 
 def _write_npy(path: Path, data: Data, selected: Any, suffix: str) -> None:
     X = _numbers(data, selected, suffix)
-    np.save(path, X.toarray() if sparse.issparse(X) else X, allow_pickle=False)
+    with path.open("wb") as file:  # numpy would add a suffix to a path that it does not know
+        np.save(file, X.toarray() if sparse.issparse(X) else X, allow_pickle=False)
 
 
 def _write_npz(path: Path, data: Data, selected: Any, suffix: str) -> None:
     X = _numbers(data, selected, suffix)
     names = np.array(_names(data, selected), dtype=str)
-    np.savez(path, X=X.toarray() if sparse.issparse(X) else X, feature_names=names, **_labels(data))
+    with path.open("wb") as file:
+        np.savez(file, X=X.toarray() if sparse.issparse(X) else X, feature_names=names, **_labels(data))
 
 
 def _write_svmlight(path: Path, data: Data, selected: Any, suffix: str) -> None:

@@ -16,8 +16,9 @@ from urllib.parse import quote
 from bahsic.names import spreadsheet_safe
 from bahsic.report.charts import chart_style
 from bahsic.report.page import checked, json_for_script, page
+from bahsic.whole import appearing
 
-__all__ = ["check_report", "report_html", "write_report"]
+__all__ = ["check_report", "report_html", "table_beside", "write_report"]
 
 _COLUMNS = ("rank", "feature", "selected", "score", "pvalue", "group")
 
@@ -70,19 +71,31 @@ def write_report(result: Mapping[str, Any], path: str | os.PathLike[str]) -> lis
     result : mapping
         See `report_html`.
     path : path-like
-        The page; the table is ``<stem>_features.csv`` in the same folder. Existing files are replaced.
+        The page; the table is `table_beside` it. Existing files are replaced.
 
     Returns
     -------
     list of Path
         The page and the table. Both are complete or, after an error, as they were.
     """
+    page_path, table_path = Path(path), table_beside(path)
+    texts = {page_path.name: report_html(result, table_path.name), table_path.name: _feature_table(result)}
+    with appearing(page_path) as draft:
+        for name, text in texts.items():
+            draft.with_name(name).write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+    return [page_path, table_path]
+
+
+def table_beside(path: str | os.PathLike[str]) -> Path:
+    """The table of all features that is written with a page.
+
+    Examples
+    --------
+    >>> table_beside("wine.html").name
+    'wine_features.csv'
+    """
     page_path = Path(path)
-    table_path = page_path.with_name(f"{page_path.stem}_features.csv")
-    texts = {page_path: report_html(result, table_path.name), table_path: _feature_table(result)}
-    for target, text in texts.items():
-        _replace(target, text)
-    return list(texts)
+    return page_path.with_name(f"{page_path.stem}_features.csv")
 
 
 def check_report() -> None:
@@ -101,16 +114,6 @@ def _feature_table(result: Mapping[str, Any]) -> str:
             cells["group"] = spreadsheet_safe(cells["group"])
         writer.writerow([cells.get(column) for column in _COLUMNS])
     return text.getvalue()
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write under another name first, so that an interruption leaves no half of a file."""
-    partial = path.with_name(f"{path.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _template() -> Any:

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from bahsic.names import shortened
 
 _WIDTH = 600
-_LETTER = 6.9  # widest mean width of a letter, in the units of the charts
+_LETTER = 7.8  # widest mean width of a bold letter, in the units of the charts
 _LOGARITHMIC_FROM = 30  # sizes beyond which elimination by fractions wants a logarithmic axis
 
 
@@ -198,6 +198,7 @@ def heat_map(names: Sequence[str], table: Sequence[Sequence[float]]) -> str:
     labels = [f"{shortened(name, 26)}  {row}" for row, name in enumerate(names, start=1)]
     left = 16 + _LETTER * max(map(len, labels))
     side = min(44.0, (_WIDTH - left - 8) / len(names))
+    every = max(1, math.ceil(2.5 * _LETTER / side))  # columns that have a number
     svg = _picture(
         side * len(names) + 34,
         "Redundancy of the selected features",
@@ -206,7 +207,8 @@ def heat_map(names: Sequence[str], table: Sequence[Sequence[float]]) -> str:
     for row, (label, values) in enumerate(zip(labels, table, strict=True)):
         middle = 26 + side * (row + 0.5)
         _text(svg, "name", (left - 8, middle + 4), label, anchor="end")
-        _text(svg, "number", (left + side * (row + 0.5), 17), str(row + 1), anchor="middle")
+        if row % every == 0:
+            _text(svg, "number", (left + side * (row + 0.5), 17), str(row + 1), anchor="middle")
         for column, value in enumerate(values):
             _cell(svg, (left + side * column, middle - side / 2, side), value, f"{row + 1} and {column + 1}")
     return tostring(svg, encoding="unicode")

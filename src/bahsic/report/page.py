@@ -214,7 +214,12 @@ def _path(steps: Sequence[Mapping[str, Any]], points: Sequence[Point], chosen: i
         }
         for step, point in zip(steps, points, strict=True)
     ]
-    return {"chart": path_chart(points, chosen, unit), "rows": rows, "n_steps": len(rows)}
+    return {
+        "chart": path_chart(points, chosen, unit),
+        "rows": rows,
+        "n_steps": len(rows),
+        "on_path": any(row["chosen"] for row in rows),
+    }
 
 
 def _ranking(rows: Sequence[Mapping[str, Any]], exponent: int) -> dict[str, Any]:
@@ -310,10 +315,13 @@ def _stops(result: Mapping[str, Any], sizes: Sequence[int]) -> list[tuple[int, i
     ranking, wanted = result["ranking"], {*sizes, *range(1, ROWS + 1), result["n_features"]}
     stops: list[tuple[int, int]] = []
     seen: set[str] = set()
+    keep = set(result["parameters"].get("keep") or ())
+    kept = len(keep)  # that are not in the subset yet
     for size, row in enumerate(ranking, start=1):
         group = row.get("group")
         seen.add(f"feature {size}" if group is None else f"group {group}")
         following = ranking[size].get("group") if size < len(ranking) else None
-        if size in wanted and (group is None or group != following):
+        kept -= row["feature"] in keep
+        if size in wanted and kept <= 0 and (group is None or group != following):
             stops.append((size, len(seen)))
     return stops

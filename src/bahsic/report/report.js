@@ -11,6 +11,7 @@
   if (here) {
     here.setAttribute("class", "here");
     here.setAttribute("r", "4");
+    here.setAttribute("visibility", "hidden");
     line.parentNode.append(here);
   }
 

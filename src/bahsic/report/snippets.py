@@ -6,11 +6,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from bahsic.names import joined
+
 # Parameters of a result that are parameters of the selectors, and the option of the command for each if it has one.
 _OPTIONS = {
     "kernel": "--kernel",
     "step": "--step",
-    "target_kernel": None,
+    "target_kernel": "--target-kernel",
     "statistic": None,
     "standardize": None,
     "categorical_features": "--categorical",
@@ -18,10 +20,17 @@ _OPTIONS = {
     "feature_groups": "--groups",
     "keep": "--keep",
     "block_size": "--block-size",
+    "standard_errors": "--standard-errors",
 }
 
 # What the selectors take by default needs no mention, nor what the command does.
-_DEFAULTS = {"target_kernel": "auto", "statistic": "unbiased", "standardize": True, "missing": "error"}
+_DEFAULTS = {
+    "target_kernel": "auto",
+    "statistic": "unbiased",
+    "standardize": True,
+    "missing": "error",
+    "standard_errors": False,
+}
 _COMMAND_DEFAULTS = {"categorical_features": "from_dtype"}
 
 
@@ -64,6 +73,9 @@ def python_code(result: Mapping[str, Any]) -> Snippet:
     parameters, data = result["parameters"], result["input"]
     selector = "FOHSIC" if parameters.get("method") == "forward" else "BAHSIC"
     given = _given(parameters, _DEFAULTS)
+    for name in ("categorical_features", "keep"):  # by positions, which arrays have too
+        if isinstance(given.get(name), Sequence) and not isinstance(given[name], str):
+            given[name] = _positions(given[name], result["ranking"])
     if "feature_groups" in given:
         given["feature_groups"] = _groups(result["ranking"])
     if "block_size" in given:
@@ -100,14 +112,16 @@ def command(result: Mapping[str, Any]) -> Snippet:
     """
     parameters, data = result["parameters"], result["input"]
     reading = {**_target(data), **data.get("options", {})}
-    how = "".join(f" --{name.replace('_', '-')} {_word(value)}" for name, value in reading.items())
+    how = "".join(f" {_option('--' + name.replace('_', '-'), value)}" for name, value in reading.items())
     words = [f"--method {_word(parameters['method'])}"] if "method" in parameters else []
     given = _given(parameters, _DEFAULTS | _COMMAND_DEFAULTS)
-    options = {_OPTIONS[name]: value for name, value in given.items() if _OPTIONS[name]}
-    words += [f"{option} {_word(value)}" for option, value in options.items()]
+    options = [(_OPTIONS[name], value) for name, value in given.items()]
+    words += [_option(option, value) for option, value in options if option is not None]
+    words += ["--test"] if result.get("test") else []
     words += [f"--seed {_word(result['seed'])}"] if result.get("seed") is not None else []
     number = parameters.get("n_features_to_select")
-    before = f"bahsic select {_word(data['name'])}{how} -k "
+    file = f"./{data['name']}" if data["name"].startswith("-") else data["name"]
+    before = f"bahsic select {_word(file)}{how} -k "
     return Snippet(before, _word("auto" if number is None else number), "".join(f" {word}" for word in words))
 
 
@@ -121,17 +135,30 @@ def _given(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[s
     return {name: parameters[name] for name in names if parameters[name] != defaults.get(name)}
 
 
-def _groups(ranking: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Features of each group: a command names a rule for them, which only the command knows."""
-    groups: dict[str, list[str]] = {}
+def _positions(names: Sequence[str], ranking: Sequence[Mapping[str, Any]]) -> list[int]:
+    column = {row["feature"]: row["column"] for row in ranking}
+    return [column[name] for name in names]
+
+
+def _groups(ranking: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
+    """Columns of each group: a command names a rule for them, which only the command knows."""
+    groups: dict[str, list[int]] = {}
     for row in ranking:
-        groups.setdefault(str(row["group"]), []).append(row["feature"])
-    return groups
+        groups.setdefault(str(row["group"]), []).append(row["column"])
+    return {label: sorted(columns) for label, columns in groups.items()}
+
+
+def _option(name: str, value: object) -> str:
+    """An option with its value; one that starts with a dash would be taken for another option."""
+    if value is True:
+        return name
+    word = _word(value)
+    return f"{name}={word}" if word.lstrip("'$").startswith("-") else f"{name} {word}"
 
 
 def _word(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
-        value = ",".join(map(str, value))
+        value = joined(value)
     text = str(value)
     return shlex.quote(text) if text.isprintable() else f"$'{''.join(map(_escaped, text))}'"
 
