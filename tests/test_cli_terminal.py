@@ -134,12 +134,12 @@ def test_selection_in_words():
         "ranking": entries(["a", "b", "c"]),
         "path": steps(0.1, 0.4, 0.3),
         "n_features": 2,
-        "reason": "2 of them were asked for",
-        "input": {"n_features": 3},
+        "reason": "2 features asked for",
+        "input": {"n_features": 3, "target_kernel": "binary"},
         "test": {"pvalue": 0.0123, "split_pvalues": [0.1] * 20},
     }
     text = selection_text(result, Style())
-    assert "\nSelected 2 of 3 features: 2 of them were asked for.\n" in text
+    assert "\nSelected 2 of 3 features for a target of two classes: 2 features asked for.\n" in text
     assert text.endswith("did not select: p = 0.012 (20 splits).\n")
     assert "\x1b" not in text
     assert "\x1b[32m" in selection_text(result, Style(colour=True))
