@@ -7,7 +7,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 
-from bahsic import BAHSIC, hsic_unbiased
+from bahsic import BAHSIC, hsic, hsic_unbiased
 from bahsic.engine import tile_plan
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, label_kernel
 from selecting import SELECTORS, drawn, order, same_fit
@@ -170,3 +170,11 @@ def test_little_working_memory_gives_the_same_order(selector, name):
     assert np.array_equal(order(found), order(expected))
     for one, other in zip(found.path_, expected.path_, strict=True):
         assert one.hsic == pytest.approx(other.hsic, rel=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e2, 1e4, 1e6])
+def test_scores_of_far_samples_are_zero_rather_than_nan(scale):
+    X, y = np.random.default_rng(0).normal(size=(40, 5)) * scale, np.resize([0, 1], 40)
+    fitted = BAHSIC(2, standardize=False, step=1).fit(X, y)
+    assert all(abs(step.hsic) < 1e-3 for step in fitted.path_)
+    assert fitted.path_[0].hsic == pytest.approx(hsic(X, y), rel=1e-9, abs=1e-18)

@@ -170,7 +170,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
 
     def _path(self, search: Search, number: int, X: Any, y: Any) -> list[Round]:
         """All rounds: those of a checkpoint, and then the others, each of which is added to it."""
-        saved = None if self.checkpoint is None else Checkpoint(self.checkpoint, fingerprint(self, search.problem))
+        saved = None if self.checkpoint is None else self._checkpoint(search.problem)
         path: list[Round] = []
         after = None
         if saved is not None and saved.rounds:
@@ -184,6 +184,14 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
             if saved is not None:
                 saved.write([found.as_plain() for found in path], search.scorer.state())
         return path
+
+    def _checkpoint(self, problem: Problem) -> Checkpoint:
+        if len(problem.starts) > 1 and self.random_state is None:
+            raise ValueError(
+                "random_state is None; accepted with block_size and checkpoint: an int, so that the blocks are the "
+                "same after an interruption"
+            )
+        return Checkpoint(self.checkpoint, fingerprint(self, problem))
 
     @abstractmethod
     def _steps(self, scorer: Scorer, units: FeatureUnits, number: int, after: Step | None) -> Iterator[Step]:

@@ -11,7 +11,7 @@ from threading import Condition
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
@@ -58,7 +58,8 @@ def thread_count(n_jobs: int | None) -> int:
     2
     """
     if n_jobs is not None:
-        return int(effective_n_jobs(n_jobs))
+        with parallel_config(backend="threading"):  # which any process may use, also one that may not start others
+            return int(effective_n_jobs(n_jobs))
     info = blas_controller().select(user_api="blas").info()
     return max((int(library["num_threads"]) for library in info), default=1)
 

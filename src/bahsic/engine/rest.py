@@ -12,6 +12,8 @@ from bahsic.engine.executor import Placed, Sums
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.tile import exponential_sum, row_sums, strips
 
+Array = NDArray[np.float64]
+
 
 @dataclass(frozen=True, eq=False)
 class Rest:
@@ -95,7 +97,14 @@ class Form:
             down += np.ones(len(K)) @ R[rows]
             if self.own_gamma is not None:
                 M = np.multiply(K, W[rows], out=K) if rest.kappa else R[rows]
-                shift = rest.gamma - self.own_gamma
-                part = exponential_sum(M, D[rows], self.centre, shift, pairs.scratch)
-                own += part * np.exp(shift * self.centre)
+                own += self._own_score(M, D[rows], W[rows])
         return Placed(tile.start, across), Placed(tile.first, down), *row_sums(magnitudes, tile), np.array(own)
+
+    def _own_score(self, M: Array, D: Array, W: Array) -> float:
+        """Sum of W exp(-own_gamma D): from M = W exp(-gamma D) where the two are near each other."""
+        own_gamma, scratch = float(self.own_gamma or 0.0), self.rest.pairs.scratch
+        short = exponential_sum(M, D, self.centre, self.rest.gamma - own_gamma, scratch)
+        if short is not None:
+            return short
+        K = np.multiply(D, -own_gamma, out=scratch.take("second", D.shape))
+        return float(np.vdot(np.exp(K, out=K), W))

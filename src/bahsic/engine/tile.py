@@ -37,6 +37,9 @@ STRIP = 1 << 17
 
 _NEGLIGIBLE = 1e-14
 
+# Exponents up to which an exponential may stand apart from what it is multiplied by.
+_MODERATE = 100.0
+
 
 def upper(block: Array, tile: Tile) -> Array:
     """Zero the pairs a >= b of a tile in place."""
@@ -218,15 +221,13 @@ def row_sums(M: Vectors, tile: Tile) -> tuple[Placed, Placed]:
     return Placed(tile.start, across), Placed(tile.first, down)
 
 
-def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Scratch) -> float:
-    """Sum of M exp(shift (D - centre)): by a few moments where the exponent is small."""
+def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Scratch) -> float | None:
+    """Sum of M exp(shift D) by a few moments of D - centre where its exponents are small, else None."""
     z = np.subtract(D, centre, out=scratch.take("second", D.shape))
     square = np.multiply(z, z, out=scratch.take("third", D.shape))
     order = _taylor_order(abs(shift) * math.sqrt(float(square.max())))
-    if order is None:
-        z *= shift
-        np.exp(z, out=z)
-        return float(np.vdot(M, z))
+    if order is None or abs(shift * centre) > _MODERATE:
+        return None
     total = float(M.sum()) + shift * float(np.vdot(M, z))
     even, odd = M, z  # M z^(n - 2), for the last even and odd n
     for n in range(2, order + 1):
@@ -237,7 +238,7 @@ def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Sc
         elif n >= 5:
             odd *= square
         total += shift**n / math.factorial(n) * float(np.vdot(odd if n % 2 else even, square))
-    return total
+    return total * math.exp(shift * centre)
 
 
 def _taylor_order(size: float) -> int | None:

@@ -1,0 +1,236 @@
+"""Checkpoints: a search that was interrupted goes on to the same bits; what does not belong to it is refused."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn import config_context
+
+from bahsic import BAHSIC, FOHSIC
+from bahsic.checkpoint import Checkpoint
+from bahsic.kernels import Gaussian
+from bahsic.search import backward
+from selecting import SELECTORS, drawn, same_fit
+
+NAME = "bahsic-checkpoint.json"
+
+
+class StoppedError(Exception):
+    pass
+
+
+def interrupted_after(n_rounds, monkeypatch):
+    """Make a fit fail once so many rounds are written."""
+    write = Checkpoint.write
+
+    def failing(self, rounds, state):
+        write(self, rounds, state)
+        if len(rounds) == n_rounds:
+            raise StoppedError
+
+    monkeypatch.setattr(Checkpoint, "write", failing)
+
+
+OPTIONS = [
+    {},
+    {"step": 1, "standard_errors": True},
+    {"kernel": "laplacian"},
+    {"kernel": "polynomial"},
+    {"kernel": "linear"},
+    {"kernel": "inverse_distance"},
+    {"kernel": Gaussian("median")},
+    {"feature_groups": [[0, 1], [2, 3, 4]], "step": 1},
+    {"keep": [3, 5]},
+    {"block_size": 12, "random_state": 0},
+]
+
+
+@SELECTORS
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_any_round_can_be_the_last_before_an_interruption(selector, options, tmp_path, monkeypatch):
+    X, y = drawn(m=50, d=8)
+    whole = selector(2, **options).fit(X, y)
+    for n_rounds in range(1, len(whole.path_) + 1):
+        folder = tmp_path / str(n_rounds)
+        with monkeypatch.context() as patched:
+            interrupted_after(n_rounds, patched)
+            with pytest.raises(StoppedError):
+                selector(2, **options, checkpoint=folder).fit(X, y)
+        again = selector(2, **options, checkpoint=folder, n_jobs=2).fit(X, y)
+        assert same_fit(again, whole)
+        assert np.array_equal(again.ranking_, whole.ranking_)
+
+
+@SELECTORS
+def test_a_finished_search_is_read_at_once(selector, tmp_path, monkeypatch):
+    X, y = drawn()
+    whole = selector(2, checkpoint=tmp_path).fit(X, y)
+    monkeypatch.setattr(Checkpoint, "write", None)  # nothing is left to write
+    assert same_fit(selector(2, checkpoint=str(tmp_path)).fit(X, y), whole)
+    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+
+
+def test_resuming_does_only_what_is_left(tmp_path, monkeypatch):
+    X, y = drawn()
+    with monkeypatch.context() as patched:
+        interrupted_after(3, patched)
+        with pytest.raises(StoppedError):
+            BAHSIC(2, step=1, checkpoint=tmp_path).fit(X, y)
+    subsets = []
+    from bahsic import selectors
+
+    def watched(*arguments):
+        for step in backward(*arguments):
+            subsets.append(len(step.subset))
+            yield step
+
+    monkeypatch.setattr(selectors, "backward", watched)
+    BAHSIC(2, step=1, checkpoint=tmp_path).fit(X, y)
+    assert subsets == [5, 4, 3, 2, 1]
+
+
+def changed_file(folder, change):
+    path = folder / NAME
+    path.write_text(change(path.read_text()))
+
+
+DAMAGES = {
+    "cut": lambda text: text[: len(text) // 2],
+    "empty": lambda text: "",
+    "digit": lambda text: text.replace("0.1", "0.2", 1) if "0.1" in text else text.replace("1", "2", 1),
+    "list": lambda text: "[1, 2]",
+    "format": lambda text: text.replace('"format": 1', '"format": 2'),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_refused(damage, tmp_path):
+    X, y = drawn()
+    BAHSIC(2, checkpoint=tmp_path).fit(X, y)
+    before = (tmp_path / NAME).read_text()
+    changed_file(tmp_path, DAMAGES[damage])
+    assert (tmp_path / NAME).read_text() != before
+    with pytest.raises(ValueError, match=r"checkpoint has the file .*which is damaged; delete it to start anew"):
+        BAHSIC(2, checkpoint=tmp_path).fit(X, y)
+
+
+def test_what_an_interrupted_write_leaves_behind_does_not_matter(tmp_path):
+    X, y = drawn()
+    whole = BAHSIC(2, checkpoint=tmp_path).fit(X, y)
+    (tmp_path / "bahsic-checkpoint.new").write_text("{")
+    assert same_fit(BAHSIC(2, checkpoint=tmp_path).fit(X, y), whole)
+
+
+def rule(X):
+    return 0.25
+
+
+def other_rule(X):
+    return 0.25 + 0 * len(X)
+
+
+FOREIGN = {
+    "X": lambda X, y: (BAHSIC(2), X + 1e-9, y),
+    "y": lambda X, y: (BAHSIC(2), X, 1 - y),
+    "step": lambda X, y: (BAHSIC(2, step=0.3), X, y),
+    "selector": lambda X, y: (FOHSIC(2, step=0.1), X, y),
+    "kernel": lambda X, y: (BAHSIC(2, kernel=Gaussian(0.5)), X, y),
+    "statistic": lambda X, y: (BAHSIC(2, statistic="biased"), X, y),
+    "n_features_to_select": lambda X, y: (BAHSIC(3), X, y),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_the_file_of_another_fit_is_refused_and_says_in_what_it_differs(name, tmp_path):
+    X, y = drawn()
+    BAHSIC(2, checkpoint=tmp_path).fit(X, y)
+    selector, X, y = FOREIGN[name](X, y)
+    with pytest.raises(ValueError, match=rf"of another fit, which differs in (.*, )?{name}\b.*; accepted: the folder"):
+        selector.set_params(checkpoint=tmp_path).fit(X, y)
+
+
+def test_functions_weights_and_working_memory_are_told_apart(tmp_path):
+    X, y = drawn()
+    BAHSIC(2, kernel=Gaussian(rule), checkpoint=tmp_path).fit(X, y)
+    BAHSIC(2, kernel=Gaussian(rule), checkpoint=tmp_path).fit(X, y)
+    with pytest.raises(ValueError, match="differs in kernel"):
+        BAHSIC(2, kernel=Gaussian(other_rule), checkpoint=tmp_path).fit(X, y)
+    with pytest.raises(ValueError, match="differs in y, sample_weight"):
+        BAHSIC(2, kernel=Gaussian(rule), checkpoint=tmp_path).fit(X, y, sample_weight=np.full(len(y), 2.0))
+    with config_context(working_memory=7), pytest.raises(ValueError, match=r"working_memory \(1024 there, 7 here\)"):
+        BAHSIC(2, kernel=Gaussian(rule), checkpoint=tmp_path).fit(X, y)
+
+
+def test_other_versions_are_refused(tmp_path, monkeypatch):
+    from bahsic import checkpoint
+
+    X, y = drawn()
+    BAHSIC(2, checkpoint=tmp_path).fit(X, y)
+    monkeypatch.setattr(checkpoint, "version", lambda name: "0.0.1")
+    with pytest.raises(ValueError, match=r"differs in bahsic \(.* there, 0\.0\.1 here\), numpy"):
+        BAHSIC(2, checkpoint=tmp_path).fit(X, y)
+
+
+def test_blocks_want_a_seed(tmp_path):
+    X, y = drawn()
+    with pytest.raises(ValueError, match="random_state is None; accepted with block_size and checkpoint"):
+        BAHSIC(2, block_size=10, checkpoint=tmp_path).fit(X, y)
+    BAHSIC(2, block_size=10, random_state=0, checkpoint=tmp_path).fit(X, y)
+    with pytest.raises(ValueError, match="differs in y, random_state"):
+        BAHSIC(2, block_size=10, random_state=1, checkpoint=tmp_path).fit(X, y)
+
+
+def test_no_folder(tmp_path):
+    X, y = drawn()
+    with pytest.raises(TypeError, match="checkpoint is 3; accepted: None or a folder"):
+        BAHSIC(2, checkpoint=3).fit(X, y)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="file', a file; accepted: None or a folder"):
+        BAHSIC(2, checkpoint=tmp_path / "file").fit(X, y)
+
+
+def test_floats_are_exact(tmp_path):
+    X, y = drawn()
+    fitted = BAHSIC(2, checkpoint=tmp_path, standard_errors=True).fit(X, y)
+    found = json.loads((tmp_path / NAME).read_text())["content"]["rounds"]
+    assert [r["step"]["hsic"] for r in found] == [step.hsic for step in fitted.path_]
+    assert [r["step"]["standard_error"] for r in found] == [step.standard_error for step in fitted.path_]
+
+
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 30))
+    return X, (X[:, 1] * X[:, 4] > 0).astype(int)
+
+
+def reported_fit(folder):
+    fitted = BAHSIC(2, step=1, checkpoint=folder).fit(*data())
+    return repr((fitted.elimination_order_.tolist(), [step.hsic.hex() for step in fitted.path_]))
+
+
+PROGRAM = """
+import sys
+from test_checkpoint import reported_fit
+print("go", flush=True)
+print(reported_fit(sys.argv[1]))
+"""
+
+
+def test_a_killed_process_is_resumed_to_the_same_bits(tmp_path, root):
+    folder = tmp_path / "killed"
+    environment = {**os.environ, "PYTHONPATH": str(root / "tests")}
+    command = [sys.executable, "-c", PROGRAM, str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    process.stdout.readline()
+    while not (folder / NAME).exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    assert process.communicate()[0] == ""
+    n_rounds = len(json.loads((folder / NAME).read_text())["content"]["rounds"])
+    assert 1 <= n_rounds < 30
+    assert reported_fit(folder) == reported_fit(tmp_path / "whole")

@@ -1,0 +1,191 @@
+"""A Dask cluster: the bits of one machine, whatever the kernel, where the data are, and who is killed meanwhile."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn import clone, config_context
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+
+from bahsic import BAHSIC, FOHSIC
+from bahsic.engine import cluster
+from bahsic.kernels import Gaussian
+from selecting import drawn, same_fit
+from test_stored import dask_array, mapped, zarr_array
+
+distributed = pytest.importorskip("distributed")
+
+pytestmark = [
+    # Of the libraries, when a cluster starts, loses a worker or stops.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two worker processes of one thread each."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as workers,
+        distributed.Client(workers, set_as_default=False) as found,
+    ):
+        yield found
+
+
+CASES = [
+    (BAHSIC, {"standard_errors": True}),
+    (FOHSIC, {"n_features_to_select": 3, "step": 2}),
+    (BAHSIC, {"kernel": "laplacian"}),
+    (BAHSIC, {"kernel": "polynomial"}),
+    (BAHSIC, {"kernel": "inverse_distance"}),
+    (BAHSIC, {"feature_groups": [[0, 1], [2, 3]], "kernel": Gaussian("median")}),
+    (BAHSIC, {"block_size": 40, "random_state": 0, "standard_errors": True}),
+]
+
+
+@pytest.mark.parametrize("working_memory", [1024, 0.3])
+@pytest.mark.parametrize(("selector", "options"), CASES, ids=str)
+def test_the_bits_are_those_of_one_machine(client, selector, options, working_memory):
+    X, y = drawn(m=100, d=6)
+    with config_context(working_memory=working_memory):
+        alone = selector(**{"n_features_to_select": 2, "step": 0.5, **options}).fit(X, y)
+        there = clone(alone).set_params(executor=client).fit(X, y)
+    assert same_fit(alone, there)
+    assert np.array_equal(alone.ranking_, there.ranking_)
+    assert np.array_equal(alone.support_, there.support_)
+
+
+@pytest.mark.parametrize("stored", [mapped, zarr_array, dask_array])
+def test_tasks_read_the_data_themselves(client, stored, tmp_path):
+    X, y = drawn(m=120, d=6)
+    with config_context(working_memory=0.2):
+        alone = BAHSIC(2, step=0.5).fit(X, y)
+        assert same_fit(BAHSIC(2, step=0.5, executor=client).fit(stored(X, tmp_path), y), alone)
+
+
+def test_a_dask_array_uses_the_client_at_hand(client, tmp_path, monkeypatch):
+    X, y = drawn(m=60, d=5)
+    streams = []
+    stream = cluster.DaskExecutor.stream
+    monkeypatch.setattr(cluster.DaskExecutor, "stream", lambda self, *given: streams.append(1) or stream(self, *given))
+    alone = BAHSIC(2, step=0.5).fit(X, y)
+    with client.as_current():
+        assert same_fit(BAHSIC(2, step=0.5).fit(dask_array(X, tmp_path), y), alone)
+        assert streams
+        streams.clear()
+        BAHSIC(2, step=0.5).fit(X, y)  # other data stay here
+    assert not streams
+    BAHSIC(2, step=0.5).fit(dask_array(X, tmp_path), y)  # no client at hand
+    assert not streams
+
+
+def test_the_address_of_a_scheduler_will_do(client):
+    X, y = drawn(m=60, d=5)
+    address = client.scheduler.address
+    assert same_fit(BAHSIC(2, step=0.5, executor=address).fit(X, y), BAHSIC(2, step=0.5).fit(X, y))
+
+
+def test_clones_share_the_client_and_pickles_have_its_address(client):
+    X, y = drawn(m=60, d=5)
+    selector = BAHSIC(2, step=0.5, executor=client).fit(X, y)
+    assert clone(selector).executor is client
+    again = pickle.loads(pickle.dumps(selector))
+    assert again.executor == client.scheduler.address
+    assert np.array_equal(again.transform(X), selector.transform(X))
+    assert selector.executor is client
+    assert pickle.loads(pickle.dumps(BAHSIC(2))).executor is None
+
+
+def test_in_a_grid_search(client):
+    X, y = drawn(m=60, d=5)
+    pipeline = make_pipeline(BAHSIC(step=0.5, executor=client), GaussianNB())
+    grid = {"bahsic__n_features_to_select": [1, 2]}
+    there = GridSearchCV(pipeline, grid, cv=2).fit(X, y)
+    alone = GridSearchCV(pipeline.set_params(bahsic__executor=None), grid, cv=2).fit(X, y)
+    assert np.array_equal(there.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
+
+
+def test_blas_has_one_thread_in_the_tasks(client):
+    from threadpoolctl import threadpool_info
+
+    with cluster.executor_for(client, None, 1, 10) as executor:
+        found = list(executor.stream(lambda item: [i["num_threads"] for i in threadpool_info()], range(4)))
+    assert {count for counts in found for count in counts} <= {1}
+
+
+def test_errors_of_tasks_reach_the_caller(client):
+    with cluster.executor_for(client, None, 1, 10) as executor:
+        with pytest.raises(ZeroDivisionError):
+            list(executor.stream(lambda item: 1 / (item - 3), range(8)))
+        assert list(executor.stream(abs, [-1, -2])) == [1, 2]
+
+
+def test_few_tasks_are_in_flight(client):
+    with cluster.executor_for(client, None, 1, 10) as executor:
+        submitted = []
+        submit = executor.submit
+        executor.submit = lambda *given: submitted.append(1) or submit(*given)
+        stream = executor.stream(abs, range(64))
+        for position in range(10):
+            assert next(stream) == position
+        assert len(submitted) <= 2 * 3 + 10
+        stream.close()
+
+
+def slow_fit(client, X, y):
+    return BAHSIC(2, step=0.5, executor=client).fit(X, y)
+
+
+def test_a_killed_worker_changes_nothing(client):
+    X, y = drawn(m=400, d=12)
+    with config_context(working_memory=0.5):
+        alone = BAHSIC(2, step=0.5).fit(X, y)
+        victim = next(iter(client.run(os.getpid).values()))
+
+        def kill():
+            time.sleep(0.5)
+            os.kill(victim, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        there = slow_fit(client, X, y)
+        killer.join()
+        after = slow_fit(client, X, y)
+    assert victim not in client.run(os.getpid).values()
+    assert same_fit(alone, there)
+    assert same_fit(alone, after)
+
+
+def test_other_executors_are_refused():
+    X, y = drawn()
+    with pytest.raises(TypeError, match=r"executor is 3; accepted: None, a dask.distributed.Client or the address"):
+        BAHSIC(2, executor=3).fit(X, y)
+
+
+def test_without_dask_the_install_line_is_told():
+    code = (
+        "import sys; sys.modules['distributed'] = None\n"
+        "from bahsic import BAHSIC\n"
+        "try:\n    BAHSIC(1, executor='tcp://127.0.0.1:1').fit([[0.0], [1.0], [3.0], [2.0]], [0, 1, 0, 1])\n"
+        "except ImportError as error:\n    print(error)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "pip install 'bahsic[dask]'" in found
+
+
+def test_nothing_of_dask_is_imported_without_a_cluster():
+    code = "import sys, bahsic; bahsic.BAHSIC(1).fit([[0.0, 1], [1.0, 2], [3.0, 1], [2.0, 4]], [0, 1, 0, 1]); "
+    code += "print({'dask', 'distributed', 'zarr'} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert found.strip() == "set()"
