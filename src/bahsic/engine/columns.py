@@ -27,7 +27,7 @@ Rows = Array | SparseRows | StoredRows
 _BLOCK, _BLOCK_ENTRIES = 1024, 1 << 22
 
 # Entries of columns that are made at a time, where they are not at hand.
-_PORTION = 1 << 21
+_PORTION = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +82,11 @@ class Columns:
             features = np.arange(*features.indices(self.n_features))
         if not isinstance(self.data, np.ndarray):
             return self.data.rows(features, out, samples)
-        data = self.data if samples is None else self.data[:, samples]
-        # A mode other than "raise" spares numpy a copy of the output.
-        return np.take(data, features, axis=0, out=out, mode="clip")
+        if samples is None:
+            # A mode other than "raise" spares numpy a copy of the output.
+            return np.take(self.data, features, axis=0, out=out, mode="clip")
+        part: Array = self.data[features, samples]  # np.take would copy these samples of all features first
+        return part if out is None else _copied(part, out)
 
     def blocks(self, size: int = _BLOCK) -> list[slice]:
         """Ranges of features that cover all."""
@@ -134,6 +136,11 @@ class Columns:
         numbers = self.different == 0
         data[numbers] = np.ldexp(data[numbers], -exponent)
         return Columns(data, different, neutral, self.missing)
+
+
+def _copied(part: Array, out: Array) -> Array:
+    out[:] = part
+    return out
 
 
 def contributions(

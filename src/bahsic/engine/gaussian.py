@@ -32,7 +32,7 @@ from bahsic.engine.families import (
 from bahsic.engine.gaussian_groups import GroupChanges
 from bahsic.engine.groups import Units
 from bahsic.engine.intervals import Intervals, Stage
-from bahsic.engine.plan import PANEL_HEIGHT
+from bahsic.engine.plan import AT_HAND, PANEL_HEIGHT
 from bahsic.engine.rest import Form, Rest
 from bahsic.engine.separable import expansion, is_expandable
 from bahsic.engine.setting import GaussianSetting
@@ -198,9 +198,9 @@ class GaussianRound(GroupChanges):
         float32 would be wrong by more than ``rounding`` relative to all are made in float64. The
         radius is infinite for features whose expansion would be long or unsafe.
         """
-        # So many features at a time that their columns fit into the budget, or take no more than half of X.
+        # So many features at a time that their columns fit into the budget, or take no more than half of a small X.
         budget = self._pairs.plan.budget
-        allowed = max(min(budget // 8, _BLOCK_BYTES), self._pairs.columns.data.nbytes // 2)
+        allowed = max(min(budget // 8, _BLOCK_BYTES), min(self._pairs.columns.data.nbytes // 2, AT_HAND))
         if not self._pairs.plan.keep:  # every pass makes D and R anew: the fewer, the better
             allowed = max(allowed, budget // 4)
         each = (16 if np.isinf(rounding) else 128) * self._matrices.n_samples

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.columns import Columns
-from bahsic.engine.plan import Plan, Tile
+from bahsic.engine.plan import AT_HAND, Plan, Tile
 from bahsic.engine.scratch import Scratch
 from bahsic.engine.tile import upper
 from bahsic.hsic import Weights
@@ -118,9 +118,10 @@ class Pairs:
 
     def _prepare(self) -> None:
         """Make what the tiles need to follow."""
+        most = min(self.plan.budget / 4, AT_HAND if self.plan.keep else math.inf)
         for position in range(self._settled, len(self._history)):
             if position not in self._parts:
-                self._parts[position] = self.contributions(self._history[position][1], most=self.plan.budget / 4)
+                self._parts[position] = self.contributions(self._history[position][1], most=most)
 
     def contributions(self, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> Contributions:
         """What some columns contribute to D; up to ``most`` bytes of them are kept at hand."""

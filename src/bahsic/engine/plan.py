@@ -19,6 +19,9 @@ PANEL_HEIGHT = 128
 
 BYTES = 8
 
+# Bytes of columns that are kept at hand although the next pass could make them again, cheaply where D is kept.
+AT_HAND = 1 << 26
+
 # Panels that the workers hold at a time: some ten each, for four workers.
 _PANELS = 40
 
