@@ -86,5 +86,5 @@ if __name__ == "__main__":
     from contextlib import redirect_stdout
 
     with redirect_stdout(sys.stderr):
-        main(["select", sys.argv[1], "--target", "label", "-k", "2", "--quiet"])
+        main(["select", sys.argv[1], "--target", "label", "-k", "2", "--step", "0.5", "--quiet"])
     print(peak_bytes())
