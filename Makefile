@@ -57,7 +57,7 @@ bench: $(VENV)/.extra-dev ## measure speed, memory and exactness; ARGS="--quick 
 	@$(VENV_PYTHON) benchmarks/run.py $(ARGS)
 
 clean: ## remove the environments and everything generated
-	rm -rf .venv .venv-core benchmarks/.peers demo.html demo_features.csv dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-core benchmarks/.peers benchmarks/.scale demo.html demo_features.csv dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.made:

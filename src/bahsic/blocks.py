@@ -111,16 +111,16 @@ class BlockWeights:
 
     def block(self, rows: slice, cols: slice) -> FloatArray:
         """Rows and columns of W, a new float64 array; slices have a start and a stop."""
+        first = bisect_right(self.starts, min(rows.start, cols.start)) - 1
+        start, part = self.starts[first], self.parts[first]
+        if max(rows.stop, cols.stop) <= start + len(part):  # all in one block, as the tiles are
+            return part.block(*(slice(side.start - start, side.stop - start) for side in (rows, cols)))
         W = np.zeros((rows.stop - rows.start, cols.stop - cols.start))
-        first = bisect_right(self.starts, max(rows.start, cols.start)) - 1
         for start, part in zip(self.starts[first:], self.parts[first:], strict=True):
-            if start >= min(rows.stop, cols.stop):
-                break
             mine = [_within(side, start, len(part)) for side in (rows, cols)]
             inside, outside = zip(*mine, strict=True)
-            if W.shape == tuple(side.stop - side.start for side in inside):
-                return part.block(*inside)
-            W[outside] = part.block(*inside)
+            if all(side.start < side.stop for side in inside):
+                W[outside] = part.block(*inside)
         return W
 
     def factors(self) -> None:

@@ -11,6 +11,7 @@ shrink by the ratio of R to M.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -32,7 +33,7 @@ from bahsic.engine.families import (
 from bahsic.engine.gaussian_groups import GroupChanges
 from bahsic.engine.groups import Units
 from bahsic.engine.intervals import Intervals, Stage
-from bahsic.engine.plan import AT_HAND, PANEL_HEIGHT
+from bahsic.engine.plan import PANEL_HEIGHT
 from bahsic.engine.rest import Form, Rest
 from bahsic.engine.separable import expansion, is_expandable
 from bahsic.engine.setting import GaussianSetting
@@ -198,21 +199,29 @@ class GaussianRound(GroupChanges):
         float32 would be wrong by more than ``rounding`` relative to all are made in float64. The
         radius is infinite for features whose expansion would be long or unsafe.
         """
-        # So many features at a time that their columns fit into the budget, or take no more than half of a small X.
-        budget = self._pairs.plan.budget
-        allowed = max(min(budget // 8, _BLOCK_BYTES), min(self._pairs.columns.data.nbytes // 2, AT_HAND))
-        if not self._pairs.plan.keep:  # every pass makes D and R anew: the fewer, the better
-            allowed = max(allowed, budget // 4)
-        each = (16 if np.isinf(rounding) else 128) * self._matrices.n_samples
-        height = max(1, allowed // each)
+        families = list(self._families(features, tail, rounding))
+        n_parts = math.ceil(self._bytes(families) / self._allowed)
+        if n_parts <= 1:
+            return Intervals(*self._evaluated(families, len(features)))
         parts = [
-            self._expanded(features[start : start + height], tail, rounding)
-            for start in range(0, len(features), height)
+            self._evaluated(list(self._families(part, tail, rounding)), len(part))
+            for part in np.array_split(features, n_parts)
+            if len(part)
         ]
         return Intervals(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
-    def _expanded(self, features: Indices, tail: float, rounding: float) -> tuple[Array, Array]:
-        return self._evaluated(list(self._families(features, tail, rounding)), len(features))
+    @property
+    def _allowed(self) -> int:
+        """Memory for the columns of one pass: part of the budget, or half of a small X."""
+        plan, data = self._pairs.plan, self._pairs.columns.data
+        # Where nothing is kept, every pass makes D and R anew: the fewer, the better.
+        share = min(plan.budget // 8, _BLOCK_BYTES) if plan.keep else plan.budget // 2
+        return max(1, share, min(data.nbytes // 2, _BLOCK_BYTES))
+
+    def _bytes(self, families: Sequence[Family]) -> int:
+        """Memory for the columns of families, in float64 and float32."""
+        each = sum(len(family.members) * 4 * (family.n_leading + family.n_double) for family in families)
+        return each * self._matrices.n_samples
 
     def _evaluated(self, families: Sequence[Family], n: int) -> tuple[Array, Array]:
         """Changes by n columns or groups, and their errors, given the families that they are in."""

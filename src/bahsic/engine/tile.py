@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,14 @@ def upper(block: Array, tile: Tile) -> Array:
     if not tile.on_diagonal:
         return block
     square = block[:, : tile.stop - tile.start]
-    square[np.tril_indices(len(square))] = 0.0
+    np.copyto(square, 0.0, where=_lower(len(square)))
     return block
+
+
+@lru_cache(maxsize=4)
+def _lower(n: int) -> NDArray[np.bool_]:
+    """The diagonal and what is below it, of an n x n matrix."""
+    return np.tri(n, dtype=bool)
 
 
 def strips(shape: tuple[int, int]) -> Iterator[slice]:
