@@ -6,6 +6,7 @@ import io
 import os
 import pickle
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -134,9 +135,17 @@ class DaskExecutor:
         return known[1]
 
     def scattered(self, thing: Any) -> Any:
-        """A future of an object that is sent to all workers."""
-        self._client.wait_for_workers(1, timeout=_PATIENCE)
-        return self._client.scatter([thing], broadcast=True, hash=False)[0]
+        """A future of an object that is sent to all workers, again where one of them is lost meanwhile."""
+        losses = 0
+        while True:
+            self._client.wait_for_workers(1, timeout=_PATIENCE)
+            try:
+                return self._client.scatter([thing], broadcast=True, hash=False)[0]
+            except OSError:  # distributed's CommClosedError is one
+                losses += 1
+                if losses == _ATTEMPTS:
+                    raise
+            time.sleep(losses)  # the scheduler has to notice first
 
     def submit(self, *arguments: Any) -> Any:
         """A future of the results of a task."""
