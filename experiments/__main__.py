@@ -30,7 +30,7 @@ def _run(options: argparse.Namespace) -> int:
     n_failed = 0
     for experiment in _experiments(options):
         store = experiment.store(options.results)
-        n_failed += Run(experiment, store, experiment.grid(options.quick), folder).finish(options.jobs)
+        n_failed += Run(experiment, store, experiment.grid(options.quick, options.results), folder).finish(options.jobs)
     if n_failed:
         print(f"cells that failed: {n_failed}; the same command tries them again", file=sys.stderr)
     return int(n_failed > 0)

@@ -23,12 +23,12 @@ PROBLEMS: dict[str, tuple[Callable[..., Any], Task]] = {
     "regression": (make_nonlinear_regression, "regression"),
 }
 #: In the paper's figure; RELIEF only for two classes there.
-SHOWN = ("bahsic", "fohsic", "pearson", "mutual_information", "relief", *names("figure"))
+SHOWN = ("bahsic", "fohsic", "pearson", "mutual_information", "relief", *names("numbers"))
 
 
-def grid(quick: bool) -> list[Cell]:
+def grid(quick: bool, results: Path) -> list[Cell]:
     """Problems, sizes, draws and methods; the draws of the paper's figure first."""
-    sizes, n_runs = ((40, 80), 2) if quick else (SIZES, N_RUNS)
+    sizes, n_runs = ((40, 80), 1) if quick else (SIZES, N_RUNS)
     return [
         {"problem": problem, "m": m, "run": run, "method": method}
         for run in range(n_runs)

@@ -33,7 +33,8 @@ class Experiment:
     columns : tuple of str
         The columns of a row.
     grid : callable
-        ``grid(quick)`` gives the cells, in the order in which they should run.
+        ``grid(quick, results)`` gives the cells, in the order in which they should run; `results` is the folder of
+        the rows, for an experiment that builds on another one.
     rows : callable
         ``rows(cell, folder)`` computes the rows of a cell, with data from the folder.
     table : callable
@@ -52,7 +53,7 @@ class Experiment:
     name: str
     keys: tuple[str, ...]
     columns: tuple[str, ...]
-    grid: Callable[[bool], Sequence[Cell]]
+    grid: Callable[[bool, Path], Sequence[Cell]]
     rows: Callable[[Cell, Path | None], list[Row]]
     table: Callable[[list[Row]], str]
     figure: Callable[[list[Row], Path], list[Path]]

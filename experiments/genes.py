@@ -21,7 +21,7 @@ INNER_FOLDS = 5
 FOLDS = {"colon": 10, "leukemia": 10, "lymphoma": 9}
 
 
-def grid(quick: bool) -> list[Cell]:
+def grid(quick: bool, results: Path) -> list[Cell]:
     """All sets and methods that give an order of the features, the cheap ones first."""
     if quick:
         return [{"dataset": "colon", "method": method, "fold": 0} for method in ("bahsic", "pearson")]

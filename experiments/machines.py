@@ -11,21 +11,21 @@ import numpy as np
 from experiments import real
 from experiments.data import load
 from experiments.evaluation import C_OF_PAPER, error, fold, splits
-from experiments.frame import RESULTS, Cell, Experiment
+from experiments.frame import Cell, Experiment
 from experiments.methods import names
 from experiments.rows import Row
 
 MEAN_LOSS = "C=100/m"
 
 
-def grid(quick: bool) -> list[Cell]:
+def grid(quick: bool, results: Path) -> list[Cell]:
     """The folds of the paper's methods that have been run."""
     kept = ("dataset", "method", "n_features", "fold")
     return [
         {name: row[name] for name in kept} | {"machine": MEAN_LOSS, "features": row["features"]}
-        for row in real.EXPERIMENT.store(RESULTS).read()
-        if row["method"] in names("paper") and row["features"] != real.STOPPED
-        if not quick or (row["dataset"] == "wine" and row["fold"] == "0")
+        for row in real.EXPERIMENT.store(results).read()
+        if row["method"] in names("paper", "numbers") and row["features"] != real.STOPPED
+        if not quick or row["dataset"] == "wine"
     ]
 
 

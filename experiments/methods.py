@@ -31,8 +31,8 @@ class Method:
         ``select(X, y, problem)``, see `experiments.baselines`.
     title : str
         What tables call it.
-    kind : {"paper", "today", "option", "reference", "figure"}
-        One of the paper's eight, in use today, an option of ours, something to compare with, or for the figure alone.
+    kind : {"paper", "today", "option", "reference", "numbers"}
+        One of the paper's eight, in use today, an option of ours, a reference, or classes taken as numbers.
     tasks : tuple
         What it can do.
     """
@@ -98,7 +98,7 @@ METHODS: Mapping[str, Method] = {
     "bahsic_step1": Method(_with(step=1), "step 1", "option"),
     "bahsic_auto": Method(_with(n_features_to_select="auto"), "auto", "option"),
     "all": Method(everything, "all features", "reference"),
-    "pearson_of_numbers": Method(pearson_of_numbers, "PC of class numbers", "figure", ("multiclass",)),
+    "pearson_of_numbers": Method(pearson_of_numbers, "PC of class numbers", "numbers", ("multiclass",)),
 }
 
 

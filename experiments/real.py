@@ -62,11 +62,11 @@ def task_of(dataset: str) -> str:
     return "multiclass" if dataset in MULTICLASS else "regression" if dataset in REGRESSION else "binary"
 
 
-def grid(quick: bool) -> list[Cell]:
+def grid(quick: bool, results: Path) -> list[Cell]:
     """All data sets and methods that fit together, the cheap ones first."""
     if quick:
         return _cells(["wine", "wdbc"], ["bahsic", "fohsic", "pearson", "relief", "rfe"], n_folds=2)
-    cells = _cells([*SIZES, *MORE], names("paper", "today", "option", "reference"), FOLDS)
+    cells = _cells([*SIZES, *MORE], names("paper", "today", "option", "reference", "numbers"), FOLDS)
     sizes = SIZES | MORE
     return sorted(cells, key=lambda cell: _cost(*sizes[cell["dataset"]], cell["method"]))
 

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
-from experiments.frame import Cell, Experiment, experiment_named
+from experiments.frame import Cell, Experiment
 from experiments.rows import Row, Rows
 
 # One thread for each process: with several of them, more would only wait for each other.
@@ -31,10 +31,10 @@ class _Worker:
     cell: Cell | None = None
 
     @classmethod
-    def started(cls, name: str, folder: Path | None) -> "_Worker":
+    def started(cls, experiment: Experiment, folder: Path | None) -> "_Worker":
         context = multiprocessing.get_context("spawn")  # so that it reads the environment before it loads BLAS
         ours, theirs = context.Pipe()
-        process = context.Process(target=_work, args=(theirs, name, folder), daemon=True)
+        process = context.Process(target=_work, args=(theirs, experiment, folder), daemon=True)
         process.start()
         theirs.close()
         return cls(process, ours)
@@ -49,10 +49,9 @@ class _Worker:
         self.pipe.close()
 
 
-def _work(pipe: Connection, name: str, folder: Path | None) -> None:
+def _work(pipe: Connection, experiment: Experiment, folder: Path | None) -> None:
     """Receive cells until there is none, send (rows, error) for each."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    experiment = experiment_named(name)
     with contextlib.suppress(EOFError):
         while True:
             cell = pipe.recv()
@@ -122,7 +121,7 @@ class Run:
         return self.n_failed
 
     def _started(self) -> _Worker:
-        worker = _Worker.started(self.experiment.name, self.folder)
+        worker = _Worker.started(self.experiment, self.folder)
         self._begin_next(worker)
         return worker
 
