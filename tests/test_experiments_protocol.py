@@ -260,6 +260,7 @@ def test_best_and_not_significantly_worse():
     found["d", "late"] = Summary(100.0, 0.0, finished=False)
     assert not_worse(found, "d", ["a", "b", "c", "late", "missing"]) == {"a", "b"}
     assert not_worse(found, "other", ["a"]) == set()
+    assert not_worse({("d", "late"): found["d", "late"]}, "d", ["late"]) == set()
 
 
 def test_difference_in_standard_errors():
