@@ -70,4 +70,4 @@ def _curves(axes: Any, problem: str, found: dict[tuple[str, str, int], float]) -
             values = [found[problem, method, m] for m in sizes]
             axes.plot(sizes, values, color=colour, marker=mark, label=METHODS[method].title, fillstyle="none")
     axes.axhline(11.5, color="0.8", linestyle=":", zorder=0)  # of features in random order
-    axes.set(ylabel="median rank", yticks=np.arange(1, 18, 2))
+    axes.set(ylabel="median rank", ylim=(0, 19), yticks=np.arange(1, 20, 2))

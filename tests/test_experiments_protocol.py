@@ -190,6 +190,13 @@ def test_rank_of_an_order():
     assert artificial_rows(cell, None)[0]["rank_median"] == 1.5
 
 
+def test_equal_scores_do_not_favour_the_first_features(monkeypatch):
+    in_order = Method(lambda X, y, problem: np.arange(X.shape[1]), "in order", "reference")
+    monkeypatch.setattr("experiments.artificial.warmed_up", lambda name, task: in_order)
+    cells = [{"problem": "xor", "m": 8, "run": run, "method": "bahsic"} for run in range(200)]
+    assert np.mean([artificial_rows(cell, None)[0]["rank_median"] for cell in cells]) == pytest.approx(11.5, abs=1.0)
+
+
 def test_a_cell_of_the_table_is_what_the_protocol_says():
     cell = {"dataset": "wine", "method": "pearson", "n_features": 5, "fold": 3}
     [row] = real.rows(cell, None)
