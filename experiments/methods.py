@@ -96,7 +96,7 @@ METHODS: Mapping[str, Method] = {
     "bahsic_median": Method(_with(rule="median"), "median", "option"),
     "bahsic_optimise": Method(_with(rule="optimise"), "optimise", "option"),
     "bahsic_step1": Method(_with(step=1), "step 1", "option"),
-    "bahsic_auto": Method(_with(n_features_to_select="auto"), "auto", "option"),
+    "bahsic_auto": Method(_with(n_features_to_select="auto"), "auto", "reference"),
     "all": Method(everything, "all features", "reference"),
     "pearson_of_numbers": Method(pearson_of_numbers, "PC of class numbers", "numbers", ("multiclass",)),
 }

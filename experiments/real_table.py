@@ -78,7 +78,12 @@ def differences(found: Summaries, other: Summaries) -> str:
     return markdown(["", "paper", "C = 100", "difference", "C = 100/m", "difference"], lines)
 
 
+def complete(found: Summaries, methods: Sequence[str], datasets: Sequence[str]) -> list[str]:
+    """The data sets with a result of each method."""
+    return [dataset for dataset in datasets if all((dataset, method) in found for method in methods)]
+
+
 def distances(found: Summaries, methods: Sequence[str], datasets: Sequence[str]) -> dict[str, float]:
     """The l2 distance to the best of the methods over those data sets that all of them have."""
-    complete = [dataset for dataset in datasets if all((dataset, method) in found for method in methods)]
-    return {method: l2_distance(found, method, complete, methods) for method in methods}
+    there = complete(found, methods, datasets)
+    return {method: l2_distance(found, method, there, methods) for method in methods} if there else {}

@@ -23,6 +23,7 @@ from experiments.frame import RESULTS
 from experiments.methods import METHODS, Method
 from experiments.page import page
 from experiments.paper_table import expected, parsed
+from experiments.real_table import complete, distances
 from scipy.stats import ttest_ind
 
 # --- data ---
@@ -268,6 +269,14 @@ def test_best_and_not_significantly_worse():
     assert not_worse(found, "d", ["a", "b", "c", "late", "missing"]) == {"a", "b"}
     assert not_worse(found, "other", ["a"]) == set()
     assert not_worse({("d", "late"): found["d", "late"]}, "d", ["late"]) == set()
+
+
+def test_distances_over_complete_sets():
+    found = {("d", "a"): Summary(10.0, 1.0), ("d", "b"): Summary(13.0, 1.0), ("e", "a"): Summary(9.0, 1.0)}
+    found |= {("e", "b"): Summary(5.0, 1.0), ("f", "a"): Summary(50.0, 1.0)}
+    assert complete(found, ["a", "b"], ["d", "e", "f"]) == ["d", "e"]
+    assert distances(found, ["a", "b"], ["d", "e", "f"]) == {"a": 4.0, "b": 3.0}
+    assert distances(found, ["a", "b"], ["f"]) == {}
 
 
 def test_difference_in_standard_errors():
