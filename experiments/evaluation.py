@@ -43,17 +43,17 @@ def fold(data: Data, train: Rows, test: Rows) -> Fold:
     return Fold((X[:, columns] - mean) / deviation, data.y[train], X_test, data.y[test], columns)
 
 
-def error(part: Fold, chosen: Order, task: Task, C: float = C_OF_PAPER) -> float:
+def error(part: Fold, chosen: Order, task: Task, C: float = C_OF_PAPER, factor: float = 1.0) -> float:
     """Error in percent in the test part of a machine that was trained on the chosen columns.
 
-    The Gaussian kernel is exp(-|x - x'|^2 / (2 s^2)) with s the median distance of the training samples. For
+    The Gaussian kernel is exp(-factor |x - x'|^2 / (2 s^2)) with s the median distance of the training samples. For
     classes it is the rate of errors, for numbers 1 - r^2, the squared error over the variance of the test labels; for
     these epsilon is 0.1 in units of the standard deviation of y.
     """
     from sklearn.svm import SVC, SVR
 
     X, X_test = part.X[:, chosen], part.X_test[:, chosen]
-    gamma = 1 / (2 * median_distance(X) ** 2)
+    gamma = factor / (2 * median_distance(X) ** 2)
     if task != "regression":
         machine = SVC(C=C, gamma=gamma).fit(X, part.y)
         return 100 * float(np.mean(machine.predict(X_test) != part.y_test))

@@ -9,6 +9,7 @@ from experiments.artificial_table import table as artificial_table
 from experiments.comparison import Summaries, not_worse, paper, paper_distances, standard_difference, summaries
 from experiments.frame import NAMES, experiment_named
 from experiments.genes_table import table as genes_table
+from experiments.machines import MACHINES, MEAN_LOSS, judged_by
 from experiments.markdown import markdown
 from experiments.methods import METHODS, names
 from experiments.paper_table import expected
@@ -23,7 +24,7 @@ _NEAR = 2.0  # standard errors of the difference
 def page(results: Path) -> str:
     """The page as Markdown, from the files of rows in a folder."""
     rows = {name: experiment_named(name).store(results).read() for name in NAMES}
-    ours, smooth = summaries(rows["real"]), summaries(rows["machines"])
+    ours, smooth = summaries(rows["real"]), summaries(judged_by(MEAN_LOSS, rows["machines"]))
     parts = {
         "progress": _progress(rows, results),
         "ranks": artificial_table(rows["artificial"], N_RUNS, (40, 80, 120, 200, 400)),
@@ -32,6 +33,7 @@ def page(results: Path) -> str:
         "bold": _bold(),
         "differences": differences(ours, smooth),
         "agreement": _agreement(ours, smooth),
+        "machines": _machines(rows),
         "reasons": _reasons(ours, smooth),
         "numbers": _classes_as_numbers(ours, smooth),
         "distances": _distances(ours, smooth),
@@ -105,6 +107,19 @@ def _agreement(ours: Summaries, smooth: Summaries) -> str:
         for method in names("paper")
     ]
     return markdown(["", "C = 100", "C = 100/m"], lines)
+
+
+def _machines(rows: dict[str, list[Row]]) -> str:
+    """Every machine that was tried, on how many sets BAHSIC then agrees with the paper, and how far it is."""
+    found = {"as stated": summaries(rows["real"])}
+    found |= {name: summaries(judged_by(name, rows["machines"])) for name in MACHINES}
+    lines = []
+    for name, judged in found.items():
+        away = [abs(z) for d, _, _, z in beside_the_paper(judged, "bahsic") if d not in OTHER_DATA]
+        if away:
+            near = sum(z <= _NEAR for z in away)
+            lines.append([name, f"{near} of {len(away)}", f"{median(away):.1f}", f"{max(away):.1f}"])
+    return markdown(["machine", "sets that agree", "median distance", "largest distance"], lines)
 
 
 def _reasons(ours: Summaries, smooth: Summaries) -> str:

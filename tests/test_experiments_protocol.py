@@ -25,6 +25,7 @@ from experiments.page import page
 from experiments.paper_table import expected, parsed
 from experiments.real_table import complete, distances
 from scipy.stats import ttest_ind
+from sklearn.svm import SVC
 
 # --- data ---
 
@@ -212,6 +213,24 @@ def test_a_cell_of_the_table_is_what_the_protocol_says():
     assert float(again["error"]) == pytest.approx(expected_error, abs=1e-3)
 
 
+def test_machines_have_the_width_that_they_say():
+    random = np.random.default_rng(0)
+    X, X_test = random.standard_normal((80, 3)), random.standard_normal((60, 3))
+    part = Fold(X, (X[:, 0] * X[:, 1] > 0) * 1, X_test, (X_test[:, 0] * X_test[:, 1] > 0) * 1, np.arange(3))
+    wanted = SVC(C=10, gamma=0.25 / (2 * median_distance(X[:, :2]) ** 2)).fit(X[:, :2], part.y)
+    rate = 100 * np.mean(wanted.predict(X_test[:, :2]) != part.y_test)
+    assert error(part, np.array([0, 1]), "binary", C=10, factor=0.25) == pytest.approx(rate)
+    assert error(part, np.array([0, 1]), "binary", C=10, factor=1e-4) > rate + 10  # nearly linear
+
+
+def test_other_machines_are_for_bahsic_only(tmp_path):
+    rows = [{"dataset": "wine", "method": m, "n_features": 5, "fold": 0, "features": "1 2"} for m in ("bahsic", "rfe")]
+    real.EXPERIMENT.store(tmp_path).append(row | {"error": 1, "seconds": 1} for row in rows)
+    cells = machines.grid(False, tmp_path)
+    assert sorted(cell["machine"] for cell in cells if cell["method"] == "bahsic") == sorted(machines.MACHINES)
+    assert [cell["machine"] for cell in cells if cell["method"] == "rfe"] == [machines.MEAN_LOSS]
+
+
 def test_late_cells_say_so():
     assert real.stopped({})[0]["features"] == "stopped"
     assert [row["n_features"] for row in genes.stopped({})] == [5, 10, 50, "nested"]
@@ -228,7 +247,7 @@ def test_quick_grids_run(tmp_path, capsys, monkeypatch):
     assert all(summary.mean < 12 for summary in found.values())
     assert "| BAHSIC |" in capsys.readouterr().out
     assert main(["run", "machines", *arguments]) == 0
-    assert len(machines.EXPERIMENT.store(tmp_path).read()) == 10
+    assert len(machines.EXPERIMENT.store(tmp_path).read()) == 2 * (4 + len(machines.MACHINES))
 
 
 def test_genes_quick_grid(data_folder, tmp_path):
