@@ -25,7 +25,7 @@ def grid(quick: bool, results: Path) -> list[Cell]:
     """All sets and methods that give an order of the features, the cheap ones first."""
     if quick:
         return [{"dataset": "colon", "method": method, "fold": 0} for method in ("bahsic", "pearson")]
-    slow = ("boruta", "mutual_information", "fohsic")
+    slow = ("boruta", "mutual_information", "fohsic", "mrmr")
     methods = [name for name in names("paper", "today") if name != "sequential"]  # which gives a set without order
     cells = [
         {"dataset": dataset, "method": method, "fold": number}
