@@ -26,7 +26,7 @@ PIP = $$($(VENV_PYTHON) -m pip --version >/dev/null 2>&1 && echo "$(VENV_PYTHON)
 INSTALL = $(PIP) install -q -q --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-core lint format types layers bench clean
+.PHONY: help demo test test-core lint format types layers bench paper clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -56,9 +56,14 @@ layers: $(VENV)/.extra-dev ## check that imports point down only
 bench: $(VENV)/.extra-dev ## measure speed, memory and exactness; ARGS="--quick roof" chooses
 	@$(VENV_PYTHON) benchmarks/run.py $(ARGS)
 
+paper: $(VENV)/.extra-experiments ## run what is missing of the paper's experiments, draw them and write docs/experiments.md
+	@$(VENV_PYTHON) -m experiments run $(ARGS)
+	@$(VENV_PYTHON) -m experiments figure
+	@$(VENV_PYTHON) -m experiments page
+
 clean: ## remove the environments and everything generated
 	rm -rf .venv .venv-core benchmarks/.peers benchmarks/.scale demo.html demo_features.csv dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks experiments -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.made:
 	@echo "Creating $(VENV)"

@@ -1,9 +1,9 @@
-"""The XOR data have the structure that their documentation promises."""
+"""The artificial data have the structure that their documentation promises."""
 
 import numpy as np
 import pytest
 
-from bahsic.datasets import make_xor
+from bahsic.datasets import make_multiclass, make_nonlinear_regression, make_xor
 
 
 def test_shapes_types_and_support():
@@ -14,6 +14,50 @@ def test_shapes_types_and_support():
     assert y.dtype == np.int64
     assert support.dtype == np.bool_
     assert support.tolist() == [True, True, False, False, False, False, False]
+
+
+@pytest.mark.parametrize("make", [make_multiclass, make_nonlinear_regression])
+def test_shapes_support_and_seed_of_the_other_problems(make):
+    X, y, support = make(30, 7, random_state=1)
+    assert X.shape == (30, 7)
+    assert y.shape == (30,)
+    assert support.tolist() == [True, True, False, False, False, False, False]
+    again, labels, _ = make(30, 7, random_state=np.random.RandomState(1))
+    assert np.array_equal(X, again)
+    assert np.array_equal(y, labels)
+    assert make()[0].shape == (200, 22)
+
+
+def test_three_classes_are_collinear_and_the_fourth_is_not():
+    X, y, _ = make_multiclass(42, 3, noise=0.0, random_state=0)
+    assert y.dtype == np.int64
+    assert np.bincount(y).tolist() == [11, 11, 10, 10]
+    centres = np.array([np.unique(X[y == k, :2], axis=0)[0] for k in range(4)])
+    assert [len(np.unique(X[y == k, :2], axis=0)) for k in range(4)] == [1, 1, 1, 1]
+    assert np.linalg.matrix_rank(centres[1:3] - centres[0]) == 1
+    assert np.linalg.matrix_rank(centres[1:] - centres[0]) == 2
+
+
+def test_class_numbers_hardly_correlate_with_the_second_feature():
+    # Centres (1, 0, -1, 1) with classes (0, 1, 2, 3): covariance -1/8, variances 11/16 + noise^2 and 5/4.
+    X, y, _ = make_multiclass(40_000, 3, noise=0.5, random_state=0)
+    assert np.corrcoef(X[:, 1], y)[0, 1] == pytest.approx(-0.125 / np.sqrt((11 / 16 + 0.25) * 1.25), abs=0.01)
+    assert X[y == 1][:, :2].std(axis=0) == pytest.approx(0.5, abs=0.02)
+
+
+def test_regression_has_the_closed_form_moments():
+    # For standard normal features E[x1 y] = 1/9, Var(y) = 1/25 + noise^2, and x2 is uncorrelated with y.
+    X, y, _ = make_nonlinear_regression(200_000, 3, noise=0.2, random_state=0)
+    assert y.dtype == np.float64
+    assert np.mean(X[:, 0] * y) == pytest.approx(1 / 9, abs=0.004)
+    assert np.mean(X[:, 1] * y) == pytest.approx(0, abs=0.004)
+    assert y.var() == pytest.approx(1 / 25 + 0.04, abs=0.002)
+
+
+def test_regression_without_noise_is_the_function():
+    X, y, _ = make_nonlinear_regression(5, 2, noise=0.0, random_state=0)
+    expected = [x1 * np.exp(-(x1**2) - x2**2) for x1, x2 in X]
+    assert y == pytest.approx(expected)
 
 
 def test_without_noise_the_samples_are_the_centres():
@@ -68,6 +112,21 @@ def test_seed_decides_the_draw():
         ({"random_state": -1}, ValueError, "random_state must be .* got -1"),
     ],
 )
-def test_bad_parameters(parameters, error, message):
+@pytest.mark.parametrize("make", [make_xor, make_multiclass])
+def test_bad_parameters(make, parameters, error, message):
     with pytest.raises(error, match=message):
-        make_xor(**parameters)
+        make(**parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_samples": 0}, "n_samples must be at least 1, got 0"),
+        ({"n_features": 1}, "n_features must be at least 2, got 1"),
+        ({"noise": -1}, "noise must be finite and at least 0, got -1"),
+        ({"random_state": -1}, "random_state must be .* got -1"),
+    ],
+)
+def test_bad_parameters_of_the_regression(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        make_nonlinear_regression(**parameters)

@@ -1,0 +1,98 @@
+"""Run the paper's experiments, and make tables, figures and the page of results from their rows."""
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.frame import NAMES, RESULTS, Experiment, experiment_named
+from experiments.runner import Run
+
+_DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says; the exit status is 1 where a cell failed or a page is out of date."""
+    options = _options(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite end, as for Ctrl-C
+    try:
+        return _ACTIONS[options.action](options)
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+def _run(options: argparse.Namespace) -> int:
+    from experiments.data import data_folder
+
+    folder = data_folder(options.data)
+    n_failed = 0
+    for experiment in _experiments(options):
+        store = experiment.store(options.results)
+        n_failed += Run(experiment, store, experiment.grid(options.quick, options.results), folder).finish(options.jobs)
+    if n_failed:
+        print(f"cells that failed: {n_failed}; the same command tries them again", file=sys.stderr)
+    return int(n_failed > 0)
+
+
+def _table(options: argparse.Namespace) -> int:
+    for experiment in _experiments(options):
+        print(experiment.table(experiment.store(options.results).read()))
+    return 0
+
+
+def _figure(options: argparse.Namespace) -> int:
+    for experiment in _experiments(options):
+        for path in experiment.figure(experiment.store(options.results).read(), options.output):
+            print(path)
+    return 0
+
+
+def _page(options: argparse.Namespace) -> int:
+    from experiments.page import page
+
+    text, path = page(options.results), options.output / "experiments.md"
+    if options.check:
+        current = path.exists() and path.read_text(encoding="utf-8") == text
+        print(f"{path} is {'up to date' if current else 'out of date: python -m experiments page'}")
+        return int(not current)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    print(path)
+    return 0
+
+
+_ACTIONS = {"run": _run, "table": _table, "figure": _figure, "page": _page}
+
+
+def _experiments(options: argparse.Namespace) -> list[Experiment]:
+    return [experiment_named(name) for name in options.names or NAMES]
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
+    parser.add_argument("action", choices=_ACTIONS, help="what to do")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which experiments: {', '.join(NAMES)}; default: all")
+    parser.add_argument("--quick", action="store_true", help="the small grid, with rows in a folder of their own")
+    parser.add_argument("--data", type=Path, help="folder of the data sets; default $BAHSIC_DATA or ../shared/data")
+    parser.add_argument("--jobs", type=_count, default=1, metavar="N", help="number of processes, default 1")
+    parser.add_argument("--results", type=Path, help="folder of the rows; default experiments/results")
+    parser.add_argument("--output", type=Path, default=_DOCS, help="folder of the page and figures; default docs")
+    parser.add_argument("--check", action="store_true", help="page: only say whether it is up to date")
+    options = parser.parse_args(arguments)
+    unknown = sorted(set(options.names) - set(NAMES))
+    if unknown:
+        parser.error(f"NAME is {unknown[0]!r}; accepted: {', '.join(NAMES)}")
+    options.results = options.results or (RESULTS / "quick" if options.quick else RESULTS)
+    return options
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"N is {text!r}; accepted: a number of at least 1")
+    return int(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

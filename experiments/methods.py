@@ -1,0 +1,122 @@
+"""The selectors that are compared, by name."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.baselines import Array, Order, Problem, Task
+from experiments.baselines.linear import l0_svm, l1, svm_rfe
+from experiments.baselines.radius_margin import r2w2
+from experiments.baselines.recent import boruta, forest, hsic_lasso, mrmr, sequential
+from experiments.baselines.relief import relief
+from experiments.baselines.single import mutual_information, pearson, pearson_of_numbers
+
+Select = Callable[[Array, NDArray[Any], Problem], Order]
+
+_ALL: tuple[Task, ...] = ("binary", "multiclass", "regression")
+_CLASSES: tuple[Task, ...] = ("binary", "multiclass")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A selector and what is known about it.
+
+    Parameters
+    ----------
+    select : callable
+        ``select(X, y, problem)``, see `experiments.baselines`.
+    title : str
+        What tables call it.
+    kind : {"paper", "today", "option", "reference", "numbers"}
+        One of the paper's eight, in use today, an option of ours, a reference, or classes taken as numbers.
+    tasks : tuple
+        What it can do.
+    """
+
+    select: Select
+    title: str
+    kind: str
+    tasks: tuple[Task, ...] = _ALL
+
+
+def bahsic(X: Array, y: NDArray[Any], problem: Problem, **options: Any) -> Order:
+    """Backward elimination with the paper's settings, or the given ones."""
+    from bahsic import BAHSIC
+
+    selector = BAHSIC(**{"n_features_to_select": problem.number, "n_jobs": 1} | options).fit(X, y)
+    order: Order = selector.elimination_order_[::-1]
+    return order[: selector.n_features_] if options.get("n_features_to_select") == "auto" else order
+
+
+def fohsic(X: Array, y: NDArray[Any], problem: Problem) -> Order:
+    """Forward selection with the paper's settings."""
+    from bahsic import FOHSIC
+
+    order: Order = FOHSIC(problem.number, n_jobs=1).fit(X, y).selection_order_
+    return order
+
+
+def _with(**options: Any) -> Select:
+    """BAHSIC with these options; a rule stands for the Gaussian kernel with that rule."""
+
+    def select(X: Array, y: NDArray[Any], problem: Problem) -> Order:
+        from bahsic.kernels import Gaussian
+
+        rule = options.get("rule")
+        rest = {name: value for name, value in options.items() if name != "rule"}
+        return bahsic(X, y, problem, **(rest | ({"kernel": Gaussian(rule)} if rule else {})))
+
+    return select
+
+
+def everything(X: Array, y: NDArray[Any], problem: Problem) -> Order:
+    """All features."""
+    return np.arange(X.shape[1])
+
+
+METHODS: Mapping[str, Method] = {
+    "bahsic": Method(bahsic, "BAHSIC", "paper"),
+    "fohsic": Method(fohsic, "FOHSIC", "paper"),
+    "pearson": Method(pearson, "PC", "paper"),
+    "mutual_information": Method(mutual_information, "MI", "paper"),
+    "rfe": Method(svm_rfe, "RFE", "paper", _CLASSES),
+    "relief": Method(relief, "RELIEF", "paper"),
+    "l0": Method(l0_svm, "L0", "paper", _CLASSES),
+    "r2w2": Method(r2w2, "R2W2", "paper", ("binary",)),
+    "hsic_lasso": Method(hsic_lasso, "HSIC Lasso", "today"),
+    "mrmr": Method(mrmr, "mRMR", "today"),
+    "forest": Method(forest, "forest", "today"),
+    "l1": Method(l1, "L1", "today"),
+    "sequential": Method(sequential, "sequential", "today"),
+    "boruta": Method(boruta, "Boruta", "today"),
+    "bahsic_median": Method(_with(rule="median"), "median", "option"),
+    "bahsic_optimise": Method(_with(rule="optimise"), "optimise", "option"),
+    "bahsic_step1": Method(_with(step=1), "step 1", "option"),
+    "bahsic_auto": Method(_with(n_features_to_select="auto"), "auto", "reference"),
+    "all": Method(everything, "all features", "reference"),
+    "pearson_of_numbers": Method(pearson_of_numbers, "PC of class numbers", "numbers", ("multiclass",)),
+}
+
+
+@lru_cache
+def warmed_up(name: str, task: Task) -> Method:
+    """The method, used once on tiny data so that libraries are loaded before its time is taken."""
+    method, random = METHODS[name], np.random.default_rng(0)
+    y = random.standard_normal(60) if task == "regression" else np.arange(60) % 3 if task == "multiclass" else None
+    method.select(random.standard_normal((60, 6)), np.arange(60) % 2 if y is None else y, Problem(task, 2))
+    return method
+
+
+def names(*kinds: str) -> list[str]:
+    """The methods of these kinds, in the order of the tables.
+
+    Examples
+    --------
+    >>> names("today")[:2]
+    ['hsic_lasso', 'mrmr']
+    """
+    return [name for name, method in METHODS.items() if method.kind in kinds]

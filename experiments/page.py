@@ -1,0 +1,225 @@
+"""The page of results: every number in it is computed from the rows, the words stand in page.md and reasons.py."""
+
+from pathlib import Path
+from statistics import median
+
+from experiments import real
+from experiments.artificial import N_RUNS, N_RUNS_OF_PAPER, means
+from experiments.artificial_table import table as artificial_table
+from experiments.comparison import Summaries, not_worse, paper, paper_distances, standard_difference, summaries
+from experiments.frame import NAMES, experiment_named
+from experiments.genes_table import table as genes_table
+from experiments.machines import MACHINES, MEAN_LOSS, judged_by
+from experiments.markdown import markdown
+from experiments.methods import METHODS, names
+from experiments.paper_table import expected
+from experiments.real_table import all_methods, beside_the_paper, complete, differences, distances, paper_table
+from experiments.reasons import OTHER_DATA, REASONS
+from experiments.rows import Row
+
+_TEMPLATE = Path(__file__).with_name("page.md")
+_NEAR = 2.0  # standard errors of the difference
+
+
+def page(results: Path) -> str:
+    """The page as Markdown, from the files of rows in a folder."""
+    rows = {name: experiment_named(name).store(results).read() for name in NAMES}
+    ours, smooth = summaries(rows["real"]), summaries(judged_by(MEAN_LOSS, rows["machines"]))
+    parts = {
+        "progress": _progress(rows, results),
+        "ranks": artificial_table(rows["artificial"], N_RUNS, (40, 80, 120, 200, 400)),
+        "statements": _statements(rows["artificial"]),
+        "table": paper_table(rows["real"]),
+        "bold": _bold(),
+        "differences": differences(ours, smooth),
+        "agreement": _agreement(ours, smooth),
+        "machines": _machines(rows),
+        "reasons": _reasons(ours, smooth),
+        "numbers": _classes_as_numbers(ours, smooth),
+        "distances": _distances(ours, smooth),
+        "nearest": _nearest(ours),
+        "today": all_methods(rows["real"]),
+        "wins": _wins(ours),
+        "time": _time(rows["real"]),
+        "genes": genes_table(rows["genes"]),
+        "limit": f"{real.TIME_LIMIT:.0f}",
+    }
+    return _TEMPLATE.read_text(encoding="utf-8").format_map(parts)
+
+
+def _progress(rows: dict[str, list[Row]], results: Path) -> str:
+    """How much of each grid has rows."""
+    lines = []
+    for name, found in rows.items():
+        experiment = experiment_named(name)
+        there = {experiment.store().key(row) for row in found}
+        cells = {experiment.store().key(cell) for cell in experiment.grid(False, results)}
+        lines.append([name, str(len(cells & there)), str(len(cells))])
+    return markdown(["experiment", "cells with rows", "cells"], lines)
+
+
+_CLAIMS = (
+    ("xor", ("bahsic", "relief"), "find both features", "<= 2 from m = 80 on"),
+    ("xor", ("fohsic", "pearson", "mutual_information"), "fail", "> 5 everywhere"),
+    ("multiclass", ("bahsic", "fohsic", "mutual_information"), "are right at every size", "<= 2 everywhere"),
+    ("multiclass", ("pearson", "pearson_of_numbers"), "works for large samples only", "> 2 at m = 40"),
+    ("regression", ("bahsic", "fohsic"), "converge quickly", "<= 2 from m = 120 on"),
+    ("regression", ("pearson", "mutual_information"), "slightly better than random", "> 5 everywhere"),
+)
+
+
+def _statements(rows: list[Row]) -> str:
+    """The paper's statements, each with a figure that has to be so, and whether it is."""
+    columns = ["problem", "method", "the paper", "mean rank", *(f"{n} runs" for n in (N_RUNS_OF_PAPER, N_RUNS))]
+    ranks = [means(rows, n) for n in (N_RUNS_OF_PAPER, N_RUNS)]
+    lines = [
+        [problem, METHODS[method].title, claim, test, *(_holds(found, problem, method, test) for found in ranks)]
+        for problem, methods, claim, test in _CLAIMS
+        for method in methods
+    ]
+    return markdown(columns, lines)
+
+
+def _holds(ranks: dict[tuple[str, str, int], float], problem: str, method: str, test: str) -> str:
+    relation, limit, *rest = test.split()
+    sizes = [m for p, other, m in ranks if (p, other) == (problem, method)]
+    if "from" in rest:
+        sizes = [m for m in sizes if m >= int(rest[3])]
+    elif "at" in rest:
+        sizes = [int(rest[-1])]
+    values = [ranks[problem, method, m] for m in sizes if (problem, method, m) in ranks]
+    if not values:
+        return ""
+    holds = all(value <= float(limit) if relation == "<=" else value > float(limit) for value in values)
+    return "holds" if holds else "no"
+
+
+def _near(found: Summaries, method: str, *, same: bool = True) -> tuple[int, int]:
+    """How many results are within two standard errors of the paper's, and of how many."""
+    compared = [z for dataset, _, _, z in beside_the_paper(found, method) if not (same and dataset in OTHER_DATA)]
+    return sum(abs(z) <= _NEAR for z in compared), len(compared)
+
+
+def _agreement(ours: Summaries, smooth: Summaries) -> str:
+    """For each of the paper's methods, on how many sets we agree."""
+    lines = [
+        [METHODS[method].title, *("{} of {}".format(*_near(found, method)) for found in (ours, smooth))]
+        for method in names("paper")
+    ]
+    return markdown(["", "C = 100", "C = 100/m"], lines)
+
+
+def _machines(rows: dict[str, list[Row]]) -> str:
+    """Every machine that was tried, on how many sets BAHSIC then agrees with the paper, and how far it is."""
+    found = {"as stated": summaries(rows["real"])}
+    found |= {name: summaries(judged_by(name, rows["machines"])) for name in MACHINES}
+    lines = []
+    for name, judged in found.items():
+        away = [abs(z) for d, _, _, z in beside_the_paper(judged, "bahsic") if d not in OTHER_DATA]
+        if away:
+            near = sum(z <= _NEAR for z in away)
+            lines.append([name, f"{near} of {len(away)}", f"{median(away):.1f}", f"{max(away):.1f}"])
+    return markdown(["machine", "sets that agree", "median distance", "largest distance"], lines)
+
+
+def _reasons(ours: Summaries, smooth: Summaries) -> str:
+    """A line for each data set that differs, or whose data are others."""
+    lines = []
+    for dataset, mine, theirs, z in beside_the_paper(ours, "bahsic"):
+        if abs(z) <= _NEAR and dataset not in OTHER_DATA:
+            continue
+        other = smooth.get((dataset, "bahsic"))
+        second = f", with C = 100/m {standard_difference(other, theirs):+.1f}" if other else ""
+        text = OTHER_DATA.get(dataset) or REASONS.get(dataset, "Not explained.")
+        lines.append(f"- **{dataset}** ({mine.mean:.1f} against {theirs.mean:.1f}: {z:+.1f}{second}). {text}")
+    return "\n".join(lines)
+
+
+def _classes_as_numbers(ours: Summaries, smooth: Summaries) -> str:
+    """Pearson's correlation for many classes, in both readings."""
+    theirs = paper()
+    readings = [f"{reading}, C = {C}" for C in ("100", "100/m") for reading in ("one versus rest", "numbers")]
+    lines = []
+    for dataset in real.MULTICLASS:
+        found = [s.get((dataset, m)) for s in (ours, smooth) for m in ("pearson", "pearson_of_numbers")]
+        if all(found):
+            cells = [f"{one.mean:.1f}" for one in found if one]
+            lines.append([dataset, f"{theirs[dataset, 'pearson'].mean:.1f}", *cells])
+    return markdown(["", "paper's PC", *readings], lines)
+
+
+def _distances(ours: Summaries, smooth: Summaries) -> str:
+    """The l2 distance to the best over the binary sets: the paper's and ours, over sets that all methods have."""
+    methods, theirs = names("paper"), paper()
+    there = complete(ours, methods, real.BINARY)
+    same = [dataset for dataset in there if dataset not in OTHER_DATA]
+    everybody = names("paper", "today", "option")
+    columns = {
+        "paper, as printed": paper_distances(),
+        f"paper, {len(there)} sets": distances(theirs, methods, there),
+        f"C = 100, {len(there)} sets": distances(ours, methods, there),
+        f"C = 100, {len(same)} sets with the same data": distances(ours, methods, same),
+        f"C = 100/m, {len(complete(smooth, methods, there))} sets": distances(smooth, methods, there),
+        f"C = 100, best of all, {len(complete(ours, everybody, there))} sets": distances(ours, everybody, there),
+    }
+    lines = [
+        [METHODS[method].title, *(f"{found[method]:.1f}" if method in found else "" for found in columns.values())]
+        for method in everybody
+    ]
+    return markdown(["", *columns], lines)
+
+
+def _nearest(ours: Summaries) -> str:
+    """Which of the paper's methods has the lowest distance, and where BAHSIC stands."""
+    methods = names("paper")
+    found = distances(ours, methods, real.BINARY)
+    if not found:
+        return ""
+    order = sorted(found, key=lambda method: found[method])
+    best, place = order[0], order.index("bahsic") + 1
+    return (
+        f"Over the {len(complete(ours, methods, real.BINARY))} sets that all eight methods have finished with C = 100, "
+        f"{METHODS[best].title} has the lowest distance ({found[best]:.1f}) and BAHSIC is number {place} "
+        f"({found['bahsic']:.1f})."
+    )
+
+
+def _bold() -> str:
+    """How many of the paper's entries that are not bold would be by Welch's test of its own numbers."""
+    theirs = paper()
+    printed = {(row["dataset"], row["method"]) for row in expected() if row["bold"] == "yes"} - {("l2", "bahsic")}
+    by_test = {(d, m) for d in real.SIZES for m in not_worse(theirs, d, names("paper"))}
+    return (
+        f"The paper prints {len(printed)} entries bold. Welch's test of its own means and standard errors, as used "
+        f"here, gives {len(by_test)}, so our lines have more of them for the same differences."
+    )
+
+
+def _wins(found: Summaries) -> str:
+    """How often each method is the best or not significantly worse."""
+    methods = names("paper", "today", "option")
+    counts = {m: [0, 0] for m in methods}
+    for dataset in (*real.SIZES, *real.MORE):
+        good = not_worse(found, dataset, methods)
+        for method in methods:
+            if (dataset, method) in found:
+                counts[method][1] += 1
+                counts[method][0] += method in good
+    lines = [[METHODS[m].title, f"{good} of {n}"] for m, (good, n) in counts.items()]
+    return markdown(["", "best or not significantly worse"], lines)
+
+
+def _time(rows: list[Row]) -> str:
+    """Processor time of a selection over that of BAHSIC in the same fold, and seconds on the largest sets."""
+    seconds: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        seconds.setdefault((row["dataset"], row["method"]), []).append(float(row["seconds"]))
+    typical = {key: median(values) for key, values in seconds.items()}
+    large = ("german", "usps", "gisette", "arcene", "dexter")
+    lines = []
+    for method in names("paper", "today", "option"):
+        both = [d for d, m in typical if m == method and (d, "bahsic") in typical]
+        ratios = [typical[d, method] / max(typical[d, "bahsic"], 1e-3) for d in both]
+        cells = [f"{typical[d, method]:.2f}" if (d, method) in typical else "" for d in large]
+        lines.append([METHODS[method].title, f"{median(ratios):.2f}" if ratios else "", *cells])
+    return markdown(["", "time over BAHSIC's", *(f"{d}, s" for d in large)], lines)

@@ -1,0 +1,70 @@
+"""The numbers of the paper's Table 1, read from its LaTeX source, so that none is mistyped.
+
+``python -m experiments.paper_table song2007.tex`` writes experiments/expected/real.csv.
+"""
+
+import csv
+import re
+import sys
+from pathlib import Path
+
+EXPECTED = Path(__file__).resolve().parent / "expected" / "real.csv"
+_METHODS = ("bahsic", "fohsic", "pearson", "mutual_information", "rfe", "relief", "l0", "r2w2")
+_COLUMNS = ("dataset", "method", "error", "standard_error", "bold", "finished")
+
+
+def parsed(source: str) -> list[dict[str, str]]:
+    r"""The entries of the table: a row for each data set and method that the paper applied.
+
+    Parameters
+    ----------
+    source : str
+        LaTeX, of which the table with the label tb:real is read. An entry is ``12.3&1.5``, perhaps in ``\textbf``,
+        with a star where the program didn't finish, or ``\twoco{-}`` where it doesn't apply.
+
+    Returns
+    -------
+    list of dict
+        With the data set "l2" for the distances to the best.
+
+    Examples
+    --------
+    >>> table = r"\label{tb:real} wine & \textbf{1.7}&\textbf{1.1} & 3.4&1.4 \\ \end{tabular}"
+    >>> parsed(table)[1]["error"], parsed(table)[1]["bold"]
+    ('3.4', 'no')
+    """
+    body = source.partition(r"\label{tb:real}")[2].partition(r"\end{tabular}")[0]
+    lines = [re.sub(r"\\hline|\s+", " ", line).strip() for line in body.split(r"\\")]
+    return [entry for line in lines if re.match(r"[a-z0-9]+ ?&|\$\\ell_2\$", line) for entry in _entries(line)]
+
+
+def _entries(line: str) -> list[dict[str, str]]:
+    name, *cells = [cell.strip() for cell in re.sub(r"\\twoco\{(.*?)\}(?=\s*(?:&|$))", r"\1 & ", line).split("&")]
+    pairs = zip(_METHODS, cells[::2], cells[1::2], strict=False)
+    dataset = "l2" if "ell_2" in name else name
+    return [_entry(dataset, method, error, deviation) for method, error, deviation in pairs if error != "-"]
+
+
+def _entry(dataset: str, method: str, error: str, deviation: str) -> dict[str, str]:
+    bold = "yes" if r"\textbf" in error else "no"
+    finished = "no" if r"\ast" in deviation else "yes"
+    numbers = [re.sub(r"\\textbf\{(.*?)\}|\$.*?\$", r"\1", text) for text in (error, deviation)]
+    return dict(zip(_COLUMNS, (dataset, method, *numbers, bold, finished), strict=True))
+
+
+def expected(path: Path = EXPECTED) -> list[dict[str, str]]:
+    """The entries as they were written down."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def main(source: str) -> None:
+    """Write the entries of this file down."""
+    with EXPECTED.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(parsed(Path(source).read_text(encoding="utf-8")))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

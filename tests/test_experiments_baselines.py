@@ -1,0 +1,177 @@
+"""The other selectors find what is known to be there, and are what their definitions say."""
+
+import numpy as np
+import pytest
+from experiments.baselines import Problem
+from experiments.baselines.linear import l0_svm, svm_rfe
+from experiments.baselines.radius_margin import r2w2, radius_margin
+from experiments.baselines.relief import relieff, rrelieff
+from experiments.baselines.single import correlations, mutual_information, pearson
+from experiments.methods import METHODS, names
+
+from bahsic.datasets import make_xor
+
+LIBRARIES = {"hsic_lasso": "pyHSICLasso", "mrmr": "mrmr", "boruta": "boruta"}
+
+
+# Thirty forests are tried once, on numbers.
+CLASSIFIERS = [name for name in names("paper", "today", "option") if name != "boruta"]
+
+
+def standardised(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+@pytest.fixture(scope="module")
+def linear():
+    """150 samples of 12 features; the label is the sign of 1.5 x3 - 2 x7 + 1.8 x10, nearly."""
+    random = np.random.default_rng(0)
+    X = standardised(random.standard_normal((150, 12)))
+    score = 1.5 * X[:, 3] - 2 * X[:, 7] + 1.8 * X[:, 10]
+    return X, score, (score + 0.3 * random.standard_normal(150) > 0).astype(int)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_linear_problem_of_two_classes(name, linear):
+    if name in LIBRARIES:
+        pytest.importorskip(LIBRARIES[name])
+    X, _, y = linear
+    order = METHODS[name].select(X, y, Problem("binary", 3))
+    assert sorted(order[:3].tolist()) == [3, 7, 10]
+
+
+@pytest.mark.parametrize("name", [n for n in CLASSIFIERS if "multiclass" in METHODS[n].tasks])
+def test_which_of_three_features_is_largest(name, linear):
+    if name in LIBRARIES:
+        pytest.importorskip(LIBRARIES[name])
+    X = linear[0]
+    order = METHODS[name].select(X, X[:, [3, 7, 10]].argmax(axis=1), Problem("multiclass", 3))
+    assert sorted(order[:3].tolist()) == [3, 7, 10]
+
+
+@pytest.mark.parametrize("name", [n for n in names("paper", "today") if "regression" in METHODS[n].tasks])
+def test_linear_regression(name, linear):
+    if name in LIBRARIES:
+        pytest.importorskip(LIBRARIES[name])
+    X, score, _ = linear
+    order = METHODS[name].select(X, score, Problem("regression", 3))
+    assert sorted(order[:3].tolist()) == [3, 7, 10]
+
+
+@pytest.mark.parametrize("name", ["bahsic", "relief", "r2w2"])
+def test_xor_is_found_by_methods_that_look_at_features_together(name):
+    X, y, _ = make_xor(120, 10, random_state=0)
+    X = standardised(X)[:, ::-1]  # so that features in their first order are wrong
+    assert sorted(METHODS[name].select(X, y, Problem("binary", 2))[:2].tolist()) == [8, 9]
+
+
+def test_automatic_number_gives_so_many_features(linear):
+    X, _, y = linear
+    order = METHODS["bahsic_auto"].select(X, y, Problem("binary", 5))
+    assert set(order.tolist()) <= {3, 7, 10}
+    assert len(order) >= 1
+
+
+def test_correlations_are_those_of_numpy(linear):
+    X, score, y = linear
+    found = correlations(X, np.column_stack([score, y]))
+    expected = np.corrcoef(np.column_stack([X, score, y]).T)[:-2, -2:]
+    assert found == pytest.approx(expected)
+
+
+def test_pearson_takes_the_class_that_correlates_most():
+    # |r| is 0.87, 0, 0.87 for feature 0 and the three classes, 0.35, 0.35, 0.71 for feature 1.
+    y = np.repeat([0, 1, 2], 20)
+    X = np.column_stack([y - 1.0, (y == 2) + np.sqrt(2 / 9) * np.tile([-1.0, 1.0], 30)])
+    assert pearson(standardised(X), y, Problem("multiclass")).tolist() == [0, 1]
+
+
+def test_mutual_information_counts_columns_of_few_values(monkeypatch):
+    given = []
+
+    def estimate(X, y, *, discrete_features, random_state):
+        given.extend([discrete_features.tolist(), np.unique(X[:, 1]).tolist(), random_state])
+        return [0.1, 0.2]
+
+    monkeypatch.setattr("sklearn.feature_selection.mutual_info_classif", estimate)
+    y = np.arange(80) % 2
+    X = np.column_stack([np.linspace(0, 1, 80), 3.7 * y + 0.1])
+    assert mutual_information(standardised(X), y, Problem("binary", seed=4)).tolist() == [1, 0]
+    assert given == [[False, True], [0, 1], 4]
+
+
+def relieff_by_definition(X, y, k):
+    X = X / (X.max(axis=0) - X.min(axis=0))
+    classes, m = sorted(set(y)), len(y)
+    scores = np.zeros(X.shape[1])
+    for i in range(m):
+        for c in classes:
+            others = [j for j in range(m) if j != i and y[j] == c]
+            nearest = sorted(others, key=lambda j: np.abs(X[i] - X[j]).sum())[:k]
+            share = np.mean(y == c) / (1 - np.mean(y == y[i]))
+            sign = -1 if c == y[i] else share
+            scores += sign * np.mean([np.abs(X[i] - X[j]) for j in nearest], axis=0) / m
+    return scores
+
+
+def test_relieff_by_its_definition():
+    random = np.random.default_rng(1)
+    X, y = random.standard_normal((25, 4)), np.repeat([0, 1, 2], [5, 8, 12])
+    assert relieff(X, y, 3) == pytest.approx(relieff_by_definition(X, y, 3))
+    assert relieff(X, y, 6) == pytest.approx(relieff_by_definition(X, y, 6))  # more than class 0 has
+
+
+def test_rrelieff_by_its_definition():
+    random = np.random.default_rng(2)
+    X, y = random.standard_normal((20, 3)), random.standard_normal(20)
+    scaled, labels = X / np.ptp(X, axis=0), y / np.ptp(y)
+    label, feature, both = 0.0, np.zeros(3), np.zeros(3)
+    for i in range(20):
+        nearest = sorted((j for j in range(20) if j != i), key=lambda j: np.abs(scaled[i] - scaled[j]).sum())[:4]
+        for j in nearest:
+            label += abs(labels[i] - labels[j]) / 4
+            feature += np.abs(scaled[i] - scaled[j]) / 4
+            both += abs(labels[i] - labels[j]) * np.abs(scaled[i] - scaled[j]) / 4
+    assert rrelieff(X, y, 4) == pytest.approx(both / label - (feature - both) / (20 - label))
+
+
+def test_recursive_elimination_orders_every_feature(linear):
+    X, _, y = linear
+    assert sorted(svm_rfe(X, y, Problem("binary", 1)).tolist()) == list(range(12))
+
+
+def test_l0_svm_orders_every_feature(linear):
+    X, _, y = linear
+    assert sorted(l0_svm(X, y, Problem("binary", 2)).tolist()) == list(range(12))
+
+
+def test_l0_svm_gathers_the_weight_of_copies_in_one():
+    # y is the sign of 2 a + b, with eight near copies of a before b: a penalty on |w|^2 would put b first.
+    random = np.random.default_rng(0)
+    a, b = random.standard_normal((2, 200))
+    copies = a[:, None] + 0.1 * random.standard_normal((200, 8))
+    order = l0_svm(standardised(np.column_stack([copies, b])), (2 * a + b > 0).astype(int), Problem("binary", 2))
+    assert order[0] < 8
+    assert order[1] == 8
+
+
+def test_gradient_of_the_radius_margin_bound():
+    X, y, _ = make_xor(60, 5, random_state=0)
+    X, signs = standardised(X), np.where(y == 1, 1.0, -1.0)
+    scale, step = np.array([0.6, 1.3, 0.9, 1.1, 0.7]), 1e-4
+    numeric = [
+        (radius_margin(X, signs, scale + e).value - radius_margin(X, signs, scale - e).value) / (2 * step)
+        for e in step * np.eye(5)
+    ]
+    assert radius_margin(X, signs, scale).gradient == pytest.approx(numeric, rel=1e-2, abs=0.05)
+
+
+def test_radius_and_margin_of_two_points():
+    # Two points of different class with k = exp(-1/2): R^2 = (1 + 1/C - k) / 2 and |w|^2 = 2 / (1 + 1/C - k).
+    X = np.array([[0.0], [1.0]])
+    assert radius_margin(X, np.array([1.0, -1.0]), np.ones(1)).value == pytest.approx(1.0, rel=1e-3)
+
+
+def test_r2w2_does_not_depend_on_the_names_of_the_classes(linear):
+    X, _, y = linear
+    assert np.array_equal(r2w2(X, y, Problem("binary")), r2w2(X, 5 * y - 3, Problem("binary")))

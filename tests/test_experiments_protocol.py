@@ -1,0 +1,374 @@
+"""The protocol of the experiments: data, folds, errors, tests of significance, the paper's numbers and the page."""
+
+import numpy as np
+import pytest
+from experiments import data as sources
+from experiments import genes, machines, real
+from experiments.__main__ import main
+from experiments.artificial import ranks
+from experiments.artificial import rows as artificial_rows
+from experiments.comparison import (
+    Summary,
+    l2_distance,
+    not_worse,
+    p_worse,
+    paper,
+    paper_distances,
+    standard_difference,
+    summaries,
+)
+from experiments.data import Data, checksum, data_folder, load
+from experiments.evaluation import Fold, error, fold, median_distance, splits
+from experiments.frame import RESULTS
+from experiments.methods import METHODS, Method
+from experiments.page import page
+from experiments.paper_table import expected, parsed
+from experiments.real_table import complete, distances
+from scipy.stats import ttest_ind
+from sklearn.svm import SVC
+
+# --- data ---
+
+
+def test_folder_is_the_given_one_or_the_variable(tmp_path, monkeypatch):
+    monkeypatch.setenv("BAHSIC_DATA", str(tmp_path))
+    assert data_folder() == tmp_path
+    (tmp_path / "inner").mkdir()
+    assert data_folder(tmp_path / "inner") == tmp_path / "inner"
+    with pytest.raises(ValueError, match=r"folder of the data sets is '.*nowhere'; accepted: an existing folder"):
+        data_folder(tmp_path / "nowhere")
+    monkeypatch.delenv("BAHSIC_DATA")
+    monkeypatch.setattr(sources, "_ROOT", tmp_path / "project")
+    assert data_folder() is None
+    (tmp_path / "shared" / "data").mkdir(parents=True)
+    assert data_folder() == tmp_path / "shared" / "data"
+
+
+@pytest.mark.parametrize(("name", "shape", "ones"), [("wine", (178, 13), 59), ("wdbc", (569, 30), 212)])
+def test_bundled_sets_are_those_of_the_files(name, shape, ones, data_folder):
+    bundled, file = load(name, None), load(name, data_folder)
+    assert bundled.X.shape == file.X.shape == shape
+    assert bundled.y.sum() == file.y.sum() == ones
+    assert np.allclose(bundled.X, file.X, rtol=1e-6)
+    assert bundled.task == file.task == "binary"
+
+
+def test_sizes_are_those_of_the_files(data_folder):
+    for name, size in (real.SIZES | real.MORE).items():
+        found = load(name, data_folder)
+        assert found.X.shape == size, name
+        assert found.task == real.task_of(name)
+    for name, n_folds in genes.FOLDS.items():
+        found = load(name, data_folder)
+        assert np.isfinite(found.X).all()
+        assert np.bincount(found.y).min() >= n_folds
+
+
+def test_large_sets_are_drawn_with_equal_classes(tmp_path):
+    y = np.repeat([0, 1, 2], [1500, 900, 200])
+    np.savez(tmp_path / "large.npz", X=np.arange(2600.0)[:, None], y=y)
+    drawn = load("large", tmp_path)
+    assert np.bincount(drawn.y).tolist() == [633, 633, 200]
+    assert np.array_equal(drawn.y, y[drawn.X[:, 0].astype(int)])  # labels stay with their samples
+    assert len(np.unique(drawn.X)) == len(drawn.X)
+    np.savez(tmp_path / "numbers.npz", X=np.arange(2600.0)[:, None], y=np.arange(2600.0))
+    numbers = load("numbers", tmp_path)
+    assert len(numbers.y) == 1900
+    assert np.array_equal(numbers.X[:, 0], numbers.y)
+
+
+def test_unknown_sets_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"data set is 'vine'; accepted: one with a file vine\.npz"):
+        load("vine", tmp_path)
+    with pytest.raises(
+        ValueError, match=r"data set is 'musk'; accepted without a folder of data sets: .*'sonar'.*'wine'"
+    ):
+        load("musk", None)
+
+
+def test_openml_is_compared_with_a_checksum(monkeypatch, tmp_path):
+    X, labels = np.array([[1.0, 2.0], [3.0, 5.0], [0.0, 1.0]]), np.array(["g", "b", "g"])
+    asked = []
+
+    def fetch(name, *, version, return_X_y, as_frame):
+        asked.append((name, version, return_X_y, as_frame))
+        return X, labels
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
+    monkeypatch.setattr(sources, "_OPENML", tmp_path / "openml.csv")
+    columns = "dataset,openml,version,task,checksum\n"
+    (tmp_path / "openml.csv").write_text(f"{columns}mine,theirs,3,classes,{checksum(X)}\n", encoding="utf-8")
+    found = load("mine", None)
+    assert asked == [("theirs", 3, True, False)]
+    assert found.y.tolist() == [1, 0, 1]
+    assert checksum(X[::-1, ::-1]) == checksum(X) != checksum(X + 1e-6)
+    (tmp_path / "openml.csv").write_text(f"{columns}other,theirs,3,classes,3x2 1 1\n", encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"check-sum of 'theirs' \(version 3\) of OpenML is 3x2 12 40; accepted: 3x2 1 1"
+    ):
+        load("other", None)
+
+
+def test_checksums_of_openml_are_those_of_the_files(data_folder):
+    for row in sources._openml_rows():
+        with np.load(data_folder / f"{row['dataset']}.npz") as file:
+            assert checksum(file["X"].astype(float)) == row["checksum"]
+
+
+# --- folds and errors ---
+
+
+def test_columns_are_standardised_by_the_training_part_alone():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((40, 4)) * [1, 5, 0, 2] + 3
+    X[30:, 2] = 7.0  # constant in training
+    X[30:, 0] = 1e6
+    part = fold(Data(X, np.arange(40) % 2, "binary"), np.arange(30), np.arange(30, 40))
+    assert part.columns.tolist() == [0, 1, 3]
+    assert part.X.mean(axis=0) == pytest.approx(0, abs=1e-12)
+    assert part.X.std(axis=0) == pytest.approx(1)
+    assert part.X_test[:, 0] == pytest.approx((1e6 - X[:30, 0].mean()) / X[:30, 0].std())
+    assert part.y_test.tolist() == [0, 1] * 5
+
+
+def test_folds_share_the_classes():
+    y = np.repeat([0, 1], [80, 20])
+    parts = splits(Data(np.zeros((100, 1)), y, "binary"))
+    assert [np.bincount(y[test]).tolist() for _, test in parts] == [[8, 2]] * 10
+    assert sorted(np.concatenate([test for _, test in parts]).tolist()) == list(range(100))
+
+
+def test_error_rate_and_unexplained_variance():
+    random = np.random.default_rng(0)
+    X, X_test = random.standard_normal((80, 3)), random.standard_normal((40, 3))
+    classes = Fold(X, (X[:, 1] > 0) * 1, X_test, (X_test[:, 1] > 0) * 1, np.arange(3))
+    assert error(classes, np.array([1]), "binary") < 5
+    assert error(classes._replace(y_test=1 - classes.y_test), np.array([1]), "binary") > 95
+    assert 25 < error(classes, np.array([0]), "binary") < 75
+    numbers = Fold(X, 1000 + 50 * X[:, 1], X_test, 1000 + 50 * X_test[:, 1], np.arange(3))
+    assert error(numbers, np.array([1]), "regression") < 2
+    assert 70 < error(numbers, np.array([0]), "regression") < 200  # the mean alone gives 100
+
+
+def test_smaller_c_is_a_smoother_machine():
+    X = np.linspace(-1, 1, 60)[:, None]
+    y = (np.arange(60) // 5 % 2).astype(int)
+    part = Fold(X, y, X, y, np.arange(1))
+    assert error(part, np.array([0]), "binary", C=1e6) < error(part, np.array([0]), "binary", C=0.01)
+
+
+def test_median_distance_where_most_samples_are_equal():
+    assert median_distance(np.array([[0.0], [0.0], [0.0], [0.0], [3.0]])) == 3.0
+
+
+def test_shuffled_labels_stay_at_chance():
+    random = np.random.default_rng(0)
+    data = Data(random.standard_normal((120, 300)), random.permutation(np.arange(120) % 2), "binary")
+    errors = []
+    for train, test in splits(data):
+        part = fold(data, train, test)
+        chosen = METHODS["pearson"].select(part.X, part.y, real.Problem("binary", 5))[:5]
+        errors.append(error(part, chosen, "binary"))
+    assert 40 < np.mean(errors) < 60  # chosen from all samples it would be near 30
+
+
+def test_inner_cross_validation_finds_the_number(monkeypatch):
+    # Five features say everything; the rest is noise that a machine of 50 features has to fight with.
+    random = np.random.default_rng(0)
+    X = random.standard_normal((60, 60))
+    y = (X[:, 0] > 0).astype(int)
+    order = Method(lambda X, y, problem: np.arange(X.shape[1]), "in order", "reference")
+    assert genes.best_number(Data(X, y, "binary"), order, seed=0) == 5
+    y = (X[:, 5:10].sum(axis=1) > 0).astype(int)
+    assert genes.best_number(Data(X, y, "binary"), order, seed=0) == 10
+
+
+# --- the cells of the grids ---
+
+
+def test_rank_of_an_order():
+    assert ranks([3, 1, 0, 2]).tolist() == [3, 2, 4, 1]
+    cell = {"problem": "xor", "m": 80, "run": 0, "method": "bahsic"}
+    assert artificial_rows(cell, None)[0]["rank_median"] == 1.5
+
+
+def test_equal_scores_do_not_favour_the_first_features(monkeypatch):
+    in_order = Method(lambda X, y, problem: np.arange(X.shape[1]), "in order", "reference")
+    monkeypatch.setattr("experiments.artificial.warmed_up", lambda name, task: in_order)
+    cells = [{"problem": "xor", "m": 8, "run": run, "method": "bahsic"} for run in range(200)]
+    assert np.mean([artificial_rows(cell, None)[0]["rank_median"] for cell in cells]) == pytest.approx(11.5, abs=1.0)
+
+
+def test_a_cell_of_the_table_is_what_the_protocol_says():
+    cell = {"dataset": "wine", "method": "pearson", "n_features": 5, "fold": 3}
+    [row] = real.rows(cell, None)
+    data = load("wine", None)
+    part = fold(data, *splits(data)[3])
+    r = [abs(np.corrcoef(column, part.y)[0, 1]) for column in part.X.T]
+    chosen = np.argsort(r)[::-1][:5]
+    assert row["features"].split() == [str(j) for j in chosen]
+    assert float(row["error"]) == pytest.approx(error(part, chosen, "binary"), abs=1e-3)
+    [again] = machines.rows(cell | {"features": row["features"], "machine": machines.MEAN_LOSS}, None)
+    expected_error = error(part, chosen, "binary", 100 / len(part.y))
+    assert float(again["error"]) == pytest.approx(expected_error, abs=1e-3)
+
+
+def test_machines_have_the_width_that_they_say():
+    random = np.random.default_rng(0)
+    X, X_test = random.standard_normal((80, 3)), random.standard_normal((60, 3))
+    part = Fold(X, (X[:, 0] * X[:, 1] > 0) * 1, X_test, (X_test[:, 0] * X_test[:, 1] > 0) * 1, np.arange(3))
+    wanted = SVC(C=10, gamma=0.25 / (2 * median_distance(X[:, :2]) ** 2)).fit(X[:, :2], part.y)
+    rate = 100 * np.mean(wanted.predict(X_test[:, :2]) != part.y_test)
+    assert error(part, np.array([0, 1]), "binary", C=10, factor=0.25) == pytest.approx(rate)
+    assert error(part, np.array([0, 1]), "binary", C=10, factor=1e-4) > rate + 10  # nearly linear
+
+
+def test_other_machines_are_for_bahsic_only(tmp_path):
+    rows = [{"dataset": "wine", "method": m, "n_features": 5, "fold": 0, "features": "1 2"} for m in ("bahsic", "rfe")]
+    real.EXPERIMENT.store(tmp_path).append(row | {"error": 1, "seconds": 1} for row in rows)
+    cells = machines.grid(False, tmp_path)
+    assert sorted(cell["machine"] for cell in cells if cell["method"] == "bahsic") == sorted(machines.MACHINES)
+    assert [cell["machine"] for cell in cells if cell["method"] == "rfe"] == [machines.MEAN_LOSS]
+
+
+def test_late_cells_say_so():
+    assert real.stopped({})[0]["features"] == "stopped"
+    assert [row["n_features"] for row in genes.stopped({})] == [5, 10, 50, "nested"]
+
+
+def test_quick_grids_run(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("BAHSIC_DATA", raising=False)
+    monkeypatch.setattr(sources, "_ROOT", tmp_path / "nowhere")
+    arguments = ["--quick", "--results", str(tmp_path)]
+    assert main(["run", "real", *arguments]) == 0
+    assert main(["table", "real", *arguments]) == 0
+    found = summaries(real.EXPERIMENT.store(tmp_path).read(), n_folds=2)
+    assert len(found) == 10
+    assert all(summary.mean < 12 for summary in found.values())
+    assert "| BAHSIC |" in capsys.readouterr().out
+    assert main(["run", "machines", *arguments]) == 0
+    assert len(machines.EXPERIMENT.store(tmp_path).read()) == 2 * (4 + len(machines.MACHINES))
+
+
+def test_genes_quick_grid(data_folder, tmp_path):
+    [cell] = [cell for cell in genes.grid(True, tmp_path) if cell["method"] == "pearson"]
+    found = genes.rows(cell, data_folder)
+    assert [row["n_features"] for row in found] == ["5", "10", "50", "nested"]
+    assert [len(row["features"].split()) for row in found[:3]] == [5, 10, 50]
+    assert found[3]["features"] in [row["features"] for row in found[:3]]
+
+
+# --- comparing ---
+
+
+def test_means_of_complete_series_only():
+    rows = [{"dataset": "a", "method": "x", "error": str(value)} for value in (1, 2, 6)]
+    rows += [{"dataset": "a", "method": "y", "error": "1"}]
+    rows += [{"dataset": "a", "method": "z", "error": ""}] * 3
+    found = summaries(rows, n_folds=3)
+    assert found["a", "x"] == pytest.approx((3.0, np.std([1, 2, 6], ddof=1) / np.sqrt(3), 3, True))
+    assert ("a", "y") not in found
+    assert found["a", "z"] == Summary(100.0, 0.0, 3, finished=False)
+
+
+def test_welch_is_that_of_scipy():
+    random = np.random.default_rng(0)
+    a, b = random.standard_normal(10) + 0.5, 3 * random.standard_normal(10)
+    rows = [{"dataset": "d", "method": m, "error": str(v)} for m, values in (("a", a), ("b", b)) for v in values]
+    found = summaries(rows)
+    reference = ttest_ind(a, b, equal_var=False, alternative="greater").pvalue
+    assert p_worse(found["d", "a"], found["d", "b"]) == pytest.approx(reference)
+    assert p_worse(Summary(1.0, 0.0), Summary(1.0, 0.0)) == 1
+    assert p_worse(Summary(2.0, 0.0), Summary(1.0, 0.0)) == 0
+
+
+def test_best_and_not_significantly_worse():
+    found = {("d", "a"): Summary(10.0, 1.0), ("d", "b"): Summary(11.0, 1.0), ("d", "c"): Summary(20.0, 1.0)}
+    found["d", "late"] = Summary(100.0, 0.0, finished=False)
+    assert not_worse(found, "d", ["a", "b", "c", "late", "missing"]) == {"a", "b"}
+    assert not_worse(found, "other", ["a"]) == set()
+    assert not_worse({("d", "late"): found["d", "late"]}, "d", ["late"]) == set()
+
+
+def test_distances_over_complete_sets():
+    found = {("d", "a"): Summary(10.0, 1.0), ("d", "b"): Summary(13.0, 1.0), ("e", "a"): Summary(9.0, 1.0)}
+    found |= {("e", "b"): Summary(5.0, 1.0), ("f", "a"): Summary(50.0, 1.0)}
+    assert complete(found, ["a", "b"], ["d", "e", "f"]) == ["d", "e"]
+    assert distances(found, ["a", "b"], ["d", "e", "f"]) == {"a": 4.0, "b": 3.0}
+    assert distances(found, ["a", "b"], ["f"]) == {}
+
+
+def test_difference_in_standard_errors():
+    assert standard_difference(Summary(13.0, 3.0), Summary(3.0, 4.0)) == 2.0
+    assert standard_difference(Summary(1.0, 0.0), Summary(1.04, 0.0)) == 0.0
+    assert standard_difference(Summary(1.0, 0.0), Summary(2.0, 0.0)) == -np.inf
+
+
+# --- the paper's numbers ---
+
+
+def test_parser_reads_bold_stars_and_dashes():
+    source = r"""\caption{Some. } \label{tb:real} \hline \textbf{Data} & \twoco{\textbf{BAHSIC}} \\ \hline
+    a1 & \textbf{1.5}&\textbf{0.5} & 2.5&0.1 & \twoco{-} & 100.0&0.0$^\ast$ \\
+    \hline $\ell_2$& \twoco{\textbf{11.2}} & \twoco{14.8} \\ \end{tabular} z & 1&1 \\"""
+    values = [tuple(entry.values()) for entry in parsed(source)]
+    assert values == [
+        ("a1", "bahsic", "1.5", "0.5", "yes", "yes"),
+        ("a1", "fohsic", "2.5", "0.1", "no", "yes"),
+        ("a1", "mutual_information", "100.0", "0.0", "no", "no"),
+        ("l2", "bahsic", "11.2", "", "yes", "yes"),
+        ("l2", "fohsic", "14.8", "", "no", "yes"),
+    ]
+
+
+def test_paper_has_all_sets_and_its_own_distances_follow_from_its_errors():
+    theirs = paper()
+    assert {dataset for dataset, _ in theirs} == set(real.SIZES)
+    assert len(expected()) == 21 * 8 + 6 * 6 + 3 * 4 + 8
+    methods = list(paper_distances())
+    for method, printed in paper_distances().items():
+        assert l2_distance(theirs, method, real.BINARY, methods) == pytest.approx(printed, abs=0.11)
+
+
+@pytest.mark.parametrize(("dataset", "n"), [("specft", 80), ("hepatitis", 80), ("arcene", 100), ("german", 500)])
+def test_errors_of_the_paper_tell_its_number_of_samples(dataset, n):
+    errors = [summary.mean for (name, _), summary in paper().items() if name == dataset]
+    assert len(errors) == 8
+    # Printed with one digit: half of the last digit either way.
+    assert all(abs(value * n / 100 - round(value * n / 100)) <= 0.051 * n / 100 for value in errors)
+    assert not all(abs(value * 0.77 - round(value * 0.77)) <= 0.051 * 0.77 for value in errors)
+
+
+# --- the page ---
+
+
+def test_page_is_made_from_the_rows(root):
+    current = (root / "docs" / "experiments.md").read_text(encoding="utf-8")
+    assert current == page(RESULTS), "run: python -m experiments page"
+
+
+def test_page_without_rows_has_empty_tables(tmp_path):
+    assert "| real | 0 |" in page(tmp_path)
+
+
+def test_page_can_be_checked(tmp_path, capsys):
+    arguments = ["page", "--results", str(tmp_path), "--output", str(tmp_path)]
+    assert main([*arguments, "--check"]) == 1
+    assert main(arguments) == 0
+    assert main([*arguments, "--check"]) == 0
+    assert "experiments.md is up to date" in capsys.readouterr().out
+
+
+def test_figure_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    from experiments.figures import artificial_figure
+
+    rows = [
+        {"problem": problem, "m": m, "run": 0, "method": method, "rank_median": "2.5", "seconds": "0"}
+        for problem in ("xor", "multiclass", "regression")
+        for m in (40, 80)
+        for method in ("bahsic", "pearson")
+    ]
+    path = artificial_figure(rows, tmp_path, 10)
+    assert path.name == "artificial_10_runs.png"
+    assert path.stat().st_size > 10_000
