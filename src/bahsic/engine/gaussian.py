@@ -57,7 +57,7 @@ _MAX_LEVEL_EXPONENT = 30.0
 _TAILS = (0.05, 0.01, 1e-12)
 
 # Memory for the columns of one pass, beside the data.
-_BLOCK_BYTES = 1 << 25
+_BLOCK_BYTES = 1 << 23
 
 # Below so many features a call costs more than the products that it could save.
 _FEW = 30
