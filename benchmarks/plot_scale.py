@@ -25,7 +25,8 @@ def drawn(lines: list[Line]) -> str:
             parts.append(_text(_LEFT + left + _WIDTH - 8, _TOP + 18 + 16 * number, way, "end", _COLOURS[way]))
     width, height = _LEFT + 2 * _WIDTH + 90, _TOP + _HEIGHT + 50
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
-    return "\n".join([head + 'font-size="12">', '<rect width="100%" height="100%" fill="white"/>', *parts, "</svg>", ""])
+    ground = '<rect width="100%" height="100%" fill="white"/>'
+    return "\n".join([head + 'font-size="12">', ground, *parts, "</svg>", ""])
 
 
 def _scale(values: list[float], length: int):  # noqa: ANN202 - a function of floats

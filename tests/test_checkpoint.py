@@ -204,13 +204,35 @@ def test_floats_are_exact(tmp_path):
 
 def data():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(500, 30))
+    X = rng.normal(size=(600, 40))
     return X, (X[:, 1] * X[:, 4] > 0).astype(int)
 
 
 def reported_fit(folder):
     fitted = BAHSIC(2, step=1, checkpoint=folder).fit(*data())
     return repr((fitted.elimination_order_.tolist(), [step.hsic.hex() for step in fitted.path_]))
+
+
+@pytest.mark.parametrize("n_rounds", [1, 3])
+def test_the_state_of_the_scorer_is_part_of_it(n_rounds, tmp_path, monkeypatch):
+    """With so many samples the terms that are tried first depend on the spread of the scores of the round before."""
+    X, y = data()
+    whole = BAHSIC(2, step=0.2).fit(X, y)
+    with monkeypatch.context() as patched:
+        interrupted_after(n_rounds, patched)
+        with pytest.raises(StoppedError):
+            BAHSIC(2, step=0.2, checkpoint=tmp_path).fit(X, y)
+    spreads = []
+    from bahsic.engine import gaussian_scorer
+
+    restore = gaussian_scorer.GaussianScorer.restore
+    monkeypatch.setattr(
+        gaussian_scorer.GaussianScorer,
+        "restore",
+        lambda self, state: restore(self, state) or spreads.append((self._spread, state["spread"])),
+    )
+    assert same_fit(BAHSIC(2, step=0.2, checkpoint=tmp_path).fit(X, y), whole)
+    assert spreads[0][0] == spreads[0][1] != 0.01
 
 
 PROGRAM = """
@@ -232,5 +254,5 @@ def test_a_killed_process_is_resumed_to_the_same_bits(tmp_path, root):
     process.send_signal(signal.SIGKILL)
     assert process.communicate()[0] == ""
     n_rounds = len(json.loads((folder / NAME).read_text())["content"]["rounds"])
-    assert 1 <= n_rounds < 30
+    assert 1 <= n_rounds < 40
     assert reported_fit(folder) == reported_fit(tmp_path / "whole")

@@ -9,6 +9,8 @@ from sklearn.base import clone
 
 from bahsic import BAHSIC, hsic, hsic_unbiased
 from bahsic.engine import tile_plan
+from bahsic.engine.scratch import Scratch
+from bahsic.engine.tile import exponential_sum
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, label_kernel
 from selecting import SELECTORS, drawn, order, same_fit
 
@@ -178,3 +180,20 @@ def test_scores_of_far_samples_are_zero_rather_than_nan(scale):
     fitted = BAHSIC(2, standardize=False, step=1).fit(X, y)
     assert all(abs(step.hsic) < 1e-3 for step in fitted.path_)
     assert fitted.path_[0].hsic == pytest.approx(hsic(X, y), rel=1e-9, abs=1e-18)
+
+
+def test_an_exponential_that_would_overflow_does_not_stand_apart():
+    D = np.full((3, 4), 1e6)
+    assert exponential_sum(np.zeros(D.shape), D, 1e6, 1.0, Scratch()) is None
+    assert exponential_sum(np.ones(D.shape), D * 1e-6, 1.0, 0.5, Scratch()) == pytest.approx(12 * math.exp(0.5))
+
+
+@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
+def test_any_kernel_by_tiles(statistic):
+    X, y = drawn(m=60, d=5)
+    selector = BAHSIC(2, kernel="inverse_distance", statistic=statistic)
+    whole = selector.fit(X, y).path_
+    with sklearn.config_context(working_memory=0.02):
+        tiles = selector.fit(X, y).path_
+    assert [step.features for step in tiles] == [step.features for step in whole]
+    assert [step.hsic for step in tiles] == pytest.approx([step.hsic for step in whole], rel=1e-11)

@@ -27,10 +27,6 @@ class Scratch(threading.local):
     def __init__(self) -> None:
         self._buffers: dict[str, NDArray[np.uint8]] = {}
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """What another process gets is empty."""
-        return Scratch, ()
-
     def take(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
         """An array of undefined content."""
         size = math.prod(shape) * np.dtype(dtype).itemsize
