@@ -86,7 +86,7 @@ class Dask(Source):
             if "Missing dependency" not in str(error):
                 raise
             raise ValueError(
-                "X is a dask array whose chunks are on a cluster already, by persist; accepted: one that is still lazy, "
+                "X is a dask array whose chunks are on a cluster already, by persist; accepted: one that is lazy, "
                 "such as X before persist, which the tasks read by themselves"
             ) from error
 
