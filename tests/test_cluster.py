@@ -90,6 +90,12 @@ def test_a_dask_array_uses_the_client_at_hand(client, tmp_path, monkeypatch):
     assert not streams
 
 
+def test_chunks_on_the_cluster_are_refused(client, tmp_path):
+    X, y = drawn(m=60, d=5)
+    with client.as_current(), pytest.raises(ValueError, match="on a cluster already, by persist; accepted"):
+        BAHSIC(2, step=0.5).fit(dask_array(X, tmp_path).persist(), y)
+
+
 def test_the_address_of_a_scheduler_will_do(client):
     X, y = drawn(m=60, d=5)
     address = client.scheduler.address

@@ -239,7 +239,7 @@ class _Unpickler(pickle.Unpickler):
         return self._lasting[key]
 
 
-# Functions that a worker has unpacked, the latest ones; each is asked for many tiles.
+# The function that a worker has unpacked last; it is asked for many tiles.
 _unpacked: dict[str, Any] = {}
 _lock = Lock()
 
@@ -251,8 +251,7 @@ def _results(payload: tuple[str, bytes], lasting: dict[int, Any], items: list[An
     token, content = payload
     with _lock:
         if token not in _unpacked:
-            for old in list(_unpacked)[:-1]:
-                del _unpacked[old]
+            _unpacked.clear()  # it may be large
             _unpacked[token] = _Unpickler(content, lasting).load()
         function = _unpacked[token]
     return [function(item) for item in items]

@@ -232,7 +232,7 @@ class GaussianRound(GroupChanges):
             dtype=np.intp,
         ).reshape(-1, 2)
         ends = np.cumsum(counts, axis=0)
-        columns = [self._columns(dtype, counts[:, i].sum()) for i, dtype in enumerate(_DTYPES)]
+        columns = self._columns(*counts.sum(axis=0).tolist())
         blocks = [
             [column[end[i] - count[i] : end[i]] for i, column in enumerate(columns)]
             for end, count in zip(ends, counts, strict=True)
@@ -252,9 +252,12 @@ class GaussianRound(GroupChanges):
             )
         return values, radii
 
-    def _columns(self, dtype: Any, count: int) -> NDArray[Any]:
-        shape = (int(count), self._matrices.n_samples)
-        return self._pairs.scratch.take("columns " + np.dtype(dtype).name, shape, dtype)
+    def _columns(self, n_double: int, n_single: int) -> list[NDArray[Any]]:
+        """Memory for so many columns in float64 and in float32, one after the other."""
+        m = self._matrices.n_samples
+        memory = self._pairs.scratch.take("columns", ((8 * n_double + 4 * n_single) * m,), np.uint8)
+        parts = np.split(memory, [8 * n_double * m])
+        return [part.view(dtype).reshape(-1, m) for part, dtype in zip(parts, _DTYPES, strict=True)]
 
     def _forms(self, columns: NDArray[Any]) -> Array:
         """phi' R phi for every row phi of ``columns``."""

@@ -80,7 +80,15 @@ class Dask(Source):
 
     def read(self, samples: Range, features: Range) -> NDArray[Any]:
         part = self._array[samples]
-        return np.asarray(part[:, features].compute(scheduler="synchronous"))
+        try:
+            return np.asarray(part[:, features].compute(scheduler="synchronous"))
+        except ValueError as error:
+            if "Missing dependency" not in str(error):
+                raise
+            raise ValueError(
+                "X is a dask array whose chunks are on a cluster already, by persist; accepted: one that is lazy, "
+                "such as X before persist, which the tasks read by themselves"
+            ) from error
 
 
 def source_of(X: Any) -> Source | None:
