@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +26,11 @@ Parts = tuple[Array, ...]
 Functions = Sequence[NDArray[Any]]  # of shape (c, n_samples) each, in the dtype that the term needs
 
 _EPS = float(np.finfo(np.float64).eps)
+
+_ALL = slice(None)
+
+# Samples for which all functions of an expansion are evaluated at a time.
+_SAMPLES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -212,9 +218,21 @@ def _looked_up(tables: Array, codes: NDArray[np.int8]) -> Array:
 
 def known_from_functions(matrices: Matrices, lam: Array, phi: Array, edge: Array, edge_size: Array, lead: int) -> Parts:
     """What follows from the values of all functions phi (n_terms, c, n_samples), which are overwritten."""
-    projections = phi @ matrices.low_rank.Q
+    return _known_from_sums(matrices, lam, *_function_sums(matrices, phi, _ALL), edge, edge_size, lead)
+
+
+def _function_sums(matrices: Matrices, phi: Array, samples: slice) -> tuple[Array, Array]:
+    """Sums over some samples of functions phi times Q, and of their squares; phi is overwritten."""
+    low_rank = matrices.low_rank
+    projections = phi @ low_rank.Q[samples]
     np.multiply(phi, phi, out=phi)
-    norms = phi @ np.column_stack([matrices.magnitudes, matrices.low_rank.diagonal])
+    return projections, phi @ np.column_stack([matrices.magnitudes[samples], low_rank.diagonal[samples]])
+
+
+def _known_from_sums(
+    matrices: Matrices, lam: Array, projections: Array, norms: Array, edge: Array, edge_size: Array, lead: int
+) -> Parts:
+    """What follows from the sums over all samples."""
     of_W = lam * matrices.low_rank_forms(projections, norms[..., 1])
     bounds = np.abs(lam) * norms[..., 0]
     of_W_size = matrices.kappa * np.abs(of_W).sum(axis=0)
@@ -257,12 +275,23 @@ class Smooth:
         """Fill the leading functions of the members ``part`` into ``out``."""
         z = self.data.rows(self.columns[part])
         z /= self.expansion.radius
-        phi, basis = _smooth_functions(self.expansion, z)
-        fill_functions(phi, out)
-        edge = self.expansion.edge @ (basis @ matrices.sums)
+        # Values of all polynomials and functions are made for some samples at a time: they are many.
+        sums = [
+            self._evaluated(z[:, start : start + _SAMPLES], start, out, matrices)
+            for start in range(0, z.shape[1], _SAMPLES)
+        ]
+        edges, projections, norms = (reduce(np.add, parts) for parts in zip(*sums, strict=True))
         edge_size = self.expansion.edge_bound * np.abs(matrices.sums).max() * np.vecdot(z, z)
-        lam = np.broadcast_to(self.expansion.eigenvalues[:, None], phi.shape[:2])
-        return known_from_functions(matrices, lam, phi, edge, edge_size, self.n_leading)
+        lam = np.broadcast_to(self.expansion.eigenvalues[:, None], norms.shape[:2])
+        edge = self.expansion.edge @ edges
+        return _known_from_sums(matrices, lam, projections, norms, edge, edge_size, self.n_leading)
+
+    def _evaluated(self, z: Array, start: int, out: Functions, matrices: Matrices) -> Parts:
+        """Sums over the samples from ``start`` on, whose leading functions are filled in."""
+        samples = slice(start, start + z.shape[1])
+        phi, basis = _smooth_functions(self.expansion, z)
+        fill_functions(phi, [array[:, samples] for array in out])
+        return (basis @ matrices.sums[samples], *_function_sums(matrices, phi, samples))
 
     def known(self, parts: Parts, matrices: Matrices) -> Known:
         """What is known of all members."""

@@ -40,8 +40,9 @@ _FIRST_SPREAD = 0.01
 # Binary exponents of data that are used as they are; standardised data have small ones.
 _USUAL_EXPONENT = 20
 
-# Features whose moments are made at a time.
+# Features whose moments are made at a time, and their entries.
 _CHUNK = 64
+_ENTRIES = 1 << 22
 
 
 class GaussianScorer(Scorer):
@@ -176,11 +177,13 @@ def _moments(columns: Columns, levels: tuple[Levels, ...], low_rank: LowRank, ex
     features = np.flatnonzero(many)
     moments = Moments.empty(features, columns.ranges[features], _MOMENT_DEGREE, low_rank.Q.shape[1])
 
+    size = max(1, min(_CHUNK, _ENTRIES // columns.n_samples))
+
     def fill(start: int) -> None:
-        part = slice(start, min(start + _CHUNK, len(features)))
+        part = slice(start, min(start + size, len(features)))
         moments.fill(part, columns.rows(features[part]), low_rank)
 
-    executor.map(fill, range(0, len(features), _CHUNK))
+    executor.map(fill, range(0, len(features), size))
     return moments
 
 
