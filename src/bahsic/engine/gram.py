@@ -49,13 +49,16 @@ class KernelBlocks:
         return self._columns.n_samples
 
     def block(self, rows: slice, cols: slice) -> Array:
-        """Kernel values of two ranges of samples; the diagonal may be off by a rounding error."""
+        """Kernel values of two ranges of samples."""
         if self._contributions is None:
             X, Y = (self._columns.rows(self._features, samples=side).T for side in (rows, cols))
             return np.asarray(self._kernel(X, Y), dtype=np.float64)
         tile = Tile(rows.start, rows.stop, cols.start, cols.stop)
         D = self._contributions.panel(tile, np.empty(tile.shape))
         np.maximum(D, 0, out=D)
+        if not self._columns.missing[self._features].any():  # an entry that is missing counts beside itself too
+            same = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
+            D[same - rows.start, same - cols.start] = 0.0  # a distance is a root, which magnifies rounding errors
         kernel: Any = self._kernel
         return np.asarray(kernel.deviation(D, out=D) if self._flat else kernel.link(D, out=D))
 
