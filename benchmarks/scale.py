@@ -134,7 +134,7 @@ def _started(n_workers: int) -> Any:
     from distributed import Client, LocalCluster
 
     workers = LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", silence_logs=50
     )
     return Client(workers)
 

@@ -36,7 +36,7 @@ def client():
     """Two worker processes of one thread each."""
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", silence_logs=50
         ) as workers,
         distributed.Client(workers, set_as_default=False) as found,
     ):
