@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,7 +117,7 @@ def copies(columns: Columns) -> Indices:
     # Candidates have the same inner product with any vector, up to sign and rounding.
     direction = np.cos(np.arange(columns.n_samples))
     rows = (columns.rows(block) for block in columns.blocks())
-    signature = np.concatenate([np.abs(np.nan_to_num(X, copy=False, nan=np.e) @ direction) for X in rows])
+    signature = np.concatenate([np.abs(np.nan_to_num(X, copy=False, nan=math.e) @ direction) for X in rows])
     order = np.argsort(signature, kind="stable")
     close = np.diff(signature[order]) <= 1e-9 * signature[order][1:] + 1e-300
     for run in np.split(order, np.flatnonzero(~close) + 1):
