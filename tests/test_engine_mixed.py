@@ -7,7 +7,8 @@ import pytest
 
 from bahsic.engine import gaussian, gaussian_groups, groups, scorer_for, threads
 from bahsic.engine.columns import mixed_columns
-from bahsic.engine.families import Discrete, Incomplete, Matrices
+from bahsic.engine.families import Discrete, Incomplete
+from bahsic.engine.known import Matrices
 from bahsic.engine.groups import (
     MAX_TERMS,
     QUICK_ERROR,

@@ -14,81 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.columns import Columns
+from bahsic.engine.known import FunctionSums, Known, Matrices, Parts, known_from_functions
 from bahsic.engine.levels import Levels
-from bahsic.engine.moments import LowRank, Moments
+from bahsic.engine.moments import Moments
 from bahsic.engine.scratch import Scratch
 from bahsic.engine.separable import Expansion, chebyshev_values, even_polynomial
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Parts = tuple[Array, ...]
 Functions = Sequence[NDArray[Any]]  # of shape (c, n_samples) each, in the dtype that the term needs
 
 _EPS = float(np.finfo(np.float64).eps)
 
-
-@dataclass(frozen=True)
-class Known:
-    """What is known of the changes by c features before any product with R.
-
-    Attributes
-    ----------
-    value : ndarray of shape (c,)
-        The part of the change that needs no product: the edges u, and kappa W in all terms.
-    dropped : ndarray of shape (c,)
-        Bound on the terms beyond the leading ones.
-    sizes : ndarray of shape (n_leading, c)
-        Bounds on the sums of magnitudes in each leading term, for the rounding of the products.
-    error : ndarray of shape (c,)
-        Bound on the rounding error of everything else.
-    eigenvalues : ndarray of shape (n_leading, c)
-        The lambda_k of the leading terms.
-    """
-
-    value: Array
-    dropped: Array
-    sizes: Array
-    error: Array
-    eigenvalues: Array
-
-
-@dataclass(frozen=True)
-class Matrices:
-    """M = kappa W + R, as far as it is known without products.
-
-    Attributes
-    ----------
-    sums : ndarray of shape (n_samples,)
-        Row sums of M.
-    magnitudes : ndarray of shape (n_samples,)
-        Bounds on the row sums of abs(R).
-    kappa : float
-    low_rank : LowRank
-        The factors of W, empty where it has none (kappa is zero then).
-    floor : float
-        Relative rounding error of sums over the samples in float64.
-    """
-
-    sums: Array
-    magnitudes: Array
-    kappa: float
-    low_rank: LowRank
-    floor: float
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return len(self.sums)
-
-    @property
-    def total(self) -> float:
-        """Bound on the sum of abs(M)."""
-        return float(self.magnitudes.sum()) + self.kappa * self.low_rank.norm * self.n_samples
-
-    def low_rank_forms(self, projections: Array, diagonals: Array) -> Array:
-        """phi' W phi from Q' phi (..., q) and the sum of phi^2 over the diagonal of Q B Q'."""
-        forms: Array = np.vecdot(projections @ self.low_rank.B, projections) - diagonals
-        return forms
+# Samples at which many functions are evaluated together.
+_SOME_SAMPLES = 1 << 16
 
 
 class Family(Protocol):
@@ -210,23 +149,6 @@ def _looked_up(tables: Array, codes: NDArray[np.int8]) -> Array:
     return np.take_along_axis(tables, codes, axis=1)
 
 
-def known_from_functions(matrices: Matrices, lam: Array, phi: Array, edge: Array, edge_size: Array, lead: int) -> Parts:
-    """What follows from the values of all functions phi (n_terms, c, n_samples), which are overwritten."""
-    projections = phi @ matrices.low_rank.Q
-    np.multiply(phi, phi, out=phi)
-    norms = phi @ np.column_stack([matrices.magnitudes, matrices.low_rank.diagonal])
-    of_W = lam * matrices.low_rank_forms(projections, norms[..., 1])
-    bounds = np.abs(lam) * norms[..., 0]
-    of_W_size = matrices.kappa * np.abs(of_W).sum(axis=0)
-    return (
-        2 * edge + matrices.kappa * of_W.sum(axis=0),
-        bounds[lead:].sum(axis=0),
-        bounds[:lead],
-        matrices.floor * (2 * edge_size + bounds.sum(axis=0) + of_W_size),
-        lam[:lead],
-    )
-
-
 @dataclass(frozen=True)
 class Smooth:
     """Columns of many values, by an expansion of any degree in Chebyshev polynomials."""
@@ -257,12 +179,16 @@ class Smooth:
         """Fill the leading functions of the members ``part`` into ``out``."""
         z = self.data.rows(self.columns[part])
         z /= self.expansion.radius
-        phi, basis = _smooth_functions(self.expansion, z)
-        fill_functions(phi, out)
-        edge = self.expansion.edge @ (basis @ matrices.sums)
+        edge, sums = np.zeros(len(z)), FunctionSums(matrices)
+        for start in range(0, z.shape[1], _SOME_SAMPLES):
+            samples = slice(start, min(start + _SOME_SAMPLES, z.shape[1]))
+            phi, basis = _smooth_functions(self.expansion, z[:, samples])
+            fill_functions(phi, [target[:, samples] for target in out])
+            edge += self.expansion.edge @ (basis @ matrices.sums[samples])
+            sums.add(phi, samples)
         edge_size = self.expansion.edge_bound * np.abs(matrices.sums).max() * np.vecdot(z, z)
-        lam = np.broadcast_to(self.expansion.eigenvalues[:, None], phi.shape[:2])
-        return known_from_functions(matrices, lam, phi, edge, edge_size, self.n_leading)
+        lam = np.broadcast_to(self.expansion.eigenvalues[:, None], (len(self.expansion.eigenvalues), len(z)))
+        return sums.known(lam, edge, edge_size, self.n_leading)
 
     def known(self, parts: Parts, matrices: Matrices) -> Known:
         """What is known of all members."""

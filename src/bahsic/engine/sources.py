@@ -51,8 +51,11 @@ class Mapped(Source):
     chunked = False
 
     def read(self, samples: Range, features: Range) -> NDArray[Any]:
-        part = np.asarray(self._array)[samples]
-        return part[:, features]
+        array = np.asarray(self._array)
+        if isinstance(samples, slice):
+            return array[samples][:, features]
+        # Only the entries that are wanted, not whole rows.
+        return array[samples, features] if isinstance(features, slice) else array[np.ix_(samples, features)]
 
     def __getstate__(self) -> dict[str, Any]:
         state, array = dict(vars(self)), self._array
