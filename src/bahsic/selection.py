@@ -80,7 +80,9 @@ class Search:
         columns = scorer.units.columns(step.subset)
         blocks = KernelBlocks(scorer.columns, columns, step.kernel, self.plan.budget / 4)
         if len(starts) == 1:
-            weights = label_weights(self.problem.labels, "unbiased", self.problem.weights)
+            weights: Any = scorer.weights
+            if weights.statistic != "unbiased":
+                weights = label_weights(self.problem.labels, "unbiased", self.problem.weights)
             return math.sqrt(tiled_variance(blocks, weights, self.plan, self.executor))
         values = block_values(blocks, scorer.weights, starts, self.executor)
         return float(values.std(ddof=1)) / math.sqrt(len(values))
