@@ -35,7 +35,8 @@ def _scale(values: list[float], length: int):  # noqa: ANN202 - a function of fl
     def place(value: float) -> float:
         return (math.log10(value) - low) / (high - low) * length
 
-    place.decades = range(math.ceil(low), math.floor(high) + 1)  # type: ignore[attr-defined]
+    ticks = [digit * 10.0**k for k in range(math.floor(low), math.ceil(high)) for digit in (1, 2, 5)]
+    place.ticks = [tick for tick in ticks if low <= math.log10(tick) <= high]  # type: ignore[attr-defined]
     return place
 
 
@@ -44,10 +45,10 @@ def _panel(case: str, left: int, x, y) -> str:  # noqa: ANN001
     parts = [f'<rect x="{a}" y="{_TOP}" width="{_WIDTH}" height="{_HEIGHT}" fill="none" stroke="#888"/>']
     parts.append(_text(a + _WIDTH / 2, _TOP - 12, f"{case} labels", "middle"))
     parts.append(_text(a + _WIDTH / 2, b + 38, "pairs of samples", "middle"))
-    parts += [_text(a + x(10.0**k), b + 18, f"10^{k}", "middle") for k in x.decades]
-    parts += [_text(a - 6, b - y(10.0**k) + 4, f"{10.0**k:g}", "end") for k in y.decades]
-    parts += [f'<path d="M{a + x(10.0**k):.1f} {b}v-5" stroke="#888"/>' for k in x.decades]
-    parts += [f'<path d="M{a} {b - y(10.0**k):.1f}h5" stroke="#888"/>' for k in y.decades]
+    parts += [_text(a + x(tick), b + 18, f"{tick / 1e6:g}M", "middle") for tick in x.ticks]
+    parts += [_text(a - 6, b - y(tick) + 4, f"{tick:g}", "end") for tick in y.ticks]
+    parts += [f'<path d="M{a + x(tick):.1f} {b}v-5" stroke="#888"/>' for tick in x.ticks]
+    parts += [f'<path d="M{a} {b - y(tick):.1f}h5" stroke="#888"/>' for tick in y.ticks]
     if left == 0:
         parts.append(_text(a, _TOP - 26, "root mean squared error / HSIC", "start"))
     return "\n".join(parts)

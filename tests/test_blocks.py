@@ -12,9 +12,10 @@ import brute_force
 import oracle
 from bahsic import BAHSIC, FOHSIC, hsic, hsic_blocks, hsic_unbiased
 from bahsic.blocks import block_weights, random_blocks
+from bahsic.engine import threads, tile_plan
 from bahsic.engine.columns import Columns
-from bahsic.engine.gram import KernelBlocks
-from bahsic.hsic import estimate_and_variance, label_weights
+from bahsic.engine.gram import KernelBlocks, tiled_variance
+from bahsic.hsic import Matrix, estimate_and_variance, label_weights
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
 from selecting import SELECTORS, drawn, order, same_fit
 
@@ -203,11 +204,13 @@ def test_kernel_values_by_blocks_have_the_same_variance(kernel):
     XT -= XT.mean(axis=1, keepdims=True)
     labels = label_kernel(rng.normal(size=90) + XT[0])
     lazy = KernelBlocks(Columns.plain(XT), np.arange(3), kernel, 100.0)
-    found = estimate_and_variance(lazy, labels)
-    K = kernel.centrable(XT.T)
-    from bahsic.hsic import Matrix
-
-    assert found == pytest.approx(estimate_and_variance(Matrix(K), labels), rel=1e-9, abs=0)
+    for weights in (None, rng.integers(1, 4, 90)):
+        expected = estimate_and_variance(Matrix(kernel.centrable(XT.T)), labels, weights)
+        assert estimate_and_variance(lazy, labels, weights) == pytest.approx(expected, rel=1e-9, abs=0)
+        with threads(1) as executor:
+            W = label_weights(labels, "unbiased", weights)
+            found = tiled_variance(lazy, W, tile_plan(90, 0.2), executor)
+        assert found == pytest.approx(expected[1], rel=1e-8, abs=0)
 
 
 @pytest.mark.parametrize("given", [3, 2.5, "many", True, -1])

@@ -7,7 +7,7 @@ import pytest
 
 from bahsic.engine import gaussian, gaussian_groups, groups, scorer_for, threads
 from bahsic.engine.columns import mixed_columns
-from bahsic.engine.families import Discrete, Incomplete, Matrices
+from bahsic.engine.families import Discrete, Incomplete
 from bahsic.engine.groups import (
     MAX_TERMS,
     QUICK_ERROR,
@@ -18,6 +18,7 @@ from bahsic.engine.groups import (
     expm1_coefficients,
     short_dots,
 )
+from bahsic.engine.known import Matrices
 from bahsic.engine.levels import MAX_CATEGORIES, few_levels
 from bahsic.engine.moments import LowRank
 from bahsic.engine.series import Grouped, group_norms, series_tails

@@ -197,3 +197,15 @@ def test_any_kernel_by_tiles(statistic):
         tiles = selector.fit(X, y).path_
     assert [step.features for step in tiles] == [step.features for step in whole]
     assert [step.hsic for step in tiles] == pytest.approx([step.hsic for step in whole], rel=1e-11, abs=0)
+
+
+@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_standard_errors_by_tiles(statistic, weighted):
+    X, y = drawn(m=60, d=5)
+    weights = np.resize([1, 2, 3], 60) if weighted else None
+    selector = BAHSIC(2, statistic=statistic, standard_errors=True)
+    whole = selector.fit(X, y, sample_weight=weights).path_
+    with sklearn.config_context(working_memory=0.02):
+        tiles = selector.fit(X, y, sample_weight=weights).path_
+    assert [s.standard_error for s in tiles] == pytest.approx([s.standard_error for s in whole], rel=1e-9, abs=0)

@@ -68,7 +68,7 @@ def test_the_bits_are_those_of_a_fit_in_memory(selector, stored, tmp_path):
         {"kernel": Gaussian("median")},
         {"kernel": Gaussian("optimise")},
         {"standardize": False},
-        {"statistic": "biased"},
+        {"statistic": "biased", "standard_errors": True},
         {"feature_groups": [[0, 1], [2, 3, 4]]},
         {"keep": [3]},
         {"block_size": 20, "random_state": 0, "standard_errors": True},

@@ -288,11 +288,16 @@ def estimate_and_variance(K: Gram, L: Gram, sample_weight: Any = None) -> tuple[
     """`hsic_unbiased` and `hsic_variance` in one pass; with weights, those of the repeated sample."""
     weights = label_weights(L, "unbiased", sample_weight)
     products = _row_products(K, L, "unbiased", weights)
-    w = np.ones(len(products)) if weights.sample_weight is None else weights.sample_weight
+    return math.fsum(products), variance_of_products(products, weights.sample_weight)
+
+
+def variance_of_products(products: FloatArray, sample_weight: FloatArray | None = None) -> float:
+    """`hsic_variance` from the sums over j of U-centred K_ij times W_ij, for each i."""
+    w = np.ones(len(products)) if sample_weight is None else sample_weight
     m = float(w.sum())
     # Each copy of a sample has its share; less a constant, and with the factor 1 / (m (m - 3)) of W.
     h = m * (m - 2) / (2 * (m - 1)) * products / w
-    return math.fsum(products), 16 / m * float(np.average(np.square(h - np.average(h, weights=w)), weights=w))
+    return 16 / m * float(np.average(np.square(h - np.average(h, weights=w)), weights=w))
 
 
 def _matrices(K: Any, L: Any) -> tuple[Matrix, Matrix]:
@@ -335,4 +340,5 @@ __all__ = [
     "hsic_variance",
     "hsic_weights",
     "label_weights",
+    "variance_of_products",
 ]

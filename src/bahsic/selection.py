@@ -21,9 +21,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bahsic.checkpoint import Checkpoint, fingerprint
 from bahsic.engine import Columns, Executor, Plan, Scorer, scorer_for, tile_plan
 from bahsic.engine.cluster import client_address, executor_for
-from bahsic.engine.gram import KernelBlocks, block_values
+from bahsic.engine.gram import KernelBlocks, block_values, tiled_variance
 from bahsic.engine.sources import is_dask_array, source_of
-from bahsic.hsic import estimate_and_variance
+from bahsic.hsic import Matrix, estimate_and_variance, label_weights
 from bahsic.kernels import Kernel
 from bahsic.notebook import NotebookMixin
 from bahsic.path import PathStep, reason, within_one_standard_error
@@ -74,14 +74,19 @@ class Search:
 
     def standard_error(self, step: Step) -> float:
         """That of the HSIC of a subset: by the spread over blocks where there are some, else equation varHSIC."""
-        starts, scorer = self.problem.starts, self.scorer
-        if len(starts) > 1:
-            K = KernelBlocks(scorer.columns, scorer.units.columns(step.subset), step.kernel, self.plan.budget / 4)
-            values = block_values(K, scorer.weights, starts, self.executor)
-            return float(values.std(ddof=1)) / math.sqrt(len(values))
-        most = 8 * scorer.columns.n_samples**2 if self.plan.keep else 0
-        gram = scorer.gram(step.subset, step.kernel, most)
-        return math.sqrt(estimate_and_variance(gram, self.problem.labels, scorer.weights.sample_weight)[1])
+        scorer, starts = self.scorer, self.problem.starts
+        if self.plan.keep and len(starts) == 1:
+            K = Matrix(scorer.gram(step.subset, step.kernel))
+            return math.sqrt(estimate_and_variance(K, self.problem.labels, self.problem.weights)[1])
+        columns = scorer.units.columns(step.subset)
+        blocks = KernelBlocks(scorer.columns, columns, step.kernel, self.plan.budget / 4)
+        if len(starts) == 1:
+            weights: Any = scorer.weights
+            if weights.statistic != "unbiased":
+                weights = label_weights(self.problem.labels, "unbiased", self.problem.weights)
+            return math.sqrt(tiled_variance(blocks, weights, self.plan, self.executor))
+        values = block_values(blocks, scorer.weights, starts, self.executor)
+        return float(values.std(ddof=1)) / math.sqrt(len(values))
 
 
 class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator):

@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.columns import Columns
-from bahsic.hsic import Weights
+from bahsic.hsic import Gram, Weights
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
-def diagonal(weights: Weights) -> Array:
-    """The diagonal of W."""
-    m = len(weights)
+def diagonal(matrix: Gram) -> Array:
+    """The diagonal of W, or of any matrix that is read by blocks."""
+    m = len(matrix)
     parts = [slice(start, min(start + 64, m)) for start in range(0, m, 64)]
-    return np.concatenate([np.diagonal(weights.block(part, part)) for part in parts])
+    return np.concatenate([np.diagonal(matrix.block(part, part)) for part in parts])
 
 
 class Diagonal:

@@ -8,93 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.columns import Columns
+from bahsic.engine.known import FunctionSums, Known, Matrices, Parts, known_from_functions
 from bahsic.engine.levels import Levels
-from bahsic.engine.moments import LowRank, Moments
+from bahsic.engine.moments import Moments
 from bahsic.engine.scratch import Scratch
 from bahsic.engine.separable import Expansion, chebyshev_values, even_polynomial
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Parts = tuple[Array, ...]
 Functions = Sequence[NDArray[Any]]  # of shape (c, n_samples) each, in the dtype that the term needs
 
 _EPS = float(np.finfo(np.float64).eps)
 
-_ALL = slice(None)
-
-# Samples for which all functions of an expansion are evaluated at a time.
-_SAMPLES = 1 << 16
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is known of the changes by c features before any product with R.
-
-    Attributes
-    ----------
-    value : ndarray of shape (c,)
-        The part of the change that needs no product: the edges u, and kappa W in all terms.
-    dropped : ndarray of shape (c,)
-        Bound on the terms beyond the leading ones.
-    sizes : ndarray of shape (n_leading, c)
-        Bounds on the sums of magnitudes in each leading term, for the rounding of the products.
-    error : ndarray of shape (c,)
-        Bound on the rounding error of everything else.
-    eigenvalues : ndarray of shape (n_leading, c)
-        The lambda_k of the leading terms.
-    """
-
-    value: Array
-    dropped: Array
-    sizes: Array
-    error: Array
-    eigenvalues: Array
-
-
-@dataclass(frozen=True)
-class Matrices:
-    """M = kappa W + R, as far as it is known without products.
-
-    Attributes
-    ----------
-    sums : ndarray of shape (n_samples,)
-        Row sums of M.
-    magnitudes : ndarray of shape (n_samples,)
-        Bounds on the row sums of abs(R).
-    kappa : float
-    low_rank : LowRank
-        The factors of W, empty where it has none (kappa is zero then).
-    floor : float
-        Relative rounding error of sums over the samples in float64.
-    """
-
-    sums: Array
-    magnitudes: Array
-    kappa: float
-    low_rank: LowRank
-    floor: float
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return len(self.sums)
-
-    @property
-    def total(self) -> float:
-        """Bound on the sum of abs(M)."""
-        return float(self.magnitudes.sum()) + self.kappa * self.low_rank.norm * self.n_samples
-
-    def low_rank_forms(self, projections: Array, diagonals: Array) -> Array:
-        """phi' W phi from Q' phi (..., q) and the sum of phi^2 over the diagonal of Q B Q'."""
-        forms: Array = np.vecdot(projections @ self.low_rank.B, projections) - diagonals
-        return forms
+# Samples at which many functions are evaluated together.
+_SOME_SAMPLES = 1 << 16
 
 
 class Family(Protocol):
@@ -216,35 +149,6 @@ def _looked_up(tables: Array, codes: NDArray[np.int8]) -> Array:
     return np.take_along_axis(tables, codes, axis=1)
 
 
-def known_from_functions(matrices: Matrices, lam: Array, phi: Array, edge: Array, edge_size: Array, lead: int) -> Parts:
-    """What follows from the values of all functions phi (n_terms, c, n_samples), which are overwritten."""
-    return _known_from_sums(matrices, lam, *_function_sums(matrices, phi, _ALL), edge, edge_size, lead)
-
-
-def _function_sums(matrices: Matrices, phi: Array, samples: slice) -> tuple[Array, Array]:
-    """Sums over some samples of functions phi times Q, and of their squares; phi is overwritten."""
-    low_rank = matrices.low_rank
-    projections = phi @ low_rank.Q[samples]
-    np.multiply(phi, phi, out=phi)
-    return projections, phi @ np.column_stack([matrices.magnitudes[samples], low_rank.diagonal[samples]])
-
-
-def _known_from_sums(
-    matrices: Matrices, lam: Array, projections: Array, norms: Array, edge: Array, edge_size: Array, lead: int
-) -> Parts:
-    """What follows from the sums over all samples."""
-    of_W = lam * matrices.low_rank_forms(projections, norms[..., 1])
-    bounds = np.abs(lam) * norms[..., 0]
-    of_W_size = matrices.kappa * np.abs(of_W).sum(axis=0)
-    return (
-        2 * edge + matrices.kappa * of_W.sum(axis=0),
-        bounds[lead:].sum(axis=0),
-        bounds[:lead],
-        matrices.floor * (2 * edge_size + bounds.sum(axis=0) + of_W_size),
-        lam[:lead],
-    )
-
-
 @dataclass(frozen=True)
 class Smooth:
     """Columns of many values, by an expansion of any degree in Chebyshev polynomials."""
@@ -275,23 +179,16 @@ class Smooth:
         """Fill the leading functions of the members ``part`` into ``out``."""
         z = self.data.rows(self.columns[part])
         z /= self.expansion.radius
-        # Values of all polynomials and functions are made for some samples at a time: they are many.
-        sums = [
-            self._evaluated(z[:, start : start + _SAMPLES], start, out, matrices)
-            for start in range(0, z.shape[1], _SAMPLES)
-        ]
-        edges, projections, norms = (reduce(np.add, parts) for parts in zip(*sums, strict=True))
+        edge, sums = np.zeros(len(z)), FunctionSums(matrices)
+        for start in range(0, z.shape[1], _SOME_SAMPLES):
+            samples = slice(start, min(start + _SOME_SAMPLES, z.shape[1]))
+            phi, basis = _smooth_functions(self.expansion, z[:, samples])
+            fill_functions(phi, [target[:, samples] for target in out])
+            edge += self.expansion.edge @ (basis @ matrices.sums[samples])
+            sums.add(phi, samples)
         edge_size = self.expansion.edge_bound * np.abs(matrices.sums).max() * np.vecdot(z, z)
-        lam = np.broadcast_to(self.expansion.eigenvalues[:, None], norms.shape[:2])
-        edge = self.expansion.edge @ edges
-        return _known_from_sums(matrices, lam, projections, norms, edge, edge_size, self.n_leading)
-
-    def _evaluated(self, z: Array, start: int, out: Functions, matrices: Matrices) -> Parts:
-        """Sums over the samples from ``start`` on, whose leading functions are filled in."""
-        samples = slice(start, start + z.shape[1])
-        phi, basis = _smooth_functions(self.expansion, z)
-        fill_functions(phi, [array[:, samples] for array in out])
-        return (basis @ matrices.sums[samples], *_function_sums(matrices, phi, samples))
+        lam = np.broadcast_to(self.expansion.eigenvalues[:, None], (len(self.expansion.eigenvalues), len(z)))
+        return sums.known(lam, edge, edge_size, self.n_leading)
 
     def known(self, parts: Parts, matrices: Matrices) -> Known:
         """What is known of all members."""

@@ -21,18 +21,11 @@ from numpy.typing import NDArray
 
 from bahsic.engine.columns import contributions
 from bahsic.engine.executor import Sums, map_sum
-from bahsic.engine.families import (
-    Discrete,
-    Family,
-    Incomplete,
-    Known,
-    Matrices,
-    Polynomial,
-    Smooth,
-)
+from bahsic.engine.families import Discrete, Family, Incomplete, Polynomial, Smooth
 from bahsic.engine.gaussian_groups import GroupChanges
 from bahsic.engine.groups import Units
 from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.known import Known, Matrices
 from bahsic.engine.plan import PANEL_HEIGHT
 from bahsic.engine.rest import Form, Rest
 from bahsic.engine.separable import expansion, is_expandable

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.executor import Executor
-from bahsic.engine.families import Family, Matrices
+from bahsic.engine.families import Family
 from bahsic.engine.groups import MAX_TERMS, QUICK_ERROR, QUICK_LARGEST, SHORT, batches, quick_changes, scores_by_pairs
 from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.known import Matrices
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.series import Grouped, group_norms, series_tails
 from bahsic.engine.setting import GaussianSetting

@@ -40,9 +40,8 @@ _FIRST_SPREAD = 0.01
 # Binary exponents of data that are used as they are; standardised data have small ones.
 _USUAL_EXPONENT = 20
 
-# Features whose moments are made at a time, and their entries.
-_CHUNK = 64
-_ENTRIES = 1 << 22
+# Features whose moments are made at a time, and entries of them.
+_CHUNK, _CHUNK_ENTRIES = 64, 1 << 21
 
 
 class GaussianScorer(Scorer):
@@ -176,14 +175,13 @@ def _moments(columns: Columns, levels: tuple[Levels, ...], low_rank: LowRank, ex
         many[group.columns] = False
     features = np.flatnonzero(many)
     moments = Moments.empty(features, columns.ranges[features], _MOMENT_DEGREE, low_rank.Q.shape[1])
-
-    size = max(1, min(_CHUNK, _ENTRIES // columns.n_samples))
+    chunk = max(1, min(_CHUNK, _CHUNK_ENTRIES // columns.n_samples))
 
     def fill(start: int) -> None:
-        part = slice(start, min(start + size, len(features)))
+        part = slice(start, min(start + chunk, len(features)))
         moments.fill(part, columns.rows(features[part]), low_rank)
 
-    executor.map(fill, range(0, len(features), size))
+    executor.map(fill, range(0, len(features), chunk))
     return moments
 
 

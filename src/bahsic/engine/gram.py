@@ -1,4 +1,4 @@
-"""Kernel values of all samples by blocks, never all at once; and HSIC of each block of samples."""
+"""Kernel values of all samples by blocks, never all at once: the variance of HSIC, and HSIC of blocks of samples."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.columns import Columns
-from bahsic.engine.executor import Executor
-from bahsic.engine.plan import Tile
-from bahsic.engine.tile import AbsoluteDistances, SquaredDistances
+from bahsic.engine.diagonal import diagonal
+from bahsic.engine.executor import Executor, Placed, Sums, map_sum
+from bahsic.engine.plan import Plan, Tile
+from bahsic.engine.tile import AbsoluteDistances, SquaredDistances, row_sums, upper
+from bahsic.hsic import variance_of_products
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 from bahsic.weights import Weights
@@ -61,6 +63,34 @@ class KernelBlocks:
             D[same - rows.start, same - cols.start] = 0.0  # a distance is a root, which magnifies rounding errors
         kernel: Any = self._kernel
         return np.asarray(kernel.deviation(D, out=D) if self._flat else kernel.link(D, out=D))
+
+
+def tiled_variance(K: KernelBlocks, weights: Weights, plan: Plan, executor: Executor) -> float:
+    """`bahsic.hsic_variance` of kernel values that are made tile by tile, twice; W is that of the unbiased estimate."""
+    m, tiles, given = len(K), plan.tiles, weights.sample_weight
+    w = np.ones(m) if given is None else given
+
+    def sums(index: int) -> Sums:
+        tile = tiles[index]
+        G = upper(K.block(tile.rows, tile.cols), tile)
+        return Placed(tile.start, G @ w[tile.cols]), Placed(tile.first, w[tile.rows] @ G)
+
+    own = None if given is None else diagonal(K)
+    row_total = np.sum(map_sum(executor, sums, range(len(tiles)), m), axis=0)
+    row_total += 0.0 if own is None else (w - 1) * own
+    n = float(w.sum())
+    shift = row_total / (n - 2) - float(w @ row_total) / (2 * (n - 1) * (n - 2))
+
+    def products(index: int) -> Sums:
+        tile = tiles[index]
+        P = K.block(tile.rows, tile.cols)
+        P -= shift[tile.rows, None] + shift[tile.cols]
+        P *= weights.block(tile.rows, tile.cols)
+        return row_sums(upper(P, tile), tile)
+
+    found = np.sum(map_sum(executor, products, range(len(tiles)), m), axis=0)
+    found += 0.0 if own is None else (own - 2 * shift) * diagonal(weights)
+    return variance_of_products(found, given)
 
 
 def block_values(K: KernelBlocks, weights: Weights, starts: Sequence[int], executor: Executor) -> Array:

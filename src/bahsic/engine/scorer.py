@@ -14,13 +14,12 @@ from sklearn.base import clone
 
 from bahsic.blocks import RULE_SAMPLES, BlockWeights
 from bahsic.engine.columns import Columns
-from bahsic.engine.gram import KernelBlocks
 from bahsic.engine.groups import Units
 from bahsic.engine.intervals import Intervals, Stage, leading
 from bahsic.engine.plan import Tile
 from bahsic.engine.stored_rows import StoredRows
 from bahsic.engine.tile import AbsoluteDistances, SquaredDistances
-from bahsic.hsic import Gram, Matrix, Weights
+from bahsic.hsic import Weights
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel, is_number
 
@@ -96,12 +95,9 @@ class Scorer(ABC):
         resolved: Kernel = _resolved_on(self._kernel, columns, reference, W, weights.sample_weight)
         return resolved
 
-    def gram(self, subset: Indices, kernel: Kernel, most: float) -> Gram:
-        """The kernel values of all samples on the columns of some units, centrable; in memory of so many bytes."""
-        features = self.units.columns(subset)
-        if 8 * self.columns.n_samples**2 <= most:
-            return Matrix(kernel_values(self.columns, features, kernel))
-        return KernelBlocks(self.columns, features, kernel, most / 4)
+    def gram(self, subset: Indices, kernel: Kernel) -> Array:
+        """The kernel values of all samples on the columns of some units, centrable."""
+        return kernel_values(self.columns, self.units.columns(subset), kernel)
 
     def state(self) -> dict[str, Any]:
         """What else than the subset the next round depends on, to the last bit, as plain data."""

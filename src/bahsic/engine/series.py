@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.columns import Columns
-from bahsic.engine.families import Functions, Known, Matrices, Parts, fill_functions, known_from_functions
+from bahsic.engine.families import Functions, fill_functions
+from bahsic.engine.known import Known, Matrices, Parts, known_from_functions
 from bahsic.engine.scratch import Scratch
 
 Array = NDArray[np.float64]

@@ -52,11 +52,10 @@ class Mapped(Source):
 
     def read(self, samples: Range, features: Range) -> NDArray[Any]:
         array = np.asarray(self._array)
-        # An index copies whole rows or columns: the smaller of the two comes first.
-        n_samples, n_features = (_count(chosen, n) for chosen, n in zip((samples, features), self.shape, strict=True))
-        if isinstance(samples, slice) or n_samples * self.shape[1] <= n_features * self.shape[0]:
+        if isinstance(samples, slice):
             return array[samples][:, features]
-        return array[:, features][samples]
+        # Only the entries that are wanted, not whole rows.
+        return array[samples, features] if isinstance(features, slice) else array[np.ix_(samples, features)]
 
     def __getstate__(self) -> dict[str, Any]:
         state, array = dict(vars(self)), self._array
@@ -70,10 +69,6 @@ class Mapped(Source):
         if isinstance(self._array, tuple):
             path, dtype, offset, shape, order = self._array
             self._array = np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape, order=order)
-
-
-def _count(chosen: Range, n: int) -> int:
-    return len(range(*chosen.indices(n))) if isinstance(chosen, slice) else len(chosen)
 
 
 class Zarr(Source):
