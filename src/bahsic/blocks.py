@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
@@ -143,8 +145,8 @@ def _within(side: slice, start: int, size: int) -> tuple[slice, slice]:
     return slice(low - start, high - start), slice(low - side.start, high - side.start)
 
 
-def block_weights(labels: LabelKernel, starts: Sequence[int]) -> BlockWeights:
-    """W of the mean of the unbiased HSIC over blocks of labels that begin at ``starts``.
+def block_weights(labels: LabelKernel, starts: Sequence[int], each: Any = map) -> BlockWeights:
+    """W of the mean of the unbiased HSIC over blocks of labels from ``starts`` on; ``each`` as in `label_weights`.
 
     Examples
     --------
@@ -154,7 +156,10 @@ def block_weights(labels: LabelKernel, starts: Sequence[int]) -> BlockWeights:
     array([[-0.005208, -0.005208,  0.      ,  0.      ],
            [-0.005208, -0.005208,  0.      ,  0.      ]])
     """
-    ends = [*starts[1:], len(labels)]
-    alone = [label_weights(labels.of_samples(np.arange(start, end))) for start, end in zip(starts, ends, strict=True)]
+    alone = list(each(partial(_weights_of, labels), pairwise([*starts, len(labels)])))
     parts = tuple(replace(part, scale=part.scale / len(alone)) for part in alone)
     return BlockWeights(parts, tuple(starts), labels)
+
+
+def _weights_of(labels: LabelKernel, block: tuple[int, int]) -> CentredWeights:
+    return label_weights(labels.of_samples(np.arange(*block)))

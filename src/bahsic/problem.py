@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing, check_array
 
 from bahsic.blocks import block_weights, random_blocks
 from bahsic.engine.columns import Columns, check_mixture, mixed_columns
+from bahsic.engine.executor import Executor
 from bahsic.engine.plan import BYTES
 from bahsic.engine.sources import Source, check_entries, source_of
 from bahsic.hsic import Weights, label_weights
@@ -64,11 +65,11 @@ class Problem:
             order=self.order,
         )
 
-    def label_weights(self, statistic: Any) -> Weights:
+    def label_weights(self, statistic: Any, executor: Executor) -> Weights:
         """W of the labels."""
         if len(self.starts) > 1:
-            return block_weights(self.labels, self.starts)
-        return label_weights(self.labels, statistic, self.weights)
+            return block_weights(self.labels, self.starts, executor.stream)
+        return label_weights(self.labels, statistic, self.weights, executor.stream)
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,7 +83,7 @@ class Search:
         if len(starts) == 1:
             weights: Any = scorer.weights
             if weights.statistic != "unbiased":
-                weights = label_weights(self.problem.labels, "unbiased", self.problem.weights)
+                weights = label_weights(self.problem.labels, "unbiased", self.problem.weights, self.executor.stream)
             return math.sqrt(tiled_variance(blocks, weights, self.plan, self.executor))
         values = block_values(blocks, scorer.weights, starts, self.executor)
         return float(values.std(ddof=1)) / math.sqrt(len(values))
@@ -162,9 +162,9 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         units = feature_units(self.feature_groups, self.keep, problem.table, constant)
         number = checked_number(self.n_features_to_select, units)
         self._report_excess(units)
-        weights = problem.label_weights(self.statistic)
         plan = tile_plan(columns.n_samples, starts=problem.starts)
         with executor_for(self.executor, X, self.n_jobs, columns.n_samples) as executor:
+            weights = problem.label_weights(self.statistic, executor)
             scorer = scorer_for(columns, problem.kernel, weights, executor, plan, units.groups)
             path = self._path(Search(problem, scorer, units, plan, executor), number, X, y)
             order = self._order(scorer, units, path)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -15,6 +16,9 @@ from bahsic.kernels.rows import Array, FloatArray, as_weights, row_blocks
 Indices = NDArray[np.intp]
 
 Statistic = Literal["unbiased", "biased"]
+
+# What `map` does, perhaps by several workers.
+Map = Callable[[Callable[[slice], FloatArray], Iterable[slice]], Iterable[FloatArray]]
 
 _FEWEST_SAMPLES = {"unbiased": 4, "biased": 2}
 
@@ -130,7 +134,9 @@ class CentredWeights:
         return label_weights(labels.of_samples(samples), self.statistic, None if w is None else w[samples])
 
 
-def label_weights(labels: Gram, statistic: Statistic = "unbiased", sample_weight: Any = None) -> CentredWeights:
+def label_weights(
+    labels: Gram, statistic: Statistic = "unbiased", sample_weight: Any = None, each: Map = map
+) -> CentredWeights:
     """W of labels whose kernel is evaluated by blocks, see `hsic_weights`.
 
     Parameters
@@ -139,6 +145,8 @@ def label_weights(labels: Gram, statistic: Statistic = "unbiased", sample_weight
     statistic : {"unbiased", "biased"}
     sample_weight : array-like of shape (m,), optional
         How many times each sample counts.
+    each : callable, default=map
+        Applies a function to ranges of samples, perhaps by several workers.
 
     Returns
     -------
@@ -157,7 +165,7 @@ def label_weights(labels: Gram, statistic: Statistic = "unbiased", sample_weight
     m = float(len(labels) if w is None else w.sum())
     _check_statistic(statistic, m, weighted=w is not None)
     scale = 1 / (m * (m - 3)) if statistic == "unbiased" else 1 / (m - 1) ** 2
-    return CentredWeights(centred(labels, statistic, w), statistic, w, scale)
+    return CentredWeights(centred(labels, statistic, w, each), statistic, w, scale)
 
 
 @contextmanager
@@ -171,12 +179,12 @@ def overflow_reported() -> Iterator[None]:
 
 
 @overflow_reported()
-def centred(gram: Gram, statistic: Statistic, w: FloatArray | None = None) -> Centred:
+def centred(gram: Gram, statistic: Statistic, w: FloatArray | None = None, each: Map = map) -> Centred:
     """A matrix with its row means taken off, see `Centred`; w are frequencies of the samples."""
     m = len(gram)
     ones_or_w = np.ones(m) if w is None else w
     reference = _typical_entry(gram)
-    sums = np.concatenate([_row_sums(gram, reference, rows, statistic, ones_or_w) for rows in row_blocks(m)])
+    sums = np.concatenate(list(each(partial(_row_sums, gram, reference, statistic, ones_or_w), row_blocks(m))))
     n, total = float(ones_or_w.sum()), float(ones_or_w @ sums)
     if statistic == "unbiased":
         return Centred(gram, reference, sums / (n - 2) - total / (2 * (n - 1) * (n - 2)))
@@ -189,7 +197,8 @@ def _typical_entry(gram: Gram) -> float:
     return float(np.clip(entries.mean(dtype=np.float64), entries.min(), entries.max()))
 
 
-def _row_sums(gram: Gram, reference: float, rows: slice, statistic: Statistic, w: FloatArray) -> FloatArray:
+@overflow_reported()  # here too: a worker has its own settings
+def _row_sums(gram: Gram, reference: float, statistic: Statistic, w: FloatArray, rows: slice) -> FloatArray:
     """Sums over j of w_j G_ij; unbiased, over the other samples: w_i - 1 copies of sample i remain."""
     everything = slice(0, len(gram))
     G = np.subtract(gram.block(rows, everything), reference, dtype=np.float64)
