@@ -79,7 +79,7 @@ def test_memory_mapped_by_the_grid_search(tmp_path):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_label_kernels_that_exceed_the_range_are_told_of_by_every_thread(n_jobs):
-    X, _ = drawn(m=1500, d=3)
-    y = np.append(np.zeros(1000), np.full(500, 1e160))
+    X, _ = drawn(m=1500, d=6)
+    y = np.append(np.zeros(1000), np.full(500, 1e154))
     with pytest.raises(ValueError, match="too large"):
         BAHSIC(1, target_kernel="linear", n_jobs=n_jobs).fit(X, y)
