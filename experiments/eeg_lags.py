@@ -49,7 +49,8 @@ def lag_covariances(X: Array, n_lags: int = 1) -> Array:
         lags[:, lag] = X[..., lag:] @ X[..., : n_samples - lag].transpose(0, 2, 1)
     lags /= np.trace(lags[:, :1], axis1=2, axis2=3)[..., None, None]
     white = np.trace(lags, axis1=2, axis2=3)[..., None, None] / n_channels * np.eye(n_channels)
-    return (1 - SHRINKAGE) * lags + SHRINKAGE * white
+    shrunk: Array = (1 - SHRINKAGE) * lags + SHRINKAGE * white
+    return shrunk
 
 
 def delayed(lags: Array, delay: int) -> Array:
@@ -82,7 +83,8 @@ def filtered(both: Array, taps: Array) -> Array:
     taps : ndarray of shape (n_taps,)
         The b.
     """
-    return np.einsum("t,...tij->...ij", autocorrelation(taps), both)
+    summed: Array = np.einsum("t,...tij->...ij", autocorrelation(taps), both)
+    return summed
 
 
 def autocorrelation(taps: Array) -> Array:

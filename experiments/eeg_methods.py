@@ -104,11 +104,11 @@ def _chosen(
 
 
 def _predicted(X: Array, y: Labels, X_test: Array) -> Labels:
-    found: Labels = _machine().fit(X, y).predict(X_test)
+    found: Labels = machine().fit(X, y).predict(X_test)
     return found
 
 
-def _machine() -> Any:
+def machine() -> Any:
     """Log-variances of the six most extreme common spatial patterns of covariances, and a linear SVM."""
     try:
         from pyriemann.spatialfilters import CSP

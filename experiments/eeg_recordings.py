@@ -111,7 +111,7 @@ def _window(cue: float, sfreq: float, n_samples: int) -> slice:
     first = round(cue + START * sfreq)
     last = first + round((STOP - START) * sfreq)
     if first < 0 or last > n_samples:
-        raise ValueError(f"samples {first} to {last} of {n_samples} are asked for; accepted: cues with {STOP:g} s after")
+        raise ValueError(f"a trial has samples {first} to {last} of {n_samples}; accepted: {STOP:g} s after each cue")
     return slice(first, last)
 
 
