@@ -55,12 +55,11 @@ def subjects(rows: list[Row]) -> list[str]:
 
 
 def by_method(rows: list[Row]) -> Errors:
-    """Errors of all folds, in the order of repeats and folds."""
-    found: dict[tuple[str, str], dict[tuple[int, int], float]] = {}
+    """Errors of all folds."""
+    found: dict[tuple[str, str], list[float]] = {}
     for row in rows:
-        place = (int(row["repeat"]), int(row["fold"]))
-        found.setdefault((row["subject"], row["method"]), {})[place] = float(row["error"])
-    return {key: np.array([values[place] for place in sorted(values)]) for key, values in found.items()}
+        found.setdefault((row["subject"], row["method"]), []).append(float(row["error"]))
+    return {key: np.array(values) for key, values in found.items()}
 
 
 def differences(rows: list[Row], baseline: str = "csp") -> str:

@@ -60,8 +60,9 @@ def test_mean_is_over_subjects_that_all_methods_have(rows):
 def test_differences_are_of_the_same_repeats(rows):
     found = {line[0]: line[1:] for line in lines(eeg_table.differences(rows))}
     assert found["S007"] == ["+0.0 ± 0.0", "+0.0 ± 0.0", "-5.0 ± 0.0", f"+10.0 ± {np.std([15, 5], ddof=1):.1f}"]
-    without = [row for row in rows if (row["subject"], row["method"], row["repeat"]) != ("S007", "csp", "1")]
-    assert lines(eeg_table.differences(without))[0][1] == ""  # one repeat has no deviation
+    for method in ("csp", "cssp"):
+        without = [row for row in rows if (row["subject"], row["method"], row["repeat"]) != ("S007", method, "1")]
+        assert lines(eeg_table.differences(without))[0][1] == ""  # one repeat has no deviation
 
 
 def test_finding_says_which_is_better(rows):
@@ -126,6 +127,19 @@ def test_command_writes_both_pages_and_checks_both(tmp_path, capsys):
     (tmp_path / "eeg_experiment.md").write_text("old", encoding="utf-8")
     assert main([*arguments, "--check"]) == 1
     assert "eeg_experiment.md is out of date" in capsys.readouterr().out
+
+
+def test_quick_grid(tmp_path, capfd):
+    pytest.importorskip("pyriemann")
+    (tmp_path / "bci").mkdir()
+    X = np.random.default_rng(0).integers(-99, 99, (24, 3, 450)).astype(np.int16)
+    np.savez(tmp_path / "bci" / "S042.npz", X=X, y=np.arange(24) % 2, scale=0.25, sfreq=100.0, tmin=-0.5)
+    arguments = ["run", "eeg", "--quick", "--data", str(tmp_path), "--results", str(tmp_path)]
+    assert main(arguments) == 0
+    assert "eeg: 5 of 5 cells" in capfd.readouterr().err
+    found = eeg.EXPERIMENT.store(tmp_path).read()
+    assert [(row["method"], row["fold"]) for row in found] == [(method, fold) for method in METHODS for fold in "01"]
+    assert all(row["detail"] and float(row["seconds"]) > 0 and 0 <= float(row["error"]) <= 100 for row in found)
 
 
 def test_command_prints_the_table(rows, tmp_path, capsys):
