@@ -50,10 +50,15 @@ def _figure(options: argparse.Namespace) -> int:
 
 
 def _page(options: argparse.Namespace) -> int:
-    from experiments.page import page
+    from experiments import eeg_page, page
 
-    text, path = page(options.results), options.output / "experiments.md"
-    if options.check:
+    texts = {"experiments.md": page.page(options.results), "eeg_experiment.md": eeg_page.page(options.results)}
+    return max([_written(options.output / name, text, check=options.check) for name, text in texts.items()])
+
+
+def _written(path: Path, text: str, *, check: bool) -> int:
+    """Write a page, or only say whether it is up to date; 1 where it is not."""
+    if check:
         current = path.exists() and path.read_text(encoding="utf-8") == text
         print(f"{path} is {'up to date' if current else 'out of date: python -m experiments page'}")
         return int(not current)

@@ -23,7 +23,8 @@ _NEAR = 2.0  # standard errors of the difference
 
 def page(results: Path) -> str:
     """The page as Markdown, from the files of rows in a folder."""
-    rows = {name: experiment_named(name).store(results).read() for name in NAMES}
+    names_here = [name for name in NAMES if name != "eeg"]  # which has a page of its own
+    rows = {name: experiment_named(name).store(results).read() for name in names_here}
     ours, smooth = summaries(rows["real"]), summaries(judged_by(MEAN_LOSS, rows["machines"]))
     parts = {
         "progress": _progress(rows, results),

@@ -1,0 +1,83 @@
+"""The paper's third experiment: errors of a brain-computer interface after selecting frequencies."""
+
+import time
+import zlib
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.data import data_folder
+from experiments.eeg_methods import METHODS, Trials, machine
+from experiments.eeg_recordings import Labels, load, others
+from experiments.frame import Cell, Experiment
+from experiments.rows import Row
+
+SUBJECTS = ("S094", "S007", "S042", "S029", "S056", "S048")
+N_REPEATS = 50
+
+
+def grid(quick: bool, results: Path) -> list[Cell]:
+    """Every subject, method and repeat; the first repeats of all come first.
+
+    Beside the six subjects there are those of other files in the folder bci of $BAHSIC_DATA or ../shared/data.
+    """
+    if quick:
+        return _cells(SUBJECTS[2:3], 1)
+    return _cells((*SUBJECTS, *others(data_folder())), N_REPEATS)
+
+
+def _cells(subjects: tuple[str, ...], n_repeats: int) -> list[Cell]:
+    return [
+        {"subject": subject, "method": method, "repeat": repeat}
+        for repeat in range(n_repeats)
+        for subject in subjects
+        for method in METHODS
+    ]
+
+
+def rows(cell: Cell, folder: Path | None) -> list[Row]:
+    """Errors in percent in each half of the trials, after training on the other half."""
+    data, method = load(cell["subject"], folder), METHODS[cell["method"]]
+    machine()  # so that no import is measured
+    found = []
+    for fold, (train, test) in enumerate(halves(data.y, cell["subject"], cell["repeat"])):
+        trials = Trials(data.X[train], data.y[train], data.X[test], data.sfreq)
+        start = time.process_time()
+        decoded = method(trials)
+        seconds = time.process_time() - start
+        error = 100 * np.mean(decoded.y != data.y[test])
+        found.append({"fold": fold, "error": f"{error:.4f}", "seconds": f"{seconds:.3f}", "detail": decoded.detail})
+    return found
+
+
+def halves(y: Labels, subject: str, repeat: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Training and test trials of two folds with the same share of each class; the same ones for all methods."""
+    from sklearn.model_selection import StratifiedKFold
+
+    seed = zlib.crc32(f"{subject} {repeat}".encode())
+    return list(StratifiedKFold(2, shuffle=True, random_state=seed).split(y, y))
+
+
+def _table(rows: list[Row]) -> str:
+    from experiments.eeg_table import errors
+
+    return errors(rows)
+
+
+def _figure(rows: list[Row], folder: Path) -> list[Path]:
+    from experiments.eeg_figure import bands_figure
+
+    return bands_figure(SUBJECTS, data_folder(), folder)
+
+
+EXPERIMENT = Experiment(
+    name="eeg",
+    keys=("subject", "method", "repeat"),
+    columns=("subject", "method", "repeat", "fold", "error", "seconds", "detail"),
+    grid=grid,
+    rows=rows,
+    table=_table,
+    figure=_figure,
+    repeats=("repeat",),
+)

@@ -1,0 +1,26 @@
+"""The page of the brain-computer interface: every number of a result comes from rows, the words are in page_eeg.md."""
+
+from pathlib import Path
+
+from experiments import eeg_table
+from experiments.eeg import EXPERIMENT, N_REPEATS, SUBJECTS
+from experiments.eeg_methods import METHODS
+
+_TEMPLATE = Path(__file__).with_name("page_eeg.md")
+
+
+def page(results: Path) -> str:
+    """The page as Markdown, from the file of rows in a folder."""
+    rows = EXPERIMENT.store(results).read()
+    cells = {(row["subject"], row["method"], row["repeat"]) for row in rows if row["subject"] in SUBJECTS}
+    parts = {
+        "n_there": len(cells),
+        "n_cells": len(SUBJECTS) * len(METHODS) * N_REPEATS,
+        "errors": eeg_table.errors(rows),
+        "differences": eeg_table.differences(rows),
+        "paper": eeg_table.of_paper(),
+        "finding": eeg_table.finding(rows),
+        "rhythms": eeg_table.rhythms(rows),
+        "seconds": eeg_table.seconds(rows),
+    }
+    return _TEMPLATE.read_text(encoding="utf-8").format_map(parts)

@@ -1,0 +1,309 @@
+"""The brain-computer interface: recordings, CSP, CSSP and CSSSP with known answers, and no leak from test trials."""
+
+import numpy as np
+import pytest
+from experiments import eeg
+from experiments.eeg_csssp import ascent, best_filter, leading
+from experiments.eeg_lags import SHRINKAGE, autocorrelation, band_passed, delayed, filtered, lag_covariances, symmetric
+from experiments.eeg_methods import METHODS, Trials, machine
+from experiments.eeg_recordings import from_competition, from_epochs, load, others
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.io import savemat
+from scipy.linalg import eigh
+
+RATE, N = 100.0, 300
+
+
+def sources(n_trials=60, n_channels=5, planted=(12.0, 22.0), amplitude=1.0, seed=0):
+    """White noise in sources, the first of which has waves of random phase in the trials of class 1, then mixed."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_trials) % 2
+    X, time = rng.standard_normal((n_trials, n_channels, N)), np.arange(N) / RATE
+    for frequency in planted:
+        phase = rng.uniform(0, 2 * np.pi, (n_trials, 1))
+        X[:, 0] += amplitude * y[:, None] * np.sin(2 * np.pi * frequency * time + phase)
+    return rng.standard_normal((n_channels, n_channels)) @ X, y
+
+
+def archive(folder, subject, X, y):
+    """A file as the shared ones: from half a second before the cue, in units of 0.01."""
+    (folder / "bci").mkdir(exist_ok=True)
+    before = np.zeros((*X.shape[:2], 100))
+    values = np.round(100 * np.concatenate([before, X, before[..., :50]], axis=-1)).astype(np.int16)
+    np.savez(folder / "bci" / f"{subject}.npz", X=values, y=y.astype(np.int8), scale=0.01, sfreq=RATE, tmin=-0.5)
+
+
+# --- recordings ---
+
+
+@pytest.fixture
+def competition(tmp_path):
+    """Files of the structure of data set IVa: six cues, four of them with known labels."""
+    rng = np.random.default_rng(0)
+    cnt = rng.integers(-999, 999, (3000, 4)).astype(np.int16)
+    cues, true_y = np.array([101, 501, 901, 1401, 1901, 2651]), np.array([1, 2, 2, 1, 2, 1])
+    known = true_y.astype(float)
+    known[4:] = np.nan
+    names = np.array([["right", "foot"]], dtype=object)
+    mrk = {"pos": cues[None], "y": known[None], "className": names}
+    nfo = {"name": "aa", "fs": 100, "clab": np.array([["Fpz", "C3", "Cz", "C4"]], dtype=object)}
+    (tmp_path / "bci").mkdir()
+    path = tmp_path / "bci" / "data_set_IVa_aa.mat"
+    savemat(path, {"cnt": cnt, "mrk": mrk, "nfo": nfo})
+    savemat(tmp_path / "bci" / "true_labels_aa.mat", {"true_y": true_y[None], "test_idx": np.array([[5, 6]])})
+    return path, cnt, cues, true_y
+
+
+def test_files_of_the_competition(competition):
+    path, cnt, cues, true_y = competition
+    found = load("aa", path.parents[1])
+    assert found.X.shape == (6, 4, 300)
+    assert found.sfreq == 100
+    assert_array_equal(found.y, true_y - 1)
+    for trial, cue in zip(found.X, cues, strict=True):
+        first = (cue - 1) + 50  # counted from zero, half a second later
+        assert_allclose(trial, 0.1 * cnt[first : first + 300].T)
+    assert others(path.parents[1]) == ["aa"]
+
+
+def test_labels_of_the_competition_must_fit(competition):
+    path, _, _, true_y = competition
+    labels = path.with_name("true_labels_aa.mat")
+    savemat(labels, {"true_y": 3 - true_y[None]})
+    with pytest.raises(ValueError, match=r"true_y of true_labels_aa.mat differs from mrk.y; accepted"):
+        from_competition(path)
+    labels.unlink()
+    with pytest.raises(
+        ValueError, match=r"true labels of data_set_IVa_aa.mat are missing; accepted: a file true_labels"
+    ):
+        from_competition(path)
+
+
+def test_files_of_arrays(tmp_path):
+    X, y = sources(n_trials=4)
+    archive(tmp_path, "S1", X, y)
+    found = load("S1", tmp_path)
+    assert_allclose(found.X, np.round(X, 2), atol=1e-9)
+    assert_array_equal(found.y, y)
+    assert others(tmp_path) == []
+    archive(tmp_path, "S2", X, np.zeros(4))
+    with pytest.raises(ValueError, match=r"classes are \[0\]; accepted: two of them"):
+        load("S2", tmp_path)
+    archive(tmp_path, "S3", X[..., :200], y)
+    with pytest.raises(ValueError, match=r"a trial has samples 100 to 400 of 350; accepted: 3\.5 s"):
+        load("S3", tmp_path)
+
+
+def test_missing_recordings_are_told_in_a_line(tmp_path):
+    with pytest.raises(ValueError, match=r"^folder of the data sets is None; accepted: .* bci/S007.npz$"):
+        load("S007", None)
+    with pytest.raises(
+        ValueError, match=r"^subject is 'S009'; accepted: one with bci/S009.npz or bci/data_set_IVa_.*$"
+    ):
+        load("S009", tmp_path)
+    assert others(None) == []
+
+
+def test_epochs_of_mne(tmp_path):
+    mne = pytest.importorskip("mne", reason="epochs are made by mne")
+    X, y = sources(n_trials=4)
+    values = np.concatenate([np.zeros((4, 5, 150)), X], axis=-1)  # from a second before the cue
+    events = np.column_stack([1000 * np.arange(4), np.zeros(4, dtype=int), 7 - 2 * y])
+    info = mne.create_info(5, RATE, "eeg")
+    epochs = mne.EpochsArray(1e-6 * values, info, events, tmin=-1.0, verbose="error")
+    found = from_epochs(epochs)
+    assert found.sfreq == RATE
+    assert_allclose(found.X, X, rtol=1e-6)
+    assert_array_equal(found.y, 1 - y)
+    (tmp_path / "bci").mkdir()
+    epochs.save(tmp_path / "bci" / "me-epo.fif", verbose="error")
+    assert others(tmp_path) == ["me"]
+    assert_allclose(load("me", tmp_path).X, X, rtol=1e-5, atol=1e-5)
+
+
+def test_shared_recordings(data_folder):
+    if not (data_folder / "bci").is_dir():
+        pytest.skip("no recordings in the folder of the data sets")
+    for subject in eeg.SUBJECTS:
+        found, file = load(subject, data_folder), np.load(data_folder / "bci" / f"{subject}.npz")
+        assert found.X.shape == (90, 64, 300)
+        assert_array_equal(found.X, 0.25 * file["X"][..., 100:400])  # as the description of the files has it
+        assert_array_equal(found.y, file["y"])
+
+
+# --- covariances ---
+
+
+def without_shrinkage(lags):
+    trace = np.trace(lags, axis1=-2, axis2=-1)[..., None, None]
+    return (lags - SHRINKAGE * trace / lags.shape[-1] * np.eye(lags.shape[-1])) / (1 - SHRINKAGE)
+
+
+def test_band_keeps_its_limits():
+    X, _ = sources(n_trials=2)
+    before, after = np.fft.rfft(X), np.fft.rfft(band_passed(X, RATE, 8, 40))
+    inside = np.zeros(151, dtype=bool)
+    inside[24:121] = True  # steps of a third of a hertz
+    assert_allclose(after[..., inside], before[..., inside], atol=1e-9)
+    assert np.abs(after[..., ~inside]).max() < 1e-9
+
+
+def test_lag_covariances_are_those_of_filtered_and_delayed_signals():
+    X, _ = sources(n_trials=2)
+    lags = lag_covariances(X, 4)
+    assert_allclose(np.trace(lags[:, 0], axis1=1, axis2=2), 1)
+    plain = without_shrinkage(lags)
+    taps = np.array([1.0, -0.5, 0.0, 2.0])
+    for trial, found, copies in zip(X, filtered(symmetric(plain), taps), delayed(plain, 3), strict=True):
+        total = np.square(trial).sum()
+        signal = np.array([np.convolve(channel, taps) for channel in trial])
+        assert_allclose(found, signal @ signal.T / total, atol=1e-12)
+        now, before = np.pad(trial, ((0, 0), (0, 3))), np.pad(trial, ((0, 0), (3, 0)))
+        both = np.concatenate([now, before])
+        assert_allclose(copies, both @ both.T / total, atol=1e-12)
+
+
+def test_patterns_are_generalised_eigenvectors():
+    pytest.importorskip("pyriemann")
+    X, y = sources(n_channels=8)
+    covariances = lag_covariances(X)[:, 0]
+    zero, one = (covariances[y == label].mean(axis=0) for label in (0, 1))
+    values, vectors = eigh(one, zero + one)
+    extreme = vectors[:, np.argsort(-np.abs(values - 0.5))[:6]]
+    expected = np.log(np.einsum("ik,nij,jk->nk", extreme, covariances, extreme))
+    assert_allclose(machine()[0].fit_transform(covariances, y), expected, atol=1e-8)
+
+
+# --- CSSP and CSSSP ---
+
+
+def decoded(method, X, y):
+    """Error in every other pair of trials after training on the others, and what was chosen."""
+    train = np.arange(len(y)) % 4 < 2
+    found = METHODS[method](Trials(X[train], y[train], X[~train], RATE))
+    return np.mean(found.y != y[~train]), found
+
+
+@pytest.fixture(scope="module")
+def spectral():
+    """Two sources of the same power in both classes: at 12 Hz in the one class, at 28 Hz in the other."""
+    rng = np.random.default_rng(1)
+    y, time = np.arange(80) % 2, np.arange(N) / RATE
+    X = rng.standard_normal((80, 4, N))
+    frequency = np.where(y == 1, 12.0, 28.0)[:, None, None]
+    X[:, :2] += np.sin(2 * np.pi * frequency * time + rng.uniform(0, 2 * np.pi, (80, 2, 1)))
+    return rng.standard_normal((4, 4)) @ X, y
+
+
+def test_delays_see_what_variances_cannot(spectral):
+    pytest.importorskip("pyriemann")
+    X, y = spectral
+    assert decoded("csp", X, y)[0] > 0.3
+    assert decoded("cssp", X, y)[0] < 0.05
+    assert decoded("csssp", X, y)[0] < 0.05
+
+
+def class_means(X, y, n_taps=16):
+    both = symmetric(lag_covariances(X, n_taps))
+    return np.array([both[y == label].mean(axis=0) for label in (0, 1)])
+
+
+def test_gradient_is_that_of_the_leading_eigenvalue():
+    one, other = class_means(*sources(n_trials=20))
+    taps = np.random.default_rng(3).standard_normal(16)
+    value, slope = leading(one, one + other, taps)
+    assert value == pytest.approx(eigh(filtered(one, taps), filtered(one + other, taps))[0][-1])
+    steps = 1e-6 * np.eye(16)
+    ends = [[leading(one, one + other, taps + sign * step)[0] for step in steps] for sign in (1, -1)]
+    assert_allclose(slope, (np.array(ends[0]) - ends[1]) / 2e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.1, 0.3])
+def test_objective_never_falls_and_is_what_it_says(penalty):
+    means = class_means(*sources(amplitude=0.5))
+    found = ascent(means[1], means.sum(axis=0), penalty)
+    assert len(found.objectives) > 3
+    assert np.diff(found.objectives).min() >= 0
+    value = leading(means[1], means.sum(axis=0), found.taps)[0]
+    assert found.objectives[-1] == pytest.approx(value - penalty / 16 * np.abs(found.taps[1:]).sum())
+    assert found.taps[0] == 1
+
+
+def test_penalty_makes_sparse_filters_and_at_last_none(monkeypatch):
+    means = class_means(*sources(amplitude=0.5))
+    numbers = [np.count_nonzero(best_filter(means, penalty).taps) for penalty in (0.0, 0.3, 1e6)]
+    assert numbers[0] == 16
+    assert 1 < numbers[1] < 16
+    assert numbers[2] == 1
+    pytest.importorskip("pyriemann")
+    monkeypatch.setattr("experiments.eeg_methods.PENALTIES", (1e6,))
+    X, y = sources(amplitude=0.4)
+    error, without = decoded("csssp", X, y)
+    assert 0 < error < 0.5
+    assert without.detail == f"penalty 1e+06 taps 1{15 * ' 0'}"
+    assert_array_equal(without.y, decoded("csp", X, y)[1].y)
+
+
+@pytest.mark.parametrize("frequency", [12.0, 22.0])
+def test_sparse_filter_passes_the_planted_frequency(frequency):
+    means = class_means(*sources(planted=(frequency,), amplitude=0.7))
+    taps = best_filter(means, 0.01).taps
+    response = np.abs(np.fft.rfft(taps, 1000))
+    assert abs(np.argmax(response) / 10 - frequency) < 1.5
+
+
+def test_autocorrelation_by_definition():
+    taps = np.random.default_rng(0).standard_normal(5)
+    expected = [sum(taps[j] * taps[j + lag] for j in range(5 - lag)) for lag in range(5)]
+    assert_allclose(autocorrelation(taps), expected)
+
+
+# --- the whole way ---
+
+
+def test_planted_frequencies_are_selected_and_decoded(tmp_path):
+    pytest.importorskip("pyriemann")
+    archive(tmp_path, "planted", *sources(n_trials=80))
+    for method in ("bahsic", "bahsic_in_band"):
+        rows = eeg.rows({"subject": "planted", "method": method, "repeat": 0}, tmp_path)
+        assert [row["fold"] for row in rows] == [0, 1]
+        for row in rows:
+            chosen = row["detail"].split()
+            assert chosen[-1] == "Hz"
+            assert {"12", "22"} < set(chosen)
+            assert float(row["error"]) < 5
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_shuffled_labels_stay_at_chance(method, tmp_path):
+    pytest.importorskip("pyriemann")
+    X, y = sources(n_trials=48, n_channels=4)
+    archive(tmp_path, "right", X, y)
+    cell = {"method": method, "repeat": 0}
+    assert np.mean([float(row["error"]) for row in eeg.rows({**cell, "subject": "right"}, tmp_path)]) < 10
+    errors = []
+    for seed in range(4):
+        archive(tmp_path, f"wrong{seed}", X, np.random.default_rng(seed).permutation(y))
+        errors += [float(row["error"]) for row in eeg.rows({**cell, "subject": f"wrong{seed}"}, tmp_path)]
+    assert 36 < np.mean(errors) < 64  # four standard deviations of 192 fair coins are 14
+
+
+def test_halves_are_the_same_for_all_methods_and_others_for_each_repeat():
+    y = np.arange(90) % 2
+    (train, test), (again, other) = eeg.halves(y, "S007", 0)
+    assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(90))
+    assert_array_equal(train, other)
+    assert_array_equal(test, again)
+    assert abs(y[train].sum() - y[test].sum()) <= 1
+    assert_array_equal(eeg.halves(y, "S007", 0)[0][0], train)
+    for subject, repeat in (("S007", 1), ("S042", 0)):
+        assert not np.array_equal(eeg.halves(y, subject, repeat)[0][0], train)
+
+
+def test_grid_has_every_method_and_the_subjects_of_other_files(competition, tmp_path, monkeypatch):
+    monkeypatch.delenv("BAHSIC_DATA", raising=False)
+    monkeypatch.setattr("experiments.data._ROOT", tmp_path / "nowhere")
+    assert len(eeg.grid(False, tmp_path)) == 6 * len(METHODS) * 50
+    assert [cell["method"] for cell in eeg.grid(True, tmp_path)] == list(METHODS)
+    monkeypatch.setenv("BAHSIC_DATA", str(tmp_path))
+    assert {cell["subject"] for cell in eeg.grid(False, tmp_path)} == {*eeg.SUBJECTS, "aa"}
