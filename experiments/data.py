@@ -39,6 +39,10 @@ _TRAINING_ROWS = {"arcene": 100, "specft": 80}
 _RAW_INTENSITIES = {"colon": (1, None), "leukemia": (100, 16_000)}
 
 
+class MissingDataError(ValueError):
+    """Data that are not at hand: a run says so in one line."""
+
+
 def data_folder(given: Path | None = None) -> Path | None:
     """The folder of the data sets: the given one, else $BAHSIC_DATA, else ../shared/data where there is one."""
     named = given or (Path(os.environ["BAHSIC_DATA"]) if os.environ.get("BAHSIC_DATA") else None)
@@ -63,7 +67,9 @@ def load(name: str, folder: Path | None) -> Data:
 def _from_file(name: str, folder: Path) -> Data:
     path = folder / f"{_FILES.get(name, name)}.npz"
     if not path.exists():
-        raise ValueError(f"data set is {name!r}; accepted: one with a file {path.name} in the folder of the data sets")
+        raise MissingDataError(
+            f"data set is {name!r}; accepted: one with a file {path.name} in the folder of the data sets"
+        )
     with np.load(path, allow_pickle=False) as file:
         X, y = file["X"].astype(float), file["y"]
         chosen = slice(_TRAINING_ROWS.get(name))
@@ -122,7 +128,8 @@ def _from_openml(name: str) -> Data:
     """The set as OpenML has it, if its check-sum is the one of our file."""
     known = {row["dataset"]: row for row in _openml_rows()}
     if name not in known:
-        raise ValueError(f"data set is {name!r}; accepted without a folder of data sets: {sorted({*known, *_BUNDLED})}")
+        without = sorted({*known, *_BUNDLED})
+        raise MissingDataError(f"data set is {name!r}; accepted without a folder of data sets: {without}")
     from sklearn.datasets import fetch_openml
 
     entry = known[name]

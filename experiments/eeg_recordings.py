@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.baselines import Array
+from experiments.data import MissingDataError
 
 Labels = NDArray[np.int64]
 
@@ -46,11 +47,15 @@ def load(subject: str, folder: Path | None) -> Recording:
         f"{subject}-epo.fif": from_epochs_file,
     }
     if folder is None:
-        raise ValueError(f"folder of the data sets is None; accepted: --data or $BAHSIC_DATA with bci/{subject}.npz")
+        raise MissingDataError(
+            f"folder of the data sets is None; accepted: --data or $BAHSIC_DATA with bci/{subject}.npz"
+        )
     for name, reader in readers.items():
         if (path := folder / "bci" / name).exists():
             return reader(path)
-    raise ValueError(f"subject is {subject!r}; accepted: one with bci/{' or bci/'.join(readers)} in the data folder")
+    raise MissingDataError(
+        f"subject is {subject!r}; accepted: one with bci/{' or bci/'.join(readers)} in the data folder"
+    )
 
 
 def others(folder: Path | None) -> list[str]:

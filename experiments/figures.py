@@ -22,7 +22,7 @@ _STYLES = {
 _TITLES = {"xor": "Binary XOR", "multiclass": "Multiclass", "regression": "Nonlinear regression"}
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
     """matplotlib without a screen."""
     try:
         import matplotlib as mpl
@@ -36,7 +36,7 @@ def _pyplot() -> Any:
 
 def artificial_figure(rows: list[Row], folder: Path, n_runs: int) -> Path:
     """The paper's layout: on the left the two relevant features, on the right the mean median rank by sample size."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, axes = plt.subplots(len(PROBLEMS), 2, figsize=(10, 11), layout="constrained")
     found = means(rows, n_runs)
     for (left, right), problem in zip(axes, PROBLEMS, strict=True):

@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
+from experiments.data import MissingDataError
 from experiments.frame import Cell, Experiment
 from experiments.rows import Row, Rows
 
@@ -58,6 +59,8 @@ def _work(pipe: Connection, experiment: Experiment, folder: Path | None) -> None
             _limit_time(experiment.time_limit)
             try:
                 pipe.send((experiment.rows(cell, folder), ""))
+            except MissingDataError as error:
+                pipe.send(([], f"{error}\n"))
             except Exception:  # noqa: BLE001 - one bad cell must not end the others; the parent reports it
                 pipe.send(([], traceback.format_exc()))
 
@@ -95,6 +98,7 @@ class Run:
     folder: Path | None = None
     n_failed: int = 0
     _pending: list[Cell] = field(default_factory=list)
+    _told: set[str] = field(default_factory=set)
     _n_done: int = 0
     _last_line: float = 0.0
 
@@ -167,6 +171,9 @@ class Run:
 
     def _fail(self, cell: Cell, error: str) -> None:
         self.n_failed += 1
+        if error in self._told:
+            return
+        self._told.add(error)
         print(f"{self.experiment.name} {_described(cell)} failed: {error}", end="", file=sys.stderr, flush=True)
 
     def _tell(self, cell: Cell | None = None, *, last: bool = False) -> None:

@@ -99,6 +99,12 @@ def test_failed_cells_are_told_and_leave_no_rows(tmp_path, capfd):
     assert "toy kind=gone fold=0 failed: its process ended with status 3" in text
 
 
+def test_data_that_are_missing_are_told_once_in_one_line(tmp_path, capfd):
+    failed, found = run([{"kind": "missing", "fold": fold} for fold in range(3)], tmp_path)
+    assert (failed, found) == (3, [])
+    assert capfd.readouterr().err == ("toy kind=missing fold=0 failed: there is no such file\ntoy: 0 of 3 cells\n")
+
+
 def test_every_experiment_is_complete():
     for name in NAMES:
         experiment = experiment_named(name)
