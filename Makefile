@@ -26,7 +26,7 @@ PIP = $$($(VENV_PYTHON) -m pip --version >/dev/null 2>&1 && echo "$(VENV_PYTHON)
 INSTALL = $(PIP) install -q -q --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-core lint format types layers bench paper clean
+.PHONY: help demo test test-core lint format types layers packages bench paper clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -52,6 +52,9 @@ types: $(VENV)/.extra-dev ## check the types
 
 layers: $(VENV)/.extra-dev ## check that imports point down only
 	$(BIN)/lint-imports --no-cache
+
+packages: $(VENV)/.extra-dev ## build wheel and sdist, and try them in empty environments; ARGS="core dask" chooses
+	@$(VENV_PYTHON) .ci/packages.py $(ARGS)
 
 bench: $(VENV)/.extra-dev ## measure speed, memory and exactness; ARGS="--quick roof" chooses
 	@$(VENV_PYTHON) benchmarks/run.py $(ARGS)

@@ -79,7 +79,7 @@ def _what_next() -> list[str]:
     return [
         "Your own data:  from bahsic import BAHSIC",
         "                BAHSIC(n_features_to_select=10).fit_transform(X, y)",
-        "README.md has more; `make test` checks this installation.",
+        "README.md has more.",
     ]
 
 

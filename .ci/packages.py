@@ -1,0 +1,77 @@
+"""Build the wheel and the source distribution, and try each in empty environments: alone, and with every extra.
+
+``python .ci/packages.py`` tries all; names choose: ``python .ci/packages.py core dask``.
+"""
+
+import argparse
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# For developers of bahsic, not for its users: these are installed from a clone.
+_INNER = {"test", "dev", "docs", "experiments"}
+
+# What has to work with an extra, and beside these core.py: what has to work alone.
+_TRIALS = {path.stem: path for path in sorted(Path(__file__).with_name("trials").glob("*.py"))}
+
+
+def main() -> int:
+    """Build, look into the files, and try what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(_TRIALS)}; default: all")
+    names = parser.parse_args().names or list(_TRIALS)
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    if extras.keys() - _INNER != _TRIALS.keys() - {"core"}:
+        sys.exit(f"extras are {sorted(extras.keys() - _INNER)}; tried are {sorted(_TRIALS)}")
+    with tempfile.TemporaryDirectory() as folder:
+        wheel, source = _built(Path(folder))
+        _look_into(wheel, source)
+        for name in names:
+            _try(name, wheel, Path(folder))
+        if "core" in names:
+            _try("core", source, Path(folder))
+    return 0
+
+
+def _built(folder: Path) -> tuple[Path, Path]:
+    subprocess.run([sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)], check=True, capture_output=True)
+    return next(folder.glob("*.whl")), next(folder.glob("*.tar.gz"))
+
+
+def _look_into(wheel: Path, source: Path) -> None:
+    """The wheel has every file of the package and nothing else; the source has the tests beside."""
+    listed = subprocess.run(["git", "ls-files", "src", "tests"], cwd=ROOT, check=True, capture_output=True, text=True)
+    tracked = set(listed.stdout.splitlines())
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    ours = {name.removeprefix("src/") for name in tracked if name.startswith("src/")}
+    if packed != ours:
+        sys.exit(f"{wheel.name} and the package differ in {sorted(packed ^ ours)}")
+    with tarfile.open(source) as archive:
+        missing = tracked - {name.partition("/")[2] for name in archive.getnames()}
+    if missing:
+        sys.exit(f"{source.name} lacks {sorted(missing)}")
+
+
+def _try(name: str, package: Path, folder: Path) -> None:
+    """Install a package with an extra into an empty environment, and run its trial there, in an empty folder."""
+    print(f"{package.name}: {name}", flush=True)
+    place = folder / f"{name}-{package.suffix.lstrip('.')}"
+    venv.create(place / "venv", with_pip=True)
+    python = next(
+        path for path in (place / "venv" / "bin" / "python", place / "venv" / "Scripts" / "python.exe") if path.exists()
+    )
+    wanted = f"{package}[{name}]" if name != "core" else str(package)
+    install = [python, "-m", "pip", "install", "-q", "-q", "--disable-pip-version-check", wanted]
+    subprocess.run(install, check=True)
+    subprocess.run([python, "-I", _TRIALS[name]], check=True, cwd=place)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
