@@ -3,14 +3,15 @@
 ``python -m experiments.eeg_expected song2007.tex`` writes experiments/expected/eeg.csv.
 """
 
-import csv
 import re
 import sys
 from pathlib import Path
 
-EXPECTED = Path(__file__).resolve().parent / "expected" / "eeg.csv"
+from experiments.rows import Row, Rows
+
 SUBJECTS = ("aa", "al", "av", "aw", "ay")
 _COLUMNS = ("subject", "method", "error", "deviation")
+EXPECTED = Rows(Path(__file__).with_name("expected") / "eeg.csv", _COLUMNS, ("subject", "method"))
 
 
 def parsed(source: str) -> list[dict[str, str]]:
@@ -32,18 +33,15 @@ def parsed(source: str) -> list[dict[str, str]]:
     ]
 
 
-def expected(path: Path = EXPECTED) -> list[dict[str, str]]:
+def expected() -> list[Row]:
     """The entries as they were written down."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return EXPECTED.read()
 
 
 def main(source: str) -> None:
     """Write the entries of this file down."""
-    with EXPECTED.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(parsed(Path(source).read_text(encoding="utf-8")))
+    EXPECTED.path.unlink(missing_ok=True)
+    EXPECTED.append(parsed(Path(source).read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":

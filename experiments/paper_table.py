@@ -3,14 +3,15 @@
 ``python -m experiments.paper_table song2007.tex`` writes experiments/expected/real.csv.
 """
 
-import csv
 import re
 import sys
 from pathlib import Path
 
-EXPECTED = Path(__file__).resolve().parent / "expected" / "real.csv"
+from experiments.rows import Row, Rows
+
 _METHODS = ("bahsic", "fohsic", "pearson", "mutual_information", "rfe", "relief", "l0", "r2w2")
 _COLUMNS = ("dataset", "method", "error", "standard_error", "bold", "finished")
+EXPECTED = Rows(Path(__file__).with_name("expected") / "real.csv", _COLUMNS, ("dataset", "method"))
 
 
 def parsed(source: str) -> list[dict[str, str]]:
@@ -52,18 +53,15 @@ def _entry(dataset: str, method: str, error: str, deviation: str) -> dict[str, s
     return dict(zip(_COLUMNS, (dataset, method, *numbers, bold, finished), strict=True))
 
 
-def expected(path: Path = EXPECTED) -> list[dict[str, str]]:
+def expected() -> list[Row]:
     """The entries as they were written down."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return EXPECTED.read()
 
 
 def main(source: str) -> None:
     """Write the entries of this file down."""
-    with EXPECTED.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(parsed(Path(source).read_text(encoding="utf-8")))
+    EXPECTED.path.unlink(missing_ok=True)
+    EXPECTED.append(parsed(Path(source).read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":

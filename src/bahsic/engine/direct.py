@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from bahsic.engine.groups import Units, scores_by_pairs
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import Plan
-from bahsic.engine.scorer import Scorer, gamma_of
+from bahsic.engine.scorer import PairScorer, Scorer, gamma_of
 from bahsic.engine.tile import AbsoluteDistances, strips
 from bahsic.hsic import Weights
 from bahsic.kernels import Laplacian
@@ -33,7 +32,7 @@ _EPS = float(np.finfo(np.float64).eps)
 _MAX_EXPONENT = 150.0
 
 
-class LaplacianScorer(Scorer):
+class LaplacianScorer(PairScorer):
     """Scores for k = exp(-gamma D) with D the L1 distance.
 
     The factor exp(gamma abs(x - y)) of a feature has a kink, so no short expansion; but it is the
@@ -53,15 +52,6 @@ class LaplacianScorer(Scorer):
         self._pairs = Pairs(columns, AbsoluteDistances, weights, plan)
         self._executor = executor
         self._diagonal = Diagonal(weights, columns)
-
-    def state(self) -> dict[str, Any]:
-        """What the next round depends on."""
-        return {"pairs": self._pairs.state()}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on where another search was."""
-        if state["pairs"]:
-            self._pairs.restore(state["pairs"])
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         gamma, pairs = gamma_of(kernel), self._pairs

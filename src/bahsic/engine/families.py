@@ -68,8 +68,8 @@ class Family(Protocol):
 
 
 @dataclass(frozen=True)
-class Polynomial:
-    """Columns of many values, by an expansion of low degree: only the leading terms are evaluated."""
+class _Expanded:
+    """What the families of columns of many values share."""
 
     members: Indices
     data: Columns
@@ -77,7 +77,6 @@ class Polynomial:
     expansion: Expansion
     n_leading: int
     n_double: int
-    moments: Moments
 
     @property
     def remainder(self) -> float:
@@ -88,6 +87,22 @@ class Polynomial:
     def size(self) -> float:
         """Bound on the sum of the magnitudes of all terms, at any pair of samples."""
         return self.expansion.size
+
+    @property
+    def width(self) -> int:
+        """Arrays of the size of a column that `evaluate` makes for each column."""
+        return sum(self.expansion.functions.shape)
+
+    def known(self, parts: Parts, matrices: Matrices) -> Known:
+        """What is known of all members."""
+        return Known(*parts)
+
+
+@dataclass(frozen=True)
+class Polynomial(_Expanded):
+    """Columns of many values, by an expansion of low degree: only the leading terms are evaluated."""
+
+    moments: Moments
 
     @property
     def width(self) -> int:
@@ -150,30 +165,8 @@ def _looked_up(tables: Array, codes: NDArray[np.int8]) -> Array:
 
 
 @dataclass(frozen=True)
-class Smooth:
+class Smooth(_Expanded):
     """Columns of many values, by an expansion of any degree in Chebyshev polynomials."""
-
-    members: Indices
-    data: Columns
-    columns: Indices
-    expansion: Expansion
-    n_leading: int
-    n_double: int
-
-    @property
-    def remainder(self) -> float:
-        """Bound on what is left after all terms, at any pair of samples."""
-        return self.expansion.remainder
-
-    @property
-    def size(self) -> float:
-        """Bound on the sum of the magnitudes of all terms, at any pair of samples."""
-        return self.expansion.size
-
-    @property
-    def width(self) -> int:
-        """Arrays of the size of a column that `evaluate` makes for each column."""
-        return sum(self.expansion.functions.shape)
 
     def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
         """Fill the leading functions of the members ``part`` into ``out``."""
@@ -190,10 +183,6 @@ class Smooth:
         lam = np.broadcast_to(self.expansion.eigenvalues[:, None], (len(self.expansion.eigenvalues), len(z)))
         return sums.known(lam, edge, edge_size, self.n_leading)
 
-    def known(self, parts: Parts, matrices: Matrices) -> Known:
-        """What is known of all members."""
-        return Known(*parts)
-
 
 def _smooth_functions(expansion: Expansion, z: Array) -> tuple[Array, Array]:
     """Values of all functions phi at z (c, n_samples), and of the Chebyshev polynomials."""
@@ -202,7 +191,7 @@ def _smooth_functions(expansion: Expansion, z: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True)
-class Incomplete:
+class Incomplete(_Expanded):
     r"""Columns of many values, some of which are missing and contribute c to D, whatever the other one is.
 
     With q one where a value is missing, o = 1 - q, and functions set to zero there, the change is
@@ -213,18 +202,7 @@ class Incomplete:
     u and q, hence two terms like the others, by their 2 x 2 eigenvectors; these come first.
     """
 
-    members: Indices
-    data: Columns
-    columns: Indices
-    expansion: Expansion
-    n_leading: int
-    n_double: int
     a: float
-
-    @property
-    def remainder(self) -> float:
-        """Bound on what is left after all terms, at any pair of samples."""
-        return self.expansion.remainder
 
     @property
     def size(self) -> float:
@@ -261,10 +239,6 @@ class Incomplete:
         edge = u + b[:, None] * absent
         edge_size = np.abs(edge) @ np.abs(matrices.sums)
         return known_from_functions(matrices, lam, phi, edge @ matrices.sums, edge_size, self.n_leading)
-
-    def known(self, parts: Parts, matrices: Matrices) -> Known:
-        """What is known of all members."""
-        return Known(*parts)
 
 
 @dataclass(frozen=True)

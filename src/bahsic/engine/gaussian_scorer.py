@@ -94,8 +94,7 @@ class GaussianScorer(Scorer):
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on where another search was."""
-        if state["pairs"]:
-            self._setting.pairs.restore(state["pairs"])
+        self._setting.pairs.restore(state["pairs"])
         self._spread, known = float(state["spread"]), state["known"]
         self._known = None if known is None else (np.array(known[0], dtype=np.intp), float(known[1]), float(known[2]))
 

@@ -85,6 +85,8 @@ class Pairs:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on where another search was; see `state`."""
+        if not state:
+            return
         self._history = [(bool(entered), np.array(features, dtype=np.intp)) for entered, features in state["history"]]
         self._rebuilt_size = int(state["size"])
         self.subset = np.empty(0, dtype=np.intp)

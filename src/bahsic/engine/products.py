@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from bahsic.engine.groups import Units, scores_by_pairs
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import Plan
-from bahsic.engine.scorer import Scorer
+from bahsic.engine.scorer import PairScorer
 from bahsic.engine.tile import InnerProducts, quadratic_forms, row_sums
 from bahsic.hsic import Weights
 from bahsic.kernels.base import Kernel
@@ -30,7 +29,7 @@ _EPS = float(np.finfo(np.float64).eps)
 MAX_DEGREE = 6
 
 
-class PolynomialScorer(Scorer):
+class PolynomialScorer(PairScorer):
     r"""Scores for k = (D + c)^p with D the inner product, by the binomial formula.
 
     .. math:: (D \mp x x' + c)^p = \sum_q \binom{p}{q} (\mp x x')^q (D + c)^{p - q}
@@ -60,15 +59,6 @@ class PolynomialScorer(Scorer):
     def kernel(self, reference: Indices, size: float) -> Kernel:
         """The kernel itself: it has no rules."""
         return self._kernel
-
-    def state(self) -> dict[str, Any]:
-        """What the next round depends on."""
-        return {"pairs": self._pairs.state()}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on where another search was."""
-        if state["pairs"]:
-            self._pairs.restore(state["pairs"])
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         if self._degree == 1:

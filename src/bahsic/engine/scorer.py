@@ -16,6 +16,7 @@ from bahsic.blocks import RULE_SAMPLES, BlockWeights
 from bahsic.engine.columns import Columns
 from bahsic.engine.groups import Units
 from bahsic.engine.intervals import Intervals, Stage, leading
+from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import Tile
 from bahsic.engine.stored_rows import StoredRows
 from bahsic.engine.tile import AbsoluteDistances, SquaredDistances
@@ -153,6 +154,20 @@ class Scorer(ABC):
         _, first, inverse = np.unique(self.units.representatives[candidates], return_index=True, return_inverse=True)
         positions, found = leading(stages, first[inverse], count)
         return candidates[positions], Intervals(found.values[positions], found.radii[positions])
+
+
+class PairScorer(Scorer):
+    """A scorer that remembers nothing but D of the current subset."""
+
+    _pairs: Pairs
+
+    def state(self) -> dict[str, Any]:
+        """What the next round depends on."""
+        return {"pairs": self._pairs.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another search was."""
+        self._pairs.restore(state["pairs"])
 
 
 def _rule_samples(columns: Columns, weights: Weights) -> Indices | None:
