@@ -1,0 +1,22 @@
+"""Files beside docs/ as pages of the site, and links to them as links to these pages."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+_ROOT = Path(__file__).resolve().parents[2]
+# Page of the site and the file that it shows.
+_PAGES = {"architecture": "ARCHITECTURE.md", "changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md"}
+
+
+def _read(app: Any, page: str, source: list[str]) -> None:
+    if page in _PAGES:
+        source[0] = (_ROOT / _PAGES[page]).read_text(encoding="utf-8")
+    for name, file in _PAGES.items():
+        source[0] = re.sub(rf"\]\((?:\.\./)*{re.escape(file)}\)", f"](/{name}.md)", source[0])
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Tell Sphinx."""
+    app.connect("source-read", _read)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
