@@ -4,8 +4,6 @@ import os
 import sys
 from pathlib import Path
 
-import sphinx_gallery.sorting
-
 import bahsic
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
@@ -59,7 +57,7 @@ numpydoc_class_members_toctree = False
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",
-    "within_subsection_order": sphinx_gallery.sorting.FileNameSortKey,
+    "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
