@@ -50,6 +50,7 @@ bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "plain"
 
 autosummary_generate = True
+python_maximum_signature_line_length = 80
 autodoc_typehints = "none"  # numpydoc says the types
 numpydoc_show_class_members = False  # the template lists them
 numpydoc_class_members_toctree = False
@@ -66,6 +67,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "image_srcset": ["2x"],
+    "capture_repr": ("_repr_html_",),
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
@@ -77,9 +79,12 @@ html_css_files = ["bahsic.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False
+# Pages without others below them have nothing to navigate to.
+_ALONE = ("start", "theory", "coming_from", "performance", "experiments", "faq", "extending", "cite")
+html_sidebars = dict.fromkeys((*_ALONE, "architecture", "contributing", "changelog"), [])
 html_theme_options = {
     "logo": {"text": "bahsic"},
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],

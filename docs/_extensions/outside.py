@@ -1,4 +1,4 @@
-"""Files beside docs/ as pages of the site, and links to them as links to these pages."""
+"""What pages need beside their text: files outside docs/ as pages, and code without the empty line that ends a doctest."""
 
 import re
 from pathlib import Path
@@ -12,6 +12,7 @@ _PAGES = {"architecture": "ARCHITECTURE.md", "changelog": "CHANGELOG.md", "contr
 def _read(app: Any, page: str, source: list[str]) -> None:
     if page in _PAGES:
         source[0] = (_ROOT / _PAGES[page]).read_text(encoding="utf-8")
+    source[0] = re.sub(r"^(>>> [^`]*?\n)\n(?=```$)", r"\1", source[0], flags=re.MULTILINE)
     for name, file in _PAGES.items():
         source[0] = re.sub(rf"\]\((?:\.\./)*{re.escape(file)}\)", f"](/{name}.md)", source[0])
 
