@@ -81,7 +81,7 @@ html_show_sourcelink = False
 html_copy_source = False
 # Pages without others below them have nothing to navigate to.
 _ALONE = ("start", "theory", "coming_from", "performance", "experiments", "faq", "extending", "cite")
-html_sidebars = dict.fromkeys((*_ALONE, "architecture", "contributing", "changelog"), [])
+html_sidebars: dict[str, list[str]] = {page: [] for page in (*_ALONE, "architecture", "contributing", "changelog")}
 html_theme_options = {
     "logo": {"text": "bahsic"},
     "header_links_before_dropdown": 5,

@@ -1,4 +1,4 @@
-"""What pages need beside their text: files outside docs/ as pages, and code without the empty line that ends a doctest."""
+"""Files outside docs/ as pages of the site, and code without the empty line that ends a doctest."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 _PAGES = {"architecture": "ARCHITECTURE.md", "changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md"}
 
 
-def _read(app: Any, page: str, source: list[str]) -> None:
+def _read(_app: Any, page: str, source: list[str]) -> None:
     if page in _PAGES:
         source[0] = (_ROOT / _PAGES[page]).read_text(encoding="utf-8")
     source[0] = re.sub(r"^(>>> [^`]*?\n)\n(?=```$)", r"\1", source[0], flags=re.MULTILINE)

@@ -2,7 +2,8 @@
 A mixed table with missing values
 =================================
 
-Numbers, categories and holes in one pandas table. Nothing is encoded and nothing imputed: each column has its own place in the kernel.
+Numbers, categories and holes in one pandas table. Nothing is encoded and nothing imputed: each column has its own
+place in the kernel.
 """
 
 import numpy as np
@@ -26,8 +27,8 @@ table = pd.DataFrame(
 table["weight in pounds"] = 2.2 * table["weight"] + random.normal(0, 1, m)
 
 # %%
-# The risk is high for old smokers and for young ones who do not smoke: an interaction of a number with a category. A tenth of the
-# ages, and of the pressures, is missing.
+# The risk is high for old smokers and for young ones who do not smoke: an interaction of a number with a category. A
+# tenth of the ages, and of the pressures, is missing.
 
 y = ((table["age"] > 50) == (table["smoker"] == "yes")).astype(int)
 table.loc[random.random(m) < 0.1, "age"] = np.nan

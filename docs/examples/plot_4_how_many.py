@@ -2,8 +2,8 @@
 How many features
 =================
 
-HSIC along the path shows how much of the dependence is kept as features leave. Two answers follow: the fewest features that keep it,
-and the number that predicts best.
+HSIC along the path shows how much of the dependence is kept as features leave. Two answers follow: the fewest
+features that keep it, and the number that predicts best.
 """
 
 import matplotlib.pyplot as plt
@@ -22,12 +22,12 @@ plot_path(automatic)
 # %%
 # ``"auto"`` takes the smallest subset within one standard error of the best, and says why:
 
-print([step.reason for step in automatic.path_ if step.reason][0])
+print(*(step.reason for step in automatic.path_ if step.reason))
 print(*automatic.get_feature_names_out(), sep=", ")
 
 # %%
-# A model may gain from more features than the dependence needs. `BAHSICCV` ranks them once in each fold and scores the model on the
-# nested subsets:
+# A model may gain from more features than the dependence needs. `BAHSICCV` ranks them once in each fold and scores
+# the model on the nested subsets:
 
 search = BAHSICCV(make_pipeline(StandardScaler(), KNeighborsClassifier()), step=2, cv=3).fit(X, y)
 results = search.cv_results_
@@ -38,8 +38,8 @@ axes.set(xlabel="number of features", ylabel="accuracy")
 axes.legend()
 
 # %%
-# The curve is flat over a wide range, and its best point is the best of many. ``one_standard_error=True`` takes the fewest features that
-# are as good within the uncertainty:
+# The curve is flat over a wide range, and its best point is the best of many. ``one_standard_error=True`` takes the
+# fewest features that are as good within the uncertainty:
 
 modest = BAHSICCV(search.estimator, step=2, cv=3, one_standard_error=True).fit(X, y)
 print(modest.n_features_, "features:", *X.columns[modest.get_support()], sep=" ")

@@ -2,8 +2,8 @@
 Significance done right
 =======================
 
-A selector returns features from pure noise as well. Asking the same samples whether these features depend on the labels gives the
-answer yes, whatever the truth.
+A selector returns features from pure noise as well. Asking the same samples whether these features depend on the
+labels gives the answer yes, whatever the truth.
 """
 
 import matplotlib.pyplot as plt
@@ -38,8 +38,8 @@ for axes, values, title in zip(panels, (wrong, right), ("hsic_test, same samples
     axes.set(title=f"{title}: {np.mean(values <= 0.05):.0%} at 5%", xlabel="p-value")
 
 # %%
-# ``selection_test`` selects on one part of the samples and tests on the other, in several random splits. It is cautious, but it does find what is
-# there, also a pair of features of which neither matters alone:
+# ``selection_test`` selects on one part of the samples and tests on the other, in several random splits. It is
+# cautious, but it does find what is there, also a pair of features of which neither matters alone:
 
 X, y, support = make_xor(n_samples=120, n_features=12, random_state=0)
 found = selection_test(BAHSIC(2), X, y, n_splits=5, random_state=0)

@@ -2,8 +2,8 @@
 Strings as labels
 =================
 
-The labels need not be classes or numbers: all that enters is a kernel on them. Here each sample has a sequence, and the question is which
-features its letters depend on.
+The labels need not be classes or numbers: all that enters is a kernel on them. Here each sample has a sequence, and
+the question is which features its letters depend on.
 """
 
 import matplotlib.pyplot as plt
@@ -32,7 +32,8 @@ sequences = [sequence(row) for row in X]
 print(*sequences[:4], sep="\n")
 
 # %%
-# ``Spectrum(3)`` counts common substrings of three letters. The matrix of the sequences, sorted by motif, shows two faint squares:
+# ``Spectrum(3)`` counts common substrings of three letters. The matrix of the sequences, sorted by motif, shows two
+# faint squares:
 
 kernel = Spectrum(3, normalize=True)
 order = np.argsort(X[:, 3] * X[:, 7])

@@ -2,8 +2,8 @@
 EEG: frequency bands
 ====================
 
-Which rhythms differ between two mental states? The signals are simulated: eight channels, a rhythm of 12 Hz that is weaker in one
-state, as the mu rhythm is when a movement is imagined, and a weaker one of 22 Hz.
+Which rhythms differ between two mental states? The signals are simulated: eight channels, a rhythm of 12 Hz that is
+weaker in one state, as the mu rhythm is when a movement is imagined, and a weaker one of 22 Hz.
 """
 
 import matplotlib.pyplot as plt
@@ -44,7 +44,8 @@ axes.set(xlabel="Hz", ylabel="power")
 axes.legend()
 
 # %%
-# HSIC of every band with the state, by its two cut-offs: high where a band holds the 12 Hz and little else.
+# HSIC of every band with the state, by its two cut-offs: highest where a band holds one of the two rhythms and little
+# else.
 
 lower, upper = np.arange(5, 30), np.arange(7, 40)
 plot_bands(band_hsic(X, y, sfreq, lower, upper), lower, upper)
@@ -56,8 +57,11 @@ selector = FrequencySelector(sfreq, n_frequencies=2, n_neighbours=2, fmin=5, fma
 print("selected:", selector.frequencies_, "Hz")
 
 # %%
-# As a step of a pipeline it sees the training part alone. Behind it the power of each channel is enough for a classifier:
+# As a step of a pipeline it sees the training part alone. Behind it the power of each channel is enough for a
+# classifier:
 
 power = FunctionTransformer(lambda signals: np.log(np.square(signals).mean(axis=-1)))
 print("all frequencies:     ", cross_val_score(make_pipeline(power, PCA(4), SVC()), X, y, cv=5).mean().round(2))
-print("selected frequencies:", cross_val_score(make_pipeline(selector, power, PCA(4), SVC()), X, y, cv=5).mean().round(2))
+print(
+    "selected frequencies:", cross_val_score(make_pipeline(selector, power, PCA(4), SVC()), X, y, cv=5).mean().round(2)
+)

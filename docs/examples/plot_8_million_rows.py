@@ -2,10 +2,11 @@
 A million rows by blocks
 ========================
 
-All pairs of a million samples are too many. The mean of HSIC over random blocks of B samples is as unbiased, and its cost grows with m B instead of m².
+All pairs of a million samples are too many. The mean of HSIC over random blocks of B samples is as unbiased, and its
+cost grows with m B instead of m².
 
-So that this page is made quickly it runs with 50,000 rows; a million with 50 features took eight minutes on two cores and stayed below two
-GiB, as measured in :doc:`../scale`. Only ``n_rows`` differs.
+So that this page is made quickly it runs with 50,000 rows; a million with 50 features took eight minutes on two cores
+and stayed below two GiB, as measured in :doc:`../scale`. Only ``n_rows`` differs.
 """
 
 import tempfile
@@ -34,8 +35,8 @@ selector = BAHSIC(n_features_to_select=2, step=0.5, block_size=500, random_state
 print(f"selected {selector.get_support(indices=True)} of {n_rows:,} rows in {time.perf_counter() - start:.1f} s")
 
 # %%
-# What it costs in accuracy: each block gives a value, and their spread the standard error of the mean. Small blocks are noisier, and
-# all of them agree:
+# What it costs in accuracy: each block gives a value, and their spread the standard error of the mean. Small blocks
+# are noisier, and all of them agree:
 
 figure, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
 sizes = [25, 50, 100, 200, 400]
@@ -48,5 +49,5 @@ axes.minorticks_off()
 # %%
 # With ``checkpoint="folder"`` a fit that is killed goes on where it stopped, to the same bits.
 
-stored._mmap.close()  # so that the file can be removed on every system
+del stored  # so that the file can be removed on every system
 folder.cleanup()

@@ -2,8 +2,8 @@
 On a Dask cluster
 =================
 
-The same fit on a cluster: two processes on this machine here, any number of machines elsewhere. The result has the same bits as
-without a cluster.
+The same fit on a cluster: two processes on this machine here, any number of machines elsewhere. The result has the
+same bits as without a cluster.
 """
 
 from dask.distributed import Client, LocalCluster
@@ -28,7 +28,7 @@ if __name__ == "__main__":  # processes are started anew, and must not start oth
     print("same bits:", together.path_ == alone.path_)
 
 # %%
-# Small problems do not gain, for every pass over the pairs costs messages: see :doc:`../scale` for what a cluster is good for, and for SLURM and
-# Kubernetes. The path of the search:
+# Small problems do not gain, for every pass over the pairs costs messages: see :doc:`../scale` for what a cluster is
+# good for, and for SLURM and Kubernetes. The path of the search:
 
 plot_path(alone)
