@@ -19,10 +19,7 @@ alone = BAHSIC(n_features_to_select=2, step=0.5).fit(X, y)
 # ``executor`` takes the client, or the address of the scheduler:
 
 if __name__ == "__main__":  # processes are started anew, and must not start others
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         together = BAHSIC(n_features_to_select=2, step=0.5, executor=client).fit(X, y)
     print("selected:", together.get_support(indices=True))
     print("same bits:", together.path_ == alone.path_)
