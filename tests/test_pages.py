@@ -33,6 +33,14 @@ def test_figures_of_performance(root, made):
     assert measured - set(script["BENCHMARKS"]) == {"scale", "inference", "selection_bias"}  # on pages of their own
 
 
+def test_figures_of_inference(root, made):
+    script, page = made("inference_page"), text(root, "docs/inference.md")
+    assert script["filled"](page) == page
+    wrong = re.sub(r"\| 0\.\d+ ", "| 0.9876 ", page)
+    assert wrong.count("0.9876") == 11 + 3 + 8
+    assert script["filled"](wrong) == page
+
+
 def test_a_part_that_is_missing_is_an_error(made):
     placed = made("marked")["placed"]
     assert placed("<!-- a -->\nold\n<!-- end of a -->", {"a": "new"}) == "<!-- a -->\nnew\n<!-- end of a -->"
