@@ -40,7 +40,7 @@ nitpick_ignore_regex = [
     # Their documentation is elsewhere, and the site is built without network.
     ("py:.*", r"(sklearn|scipy|numpy|matplotlib|mne|dask|pandas)\..*"),
     # What is not public is described in ARCHITECTURE.md.
-    ("py:obj", r"bahsic\.(engine|axes|path)(\..*)?"),
+    ("py:obj", r"bahsic\.engine(\..*)?"),
 ]
 
 myst_enable_extensions = ["dollarmath", "amsmath", "attrs_inline"]
