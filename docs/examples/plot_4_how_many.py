@@ -20,9 +20,8 @@ automatic = BAHSIC("auto", step=1).fit(X, y)
 plot_path(automatic)
 
 # %%
-# ``"auto"`` takes the smallest subset within one standard error of the best, and says why:
+# ``"auto"`` takes the smallest subset within one standard error of the best; the title says why:
 
-print(*(step.reason for step in automatic.path_ if step.reason))
 print(*automatic.get_feature_names_out(), sep=", ")
 
 # %%
@@ -38,8 +37,8 @@ axes.set(xlabel="number of features", ylabel="accuracy")
 axes.legend()
 
 # %%
-# The curve is flat over a wide range, and its best point is the best of many. ``one_standard_error=True`` takes the
-# fewest features that are as good within the uncertainty:
+# The curve rises slowly, and its best point is the best of several. ``one_standard_error=True`` takes the fewest
+# features that are as good within the uncertainty:
 
 modest = BAHSICCV(search.estimator, step=2, cv=3, one_standard_error=True).fit(X, y)
-print(modest.n_features_, "features:", *X.columns[modest.get_support()], sep=" ")
+print(modest.n_features_, "features")
