@@ -26,7 +26,7 @@ PIP = $$($(VENV_PYTHON) -m pip --version >/dev/null 2>&1 && echo "$(VENV_PYTHON)
 INSTALL = $(PIP) install -q -q --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-core lint format types layers packages bench paper clean
+.PHONY: help demo test test-core lint format types layers docs packages bench paper clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -53,6 +53,10 @@ types: $(VENV)/.extra-dev ## check the types
 layers: $(VENV)/.extra-dev ## check that imports point down only
 	$(BIN)/lint-imports --no-cache
 
+docs: $(VENV)/.extra-docs ## build the site into docs/_build/html; a warning or a broken link is an error
+	@$(VENV_PYTHON) -m sphinx -b html -W --keep-going -n -q -d docs/_build/doctrees docs docs/_build/html $(ARGS)
+	@$(VENV_PYTHON) docs/check_links.py docs/_build/html
+
 packages: $(VENV)/.extra-dev ## build wheel and sdist, and try them in empty environments; ARGS="core dask" chooses
 	@$(VENV_PYTHON) .ci/packages.py $(ARGS)
 
@@ -65,8 +69,8 @@ paper: $(VENV)/.extra-experiments ## run what is missing of the paper's experime
 	@$(VENV_PYTHON) -m experiments page
 
 clean: ## remove the environments and everything generated
-	rm -rf .venv .venv-core benchmarks/.peers benchmarks/.scale demo.html demo_features.csv dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tests benchmarks experiments -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf .venv .venv-core benchmarks/.peers benchmarks/.scale demo.html demo_features.csv dist docs/_build docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests benchmarks experiments docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.made:
 	@echo "Creating $(VENV)"

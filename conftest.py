@@ -8,4 +8,8 @@ _NEEDS = {
     "src/bahsic/report/__init__.py": "jinja2",
 }
 
-collect_ignore = [path for path, library in _NEEDS.items() if find_spec(library) is None]
+# Sphinx runs these, see docs/conf.py, and _build and generated hold what it makes.
+_OF_SPHINX = ["_build", "_extensions", "check_links.py", "conf.py", "examples", "gallery", "generated"]
+
+collect_ignore = [f"docs/{name}" for name in _OF_SPHINX]
+collect_ignore += [path for path, library in _NEEDS.items() if find_spec(library) is None]

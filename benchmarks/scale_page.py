@@ -1,38 +1,23 @@
 """Put the rows of `scale` into docs/scale.md, two tables between comments, and draw error against cost."""
 
-import csv
 import math
-import re
 from collections.abc import Sequence
 from pathlib import Path
+
+from marked import Line, placed, read, table
 
 _ROOT = Path(__file__).resolve().parents[1]
 _COLOURS = {"exact": "black", "blocks": "tab:blue", "subsample": "tab:orange"}
 
-Line = dict[str, str]
-
-
-def read() -> list[Line]:
-    """The rows that are committed."""
-    with (_ROOT / "benchmarks" / "results" / "scale.csv").open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
 
 def filled(page: str, rows: Sequence[Line]) -> str:
     """The page with the tables of these rows."""
-    for name, table in {"errors": _errors, "measured": _measured}.items():
-        between = rf"(?<=<!-- {name} -->\n).*?(?=\n<!-- end of {name} -->)"
-        page = re.sub(between, table(rows), page, flags=re.DOTALL)
-    return page
+    return placed(page, {"errors": _errors(rows), "measured": _measured(rows)})
 
 
 def _measured(rows: Sequence[Line]) -> str:
-    lines = [
-        f"| {row['what']} | {_plain(float(row['value']))} | {row['bar']} | {row['note']} |"
-        for row in rows
-        if not row["way"]
-    ]
-    return "\n".join(["| | measured | bar | |", "|---|---|---|---|", *lines])
+    lines = [[row["what"], _plain(float(row["value"])), row["bar"], row["note"]] for row in rows if not row["way"]]
+    return table(["", "measured", "bar", ""], lines)
 
 
 def _plain(value: float) -> str:
@@ -43,18 +28,18 @@ def _errors(rows: Sequence[Line]) -> str:
     """A line for each size of blocks, beside the subsample with as many pairs; the last one is exact."""
     of_pairs = [row for row in rows if row["case"] == "dependent" and row["way"] != "subsample"]
     of_pairs.sort(key=lambda row: float(row["pairs"]))
-    head = "| B | pairs | blocks, dependent | subsample | blocks, independent | subsample |"
-    return "\n".join([head, "|---|---|---|---|---|---|", *(_error_line(row, rows) for row in of_pairs)])
+    head = ["B", "pairs", "blocks, dependent", "subsample", "blocks, independent", "subsample"]
+    return table(head, [_error_line(row, rows) for row in of_pairs])
 
 
-def _error_line(line: Line, rows: Sequence[Line]) -> str:
+def _error_line(line: Line, rows: Sequence[Line]) -> list[str]:
     pairs = float(line["pairs"])
     cells = [
         next((f"{100 * float(row['value']):.2f} %" for row in rows if _is(row, case, way, pairs)), "")
         for case in ("dependent", "independent")
         for way in (line["way"], "subsample")
     ]
-    return f"| {'all: exact' if line['way'] == 'exact' else line['size']} | {pairs:,.0f} | {' | '.join(cells)} |"
+    return ["all: exact" if line["way"] == "exact" else line["size"], f"{pairs:,.0f}", *cells]
 
 
 def _is(row: Line, case: str, way: str, pairs: float) -> bool:
@@ -84,5 +69,5 @@ def draw(rows: Sequence[Line], path: Path) -> None:
 
 if __name__ == "__main__":
     page = _ROOT / "docs" / "scale.md"
-    page.write_text(filled(page.read_text(encoding="utf-8"), read()), encoding="utf-8")
-    draw(read(), _ROOT / "docs" / "scale.svg")
+    page.write_text(filled(page.read_text(encoding="utf-8"), read("scale")), encoding="utf-8")
+    draw(read("scale"), _ROOT / "docs" / "scale.svg")

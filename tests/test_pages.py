@@ -1,11 +1,57 @@
-"""Pages that are made of rows say what the rows say."""
+"""Pages that are made of rows, or of other files, say what these say."""
 
+import re
 import runpy
 
+import pytest
 
-def test_figures_of_scale(root):
-    made = runpy.run_path(str(root / "benchmarks" / "scale_page.py"))
-    page = (root / "docs" / "scale.md").read_text(encoding="utf-8")
-    assert made["filled"](page, made["read"]()) == page
-    changed = [{**row, "value": "0.123"} for row in made["read"]()]
-    assert made["filled"](page, changed).count("12.30 %") == 4 * 8 - 2
+
+@pytest.fixture
+def made(root, monkeypatch):
+    """What a script of benchmarks/ defines."""
+    monkeypatch.syspath_prepend(root / "benchmarks")
+    return lambda name: runpy.run_path(str(root / "benchmarks" / f"{name}.py"))
+
+
+def text(root, name):
+    return (root / name).read_text(encoding="utf-8")
+
+
+def test_figures_of_scale(root, made):
+    script, page = made("scale_page"), text(root, "docs/scale.md")
+    rows = script["read"]("scale")
+    assert script["filled"](page, rows) == page
+    changed = [{**row, "value": "0.123"} for row in rows]
+    assert script["filled"](page, changed).count("12.30 %") == 4 * 8 - 2
+
+
+def test_figures_of_performance(root, made):
+    script, page = made("performance_page"), text(root, "docs/performance.md")
+    assert script["filled"](page) == page
+    assert script["filled"](page.replace("300 |", "299 |")) == page
+    measured = {path.stem for path in (root / "benchmarks" / "results").glob("*.csv")}
+    assert measured - set(script["BENCHMARKS"]) == {"scale", "inference", "selection_bias"}  # on pages of their own
+
+
+def test_figures_of_inference(root, made):
+    script, page = made("inference_page"), text(root, "docs/inference.md")
+    assert script["filled"](page) == page
+    wrong = re.sub(r"\| 0\.\d+ ", "| 0.9876 ", page)
+    assert wrong.count("0.9876") == 11 + 3 + 8
+    assert script["filled"](wrong) == page
+
+
+def test_a_part_that_is_missing_is_an_error(made):
+    placed = made("marked")["placed"]
+    assert placed("<!-- a -->\nold\n<!-- end of a -->", {"a": "new"}) == "<!-- a -->\nnew\n<!-- end of a -->"
+    with pytest.raises(ValueError, match="0 parts called 'a'"):
+        placed("", {"a": "new"})
+
+
+def test_citations_agree(root):
+    cff = text(root, "CITATION.cff").partition("preferred-citation:")[2]
+    wanted = re.findall(r"(?:title|family-names|given-names|doi|year|start|end): (.+)", cff)
+    assert len(wanted) == 1 + 2 * 5 + 1 + 2 + 1 + 1
+    entry = text(root, "docs/references.bib").partition("\n\n")[0]
+    assert [value for value in wanted if value not in entry] == []
+    assert [value for value in wanted if value not in text(root, "README.md")] == []

@@ -61,6 +61,12 @@ class HypothesisTest:
         The kernel on the data, with numbers in place of rules.
     target_kernel : str or Kernel
         The kernel on the labels, likewise, or its name.
+
+    Examples
+    --------
+    >>> found = hsic_test([1.0, 2.0, 3.0, 4.0], [1.5, 2.0, 3.0, 4.5])
+    >>> found.method, len(found.null_sample), found.kernel
+    ('permutation', 23, Gaussian(gamma=0.5))
     """
 
     statistic: float

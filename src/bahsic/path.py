@@ -27,6 +27,14 @@ class PathStep:
         None for subsets that are greater than the selected one.
     reason : str
         With ``n_features_to_select="auto"``, why this number of features was chosen; empty for the others.
+
+    Examples
+    --------
+    >>> from bahsic import BAHSIC
+    >>> from bahsic.datasets import make_xor
+    >>> X, y, _ = make_xor(n_samples=200, n_features=4, random_state=0)
+    >>> [(step.n_features, step.features) for step in BAHSIC(2).fit(X, y).path_]
+    [(4, (3,)), (3, (2,)), (2, (0,)), (1, (1,))]
     """
 
     n_features: int

@@ -49,6 +49,15 @@ class SelectionTest:
         Fraction of the splits in which the feature was selected.
     split_pvalues : ndarray of shape (n_splits,)
         The p-values of which `pvalue` is made.
+
+    Examples
+    --------
+    >>> from bahsic import BAHSIC
+    >>> from bahsic.datasets import make_xor
+    >>> X, y, _ = make_xor(n_samples=80, n_features=5, random_state=0)
+    >>> found = selection_test(BAHSIC(2), X, y, n_splits=3, random_state=0)
+    >>> found.frequencies
+    array([1., 1., 0., 0., 0.])
     """
 
     pvalue: float

@@ -265,7 +265,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
 
         Returns
         -------
-        array, sparse matrix, dataframe or dask array of shape (n_samples, n_features_)
+        array, sparse matrix, dataframe or dask array of shape (n_samples, number of selected features)
             Sparse from sparse, lazy from a dask array, a dataframe where `set_output` asks for one, else an array.
         """
         source = source_of(X)

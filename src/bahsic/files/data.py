@@ -33,7 +33,16 @@ _EXTRAS = {
 
 
 class DataError(ValueError):
-    """A file that cannot be read or written; the message is one line that says what to do."""
+    """A file that cannot be read or written; the message is one line that says what to do.
+
+    Examples
+    --------
+    >>> from bahsic.files import read_data
+    >>> read_data("wine.cvs")
+    Traceback (most recent call last):
+        ...
+    bahsic.files.data.DataError: wine.cvs: reading needs a known suffix, got '.cvs'; known: ...
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +62,11 @@ class Data:
         The name of y.
     source : Path, or None
         Where the data come from.
+
+    Examples
+    --------
+    >>> Data(X=np.eye(2), y=np.array([0, 1]), names=["a", "b"]).names
+    ['a', 'b']
     """
 
     X: Any

@@ -75,6 +75,14 @@ def check_writing(path: str | os.PathLike[str], source: Path | None = None) -> N
         As `write_table` takes it.
     source : Path, optional
         The file that the data come from.
+
+    Examples
+    --------
+    >>> check_writing("reduced.npz")
+    >>> check_writing("reduced.doc")
+    Traceback (most recent call last):
+        ...
+    bahsic.files.data.DataError: reduced.doc: writing needs a known suffix, got '.doc'; known: ...
     """
     path = Path(path)
     suffix = known_suffix(path, _WRITERS, "writing")

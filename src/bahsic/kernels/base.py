@@ -35,7 +35,22 @@ class Kernel(BaseEstimator):
     """A function k(x, x') of two samples, evaluated on two sets of rows at once.
 
     Parameters follow scikit-learn: `clone`, `get_params` and a grid over `kernel__gamma` work.
-    Kernels with the same parameters are equal; `a + b` and `a * b` are kernels.
+    Kernels with the same parameters are equal; ``a + b`` and ``a * b`` are kernels.
+
+    Examples
+    --------
+    To write one, derive from it and return the values of all pairs; this one counts equal characters.
+
+    >>> class EqualCharacters(Kernel):
+    ...     def rows(self, X, argument="X"):
+    ...         return list(X)
+    ...
+    ...     def __call__(self, X, Y=None):
+    ...         pairs = [[sum(map(str.__eq__, s, t)) for t in (X if Y is None else Y)] for s in X]
+    ...         return np.array(pairs, dtype=float)
+    >>> EqualCharacters()(["abc", "abd"])
+    array([[3., 2.],
+           [2., 3.]])
     """
 
     needs_labels = False  # whether `resolved` has to be told W
@@ -110,6 +125,22 @@ class PointwiseKernel(Kernel):
     """k(x, x') = link(sum over features j of contribution(x_j, x'_j)).
 
     To write one: `contribution`, `total` (its sum over features) and `link`.
+
+    Examples
+    --------
+    >>> class Cauchy(PointwiseKernel):
+    ...     def contribution(self, x, y):
+    ...         return np.subtract.outer(x, y) ** 2
+    ...
+    ...     def total(self, X, Y=None):
+    ...         Y = X if Y is None else Y
+    ...         return sum(self.contribution(X[:, j], Y[:, j]) for j in range(X.shape[1]))
+    ...
+    ...     def link(self, D, out=None):
+    ...         return np.divide(1.0, 1.0 + D, out=out)
+    >>> Cauchy()([0.0, 1.0])
+    array([[1. , 0.5],
+           [0.5, 1. ]])
     """
 
     def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> PointwiseKernel:
@@ -128,12 +159,12 @@ class PointwiseKernel(Kernel):
         """Kernel values of totals D, elementwise; `out` may be D itself."""
 
     def deviation(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
-        """link(D) - link(0), to full relative accuracy where |D| is at most `flat_below`."""
+        """link(D) - link(0), to full relative accuracy where abs(D) is at most `flat_below`."""
         raise NotImplementedError
 
     @property
     def flat_below(self) -> float:
-        """The |D| up to which link(D) is nearly constant, so that `deviation` keeps more digits than `link`."""
+        """The abs(D) up to which link(D) is nearly constant, so that `deviation` keeps more digits than `link`."""
         return 0.0
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:

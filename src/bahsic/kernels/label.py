@@ -48,6 +48,16 @@ class LabelKernel:
         The encoded labels; the whole m x m matrix where `kernel` is Precomputed.
     classes : ndarray, list of ndarray or None
         The classes in sorted order, if the labels are classes; for several outputs a list of these.
+
+    Examples
+    --------
+    >>> labels = label_kernel(["a", "b", "b"])
+    >>> labels.name, labels.classes.tolist()
+    ('binary', ['a', 'b'])
+    >>> labels.gram()
+    array([[ 1.  , -0.5 , -0.5 ],
+           [-0.5 ,  0.25,  0.25],
+           [-0.5 ,  0.25,  0.25]])
     """
 
     name: str
@@ -87,8 +97,8 @@ class LabelKernel:
 def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None) -> LabelKernel:
     r"""The kernel on labels that a name, a kernel or a function stands for, ready for the labels y.
 
-    - "binary" (BIN): :math:`l = \rho(y) \rho(y')`, where rho is -1/m_- for the first class in sorted order and
-      1/m_+ for the second;
+    - "binary" (BIN): :math:`l = \rho(y) \rho(y')`, where rho is ``-1/m_-`` for the first class in sorted order and
+      ``1/m_+`` for the second;
     - "multiclass" (MUL, equation mc): inner products of rows of Y, where column c is 1/m_c for the members of class c
       and 1/(m_c - m) for the others;
     - "regression" (REG): Gaussian with the median distance; several columns are standardised first, so that units do

@@ -77,6 +77,19 @@ def write_report(result: Mapping[str, Any], path: str | os.PathLike[str]) -> lis
     -------
     list of Path
         The page and the table. Both are complete or, after an error, as they were.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bahsic import BAHSIC
+    >>> from bahsic.datasets import make_xor
+    >>> from bahsic.results import selection_result
+    >>> X, y, _ = make_xor(n_samples=200, n_features=4, random_state=0)
+    >>> heading = {"input": {"name": "xor", "target": "y"}, "parameters": {"n_features_to_select": 2}}
+    >>> result = selection_result(BAHSIC(2).fit(X, y), X, y, names=["a", "b", "c", "d"], **heading)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write_report(result, f"{folder}/xor.html")]
+    ['xor.html', 'xor_features.csv']
     """
     page_path, table_path = Path(path), table_beside(path)
     texts = {page_path.name: report_html(result, table_path.name), table_path.name: _feature_table(result)}
@@ -99,7 +112,12 @@ def table_beside(path: str | os.PathLike[str]) -> Path:
 
 
 def check_report() -> None:
-    """Raise now what would keep a report from being written in the end: a library that is missing."""
+    """Raise now what would keep a report from being written in the end: a library that is missing.
+
+    Examples
+    --------
+    >>> check_report()
+    """
     _template()
 
 

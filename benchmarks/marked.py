@@ -1,0 +1,32 @@
+"""Parts of a page between comments, `<!-- name -->` and `<!-- end of name -->`, made of rows."""
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+Line = dict[str, str]
+
+_RESULTS = Path(__file__).resolve().parent / "results"
+
+
+def read(name: str) -> list[Line]:
+    """The rows of a benchmark that are committed."""
+    with (_RESULTS / f"{name}.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def placed(page: str, parts: Mapping[str, str]) -> str:
+    """The page with these parts."""
+    for name, text in parts.items():
+        between = rf"(?<=<!-- {name} -->\n).*?(?=<!-- end of {name} -->)"
+        page, count = re.subn(between, lambda _, text=text: f"{text}\n", page, flags=re.DOTALL)
+        if count != 1:
+            raise ValueError(f"the page has {count} parts called {name!r}; accepted: one")
+    return page
+
+
+def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table of Markdown."""
+    first, *rest = (f"| {' | '.join(line)} |" for line in (head, *lines))
+    return "\n".join([first, f"|{'---|' * len(head)}", *rest])

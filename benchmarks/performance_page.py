@@ -1,0 +1,40 @@
+"""Put the rows of the benchmarks into docs/performance.md, a table for each between comments."""
+
+from pathlib import Path
+
+from marked import Line, placed, read, table
+
+_PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
+# Those of scale have a page of their own.
+BENCHMARKS = (
+    *("exactness", "draws", "roof", "naive", "few_samples", "peers", "scores", "permutations", "options"),
+    *("growth", "threads", "memory", "wide_sparse", "csv_memory"),
+)
+
+
+def filled(page: str) -> str:
+    """The page with the tables of the committed rows, and the machine that they were made on."""
+    rows = {name: read(name) for name in BENCHMARKS}
+    tables = {name: table(["", "measured", "bar", ""], [_cells(row) for row in rows[name]]) for name in BENCHMARKS}
+    return placed(page, {**tables, "machine": _machine([row for lines in rows.values() for row in lines])})
+
+
+def _cells(row: Line) -> list[str]:
+    bar = f"**{row['bar']}**: missed" if row["passed"] == "no" else row["bar"]
+    return [row["what"], _number(float(row["value"])), bar, row["note"]]
+
+
+def _number(value: float) -> str:
+    if value.is_integer():
+        return f"{value:.0f}"
+    return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
+
+
+def _machine(rows: list[Line]) -> str:
+    """Every kind of machine and library that a row was made with."""
+    kinds = {name: sorted({row[name] for row in rows}) for name in ("cpu", "cores", "python", "numpy", "blas", "date")}
+    return table(list(kinds), [[", ".join(values) for values in kinds.values()]])
+
+
+if __name__ == "__main__":
+    _PAGE.write_text(filled(_PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,44 @@
+"""
+How many features
+=================
+
+HSIC along the path shows how much of the dependence is kept as features leave. Two answers follow: the fewest
+features that keep it, and the number that predicts best.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_breast_cancer
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from bahsic import BAHSIC, BAHSICCV
+from bahsic.plotting import plot_path
+
+X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+automatic = BAHSIC("auto", step=1).fit(X, y)
+plot_path(automatic)
+
+# %%
+# ``"auto"`` takes the smallest subset within one standard error of the best; the title says why:
+
+print(*automatic.get_feature_names_out(), sep=", ")
+
+# %%
+# A model may gain from more features than the dependence needs. `BAHSICCV` ranks them once in each fold and scores
+# the model on the nested subsets:
+
+search = BAHSICCV(make_pipeline(StandardScaler(), KNeighborsClassifier()), step=2, cv=3).fit(X, y)
+results = search.cv_results_
+figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
+axes.errorbar(results["n_features"], results["mean_test_score"], results["std_test_score"], marker="o", capsize=2)
+axes.axvline(search.n_features_, linestyle="--", color="tab:orange", label=f"best: {search.n_features_}")
+axes.set(xlabel="number of features", ylabel="accuracy")
+axes.legend()
+
+# %%
+# The curve rises slowly, and its best point is the best of several. ``one_standard_error=True`` takes the fewest
+# features that are as good within the uncertainty:
+
+modest = BAHSICCV(search.estimator, step=2, cv=3, one_standard_error=True).fit(X, y)
+print(modest.n_features_, "features")

@@ -1,0 +1,56 @@
+"""The site names everything public, and its links are checked."""
+
+import doctest
+import importlib
+import inspect
+import re
+import runpy
+
+import pytest
+
+MODULES = ("datasets", "eeg", "files", "kernels", "plotting", "related", "report")
+
+
+@pytest.fixture(scope="module")
+def documented(root):
+    """Each name of the API page, with what it stands for."""
+    found, module = {}, ""
+    for line in (root / "docs" / "api.rst").read_text(encoding="utf-8").splitlines():
+        if match := re.fullmatch(r"\.\. currentmodule:: (\S+)", line):
+            module = match[1]
+        elif match := re.fullmatch(r"   ([A-Za-z][\w.]*)", line):
+            path, _, name = f"{module}.{match[1]}".rpartition(".")
+            found[f"{path}.{name}"] = getattr(importlib.import_module(path), name)
+    return found
+
+
+def public(module):
+    """Names of a module for users: those that it lists, or those that it defines."""
+    listed = getattr(module, "__all__", None)
+    if listed is not None:
+        return set(listed) - {"__version__"}
+    own = {name: thing for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__}
+    return {name for name, thing in own.items() if callable(thing) and not name.startswith("_")}
+
+
+@pytest.mark.parametrize("name", ["", *MODULES])
+def test_every_public_name_is_on_the_api_page(documented, name):
+    path = f"bahsic.{name}".rstrip(".")
+    assert {f"{path}.{thing}" for thing in public(importlib.import_module(path))} <= set(documented)
+
+
+def test_every_name_on_the_api_page_has_an_example(documented):
+    assert len(documented) > 60
+    without = [
+        name for name, thing in documented.items() if not doctest.DocTestParser().get_examples(inspect.getdoc(thing))
+    ]
+    assert without == []
+
+
+def test_broken_links_are_found(root, tmp_path):
+    broken = runpy.run_path(str(root / "docs" / "check_links.py"))["broken"]
+    (tmp_path / "a.html").write_text('<p id="x"><a href="b.html#y"></a><a href="#x"></a><a href="https://c.d"></a>')
+    (tmp_path / "b.html").write_text('<a href="a.html#x"></a><img src="c.png"><a href="#z"></a>')
+    assert broken(tmp_path) == ["a.html: b.html#y", "b.html: c.png", "b.html: #z"]
+    (tmp_path / "b.html").write_text('<i id="y"></i>')
+    assert broken(tmp_path) == []
