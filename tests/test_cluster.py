@@ -184,6 +184,12 @@ def test_other_executors_are_refused():
         BAHSIC(2, executor=3).fit(X, y)
 
 
+@pytest.mark.parametrize("address", ["nonsense", "tcp://nowhere.invalid:80"])
+def test_addresses_that_lead_nowhere_are_refused_at_once(address):
+    with pytest.raises(ValueError, match=rf"executor is '{address}' \(.*\); accepted: a client, or the address of"):
+        BAHSIC(1, executor=address).fit(*drawn(m=20, d=6))
+
+
 def test_without_dask_the_install_line_is_told():
     code = (
         "import sys; sys.modules['distributed'] = None\n"

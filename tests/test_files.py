@@ -680,6 +680,7 @@ def test_paths_that_are_no_file(tmp_path, monkeypatch):
     np.save(tmp_path / "measured.npy", NUMBERS)
     (tmp_path / "folder.csv").mkdir()
     refused(tmp_path / "mesured.npy", "no such file; in its folder: did you mean 'measured.npy'?")
+    refused(tmp_path / "wine.npy", "no such file; in its folder: 'folder.csv', 'measured.npy'")
     refused(tmp_path / "no" / "t.npy", "no such file; there is no folder")
     refused(tmp_path / "folder.csv", "this is a folder; give a file in it")
     refused(tmp_path / "t.xlsx", "known: .csv .csv.gz .tsv")

@@ -33,6 +33,12 @@ def test_figures_of_performance(root, made):
     assert measured - set(script["BENCHMARKS"]) == {"scale", "inference", "selection_bias"}  # on pages of their own
 
 
+def test_figures_of_the_readme(root, made):
+    script, page = made("performance_page"), text(root, "README.md")
+    assert script["summarised"](page) == page
+    assert script["summarised"](page.replace("300 |", "299 |")) == page
+
+
 def test_figures_of_inference(root, made):
     script, page = made("inference_page"), text(root, "docs/inference.md")
     assert script["filled"](page) == page

@@ -48,7 +48,7 @@ def executor_for(executor: Any, X: Any, n_jobs: int | None, n_samples: int) -> I
 @contextmanager
 def _client(executor: Any, X: Any) -> Iterator[Any]:
     if isinstance(executor, str):
-        with _distributed().Client(executor, set_as_default=False) as client:
+        with _connected(executor) as client:
             yield client
     elif executor is None:
         yield _client_at_hand() if is_dask_array(X) else None
@@ -58,6 +58,17 @@ def _client(executor: Any, X: Any) -> Iterator[Any]:
         raise TypeError(
             f"executor is {executor!r}; accepted: None, a dask.distributed.Client or the address of a scheduler"
         )
+
+
+def _connected(address: str) -> Any:
+    distributed = _distributed()
+    try:
+        distributed.comm.resolve_address(address)  # a client that finds out by itself waits a minute when it is deleted
+        return distributed.Client(address, set_as_default=False)
+    except (ValueError, OSError) as error:  # no address, or nobody there
+        raise ValueError(
+            f"executor is {address!r} ({error}); accepted: a client, or the address of a scheduler such as 'tcp://host:8786'"
+        ) from error
 
 
 def _distributed() -> Any:

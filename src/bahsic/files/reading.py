@@ -109,4 +109,5 @@ def _check_file(path: Path) -> None:
 def _near_names(path: Path) -> str:
     if not path.parent.is_dir():
         return f"there is no folder {path.parent}"
-    return f"in its folder: {suggestion(path.name, sorted(entry.name for entry in path.parent.iterdir()))}"
+    names = sorted(entry.name for entry in path.parent.iterdir() if not entry.name.startswith("."))
+    return f"in its folder: {suggestion(path.name, names).removeprefix('known: ')}"
