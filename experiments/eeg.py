@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.data import data_folder
-from experiments.eeg_methods import METHODS, Trials, machine
+from experiments.eeg_methods import CONTROLS, METHODS, Trials, machine
 from experiments.eeg_recordings import Labels, load, others
 from experiments.frame import Cell, Experiment
 from experiments.rows import Row
 
 SUBJECTS = ("S094", "S007", "S042", "S029", "S056", "S048")
 N_REPEATS = 50
+_ALL = METHODS | CONTROLS
 
 
 def grid(quick: bool, results: Path) -> list[Cell]:
@@ -32,13 +33,13 @@ def _cells(subjects: tuple[str, ...], n_repeats: int) -> list[Cell]:
         {"subject": subject, "method": method, "repeat": repeat}
         for repeat in range(n_repeats)
         for subject in subjects
-        for method in METHODS
+        for method in _ALL
     ]
 
 
 def rows(cell: Cell, folder: Path | None) -> list[Row]:
     """Errors in percent in each half of the trials, after training on the other half."""
-    data, method = load(cell["subject"], folder), METHODS[cell["method"]]
+    data, method = load(cell["subject"], folder), _ALL[cell["method"]]
     machine()  # so that no import is measured
     found = []
     for fold, (train, test) in enumerate(halves(data.y, cell["subject"], cell["repeat"])):

@@ -1,10 +1,14 @@
 """What is compared: filters in frequency before or inside of common spatial patterns, and a linear machine."""
 
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
 
 from bahsic.eeg import FrequencySelector
 from experiments.baselines import Array
@@ -45,9 +49,9 @@ def csp(trials: Trials) -> Decoded:
     return Decoded(_predicted(train, trials.y, test), f"{BAND[0]:g} to {BAND[1]:g} Hz")
 
 
-def bahsic(trials: Trials, fmin: float | None = None, fmax: float | None = None) -> Decoded:
+def bahsic(trials: Trials, fmin: float | None = None, fmax: float | None = None, **options: Any) -> Decoded:
     """Common spatial patterns of the signals at five frequencies that BAHSIC selects, and their four neighbours."""
-    selector = FrequencySelector(trials.sfreq, fmin=fmin, fmax=fmax).fit(trials.X, trials.y)
+    selector = FrequencySelector(trials.sfreq, fmin=fmin, fmax=fmax, **options).fit(trials.X, trials.y)
     train, test = (lag_covariances(selector.transform(X))[:, 0] for X in (trials.X, trials.X_test))
     chosen = " ".join(f"{frequency:.4g}" for frequency in selector.frequencies_)
     return Decoded(_predicted(train, trials.y, test), f"{chosen} Hz")
@@ -56,6 +60,33 @@ def bahsic(trials: Trials, fmin: float | None = None, fmax: float | None = None)
 def bahsic_in_band(trials: Trials) -> Decoded:
     """The same, but only frequencies from 8 to 40 Hz are selected."""
     return bahsic(trials, *BAND)
+
+
+def random_in_band(trials: Trials) -> Decoded:
+    """The same with five frequencies drawn at random."""
+    return bahsic(trials, *BAND, selector=_Drawn())
+
+
+def bahsic_15_in_band(trials: Trials) -> Decoded:
+    """The same with 15 frequencies."""
+    return bahsic(trials, *BAND, n_frequencies=15)
+
+
+class _Drawn(SelectorMixin, BaseEstimator):
+    """Features drawn at random, others for other labels."""
+
+    def __init__(self, n_features_to_select: int = 1) -> None:
+        self.n_features_to_select = n_features_to_select
+
+    def fit(self, X: Array, y: Labels) -> Self:
+        """Draw."""
+        rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(y, dtype="<i8").tobytes()))
+        self.support_ = np.zeros(X.shape[1], dtype=bool)
+        self.support_[rng.choice(X.shape[1], self.n_features_to_select, replace=False)] = True
+        return self
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        return self.support_
 
 
 def cssp(trials: Trials) -> Decoded:
@@ -128,10 +159,17 @@ METHODS: dict[str, Callable[[Trials], Decoded]] = {
     "bahsic": bahsic,
     "bahsic_in_band": bahsic_in_band,
 }
+#: What tells why: narrow filters that know nothing of the labels, and wider ones.
+CONTROLS: dict[str, Callable[[Trials], Decoded]] = {
+    "random_in_band": random_in_band,
+    "bahsic_15_in_band": bahsic_15_in_band,
+}
 TITLES = {
     "csp": "CSP",
     "cssp": "CSSP",
     "csssp": "CSSSP",
     "bahsic": "BAHSIC",
     "bahsic_in_band": "BAHSIC, 8 to 40 Hz",
+    "random_in_band": "5 at random, 8 to 40 Hz",
+    "bahsic_15_in_band": "BAHSIC, 15 from 8 to 40 Hz",
 }

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from experiments import eeg_table
 from experiments.eeg import EXPERIMENT, N_REPEATS, SUBJECTS
-from experiments.eeg_methods import METHODS
+from experiments.eeg_methods import CONTROLS, METHODS
 
 _TEMPLATE = Path(__file__).with_name("page_eeg.md")
 
@@ -15,11 +15,13 @@ def page(results: Path) -> str:
     cells = {(row["subject"], row["method"], row["repeat"]) for row in rows if row["subject"] in SUBJECTS}
     parts = {
         "n_there": len(cells),
-        "n_cells": len(SUBJECTS) * len(METHODS) * N_REPEATS,
+        "n_cells": len(SUBJECTS) * len(METHODS | CONTROLS) * N_REPEATS,
         "errors": eeg_table.errors(rows),
         "differences": eeg_table.differences(rows),
         "paper": eeg_table.of_paper(),
         "finding": eeg_table.finding(rows),
+        "controls": eeg_table.controls(rows),
+        "reason": eeg_table.reason(rows),
         "rhythms": eeg_table.rhythms(rows),
         "seconds": eeg_table.seconds(rows),
     }

@@ -7,7 +7,7 @@ import numpy as np
 from experiments.baselines import Array
 from experiments.eeg_expected import SUBJECTS as SUBJECTS_OF_PAPER
 from experiments.eeg_expected import expected
-from experiments.eeg_methods import BAND, METHODS, TITLES
+from experiments.eeg_methods import BAND, CONTROLS, METHODS, TITLES
 from experiments.markdown import markdown
 from experiments.rows import Row
 
@@ -24,20 +24,26 @@ _RHYTHMS = {
 }
 
 
-def errors(rows: list[Row]) -> str:
+def errors(rows: list[Row], methods: Sequence[str] = tuple(METHODS)) -> str:
     """Mean and standard deviation over the folds, and the mean over those subjects that all methods have."""
     found = by_method(rows)
-    return _table({key: (values.mean(), values.std(ddof=1)) for key, values in found.items()}, subjects(rows))
+    summaries = {key: (values.mean(), values.std(ddof=1)) for key, values in found.items()}
+    return _table(summaries, subjects(rows), methods)
+
+
+def controls(rows: list[Row]) -> str:
+    """Errors of filters that tell why, beside those that they are compared with."""
+    return errors(rows, ("csp", "bahsic_in_band", *CONTROLS))
 
 
 def of_paper() -> str:
     """The paper's table, with the mean over its subjects."""
     printed = {(row["subject"], row["method"]): (float(row["error"]), float(row["deviation"])) for row in expected()}
-    return _table(printed, SUBJECTS_OF_PAPER)
+    return _table(printed, SUBJECTS_OF_PAPER, tuple(METHODS))
 
 
-def _table(found: dict[tuple[str, str], tuple[float, float]], names: Sequence[str]) -> str:
-    methods = [method for method in METHODS if any(other == method for _, other in found)]
+def _table(found: dict[tuple[str, str], tuple[float, float]], names: Sequence[str], wanted: Sequence[str]) -> str:
+    methods = [method for method in wanted if any(other == method for _, other in found)]
     lines = []
     for subject in names:
         entries = [found.get((subject, method)) for method in methods]
@@ -113,6 +119,21 @@ def finding(rows: list[Row]) -> str:
         f"{'at least as good' if means[method] <= means['csp'] else 'worse'} on average, and better for "
         f"{sum(found[name, method].mean() < found[name, 'csp'].mean() for name in compared)} of them."
         for method in ("bahsic", "bahsic_in_band")
+    )
+
+
+def reason(rows: list[Row]) -> str:
+    """What the controls say: whether the frequencies of BAHSIC are better than random ones, and more of them better."""
+    found, wanted = by_method(rows), ("csp", "bahsic_in_band", *CONTROLS)
+    compared = [name for name in subjects(rows) if all((name, method) in found for method in wanted)]
+    if not compared:
+        return "No subject has results of the controls yet."
+    csp, five, drawn, fifteen = (np.mean([found[name, method].mean() for name in compared]) for method in wanted)
+    return (
+        f"On average five frequencies of BAHSIC err {five:.1f}%, five at random {drawn:.1f}%, so what BAHSIC selects "
+        f"{'does matter' if five < drawn else 'is no better than chance'}. Fifteen of BAHSIC err {fifteen:.1f}% and "
+        f"the whole band {csp:.1f}%: a wider filter is "
+        f"{'better' if csp < fifteen < five else 'not always better'} here."
     )
 
 

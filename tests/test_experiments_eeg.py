@@ -5,7 +5,7 @@ import pytest
 from experiments import eeg
 from experiments.eeg_csssp import ascent, best_filter, leading
 from experiments.eeg_lags import SHRINKAGE, autocorrelation, band_passed, delayed, filtered, lag_covariances, symmetric
-from experiments.eeg_methods import METHODS, Trials, machine
+from experiments.eeg_methods import CONTROLS, METHODS, Trials, machine
 from experiments.eeg_recordings import from_competition, from_epochs, load, others
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.io import savemat
@@ -288,6 +288,16 @@ def test_shuffled_labels_stay_at_chance(method, tmp_path):
     assert 36 < np.mean(errors) < 64  # four standard deviations of 192 fair coins are 14
 
 
+def test_controls_know_nothing_of_the_labels_or_select_more():
+    pytest.importorskip("pyriemann")
+    X, y = sources(n_trials=48, n_channels=4)
+    drawn = [CONTROLS["random_in_band"](Trials(X, labels, X, RATE)).detail for labels in (y, y, 1 - y)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len(drawn[0].split()) == 5 + 1
+    assert all(8 <= float(word) <= 40 for word in drawn[0].split()[:-1])
+    assert len(CONTROLS["bahsic_15_in_band"](Trials(X, y, X, RATE)).detail.split()) == 15 + 1
+
+
 def test_halves_are_the_same_for_all_methods_and_others_for_each_repeat():
     y = np.arange(90) % 2
     (train, test), (again, other) = eeg.halves(y, "S007", 0)
@@ -303,7 +313,7 @@ def test_halves_are_the_same_for_all_methods_and_others_for_each_repeat():
 def test_grid_has_every_method_and_the_subjects_of_other_files(competition, tmp_path, monkeypatch):
     monkeypatch.delenv("BAHSIC_DATA", raising=False)
     monkeypatch.setattr("experiments.data._ROOT", tmp_path / "nowhere")
-    assert len(eeg.grid(False, tmp_path)) == 6 * len(METHODS) * 50
-    assert [cell["method"] for cell in eeg.grid(True, tmp_path)] == list(METHODS)
+    assert len(eeg.grid(False, tmp_path)) == 6 * len(METHODS | CONTROLS) * 50
+    assert [cell["method"] for cell in eeg.grid(True, tmp_path)] == [*METHODS, *CONTROLS]
     monkeypatch.setenv("BAHSIC_DATA", str(tmp_path))
     assert {cell["subject"] for cell in eeg.grid(False, tmp_path)} == {*eeg.SUBJECTS, "aa"}

@@ -6,7 +6,7 @@ from experiments import eeg, eeg_table
 from experiments.__main__ import main
 from experiments.eeg_expected import expected, parsed
 from experiments.eeg_figure import bands_figure
-from experiments.eeg_methods import METHODS, TITLES
+from experiments.eeg_methods import CONTROLS, METHODS, TITLES
 from experiments.eeg_page import page
 from experiments.frame import RESULTS
 
@@ -48,7 +48,17 @@ def test_table_of_errors(rows):
     assert found["S007"][0] == f"25.0 ± {deviation:.1f}"
     assert found["S007"][3] == f"20.0 ± {np.std([10, 10, 20, 40], ddof=1):.1f}"
     assert found["mean"] == ["15.0", "15.0", "15.0", "12.5", "20.0"]
-    assert all(title in table.splitlines()[0] for title in TITLES.values())
+    assert all(TITLES[method] in table.splitlines()[0] for method in METHODS)
+
+
+def test_table_and_sentence_of_controls(rows):
+    assert eeg_table.reason(rows) == "No subject has results of the controls yet."
+    more = {"random_in_band": [40, 40, 50, 50], "bahsic_15_in_band": [20, 40, 30, 30]}
+    rows = [*rows, *rows_of(more)]
+    assert lines(eeg_table.controls(rows))[-1] == ["mean", "25.0", "35.0", "45.0", "30.0"]
+    told = eeg_table.reason(rows)
+    assert "BAHSIC err 35.0%, five at random 45.0%, so what BAHSIC selects does matter" in told
+    assert "Fifteen of BAHSIC err 30.0% and the whole band 25.0%: a wider filter is better" in told
 
 
 def test_mean_is_over_subjects_that_all_methods_have(rows):
@@ -136,9 +146,10 @@ def test_quick_grid(tmp_path, capfd):
     np.savez(tmp_path / "bci" / "S042.npz", X=X, y=np.arange(24) % 2, scale=0.25, sfreq=100.0, tmin=-0.5)
     arguments = ["run", "eeg", "--quick", "--data", str(tmp_path), "--results", str(tmp_path)]
     assert main(arguments) == 0
-    assert "eeg: 5 of 5 cells" in capfd.readouterr().err
+    assert "eeg: 7 of 7 cells" in capfd.readouterr().err
     found = eeg.EXPERIMENT.store(tmp_path).read()
-    assert [(row["method"], row["fold"]) for row in found] == [(method, fold) for method in METHODS for fold in "01"]
+    every = [(method, fold) for method in (*METHODS, *CONTROLS) for fold in "01"]
+    assert [(row["method"], row["fold"]) for row in found] == every
     assert all(row["detail"] and float(row["seconds"]) > 0 and 0 <= float(row["error"]) <= 100 for row in found)
 
 
