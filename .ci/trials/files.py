@@ -10,5 +10,5 @@ subprocess.run([*command, "datasets", "breast_cancer", "-o", "table.csv"], check
 table = pd.read_csv("table.csv")
 table.to_parquet("table.parquet")
 words = ["select", "table.parquet", "-t", table.columns[-1], "-k", "3", "-o", "chosen.parquet", "--quiet"]
-subprocess.run([*command, *words], check=True)
+subprocess.run([*command, *words], check=True, stdout=subprocess.DEVNULL)
 assert pd.read_parquet("chosen.parquet").shape == (569, 4)
