@@ -351,6 +351,14 @@ def test_warnings_are_notes(run, tmp_path, monkeypatch):
     assert run("select", "constant.npz", "-k", 1, "--quiet")[2] == ""
 
 
+@pytest.mark.parametrize("library", ["jinja2", "pandas"])
+def test_demonstration_says_first_what_its_report_needs(run, library, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, library, None)
+    status, out, err = run("demo", "--report", tmp_path / "page.html")
+    assert (status, out) == (1, "")
+    assert 'demo --report needs jinja2 and pandas: pip install "bahsic[files,report]"' in err
+
+
 @pytest.mark.parametrize(
     ("option", "module", "extra"),
     [(["--report", "page.html"], "jinja2", "report"), (["-o", "out.parquet"], "pyarrow", "files")],

@@ -24,4 +24,4 @@ done = subprocess.run(
     [*command, "--report", "demo.html"], capture_output=True, text=True, encoding="utf-8", check=False
 )
 assert done.returncode == 1, done
-assert 'pip install "bahsic[report]"' in done.stderr, done
+assert 'pip install "bahsic[files,report]"' in done.stderr, done

@@ -34,10 +34,23 @@ def demo(options: Namespace) -> None:
     """Print the demonstration, and write its report if asked for."""
     from bahsic.demo import demonstration
 
+    if options.report is not None:
+        _check_demo_report()
     sys.stdout.write(demonstration(mark="█" if has_blocks(sys.stdout.encoding) else "#"))
     sys.stdout.flush()
     if options.report is not None:
         _write_demo_report(options)
+
+
+def _check_demo_report() -> None:
+    from bahsic.files.data import library
+    from bahsic.report import check_report
+
+    try:
+        check_report()
+        library("pandas", ".csv")
+    except ImportError:
+        raise CommandError('demo --report needs jinja2 and pandas: pip install "bahsic[files,report]"', 1) from None
 
 
 def _write_demo_report(options: Namespace) -> None:
