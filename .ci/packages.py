@@ -4,6 +4,8 @@
 """
 
 import argparse
+import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -33,10 +35,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         wheel, source = _built(Path(folder))
         _look_into(wheel, source)
+        _try("core", source, Path(folder) / "source", None)
+        alone = _try("core", wheel, Path(folder) / "core", None)
         for name in names:
-            _try(name, wheel, Path(folder))
-        if "core" in names:
-            _try("core", source, Path(folder))
+            if name != "core":
+                _try(name, wheel, Path(folder) / name, alone)
     return 0
 
 
@@ -59,18 +62,24 @@ def _look_into(wheel: Path, source: Path) -> None:
         sys.exit(f"{source.name} lacks {sorted(missing)}")
 
 
-def _try(name: str, package: Path, folder: Path) -> None:
-    """Install a package with an extra into an empty environment, and run its trial there, in an empty folder."""
+def _try(name: str, package: Path, place: Path, base: Path | None) -> Path:
+    """Run the trial of an extra in an empty folder, and in an environment of its own, where the package has it.
+
+    It is an empty one, or a copy of that of the package alone. Returns the environment.
+    """
     print(f"{package.name}: {name}", flush=True)
-    place = folder / f"{name}-{package.suffix.lstrip('.')}"
-    venv.create(place / "venv", with_pip=True)
-    python = next(
-        path for path in (place / "venv" / "bin" / "python", place / "venv" / "Scripts" / "python.exe") if path.exists()
-    )
-    wanted = f"{package}[{name}]" if name != "core" else str(package)
-    install = [python, "-m", "pip", "install", "-q", "-q", "--disable-pip-version-check", wanted]
-    subprocess.run(install, check=True)
+    environment = place / "venv"
+    if base is None:
+        venv.create(environment, with_pip=True)
+    else:
+        shutil.copytree(base, environment, symlinks=True, copy_function=os.link)  # what pip changes it writes anew
+    python = next(path for path in (environment / "bin/python", environment / "Scripts/python.exe") if path.exists())
+    wanted = str(package) if name == "core" else f"{package}[{name}]"
+    # Most of what is installed is never imported here: it need not be compiled.
+    options = ["-q", "-q", "--disable-pip-version-check", "--no-compile"]
+    subprocess.run([python, "-m", "pip", "install", *options, wanted], check=True)
     subprocess.run([python, "-I", _TRIALS[name]], check=True, cwd=place)
+    return environment
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import sys
 import pandas as pd
 
 command = [sys.executable, "-m", "bahsic"]
-subprocess.run([*command, "datasets", "breast_cancer", "-o", "table.csv"], check=True)
+subprocess.run([*command, "datasets", "breast_cancer", "-o", "table.csv", "--quiet"], check=True)
 table = pd.read_csv("table.csv")
 table.to_parquet("table.parquet")
 words = ["select", "table.parquet", "-t", table.columns[-1], "-k", "3", "-o", "chosen.parquet", "--quiet"]
