@@ -80,7 +80,7 @@ html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False
 # Pages without others below them have nothing to navigate to.
-_ALONE = ("start", "theory", "coming_from", "performance", "experiments", "faq", "extending", "cite")
+_ALONE = ("start", "theory", "coming_from", "performance", "experiments", "eeg_experiment", "faq", "extending", "cite")
 html_sidebars: dict[str, list[str]] = {page: [] for page in (*_ALONE, "architecture", "contributing", "changelog")}
 html_theme_options = {
     "logo": {"text": "bahsic"},
