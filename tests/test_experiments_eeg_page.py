@@ -125,7 +125,7 @@ def test_page_is_made_from_the_rows(root, rows, tmp_path):
     assert current == page(RESULTS), "run: python -m experiments page"
     eeg.EXPERIMENT.store(tmp_path).append(rows)
     text = page(tmp_path)
-    assert "There are rows of 20 of 1500 cells" in text
+    assert "There are rows of 20 of 2100 cells" in text
     assert eeg_table.errors(rows) in text
     assert eeg_table.finding(rows) in text
 
