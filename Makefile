@@ -57,7 +57,7 @@ docs: $(VENV)/.extra-docs ## build the site into docs/_build/html; a warning or 
 	@$(VENV_PYTHON) -m sphinx -b html -W --keep-going -n -q -d docs/_build/doctrees docs docs/_build/html $(ARGS)
 	@$(VENV_PYTHON) docs/check_links.py docs/_build/html
 
-packages: $(VENV)/.extra-dev ## build wheel and sdist, and try them in empty environments; ARGS="core dask" chooses
+packages: $(VENV)/.extra-dev ## build wheel and sdist, and try them in empty environments; ARGS="alone dask" chooses
 	@$(VENV_PYTHON) .ci/packages.py $(ARGS)
 
 mutants: $(VENV)/.extra-dev ## try small changes of the code and count those that no test notices; ARGS="--most 50 --part search"

@@ -1,6 +1,6 @@
 """Build the wheel and the source distribution, and try each in empty environments: alone, and with every extra.
 
-``python .ci/packages.py`` tries all; names choose: ``python .ci/packages.py core dask``.
+``python .ci/packages.py`` tries all; names choose: ``python .ci/packages.py alone dask``.
 """
 
 import argparse
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # For developers of bahsic, not for its users: these are installed from a clone.
 _INNER = {"test", "dev", "docs", "experiments"}
 
-# What has to work with an extra, and beside these core.py: what has to work alone.
+# What has to work with an extra, and beside these alone.py: what has to work alone.
 _TRIALS = {path.stem: path for path in sorted(Path(__file__).with_name("trials").glob("*.py"))}
 
 
@@ -29,16 +29,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(_TRIALS)}; default: all")
     names = parser.parse_args().names or list(_TRIALS)
+    if unknown := set(names) - _TRIALS.keys():
+        parser.error(f"NAME is {min(unknown)!r}; accepted: {', '.join(_TRIALS)}")
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    if extras.keys() - _INNER != _TRIALS.keys() - {"core"}:
+    if extras.keys() - _INNER != _TRIALS.keys() - {"alone"}:
         sys.exit(f"extras are {sorted(extras.keys() - _INNER)}; tried are {sorted(_TRIALS)}")
     with tempfile.TemporaryDirectory() as folder:
         wheel, source = _built(Path(folder))
         _look_into(wheel, source)
-        _try("core", source, Path(folder) / "source", None)
-        alone = _try("core", wheel, Path(folder) / "core", None)
+        _try("alone", source, Path(folder) / "source", None)
+        alone = _try("alone", wheel, Path(folder) / "alone", None)
         for name in names:
-            if name != "core":
+            if name != "alone":
                 _try(name, wheel, Path(folder) / name, alone)
     return 0
 
@@ -74,7 +76,7 @@ def _try(name: str, package: Path, place: Path, base: Path | None) -> Path:
     else:
         shutil.copytree(base, environment, symlinks=True, copy_function=os.link)  # what pip changes it writes anew
     python = next(path for path in (environment / "bin/python", environment / "Scripts/python.exe") if path.exists())
-    wanted = str(package) if name == "core" else f"{package}[{name}]"
+    wanted = str(package) if name == "alone" else f"{package}[{name}]"
     # Most of what is installed is never imported here: it need not be compiled.
     options = ["-q", "-q", "--disable-pip-version-check", "--no-compile"]
     subprocess.run([python, "-m", "pip", "install", *options, wanted], check=True)
