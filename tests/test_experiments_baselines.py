@@ -175,3 +175,12 @@ def test_radius_and_margin_of_two_points():
 def test_r2w2_does_not_depend_on_the_names_of_the_classes(linear):
     X, _, y = linear
     assert np.array_equal(r2w2(X, y, Problem("binary")), r2w2(X, 5 * y - 3, Problem("binary")))
+
+
+def test_hsic_lasso_goes_on_where_its_matrix_is_singular(linear):
+    pytest.importorskip("pyHSICLasso")
+    X, _, y = linear
+    names_of_numpy = set(dir(np.linalg))
+    order = METHODS["hsic_lasso"].select(np.column_stack([X, X]), y, Problem("binary", 6))
+    assert {3, 7, 10} <= {int(feature) % 12 for feature in order}
+    assert set(dir(np.linalg)) == names_of_numpy

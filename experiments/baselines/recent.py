@@ -25,9 +25,22 @@ def _library() -> Iterator[None]:
             raise ModuleNotFoundError(f"{error.name} is needed for this method: {INSTALL}", name=error.name) from error
 
 
+@contextlib.contextmanager
+def _name_of_old_numpy() -> Iterator[None]:
+    """Give numpy.linalg.linalg back, by which pyHSICLasso 1.4.2 catches what a singular matrix raises."""
+    missing = not hasattr(np.linalg, "linalg")
+    if missing:
+        np.linalg.linalg = np.linalg  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        if missing:
+            del np.linalg.linalg  # type: ignore[attr-defined]
+
+
 def hsic_lasso(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     """Block HSIC Lasso (Climente-Gonzalez et al., 2019) of pyHSICLasso, with its default blocks and repetitions."""
-    with _library():
+    with _library(), _name_of_old_numpy():
         from pyHSICLasso import HSICLasso
 
         state = np.random.get_state()  # noqa: NPY002 - the library draws from it
