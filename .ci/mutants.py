@@ -54,7 +54,7 @@ PARTS = {
         ["search", "search_brute_force", "selectors"],
     ),
 }
-_SECONDS = 400.0
+_SECONDS = 600.0
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ from experiments.methods import METHODS, names, warmed_up
 from experiments.rows import Row
 
 N_FEATURES = 5
-TIME_LIMIT = 300.0
+TIME_LIMIT = 150.0
 STOPPED = "stopped"
 
 # In the order of the paper's table, with samples and features after drawing: what a cell costs grows with these.
