@@ -145,3 +145,31 @@ def test_median_of_many_rows_is_that_of_some(monkeypatch):
     assert found != expected
     weighted = Gaussian("median").resolved(X, sample_weight=np.full(500, 2.0)).gamma
     assert weighted == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize("kernel", SCALED)
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 2, 0, 3, 1, 1, 2, 1, 1])])
+def test_rules_on_totals_are_those_on_rows(kernel, weights):
+    D = kernel(gamma=1.0).total(X)
+    W = label_weights(label_kernel(Y)).matrix()
+    for gamma, given in (("median", None), ("optimise", W), (0.3, None)):
+        found = kernel(gamma=gamma).resolved_on_totals(D, given, weights)
+        assert_allclose(found.gamma, resolved_gamma(kernel(gamma=gamma), X, W=given, sample_weight=weights), rtol=1e-12)
+
+
+def test_rules_on_totals_without_a_distance():
+    D = np.zeros((5, 5))
+    assert Gaussian("median").resolved_on_totals(D).gamma == 1.0
+    D[0, 1:] = D[1:, 0] = 9.0  # four of ten pairs
+    assert Gaussian("median").resolved_on_totals(D).gamma == pytest.approx(1 / 18)
+    with pytest.raises(ValueError, match="gamma is 'dimension'; accepted where only distances are known"):
+        Gaussian("dimension").resolved_on_totals(D)
+
+
+@pytest.mark.parametrize("kernel", SCALED)
+def test_kernel_values_of_doubled_gammas(kernel):
+    D = kernel(gamma=1.0).total(X)
+    found = [values.copy() for values in kernel(gamma=1 / 512).doubled_links(D, 17)]
+    for k, values in enumerate(found):
+        assert_allclose(values, kernel(gamma=2.0 ** (k - 9)).link(D), rtol=1e-10, atol=1e-300)
+    assert len(found) == 17

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +21,7 @@ _ACCEPTED = "a positive finite number, 'dimension', 'median', 'optimise' or a fu
 _MOST_PAIRS = 2**27
 _SOME_SAMPLES = 4096
 
-_GRID = tuple(2.0**k for k in range(-8, 9))
+_GRID = tuple(2.0**k for k in range(-8, 9))  # each twice the one before: see ScaledKernel.doubled_links
 
 
 class ScaledKernel(PointwiseKernel):
@@ -68,6 +68,11 @@ class ScaledKernel(PointwiseKernel):
         median = _median_of(distances, weights) or _median_of(distances, weights, nonzero=True)
         kernel = self.with_gamma(1 / (2 * median**self.power) if median else 1.0)
         return kernel if W is None else _optimal(kernel, D, W)
+
+    def doubled_links(self, D: FloatArray, count: int) -> Iterator[FloatArray]:
+        """The kernel values of totals D for gamma, 2 gamma, 4 gamma, and so on; use each before the next is made."""
+        for power in range(count):
+            yield self.with_gamma(float(self.gamma) * 2.0**power).link(D)  # type: ignore[arg-type]
 
     def check(self) -> None:
         """Raise unless gamma is a positive number, the name of a rule or a function."""
@@ -163,22 +168,22 @@ def optimal_gamma(
             "no part of a sum or product; otherwise 'dimension', 'median' or a number"
         )
     median = kernel.with_gamma(median_gamma(kernel, X, weights))
-    D = _on_grid(median)[-1].total(X)
+    D = _on_grid(median, -1).total(X)
     return float(_optimal(median, D, W).gamma)  # type: ignore[arg-type]
-
-
-def _on_grid(kernel: ScaledKernel) -> list[ScaledKernel]:
-    return [kernel.with_gamma(float(kernel.gamma) * factor) for factor in _GRID]  # type: ignore[arg-type]
 
 
 def _optimal(kernel: ScaledKernel, D: FloatArray, W: FloatArray) -> ScaledKernel:
     """The kernel on the grid around this one with the greatest HSIC."""
-    candidates = _on_grid(kernel)
-    return candidates[int(np.argmax([_score(candidate, D, W) for candidate in candidates]))]
+    first = _on_grid(kernel, 0)
+    parts = [
+        [float(np.vdot(values, W[rows])) for values in first.doubled_links(D[rows], len(_GRID))]
+        for rows in row_blocks(len(D))
+    ]
+    return _on_grid(kernel, int(np.argmax([math.fsum(scores) for scores in zip(*parts, strict=True)])))
 
 
-def _score(kernel: ScaledKernel, D: FloatArray, W: FloatArray) -> float:
-    return math.fsum(float(np.vdot(kernel.link(D[rows]), W[rows])) for rows in row_blocks(len(D)))
+def _on_grid(kernel: ScaledKernel, position: int) -> ScaledKernel:
+    return kernel.with_gamma(float(kernel.gamma) * _GRID[position])  # type: ignore[arg-type]
 
 
 def _median_distance(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import math
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -37,6 +38,12 @@ class _Exponential(ScaledKernel):
     def deviation(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
         out = np.multiply(D, -_within(self.gamma, D), out=out)
         return np.expm1(out, out=out)
+
+    def doubled_links(self, D: FloatArray, count: int) -> Iterator[FloatArray]:
+        values = self.link(D)
+        yield values
+        for _ in range(count - 1):  # exp(-2 t) is the square of exp(-t), and a square costs a tenth of an exponential
+            yield np.square(values, out=values)
 
     @property
     def flat_below(self) -> float:
