@@ -53,6 +53,11 @@ class TestPolynomial(PointwiseContract):
     kernel = Polynomial(degree=3, coef0=0.5)
 
 
+class TestPowerOfInnerProducts(PointwiseContract):
+    kernel = Polynomial(degree=2, coef0=0.0)
+    samples = np.random.default_rng(0).normal(size=(12, 3)) / 10  # inner products below one, which nothing is added to
+
+
 class TestDelta(VectorKernelContract):
     kernel = Delta()
     samples = np.random.default_rng(0).integers(0, 2, size=(12, 3)).astype(float)
