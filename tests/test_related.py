@@ -75,6 +75,17 @@ def test_other_kernels_on_two_classes_only_change_the_factor(target_kernel):
     assert_allclose(ratios, ratios[0], rtol=1e-12)
 
 
+def test_many_classes_are_each_against_the_others_and_delta_weighs_them():
+    y = np.array([0, 1, 2, 1, 0, 2, 2, 1, 2])
+    K, m = exact_gram(X, gamma=GAMMA), len(y)
+    against = np.array([float(mmd_by_definition(K, (y == c).tolist(), "biased")) for c in range(3)])
+    sizes = np.bincount(y)
+    weights = {"multiclass": np.ones(3), "delta": (sizes * (m - sizes) / m) ** 2}
+    for target_kernel, weight in weights.items():
+        value = (m - 1) ** 2 * hsic(X, y, Gaussian(GAMMA), target_kernel, "biased")
+        assert_allclose(value, weight @ against, rtol=1e-12)
+
+
 def test_unbiased_mmd_is_the_mean_over_all_samples_of_two_finite_populations():
     # k is a table on three values; pairs of draws from P and from Q, with their probabilities.
     k = np.array([[3.0, 1.0, 0.0], [1.0, 2.0, 0.5], [0.0, 0.5, 4.0]])

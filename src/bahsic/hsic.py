@@ -68,7 +68,9 @@ def hsic_unbiased(K: Any, L: Any) -> float:
 
 
 def hsic_biased(K: Any, L: Any) -> float:
-    """Biased estimate of HSIC, never negative: tr(KHLH) / (m - 1)^2 with H = I - 11'/m.
+    """Biased estimate of HSIC: tr(KHLH) / (m - 1)^2 with H = I - 11'/m.
+
+    The bias is of the order 1 / m. It is never negative for positive semi-definite K and L, as those of kernels are.
 
     Parameters
     ----------
@@ -134,7 +136,8 @@ def hsic_variance(K: Any, L: Any) -> float:
 def hsic_bound(m: int, delta: float) -> float:
     r"""How far the unbiased estimate is from HSIC at most, with probability 1 - delta.
 
-    :math:`8 \sqrt{\log(2 / \delta) / m}` (theorem concentration), for kernels with values in [0, 1].
+    :math:`8 \sqrt{\log(2 / \delta) / m}` (theorem concentration), for kernels with values in [0, 1] and features that
+    were chosen without looking at the samples.
 
     Parameters
     ----------
@@ -222,9 +225,10 @@ def hsic_blocks(
 ) -> NDArray[np.float64]:
     """Unbiased HSIC of each of several disjoint random blocks of samples.
 
-    Their mean is an unbiased estimate at a cost that is linear in m, and their standard deviation over the root of
-    their number its standard error. Blocks hold B or B + 1 samples, together all of them. Classes are counted and
-    the median of labels is taken over all samples; a rule for gamma other than "dimension" is evaluated on 4096.
+    Their mean is an unbiased estimate at a cost that is linear in m, and, as blocks share no sample, their standard
+    deviation over the root of their number its standard error. Blocks hold B or B + 1 samples, together all of them.
+    Classes are counted and the median of labels is taken over all samples; a rule for gamma other than "dimension" is
+    evaluated on 4096.
 
     Parameters
     ----------

@@ -99,7 +99,8 @@ def hsic_test(
 
     - ``"permutation"``: the unbiased estimate is compared with its values for randomly permuted labels,
       p = (1 + number of these >= the observed one) / (1 + number of permutations). The level is exact
-      whatever the distribution and the number of samples. Where all permutations are no more than asked for
+      whatever the distribution and the number of samples: under independence p <= t has at most the
+      probability t. Where all permutations are no more than asked for
       (up to 6 samples with 999), each is taken once and p is the exact probability.
     - ``"gamma"``: the biased estimate is compared with a gamma distribution that has the mean and the
       variance which it has over all permutations; both are exact (Kazi-Aoual et al. 1995), the form of the
@@ -183,7 +184,8 @@ def hsic_interval(
     - ``"bound"``: :math:`\mathrm{HSIC} \pm 8 \sqrt{\log(2 / \delta) / m}`, delta = 1 - level (theorem
       concentration), for any distribution and any number of samples, and so wide. It holds for kernels with values
       between 0 and 1; those of another known range are brought there, which multiplies the interval by the product
-      of the ranges. The class sizes of the label kernels "binary" and "multiclass" are taken as given.
+      of the ranges. The kernels are taken as given: what a rule for gamma, or the class sizes in "binary" and
+      "multiclass", take from the sample is not accounted for.
 
     The limits are not cut off at zero, although HSIC itself is never negative.
 

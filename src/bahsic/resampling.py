@@ -152,7 +152,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     Testing a selection on the samples that chose it finds dependence in pure noise. Here each of n random
     splits (stratified where y are classes) gives one honest p-value, and of the sorted ones
     :math:`\min(1, \frac{n}{k} p_{(k)})` with k = n/2, rounded up, is a p-value however they depend on each
-    other: for :math:`p_{(k)} \le t` at least k of them must be, and nt are on average.
+    other: for :math:`p_{(k)} \le t` at least k of them must be, and at most nt are on average (Markov).
 
     - ``pvalue``. Null hypothesis: in no split do the selected features, taken together, depend on the
       labels; so where all features are jointly independent of y, it is at most t with probability t at most.

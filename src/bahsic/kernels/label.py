@@ -104,7 +104,8 @@ def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None)
     - "regression" (REG): Gaussian with the median distance; several columns are standardised first, so that units do
       not matter;
     - "multioutput": the sum over the columns of y of the column's own kernel, one of these three, scaled so that the
-      trace of its centred matrix is one and each output has the same weight. A column that does not vary adds nothing;
+      trace of its centred matrix is one and each output has the same weight. So HSIC is a sum over the outputs, each by
+      itself. A column that does not vary adds nothing;
     - "survival": y holds the event (boolean) and the time of each subject; Gaussian with the median distance of
       expected survival curves, see `survival_vectors`;
     - "delta": 1 for equal labels, else 0;

@@ -198,8 +198,8 @@ class Polynomial(PointwiseKernel):
 
     Notes
     -----
-    Unlike its neighbours here this kernel changes with the origin: features with a large common offset make all its
-    values nearly equal, and HSIC loses the digits that they share. Standardise such features first.
+    Unlike with its neighbours here, HSIC with this kernel depends on the origin: features with a large common offset
+    make all its values nearly equal, and HSIC loses the digits that they share. Standardise such features first.
 
     Examples
     --------
