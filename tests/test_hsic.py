@@ -8,19 +8,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 import oracle
-from bahsic.hsic import (
-    hsic,
-    hsic_biased,
-    hsic_bound,
-    hsic_unbiased,
-    hsic_variance,
-    hsic_weights,
-    label_weights,
-)
+from bahsic.hsic import hsic, hsic_biased, hsic_bound, hsic_unbiased, hsic_variance, hsic_weights
 from bahsic.kernels import Delta, Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
-
-settings.register_profile("any machine", deadline=None)  # a busy machine is no failure
-settings.load_profile("any machine")
+from bahsic.weights import label_weights
 
 ESTIMATES = {"unbiased": hsic_unbiased, "biased": hsic_biased}
 BY_DEFINITION = {"unbiased": oracle.unbiased, "biased": oracle.biased}
