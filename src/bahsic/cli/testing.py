@@ -26,7 +26,8 @@ from bahsic.engine.columns import mixed_columns
 from bahsic.engine.scorer import kernel_values
 from bahsic.independence import hsic_scores, hsic_test
 from bahsic.kernels import kernel_from_name, label_kernel
-from bahsic.results import as_json, columns_of, input_record, ranked, result_heading
+from bahsic.results import as_json, input_record, ranked, result_heading
+from bahsic.similarity import columns_of
 from bahsic.tables import as_table
 
 _OWN_TARGETS = (".h5ad", ".fif", ".npz", ".mat")
