@@ -129,14 +129,13 @@ def _tested(options: Namespace, source: Input, selector: Any) -> Any:
 
 def _parameters(options: Namespace, source: Input, selector: Any) -> dict[str, Any]:
     """The parameters by the selectors' names, columns by their own."""
-    categorical = selector.categorical_features
     return {
         "n_features_to_select": options.n_features,
         "method": options.method,
         "kernel": options.kernel,
         "target_kernel": selector.target_kernel,
         "step": selector.step,
-        "categorical_features": categorical if isinstance(categorical, str) else [source.names[j] for j in categorical],
+        "categorical_features": source.names_of(selector.categorical_features),
         "missing": options.missing,
         "feature_groups": _groups_name(options.groups),
         "keep": options.keep,
