@@ -350,6 +350,12 @@ def test_weighted_data_are_repeated_data(weights, statistic, target, kernel):
     close(hsic(X, y, kernel, statistic=statistic, sample_weight=weights), expected)
 
 
+@statistics
+def test_one_sample_that_counts_often_says_nothing(statistic):
+    assert hsic([2.0], [3.0], "linear", "linear", statistic, sample_weight=[5]) == 0.0
+    assert_array_equal(hsic_weights([[3.0]], statistic, sample_weight=[5]), [[0.0]])
+
+
 @given(m=sizes, seed=seeds)
 def test_the_variance_is_not_negative(m, seed):
     assert hsic_variance(symmetric(m, seed), symmetric(m, seed + 1)) >= 0

@@ -38,8 +38,6 @@ from bahsic.weights import Matrix, label_weights
 
 Array = NDArray[np.float64]
 
-METHODS = ("permutation", "gamma", "normal")
-
 # Entries of the columns whose factors are made at a time: some twenty times as many stay in cache.
 _CHUNK_ENTRIES = 2**13
 
@@ -146,7 +144,7 @@ def hsic_test(
     >>> hsic_test(x, np.tile([0, 1], 25), method="gamma")  # doctest: +ELLIPSIS
     HypothesisTest(statistic=..., pvalue=..., method='gamma', kernel=Gaussian(gamma=0.5), target_kernel='binary')
     """
-    _check_method(method, METHODS)
+    _check_method(method, ("permutation", "gamma", "normal"))
     check_count("n_permutations", n_permutations)
     labels = label_kernel(y, target_kernel)
     resolved, K = data_kernel(x, _without_labels(kernel), label_weights(labels))

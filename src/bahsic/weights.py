@@ -193,6 +193,8 @@ def centred(gram: Gram, statistic: Statistic, w: FloatArray | None = None, each:
 
 def _typical_entry(gram: Gram) -> float:
     """Mean of the first row without its diagonal, exact where that is constant."""
+    if len(gram) == 1:  # one sample, which counts several times
+        return 0.0
     entries = gram.block(slice(0, 1), slice(1, len(gram)))
     return float(np.clip(entries.mean(dtype=np.float64), entries.min(), entries.max()))
 
