@@ -16,8 +16,8 @@ from bahsic import BAHSIC, FOHSIC
 from bahsic.datasets import make_xor
 from bahsic.engine import scorer_for, threads
 from bahsic.engine.columns import prepared_columns
-from bahsic.hsic import Weights, label_weights
 from bahsic.kernels import Gaussian, label_kernel
+from bahsic.weights import Weights, label_weights
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 import brute_force

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from experiments.baselines import Array
-from experiments.eeg_expected import SUBJECTS as SUBJECTS_OF_PAPER
-from experiments.eeg_expected import expected
 from experiments.eeg_methods import BAND, CONTROLS, METHODS, TITLES
 from experiments.markdown import markdown
+from experiments.paper_table import SUBJECTS as SUBJECTS_OF_PAPER
+from experiments.paper_table import expected
 from experiments.rows import Row
 
 #: Errors of all folds by subject and method.
@@ -38,7 +38,9 @@ def controls(rows: list[Row]) -> str:
 
 def of_paper() -> str:
     """The paper's table, with the mean over its subjects."""
-    printed = {(row["subject"], row["method"]): (float(row["error"]), float(row["deviation"])) for row in expected()}
+    printed = {
+        (row["subject"], row["method"]): (float(row["error"]), float(row["deviation"])) for row in expected("eeg")
+    }
     return _table(printed, SUBJECTS_OF_PAPER, tuple(METHODS))
 
 

@@ -20,6 +20,10 @@ def _no_rows(cell: Cell) -> list[Row]:
     raise NotImplementedError(f"cell {cell} took too long, and its experiment does not say what to record")
 
 
+def _no_figure(rows: list[Row], folder: Path) -> list[Path]:
+    return []
+
+
 @dataclass(frozen=True)
 class Experiment:
     """A grid of cells, each of which gives rows.
@@ -40,7 +44,7 @@ class Experiment:
     table : callable
         ``table(rows)`` is a text made of all rows.
     figure : callable
-        ``figure(rows, folder)`` draws into files in the folder and returns their paths.
+        ``figure(rows, folder)`` draws into files in the folder and returns their paths; none by default.
     repeats : tuple of str
         Keys that only count repetitions, such as folds. Where a cell takes too long, the cells that
         differ from it in these alone are not tried.
@@ -56,7 +60,7 @@ class Experiment:
     grid: Callable[[bool, Path], Sequence[Cell]]
     rows: Callable[[Cell, Path | None], list[Row]]
     table: Callable[[list[Row]], str]
-    figure: Callable[[list[Row], Path], list[Path]]
+    figure: Callable[[list[Row], Path], list[Path]] = _no_figure
     repeats: tuple[str, ...] = ()
     time_limit: float | None = None
     stopped: Callable[[Cell], list[Row]] = _no_rows

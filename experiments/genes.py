@@ -85,10 +85,6 @@ def _table(rows: list[Row]) -> str:
     return table(rows)
 
 
-def _figure(rows: list[Row], folder: Path) -> list[Path]:
-    return []
-
-
 EXPERIMENT = Experiment(
     name="genes",
     keys=("dataset", "method", "fold"),
@@ -96,7 +92,6 @@ EXPERIMENT = Experiment(
     grid=grid,
     rows=rows,
     table=_table,
-    figure=_figure,
     repeats=("fold",),
     time_limit=TIME_LIMIT,
     stopped=stopped,

@@ -76,10 +76,6 @@ def _table(rows: list[Row]) -> str:
     return paper_table(judged_by(MEAN_LOSS, rows))
 
 
-def _figure(rows: list[Row], folder: Path) -> list[Path]:
-    return []
-
-
 EXPERIMENT = Experiment(
     name="machines",
     keys=("dataset", "method", "n_features", "fold", "machine"),
@@ -87,7 +83,6 @@ EXPERIMENT = Experiment(
     grid=grid,
     rows=rows,
     table=_table,
-    figure=_figure,
     repeats=("fold",),
     time_limit=TIME_LIMIT,
     stopped=stopped,

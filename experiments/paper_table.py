@@ -1,6 +1,6 @@
-"""The numbers of the paper's Table 1, read from its LaTeX source, so that none is mistyped.
+"""The numbers of the paper's tables, read from its LaTeX source, so that none is mistyped.
 
-``python -m experiments.paper_table song2007.tex`` writes experiments/expected/real.csv.
+``python -m experiments.paper_table song2007.tex`` writes experiments/expected/real.csv and eeg.csv.
 """
 
 import re
@@ -11,11 +11,18 @@ from experiments.rows import Row, Rows
 
 _METHODS = ("bahsic", "fohsic", "pearson", "mutual_information", "rfe", "relief", "l0", "r2w2")
 _COLUMNS = ("dataset", "method", "error", "standard_error", "bold", "finished")
-EXPECTED = Rows(Path(__file__).with_name("expected") / "real.csv", _COLUMNS, ("dataset", "method"))
+_EEG_COLUMNS = ("subject", "method", "error", "deviation")
+SUBJECTS = ("aa", "al", "av", "aw", "ay")
+
+_FOLDER = Path(__file__).with_name("expected")
+_FILES = {
+    "real": Rows(_FOLDER / "real.csv", _COLUMNS, ("dataset", "method")),
+    "eeg": Rows(_FOLDER / "eeg.csv", _EEG_COLUMNS, ("subject", "method")),
+}
 
 
-def parsed(source: str) -> list[dict[str, str]]:
-    r"""The entries of the table: a row for each data set and method that the paper applied.
+def real_entries(source: str) -> list[dict[str, str]]:
+    r"""The entries of Table 1: a row for each data set and method that the paper applied.
 
     Parameters
     ----------
@@ -31,7 +38,7 @@ def parsed(source: str) -> list[dict[str, str]]:
     Examples
     --------
     >>> table = r"\label{tb:real} wine & \textbf{1.7}&\textbf{1.1} & 3.4&1.4 \\ \end{tabular}"
-    >>> parsed(table)[1]["error"], parsed(table)[1]["bold"]
+    >>> real_entries(table)[1]["error"], real_entries(table)[1]["bold"]
     ('3.4', 'no')
     """
     body = source.partition(r"\label{tb:real}")[2].partition(r"\end{tabular}")[0]
@@ -53,15 +60,36 @@ def _entry(dataset: str, method: str, error: str, deviation: str) -> dict[str, s
     return dict(zip(_COLUMNS, (dataset, method, *numbers, bold, finished), strict=True))
 
 
-def expected() -> list[Row]:
-    """The entries as they were written down."""
-    return EXPECTED.read()
+def eeg_entries(source: str) -> list[dict[str, str]]:
+    r"""The entries of the table of the brain-computer interface (tb:bci): a row for each method and subject.
+
+    Examples
+    --------
+    >>> line = r"\textbf{CSP}  & 17.5&2.5 & \textit{3.1}&\textit{1.2} & 1&2 & 3&4 & 5&6 \\"
+    >>> eeg_entries(r"\label{tb:bci}" + line + r"\end{tabular}")[1]
+    {'subject': 'al', 'method': 'csp', 'error': '3.1', 'deviation': '1.2'}
+    """
+    body = source.partition(r"\label{tb:bci}")[2].partition(r"\end{tabular}")[0]
+    plain = re.sub(r"\\text(?:bf|it)\{(.*?)\}|\\hline|\s+", r"\1", body)
+    lines = [line.split("&") for line in plain.split(r"\\") if re.match(r"[A-Z]+&", line)]
+    return [
+        dict(zip(_EEG_COLUMNS, (subject, name.lower(), *cells[2 * k : 2 * k + 2]), strict=True))
+        for name, *cells in lines
+        for k, subject in enumerate(SUBJECTS)
+    ]
+
+
+def expected(table: str) -> list[Row]:
+    """The entries of the table "real" or "eeg" as they were written down."""
+    return _FILES[table].read()
 
 
 def main(source: str) -> None:
     """Write the entries of this file down."""
-    EXPECTED.path.unlink(missing_ok=True)
-    EXPECTED.append(parsed(Path(source).read_text(encoding="utf-8")))
+    text = Path(source).read_text(encoding="utf-8")
+    for table, entries in (("real", real_entries(text)), ("eeg", eeg_entries(text))):
+        _FILES[table].path.unlink(missing_ok=True)
+        _FILES[table].append(entries)
 
 
 if __name__ == "__main__":

@@ -121,10 +121,6 @@ def _table(rows: list[Row]) -> str:
     return tables(rows)
 
 
-def _figure(rows: list[Row], folder: Path) -> list[Path]:
-    return []  # a table only
-
-
 EXPERIMENT = Experiment(
     name="real",
     keys=("dataset", "method", "n_features", "fold"),
@@ -132,7 +128,6 @@ EXPERIMENT = Experiment(
     grid=grid,
     rows=rows,
     table=_table,
-    figure=_figure,
     repeats=("fold",),
     time_limit=TIME_LIMIT,
     stopped=stopped,

@@ -1,4 +1,4 @@
-"""What all tests share: one BLAS thread, and the folder of the real data sets."""
+"""What all tests share: one BLAS thread, no deadlines, and the folder of the real data sets."""
 
 import os
 from pathlib import Path
@@ -8,9 +8,13 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"
 
 import pytest  # noqa: E402 (the environment has to be set before numpy is loaded)
+from hypothesis import settings  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
+
+settings.register_profile("any machine", deadline=None)  # a busy machine is no failure
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session", autouse=True)

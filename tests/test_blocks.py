@@ -15,8 +15,9 @@ from bahsic.blocks import block_weights, random_blocks
 from bahsic.engine import threads, tile_plan
 from bahsic.engine.columns import Columns
 from bahsic.engine.gram import KernelBlocks, tiled_variance
-from bahsic.hsic import Matrix, estimate_and_variance, label_weights
+from bahsic.hsic import estimate_and_variance
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
+from bahsic.weights import Matrix, label_weights
 from selecting import SELECTORS, drawn, order, same_fit
 
 
@@ -231,6 +232,8 @@ def test_what_does_not_go_with_blocks():
         BAHSIC(2, block_size=10).fit(X, y, sample_weight=np.ones(40))
     with pytest.raises(ValueError, match="sample_weight is given"):
         hsic(X, y, sample_weight=np.ones(40), block_size=10)
+    with pytest.raises(ValueError, match="random_state is 'now'; accepted: an int"):
+        hsic(X, y, block_size=10, random_state="now")
 
 
 def test_order_is_found_with_many_blocks():

@@ -21,8 +21,9 @@ from bahsic.engine.centred import (
     uncertainty,
 )
 from bahsic.engine.factors import gaussian_factors, pivoted_factors
-from bahsic.hsic import Matrix, hsic_unbiased
+from bahsic.hsic import hsic_unbiased
 from bahsic.kernels import Gaussian
+from bahsic.weights import Matrix
 
 
 def gaussian_matrix(m, d=1, seed=0, gamma=0.5):

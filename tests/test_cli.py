@@ -217,6 +217,8 @@ def test_rank(run, xor):
     order = np.argsort(-scores)
     assert [entry["feature"] for entry in found["ranking"]] == [NAMES[j] for j in order]
     assert [entry["pvalue"] for entry in found["ranking"]] == pvalues[order].tolist()
+    parameters = {"kernel": "gaussian", "categorical_features": "from_dtype", "missing": "error", "method": "gamma"}
+    assert found["parameters"] == {**parameters, "n_permutations": None}
     out = run("rank", xor, "--top", 2)[1].splitlines()
     assert [line.split()[1] for line in out[1:3]] == [NAMES[j] for j in order[:2]]
     assert out[3].split() == ["...", "4", "more;", "--top", "0", "shows", "all"]
@@ -229,8 +231,17 @@ def test_test(run, xor):
     assert found["pvalue"] == expected.pvalue
     assert found["statistic"] == pytest.approx(expected.statistic, rel=1e-10)
     assert "p = 0.001 (permutation); depend" in run("test", xor, "--x", "a_1,a_2", "--y", "y")[1]
+    assert (found["parameters"]["method"], found["parameters"]["n_permutations"]) == ("permutation", 999)
     numbers = json.loads(run("test", xor, "--x", "c", "--y", "b_1,d", "--pvalues", "gamma", "--json")[1])
     assert numbers["pvalue"] == pytest.approx(hsic_test(X[:, [4]], X[:, [2, 5]], method="gamma").pvalue, abs=0.05)
+
+
+def test_test_of_an_array_beside_the_data(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Path("OTHER.NPZ").open("wb") as file:
+        np.savez(file, X=X, z=Y)
+    status, out, _ = run("test", "OTHER.NPZ", "--x", "x0,x1", "--y", "z")
+    assert (status, "; depend at level 0.05" in out) == (0, True)
 
 
 def test_report_of_a_result(run, xor):

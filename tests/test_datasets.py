@@ -95,36 +95,39 @@ def test_seed_decides_the_draw():
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
     assert np.array_equal(first, make_xor(random_state=np.random.RandomState(5))[0])
+    generated, same = (make_xor(random_state=np.random.default_rng(5))[0] for _ in range(2))
+    assert np.array_equal(generated, same)
 
 
 @pytest.mark.parametrize(
-    ("parameters", "error", "message"),
+    ("parameters", "message"),
     [
-        ({"n_samples": 3}, ValueError, "n_samples must be at least 4, got 3"),
-        ({"n_samples": 10.0}, TypeError, "n_samples must be an integer .* got 10.0"),
-        ({"n_features": 1}, ValueError, "n_features must be at least 2, got 1"),
-        ({"n_features": True}, TypeError, "n_features must be an integer .* got True"),
-        ({"noise": -0.1}, ValueError, "noise must be finite and at least 0, got -0.1"),
-        ({"noise": float("nan")}, ValueError, "noise must be finite .* got nan"),
-        ({"noise": float("inf")}, ValueError, "noise must be finite .* got inf"),
-        ({"noise": "0.3"}, TypeError, "noise must be a number .* got '0.3'"),
-        ({"random_state": "seed"}, ValueError, "random_state must be .* got 'seed'"),
-        ({"random_state": -1}, ValueError, "random_state must be .* got -1"),
+        ({"n_samples": 3}, "n_samples is 3; accepted: an int of at least 4"),
+        ({"n_samples": 10.0}, "n_samples is 10.0; accepted: an int of at least 4"),
+        ({"n_features": 1}, "n_features is 1; accepted: an int of at least 2"),
+        ({"n_features": True}, "n_features is True; accepted: an int of at least 2"),
+        ({"noise": -0.1}, "noise is -0.1; accepted: a finite number of at least 0"),
+        ({"noise": float("nan")}, "noise is nan; accepted"),
+        ({"noise": float("inf")}, "noise is inf; accepted"),
+        ({"noise": "0.3"}, "noise is '0.3'; accepted"),
+        ({"noise": True}, "noise is True; accepted"),
+        ({"random_state": "seed"}, "random_state is 'seed'; accepted: an int"),
+        ({"random_state": -1}, "random_state is -1; accepted"),
     ],
 )
 @pytest.mark.parametrize("make", [make_xor, make_multiclass])
-def test_bad_parameters(make, parameters, error, message):
-    with pytest.raises(error, match=message):
+def test_bad_parameters(make, parameters, message):
+    with pytest.raises(ValueError, match=message):
         make(**parameters)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_samples": 0}, "n_samples must be at least 1, got 0"),
-        ({"n_features": 1}, "n_features must be at least 2, got 1"),
-        ({"noise": -1}, "noise must be finite and at least 0, got -1"),
-        ({"random_state": -1}, "random_state must be .* got -1"),
+        ({"n_samples": 0}, "n_samples is 0; accepted: an int of at least 1"),
+        ({"n_features": 1}, "n_features is 1; accepted: an int of at least 2"),
+        ({"noise": -1}, "noise is -1; accepted"),
+        ({"random_state": -1}, "random_state is -1; accepted"),
     ],
 )
 def test_bad_parameters_of_the_regression(parameters, message):

@@ -5,8 +5,9 @@ import pytest
 
 from bahsic.engine import scorer_for, threads, tile_plan
 from bahsic.engine.diagonal import diagonal
-from bahsic.hsic import hsic_biased, hsic_unbiased, label_weights
+from bahsic.hsic import hsic_biased, hsic_unbiased
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
+from bahsic.weights import label_weights
 
 EXACT = np.longdouble  # has 64 bits of mantissa on x86; where it is float64, the errors below say so
 EPS = np.finfo(EXACT).eps

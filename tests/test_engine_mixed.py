@@ -22,8 +22,8 @@ from bahsic.engine.known import Matrices
 from bahsic.engine.levels import MAX_CATEGORIES, few_levels
 from bahsic.engine.moments import LowRank
 from bahsic.engine.series import Grouped, group_norms, series_tails
-from bahsic.hsic import label_weights
 from bahsic.kernels import Gaussian, label_kernel
+from bahsic.weights import label_weights
 from mixed_oracle import weights_of_labels
 
 DIRECTIONS = pytest.mark.parametrize("leaving", [True, False], ids=["leaving", "entering"])

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from experiments import eeg, eeg_table
 from experiments.__main__ import main
-from experiments.eeg_expected import expected, parsed
 from experiments.eeg_figure import bands_figure
 from experiments.eeg_methods import CONTROLS, METHODS, TITLES
 from experiments.eeg_page import page
 from experiments.frame import RESULTS
+from experiments.paper_table import eeg_entries, expected
 
 
 def rows_of(errors, subject="S007", detail="10 11 12 22 45 Hz"):
@@ -90,7 +90,7 @@ def test_rhythms_and_seconds(rows):
 
 
 def test_numbers_of_the_paper():
-    found = {(row["subject"], row["method"]): (row["error"], row["deviation"]) for row in expected()}
+    found = {(row["subject"], row["method"]): (row["error"], row["deviation"]) for row in expected("eeg")}
     assert len(found) == 4 * 5
     assert found["aa", "csp"] == ("17.5", "2.5")
     assert found["ay", "bahsic"] == ("9.0", "6.0")
@@ -102,7 +102,7 @@ def test_parser_reads_bold_and_italic_entries_of_its_table_only():
     source = r"""\label{tb:real} \textbf{CSP} & 9&9 \\ \end{tabular}
     \label{tb:bci} \hline \textbf{Subject} & \twoco{\textbf{aa}} \\ \hline
     \textbf{CSSSP}& \textbf{12.2}&\textbf{2.1} & \textit{2.2}&\textit{0.9} & 3&4 & 5&6 & 7&8 \\ \hline \end{tabular}"""
-    found = [tuple(entry.values()) for entry in parsed(source)]
+    found = [tuple(entry.values()) for entry in eeg_entries(source)]
     assert found[:2] == [("aa", "csssp", "12.2", "2.1"), ("al", "csssp", "2.2", "0.9")]
     assert len(found) == 5
 

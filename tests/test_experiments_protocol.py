@@ -22,7 +22,7 @@ from experiments.evaluation import Fold, error, fold, median_distance, splits
 from experiments.frame import RESULTS
 from experiments.methods import METHODS, Method
 from experiments.page import page
-from experiments.paper_table import expected, parsed
+from experiments.paper_table import expected, real_entries
 from experiments.real_table import complete, distances
 from scipy.stats import ttest_ind
 from sklearn.svm import SVC
@@ -311,7 +311,7 @@ def test_parser_reads_bold_stars_and_dashes():
     source = r"""\caption{Some. } \label{tb:real} \hline \textbf{Data} & \twoco{\textbf{BAHSIC}} \\ \hline
     a1 & \textbf{1.5}&\textbf{0.5} & 2.5&0.1 & \twoco{-} & 100.0&0.0$^\ast$ \\
     \hline $\ell_2$& \twoco{\textbf{11.2}} & \twoco{14.8} \\ \end{tabular} z & 1&1 \\"""
-    values = [tuple(entry.values()) for entry in parsed(source)]
+    values = [tuple(entry.values()) for entry in real_entries(source)]
     assert values == [
         ("a1", "bahsic", "1.5", "0.5", "yes", "yes"),
         ("a1", "fohsic", "2.5", "0.1", "no", "yes"),
@@ -324,7 +324,7 @@ def test_parser_reads_bold_stars_and_dashes():
 def test_paper_has_all_sets_and_its_own_distances_follow_from_its_errors():
     theirs = paper()
     assert {dataset for dataset, _ in theirs} == set(real.SIZES)
-    assert len(expected()) == 21 * 8 + 6 * 6 + 3 * 4 + 8
+    assert len(expected("real")) == 21 * 8 + 6 * 6 + 3 * 4 + 8
     methods = list(paper_distances())
     for method, printed in paper_distances().items():
         assert l2_distance(theirs, method, real.BINARY, methods) == pytest.approx(printed, abs=0.11)

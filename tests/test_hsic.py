@@ -8,19 +8,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 import oracle
-from bahsic.hsic import (
-    hsic,
-    hsic_biased,
-    hsic_bound,
-    hsic_unbiased,
-    hsic_variance,
-    hsic_weights,
-    label_weights,
-)
+from bahsic.hsic import hsic, hsic_biased, hsic_bound, hsic_unbiased, hsic_variance, hsic_weights
 from bahsic.kernels import Delta, Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
-
-settings.register_profile("any machine", deadline=None)  # a busy machine is no failure
-settings.load_profile("any machine")
+from bahsic.weights import label_weights
 
 ESTIMATES = {"unbiased": hsic_unbiased, "biased": hsic_biased}
 BY_DEFINITION = {"unbiased": oracle.unbiased, "biased": oracle.biased}
@@ -358,6 +348,12 @@ def test_weighted_data_are_repeated_data(weights, statistic, target, kernel):
     y = TARGETS[target]
     expected = hsic(np.repeat(X, weights, axis=0), oracle.repeated(y, weights), kernel, statistic=statistic)
     close(hsic(X, y, kernel, statistic=statistic, sample_weight=weights), expected)
+
+
+@statistics
+def test_one_sample_that_counts_often_says_nothing(statistic):
+    assert hsic([2.0], [3.0], "linear", "linear", statistic, sample_weight=[5]) == 0.0
+    assert_array_equal(hsic_weights([[3.0]], statistic, sample_weight=[5]), [[0.0]])
 
 
 @given(m=sizes, seed=seeds)

@@ -391,6 +391,13 @@ def test_errors_name_the_argument(arguments, message, method):
         hsic_test(x, y, **{"method": method, **arguments})
 
 
+@pytest.mark.parametrize("test", [hsic_test, hsic_scores])
+def test_errors_name_the_number_of_threads(test):
+    x, y = dependent(20)
+    with pytest.raises(ValueError, match="n_jobs is 0; accepted: None or an int other than 0"):
+        test(np.reshape(x, (20, -1)), y, n_jobs=0)
+
+
 def test_no_p_value_from_too_little():
     with pytest.raises(ValueError, match="there are 3 samples; accepted: at least 4"):
         hsic_test([1, 2, 3], [1, 2, 3])

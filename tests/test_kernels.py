@@ -10,6 +10,7 @@ from bahsic.kernels import (
     InverseDistance,
     Laplacian,
     Linear,
+    PointwiseKernel,
     Polynomial,
     Precomputed,
     Product,
@@ -90,6 +91,20 @@ class TestProduct(VectorKernelContract):
     def test_parts_are_reached_by_name(self):
         kernel = Product(Gaussian(), Linear()).set_params(first__gamma=2.0)
         assert kernel == Product(Gaussian(2.0), Linear())
+
+
+def test_ranges_of_sums_and_products():
+    assert (Gaussian() + InverseDistance(0.5)).value_range == (0.0, 3.0)
+    assert (Gaussian() * InverseDistance(0.5)).value_range == (0.0, 2.0)
+    assert (Gaussian() + Linear()).value_range is (Linear() * Gaussian()).value_range is None
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.3), InverseDistance(gamma=1.0), Linear()], ids=repr)
+@pytest.mark.parametrize("other", [None, slice(2, 5)])
+def test_a_total_is_the_sum_of_the_contributions(kernel, other):
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    Y = None if other is None else X[other]
+    assert_allclose(PointwiseKernel.total(kernel, X, Y), kernel.total(X, Y), rtol=1e-12, atol=1e-14)
 
 
 def test_a_sum_takes_kernels_only():

@@ -122,7 +122,7 @@ def test_each_option_equals_its_definition(selector, power, option, statistic):
         check(Problem(seed, power=power, statistic=statistic, **options), selector)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     options=st.fixed_dictionaries(

@@ -120,7 +120,8 @@ def test_names(library):
     assert_allclose(redundancy(frame, ["e", "a", "c"]), expected, rtol=1e-12)
     assert_allclose(redundancy(frame, chosen), expected, rtol=1e-12)
     assert_allclose(redundancy(frame), redundancy(X), rtol=1e-12)
-    with pytest.raises(ValueError, match="features has 'z'; accepted: names of columns of X, such as 'a'"):
+    assert redundancy(frame, "e") == [[1.0]]
+    with pytest.raises(ValueError, match=r"features has 'z', which is no column; accepted: .*'a', 'b'"):
         redundancy(frame, ["a", "z"])
     data["c"] = np.where(np.arange(60) == 7, np.nan, data["c"])
     frame = frames.table(data) if library == "pyarrow" else frames.DataFrame(data)
@@ -131,14 +132,13 @@ def test_names(library):
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        ([0, 7], "features has 7; accepted: numbers of columns from 0 to 6"),
-        ([-1], "features has -1; accepted"),
+        ([0, 7], "features has 7, which is no column; accepted: a mask, or columns among 0, 1, 2"),
+        ([-1], "features has -1, which is no column"),
         ([], r"features is \[\]; accepted: one or more"),
-        ("a", "features is 'a'; accepted: one or more"),
-        (["a"], "features has 'a', X has no names"),
-        ([True, False], "features is a mask of length 2 with 1 true entries; accepted: length 7"),
-        ([False] * 7, "a mask of length 7 with 0 true entries"),
-        ([0.5], "features has 0.5, X has no names"),
+        (["a"], "features has 'a', which is no column"),
+        ([True, False], "features is a mask of 2 columns; accepted: a mask of 7"),
+        ([False] * 7, "features is .*; accepted: one or more columns"),
+        ([0.5], "features has 0.5, which is no column"),
     ],
 )
 def test_bad_features(features, message):
@@ -157,3 +157,17 @@ def test_bad_data_and_kernels():
         redundancy(table(), kernel=Gaussian("optimise"))
     with pytest.raises(ValueError, match=r"X has values up to .*; accepted with standardize=False: up to 1e"):
         redundancy(table() * 1e200, standardize=False)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_categories_of_chosen_features(library):
+    frames = pytest.importorskip(library)
+    X = table()
+    data = {"a": X[:, 0], "town": np.arange(60) % 3, "c": X[:, 2], "b": X[:, 1]}
+    frame = frames.table(data) if library == "pyarrow" else frames.DataFrame(data)
+    whole = redundancy(frame, categorical_features=["town"])
+    assert not np.allclose(whole, redundancy(frame))
+    positions = [3, 1, 0]
+    for town in ("town", ["town"], [1], [False, True, False, False]):
+        found = redundancy(frame, positions, categorical_features=town)
+        assert_allclose(found, whole[np.ix_(positions, positions)], rtol=1e-12)

@@ -54,7 +54,7 @@ def test_mmd_by_definition(statistic):
         assert_allclose(mmd(X, Y, kernel, statistic), expected, rtol=1e-13)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data(), sizes=st.tuples(st.integers(2, 5), st.integers(2, 5)))
 def test_mmd_is_hsic_of_binary_labels_up_to_a_factor_in_rationals(data, sizes):
     m, y = sum(sizes), [0] * sizes[0] + [1] * sizes[1]
@@ -254,7 +254,7 @@ def test_cka_is_the_same_for_any_scale_offset_and_rotation(statistic):
     assert cka(X, 2 * X @ Q + 1, "linear", "linear", statistic) == pytest.approx(1, rel=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 10**6), m=st.integers(5, 12))
 def test_debiased_cka_is_a_cosine(seed, m):
     A = np.random.default_rng(seed).normal(size=(2, m, m))

@@ -16,10 +16,10 @@ from bahsic import BAHSIC, FOHSIC, resampling
 from bahsic.datasets import make_xor
 from bahsic.independence import hsic_test
 from bahsic.kernels import Gaussian
+from bahsic.parts import Samples
 from bahsic.resampling import (
     SelectionTest,
     _combined_pvalues,
-    _Samples,
     _splits,
     selection_frequencies,
     selection_test,
@@ -459,7 +459,7 @@ def test_the_kernel_of_a_mixed_test_is_that_of_the_definition():
     found = selection_test(selector, X, y, n_splits=1, random_state=0, method="gamma")
     columns = [[None if np.isnan(x) else float(x) for x in column] for column in X.T]
     totals = mixed_oracle.totals(columns, [False] * 4 + [True], 2).sum(axis=0)
-    test = _splits(_Samples(X, y, "binary"), 1, 0.5, np.random.RandomState(0))[0].test
+    test = _splits(Samples(X, y, "binary"), 1, 0.5, np.random.RandomState(0))[0].test
     K = np.exp(-0.3 * totals)[np.ix_(test, test)]
     assert found.split_pvalues[0] == pytest.approx(hsic_test(K, y[test], kernel="precomputed", method="gamma").pvalue)
 

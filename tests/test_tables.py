@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from bahsic.tables import as_table, column_mask, group_of_columns
+from bahsic.column_choice import column_mask, group_of_columns
+from bahsic.tables import as_table
 
 # One table in every container: a name, then what its entries are.
 COLUMNS = {

@@ -7,15 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from bahsic.kernels import LabelKernel
 from bahsic.kernels.rows import FloatArray
+from bahsic.parameters import is_count, random_source
 from bahsic.weights import CentredWeights, Weights, label_weights
 
 Indices = NDArray[np.intp]
@@ -71,7 +70,7 @@ def random_blocks(
     """
     if block_size is None:
         return None
-    if not isinstance(block_size, Integral) or isinstance(block_size, bool) or block_size < 4:
+    if not is_count(block_size, 4):
         raise ValueError(f"block_size is {block_size!r}; accepted: None or an int of at least 4")
     if statistic != "unbiased":
         raise ValueError(f"statistic is {statistic!r}; accepted with block_size: 'unbiased', whose mean is unbiased")
@@ -80,7 +79,7 @@ def random_blocks(
     n_blocks = m // int(block_size)
     if n_blocks < 2:
         return None
-    order = check_random_state(random_state).permutation(m)
+    order = random_source(random_state).permutation(m)
     sizes = [len(part) for part in np.array_split(order, n_blocks)]
     return Blocks(order, tuple(int(start) for start in np.cumsum([0, *sizes[:-1]])))
 

@@ -1,11 +1,12 @@
 """Data sets whose relevant features are known."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+
+from bahsic.parameters import RandomStateLike, check_count, random_source
 
 # Neighbours differ in class, so that dealing the samples out in turn balances the classes too.
 _XOR_CENTRES = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
@@ -17,7 +18,7 @@ def make_xor(
     n_features: int = 22,
     *,
     noise: float = 0.3,
-    random_state: int | np.random.RandomState | None = None,
+    random_state: RandomStateLike = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
     """Binary XOR data among noise (section 5.1 of the paper, *Artificial datasets*).
 
@@ -34,7 +35,7 @@ def make_xor(
         Number of features d, at least 2.
     noise : float, default=0.3
         Standard deviation of the two relevant features around their centre.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed or source of the random numbers.
 
     Returns
@@ -55,10 +56,8 @@ def make_xor(
     >>> support
     array([ True,  True, False, False])
     """
-    _check_count("n_samples", n_samples, at_least=4)
-    _check_count("n_features", n_features, at_least=2)
-    _check_noise(noise)
-    X, cluster = _clusters(_XOR_CENTRES, n_samples, n_features, noise, _random_source(random_state))
+    random = _checked_source(n_samples, n_features, noise, random_state, fewest=4)
+    X, cluster = _clusters(_XOR_CENTRES, n_samples, n_features, noise, random)
     return X, (cluster % 2 == 0).astype(np.int64), np.arange(n_features) < 2
 
 
@@ -67,7 +66,7 @@ def make_multiclass(
     n_features: int = 22,
     *,
     noise: float = 0.3,
-    random_state: int | np.random.RandomState | None = None,
+    random_state: RandomStateLike = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
     """Four classes among noise, three of them collinear (section 5.1 of the paper, *Artificial datasets*).
 
@@ -84,7 +83,7 @@ def make_multiclass(
         Number of features d, at least 2.
     noise : float, default=0.3
         Standard deviation of the two relevant features around their centre.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed or source of the random numbers.
 
     Returns
@@ -103,10 +102,8 @@ def make_multiclass(
     >>> bool((X[y < 3, 0] == -X[y < 3, 1]).all())
     True
     """
-    _check_count("n_samples", n_samples, at_least=4)
-    _check_count("n_features", n_features, at_least=2)
-    _check_noise(noise)
-    X, cluster = _clusters(_CLASS_CENTRES, n_samples, n_features, noise, _random_source(random_state))
+    random = _checked_source(n_samples, n_features, noise, random_state, fewest=4)
+    X, cluster = _clusters(_CLASS_CENTRES, n_samples, n_features, noise, random)
     return X, cluster.astype(np.int64), np.arange(n_features) < 2
 
 
@@ -115,7 +112,7 @@ def make_nonlinear_regression(
     n_features: int = 22,
     *,
     noise: float = 0.1,
-    random_state: int | np.random.RandomState | None = None,
+    random_state: RandomStateLike = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
     """Nonlinear regression among noise (section 5.1 of the paper, *Artificial datasets*).
 
@@ -131,7 +128,7 @@ def make_nonlinear_regression(
         Number of features d, at least 2.
     noise : float, default=0.1
         Standard deviation of the noise in y.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed or source of the random numbers.
 
     Returns
@@ -151,17 +148,14 @@ def make_nonlinear_regression(
     >>> bool(np.allclose(y, X[:, 0] * np.exp(-(X[:, 0] ** 2) - X[:, 1] ** 2)))
     True
     """
-    _check_count("n_samples", n_samples, at_least=1)
-    _check_count("n_features", n_features, at_least=2)
-    _check_noise(noise)
-    random = _random_source(random_state)
+    random = _checked_source(n_samples, n_features, noise, random_state, fewest=1)
     X = random.standard_normal((n_samples, n_features))
     y = X[:, 0] * np.exp(-np.square(X[:, :2]).sum(axis=1)) + noise * random.standard_normal(n_samples)
     return X, y, np.arange(n_features) < 2
 
 
 def _clusters(
-    centres: NDArray[np.float64], n_samples: int, n_features: int, noise: float, random: Any
+    centres: NDArray[np.float64], n_samples: int, n_features: int, noise: float, random: np.random.RandomState
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Normal data whose first two features lie around the given centres, and the number of each sample's centre."""
     cluster = random.permutation(np.arange(n_samples) % len(centres))
@@ -170,24 +164,12 @@ def _clusters(
     return X, cluster
 
 
-def _check_count(name: str, value: Any, *, at_least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer of at least {at_least}, got {value!r}")
-    if value < at_least:
-        raise ValueError(f"{name} must be at least {at_least}, got {value!r}")
-
-
-def _check_noise(noise: Any) -> None:
-    if isinstance(noise, bool) or not isinstance(noise, Real):
-        raise TypeError(f"noise must be a number of at least 0, got {noise!r}")
-    if not 0 <= float(noise) < np.inf:
-        raise ValueError(f"noise must be finite and at least 0, got {noise!r}")
-
-
-def _random_source(random_state: Any) -> Any:
-    try:
-        return check_random_state(random_state)
-    except ValueError as error:
-        raise ValueError(
-            f"random_state must be an integer from 0 to 2**32 - 1, a RandomState or None, got {random_state!r}"
-        ) from error
+def _checked_source(
+    n_samples: Any, n_features: Any, noise: Any, random_state: Any, *, fewest: int
+) -> np.random.RandomState:
+    """The source of random numbers, if all parameters are right."""
+    check_count("n_samples", n_samples, fewest)
+    check_count("n_features", n_features, 2)
+    if isinstance(noise, bool) or not isinstance(noise, Real) or not 0 <= float(noise) < np.inf:
+        raise ValueError(f"noise is {noise!r}; accepted: a finite number of at least 0")
+    return random_source(random_state)

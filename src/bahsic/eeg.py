@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bahsic.hsic import hsic
-from bahsic.problem import is_count
+from bahsic.parameters import is_count
 from bahsic.selectors import BAHSIC
 
 Array = NDArray[np.float64]
@@ -114,7 +114,7 @@ class FrequencySelector(TransformerMixin, BaseEstimator):
     def _check_numbers(self, n_bins: int) -> None:
         if not is_count(self.n_frequencies) or self.n_frequencies > n_bins:
             raise ValueError(f"n_frequencies is {self.n_frequencies!r}; accepted: an int from 1 to {n_bins}")
-        if self.n_neighbours != 0 and not is_count(self.n_neighbours):
+        if not is_count(self.n_neighbours, 0):
             raise ValueError(f"n_neighbours is {self.n_neighbours!r}; accepted: an int of at least 0")
 
     def _passing(self) -> NDArray[np.bool_]:

@@ -190,7 +190,7 @@ def hsic(
         How many times each sample counts; the value is that of the repeated sample.
     block_size : int, optional
         The mean over disjoint random blocks of so many samples, see `hsic_blocks`.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Who draws the blocks.
 
     Returns
@@ -236,7 +236,7 @@ def hsic_blocks(
         As for `hsic`.
     block_size : int
         B, at least 4.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         Who draws the blocks.
 
     Returns
@@ -326,23 +326,3 @@ def _row_products(K: Gram, L: Gram, statistic: Statistic, weights: Weights | Non
         products *= weights.block(rows, slice(0, m))
         p[rows] = products.sum(axis=1)
     return p
-
-
-__all__ = [
-    "Gram",
-    "Matrix",
-    "Statistic",
-    "Weights",
-    "centred",
-    "data_kernel",
-    "estimate_and_variance",
-    "hsic",
-    "hsic_biased",
-    "hsic_blocks",
-    "hsic_bound",
-    "hsic_unbiased",
-    "hsic_variance",
-    "hsic_weights",
-    "label_weights",
-    "variance_of_products",
-]

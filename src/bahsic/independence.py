@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
-from sklearn.utils import check_random_state
 
 from bahsic.engine import threads
 from bahsic.engine.centred import (
@@ -30,14 +28,15 @@ from bahsic.engine.columns import Columns, mixed_columns
 from bahsic.engine.factors import gaussian_factors, have_factors
 from bahsic.engine.null import gamma_test, permutation_test, permutations_of
 from bahsic.engine.scorer import kernel_values
-from bahsic.hsic import Matrix, data_kernel, estimate_and_variance, hsic_bound, label_weights
+from bahsic.hsic import data_kernel, estimate_and_variance, hsic_bound
 from bahsic.kernels import Function, Gaussian, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
 from bahsic.kernels.rows import check_same_length
+from bahsic.kernels.vector import kernel_on_features
+from bahsic.parameters import check_count, random_source
 from bahsic.tables import as_table
+from bahsic.weights import Matrix, label_weights
 
 Array = NDArray[np.float64]
-
-METHODS = ("permutation", "gamma", "normal")
 
 # Entries of the columns whose factors are made at a time: some twenty times as many stay in cache.
 _CHUNK_ENTRIES = 2**13
@@ -146,7 +145,7 @@ def hsic_test(
     >>> hsic_test(x, np.tile([0, 1], 25), method="gamma")  # doctest: +ELLIPSIS
     HypothesisTest(statistic=..., pvalue=..., method='gamma', kernel=Gaussian(gamma=0.5), target_kernel='binary')
     """
-    _check_method(method, METHODS)
+    _check_method(method, ("permutation", "gamma", "normal"))
     check_count("n_permutations", n_permutations)
     labels = label_kernel(y, target_kernel)
     resolved, K = data_kernel(x, _without_labels(kernel), label_weights(labels))
@@ -278,9 +277,7 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     """
     _check_method(method, ("gamma", "permutation"))
     check_count("n_permutations", n_permutations)
-    kernel = _without_labels(kernel)
-    if isinstance(kernel, Precomputed):
-        raise ValueError("kernel is 'precomputed'; accepted: a kernel on single features")  # noqa: TRY004
+    kernel = _without_labels(kernel_on_features(kernel, "single features"))
     table, labels = as_table(X, categorical_features, missing), label_kernel(y, target_kernel)
     check_same_length(X=table.values.shape[0], y=len(labels))
     label_weights(labels)  # raises where there are too few samples
@@ -372,25 +369,6 @@ def _without_labels(kernel: Any) -> Kernel:
 def _check_method(method: Any, methods: tuple[str, ...]) -> None:
     if method not in methods:
         raise ValueError(f"method is {method!r}; accepted: {', '.join(map(repr, methods))}")
-
-
-def check_count(argument: str, count: Any) -> None:
-    """Raise unless a number of repetitions is an int of at least 1."""
-    if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-        raise ValueError(f"{argument} is {count!r}; accepted: an int of at least 1")
-
-
-def random_source(random_state: Any) -> np.random.RandomState:
-    """The source of random numbers that ``random_state`` stands for."""
-    if isinstance(random_state, np.random.Generator):
-        return np.random.RandomState(random_state.bit_generator)
-    try:
-        source: np.random.RandomState = check_random_state(random_state)
-    except ValueError:
-        raise ValueError(
-            f"random_state is {random_state!r}; accepted: an int of 0 to 2**32 - 1, a RandomState, a Generator or None"
-        ) from None
-    return source
 
 
 def _check_variance(estimate: float, variance: float) -> None:

@@ -30,7 +30,7 @@ from bahsic.drawable import (
     similarity_table,
     vector,
 )
-from bahsic.independence import check_count
+from bahsic.parameters import check_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

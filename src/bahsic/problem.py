@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils import check_array
 
 from bahsic.blocks import block_weights, random_blocks
+from bahsic.column_choice import column_mask, group_of_columns
 from bahsic.engine.columns import Columns, check_mixture, mixed_columns
 from bahsic.engine.executor import Executor
 from bahsic.engine.plan import BYTES
 from bahsic.engine.sources import Source, check_entries, source_of
-from bahsic.hsic import Weights, label_weights
-from bahsic.kernels import Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
+from bahsic.kernels import Kernel, LabelKernel, label_kernel
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.rows import FloatArray, as_weights
-from bahsic.tables import Table, as_table, column_mask, group_of_columns
+from bahsic.kernels.vector import kernel_on_features
+from bahsic.parameters import check_jobs, is_count, is_fraction
+from bahsic.parts import labels_of
+from bahsic.tables import Table, as_table
+from bahsic.weights import FEWEST_SAMPLES, Weights, label_weights
 
 Indices = NDArray[np.intp]
-
-_FEWEST_SAMPLES = {"unbiased": 4, "biased": 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +116,14 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
     order = None
     if w is not None and not w.all():
         order = np.flatnonzero(w)
-        y, w = _labels_of(y, order, selector.target_kernel), w[order]
+        y, w = labels_of(y, order, selector.target_kernel), w[order]
         if not isinstance(table.values, Source):
             table, order = replace(table, values=table.values[order]), None
     labels = label_kernel(y, selector.target_kernel, w)
     if (table.values.shape[0] if order is None else len(order)) != len(labels):
         raise ValueError(f"X has {m} samples, y has {len(labels)}; accepted: the same number in both")
     found = m if w is None else float(w.sum())
-    if found < _FEWEST_SAMPLES[selector.statistic]:
+    if found < FEWEST_SAMPLES[selector.statistic]:
         raise ValueError(
             f"X has n_samples={found:g}; accepted: at least 4 for statistic='unbiased', "
             "at least 2 for statistic='biased'"
@@ -153,40 +154,18 @@ def _table(selector: Any, X: Any) -> Table:
 
 def _checked_kernel(selector: Any) -> Kernel:
     """The kernel on the data; all parameters that don't depend on the data are checked."""
-    step, statistic, n_jobs = selector.step, selector.statistic, selector.n_jobs
+    step, statistic = selector.step, selector.statistic
     if not ((is_fraction(step) and step < 1) or is_count(step)):
         raise ValueError(f"step is {step!r}; accepted: a float in (0, 1) or an int of at least 1")
-    if statistic not in _FEWEST_SAMPLES:
+    if statistic not in FEWEST_SAMPLES:
         raise ValueError(f"statistic is {statistic!r}; accepted: 'unbiased', 'biased'")
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise ValueError(f"n_jobs is {n_jobs!r}; accepted: None or an int other than 0")
-    kernel = kernel_from_name(selector.kernel)
-    if isinstance(kernel, Precomputed):
-        raise ValueError(  # noqa: TRY004 - a value of the parameter, like its name "precomputed"
-            "kernel is 'precomputed'; accepted: a kernel on features, some of which are to be selected"
-        )
+    check_jobs(selector.n_jobs)
+    kernel = kernel_on_features(selector.kernel, "features, some of which are to be selected")
     if isinstance(kernel, ScaledKernel):
         kernel.check()
     if selector.redundancy and kernel.needs_labels:
         raise ValueError(f"kernel is {kernel!r}; accepted with redundancy=True: a rule for gamma that needs no labels")
     return kernel
-
-
-def is_count(value: Any) -> bool:
-    """Whether a value is an int of at least 1."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-
-
-def is_fraction(value: Any) -> bool:
-    """Whether a value is a float in (0, 1]."""
-    return isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1
-
-
-def _labels_of(y: Any, samples: Indices, target_kernel: Any) -> Any:
-    """The labels of some samples."""
-    if target_kernel == "precomputed" or isinstance(target_kernel, Precomputed):
-        return np.asarray(y)[np.ix_(samples, samples)]
-    return _safe_indexing(y, samples)
 
 
 def feature_units(feature_groups: Any, keep: Any, table: Table, constant: NDArray[np.bool_]) -> FeatureUnits:

@@ -6,24 +6,24 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context, get_config
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
-from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import _num_samples
 
 from bahsic.engine import threads
 from bahsic.engine.columns import Columns, mixed_columns
 from bahsic.engine.scorer import kernel_values
-from bahsic.independence import check_count, hsic_scores, hsic_test, random_source
-from bahsic.kernels import Precomputed, kernel_from_name, label_kernel
-from bahsic.kernels.rows import as_labels, as_rows, check_same_length
+from bahsic.independence import hsic_scores, hsic_test
+from bahsic.kernels import kernel_from_name, label_kernel
+from bahsic.kernels.vector import kernel_on_features
+from bahsic.parameters import check_count, check_jobs, random_source
+from bahsic.parts import Samples, random_part, share
 from bahsic.tables import as_table
+from bahsic.weights import FEWEST_SAMPLES
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -31,7 +31,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _METHODS = ("permutation", "gamma")
-_FEWEST_SAMPLES = 4  # of the unbiased estimate
+_FEWEST_SAMPLES = FEWEST_SAMPLES["unbiased"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,16 +119,16 @@ def selection_frequencies(
     _check_selector(selector)
     check_count("n_resamples", n_resamples)
     _check_fraction("subsample", subsample)
-    _check_jobs(n_jobs)
-    samples = _Samples(X, y, getattr(selector, "target_kernel", "auto"))
+    check_jobs(n_jobs)
+    samples = Samples(X, y, getattr(selector, "target_kernel", "auto"))
     strata = samples.strata("stratify=False") if stratify else [np.arange(len(samples))]
-    size = sum(_share(subsample, len(stratum)) for stratum in strata)
+    size = sum(share(subsample, len(stratum)) for stratum in strata)
     if size < _FEWEST_SAMPLES:
         raise ValueError(
             f"subsample is {subsample!r}, {size} of {len(samples)} samples; accepted: at least {_FEWEST_SAMPLES}"
         )
     random = random_source(random_state)
-    parts = [_random_part(random, strata, subsample) for _ in range(n_resamples)]
+    parts = [random_part(random, strata, subsample) for _ in range(n_resamples)]
     supports = _mapped(lambda part: _support(selector, *samples.part(part)), parts, n_jobs, len(samples))
     return _frequencies(supports)
 
@@ -212,14 +212,14 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     _check_selector(selector)
     check_count("n_splits", n_splits)
     _check_fraction("test_size", test_size)
-    _check_jobs(n_jobs)
+    check_jobs(n_jobs)
     if method not in _METHODS:
         raise ValueError(f"method is {method!r}; accepted: 'permutation', 'gamma', which hold under independence")
     kernel = getattr(selector, "kernel", "gaussian") if kernel is None else kernel
     target_kernel = getattr(selector, "target_kernel", "auto") if target_kernel is None else target_kernel
     if target_kernel == "auto":  # once for all: a part may look like another type
         target_kernel = label_kernel(y).name
-    samples = _Samples(X, y, target_kernel)
+    samples = Samples(X, y, target_kernel)
     columns = _test_columns(selector, X, kernel)
     splits = _splits(samples, n_splits, test_size, random_source(random_state))
     options = {"method": method, "kernel": kernel, "target_kernel": target_kernel, "n_permutations": n_permutations}
@@ -227,53 +227,6 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
         lambda split: _split_result(selector, samples, columns, split, options), splits, n_jobs, len(samples)
     )
     return _combined(results)
-
-
-@dataclass(frozen=True, eq=False)
-class _Samples:
-    """The data of a user, of which parts are taken."""
-
-    X: Any
-    y: Any
-    target_kernel: Any
-
-    def __post_init__(self) -> None:
-        if self.y is not None:
-            check_same_length(X=len(self), y=_num_samples(self.y))
-
-    def __len__(self) -> int:
-        return int(_num_samples(self.X))
-
-    def part(self, samples: Indices) -> tuple[Any, Any]:
-        """X and y of some samples, of the type that they have."""
-        return _safe_indexing(self.X, samples), self.labels(samples)
-
-    def labels(self, samples: Indices) -> Any:
-        if self.y is None:
-            return None
-        if self.target_kernel == "precomputed" or isinstance(self.target_kernel, Precomputed):
-            return as_rows(self.y, "y")[np.ix_(samples, samples)]
-        return _safe_indexing(self.y, samples)
-
-    def strata(self, way_out: str) -> list[Indices]:
-        """Samples of which each part gets its share: those of each class, or simply all."""
-        if not self._are_classes():
-            return [np.arange(len(self))]
-        classes, codes, sizes = np.unique(as_labels(self.y, "y")[:, 0], return_inverse=True, return_counts=True)
-        if sizes.min() == 1:
-            single = classes[sizes == 1].tolist()[0]
-            raise ValueError(f"y has class {single!r} once; accepted: two samples of each class, or {way_out}")
-        return [np.flatnonzero(codes == code) for code in range(len(classes))]
-
-    def _are_classes(self) -> bool:
-        survival = getattr(getattr(self.y, "dtype", None), "names", None) is not None
-        if self.y is None or survival or self.target_kernel not in ("auto", "delta"):
-            return self.target_kernel in ("binary", "multiclass")
-        labels = as_labels(self.y, "y")
-        with warnings.catch_warnings():  # of many classes
-            warnings.simplefilter("ignore")
-            kind = type_of_target(labels[:, 0] if labels.shape[1] == 1 else labels)
-        return kind in ("binary", "multiclass")
 
 
 class _Split(NamedTuple):
@@ -290,29 +243,19 @@ class _SplitResult(NamedTuple):
     feature_pvalues: Array
 
 
-def _splits(samples: _Samples, n_splits: int, test_size: float, random: Any) -> list[_Split]:
+def _splits(samples: Samples, n_splits: int, test_size: float, random: Any) -> list[_Split]:
     strata = samples.strata("target_kernel='regression' for numbers")
-    n_test = sum(_share(test_size, len(stratum)) for stratum in strata)
+    n_test = sum(share(test_size, len(stratum)) for stratum in strata)
     n_selection = len(samples) - n_test
     if min(n_test, n_selection) < _FEWEST_SAMPLES:
         raise ValueError(
             f"test_size is {test_size!r}, which makes {n_selection} samples to select with and {n_test} to test with; "
             f"accepted: at least {_FEWEST_SAMPLES} of each"
         )
-    tests = [_random_part(random, strata, test_size) for _ in range(n_splits)]
+    tests = [random_part(random, strata, test_size) for _ in range(n_splits)]
     seeds = random.randint(2**31 - 1, size=n_splits)
     everything = np.arange(len(samples))
     return [_Split(np.setdiff1d(everything, test), test, int(seed)) for test, seed in zip(tests, seeds, strict=True)]
-
-
-def _share(fraction: float, size: int) -> int:
-    """Number of samples for a part: the fraction, but one at least inside and one outside."""
-    return min(max(round(fraction * size), 1), size - 1)
-
-
-def _random_part(random: Any, strata: Sequence[Indices], fraction: float) -> Indices:
-    chosen = [random.choice(stratum, _share(fraction, len(stratum)), replace=False) for stratum in strata]
-    return np.sort(np.concatenate(chosen))
 
 
 def _support(selector: Any, X: Any, y: Any) -> NDArray[np.bool_]:
@@ -327,11 +270,7 @@ def _frequencies(supports: Sequence[NDArray[np.bool_]]) -> Array:
 
 def _test_columns(selector: Any, X: Any, kernel: Any) -> Columns:
     """The data as the kernel of the tests sees them, with what the selector says of categories and missing entries."""
-    found = kernel_from_name(kernel)
-    if isinstance(found, Precomputed):
-        raise ValueError(  # noqa: TRY004 - a value of the parameter, like its name "precomputed"
-            "kernel is 'precomputed'; accepted: a kernel on features, some of which are to be selected"
-        )
+    found = kernel_on_features(kernel, "features, some of which are to be selected")
     categorical, missing = getattr(selector, "categorical_features", None), getattr(selector, "missing", "error")
     table = as_table(X, categorical, missing)
     standardize = bool(getattr(selector, "standardize", True))
@@ -339,7 +278,7 @@ def _test_columns(selector: Any, X: Any, kernel: Any) -> Columns:
 
 
 def _split_result(
-    selector: Any, samples: _Samples, columns: Columns, split: _Split, options: dict[str, Any]
+    selector: Any, samples: Samples, columns: Columns, split: _Split, options: dict[str, Any]
 ) -> _SplitResult:
     support = _support(selector, *samples.part(split.selection))
     pvalues = np.ones(len(support))
@@ -402,8 +341,3 @@ def _check_selector(selector: Any) -> None:
 def _check_fraction(name: str, value: Any) -> None:
     if not isinstance(value, Real) or not 0 < float(value) < 1:
         raise ValueError(f"{name} is {value!r}; accepted: a fraction between 0 and 1")
-
-
-def _check_jobs(n_jobs: Any) -> None:
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise ValueError(f"n_jobs is {n_jobs!r}; accepted: None or an int other than 0")

@@ -12,18 +12,11 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
 from bahsic import __version__
 from bahsic.drawable import order_of
-from bahsic.engine.columns import mixed_columns
 from bahsic.independence import hsic_scores
-from bahsic.kernels import kernel_from_name
-from bahsic.similarity import similarities
-from bahsic.tables import as_table
-
-SCHEMA = "bahsic/1"
+from bahsic.report.page import SCHEMA
+from bahsic.similarity import redundancy
 
 # Of how many of the selected features the redundancy is recorded.
 MOST_REDUNDANCIES = 30
@@ -149,28 +142,11 @@ def _reason(selector: Any) -> str:
     return f"{wanted} {kind if wanted != 1 else kind[:-1]} asked for"
 
 
-def _redundancy(selector: Any, X: Any, features: Sequence[int], names: Sequence[str]) -> dict[str, Any]:
-    """Normalised HSIC of each two of some features, see `bahsic.redundancy`."""
-    kernel = kernel_from_name(selector.kernel)
-    table = as_table(columns_of(X, features), _categorical(selector, features), selector.missing)
-    columns, constant = mixed_columns(table.values, table.categorical, kernel, standardize=selector.standardize)
-    values = similarities(columns, np.arange(len(features)), constant, kernel)
+def _redundancy(selector: Any, X: Any, features: list[int], names: Sequence[str]) -> dict[str, Any]:
+    """Normalised HSIC of each two of some features."""
+    options = ("kernel", "standardize", "categorical_features", "missing")
+    values = redundancy(X, features, **{name: getattr(selector, name) for name in options})
     return {"features": [names[j] for j in features], "table": values.tolist()}
-
-
-def columns_of(X: Any, features: Sequence[int]) -> Any:
-    """Some columns, in the container that X is."""
-    if hasattr(X, "iloc"):
-        return X.iloc[:, list(features)]
-    return (X.tocsc() if sparse.issparse(X) else np.asarray(X))[:, list(features)]
-
-
-def _categorical(selector: Any, features: Sequence[int]) -> Any:
-    """Which of some features are categories, where a list of positions says it."""
-    wanted = selector.categorical_features
-    if wanted is None or isinstance(wanted, str):
-        return wanted
-    return [position for position, j in enumerate(features) if j in set(wanted)]
 
 
 def _finite(value: Any) -> Any:

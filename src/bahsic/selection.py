@@ -23,7 +23,7 @@ from bahsic.engine import Columns, Executor, Plan, Scorer, scorer_for, tile_plan
 from bahsic.engine.cluster import client_address, executor_for
 from bahsic.engine.gram import KernelBlocks, block_values, tiled_variance
 from bahsic.engine.sources import is_dask_array, source_of
-from bahsic.hsic import Matrix, estimate_and_variance, label_weights
+from bahsic.hsic import estimate_and_variance
 from bahsic.kernels import Kernel
 from bahsic.notebook import NotebookMixin
 from bahsic.path import PathStep, reason, within_one_standard_error
@@ -31,6 +31,7 @@ from bahsic.problem import FeatureUnits, Problem, checked_number, checked_proble
 from bahsic.progress import CallbackSupportMixin, reported, with_callbacks
 from bahsic.search import Step
 from bahsic.similarity import similarities
+from bahsic.weights import Matrix, label_weights
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

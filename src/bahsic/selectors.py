@@ -63,7 +63,7 @@ class BAHSIC(Selector):
         The mean of the unbiased HSIC over disjoint random blocks of so many samples B instead of HSIC of
         all samples: as unbiased, less exact, at a cost that is linear in the number of samples. Standard
         errors are those of this mean. Rules for gamma but "dimension" are evaluated on 4096 samples.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Who draws the blocks.
     checkpoint : str, path or None, default=None
         Folder in which each finished round is kept. The same fit, interrupted in whatever way, goes on from

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bahsic.column_choice import column_mask, column_positions
 from bahsic.engine.columns import Columns, mixed_columns
 from bahsic.engine.factors import gaussian_factors, have_factors
 from bahsic.engine.scorer import kernel_values
-from bahsic.hsic import Matrix, centred
-from bahsic.kernels import Gaussian, Kernel, Precomputed, kernel_from_name
+from bahsic.kernels import Gaussian, Kernel
 from bahsic.kernels.rows import scaled_by_power_of_two
-from bahsic.tables import as_table
+from bahsic.kernels.vector import kernel_on_features
+from bahsic.tables import as_table, column_names
+from bahsic.weights import Matrix, centred
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -38,7 +40,7 @@ def redundancy(
     *,
     kernel: Any = "gaussian",
     standardize: bool = True,
-    categorical_features: str | None = None,
+    categorical_features: Any = None,
     missing: str = "error",
 ) -> Array:
     r"""Normalised HSIC of each pair of single features, so that near copies show.
@@ -49,15 +51,15 @@ def redundancy(
     Parameters
     ----------
     X : array-like of shape (m, d), dataframe or scipy sparse array
-    features : array-like of int, str or bool, optional
+    features : str, int or array-like of str, int or bool, optional
         The features in question: their numbers, their names in a dataframe, or a mask such as ``support_`` of a
         selector. All by default.
     kernel : str, Kernel or callable
         On a single feature, see `kernel_from_name`. A rule for gamma is evaluated for each.
     standardize : bool
         Whether to give each feature zero mean and unit variance first, as the selectors do.
-    categorical_features : {None, "from_dtype"}
-        Whether columns of strings, booleans and categorical types are categories, as for `BAHSIC`.
+    categorical_features : None, "from_dtype", or array-like of bool, int or str
+        Which columns of X are categories, as for `BAHSIC`.
     missing : {"error", "neutral"}
         Whether entries may be missing, as for `BAHSIC`.
 
@@ -81,9 +83,11 @@ def redundancy(
            [1.  , 1.  , 0.34],
            [0.34, 0.34, 1.  ]])
     """
-    found = _kernel_on_features(kernel)
-    chosen, numbers = _columns(X, features)
-    table = as_table(chosen, categorical_features, missing, labels=numbers)
+    found = kernel_on_features(kernel, "single features")
+    chosen, categorical, positions = _chosen(
+        X if hasattr(X, "shape") else np.asarray(X), features, categorical_features
+    )
+    table = as_table(chosen, categorical, missing, labels=positions)
     columns, constant = mixed_columns(table.values, table.categorical, found, standardize=standardize)
     return similarities(columns, np.arange(columns.n_features), constant, found)
 
@@ -104,59 +108,28 @@ def similarities(
     return found
 
 
-def _kernel_on_features(kernel: Any) -> Kernel:
-    found = kernel_from_name(kernel)
-    if isinstance(found, Precomputed):
-        raise ValueError("kernel is 'precomputed'; accepted: a kernel on single features")  # noqa: TRY004
-    return found
-
-
-def _columns(X: Any, features: Any) -> tuple[Any, Any]:
-    """The columns in question, in the container that X is, and their numbers."""
-    if not hasattr(X, "shape") or len(X.shape) != 2:
-        X = np.asarray(X)
+def _chosen(X: Any, features: Any, categorical_features: Any) -> tuple[Any, Any, Any]:
+    """The columns in question, which of them are categories, and their numbers."""
     if features is None or len(X.shape) != 2:
-        return X, None
-    index = _indices(features, int(X.shape[1]), getattr(X, "column_names", getattr(X, "columns", None)))
-    numbers = index.tolist()
+        return X, categorical_features, None
+    d, names = int(X.shape[1]), column_names(X, "X")
+    positions = column_positions(features, d, names, "features")
+    if not positions:
+        raise ValueError(f"features is {features!r}; accepted: one or more columns")
+    if categorical_features is not None and not (
+        isinstance(categorical_features, str) and categorical_features == "from_dtype"
+    ):
+        categorical_features = column_mask(categorical_features, d, names, "categorical_features")[positions]
+    return columns_of(X, positions), categorical_features, positions
+
+
+def columns_of(X: Any, positions: list[int]) -> Any:
+    """Some columns, in the container that X is: an array, a sparse one, or a table of pandas, polars or pyarrow."""
     if sparse.issparse(X):
-        return X.tocsc()[:, index], numbers
+        return X.tocsc()[:, positions]
     if hasattr(X, "iloc"):
-        return X.iloc[:, index], numbers
-    return (X.select(numbers) if hasattr(X, "column_names") else X[:, index]), numbers
-
-
-def _indices(features: Any, d: int, names: Any) -> Indices:
-    wanted = np.asarray(features)
-    if wanted.ndim != 1 or wanted.size == 0:
-        raise ValueError(f"features is {features!r}; accepted: one or more numbers or names of columns, or a mask")
-    if wanted.dtype.kind == "b":
-        return _from_mask(wanted, d)
-    if wanted.dtype.kind in "iu":
-        outside = wanted[(wanted < 0) | (wanted >= d)]
-        if outside.size:
-            raise ValueError(f"features has {outside[0]}; accepted: numbers of columns from 0 to {d - 1}")
-        return wanted.astype(np.intp)
-    return _from_names(wanted.tolist(), names)
-
-
-def _from_mask(mask: NDArray[np.bool_], d: int) -> Indices:
-    if len(mask) != d or not mask.any():
-        raise ValueError(
-            f"features is a mask of length {len(mask)} with {int(mask.sum())} true entries; "
-            f"accepted: length {d}, one for each feature, at least one true"
-        )
-    return np.flatnonzero(mask)
-
-
-def _from_names(wanted: list[Any], names: Any) -> Indices:
-    if names is None:
-        raise ValueError(f"features has {wanted[0]!r}, X has no names; accepted: numbers of columns, or a mask")
-    known = {name: position for position, name in enumerate(names)}
-    for name in wanted:
-        if name not in known:
-            raise ValueError(f"features has {name!r}; accepted: names of columns of X, such as {next(iter(known))!r}")
-    return np.array([known[name] for name in wanted], dtype=np.intp)
+        return X.iloc[:, positions]
+    return X.select(positions) if hasattr(X, "column_names") else X[:, positions]
 
 
 def _cosines(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> Array:

@@ -1,13 +1,11 @@
-"""What the user passes as X, as a table: columns of numbers or categories, their names and groups."""
+"""What the user passes as X, as a table: columns of numbers or categories, and their names."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,10 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from bahsic.column_choice import Names, as_objects, column_mask
 from bahsic.engine.sources import Source
 from bahsic.kernels.rows import Array, FloatArray
-
-Names = NDArray[np.object_] | None
 
 # Types of pandas, polars and pyarrow whose columns are categories whatever their entries are.
 _CATEGORICAL_TYPE = re.compile(r"categor|dictionary|bool", re.IGNORECASE)
@@ -81,70 +78,12 @@ def as_table(
     """
     if missing not in ("error", "neutral"):
         raise ValueError(f"missing is {missing!r}; accepted: 'error', 'neutral'")
-    data, names = _data(X, argument), _names(X, argument)
+    data, names = _data(X, argument), column_names(X, argument)
     categorical = _categorical(data, categorical_features, names, argument)
     shown = labels if names is None else names
     values, categories = _values(data, categorical, shown, argument)
     _check_entries(values, missing, shown, argument)
     return Table(values, categorical, names, categories)
-
-
-def column_mask(columns: Any, n_features: int, names: Names, argument: str) -> NDArray[np.bool_]:
-    """The given columns as a mask.
-
-    Parameters
-    ----------
-    columns : None, str, int, or array-like of str, int or bool
-        No column, one, or several: by names, by indices from 0, or by a mask of all columns.
-    n_features : int
-    names : ndarray of str of shape (n_features,), or None
-    argument : str
-        The name that error messages use.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_features,)
-
-    Examples
-    --------
-    >>> column_mask(["age", "sex"], 3, np.array(["sex", "weight", "age"], dtype=object), "keep")
-    array([ True, False,  True])
-    """
-    mask = np.zeros(n_features, dtype=bool)
-    if columns is not None:
-        mask[_positions(columns, n_features, names, argument)] = True
-    return mask
-
-
-def group_of_columns(feature_groups: Any, n_features: int, names: Names) -> tuple[NDArray[np.intp], Array]:
-    """The group that each column belongs to.
-
-    Parameters
-    ----------
-    feature_groups : None, array-like of int or str, list of lists, or dict
-        Each column by itself; one label for each column; the columns of each group, as in `column_mask`; or the
-        same with labels, ``{label: columns}``. A column that is not mentioned is a group of its own.
-    n_features : int
-    names : ndarray of str of shape (n_features,), or None
-
-    Returns
-    -------
-    (ndarray of int of shape (n_features,), ndarray of shape (n_groups,))
-        The number of each column's group, in the order of their first columns, and the labels of the groups:
-        "group 0", "group 1", ... for a list of lists, and its name or index for a column that is not mentioned.
-
-    Examples
-    --------
-    >>> group_of_columns([7, 7, 3, 7], 4, None)
-    (array([0, 0, 1, 0]), array([7, 3]))
-    >>> group_of_columns({"size": [1, 2]}, 3, np.array(["sex", "weight", "height"], dtype=object))
-    (array([0, 1, 1]), array(['sex', 'size'], dtype=object))
-    """
-    label_of = _labels_of_columns(feature_groups, n_features, names)
-    labels = list(dict.fromkeys(label_of))
-    number = {label: position for position, label in enumerate(labels)}
-    integers = all(isinstance(label, Integral) for label in labels)
-    return np.array([number[label] for label in label_of]), np.array(labels) if integers else _objects(labels)
 
 
 def _data(X: Any, argument: str) -> Any:
@@ -176,14 +115,15 @@ def _frame_data(X: Any, argument: str) -> Any:
     return [column for _, column in X.items()]
 
 
-def _names(X: Any, argument: str) -> Names:
+def column_names(X: Any, argument: str) -> Names:
+    """Names of the columns of a dataframe, where all are strings."""
     names = list(X.column_names if hasattr(X, "column_names") else X.columns) if _is_frame(X) else []
     if not names or not all(isinstance(name, str) for name in names):
         return None
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise ValueError(f"{argument} has {times} columns called {name!r}; accepted: names that differ")
-    return _objects(names)
+    return as_objects(names)
 
 
 def _array(X: Any, argument: str) -> Array:
@@ -250,7 +190,7 @@ def _coded(column: Any, where: str) -> tuple[FloatArray, Array]:
     if isinstance(column, np.ndarray):
         entries = column if column.dtype.kind in "fiub" else column.astype(object)
     else:  # arrays would round large integers beside nulls, and fill the nulls of a pyarrow dictionary
-        entries = _objects(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
+        entries = as_objects(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
     observed = ~_missing(entries)
     codes = np.full(len(entries), np.nan)
     try:
@@ -268,7 +208,7 @@ def _sorted_codes(entries: Array) -> tuple[Array, Array]:
         return codes, categories
     values = sorted(set(entries), key=lambda value: (isinstance(value, str), value))  # numbers before strings
     code = {value: position for position, value in enumerate(values)}
-    return np.array([code[value] for value in entries], dtype=np.intp), _objects(values)
+    return np.array([code[value] for value in entries], dtype=np.intp), as_objects(values)
 
 
 def _numbers(column: Any, where: str) -> Any:
@@ -337,70 +277,5 @@ def _where(test: Any, values: Any) -> Any:
     return np.nonzero(test(values))
 
 
-def _positions(columns: Any, n_features: int, names: Names, argument: str) -> list[int]:
-    entries: list[Any] = [columns] if isinstance(columns, str | Integral) else _listed(columns, argument)
-    if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
-        if len(entries) != n_features:
-            raise ValueError(f"{argument} is a mask of {len(entries)} columns; accepted: a mask of {n_features}")
-        return [j for j, chosen in enumerate(entries) if chosen]
-    by_name = any(isinstance(entry, str) for entry in entries)
-    position = {column: j for j, column in enumerate(_own_labels(n_features, names) if by_name else range(n_features))}
-    for entry in entries:
-        if not isinstance(entry, str | Integral) or isinstance(entry, bool) or entry not in position:
-            known = ", ".join(map(repr, list(position)[:10])) + (", ..." if len(position) > 10 else "")
-            raise ValueError(
-                f"{argument} has {entry!r}, which is no column; accepted: a mask, or columns among {known}"
-            )
-    return [position[entry] for entry in entries]
-
-
-def _listed(values: Any, argument: str) -> list[Any]:
-    entries = values.tolist() if hasattr(values, "tolist") else values
-    if isinstance(entries, str) or not isinstance(entries, Iterable):
-        raise TypeError(f"{argument} is {values!r}; accepted: a list or an array")
-    return list(entries)
-
-
-def _own_labels(n_features: int, names: Names) -> list[Any]:
-    return list(range(n_features)) if names is None else list(names)
-
-
-def _labels_of_columns(feature_groups: Any, n_features: int, names: Names) -> list[Any]:
-    own = _own_labels(n_features, names)
-    if feature_groups is None:
-        return own
-    if isinstance(feature_groups, Mapping):
-        return _labels_of_members(feature_groups, own, names)
-    entries = _listed(feature_groups, "feature_groups")
-    if any(isinstance(entry, Iterable) and not isinstance(entry, str) for entry in entries):
-        return _labels_of_members({f"group {i}": columns for i, columns in enumerate(entries)}, own, names)
-    for entry in entries:
-        if not isinstance(entry, str | Integral) or isinstance(entry, bool):
-            raise TypeError(f"feature_groups has the label {entry!r}; accepted: integers, strings, or lists of columns")
-    if len(entries) != n_features:
-        raise ValueError(f"feature_groups has {len(entries)} labels; accepted: one for each of {n_features} columns")
-    return entries
-
-
-def _labels_of_members(members: Mapping[Any, Any], own: list[Any], names: Names) -> list[Any]:
-    label_of: dict[int, Any] = {}
-    for label, columns in members.items():
-        positions = _positions(columns, len(own), names, "feature_groups")
-        if not positions:
-            raise ValueError(f"feature_groups has no column in {label!r}; accepted: one or more in each group")
-        for j in positions:
-            if j in label_of:
-                raise ValueError(f"feature_groups has column {own[j]!r} twice: in {label_of[j]!r} and {label!r}")
-            label_of[j] = label
-    for j, name in enumerate(own):
-        if name in members and j not in label_of:
-            raise ValueError(f"feature_groups has the label {name!r}, which is a column in none of the groups")
-    return [label_of.get(j, name) for j, name in enumerate(own)]
-
-
 def _shown(names: Names, j: int) -> str:
     return str(j) if names is None else repr(names[j])
-
-
-def _objects(values: list[Any]) -> Array:
-    return np.fromiter(values, dtype=object, count=len(values))  # of one dimension, whatever the values are

@@ -20,7 +20,7 @@ Statistic = Literal["unbiased", "biased"]
 # What `map` does, perhaps by several workers.
 Map = Callable[[Callable[[slice], FloatArray], Iterable[slice]], Iterable[FloatArray]]
 
-_FEWEST_SAMPLES = {"unbiased": 4, "biased": 2}
+FEWEST_SAMPLES = {"unbiased": 4, "biased": 2}
 
 
 class Gram(Protocol):
@@ -193,6 +193,8 @@ def centred(gram: Gram, statistic: Statistic, w: FloatArray | None = None, each:
 
 def _typical_entry(gram: Gram) -> float:
     """Mean of the first row without its diagonal, exact where that is constant."""
+    if len(gram) == 1:  # one sample, which counts several times
+        return 0.0
     entries = gram.block(slice(0, 1), slice(1, len(gram)))
     return float(np.clip(entries.mean(dtype=np.float64), entries.min(), entries.max()))
 
@@ -217,8 +219,8 @@ def _diagonal(rows: slice, cols: slice) -> tuple[tuple[Array, Array], Array]:
 
 
 def _check_statistic(statistic: str, m: float, *, weighted: bool) -> None:
-    if statistic not in _FEWEST_SAMPLES:
+    if statistic not in FEWEST_SAMPLES:
         raise ValueError(f"statistic is {statistic!r}; accepted: 'unbiased', 'biased'")
-    if m < _FEWEST_SAMPLES[statistic]:
+    if m < FEWEST_SAMPLES[statistic]:
         found = f"sample_weight sums to {m:g} samples" if weighted else f"there are {m:g} samples"
         raise ValueError(f"{found}; accepted: at least 4 for statistic='unbiased', at least 2 for statistic='biased'")

@@ -66,6 +66,10 @@ class Input:
         """Where columns are."""
         return None if names is None else [self.position(name) for name in names]
 
+    def names_of(self, columns: str | Sequence[int]) -> str | list[str]:
+        """Columns by their names; the name of a rule for them stays what it is."""
+        return columns if isinstance(columns, str) else [self.names[j] for j in columns]
+
 
 def read_input(options: Namespace, *, needs_target: bool) -> Input:
     """The data that the options of a command name.

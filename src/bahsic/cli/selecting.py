@@ -24,8 +24,9 @@ from bahsic.cli.messages import WRONG_USAGE, CommandError, say
 from bahsic.cli.progress_bar import with_progress
 from bahsic.cli.terminal import selection_text, style_of
 from bahsic.files import check_writing, write_table
+from bahsic.report.page import SCHEMA
 from bahsic.resampling import selection_test
-from bahsic.results import SCHEMA, as_json, input_record, selection_result
+from bahsic.results import as_json, input_record, selection_result
 from bahsic.selectors import BAHSIC, FOHSIC
 from bahsic.whole import check_place
 
@@ -128,14 +129,13 @@ def _tested(options: Namespace, source: Input, selector: Any) -> Any:
 
 def _parameters(options: Namespace, source: Input, selector: Any) -> dict[str, Any]:
     """The parameters by the selectors' names, columns by their own."""
-    categorical = selector.categorical_features
     return {
         "n_features_to_select": options.n_features,
         "method": options.method,
         "kernel": options.kernel,
         "target_kernel": selector.target_kernel,
         "step": selector.step,
-        "categorical_features": categorical if isinstance(categorical, str) else [source.names[j] for j in categorical],
+        "categorical_features": source.names_of(selector.categorical_features),
         "missing": options.missing,
         "feature_groups": _groups_name(options.groups),
         "keep": options.keep,

@@ -26,7 +26,8 @@ from bahsic.engine.columns import mixed_columns
 from bahsic.engine.scorer import kernel_values
 from bahsic.independence import hsic_scores, hsic_test
 from bahsic.kernels import kernel_from_name, label_kernel
-from bahsic.results import as_json, columns_of, input_record, ranked, result_heading
+from bahsic.results import as_json, input_record, ranked, result_heading
+from bahsic.similarity import columns_of
 from bahsic.tables import as_table
 
 _OWN_TARGETS = (".h5ad", ".fif", ".npz", ".mat")
@@ -78,7 +79,7 @@ def test(options: Namespace) -> None:
 def _test_input(options: Namespace) -> Input:
     """The data; in a format whose targets are no columns, y may be one of them."""
     options.target = None
-    if options.data.suffix in _OWN_TARGETS and len(options.y) == 1:
+    if options.data.name.lower().removesuffix(".gz").endswith(_OWN_TARGETS) and len(options.y) == 1:
         try:
             return read_input(Namespace(**{**vars(options), "target": options.y[0]}), needs_target=False)
         except CommandError:  # then it is a column, or the message below is the better one
@@ -118,12 +119,13 @@ def _common(options: Namespace) -> dict[str, Any]:
 
 
 def _heading(options: Namespace, source: Input, target: str | None, used: str) -> dict[str, Any]:
+    """What all results begin with; the parameters by the names that the functions have for them."""
     parameters = {
         "kernel": options.kernel,
-        "categorical_features": options.categorical,
+        "categorical_features": source.names_of(categorical_columns(options.categorical, source)),
         "missing": options.missing,
-        "pvalues": options.pvalues,
-        "permutations": options.permutations if options.pvalues == "permutation" else None,
+        "method": options.pvalues,
+        "n_permutations": options.permutations if options.pvalues == "permutation" else None,
     }
     record = input_record(replace(source.data, target=target), source.sha256, used, reading_options(options))
     return result_heading(options.command, input=record, parameters=parameters, seed=options.seed)
@@ -132,6 +134,6 @@ def _heading(options: Namespace, source: Input, target: str | None, used: str) -
 def _test_text(result: dict[str, Any]) -> str:
     x, y = ", ".join(result["x"]), ", ".join(result["y"])
     verdict = "depend" if result["pvalue"] <= 0.05 else "no dependence shown"
-    how = result["parameters"]["pvalues"]
+    how = result["parameters"]["method"]
     line = f"{x} ~ {y}: HSIC {result['statistic']:.4g}, p = {result['pvalue']:.3g} ({how}); {verdict} at level 0.05"
     return printable(line, sys.stdout.encoding) + "\n"

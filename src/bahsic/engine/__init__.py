@@ -28,9 +28,9 @@ from bahsic.engine.groups import Units
 from bahsic.engine.plan import Plan, tile_plan
 from bahsic.engine.products import MAX_DEGREE, PolynomialScorer
 from bahsic.engine.scorer import Ranked, Scorer
-from bahsic.hsic import Weights
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
 from bahsic.kernels.base import Kernel
+from bahsic.weights import Weights
 
 
 def scorer_for(
@@ -64,17 +64,15 @@ def scorer_for(
     """
     data = columns if isinstance(columns, Columns) else Columns.plain(columns)
     plan = tile_plan(data.n_samples) if plan is None else plan
-    units = Units(data, groups)
+    return _scorer_type(kernel)(data, kernel, weights, executor, plan, Units(data, groups))
+
+
+def _scorer_type(kernel: Kernel) -> type[Scorer]:
     if type(kernel) is Gaussian:
-        return GaussianScorer(data, kernel, weights, executor, plan, units)
-    if type(kernel) is Linear:
-        return PolynomialScorer(data, kernel, weights, executor, plan, units)
-    if type(kernel) is Polynomial and kernel.degree <= MAX_DEGREE:
-        degree, coef0 = kernel.degree, kernel.coef0
-        return PolynomialScorer(data, kernel, weights, executor, plan, units, degree=degree, coef0=coef0)
-    if type(kernel) is Laplacian:
-        return LaplacianScorer(data, kernel, weights, executor, plan, units)
-    return GenericScorer(data, kernel, weights, executor, plan, units)
+        return GaussianScorer
+    if type(kernel) is Linear or (type(kernel) is Polynomial and kernel.degree <= MAX_DEGREE):
+        return PolynomialScorer
+    return LaplacianScorer if type(kernel) is Laplacian else GenericScorer
 
 
 __all__ = ["Columns", "Executor", "Plan", "Ranked", "Scorer", "scorer_for", "threads", "tile_plan"]

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.factors import pivoted_factors
-from bahsic.hsic import Gram, centred
 from bahsic.kernels.rows import row_blocks, scaled_by_power_of_two
+from bahsic.weights import Gram, centred
 
 Array = NDArray[np.float64]
 Permutations = NDArray[np.int32]

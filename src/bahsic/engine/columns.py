@@ -199,7 +199,7 @@ def mixed_columns(
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features), or sparse array
+    X : ndarray of shape (n_samples, n_features), sparse array or Source
         Numbers, or codes of categories; NaN where an entry is missing.
     categorical : ndarray of bool of shape (n_features,)
     kernel : Kernel
@@ -210,7 +210,7 @@ def mixed_columns(
     weights : ndarray of shape (n_samples,), optional
         Frequencies, all of them positive.
     order : ndarray of int of shape (n_samples,), optional
-        The order in which the samples come; not with weights.
+        The samples, where they come in another order or only some of them; weights are in this order too.
     """
     data: Array | SparseRows
     if isinstance(X, Source):

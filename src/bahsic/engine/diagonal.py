@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.columns import Columns
-from bahsic.hsic import Gram, Weights
+from bahsic.weights import Gram, Weights
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -8,18 +8,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.engine.columns import Columns
 from bahsic.engine.diagonal import Diagonal
-from bahsic.engine.executor import Executor, Sums, map_sum
+from bahsic.engine.executor import Sums, map_sum
 from bahsic.engine.gram import KernelBlocks
-from bahsic.engine.groups import Units, scores_by_pairs
+from bahsic.engine.groups import scores_by_pairs
 from bahsic.engine.intervals import Intervals, Stage
-from bahsic.engine.pairs import Pairs
-from bahsic.engine.plan import Plan
 from bahsic.engine.scorer import PairScorer, Scorer, gamma_of
 from bahsic.engine.tile import AbsoluteDistances, strips
-from bahsic.hsic import Weights
-from bahsic.kernels import Laplacian
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
@@ -39,19 +34,11 @@ class LaplacianScorer(PairScorer):
     greater of exp(gamma x) exp(-gamma y) and exp(-gamma x) exp(gamma y), two outer products.
     """
 
-    def __init__(
-        self,
-        columns: Columns,
-        kernel: Laplacian,
-        weights: Weights,
-        executor: Executor,
-        plan: Plan,
-        units: Units | None = None,
-    ) -> None:
-        super().__init__(columns, kernel, weights, units)
-        self._pairs = Pairs(columns, AbsoluteDistances, weights, plan)
-        self._executor = executor
-        self._diagonal = Diagonal(weights, columns)
+    _contributions = AbsoluteDistances
+
+    @cached_property
+    def _diagonal(self) -> Diagonal:
+        return Diagonal(self.weights, self.columns)
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         gamma, pairs = gamma_of(kernel), self._pairs
@@ -147,18 +134,6 @@ def _laplacian_factor(left: Array, right: Array, a: float, out: Array, other: Ar
 
 class GenericScorer(Scorer):
     """Scores for any kernel, by its whole matrix for each candidate: correct, and slow."""
-
-    def __init__(
-        self,
-        columns: Columns,
-        kernel: Kernel,
-        weights: Weights,
-        executor: Executor,
-        plan: Plan,
-        units: Units | None = None,
-    ) -> None:
-        super().__init__(columns, kernel, weights, units)
-        self._executor, self._plan = executor, plan
 
     @cached_property
     def _matrix(self) -> Array:

@@ -15,6 +15,8 @@ from joblib import effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from bahsic.parameters import check_jobs
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -58,6 +60,7 @@ def thread_count(n_jobs: int | None) -> int:
     2
     """
     if n_jobs is not None:
+        check_jobs(n_jobs)
         with parallel_config(backend="threading"):  # which any process may use, also one that may not start others
             return int(effective_n_jobs(n_jobs))
     info = blas_controller().select(user_api="blas").info()

@@ -22,8 +22,8 @@ from bahsic.engine.plan import Plan
 from bahsic.engine.scorer import Scorer, gamma_of
 from bahsic.engine.setting import GaussianSetting
 from bahsic.engine.tile import SquaredDistances
-from bahsic.hsic import Weights
 from bahsic.kernels.base import Kernel
+from bahsic.weights import Weights
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -47,15 +47,7 @@ _CHUNK, _CHUNK_ENTRIES = 64, 1 << 21
 class GaussianScorer(Scorer):
     """Scores for the Gaussian kernel by the separable expansion, exact scores where that is needed.
 
-    Parameters
-    ----------
-    columns : Columns
-        The data; numbers with means of zero.
-    kernel : Gaussian
-    weights : Weights
-    executor : Executor
-    plan : Plan
-    units : Units, optional
+    Numbers among the columns have means of zero.
     """
 
     def __init__(
@@ -67,7 +59,7 @@ class GaussianScorer(Scorer):
         plan: Plan,
         units: Units | None = None,
     ) -> None:
-        super().__init__(columns, kernel, weights, units)
+        super().__init__(columns, kernel, weights, executor, plan, units)
         columns, self._unit = _in_range(columns)
         self._diagonal = Diagonal(weights, columns)
         self._typical = columns.typical

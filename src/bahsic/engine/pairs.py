@@ -13,7 +13,7 @@ from bahsic.engine.columns import Columns
 from bahsic.engine.plan import AT_HAND, Plan, Tile
 from bahsic.engine.scratch import Scratch
 from bahsic.engine.tile import upper
-from bahsic.hsic import Weights
+from bahsic.weights import Weights
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

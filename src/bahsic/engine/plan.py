@@ -1,7 +1,7 @@
 """The tile plan: which pairs of samples are worked on together, and what is kept in memory.
 
-The plan depends on the number of samples and on the memory budget alone, never on the number of
-workers, so that every executor adds up the same numbers in the same order.
+The plan depends on the number of samples, their blocks and the memory budget alone, never on the number
+of workers, so that every executor adds up the same numbers in the same order.
 """
 
 from __future__ import annotations

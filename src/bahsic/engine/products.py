@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.engine.columns import Columns
 from bahsic.engine.diagonal import diagonal
-from bahsic.engine.executor import Executor, Sums, map_sum
-from bahsic.engine.groups import Units, scores_by_pairs
+from bahsic.engine.executor import Sums, map_sum
+from bahsic.engine.groups import scores_by_pairs
 from bahsic.engine.intervals import Intervals, Stage
-from bahsic.engine.pairs import Pairs
-from bahsic.engine.plan import Plan
 from bahsic.engine.scorer import PairScorer
 from bahsic.engine.tile import InnerProducts, quadratic_forms, row_sums
-from bahsic.hsic import Weights
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
@@ -38,23 +35,19 @@ class PolynomialScorer(PairScorer):
     p = 1 and c = 0 it does not depend on the subset: that is the linear kernel.
     """
 
-    def __init__(
-        self,
-        columns: Columns,
-        kernel: Kernel,
-        weights: Weights,
-        executor: Executor,
-        plan: Plan,
-        units: Units | None = None,
-        *,
-        degree: int = 1,
-        coef0: float = 0.0,
-    ) -> None:
-        super().__init__(columns, kernel, weights, units)
-        self._pairs = Pairs(columns, InnerProducts, weights, plan)
-        self._executor, self._diagonal = executor, diagonal(weights)
-        self._degree, self._coef0 = degree, coef0
-        self._linear: Intervals | None = None
+    _contributions = InnerProducts
+
+    @property
+    def _degree(self) -> int:
+        return int(getattr(self._kernel, "degree", 1))
+
+    @property
+    def _coef0(self) -> float:
+        return float(getattr(self._kernel, "coef0", 0.0))
+
+    @cached_property
+    def _diagonal(self) -> Array:
+        return diagonal(self.weights)
 
     def kernel(self, reference: Indices, size: float) -> Kernel:
         """The kernel itself: it has no rules."""
@@ -62,7 +55,7 @@ class PolynomialScorer(PairScorer):
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         if self._degree == 1:
-            return float(self._products().values[columns].sum())
+            return float(self._products.values[columns].sum())
         self._pairs.move(columns)
 
         pairs, coef0, degree = self._pairs, self._coef0, self._degree
@@ -100,7 +93,7 @@ class PolynomialScorer(PairScorer):
 
     def _sums(self, groups: Sequence[Indices], sign: float) -> Intervals:
         """What groups of columns change with the linear kernel: the sum over their columns."""
-        known, starts = self._products(), np.cumsum([0, *map(len, groups[:-1])])
+        known, starts = self._products, np.cumsum([0, *map(len, groups[:-1])])
         everyone = np.concatenate(groups)
         values, radii = (np.add.reduceat(part[everyone], starts) for part in (known.values, known.radii))
         return Intervals(sign * values, radii)
@@ -119,12 +112,11 @@ class PolynomialScorer(PairScorer):
         rounding = _EPS * (256 + 16 * self._degree + len(columns))
         return Intervals(2 * values + diagonals, rounding * (2 * sizes + np.abs(diagonals)))
 
+    @cached_property
     def _products(self) -> Intervals:
         """x' W x of every feature; subsets don't matter to the linear kernel."""
-        if self._linear is None:
-            everything = np.arange(self.columns.n_features)
-            self._linear = self._changes_by(everything[:0], everything, 1.0)
-        return self._linear
+        everything = np.arange(self.columns.n_features)
+        return self._changes_by(everything[:0], everything, 1.0)
 
     def _norms(self, columns: Indices) -> Array:
         rows = (self.columns.rows(part) for part in self.columns.portions(columns))

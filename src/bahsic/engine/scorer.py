@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +15,16 @@ from sklearn.base import clone
 
 from bahsic.blocks import RULE_SAMPLES, BlockWeights
 from bahsic.engine.columns import Columns
+from bahsic.engine.executor import Executor
 from bahsic.engine.groups import Units
 from bahsic.engine.intervals import Intervals, Stage, leading
 from bahsic.engine.pairs import Pairs
-from bahsic.engine.plan import Tile
+from bahsic.engine.plan import Plan, Tile
 from bahsic.engine.stored_rows import StoredRows
-from bahsic.engine.tile import AbsoluteDistances, SquaredDistances
-from bahsic.hsic import Weights
+from bahsic.engine.tile import AbsoluteDistances, InnerProducts, SquaredDistances
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel, is_number
+from bahsic.weights import Weights
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -60,12 +62,25 @@ class Scorer(ABC):
         Its parameters may be rules; they are evaluated anew in each round.
     weights : Weights
         The matrix W.
+    executor : Executor
+        Who works on the tiles.
+    plan : Plan
+        The tiles.
     units : Units, optional
         By default each column is one.
     """
 
-    def __init__(self, columns: Columns, kernel: Kernel, weights: Weights, units: Units | None = None) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        kernel: Kernel,
+        weights: Weights,
+        executor: Executor,
+        plan: Plan,
+        units: Units | None = None,
+    ) -> None:
         self.columns = columns
+        self._executor, self._plan = executor, plan
         self.units = Units(columns) if units is None else units
         parameters = kernel.get_params(deep=True)
         self._rules = {name: rule for name, rule in parameters.items() if _is_rule(name, rule)}
@@ -159,7 +174,11 @@ class Scorer(ABC):
 class PairScorer(Scorer):
     """A scorer that remembers nothing but D of the current subset."""
 
-    _pairs: Pairs
+    _contributions: ClassVar[type[AbsoluteDistances | InnerProducts]]  # that D is made of
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        return Pairs(self.columns, self._contributions, self.weights, self._plan)
 
     def state(self) -> dict[str, Any]:
         """What the next round depends on."""

@@ -317,6 +317,16 @@ def kernel_from_name(kernel: Any, argument: str = "kernel") -> Kernel:
     )
 
 
+def kernel_on_features(kernel: Any, which: str) -> Kernel:
+    """As `kernel_from_name`, for kernels on rows whose features are looked at; ``which`` are these."""
+    found = kernel_from_name(kernel)
+    if isinstance(found, Precomputed):
+        raise ValueError(  # noqa: TRY004 - a value of the parameter, like its name "precomputed"
+            f"kernel is 'precomputed'; accepted: a kernel on {which}"
+        )
+    return found
+
+
 def known_name(name: str, names: tuple[str, ...], argument: str) -> str:
     """The name itself, or a ValueError that lists the names and suggests the nearest."""
     if name in names:

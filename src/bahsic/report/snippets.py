@@ -81,8 +81,7 @@ def python_code(result: Mapping[str, Any]) -> Snippet:
     if "block_size" in given:
         given["random_state"] = result.get("seed")
     others = "".join(f", {name}={value!r}" for name, value in given.items())
-    reading = {**_target(data), **data.get("options", {})}
-    how = "".join(f", {name}={value!r}" for name, value in reading.items())
+    how = "".join(f", {name}={value!r}" for name, value in _reading(data).items())
     before = (
         f"from bahsic import {selector}\nfrom bahsic.files import read_data\n\n"
         f"data = read_data({data['name']!r}{how})\n"
@@ -111,8 +110,7 @@ def command(result: Mapping[str, Any]) -> Snippet:
     "bahsic select 'my wine.csv' --target class -k auto"
     """
     parameters, data = result["parameters"], result["input"]
-    reading = {**_target(data), **data.get("options", {})}
-    how = "".join(f" {_option('--' + name.replace('_', '-'), value)}" for name, value in reading.items())
+    how = "".join(f" {_option('--' + name.replace('_', '-'), value)}" for name, value in _reading(data).items())
     words = [f"--method {_word(parameters['method'])}"] if "method" in parameters else []
     given = _given(parameters, _DEFAULTS | _COMMAND_DEFAULTS)
     options = [(_OPTIONS[name], value) for name, value in given.items()]
@@ -125,8 +123,9 @@ def command(result: Mapping[str, Any]) -> Snippet:
     return Snippet(before, _word("auto" if number is None else number), "".join(f" {word}" for word in words))
 
 
-def _target(data: Mapping[str, Any]) -> dict[str, str]:
-    return {} if data["target"] is None else {"target": data["target"]}
+def _reading(data: Mapping[str, Any]) -> dict[str, Any]:
+    """How the file was read: its target, and options."""
+    return {**({} if data["target"] is None else {"target": data["target"]}), **data.get("options", {})}
 
 
 def _given(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,139 @@
+"""Which columns a user means: by names, numbers or a mask, and in which groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.kernels.rows import Array
+
+Names = NDArray[np.object_] | None
+
+
+def column_mask(columns: Any, n_features: int, names: Names, argument: str) -> NDArray[np.bool_]:
+    """The given columns as a mask.
+
+    Parameters
+    ----------
+    columns : None, str, int, or array-like of str, int or bool
+        No column, one, or several: by names, by indices from 0, or by a mask of all columns.
+    n_features : int
+    names : ndarray of str of shape (n_features,), or None
+    argument : str
+        The name that error messages use.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_features,)
+
+    Examples
+    --------
+    >>> column_mask(["age", "sex"], 3, np.array(["sex", "weight", "age"], dtype=object), "keep")
+    array([ True, False,  True])
+    """
+    mask = np.zeros(n_features, dtype=bool)
+    if columns is not None:
+        mask[column_positions(columns, n_features, names, argument)] = True
+    return mask
+
+
+def column_positions(columns: Any, n_features: int, names: Names, argument: str) -> list[int]:
+    """The given columns by their positions, in the order in which they are given; see `column_mask`."""
+    entries: list[Any] = [columns] if isinstance(columns, str | Integral) else _listed(columns, argument)
+    if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
+        if len(entries) != n_features:
+            raise ValueError(f"{argument} is a mask of {len(entries)} columns; accepted: a mask of {n_features}")
+        return [j for j, chosen in enumerate(entries) if chosen]
+    by_name = any(isinstance(entry, str) for entry in entries)
+    position = {column: j for j, column in enumerate(_own_labels(n_features, names) if by_name else range(n_features))}
+    for entry in entries:
+        if not isinstance(entry, str | Integral) or isinstance(entry, bool) or entry not in position:
+            known = ", ".join(map(repr, list(position)[:10])) + (", ..." if len(position) > 10 else "")
+            raise ValueError(
+                f"{argument} has {entry!r}, which is no column; accepted: a mask, or columns among {known}"
+            )
+    return [position[entry] for entry in entries]
+
+
+def group_of_columns(feature_groups: Any, n_features: int, names: Names) -> tuple[NDArray[np.intp], Array]:
+    """The group that each column belongs to.
+
+    Parameters
+    ----------
+    feature_groups : None, array-like of int or str, list of lists, or dict
+        Each column by itself; one label for each column; the columns of each group, as in `column_mask`; or the
+        same with labels, ``{label: columns}``. A column that is not mentioned is a group of its own.
+    n_features : int
+    names : ndarray of str of shape (n_features,), or None
+
+    Returns
+    -------
+    (ndarray of int of shape (n_features,), ndarray of shape (n_groups,))
+        The number of each column's group, in the order of their first columns, and the labels of the groups:
+        "group 0", "group 1", ... for a list of lists, and its name or index for a column that is not mentioned.
+
+    Examples
+    --------
+    >>> group_of_columns([7, 7, 3, 7], 4, None)
+    (array([0, 0, 1, 0]), array([7, 3]))
+    >>> group_of_columns({"size": [1, 2]}, 3, np.array(["sex", "weight", "height"], dtype=object))
+    (array([0, 1, 1]), array(['sex', 'size'], dtype=object))
+    """
+    label_of = _labels_of_columns(feature_groups, n_features, names)
+    labels = list(dict.fromkeys(label_of))
+    number = {label: position for position, label in enumerate(labels)}
+    integers = all(isinstance(label, Integral) for label in labels)
+    return np.array([number[label] for label in label_of]), np.array(labels) if integers else as_objects(labels)
+
+
+def _listed(values: Any, argument: str) -> list[Any]:
+    entries = values.tolist() if hasattr(values, "tolist") else values
+    if isinstance(entries, str) or not isinstance(entries, Iterable):
+        raise TypeError(f"{argument} is {values!r}; accepted: a list or an array")
+    return list(entries)
+
+
+def _own_labels(n_features: int, names: Names) -> list[Any]:
+    return list(range(n_features)) if names is None else list(names)
+
+
+def _labels_of_columns(feature_groups: Any, n_features: int, names: Names) -> list[Any]:
+    own = _own_labels(n_features, names)
+    if feature_groups is None:
+        return own
+    if isinstance(feature_groups, Mapping):
+        return _labels_of_members(feature_groups, own, names)
+    entries = _listed(feature_groups, "feature_groups")
+    if any(isinstance(entry, Iterable) and not isinstance(entry, str) for entry in entries):
+        return _labels_of_members({f"group {i}": columns for i, columns in enumerate(entries)}, own, names)
+    for entry in entries:
+        if not isinstance(entry, str | Integral) or isinstance(entry, bool):
+            raise TypeError(f"feature_groups has the label {entry!r}; accepted: integers, strings, or lists of columns")
+    if len(entries) != n_features:
+        raise ValueError(f"feature_groups has {len(entries)} labels; accepted: one for each of {n_features} columns")
+    return entries
+
+
+def _labels_of_members(members: Mapping[Any, Any], own: list[Any], names: Names) -> list[Any]:
+    label_of: dict[int, Any] = {}
+    for label, columns in members.items():
+        positions = column_positions(columns, len(own), names, "feature_groups")
+        if not positions:
+            raise ValueError(f"feature_groups has no column in {label!r}; accepted: one or more in each group")
+        for j in positions:
+            if j in label_of:
+                raise ValueError(f"feature_groups has column {own[j]!r} twice: in {label_of[j]!r} and {label!r}")
+            label_of[j] = label
+    for j, name in enumerate(own):
+        if name in members and j not in label_of:
+            raise ValueError(f"feature_groups has the label {name!r}, which is a column in none of the groups")
+    return [label_of.get(j, name) for j, name in enumerate(own)]
+
+
+def as_objects(values: list[Any]) -> Array:
+    """An array of one dimension, whatever the values are."""
+    return np.fromiter(values, dtype=object, count=len(values))

@@ -1,0 +1,46 @@
+"""Parameters that many functions take: counts, fractions, numbers of threads, sources of random numbers."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+RandomStateLike = int | np.random.RandomState | np.random.Generator | None
+
+
+def is_count(value: Any, at_least: int = 1) -> bool:
+    """Whether a value is an int of at least 1, or of another number."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= at_least
+
+
+def is_fraction(value: Any) -> bool:
+    """Whether a value is a float in (0, 1]."""
+    return isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1
+
+
+def check_count(argument: str, count: Any, at_least: int = 1) -> None:
+    """Raise unless a number of things is an int of at least 1, or of another number."""
+    if not is_count(count, at_least):
+        raise ValueError(f"{argument} is {count!r}; accepted: an int of at least {at_least}")
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Raise unless ``n_jobs`` is a number of threads, or stands for one."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"n_jobs is {n_jobs!r}; accepted: None or an int other than 0")
+
+
+def random_source(random_state: RandomStateLike) -> np.random.RandomState:
+    """The source of random numbers that ``random_state`` stands for."""
+    if isinstance(random_state, np.random.Generator):
+        return np.random.RandomState(random_state.bit_generator)
+    try:
+        source: np.random.RandomState = check_random_state(random_state)
+    except ValueError:
+        raise ValueError(
+            f"random_state is {random_state!r}; accepted: an int of 0 to 2**32 - 1, a RandomState, a Generator or None"
+        ) from None
+    return source
