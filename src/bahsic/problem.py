@@ -127,6 +127,8 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
             f"X has n_samples={found:g}; accepted: at least 4 for statistic='unbiased', "
             "at least 2 for statistic='biased'"
         )
+    if w is None:
+        labels.warn_if_idle()
     blocks = random_blocks(m, selector.block_size, selector.random_state, selector.statistic, weighted=w is not None)
     if blocks is None:
         return Problem(kernel, table, labels, w, order)
