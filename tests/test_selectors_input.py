@@ -106,6 +106,8 @@ def test_few_samples(selector):
     assert selector(statistic="biased").fit(X, y).support_.sum() == 4
     with pytest.raises(ValueError, match="n_samples=1"):
         selector(statistic="biased", target_kernel="regression").fit(X[:1], [0.5])
+    with pytest.raises(ValueError, match=r"sample_weight has the sum 1, which is how many samples; accepted"):
+        selector().fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
 
 
 @SELECTORS
