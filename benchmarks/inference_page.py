@@ -1,4 +1,4 @@
-"""Put the rows of `inference` and `selection_bias` into docs/inference.md, three tables between comments."""
+"""Put the rows of `inference` and `selection_bias` into docs/inference.md: tables and sentences between comments."""
 
 from pathlib import Path
 
@@ -16,8 +16,41 @@ _WAYS = {
 
 def filled(page: str) -> str:
     """The page with the tables of the committed rows."""
-    rows = read("inference")
-    return placed(page, {"levels": _levels(rows), "coverage": _coverage(rows), "bias": _bias(read("selection_bias"))})
+    rows, selected = read("inference"), read("selection_bias")
+    parts = {"xor": _xor(rows), "band": _band(rows), "levels": _levels(rows), "coverage": _coverage(rows)}
+    return placed(page, {**parts, "bias": _bias(selected), "power": _power(selected)})
+
+
+def _xor(rows: list[Line]) -> str:
+    both, alone = _only(rows, "power on XOR"), _only(rows, "XOR, one feature alone")
+    return (
+        f"With both features of an XOR the test rejects in {_counted(both['value'], both['n'])} data sets "
+        f"(m = {both['m']}, level 5%), with one of them alone in {_counted(alone['rate'], alone['n'])}, as it should."
+    )
+
+
+def _band(rows: list[Line]) -> str:
+    """What chance does to the rates of the table, which are of as many data sets each."""
+    (band,) = {(row["n"], row["note"].partition("band ")[2]) for row in rows if row["labels"]}
+    return f"A rate is of {band[0]} data sets; if the level is 5%, 99.9% of such rates are from {band[1]}."
+
+
+def _power(rows: list[Line]) -> str:
+    both, single = _only(rows, "both features, selection_test"), _only(rows, "a single feature, selection_test")
+    return (
+        f"On XOR with m = {both['m']} and d = {both['d']} it rejects in {_counted(both['value'], both['n_data_sets'])} "
+        f"data sets at 5%; with the p-values of single features in {_counted(single['value'], single['n_data_sets'])}, "
+        "as each is independent of y by itself."
+    )
+
+
+def _only(rows: list[Line], words: str) -> Line:
+    (row,) = [row for row in rows if words in row["what"]]
+    return row
+
+
+def _counted(rate: str, n: str) -> str:
+    return f"{round(float(rate) * int(n))} of {n}"
 
 
 def _levels(rows: list[Line]) -> str:

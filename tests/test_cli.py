@@ -316,6 +316,7 @@ def test_completion_without_its_library(run, monkeypatch):
         (["select", "xor.npz", "--layer", "raw"], 3, "layer is no option of .npz"),
         (["select", "none.npz"], 3, "no such file; in its folder: did you mean 'xor.npz'?"),
         (["select", "xor.npz", "-o", "out.docx"], 2, "known suffix"),
+        (["select", "xor.npz", "--report", "out.pdf"], 2, "out.pdf: a report is a page; give a name that ends"),
         (["select", "xor.npz", "-o", "out.h5ad"], 2, "is written from an .h5ad file only"),
         (["test", "xor.npz", "--x", "c", "--y", "c"], 2, "share a column"),
         (["test", "xor.npz", "--x", "e", "--y", "c"], 3, "no column is called 'e'"),
@@ -360,6 +361,7 @@ def test_warnings_are_notes(run, tmp_path, monkeypatch):
     status, _, err = run("select", "constant.npz", "-k", 1)
     assert (status, err) == (0, "bahsic: note: 1 of 7 features are constant and rank last: 6\n")
     assert run("select", "constant.npz", "-k", 1, "--quiet")[2] == ""
+    assert "note: -k is 50, X has 7 features: all are kept" in run("select", "constant.npz", "-k", 50)[2]
 
 
 @pytest.mark.parametrize("library", ["jinja2", "pandas"])
@@ -429,7 +431,8 @@ def test_many_different_numbers_are_no_classes(run, tmp_path, monkeypatch, numbe
     expected = BAHSIC(2, target_kernel=kernel).fit(X, numbers)
     assert [step["hsic"] for step in json.loads(out)["path"]] == [step.hsic for step in expected.path_]
     asked = run("select", "numbers.npz", "-k", 2, "--target-kernel", "delta", "--json")
-    assert (json.loads(asked[1])["input"]["target_kernel"], asked[2]) == ("delta", "")
+    assert json.loads(asked[1])["input"]["target_kernel"] == "delta"
+    assert asked[2].count("note: y has 80 classes, another one for each sample") == (kernel == "regression")
     tested = run("test", "numbers.npz", "--x", "x0", "--y", "y", "--json", "-q")[1]
     assert json.loads(tested)["input"]["target_kernel"] == kernel
 
@@ -466,6 +469,18 @@ def test_texts_that_tell_nothing_get_a_note(run, tmp_path, monkeypatch):
     status, out, err = run("select", "t.csv", "-t", "y", "-k", 2, "--drop", "name", "--json")
     assert (status, err) == (0, "")
     assert json.loads(out)["input"]["options"] == {"drop": ["name"]}
+    assert run("test", "t.csv", "--x", NAMES[0], "--y", "y")[2] == ""
+    assert "note: 'name': a different" in run("test", "t.csv", "--x", "name", "--y", "y")[2]
+
+
+def test_labels_of_a_test_are_checked_by_their_names(run, tmp_path, monkeypatch):
+    pandas = pytest.importorskip("pandas", reason="CSV is read by pandas")
+    monkeypatch.chdir(tmp_path)
+    income = np.where(np.arange(80) == 3, np.nan, X[:, 1])
+    pandas.DataFrame({"age": X[:, 0], "income": income, "y": Y}).to_csv("t.csv", index=False)
+    status, _, err = run("test", "t.csv", "--x", "age", "--y", "y,income")
+    message = "t.csv: target 'income' is missing in 1 rows (first: row 4); remove these rows"
+    assert (status, err) == (3, f"bahsic: error: {message}\n")
 
 
 def test_files_appear_together_or_not_at_all(tmp_path):

@@ -116,6 +116,17 @@ def test_epochs_of_mne():
     assert_array_equal(
         FrequencySelector(RATE).fit(epochs, y).transform(epochs), FrequencySelector(RATE).fit_transform(X, y)
     )
+    fitted = FrequencySelector(250).fit(X, y)
+    for refused in (lambda: FrequencySelector(250).fit(epochs, y), lambda: fitted.transform(epochs)):
+        with pytest.raises(ValueError, match="sfreq is 250, X has 100 samples a second; accepted: that of X"):
+            refused()
+
+
+@pytest.mark.parametrize(("lower", "upper"), [("5", [10]), ([5], 10), ([5], [np.nan]), ([[5]], [10])])
+def test_cut_offs_are_checked(lower, upper):
+    wrong = "upper" if lower == [5] else "lower"
+    with pytest.raises(ValueError, match=f"{wrong} is .*; accepted: a list of finite numbers, in Hz"):
+        band_hsic(*waves(n_trials=8), RATE, lower, upper)
 
 
 @pytest.mark.parametrize(

@@ -651,6 +651,7 @@ def test_columns_that_are_no_features_are_refused(tmp_path):
     needs("pyarrow")
     frame().assign(when=pandas.to_datetime("2020-01-01")).to_parquet(tmp_path / "t.parquet")
     refused(tmp_path / "t.parquet", "column 'when' is of type datetime64", "drop it or make numbers of it")
+    refused(tmp_path / "t.parquet", "target 'when' has times (2020-01-01", "make numbers or classes", target="when")
 
 
 def test_duplicates_are_refused_in_every_format(tmp_path):

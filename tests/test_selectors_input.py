@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 
+from bahsic import hsic_scores
 from bahsic.kernels import Gaussian
 from selecting import SELECTORS, drawn, order, same_fit
 
@@ -28,6 +30,40 @@ from selecting import SELECTORS, drawn, order, same_fit
 def test_invalid_parameters(selector, changes, error, message):
     with pytest.raises(error, match=message):
         selector(**changes).fit(*drawn())
+
+
+IDLE = pytest.mark.parametrize(
+    ("y", "target_kernel", "message"),
+    [
+        (np.full(40, 1.5), "auto", "y does not vary"),
+        (np.full(40, 2), "delta", "y does not vary"),
+        (np.arange(40), "auto", "y has 40 classes, another one for each sample"),
+        ([f"s{i}" for i in range(40)], "delta", "y has 40 classes, another one for each sample"),
+    ],
+)
+
+
+@SELECTORS
+@IDLE
+def test_labels_that_depend_on_nothing_are_reported(selector, y, target_kernel, message):
+    X = drawn()[0]
+    with pytest.warns(UserWarning, match=f"{message}.*, so that no feature can depend on it"):
+        fitted = selector(target_kernel=target_kernel).fit(X, y)
+    assert_allclose([step.hsic for step in fitted.path_], 0, atol=1e-15)
+
+
+@IDLE
+def test_scores_of_labels_that_depend_on_nothing(y, target_kernel, message):
+    with pytest.warns(UserWarning, match=message):
+        scores, pvalues = hsic_scores(drawn()[0], y, target_kernel=target_kernel)
+    assert_allclose(scores, 0, atol=1e-15)
+    assert_allclose(pvalues, 1)
+
+
+@SELECTORS
+@pytest.mark.parametrize("y", [np.repeat(np.arange(20), 2), np.linspace(0, 1, 40), np.arange(40) > 0])
+def test_other_labels_are_not_reported(selector, y):
+    selector().fit(drawn()[0], y)  # a warning would be an error
 
 
 @SELECTORS
@@ -70,6 +106,8 @@ def test_few_samples(selector):
     assert selector(statistic="biased").fit(X, y).support_.sum() == 4
     with pytest.raises(ValueError, match="n_samples=1"):
         selector(statistic="biased", target_kernel="regression").fit(X[:1], [0.5])
+    with pytest.raises(ValueError, match=r"sample_weight has the sum 1, which is how many samples; accepted"):
+        selector().fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
 
 
 @SELECTORS

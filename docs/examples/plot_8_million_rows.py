@@ -5,8 +5,8 @@ A million rows by blocks
 All pairs of a million samples are too many. The mean of HSIC over random blocks of B samples is as unbiased, and its
 cost grows with m B instead of m².
 
-So that this page is made quickly it runs with 50,000 rows. A million rows with 50 features and blocks of 1,000 took
-eight minutes on two cores and stayed below two GiB, as measured in :doc:`../scale`; the call is the same.
+So that this page is made quickly it runs with 50,000 rows. The call is the same for a million; how long that takes, and
+in how much memory, is measured in :doc:`../scale`.
 """
 
 import tempfile

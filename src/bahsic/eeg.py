@@ -99,7 +99,7 @@ class FrequencySelector(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        signals = _signals(X)
+        signals = _signals(X, self.sfreq)
         spectra, frequencies = power_spectra(signals, self.sfreq, self.fmin, self.fmax)
         self._check_numbers(len(frequencies))
         selector = BAHSIC() if self.selector is None else clone(self.selector)
@@ -140,7 +140,7 @@ class FrequencySelector(TransformerMixin, BaseEstimator):
         ndarray of shape (n_trials, n_channels, n_samples)
         """
         check_is_fitted(self, "passing_")
-        signals = _signals(X)
+        signals = _signals(X, self.sfreq)
         if signals.shape[-1] != self._n_samples:
             raise ValueError(f"X has {signals.shape[-1]} samples a trial; accepted: {self._n_samples}, as in fit")
         coefficients = np.fft.rfft(signals, axis=-1)
@@ -180,9 +180,7 @@ def power_spectra(X: Any, sfreq: float, fmin: float | None = None, fmax: float |
     >>> float(frequencies[spectra[0].argmax()])
     10.0
     """
-    signals = _signals(X)
-    if not isinstance(sfreq, Real) or not 0 < sfreq < np.inf:
-        raise ValueError(f"sfreq is {sfreq!r}; accepted: a number above 0, the samples a second")
+    signals = _signals(X, sfreq)
     every = _frequencies(signals.shape[-1], sfreq)
     inside = every > 0 if fmin is None else every >= fmin
     inside &= every <= (np.inf if fmax is None else fmax)
@@ -224,7 +222,7 @@ def band_hsic(X: Any, y: Any, sfreq: float, lower: Any, upper: Any, **options: A
     >>> [int(i) for i in np.unravel_index(np.nanargmax(values), values.shape)]
     [1, 0]
     """
-    lows, highs = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
+    lows, highs = _cut_offs("lower", lower), _cut_offs("upper", upper)
     spectra, frequencies = power_spectra(X, sfreq)
     deviations = spectra.std(axis=0)
     standard = (spectra - spectra.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)
@@ -236,13 +234,24 @@ def band_hsic(X: Any, y: Any, sfreq: float, lower: Any, upper: Any, **options: A
     return values
 
 
+def _cut_offs(argument: str, values: Any) -> Array:
+    found = np.asarray(values)
+    if found.ndim != 1 or found.dtype.kind not in "iuf" or not np.isfinite(found).all():
+        raise ValueError(f"{argument} is {values!r}; accepted: a list of finite numbers, in Hz")
+    return found.astype(np.float64)
+
+
 def _frequencies(n_samples: int, sfreq: float) -> Array:
     """Those of all Fourier coefficients."""
     return np.arange(n_samples // 2 + 1, dtype=np.float64) * (sfreq / n_samples)
 
 
-def _signals(X: Any) -> Array:
-    """Trials x channels x samples, of an array or of mne's Epochs."""
+def _signals(X: Any, sfreq: float) -> Array:
+    """Trials x channels x samples, of an array or of mne's Epochs, which know their rate."""
+    if not isinstance(sfreq, Real) or not 0 < sfreq < np.inf:
+        raise ValueError(f"sfreq is {sfreq!r}; accepted: a number above 0, the samples a second")
+    if hasattr(X, "get_data") and not np.isclose(X.info["sfreq"], float(sfreq)):
+        raise ValueError(f"sfreq is {sfreq!r}, X has {X.info['sfreq']:g} samples a second; accepted: that of X")
     values = np.asarray(X.get_data() if hasattr(X, "get_data") else X)
     if values.ndim != 3 or values.dtype.kind not in "iuf" or 0 in values.shape:
         raise ValueError(

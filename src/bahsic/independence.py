@@ -281,6 +281,7 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     table, labels = as_table(X, categorical_features, missing), label_kernel(y, target_kernel)
     check_same_length(X=table.values.shape[0], y=len(labels))
     label_weights(labels)  # raises where there are too few samples
+    labels.warn_if_idle()
     columns, _ = mixed_columns(table.values, table.categorical, kernel, standardize=standardize)
     B = _centred_labels(labels)
     B = factored(B) or B

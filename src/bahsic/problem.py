@@ -124,10 +124,10 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
         raise ValueError(f"X has {m} samples, y has {len(labels)}; accepted: the same number in both")
     found = m if w is None else float(w.sum())
     if found < FEWEST_SAMPLES[selector.statistic]:
-        raise ValueError(
-            f"X has n_samples={found:g}; accepted: at least 4 for statistic='unbiased', "
-            "at least 2 for statistic='biased'"
-        )
+        few = f"X has n_samples={m}" if w is None else f"sample_weight has the sum {found:g}, which is how many samples"
+        raise ValueError(f"{few}; accepted: at least 4 for statistic='unbiased', at least 2 for statistic='biased'")
+    if w is None:
+        labels.warn_if_idle()
     blocks = random_blocks(m, selector.block_size, selector.random_state, selector.statistic, weighted=w is not None)
     if blocks is None:
         return Problem(kernel, table, labels, w, order)

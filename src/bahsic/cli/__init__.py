@@ -98,11 +98,15 @@ def _reported(error: Exception, *, debug: bool) -> int:
 
 @contextmanager
 def _warnings_as_notes(quiet: bool) -> Iterator[None]:
-    """Show what the library warns of in one line each; warnings about the code itself are not for this reader."""
+    """Show what the library warns of in one line each, once; warnings about the code itself are not for this reader."""
+    said: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        if not quiet:
-            say(f"note: {message}")
+        from bahsic.cli.inputs import in_options  # here, as it imports numpy
+
+        if not quiet and str(message) not in said:
+            said.add(str(message))
+            say(f"note: {in_options(str(message))}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -230,7 +230,7 @@ def _add_kernel_and_output(parser: Any, *, table: bool = True) -> None:
         help="columns whose numbers are categories too; auto: columns of text are (default)",
     )  # fmt: skip
     parser.add_argument("--missing", choices=("error", "neutral"), default="error", help="what missing entries are")
-    parser.add_argument("--seed", type=_seed, default=0, help="of what is random: permutations and splits (default: 0)")
+    parser.add_argument("--seed", type=_seed, default=0, help="of permutations, splits and blocks (default: 0)")
     parser.add_argument("--jobs", type=_positive, metavar="N", help="threads; the result does not depend on it")
     _add_switch(parser, "--json", "print the whole result as JSON")
     if table:

@@ -16,7 +16,7 @@ import numpy as np
 
 from bahsic.cli.messages import BAD_DATA, CommandError, say
 from bahsic.files import Data, read_data
-from bahsic.files.data import shown, suggestion
+from bahsic.files.data import labels, shown, suggestion
 
 # What messages of the library call by the names of parameters.
 _OPTIONS = {
@@ -90,20 +90,20 @@ def read_input(options: Namespace, *, needs_target: bool) -> Input:
         raise CommandError(f"{options.data}: no target; name its column by --target", 2)
     names = [f"x{j}" for j in range(data.X.shape[1])] if data.names is None else [str(name) for name in data.names]
     if not options.quiet:
-        _note_different_texts(data.X, names)
+        _note_different_texts(data.X, names, set(getattr(options, "x", names)))
     with options.data.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Input(replace(data, source=options.data), names, digest)
 
 
-def _note_different_texts(X: Any, names: Sequence[str]) -> None:
-    """Say which columns are identifiers, dates or numbers in disguise: as categories they tell nothing."""
+def _note_different_texts(X: Any, names: Sequence[str], used: set[str]) -> None:
+    """Say which columns in use are identifiers, dates or numbers in disguise: as categories they tell nothing."""
     if not hasattr(X, "dtypes") or len(X) < _FEWEST_ROWS:
         return
     different = [
         name
         for name, (_, column) in zip(names, X.items(), strict=True)
-        if getattr(column.dtype, "kind", "O") not in "fiub" and column.nunique() == len(column)
+        if name in used and getattr(column.dtype, "kind", "O") not in "fiub" and column.nunique() == len(column)
     ]
     if different:
         more = f" and {len(different) - 3} more" if len(different) > 3 else ""
@@ -140,10 +140,10 @@ def data_errors(status: int = BAD_DATA) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:  # DataError among them
-        raise CommandError(_in_options(str(error)), status) from error
+        raise CommandError(in_options(str(error)), status) from error
 
 
-def _in_options(message: str) -> str:
+def in_options(message: str) -> str:
     """A message of the library in the words of the command."""
     for parameter, option in _OPTIONS.items():
         message = message.replace(parameter, option)
@@ -230,9 +230,10 @@ def _rows(path: Path) -> list[list[str]]:
 
 def plain_columns(source: Input, positions: Sequence[int]) -> Any:
     """Columns as an array of labels: of one dimension for a single one."""
-    X = source.data.X
+    X, path = source.data.X, Path(source.data.source or "")
     if hasattr(X, "iloc"):
-        columns = [np.asarray(X.iloc[:, j]) for j in positions]
+        columns = [X.iloc[:, j] for j in positions]
     else:
-        columns = [np.asarray(X[:, [j]].toarray() if hasattr(X, "toarray") else X[:, j]).ravel() for j in positions]
-    return columns[0] if len(columns) == 1 else np.column_stack(columns)
+        columns = [X[:, [j]].toarray() if hasattr(X, "toarray") else X[:, j] for j in positions]
+    checked = [labels(path, column, source.names[j], X.shape[0]) for column, j in zip(columns, positions, strict=True)]
+    return checked[0] if len(checked) == 1 else np.column_stack(checked)

@@ -182,6 +182,8 @@ def _check_report_place(page: Path) -> None:
     from bahsic.report import check_report
 
     check_report()
+    if page.suffix.lower() not in (".html", ".htm"):
+        raise CommandError(f"{page}: a report is a page; give a name that ends in .html", WRONG_USAGE)
     for path in _report_files(page):
         check_place(path)
 

@@ -112,7 +112,7 @@ def _list() -> str:
 
 
 def _first_line(function: Callable[..., Any]) -> str:
-    return (inspect.getdoc(function) or "").splitlines()[0].rstrip(".")
+    return (inspect.getdoc(function) or "").splitlines()[0].rstrip(".").replace("*", "")  # emphasis is for the site
 
 
 def _loader(name: str) -> Callable[..., Any]:

@@ -61,7 +61,8 @@ def test(options: Namespace) -> None:
     if set(options.x) & set(options.y):
         raise CommandError("--x and --y share a column; accepted: different ones", WRONG_USAGE)
     source = _test_input(options)
-    x, y = source.positions(options.x) or [], _labels(options.y, source)
+    with data_errors():
+        x, y = source.positions(options.x) or [], _labels(options.y, source)
     kernel = target_kernel(options, y)
     with data_errors():
         found = hsic_test(_kernel_matrix(options, source, x), y, target_kernel=kernel, **_null(options))

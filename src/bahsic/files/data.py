@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date, timedelta
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -201,6 +202,8 @@ def labels(path: Path, values: Any, name: str, n_samples: int) -> Any:
         raise DataError(
             f"{path}: target {shown(name)} is missing in {times} rows (first: row {row}); remove these rows"
         )
+    if y.dtype.kind in "mM" or any(isinstance(value, date | timedelta) for value in y[:1]):
+        raise DataError(f"{path}: target {shown(name)} has times ({y[0]}, ...); make numbers or classes of them")
     whole = y.dtype.kind == "f" and bool(np.all((np.abs(y) < 2**53) & (y == np.round(y))))
     return y.astype(np.int64) if whole else y
 

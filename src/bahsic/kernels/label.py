@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,6 +73,24 @@ class LabelKernel:
     def vectors(self) -> FloatArray | None:
         """Vectors, shape (m, k), of which the kernel is the inner product, or None."""
         return self.values if isinstance(self.kernel, Linear) else None
+
+    def warn_if_idle(self) -> None:
+        """Warn of labels that depend on nothing: all equal, or all different classes."""
+        why = self._idle()
+        if why is not None:
+            warnings.warn(f"{why}, so that no feature can depend on it", UserWarning, stacklevel=4)
+
+    def _idle(self) -> str | None:
+        if isinstance(self.kernel, Precomputed) or not isinstance(self.values, np.ndarray):
+            return None
+        if bool((self.values == self.values[0]).all()):
+            return "y does not vary"
+        if self.name not in ("multiclass", "delta"):
+            return None
+        n_classes = len(np.unique(self.values) if self.classes is None else self.classes)
+        if n_classes < len(self):
+            return None
+        return f"y has {n_classes} classes, another one for each sample (numbers need target_kernel='regression')"
 
     def block(self, rows: slice, cols: slice) -> FloatArray:
         """Kernel values of two ranges of samples, float64."""
