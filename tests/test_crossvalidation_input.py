@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from bahsic import BAHSIC, crossvalidation
+from bahsic import BAHSIC, folds
 from bahsic.crossvalidation import BAHSICCV
 from bahsic.kernels import Precomputed
 from selecting import drawn
@@ -92,13 +92,13 @@ def fit_and_warnings(X, y, backend, n_jobs):
 @pytest.mark.parametrize(("n_jobs", "threads"), [(None, None), (1, 1), (2, 1)])
 def test_folds_at_a_time_have_one_thread_each(n_jobs, threads, monkeypatch):
     seen = []
-    fit = crossvalidation._FoldRanker.fit
+    fit = folds.FoldRanker.fit
 
     def spied(ranker, X, y):
         seen.append(ranker.n_jobs)
         return fit(ranker, X, y)
 
-    monkeypatch.setattr(crossvalidation._FoldRanker, "fit", spied)
+    monkeypatch.setattr(folds.FoldRanker, "fit", spied)
     with parallel_config(backend="threading"):
         search = quick(GaussianNB(), n_jobs=n_jobs).fit(*drawn())
     assert seen == [threads] * 2
