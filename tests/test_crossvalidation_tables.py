@@ -35,7 +35,7 @@ OPTIONS = [
 IMPUTED = make_pipeline(SimpleImputer(), GaussianNB())
 
 
-@parametrize_with_checks([BAHSICCV(IMPUTED, cv=2, step=0.9, missing="neutral", categorical_features="from_dtype")])
+@parametrize_with_checks([BAHSICCV(IMPUTED, cv=2, step=0.9, missing="neutral")])
 def test_contract_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -176,6 +176,7 @@ def test_estimator_gets_categories_as_they_are():
     assert seen.equals(in_polars(columns).select("ward", "visits", "city"))
     seen = BAHSICCV(Seen(), cv=CV, **options).fit(in_pyarrow(columns), y).estimator_.seen_
     assert seen.to_pydict() == {name: columns[name] for name in ("ward", "visits", "city")}
+    assert str(seen.schema.field("ward").type) == "string"  # no dictionary, whose nulls an array would lose
 
 
 def test_estimator_gets_listed_rows_as_objects():
@@ -191,14 +192,13 @@ def test_estimator_gets_listed_rows_as_objects():
 def test_estimator_gets_numbers_as_an_array_with_nan(frame):
     columns, y = patients()
     numbers = ["visits", "weight", "dose"]
-    X, expected = frame(columns), in_codes(columns)[:, [2, 4, 5]]
+    X, expected, keep = frame(columns), in_codes(columns)[:, [2, 4, 5]], 1
     if not isinstance(X, np.ndarray):
-        X = X[numbers] if hasattr(X, "iloc") else X.select(numbers)
-    search = BAHSICCV(Seen(), cv=CV, missing="neutral", min_features_to_select=3).fit(X, y)
+        X, keep = X[numbers] if hasattr(X, "iloc") else X.select(numbers), "weight"
+    search = BAHSICCV(Seen(), cv=CV, missing="neutral", keep=keep, min_features_to_select=3).fit(X, y)
     assert type(search.estimator_.seen_) is np.ndarray
     assert_array_equal(search.estimator_.seen_, expected)
-    alone = BAHSIC(3, missing="neutral").fit(expected, y)
-    assert search.selector_.path_ == alone.path_
+    assert search.selector_.path_ == BAHSIC(3, missing="neutral", keep=[1]).fit(expected, y).path_
 
 
 def test_masked_and_nullable_entries_of_arrays():

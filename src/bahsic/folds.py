@@ -126,7 +126,8 @@ class Samples:
         return [name for name, chosen in zip(names, support, strict=True) if chosen]
 
     def _rows(self, rows: Indices) -> Samples:
-        table, X, y = (_safe_indexing(values, rows) for values in (self.table, self.X, self.y))
+        table, y = _safe_indexing(self.table, rows), _safe_indexing(self.y, rows)
+        X = table if self.X is self.table else _safe_indexing(self.X, rows)
         params = (_rows_of(params, rows, len(self.y)) for params in (self.fit_params, self.score_params))
         return Samples(table, X, y, *params)
 
