@@ -74,7 +74,7 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     Attributes
     ----------
     n_features_ : int
-        Number of selected features: the chosen one, but for groups the columns in them.
+        The chosen number; with groups, that of the columns in them.
     support_, ranking_ : ndarray of shape (n_features,)
         Of `selector_`: the selected features, and 1 for these, 2 for the next best one, and so on.
     selector_ : BAHSIC
@@ -82,9 +82,10 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     estimator_ : estimator
         Fitted to the selected columns of all data, as an array without names unless there are categories.
     cv_results_ : dict of ndarray
-        ``n_features``, increasing (or of groups), and for these sizes ``mean_test_score``, ``std_test_score``
-        (of the scores, dividing by their number), ``split{i}_test_score``, ``split{i}_ranking`` and
-        ``split{i}_support``, the last two of shape (n_sizes, n_features).
+        ``n_features``, sizes in increasing order (numbers of groups, if there are any), and for these
+        ``mean_test_score``, ``std_test_score`` (of the scores, dividing by their number),
+        ``split{i}_test_score``, ``split{i}_ranking`` and ``split{i}_support``, the last two of shape
+        (n_sizes, n_features).
     classes_ : ndarray of shape (n_classes,)
         Of `estimator_`, if it is a classifier.
     n_features_in_, feature_names_in_
@@ -293,7 +294,7 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         return _safe_indexing(self._seen(X), self.support_, axis=1)
 
     def transform(self, X: Any) -> Any:
-        """The selected columns of X, see `BAHSIC.transform`."""
+        """The selected columns of X: an array, or a dataframe where `set_output` asks for one."""
         return super().transform(decoded(X))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
