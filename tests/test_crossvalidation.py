@@ -17,8 +17,9 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bahsic import BAHSIC
-from bahsic.crossvalidation import BAHSICCV, _chosen
+from bahsic.crossvalidation import BAHSICCV
 from bahsic.datasets import make_xor
+from bahsic.folds import chosen_size
 from bahsic.kernels import Gaussian
 from selecting import drawn
 
@@ -249,15 +250,15 @@ def test_one_standard_error_divides_by_one_less_and_by_the_root_of_the_number():
     """Scores 0, 2, 4 have the mean 2 and the standard error 2 / sqrt(3) = 1.1547."""
     for below, expected in ((1.1546, 0), (1.1548, 1)):
         scores = np.array([[2 - below, 0.0], [2 - below, 2.0], [2 - below, 4.0]])
-        assert _chosen(scores, one_standard_error=True) == expected
-        assert _chosen(scores, one_standard_error=False) == 1
+        assert chosen_size(scores, one_standard_error=True) == expected
+        assert chosen_size(scores, one_standard_error=False) == 1
 
 
 def test_exactly_one_standard_error_below_is_within():
     """0.8 and 1.0 have the standard error 0.1, in floating point a little less."""
     scores = np.array([[0.8, 0.8], [0.8, 1.0]])
     assert scores[:, 1].std(ddof=1) / np.sqrt(2) < 0.1
-    assert _chosen(scores, one_standard_error=True) == 0
+    assert chosen_size(scores, one_standard_error=True) == 0
 
 
 @pytest.mark.parametrize("rule", [False, True])
@@ -271,7 +272,7 @@ def test_rules_against_the_definition(rule):
         variance = sum((s - means[best]) ** 2 for s in columns[best]) / (len(columns[best]) - 1)
         slack = (variance / len(columns[best])) ** 0.5 if rule else 0.0
         expected = next(k for k, mean in enumerate(means) if mean >= max(means) - slack - 1e-9)
-        assert _chosen(scores, one_standard_error=rule) == expected
+        assert chosen_size(scores, one_standard_error=rule) == expected
 
 
 def test_the_rule_takes_fewer_features():

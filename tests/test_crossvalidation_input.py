@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sklearn
 from joblib import parallel_config
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -15,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from bahsic import BAHSIC, crossvalidation
+from bahsic import BAHSIC, folds
 from bahsic.crossvalidation import BAHSICCV
 from bahsic.kernels import Precomputed
 from selecting import drawn
@@ -92,13 +93,13 @@ def fit_and_warnings(X, y, backend, n_jobs):
 @pytest.mark.parametrize(("n_jobs", "threads"), [(None, None), (1, 1), (2, 1)])
 def test_folds_at_a_time_have_one_thread_each(n_jobs, threads, monkeypatch):
     seen = []
-    fit = crossvalidation._FoldRanker.fit
+    fit = folds.FoldRanker.fit
 
     def spied(ranker, X, y):
         seen.append(ranker.n_jobs)
         return fit(ranker, X, y)
 
-    monkeypatch.setattr(crossvalidation._FoldRanker, "fit", spied)
+    monkeypatch.setattr(folds.FoldRanker, "fit", spied)
     with parallel_config(backend="threading"):
         search = quick(GaussianNB(), n_jobs=n_jobs).fit(*drawn())
     assert seen == [threads] * 2
@@ -217,6 +218,15 @@ def test_lazy_frame():
         ({"min_features_to_select": True}, ValueError, "min_features_to_select is True"),
         ({"min_features_to_select": None}, ValueError, "min_features_to_select is None"),
         ({"min_features_to_select": 9}, ValueError, "min_features_to_select is 9, X has 8 features"),
+        (
+            {"min_features_to_select": 3, "feature_groups": [0, 0, 0, 0, 1, 1, 1, 1]},
+            ValueError,
+            "min_features_to_select is 3, X has 2 groups; accepted: no more",
+        ),
+        ({"categorical_features": [8]}, ValueError, "^categorical_features has 8, which is no column"),
+        ({"missing": "drop"}, ValueError, "^missing is 'drop'; accepted: 'error', 'neutral'"),
+        ({"feature_groups": [1, 2]}, ValueError, "^feature_groups has 2 labels; accepted: one for each of 8"),
+        ({"keep": "age"}, ValueError, "^keep has 'age', which is no column"),
         ({"cv": 1}, ValueError, "cv is 1; accepted: at least 2"),
         ({"cv": ShuffleSplit(1)}, ValueError, r"cv is ShuffleSplit\(.*number of splits: 1; accepted: at least 2"),
         ({"cv": []}, ValueError, r"cv is \[\], number of splits: 0"),
@@ -251,6 +261,20 @@ def test_invalid_parameters(changes, error, message):
 def test_invalid_labels(y, message):
     with pytest.raises(ValueError, match=message):
         quick().fit(drawn()[0], y)
+
+
+def test_training_part_without_an_entry_of_a_column():
+    X, y = drawn()
+    X[:20, 3] = np.nan
+    with pytest.raises(ValueError, match="cv gives a training part of 20 samples without a ranking: X has no observed"):
+        quick(DummyClassifier(), cv=[(np.arange(20), np.arange(20, 40))] * 2, missing="neutral").fit(X, y)
+
+
+def test_sparse_data_are_refused():
+    X, y = drawn()
+    for options in ({}, {"missing": "neutral"}, {"categorical_features": "from_dtype", "kernel": "gaussian"}):
+        with pytest.raises(TypeError, match="Sparse data was passed"):
+            quick(**options).fit(sparse.csr_array(X), y)
 
 
 def test_training_part_without_a_ranking():

@@ -31,7 +31,12 @@ def test_floats_are_not_copied():
         ([1.0, None], ValueError, "x has 1 entries that are NaN"),
         ([1j, 2.0], TypeError, "x has dtype complex128 .*accepted: real numbers"),
         (["1", "2"], TypeError, "x has dtype <U1 .first value .*'1'.*accepted: real numbers"),
-        (np.array(["1", 2.0], dtype=object), TypeError, "x has dtype object .first value '1'"),
+        (
+            np.array([[1.0, 2.0, "a"], ["b", "c", 3.0]], dtype=object),
+            TypeError,
+            r"^x has strings, the first \('a'\) in row 0, column 2; accepted: real numbers, such as a column of zeros",
+        ),
+        (np.array([[1.0, 2.0], [3.0, None]], dtype=object), ValueError, r"first \(nan\) in row 1, column 1; accepted"),
         (np.array([1.0, {}], dtype=object), TypeError, "x has values that are no real numbers"),
         (np.array(["2020-01-01"], dtype="M8[D]"), TypeError, "x has dtype datetime64"),
         ([], ValueError, r"x has shape \(0,\); accepted: one or two dimensions, at least one"),
@@ -112,11 +117,26 @@ class TestPandas:
         with pytest.raises(ValueError, match="in row 1, column 'age'"):
             as_rows(frame, "X")
 
+    def test_the_column_of_strings_is_named(self):
+        frame = self.pd.DataFrame({"height": [1.0, 2.0], "colour": ["red", None]})
+        for kind in (object, "category", "string"):
+            with pytest.raises(
+                TypeError, match=r"X has strings, the first \('red'\) in row 0, column 'colour'; accepted"
+            ):
+                as_rows(frame.astype({"colour": kind}), "X")
+
     @pytest.mark.parametrize("as_y", [as_rows, as_labels])
     def test_nullable_columns(self, as_y):
         assert_array_equal(as_y(self.pd.Series([1, 2], dtype="Int64"), "y"), [[1], [2]])
-        with pytest.raises((ValueError, TypeError), match="y has"):
+        with pytest.raises(ValueError, match=r"y has 1 .* the first .*1"):
             as_y(self.pd.Series([1, None], dtype="Int64"), "y")
+
+    def test_the_nullable_column_is_named(self):
+        frame = self.pd.DataFrame({"height": [1.0, 2.0], "age": self.pd.array([None, 3], dtype="Int64")})
+        with pytest.raises(
+            ValueError, match=r"X has 1 entries that are NaN .*\(nan\) in row 0, column 'age'; accepted"
+        ):
+            as_rows(frame, "X")
 
     def test_labels(self):
         assert as_labels(self.pd.Series(["a", "b"], dtype="category"), "y").tolist() == [["a"], ["b"]]
@@ -138,3 +158,10 @@ class TestPolars:
             as_rows(frame, "X")
         with pytest.raises(TypeError, match=r"X is a LazyFrame; accepted: .*X.collect\(\)"):
             as_rows(frame.lazy(), "X")
+
+
+def test_columns_of_pyarrow_are_named():
+    pa = pytest.importorskip("pyarrow")
+    for entries, error in ((["a", "b"], TypeError), ([1.0, None], ValueError)):
+        with pytest.raises(error, match=r"x has .* the first .*, column 'b'; accepted"):
+            as_rows(pa.table({"a": [1.0, 2.0], "b": entries}), "x")

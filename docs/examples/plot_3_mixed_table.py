@@ -8,8 +8,9 @@ place in the kernel.
 
 import numpy as np
 import pandas as pd
+from sklearn.ensemble import HistGradientBoostingClassifier
 
-from bahsic import BAHSIC, redundancy
+from bahsic import BAHSIC, BAHSICCV, redundancy
 from bahsic.plotting import plot_ranking, plot_redundancy
 
 random = np.random.default_rng(0)
@@ -56,3 +57,10 @@ grouped = BAHSIC(2, feature_groups={"body": ["weight", "weight in pounds"]}, **o
 print(list(grouped.group_order_))
 kept = BAHSIC(3, keep=["visits"], **options).fit(table, y)
 print(kept.get_feature_names_out())
+
+# %%
+# How many of them predict best? In each fold the table is ranked with the same options, and the estimator gets the
+# selected columns with their types. This one knows categories and missing entries:
+
+search = BAHSICCV(HistGradientBoostingClassifier(max_iter=20), cv=3, **options).fit(table, y)
+print(search.get_feature_names_out())

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier, is_regressor
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import get_tags
+from sklearn.utils import _safe_indexing, check_array, get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bahsic.folds import Fold, FoldRanker, Indices, Samples, Split, chosen_size, cv_results, ranks
 from bahsic.kernels import Precomputed
 from bahsic.notebook import NotebookMixin
+from bahsic.selection import decoded
 from bahsic.selectors import BAHSIC, unchanged_on_error
-
-Scores = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Split = tuple[Indices, Indices]
-
-_ROUNDING = 1e-12  # relative; means of the same scores in another order are ties
+from bahsic.tables import as_array, as_numbers, is_frame
 
 
 def _estimator_has(method: str) -> Callable[[BAHSICCV], bool]:
@@ -56,7 +52,7 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     step : float or int, default=0.1
         What leaves in a round, see `BAHSIC`; the subsets that are scored are those between the rounds.
     min_features_to_select : int, default=1
-        Size of the smallest subset. It is scored whether or not a round ends there.
+        Size of the smallest subset, no less than what is kept. It is scored whether or not a round ends there.
     cv : int, splitter, iterable or None, default=None
         As in scikit-learn; None means five folds, stratified for a classifier. At least two splits.
     scoring : str, callable or None, default=None
@@ -68,23 +64,28 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     kernel, target_kernel, statistic, standardize
         As for `BAHSIC`. ``target_kernel="auto"`` is "regression" where the estimator is a regressor;
         otherwise the type of all of y decides, for every fold.
+    categorical_features, missing, feature_groups, keep
+        As for `BAHSIC`, in every fold. The estimator gets missing entries as NaN; and where
+        ``categorical_features`` is given, the selected columns as they are, of a dataframe a dataframe: it has
+        to deal with them, see Notes. Numbers of features count groups, and all subsets have the kept columns.
     n_jobs : int or None, default=None
         Number of folds at a time. The result does not depend on it.
 
     Attributes
     ----------
     n_features_ : int
-        The chosen number.
+        The chosen number; with groups, that of the columns in them.
     support_, ranking_ : ndarray of shape (n_features,)
         Of `selector_`: the selected features, and 1 for these, 2 for the next best one, and so on.
     selector_ : BAHSIC
-        Fitted to all data.
+        Fitted to all data; its ``n_features_to_select`` is the chosen number.
     estimator_ : estimator
-        Fitted to the selected columns of all data, as an array without names.
+        Fitted to the selected columns of all data, as an array without names unless there are categories.
     cv_results_ : dict of ndarray
-        ``n_features``, increasing, and for these sizes ``mean_test_score``, ``std_test_score`` (of the
-        scores, dividing by their number), ``split{i}_test_score``, ``split{i}_ranking`` and
-        ``split{i}_support``, the last two of shape (n_sizes, n_features).
+        ``n_features``, sizes in increasing order (numbers of groups, if there are any), and for these
+        ``mean_test_score``, ``std_test_score`` (of the scores, dividing by their number),
+        ``split{i}_test_score``, ``split{i}_ranking`` and ``split{i}_support``, the last two of shape
+        (n_sizes, n_features).
     classes_ : ndarray of shape (n_classes,)
         Of `estimator_`, if it is a classifier.
     n_features_in_, feature_names_in_
@@ -102,6 +103,15 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
 
     The cost is that of `BAHSIC` for each fold and for all data, and a fit of the estimator for each fold
     and size, of which there are about log(d) / step for d features and a step below 1.
+
+    Neither categories nor missing entries are encoded for the estimator. `HistGradientBoostingClassifier` takes
+    missing entries, and categorical columns of dataframes; for other estimators, put before them in a pipeline what
+    prepares the columns of any subset, chosen by type::
+
+        make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")),
+            (SimpleImputer(), make_column_selector(dtype_include="number")),
+        )
 
     Examples
     --------
@@ -132,6 +142,10 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         target_kernel: Any = "auto",
         statistic: str = "unbiased",
         standardize: bool = True,
+        categorical_features: Any = None,
+        missing: str = "error",
+        feature_groups: Any = None,
+        keep: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
@@ -144,6 +158,10 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self.target_kernel = target_kernel
         self.statistic = statistic
         self.standardize = standardize
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.feature_groups = feature_groups
+        self.keep = keep
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
@@ -151,7 +169,7 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or dataframe of shape (n_samples, n_features)
             The data.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The labels: classes or numbers.
@@ -173,47 +191,68 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self._check_parameters()
         routed = self._routed("fit", metadata)
         selector = self._selector().fit(X, y)
-        X, y = validate_data(self, X, y, multi_output=True)
-        splits = self._splits(X, y, routed["splitter"]["split"])
-        data = _Data(X, y, routed["estimator"]["fit"], routed["scorer"]["score"])
-        folds = self._folds(selector, data, splits)
+        y = validate_data(self, y=y, multi_output=True)  # before X, whose names it would forget
+        seen = self._seen(X, reset=True)
+        splits = self._splits(seen, y, routed["splitter"]["split"])
+        table = X if is_frame(X) else seen  # rankings need the names
+        samples = Samples(table, seen, y, routed["estimator"]["fit"], routed["scorer"]["score"])
+        unit_of, smallest = self._units(selector)
+        folds = self._folds(selector, samples, splits, unit_of, smallest)
         scores = np.array([fold.scores for fold in folds])
-        chosen = _chosen(scores, one_standard_error=self.one_standard_error)
-        self.cv_results_ = _cv_results(folds, scores)
-        self._set_selection(selector, folds[0].sizes[chosen])
-        self.estimator_ = data.fitted(self.estimator, self.support_)
+        size = folds[0].sizes[chosen_size(scores, one_standard_error=self.one_standard_error)]
+        self.cv_results_ = cv_results(folds, scores)
+        self._set_selection(selector, ranks(selector, unit_of), size)
+        self.estimator_ = samples.fitted(self.estimator, self.support_)
 
     def _selector(self) -> BAHSIC:
-        """One feature to select makes the ranking complete: the n best are those up to rank n."""
+        """Whatever its number of features is, all of them leave: the ranking is that of `elimination_order_`."""
         by_type = _is_named(self.target_kernel, "auto") and is_regressor(self.estimator)
-        return BAHSIC(
-            1,
-            step=self.step,
-            kernel=self.kernel,
-            target_kernel="regression" if by_type else self.target_kernel,
-            statistic=self.statistic,
-            standardize=self.standardize,
-            n_jobs=self.n_jobs,
-        )
+        shared = set(BAHSIC().get_params()) & set(self.get_params(deep=False))
+        parameters = {name: getattr(self, name) for name in shared}
+        return BAHSIC(1.0, **(parameters | ({"target_kernel": "regression"} if by_type else {})))
 
-    def _folds(self, selector: BAHSIC, data: _Data, splits: list[Split]) -> list[_Fold]:
-        smallest, n_features = self.min_features_to_select, selector.n_features_in_
-        if smallest > n_features:
-            raise ValueError(f"min_features_to_select is {smallest}, X has {n_features} features; accepted: no more")
-        ranker = _FoldRanker(**selector.get_params(deep=False))
+    def _seen(self, X: Any, *, reset: bool = False) -> Any:
+        """X as the estimator sees it: an array of numbers, or with categories as it is; and checked."""
+        neutral = self.missing == "neutral"
+        if sparse.issparse(X) or (self.categorical_features is None and not neutral):
+            return validate_data(self, X, reset=reset)
+        finite = "allow-nan" if neutral else True
+        if self.categorical_features is None:
+            seen = check_array(as_numbers(X), ensure_all_finite=finite, input_name="X")
+        elif is_frame(X):
+            seen = decoded(X)
+        else:
+            seen = check_array(as_array(X, "X"), dtype=None, ensure_all_finite=finite, input_name="X")
+        validate_data(self, X, reset=reset, skip_check_array=True)  # names and number of features
+        return seen
+
+    def _units(self, selector: BAHSIC) -> tuple[Indices, int]:
+        """The unit of each column, that is, its group or itself; and how many make the smallest subset."""
+        d, names = selector.n_features_in_, getattr(selector, "feature_names_in_", None)
+        unit_of, labels = group_of_columns(self.feature_groups, d, names)
+        kept = np.unique(unit_of[column_mask(self.keep, d, names, "keep")])
+        smallest = self.min_features_to_select
+        if smallest > len(labels):
+            name = "features" if self.feature_groups is None else "groups"
+            raise ValueError(f"min_features_to_select is {smallest}, X has {len(labels)} {name}; accepted: no more")
+        return unit_of, max(smallest, len(kept))
+
+    def _folds(
+        self, selector: BAHSIC, samples: Samples, splits: list[Split], unit_of: Indices, smallest: int
+    ) -> list[Fold]:
+        ranker = FoldRanker(**selector.get_params(deep=False))
         if _is_named(ranker.target_kernel, "auto"):
             ranker.set_params(target_kernel=selector.target_kernel_)
         if effective_n_jobs(self.n_jobs) > 1:
             ranker.set_params(n_jobs=1)  # the folds are the workers
-        arguments = (ranker, self.estimator, check_scoring(self.estimator, self.scoring), smallest)
-        return list(Parallel(n_jobs=self.n_jobs)(delayed(data.fold)(split, *arguments) for split in splits))
+        arguments = (ranker, self.estimator, check_scoring(self.estimator, self.scoring), unit_of, smallest)
+        return list(Parallel(n_jobs=self.n_jobs)(delayed(samples.fold)(split, *arguments) for split in splits))
 
-    def _set_selection(self, selector: BAHSIC, n_features: int) -> None:
-        complete = selector.ranking_
-        self.selector_ = selector.set_params(n_features_to_select=n_features)
-        self.n_features_ = selector.n_features_ = n_features
-        self.ranking_ = selector.ranking_ = np.maximum(complete + 1 - n_features, 1)
-        self.support_ = selector.support_ = complete <= n_features
+    def _set_selection(self, selector: BAHSIC, rank: Indices, size: int) -> None:
+        self.selector_ = selector.set_params(n_features_to_select=size)
+        self.ranking_ = selector.ranking_ = np.maximum(rank + 1 - size, 1)
+        self.support_ = selector.support_ = rank <= size
+        self.n_features_ = selector.n_features_ = int(self.support_.sum())
 
     @property
     def classes_(self) -> Any:
@@ -252,7 +291,11 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     def _selected(self, X: Any) -> Any:
         """The selected columns as `estimator_` has seen them, whatever `set_output` says."""
         check_is_fitted(self)
-        return validate_data(self, X, reset=False)[:, self.support_]
+        return _safe_indexing(self._seen(X), self.support_, axis=1)
+
+    def transform(self, X: Any) -> Any:
+        """The selected columns of X: an array, or a dataframe where `set_output` asks for one."""
+        return super().transform(decoded(X))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -304,96 +347,6 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             setattr(tags, name, getattr(inner, name))
         tags.target_tags.required = True
         tags.input_tags.positive_only = inner.input_tags.positive_only
+        tags.input_tags.allow_nan = self.missing == "neutral"
+        tags.input_tags.categorical = tags.input_tags.string = self.categorical_features is not None
         return tags
-
-
-class _FoldRanker(BAHSIC):
-    """Silent about constant features: the fit on all data reports them once."""
-
-    def _report_constant(self, constant: NDArray[np.bool_]) -> None:
-        pass
-
-
-@dataclass(frozen=True)
-class _Fold:
-    """Scores of the nested subsets of one fold, sizes increasing, and the ranking that they come from."""
-
-    sizes: list[int]
-    scores: Scores
-    ranking: Indices
-
-
-@dataclass(frozen=True)
-class _Data:
-    """Samples with what goes with them to the fit of an estimator and to the scorer."""
-
-    X: NDArray[Any]
-    y: NDArray[Any]
-    fit_params: Mapping[str, Any]
-    score_params: Mapping[str, Any]
-
-    def fold(self, split: Split, ranker: BAHSIC, estimator: Any, scorer: Any, smallest: int) -> _Fold:
-        train, test = (self._rows(rows) for rows in split)
-        ranker = train.ranked(ranker)
-        sizes = sorted({smallest, *(step.n_features for step in ranker.path_ if step.n_features > smallest)})
-        supports = [ranker.ranking_ <= size for size in sizes]
-        scores = [test.score(train.fitted(estimator, support), scorer, support) for support in supports]
-        return _Fold(sizes, np.array(scores), ranker.ranking_)
-
-    def ranked(self, ranker: BAHSIC) -> BAHSIC:
-        try:
-            return clone(ranker).fit(self.X, self.y)  # type: ignore[no-any-return]
-        except ValueError as error:  # not of the parameters, which the fit on all data has accepted
-            raise ValueError(f"cv gives a training part of {len(self.X)} samples without a ranking: {error}") from error
-
-    def fitted(self, estimator: Any, support: NDArray[np.bool_]) -> Any:
-        return clone(estimator).fit(self.X[:, support], self.y, **self.fit_params)
-
-    def score(self, estimator: Any, scorer: Any, support: NDArray[np.bool_]) -> float:
-        score = scorer(estimator, self.X[:, support], self.y, **self.score_params)
-        if isinstance(score, Real) and math.isfinite(score):
-            return float(score)
-        raise ValueError(
-            f"scoring by {scorer!r} gives {score!r} for {estimator!r} with {support.sum()} features; "
-            "accepted: a finite number for every subset and split"
-        )
-
-    def _rows(self, rows: Indices) -> _Data:
-        params = (_rows_of(params, rows, len(self.X)) for params in (self.fit_params, self.score_params))
-        return _Data(self.X[rows], self.y[rows], *params)
-
-
-def _rows_of(params: Mapping[str, Any], rows: Indices, n_samples: int) -> dict[str, Any]:
-    """The parameters, those with an entry for each sample cut to the rows."""
-    return {
-        name: np.asarray(value)[rows] if np.ndim(value) and len(value) == n_samples else value
-        for name, value in params.items()
-    }
-
-
-def _chosen(scores: Scores, *, one_standard_error: bool) -> int:
-    """Which size to choose, given scores of shape (n_splits, n_sizes), sizes increasing.
-
-    Examples
-    --------
-    >>> scores = np.array([[0.5, 0.8, 0.9, 0.9], [0.7, 0.7, 0.7, 0.7]])
-    >>> _chosen(scores, one_standard_error=False), _chosen(scores, one_standard_error=True)
-    (2, 1)
-    """
-    mean = scores.mean(axis=0)
-    rounding = _ROUNDING * np.abs(scores[:, np.argmax(mean)]).max()
-    best = int(np.argmax(mean >= mean.max() - rounding))
-    if not one_standard_error:
-        return best
-    error = scores[:, best].std(ddof=1) / math.sqrt(len(scores))
-    return int(np.argmax(mean >= mean[best] - error - rounding))
-
-
-def _cv_results(folds: list[_Fold], scores: Scores) -> dict[str, NDArray[Any]]:
-    sizes = np.array(folds[0].sizes)
-    results = {"n_features": sizes, "mean_test_score": scores.mean(axis=0), "std_test_score": scores.std(axis=0)}
-    for i, fold in enumerate(folds):
-        results[f"split{i}_test_score"] = fold.scores
-        results[f"split{i}_ranking"] = np.maximum(fold.ranking + 1 - sizes[:, None], 1)
-        results[f"split{i}_support"] = fold.ranking <= sizes[:, None]
-    return results

@@ -113,7 +113,7 @@ def hsic_test(
     Parameters
     ----------
     x : array-like of shape (m,) or (m, d), or whatever ``kernel`` takes; m >= 4
-        Used as it is: features of different units want standardising first.
+        Complete numbers, used as they are: standardise units first. For tables: `hsic_scores`, `selection_test`.
     y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
     method : {"permutation", "gamma", "normal"}
     kernel : str, Kernel or callable

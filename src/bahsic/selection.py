@@ -274,7 +274,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
             chosen = np.flatnonzero(self._get_support_mask())
             validate_data(self, X, reset=False, skip_check_array=True)
             return X[:, chosen] if is_dask_array(X) else source.read(slice(0, source.shape[0]), chosen)
-        return super().transform(_decoded(X))
+        return super().transform(decoded(X))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")
@@ -324,7 +324,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
             )
 
 
-def _decoded(X: Any) -> Any:
+def decoded(X: Any) -> Any:
     """X, but a pyarrow table without dictionaries: as arrays these would get values where entries are missing."""
     if not hasattr(X, "itercolumns"):
         return X

@@ -86,19 +86,35 @@ def as_table(
     return Table(values, categorical, names, categories)
 
 
+def as_numbers(X: Any, argument: str = "X") -> FloatArray | sparse.csc_array:
+    """The values of `as_table` for a table without categories, where a column may have no observed entry at all.
+
+    Examples
+    --------
+    >>> as_numbers([[None, 1], [None, 2]])
+    array([[nan,  1.],
+           [nan,  2.]])
+    """
+    data = _data(X, argument)
+    values: FloatArray | sparse.csc_array = _values(
+        data, _categorical(data, None, None, argument), column_names(X, argument), argument
+    )[0]
+    return values
+
+
 def _data(X: Any, argument: str) -> Any:
     """An array of numbers, a csc_array, or a list of columns that may be of different types."""
     if type(X).__name__ == "LazyFrame":
         raise TypeError(f"{argument} is a polars LazyFrame, which has no data yet; call {argument}.collect() first")
-    is_array = not (sparse.issparse(X) or _is_frame(X))
-    array = _array(X, argument) if is_array else np.broadcast_to(0.0, X.shape)  # of this one, the shape is checked
+    is_array = not (sparse.issparse(X) or is_frame(X))
+    array = as_array(X, argument) if is_array else np.broadcast_to(0.0, X.shape)  # of this one, the shape is checked
     check_array(array, dtype=None, ensure_all_finite=False, input_name=argument)
     if is_array:
         return array if array.dtype.kind in "fiub" else list(array.T)
     return _csc(X, argument) if sparse.issparse(X) else _frame_data(X, argument)
 
 
-def _is_frame(X: Any) -> bool:
+def is_frame(X: Any) -> bool:
     """Whether X is a dataframe of polars, pyarrow or pandas, none of which is imported."""
     return hasattr(X, "iter_columns") or hasattr(X, "itercolumns") or (hasattr(X, "iloc") and X.ndim == 2)
 
@@ -117,7 +133,7 @@ def _frame_data(X: Any, argument: str) -> Any:
 
 def column_names(X: Any, argument: str) -> Names:
     """Names of the columns of a dataframe, where all are strings."""
-    names = list(X.column_names if hasattr(X, "column_names") else X.columns) if _is_frame(X) else []
+    names = list(X.column_names if hasattr(X, "column_names") else X.columns) if is_frame(X) else []
     if not names or not all(isinstance(name, str) for name in names):
         return None
     name, times = Counter(names).most_common(1)[0]
@@ -126,7 +142,8 @@ def column_names(X: Any, argument: str) -> Names:
     return as_objects(names)
 
 
-def _array(X: Any, argument: str) -> Array:
+def as_array(X: Any, argument: str) -> Array:
+    """An array of what is no dataframe: of objects where strings are listed, None where an entry is masked."""
     if np.ma.is_masked(X):
         X = np.where(np.ma.getmaskarray(X), None, X.data)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -38,14 +38,14 @@ def as_rows(X: Any, argument: str, names: Any = None) -> FloatArray:
     >>> as_rows([1, 2, 3], "x").shape
     (3, 1)
     """
-    array = _array(X, argument)
+    array, names = _array(X, argument), _names(X, names)
     rows = array[:, None] if array.ndim == 1 else array
     if rows.ndim != 2 or rows.size == 0:
         raise ValueError(
             f"{argument} has shape {array.shape}; accepted: one or two dimensions, at least one sample and one feature"
         )
-    rows = _as_float(rows, argument)
-    _check_finite(rows, argument, getattr(X, "columns", names))
+    rows = _as_float(rows, argument, names)
+    _check_finite(rows, argument, names)
     return rows
 
 
@@ -68,7 +68,7 @@ def as_labels(y: Any, argument: str, names: Any = None) -> Array:
     >>> as_labels(["a", "b"], "y").shape
     (2, 1)
     """
-    array, names = _array(y, argument), getattr(y, "columns", names)
+    array, names = _array(y, argument), _names(y, names)
     if array.dtype.kind in "UST" and not hasattr(y, "dtype"):
         array = np.array(y, dtype=object)  # a list of strings and NaN would have become strings throughout
     if array.dtype.kind == "O" and not any(isinstance(value, str) for value in array.flat):
@@ -208,12 +208,25 @@ def _array(X: Any, argument: str) -> Array:
         raise ValueError(f"{argument} is no rectangular array: {error}") from None
 
 
-def _as_float(rows: Array, argument: str) -> FloatArray:
+def _names(X: Any, names: Any) -> Any:
+    """The names of the columns, or what they are called where X does not say."""
+    return getattr(X, "column_names", getattr(X, "columns", names))
+
+
+def _as_float(rows: Array, argument: str, names: Any) -> FloatArray:
     if rows.dtype in (np.float32, np.float64):
         return rows
-    kind = rows.dtype.kind
-    if kind not in "fiubO" or (kind == "O" and any(isinstance(value, str) for value in rows.flat)):
+    if rows.dtype.kind not in "fiubO":
         raise TypeError(f"{argument} has dtype {rows.dtype} (first value {rows.flat[0]!r}); accepted: real numbers")
+    if rows.dtype.kind == "O":
+        strings = _entries(rows, lambda value: isinstance(value, str))
+        if strings.any():
+            row, column, value = _first(strings, rows, names)
+            raise TypeError(
+                f"{argument} has strings, the first ({value!r}) in row {row}, column {column!r}; accepted: real "
+                "numbers, such as a column of zeros and ones for each category"
+            )
+        rows = np.where(_entries(rows, _is_missing), np.nan, rows)
     try:
         return rows.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -223,12 +236,11 @@ def _as_float(rows: Array, argument: str) -> FloatArray:
 def _check_finite(rows: FloatArray, argument: str, names: Any) -> None:
     if math.isfinite(rows.min()) and math.isfinite(rows.max()):  # both propagate NaN, and need no mask of all entries
         return
-    bad = np.argwhere(~np.isfinite(rows))
-    row, column = (int(position) for position in bad[0])
-    name = column if names is None else list(names)[column]
+    bad = ~np.isfinite(rows)
+    row, column, value = _first(bad, rows, names)
     raise ValueError(
-        f"{argument} has {len(bad)} entries that are NaN or infinite, the first ({rows[row, column]}) "
-        f"in row {row}, column {name!r}; accepted: finite numbers"
+        f"{argument} has {bad.sum()} entries that are NaN or infinite, the first ({value}) in row {row}, "
+        f"column {column!r}; accepted: finite numbers, so without such samples or with numbers filled in"
     )
 
 
@@ -236,15 +248,25 @@ def _checked_objects(array: Array, argument: str, names: Any) -> Array:
     if array.ndim not in (1, 2) or array.size == 0:
         raise ValueError(f"{argument} has shape {array.shape}; accepted: one or two dimensions, at least one sample")
     labels = array.reshape(len(array), -1)
-    missing = [position for position, value in enumerate(labels.flat) if _is_missing(value)]
-    if missing:
-        row, column = divmod(missing[0], labels.shape[1])
-        name = column if names is None else list(names)[column]
-        where = f"at position {row}" if array.ndim == 1 else f"in row {row}, column {name!r}"
+    missing = _entries(labels, _is_missing)
+    if missing.any():
+        row, column, _ = _first(missing, labels, names)
+        where = f"at position {row}" if array.ndim == 1 else f"in row {row}, column {column!r}"
         raise ValueError(
-            f"{argument} has {len(missing)} missing values (None or NaN), the first {where}; accepted: complete data"
+            f"{argument} has {missing.sum()} missing values (None or NaN), the first {where}; accepted: complete data"
         )
     return labels
+
+
+def _entries(rows: Array, test: Callable[[Any], bool]) -> npt.NDArray[np.bool_]:
+    """Which entries pass a test."""
+    return np.fromiter(map(test, rows.flat), bool, rows.size).reshape(rows.shape)
+
+
+def _first(found: npt.NDArray[np.bool_], rows: Array, names: Any) -> tuple[int, Any, Any]:
+    """Row, column by its name if there is one, and value of the first entry that was found."""
+    row, column = (int(position) for position in np.argwhere(found)[0])
+    return row, column if names is None else list(names)[column], rows[row, column]
 
 
 def _is_missing(value: Any) -> bool:

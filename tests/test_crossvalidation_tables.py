@@ -1,0 +1,289 @@
+"""BAHSICCV on tables: categories, missing entries, groups and kept columns, in every fold as `BAHSIC` has them."""
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from numpy.testing import assert_array_equal
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bahsic import BAHSIC, BAHSICCV
+from patients import FRAMES, MIXED, NAMES, in_codes, in_pandas, in_polars, in_pyarrow, patients
+from selecting import drawn
+
+CV = KFold(3)
+GROUPS = {"home": ["ward", "city"], "habits": ["smokes", "visits", "weight"]}  # and the dose by itself
+
+OPTIONS = [
+    {},
+    {"keep": "weight"},
+    {"keep": ["weight", "city"], "kernel": "laplacian"},
+    {"feature_groups": GROUPS},
+    {"feature_groups": GROUPS, "keep": ["city"]},
+]
+
+
+IMPUTED = make_pipeline(SimpleImputer(), GaussianNB())
+
+
+@parametrize_with_checks([BAHSICCV(IMPUTED, cv=2, step=0.9, missing="neutral")])
+def test_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+class Seen(ClassifierMixin, BaseEstimator):
+    """Takes anything, predicts the most frequent class, and remembers what it was fitted to."""
+
+    def fit(self, X, y):
+        self.seen_ = X
+        self.classes_, counts = np.unique(y, return_counts=True)
+        self.favourite_ = self.classes_[counts.argmax()]
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.favourite_)
+
+
+def prepared(estimator):
+    """A pipeline for any columns of a pandas dataframe."""
+    text, numbers = make_column_selector(dtype_exclude="number"), make_column_selector(dtype_include="number")
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    return make_pipeline(make_column_transformer((encoder, text), (SimpleImputer(), numbers)), estimator)
+
+
+# Against BAHSIC, fold by fold
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("options", OPTIONS)
+def test_rankings_of_the_folds_are_those_of_the_selector_on_the_training_parts(frame, options):
+    columns, y = patients()
+    X = frame(columns)
+    search = BAHSICCV(Seen(), cv=CV, **(MIXED | options)).fit(X, y)
+    for i, (train, _) in enumerate(CV.split(y)):
+        part = _safe_indexing(X, train)
+        rankings, supports = (search.cv_results_[f"split{i}_{name}"] for name in ("ranking", "support"))
+        for size, ranking, support in zip(search.cv_results_["n_features"], rankings, supports, strict=True):
+            alone = BAHSIC(int(size), **(MIXED | options)).fit(part, y[train])
+            assert_array_equal(ranking, alone.ranking_)
+            assert_array_equal(support, alone.support_)
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_selector_is_the_one_of_all_data(options):
+    columns, y = patients()
+    X = in_pandas(columns)
+    search = BAHSICCV(prepared(GaussianNB()), cv=CV, **(MIXED | options)).fit(X, y)
+    size = search.cv_results_["n_features"][np.argmax(search.cv_results_["mean_test_score"])]
+    alone = BAHSIC(int(size), **(MIXED | options)).fit(X, y)
+    assert search.selector_.get_params() == alone.get_params()
+    for name in ("support_", "ranking_", "elimination_order_", "group_order_"):
+        assert_array_equal(getattr(search.selector_, name, None), getattr(alone, name, None))
+    assert search.selector_.path_ == alone.path_
+    assert search.n_features_ == search.selector_.n_features_ == alone.n_features_
+    assert_array_equal(search.ranking_, alone.ranking_)
+    assert_array_equal(search.get_feature_names_out(), alone.get_feature_names_out())
+
+
+@pytest.mark.parametrize("options", [{}, {"feature_groups": GROUPS, "keep": "dose"}])
+def test_scores_by_hand(options):
+    columns, y = patients()
+    X, estimator = in_pandas(columns), prepared(GaussianNB())
+    search = BAHSICCV(estimator, cv=CV, **(MIXED | options)).fit(X, y)
+    for i, (train, test) in enumerate(CV.split(y)):
+        for size, score in zip(
+            search.cv_results_["n_features"], search.cv_results_[f"split{i}_test_score"], strict=True
+        ):
+            names = BAHSIC(int(size), **(MIXED | options)).fit(X.iloc[train], y[train]).get_feature_names_out()
+            fitted = clone(estimator).fit(X.iloc[train][names], y[train])
+            assert score == np.mean(fitted.predict(X.iloc[test][names]) == y[test])
+    fitted = clone(estimator).fit(X[search.get_feature_names_out()], y)
+    assert_array_equal(search.predict_proba(X), fitted.predict_proba(X[search.get_feature_names_out()]))
+    assert search.score(X, y) == np.mean(search.predict(X) == y)
+
+
+@pytest.mark.parametrize(
+    ("options", "smallest", "expected"),
+    [
+        ({"keep": ["weight"]}, 1, [1, 2, 3, 4, 5, 6]),
+        ({"keep": ["weight", "city", "dose"]}, 1, [3, 4, 5, 6]),
+        ({"keep": ["weight", "city", "dose"]}, 5, [5, 6]),
+        ({"keep": ["weight", "city", "dose"], "step": 2}, 1, [3, 4, 6]),
+        ({"keep": NAMES}, 1, [6]),
+        ({"feature_groups": GROUPS}, 1, [1, 2, 3]),
+        ({"feature_groups": GROUPS}, 2, [2, 3]),
+        ({"feature_groups": GROUPS, "keep": ["city", "dose"]}, 1, [2, 3]),
+        ({"feature_groups": GROUPS, "keep": ["city", "dose", "smokes"]}, 1, [3]),
+    ],
+)
+def test_sizes_count_groups_and_what_is_kept(options, smallest, expected):
+    columns, y = patients()
+    search = BAHSICCV(Seen(), cv=CV, min_features_to_select=smallest, **(MIXED | options)).fit(in_pandas(columns), y)
+    assert search.cv_results_["n_features"].tolist() == expected
+    kept = np.isin(NAMES, options.get("keep", []))
+    assert search.cv_results_["split0_support"][:, kept].all()
+    assert search.selector_.n_features_to_select == expected[0]  # all scores are the same
+    assert search.n_features_ == search.support_.sum() == search.cv_results_["split0_support"][0].sum()
+
+
+def test_what_the_test_parts_hold_does_not_reach_the_rankings():
+    columns, y = patients()
+    before = BAHSICCV(Seen(), cv=CV, **MIXED).fit(in_pandas(columns), y).cv_results_
+    for name, values in columns.items():  # new levels, no missing entry, numbers that change the deviations
+        values[:20] = [{"ward": "south", "city": f"Bonn {i % 5}", "smokes": True}.get(name, i**3) for i in range(20)]
+    after = BAHSICCV(Seen(), cv=CV, **MIXED).fit(in_pandas(columns), y).cv_results_
+    assert_array_equal(after["split0_ranking"], before["split0_ranking"])
+    assert not np.array_equal(after["split1_ranking"], before["split1_ranking"])
+
+
+def test_an_interaction_of_a_category_and_a_number_is_found():
+    columns, y = patients(m=150)
+    X = in_pandas(columns).astype({"smokes": "category", "city": "category"})
+    search = BAHSICCV(HistGradientBoostingClassifier(max_iter=20), cv=CV, **MIXED).fit(X, y)
+    assert search.get_feature_names_out().tolist() == ["smokes", "dose"]
+    assert search.cv_results_["mean_test_score"].max() > 0.85
+
+
+def test_workers_change_nothing():
+    columns, y = patients()
+    with parallel_config(backend="threading"):
+        one, two = (
+            BAHSICCV(prepared(GaussianNB()), cv=CV, keep="dose", n_jobs=n_jobs, **MIXED).fit(in_pandas(columns), y)
+            for n_jobs in (1, 2)
+        )
+    assert all(np.array_equal(one.cv_results_[name], two.cv_results_[name]) for name in one.cv_results_)
+
+
+# What the estimator gets
+
+
+def test_estimator_gets_categories_as_they_are():
+    columns, y = patients()
+    options = MIXED | {"keep": ["ward", "visits", "city"], "min_features_to_select": 3}
+    X = in_pandas(columns)
+    seen = BAHSICCV(Seen(), cv=CV, **options).fit(X, y).estimator_.seen_
+    assert seen.equals(X[["ward", "visits", "city"]])
+    seen = BAHSICCV(Seen(), cv=CV, **options).fit(in_polars(columns), y).estimator_.seen_
+    assert seen.equals(in_polars(columns).select("ward", "visits", "city"))
+    seen = BAHSICCV(Seen(), cv=CV, **options).fit(in_pyarrow(columns), y).estimator_.seen_
+    assert seen.to_pydict() == {name: columns[name] for name in ("ward", "visits", "city")}
+    assert str(seen.schema.field("ward").type) == "string"  # no dictionary, whose nulls an array would lose
+
+
+def test_estimator_gets_listed_rows_as_objects():
+    columns, y = patients()
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    search = BAHSICCV(Seen(), cv=CV, keep=[0, 2, 3], **MIXED).fit(rows, y)
+    expected = [[row[0], row[2], row[3]] for row in rows]
+    assert search.estimator_.seen_.tolist() == search.transform(np.array(rows, dtype=object)).tolist() == expected
+    assert search.predict(rows).shape == (60,)
+
+
+@pytest.mark.parametrize("frame", [*FRAMES, lambda columns: in_codes(columns)[:, [2, 4, 5]]])
+def test_estimator_gets_numbers_as_an_array_with_nan(frame):
+    columns, y = patients()
+    numbers = ["visits", "weight", "dose"]
+    X, expected, keep = frame(columns), in_codes(columns)[:, [2, 4, 5]], 1
+    if not isinstance(X, np.ndarray):
+        X, keep = X[numbers] if hasattr(X, "iloc") else X.select(numbers), "weight"
+    search = BAHSICCV(Seen(), cv=CV, missing="neutral", keep=keep, min_features_to_select=3).fit(X, y)
+    assert type(search.estimator_.seen_) is np.ndarray
+    assert_array_equal(search.estimator_.seen_, expected)
+    assert search.selector_.path_ == BAHSIC(3, missing="neutral", keep=[1]).fit(expected, y).path_
+
+
+def test_masked_and_nullable_entries_of_arrays():
+    columns, y = patients()
+    pd = pytest.importorskip("pandas")
+    codes = in_codes(columns)[:, [2, 4, 5]]
+    nullable = pd.DataFrame(codes).astype("Float64").to_numpy()
+    assert any(value is pd.NA for value in nullable.flat)
+    expected = BAHSICCV(IMPUTED, missing="neutral").fit(codes, y)
+    for X in (nullable, np.ma.masked_invalid(codes)):
+        search = BAHSICCV(IMPUTED, missing="neutral").fit(X, y)
+        assert_array_equal(search.predict_proba(X), expected.predict_proba(codes))
+
+
+def test_prediction_for_samples_with_nothing_observed():
+    X, y = drawn()
+    holes = np.where(np.arange(X.size).reshape(X.shape) % 7 == 0, np.nan, X)
+    search = BAHSICCV(HistGradientBoostingClassifier(max_iter=2), cv=2, missing="neutral").fit(holes, y)
+    assert search.predict(np.full((1, 8), np.nan)).shape == (1,)
+    assert search.transform(np.full((1, 8), np.nan)).shape == (1, search.n_features_)
+    with pytest.raises(ValueError, match="X contains infinity"):
+        search.predict(np.full((1, 8), np.inf))
+
+
+def test_output_keeps_the_types_of_a_dataframe():
+    columns, y = patients()
+    X = in_pandas(columns)
+    search = BAHSICCV(Seen(), cv=CV, keep=["ward", "visits"], **MIXED).set_output(transform="pandas").fit(X, y)
+    assert search.transform(X).equals(X[["ward", "visits"]])
+    arrow = in_pyarrow(columns)
+    found = BAHSICCV(Seen(), cv=CV, keep="ward", **MIXED).fit(arrow, y).transform(arrow)
+    assert found[:, 0].tolist() == columns["ward"]
+
+
+def test_tags():
+    plain, mixed = get_tags(BAHSICCV(Seen())).input_tags, get_tags(BAHSICCV(Seen(), **MIXED)).input_tags
+    assert (plain.allow_nan, plain.categorical, plain.string) == (False, False, False)
+    assert (mixed.allow_nan, mixed.categorical, mixed.string) == (True, True, True)
+
+
+# An estimator that cannot take them
+
+
+@pytest.mark.parametrize(
+    ("frame", "way_out"),
+    [
+        (in_pandas, r"make_pipeline\(make_column_transformer\(.*OneHotEncoder.*SimpleImputer.*, estimator\)$"),
+        (in_polars, r"make_pipeline\(.*OneHotEncoder.*, estimator\) and X as a pandas DataFrame$"),
+    ],
+)
+def test_error_where_an_estimator_takes_no_text(frame, way_out):
+    columns, y = patients()
+    message = (
+        r"^estimator is of type LogisticRegression, which fails \(could not convert string to float: '\w+'\) where "
+        r"column 'city' of its part of X has strings or categories \(dtype .*\); accepted: one that can take it, such "
+    )
+    with pytest.raises(ValueError, match=message + "as " + way_out):
+        BAHSICCV(LogisticRegression(), keep="city", **MIXED).fit(frame(columns), y)
+
+
+@pytest.mark.parametrize(("row", "part"), [(3, "training"), (59, "test")])
+def test_error_where_an_estimator_takes_no_missing_entries(row, part):
+    pd = pytest.importorskip("pandas")
+    X, y = drawn(60)
+    X[row, 1] = np.nan
+    splits = [(np.arange(30), np.arange(30, 60)), (np.arange(30), np.arange(30, 60))]
+    message = (
+        r"^estimator is of type LogisticRegression, which fails \(Input X contains NaN\) where its part of X contains "
+        r"NaN or null: 1 entries, the first in row \d+, column {}; accepted: one that can take it, such as "
+        r"make_pipeline\(SimpleImputer\(\), estimator\)$"
+    )
+    for table, name in ((X, "1"), (pd.DataFrame(X, columns=list("abcdefgh")), "'b'")):
+        with pytest.raises(ValueError, match=message.format(name)):
+            BAHSICCV(LogisticRegression(), missing="neutral", keep=[1], cv=splits).fit(table, y)
+
+
+def test_other_errors_of_an_estimator_stay_as_they_are():
+    X, y = drawn()
+    with pytest.raises(ValueError, match=r"^Negative values in data"):
+        BAHSICCV(MultinomialNB(), missing="neutral", cv=2).fit(X, y)
+
+
+def test_level_that_the_training_part_lacks():
+    columns, y = patients()
+    columns["city"][:20] = ["Genf"] * 20
+    strict = make_pipeline(make_column_transformer((OneHotEncoder(), ["city"])), GaussianNB())
+    with pytest.raises(ValueError, match=r"Found unknown categories \['Genf'\].*handle_unknown='ignore'"):
+        BAHSICCV(strict, cv=CV, keep="city", **MIXED).fit(in_pandas(columns), y)
