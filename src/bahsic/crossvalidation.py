@@ -22,6 +22,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bahsic.column_choice import column_mask, group_of_columns
 from bahsic.folds import Fold, FoldRanker, Indices, Samples, Split, chosen_size, cv_results, ranks
 from bahsic.kernels import Precomputed
 from bahsic.notebook import NotebookMixin
