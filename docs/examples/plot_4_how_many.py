@@ -2,8 +2,8 @@
 How many features
 =================
 
-HSIC along the path shows how much of the dependence is kept as features leave. Two answers follow: the fewest
-features that keep it, and the number that predicts best.
+HSIC along the path shows what is left of the dependence as features leave. Two answers follow: the fewest features
+with nearly the highest HSIC, and the number that predicts best.
 """
 
 import matplotlib.pyplot as plt
@@ -25,8 +25,8 @@ plot_path(automatic)
 print(*automatic.get_feature_names_out(), sep=", ")
 
 # %%
-# A model may gain from more features than the dependence needs. `BAHSICCV` ranks them once in each fold and scores
-# the model on the nested subsets:
+# Features that matter less lower HSIC, which is more an average over the features than a sum, but a model may gain
+# from them. `BAHSICCV` ranks them once in each fold and scores the model on the nested subsets:
 
 search = BAHSICCV(make_pipeline(StandardScaler(), KNeighborsClassifier()), step=2, cv=3).fit(X, y)
 results = search.cv_results_

@@ -108,9 +108,9 @@ class BAHSIC(Selector):
     The choice by "auto" needs no estimator and costs one kernel matrix a round, but know its limits: only the
     sizes on the path are compared (a smaller ``step`` gives more of them); HSIC of subsets of different size is
     taken with different kernels, if a rule sets gamma; the standard error (equation varHSIC) is that of one
-    HSIC under dependence, not of a difference; and the best of many values is too high. It answers how few
-    features keep the dependence, not whether there is any: for that see `selection_test`, and `BAHSICCV` for
-    the number that predicts best.
+    HSIC under dependence, not of a difference; and the best of many values is too high. A feature
+    that matters less than the others may lower HSIC and be left out. Whether there is any dependence is
+    another question, see `selection_test`; for the number that predicts best see `BAHSICCV`.
 
     References
     ----------
