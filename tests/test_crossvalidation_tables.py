@@ -180,11 +180,11 @@ def test_estimator_gets_categories_as_they_are():
 
 
 def test_estimator_gets_listed_rows_as_objects():
-    columns, y = patients()
-    rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    search = BAHSICCV(Seen(), cv=CV, keep=[0, 2, 3], **MIXED).fit(rows, y)
-    expected = [[row[0], row[2], row[3]] for row in rows]
-    assert search.estimator_.seen_.tolist() == search.transform(np.array(rows, dtype=object)).tolist() == expected
+    """An array of them as they come would have strings in place of numbers."""
+    X, y = drawn(60)
+    rows = [["red" if row[0] > 0 else "blue", *row[1:].tolist()] for row in X]
+    search = BAHSICCV(Seen(), cv=CV, categorical_features=[0], min_features_to_select=8).fit(rows, y)
+    assert search.estimator_.seen_.tolist() == rows
     assert search.predict(rows).shape == (60,)
 
 
