@@ -41,6 +41,7 @@ _TINY = float(np.finfo(np.float32).tiny)
 # Elements of the arrays that one task works on: many enough for the calls not to matter, few enough
 # for the cache.
 _CHUNK = 1 << 19
+_SMALL = 1 << 17  # values that may be made at a time whatever the size of the data: fewer would be all calls
 
 # Largest exponent a (range)^2 for which columns of few values are expanded; see MAX_EXPONENT.
 _MAX_LEVEL_EXPONENT = 30.0
@@ -270,7 +271,7 @@ class GaussianRound(GroupChanges):
         n_samples, n = self._matrices.n_samples, len(family.members)
         functions = [array for block in blocks for array in block.reshape(-1, n, n_samples)]
         large = max(n_samples**2, self._pairs.columns.n_features * n_samples // 8) // 2
-        chunk = min(_CHUNK, large, self._pairs.plan.budget // 64)
+        chunk = min(_CHUNK, max(large, _SMALL), self._pairs.plan.budget // 64)
         height = max(1, chunk // (family.width * n_samples))
         parts = [slice(start, min(start + height, n)) for start in range(0, n, height)]
 
