@@ -161,7 +161,7 @@ def test_fractions_leave_by_the_paper():
     [
         (np.resize([0, 1], 40), "binary"),
         (np.resize(["a", "b", "c"], 40), "multiclass"),
-        (np.linspace(0, 1, 40), "regression"),
+        (np.repeat(np.linspace(0, 1, 20), 2), "regression"),
     ],
 )
 def test_kernel_on_the_labels_is_recorded(y, expected):
