@@ -200,7 +200,7 @@ def axis(library):
 def test_lazy_frame():
     polars = pytest.importorskip("polars")
     X, y = drawn()
-    with pytest.raises(TypeError, match=r"X is a polars LazyFrame.*collect\(\)"):
+    with pytest.raises(TypeError, match=r"X is of type LazyFrame.*collect\(\)"):
         quick().fit(polars.DataFrame(X).lazy(), y)
 
 

@@ -156,7 +156,7 @@ class TestPolars:
         frame = self.pl.DataFrame({"age": [1.0, None]})
         with pytest.raises(ValueError, match="in row 1, column 'age'"):
             as_rows(frame, "X")
-        with pytest.raises(TypeError, match=r"X is a LazyFrame; accepted: .*X.collect\(\)"):
+        with pytest.raises(TypeError, match=r"X is of type LazyFrame; accepted: .*X.collect\(\)"):
             as_rows(frame.lazy(), "X")
 
 

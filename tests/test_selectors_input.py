@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 
-from bahsic import hsic_scores
+from bahsic import BAHSIC, hsic_scores
 from bahsic.kernels import Gaussian
 from selecting import SELECTORS, drawn, order, same_fit
 
@@ -23,6 +23,10 @@ from selecting import SELECTORS, drawn, order, same_fit
         ({"kernel": Gaussian("mean")}, ValueError, "gamma is 'mean'"),
         ({"target_kernel": "bnary"}, ValueError, "target_kernel is 'bnary'"),
         ({"statistic": "exact"}, ValueError, "statistic is 'exact'; accepted: 'unbiased', 'biased'"),
+        ({"standardize": "yes"}, ValueError, "standardize is 'yes'; accepted: True, False"),
+        ({"standard_errors": 1}, ValueError, "standard_errors is 1; accepted: True, False"),
+        ({"kernel": "rbf"}, ValueError, "kernel is 'rbf', did you mean 'gaussian'"),
+        ({"categorical_features": "auto"}, ValueError, "categorical_features is 'auto'; accepted: 'from_dtype'"),
         ({"n_jobs": 0}, ValueError, "n_jobs is 0"),
         ({"n_jobs": "two"}, ValueError, "n_jobs is 'two'"),
     ],
@@ -120,8 +124,22 @@ def test_four_samples_are_enough(selector):
 def test_lazy_frame(selector):
     polars = pytest.importorskip("polars")
     X, y = drawn()
-    with pytest.raises(TypeError, match=r"X is a polars LazyFrame.*collect\(\)"):
+    with pytest.raises(TypeError, match=r"X is of type LazyFrame.*collect\(\)"):
         selector().fit(polars.DataFrame(X).lazy(), y)
+
+
+def test_annotated_data():
+    anndata = pytest.importorskip("anndata")
+    X, y = drawn()
+    with pytest.raises(TypeError, match=r"X is of type AnnData; accepted: a table, such as X\.to_df\(\)"):
+        BAHSIC().fit(anndata.AnnData(X), y)
+
+
+@SELECTORS
+def test_the_largest_numbers(selector):
+    X, y = drawn()
+    found = selector(2).fit(X / np.abs(X).max() * 1.5e308, y)
+    assert np.array_equal(found.support_, selector(2).fit(X, y).support_)
 
 
 @SELECTORS

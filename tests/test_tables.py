@@ -393,7 +393,7 @@ def test_duplicate_names():
 
 def test_lazy_frame():
     polars = pytest.importorskip("polars")
-    with pytest.raises(TypeError, match=r"Z is a polars LazyFrame.*Z\.collect\(\)"):
+    with pytest.raises(TypeError, match=r"Z is of type LazyFrame.*Z\.collect\(\)"):
         as_table(polars.DataFrame({"a": [1.0]}).lazy(), argument="Z")
 
 
@@ -512,7 +512,7 @@ def test_unknown_rule_for_missing_entries(missing):
 def test_the_argument_is_named():
     with pytest.raises(ValueError, match=r"^Z contains NaN"):
         as_table([[np.nan]], argument="Z")
-    with pytest.raises(ValueError, match=r"categorical_features has 'b', which is no column"):
+    with pytest.raises(ValueError, match=r"categorical_features is .b.; accepted: .from_dtype."):
         as_table([[1.0]], "b", argument="Z")
 
 

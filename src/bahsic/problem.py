@@ -160,6 +160,9 @@ def _checked_kernel(selector: Any) -> Kernel:
     if statistic not in FEWEST_SAMPLES:
         raise ValueError(f"statistic is {statistic!r}; accepted: 'unbiased', 'biased'")
     check_jobs(selector.n_jobs)
+    for name in ("standardize", "standard_errors", "redundancy"):
+        if not isinstance(getattr(selector, name), bool | np.bool_):
+            raise ValueError(f"{name} is {getattr(selector, name)!r}; accepted: True, False")
     kernel = kernel_on_features(selector.kernel, "features, some of which are to be selected")
     if isinstance(kernel, ScaledKernel):
         kernel.check()

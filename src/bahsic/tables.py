@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 
 from bahsic.column_choice import Names, as_objects, column_mask
 from bahsic.engine.sources import Source
-from bahsic.kernels.rows import Array, FloatArray
+from bahsic.kernels.rows import Array, FloatArray, check_at_hand
 
 # Types of pandas, polars and pyarrow whose columns are categories whatever their entries are.
 _CATEGORICAL_TYPE = re.compile(r"categor|dictionary|bool", re.IGNORECASE)
@@ -104,8 +104,7 @@ def as_numbers(X: Any, argument: str = "X") -> FloatArray | sparse.csc_array:
 
 def _data(X: Any, argument: str) -> Any:
     """An array of numbers, a csc_array, or a list of columns that may be of different types."""
-    if type(X).__name__ == "LazyFrame":
-        raise TypeError(f"{argument} is a polars LazyFrame, which has no data yet; call {argument}.collect() first")
+    check_at_hand(X, argument)
     is_array = not (sparse.issparse(X) or is_frame(X))
     array = as_array(X, argument) if is_array else np.broadcast_to(0.0, X.shape)  # of this one, the shape is checked
     check_array(array, dtype=None, ensure_all_finite=False, input_name=argument)
@@ -168,6 +167,10 @@ def _categorical(data: Any, wanted: Any, names: Names, argument: str) -> NDArray
     n_features = len(data) if isinstance(data, list) else data.shape[1]
     if isinstance(wanted, str) and wanted == "from_dtype":
         wanted = [j for j, column in enumerate(data) if _has_categories(column)] if isinstance(data, list) else None
+    if isinstance(wanted, str) and (names is None or wanted not in names):
+        raise ValueError(
+            f"categorical_features is {wanted!r}; accepted: 'from_dtype', or columns by their names, indices or a mask"
+        )
     mask = column_mask(wanted, n_features, names, "categorical_features")
     if sparse.issparse(data) and mask.any():
         raise ValueError(f"categorical_features has columns of a sparse {argument}; accepted: None, or dense data")

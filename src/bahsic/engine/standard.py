@@ -87,7 +87,7 @@ def prepared_columns(
     Weights are frequencies of the samples, all of them positive. ``order`` is the one in which the samples come.
     """
     XT = np.array(X.T, dtype=np.float64, order="C") if order is None else _ordered(X, order)
-    complete = not np.isnan(XT.sum()) or not np.isnan(XT).any()
+    complete = not np.isnan(XT.min())
     if complete:
         return XT, standardised(XT, kernel, weights, standardize=standardize).constant
     observed = ~np.isnan(XT)

@@ -193,13 +193,19 @@ def scaled_by_power_of_two(X: FloatArray) -> tuple[FloatArray, int]:
     return np.ldexp(X, -exponent), exponent
 
 
+def check_at_hand(X: Any, argument: str) -> None:
+    """Raise for what has data, or will have them, but is no table; no library is imported for that."""
+    way_out = {"LazyFrame": "collect()", "AnnData": "to_df()"}.get(type(X).__name__)
+    if way_out:
+        raise TypeError(f"{argument} is of type {type(X).__name__}; accepted: a table, such as {argument}.{way_out}")
+
+
 def _array(X: Any, argument: str) -> Array:
     if sparse.issparse(X):
         raise TypeError(
             f"{argument} is a sparse {type(X).__name__}; accepted: dense data, such as {argument}.toarray()"
         )
-    if type(X).__name__ == "LazyFrame":
-        raise TypeError(f"{argument} is a LazyFrame; accepted: data at hand, such as {argument}.collect()")
+    check_at_hand(X, argument)
     if np.ma.is_masked(X):
         raise ValueError(f"{argument} has masked entries; accepted: complete data")
     try:

@@ -281,6 +281,7 @@ _BY_NAME: dict[str, type[Kernel]] = {
     "delta": Delta,
     "precomputed": Precomputed,
 }
+_ELSEWHERE = {"rbf": "gaussian", "poly": "polynomial"}  # what scikit-learn calls them
 
 
 def kernel_from_name(kernel: Any, argument: str = "kernel") -> Kernel:
@@ -331,7 +332,7 @@ def known_name(name: str, names: tuple[str, ...], argument: str) -> str:
     """The name itself, or a ValueError that lists the names and suggests the nearest."""
     if name in names:
         return name
-    near = difflib.get_close_matches(name, names, n=1)
+    near = [_ELSEWHERE[name]] if _ELSEWHERE.get(name) in names else difflib.get_close_matches(name, names, n=1)
     hint = f", did you mean {near[0]!r}?" if near else ""
     raise ValueError(
         f"{argument} is {name!r}{hint}; accepted: {', '.join(map(repr, names))}, a kernel object or a function"
