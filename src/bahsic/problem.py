@@ -162,7 +162,7 @@ def _checked_kernel(selector: Any) -> Kernel:
     check_jobs(selector.n_jobs)
     for name in ("standardize", "standard_errors", "redundancy"):
         if not isinstance(getattr(selector, name), bool | np.bool_):
-            raise ValueError(f"{name} is {getattr(selector, name)!r}; accepted: True, False")
+            raise TypeError(f"{name} is {getattr(selector, name)!r}; accepted: True, False")
     kernel = kernel_on_features(selector.kernel, "features, some of which are to be selected")
     if isinstance(kernel, ScaledKernel):
         kernel.check()
