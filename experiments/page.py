@@ -171,18 +171,25 @@ def _distances(ours: Summaries, smooth: Summaries) -> str:
 
 
 def _nearest(ours: Summaries) -> str:
-    """Which of the paper's methods has the lowest distance, and where BAHSIC stands."""
+    """Which of the paper's methods has the lowest distance, where BAHSIC stands, and what decides it."""
     methods = names("paper")
-    found = distances(ours, methods, real.BINARY)
-    if not found:
+    there = complete(ours, methods, real.BINARY)
+    same = [dataset for dataset in there if dataset not in OTHER_DATA]
+    if not same:
         return ""
-    order = sorted(found, key=lambda method: found[method])
-    best, place = order[0], order.index("bahsic") + 1
+    gaps = {d: ours[d, "bahsic"].mean - min(ours[d, method].mean for method in methods) for d in there}
+    largest = ", ".join(f"{d} ({gaps[d]:.1f})" for d in sorted(gaps, key=lambda d: -gaps[d])[:4])
     return (
-        f"Over the {len(complete(ours, methods, real.BINARY))} sets that all eight methods have finished with C = 100, "
-        f"{METHODS[best].title} has the lowest distance ({found[best]:.1f}) and BAHSIC is number {place} "
-        f"({found['bahsic']:.1f})."
+        f"Over the {len(there)} binary sets that all eight methods have, {_order(ours, methods, there)}. Over the "
+        f"{len(same)} of them with the same data, {_order(ours, methods, same)}. BAHSIC is farthest from the best on "
+        f"{largest}, in percent."
     )
+
+
+def _order(ours: Summaries, methods: list[str], datasets: list[str]) -> str:
+    found = distances(ours, methods, datasets)
+    order = sorted(found, key=lambda method: found[method])
+    return ", ".join(f"{METHODS[method].title} has {found[method]:.1f}" for method in order[:3])
 
 
 def _bold() -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bahsic.selectors import BAHSIC, FOHSIC
     from bahsic.similarity import redundancy
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     "BAHSIC",
