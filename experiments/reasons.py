@@ -18,5 +18,6 @@ REASONS = {
     "splice": _MACHINE,
     "vowel": _MACHINE,
     "segment": _MACHINE,
+    "madelon": _MACHINE,
     "usps": "Another draw of samples; the paper's error lies between those of the stated and of the smoother machine.",
 }
