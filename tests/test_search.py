@@ -117,6 +117,22 @@ def test_nothing_but_constant_features(search):
     assert changes(search(KnownOrder([0.0, 0.0]), np.array([True, True]), 1)) == [[0], [1]]
 
 
+def test_kept_features_stay_and_alone_they_are_one_step_without_change():
+    kept = np.array([False, True, False, False, True, False])
+    steps = list(backward(KnownOrder(RELEVANCE), NONE_CONSTANT, 1, kept))
+    assert [step.changed.tolist() for step in steps] == [[3], [5], [0], [2]]
+    (only,) = backward(KnownOrder(RELEVANCE), NONE_CONSTANT, 1, ~NONE_CONSTANT)
+    assert only.subset.tolist() == [0, 1, 2, 3, 4, 5]
+    assert only.changed.tolist() == []
+    assert only.score == sum(RELEVANCE)
+
+
+def test_a_search_goes_on_after_a_round():
+    first, *rest = backward(KnownOrder(RELEVANCE), NONE_CONSTANT, 2)
+    again = backward(KnownOrder(RELEVANCE), NONE_CONSTANT, 2, after=first)
+    assert [step.changed.tolist() for step in again] == [step.changed.tolist() for step in rest] == [[5, 0], [4, 2]]
+
+
 def test_rounds_are_made_when_they_are_asked_for():
     scorer = KnownOrder(RELEVANCE)
     next(backward(scorer, NONE_CONSTANT, 1))
