@@ -87,10 +87,23 @@ def test_matrices_are_not_modified():
 
 
 def test_bound():
-    assert hsic_bound(100, 0.05) == pytest.approx(oracle.bound(100, 0.05), rel=1e-15)
+    for m in (2, 100):
+        assert hsic_bound(m, 0.05) == pytest.approx(oracle.bound(m, 0.05), rel=1e-15)
     for m, delta, message in [(1, 0.5, "m is 1"), (5, 0.0, "delta is 0.0"), (5, 1.0, "delta is 1.0")]:
         with pytest.raises(ValueError, match=message):
             hsic_bound(m, delta)
+
+
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 2, 1, 3, 1, 1, 2, 1, 1])])
+@pytest.mark.parametrize("labels", [[0, 1, 1, 0, 1, 0, 0, 1, 1], list("abcabcaab")])
+@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
+def test_weights_of_classes_are_a_product_of_few_columns(labels, weights, statistic):
+    W = label_weights(label_kernel(labels, sample_weight=weights), statistic, weights)
+    Q, B = W.factors()
+    outside = ~np.eye(len(labels), dtype=bool)
+    assert Q.shape[1] == len(B) == len(set(labels)) + 2 - (len(set(labels)) == 2)
+    assert_allclose((Q @ B @ Q.T)[outside], W.matrix()[outside], rtol=1e-12, atol=1e-15)
+    assert label_weights(label_kernel(np.arange(9.0) ** 2, "regression")).factors() is None
 
 
 # From data
