@@ -54,7 +54,7 @@ PARTS = {
         ["search", "search_brute_force", "selectors"],
     ),
 }
-_SECONDS = 600.0
+_SECONDS = 1800.0
 
 
 def main() -> int:
@@ -89,10 +89,11 @@ def _try(part: str, most: int) -> None:
         start = time.perf_counter()
         result = mutate_and_test([change], " ".join(command), _SECONDS)
         seconds = f"{time.perf_counter() - start:.1f}"
-        outcome = result.test_outcome or result.worker_outcome
-        row = {"part": part, "line": change.start_pos[0], "outcome": outcome.value, "change": _changed(result.diff)}
+        found = (result.test_outcome or result.worker_outcome).value
+        outcome = "timeout" if result.output == "timeout" else found  # cosmic-ray calls it killed
+        row = {"part": part, "line": change.start_pos[0], "outcome": outcome, "change": _changed(result.diff)}
         ROWS.append([{**key, **row, "seconds": seconds}])
-        print(*key.values(), outcome.value, seconds, flush=True)
+        print(*key.values(), outcome, seconds, flush=True)
 
 
 def _changes(patterns: list[str]) -> list[MutationSpec]:
@@ -125,12 +126,13 @@ def _changed(diff: str | None) -> str:
 
 
 def _report(rows: list[Row]) -> str:
-    counts = Counter((row["part"], row["outcome"] == "survived") for row in rows)
+    counts = Counter((row["part"], row["outcome"]) for row in rows)
     lines = [
-        f"{part}: {counts[part, False]} of {counts[part, False] + counts[part, True]} changes noticed" for part in PARTS
+        f"{part}: {counts[part, 'killed']} of {sum(n for (p, _), n in counts.items() if p == part)} changes noticed"
+        for part in PARTS
     ]
-    survivors = [f"{row['module']}:{row['line']} {row['change']}" for row in rows if row["outcome"] == "survived"]
-    return "\n".join([*lines, "survived:", *survivors])
+    others = [f"{row['outcome']}: {row['module']}:{row['line']} {row['change']}" for row in rows]
+    return "\n".join([*lines, *(line for line in others if not line.startswith("killed"))])
 
 
 if __name__ == "__main__":
