@@ -23,6 +23,7 @@ from cosmic_ray.work_item import MutationSpec
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.marked import placed, table  # noqa: E402
 from experiments.rows import Row, Rows  # noqa: E402
 
 ROWS = Rows(
@@ -126,13 +127,14 @@ def _changed(diff: str | None) -> str:
 
 
 def _report(rows: list[Row]) -> str:
+    """The scores, which are also stated in CONTRIBUTING.md, and what no test noticed."""
     counts = Counter((row["part"], row["outcome"]) for row in rows)
-    lines = [
-        f"{part}: {counts[part, 'killed']} of {sum(n for (p, _), n in counts.items() if p == part)} changes noticed"
-        for part in PARTS
-    ]
-    others = [f"{row['outcome']}: {row['module']}:{row['line']} {row['change']}" for row in rows]
-    return "\n".join([*lines, *(line for line in others if not line.startswith("killed"))])
+    tried = Counter(row["part"] for row in rows)
+    score = table(["part", "changes", "noticed"], [[p, str(tried[p]), str(counts[p, "killed"])] for p in PARTS])
+    page = ROOT / "CONTRIBUTING.md"
+    page.write_text(placed(page.read_text(encoding="utf-8"), {"mutants": score}), encoding="utf-8")
+    others = [row for row in rows if row["outcome"] != "killed"]
+    return "\n".join([score, *(f"{row['outcome']}: {row['module']}:{row['line']} {row['change']}" for row in others)])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The package as a whole: names, version, and what the files say."""
 
+import csv
 import inspect
 import os
 import re
@@ -31,6 +32,15 @@ def test_version_is_the_same_everywhere(root):
     assert bahsic.__version__ == project["version"]
     citation = (root / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {bahsic.__version__}\n" in citation
+
+
+def test_scores_of_mutation_testing_are_those_of_the_rows(root):
+    rows = csv.DictReader((root / ".ci" / "mutants.csv").read_text(encoding="utf-8").splitlines())
+    outcomes = [(row["part"], row["outcome"]) for row in rows]
+    stated = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for part in ("kernels", "hsic", "engine", "search"):
+        tried = sum(name == part for name, _ in outcomes)
+        assert f"| {part} | {tried} | {outcomes.count((part, 'killed'))} |" in stated
 
 
 def test_types_are_shipped():
