@@ -473,13 +473,21 @@ def test_texts_that_tell_nothing_get_a_note(run, tmp_path, monkeypatch):
     assert "note: 'name': a different" in run("test", "t.csv", "--x", "name", "--y", "y")[2]
 
 
+def test_too_few_rows_are_told_without_a_parameter_that_the_command_lacks(run, tmp_path):
+    pytest.importorskip("pandas", reason="CSV is read by pandas")
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n1,2,0\n2,2,1\n3,4,0\n")
+    status, _, err = run("select", path, "--target", "y", "-k", "1")
+    assert (status, err) == (3, "bahsic: error: X has n_samples=3; accepted: at least 4\n")
+
+
 def test_labels_of_a_test_are_checked_by_their_names(run, tmp_path, monkeypatch):
     pandas = pytest.importorskip("pandas", reason="CSV is read by pandas")
     monkeypatch.chdir(tmp_path)
     income = np.where(np.arange(80) == 3, np.nan, X[:, 1])
     pandas.DataFrame({"age": X[:, 0], "income": income, "y": Y}).to_csv("t.csv", index=False)
     status, _, err = run("test", "t.csv", "--x", "age", "--y", "y,income")
-    message = "t.csv: target 'income' is missing in 1 rows (first: row 4); remove these rows"
+    message = "t.csv: target 'income' is missing in 1 rows, the first row 3, counted from 0; remove them"
     assert (status, err) == (3, f"bahsic: error: {message}\n")
 
 

@@ -559,8 +559,10 @@ def test_a_wrong_target_brings_the_nearest(tmp_path):
 @pytest.mark.parametrize("cells", ["1,\n2,0\n", "1,x\n2,\n3,NA\n"])
 def test_a_missing_target_is_refused(tmp_path, cells):
     needs("pandas")
-    row = 1 if cells.startswith("1,\n") else 2
-    refused(text_file(tmp_path / "t.csv", "a,y\n" + cells), f"(first: row {row}); remove these rows", target="y")
+    row = 0 if cells.startswith("1,\n") else 1
+    refused(
+        text_file(tmp_path / "t.csv", "a,y\n" + cells), f"the first row {row}, counted from 0; remove them", target="y"
+    )
 
 
 GARBAGE = np.random.default_rng(0).bytes(3000)

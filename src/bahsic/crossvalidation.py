@@ -26,8 +26,8 @@ from bahsic.column_choice import column_mask, group_of_columns
 from bahsic.folds import Fold, FoldRanker, Indices, Samples, Split, chosen_size, cv_results, ranks
 from bahsic.kernels import Precomputed
 from bahsic.notebook import NotebookMixin
-from bahsic.selection import decoded
-from bahsic.selectors import BAHSIC, unchanged_on_error
+from bahsic.selection import decoded, unchanged_on_error
+from bahsic.selectors import BAHSIC
 from bahsic.tables import as_array, as_numbers, is_frame
 
 

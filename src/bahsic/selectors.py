@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bahsic.engine import Scorer
 from bahsic.problem import FeatureUnits
 from bahsic.search import Step, backward, forward, round_size
-from bahsic.selection import Round, Selector, unchanged_on_error
+from bahsic.selection import Round, Selector
 
 Indices = NDArray[np.intp]
 
@@ -256,6 +256,3 @@ class FOHSIC(Selector):
 
     def _subsets(self) -> list[Indices]:
         return [self.selection_order_[: step.n_features] for step in self.path_]
-
-
-__all__ = ["BAHSIC", "FOHSIC", "unchanged_on_error"]

@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 
 from bahsic.column_choice import Names, as_objects, column_mask
 from bahsic.engine.sources import Source
-from bahsic.kernels.rows import Array, FloatArray, check_at_hand
+from bahsic.kernels.rows import Array, FloatArray, check_at_hand, is_missing
 
 # Types of pandas, polars and pyarrow whose columns are categories whatever their entries are.
 _CATEGORICAL_TYPE = re.compile(r"categor|dictionary|bool", re.IGNORECASE)
@@ -254,14 +254,7 @@ def _as_float(numbers: Any) -> Any:
 
 
 def _missing(array: Array) -> Any:
-    return np.fromiter(map(_is_missing, array), bool, len(array)) if array.dtype.kind == "O" else np.isnan(array)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ == "NAType":
-        return True
-    differs = value != value  # noqa: PLR0124 - as NaN of every type, and NaT
-    return isinstance(differs, bool | np.bool_) and bool(differs)
+    return np.fromiter(map(is_missing, array), bool, len(array)) if array.dtype.kind == "O" else np.isnan(array)
 
 
 def _check_entries(values: Any, missing: str, names: Names, argument: str) -> None:

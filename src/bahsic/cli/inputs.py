@@ -26,6 +26,7 @@ _OPTIONS = {
     "feature_groups": "--groups",
     "target_kernel": "--target-kernel",
     "block_size": "--block-size",
+    "at least 4 for statistic='unbiased', at least 2 for statistic='biased'": "at least 4",
     "say that the delimiter is": "give --delimiter",
 }
 

@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from bahsic.kernels.rows import is_missing
+
 # A file that expands to more than both of these is taken for an attack or an accident.
 LARGEST_EXPANSION = 100  # times its own size
 HARMLESS_SIZE = 2 * 10**9  # bytes
@@ -196,20 +198,16 @@ def labels(path: Path, values: Any, name: str, n_samples: int) -> Any:
     if y.size != n_samples:
         raise DataError(f"{path}: target {shown(name)} has shape {y.shape}; accepted: one value a row ({n_samples})")
     y = y.reshape(n_samples)
-    missing = np.isnan(y) if y.dtype.kind == "f" else np.array([_is_missing(v) for v in y.tolist()], dtype=bool)
+    missing = np.isnan(y) if y.dtype.kind == "f" else np.array([is_missing(v) for v in y.tolist()], dtype=bool)
     if missing.any():
-        row, times = int(np.argmax(missing)) + 1, int(missing.sum())
+        row, times = int(np.argmax(missing)), int(missing.sum())
         raise DataError(
-            f"{path}: target {shown(name)} is missing in {times} rows (first: row {row}); remove these rows"
+            f"{path}: target {shown(name)} is missing in {times} rows, the first row {row}, counted from 0; remove them"
         )
     if y.dtype.kind in "mM" or any(isinstance(value, date | timedelta) for value in y[:1]):
         raise DataError(f"{path}: target {shown(name)} has times ({y[0]}, ...); make numbers or classes of them")
     whole = y.dtype.kind == "f" and bool(np.all((np.abs(y) < 2**53) & (y == np.round(y))))
     return y.astype(np.int64) if whole else y
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value  # noqa: PLR0124 - NaN
 
 
 def library_version(module: ModuleType) -> int:

@@ -232,7 +232,7 @@ def _as_float(rows: Array, argument: str, names: Any) -> FloatArray:
                 f"{argument} has strings, the first ({value!r}) in row {row}, column {column!r}; accepted: real "
                 "numbers, such as a column of zeros and ones for each category"
             )
-        rows = np.where(_entries(rows, _is_missing), np.nan, rows)
+        rows = np.where(_entries(rows, is_missing), np.nan, rows)
     try:
         return rows.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -254,7 +254,7 @@ def _checked_objects(array: Array, argument: str, names: Any) -> Array:
     if array.ndim not in (1, 2) or array.size == 0:
         raise ValueError(f"{argument} has shape {array.shape}; accepted: one or two dimensions, at least one sample")
     labels = array.reshape(len(array), -1)
-    missing = _entries(labels, _is_missing)
+    missing = _entries(labels, is_missing)
     if missing.any():
         row, column, _ = _first(missing, labels, names)
         where = f"at position {row}" if array.ndim == 1 else f"in row {row}, column {column!r}"
@@ -275,6 +275,15 @@ def _first(found: npt.NDArray[np.bool_], rows: Array, names: Any) -> tuple[int, 
     return row, column if names is None else list(names)[column], rows[row, column]
 
 
-def _is_missing(value: Any) -> bool:
-    nan = isinstance(value, float) and math.isnan(value)
-    return nan or value is None or type(value).__name__ in ("NAType", "NaTType")
+def is_missing(value: Any) -> bool:
+    """Whether a single value stands for none: None, NaN of any type, or the NA or NaT of pandas.
+
+    Examples
+    --------
+    >>> [is_missing(value) for value in (None, float("nan"), np.datetime64("NaT"), 0, "")]
+    [True, True, True, False, False]
+    """
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    differs = value != value  # noqa: PLR0124 - as NaN of every type, and NaT
+    return isinstance(differs, bool | np.bool_) and bool(differs)
