@@ -1,7 +1,7 @@
 """The paper's figure of artificial data: ranks of the two relevant features as samples become more."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from experiments.rows import Row
 
 N_FEATURES = 22
 SIZES = range(40, 401, 40)
+SIZES_OF_TABLE = (40, 80, 120, 200, 400)
 N_RUNS, N_RUNS_OF_PAPER = 100, 10
 
 PROBLEMS: dict[str, tuple[Callable[..., Any], Task]] = {
@@ -24,17 +25,24 @@ PROBLEMS: dict[str, tuple[Callable[..., Any], Task]] = {
 }
 #: In the paper's figure; RELIEF only for two classes there.
 SHOWN = ("bahsic", "fohsic", "pearson", "mutual_information", "relief", *names("numbers"))
+#: In use today, tried at fewer sizes with fewer draws; sequential selection gives a set without order.
+TODAY = tuple(name for name in names("today") if name != "sequential")
 
 
 def grid(quick: bool, results: Path) -> list[Cell]:
     """Problems, sizes, draws and methods; the draws of the paper's figure first."""
-    sizes, n_runs = ((40, 80), 1) if quick else (SIZES, N_RUNS)
+    if quick:
+        return _cells(1, (40, 80), SHOWN)
+    return _cells(N_RUNS, SIZES, SHOWN) + _cells(N_RUNS_OF_PAPER, SIZES_OF_TABLE, TODAY)
+
+
+def _cells(n_runs: int, sizes: Iterable[int], methods: tuple[str, ...]) -> list[Cell]:
     return [
         {"problem": problem, "m": m, "run": run, "method": method}
         for run in range(n_runs)
         for m in sizes
         for problem, (_, task) in PROBLEMS.items()
-        for method in SHOWN
+        for method in methods
         if task in METHODS[method].tasks
     ]
 
@@ -51,18 +59,20 @@ def rows(cell: Cell, folder: Path | None) -> list[Row]:
     start = time.process_time()
     order = select(X, y, Problem(task, N_FEATURES, seed=cell["run"]))
     seconds = time.process_time() - start
-    return [{"rank_median": float(np.median(ranks(order)[support])), "seconds": f"{seconds:.4f}"}]
+    return [{"rank_median": float(np.median(ranks(order, N_FEATURES)[support])), "seconds": f"{seconds:.4f}"}]
 
 
-def ranks(order: Any) -> Any:
-    """Rank of each feature, 1 for the first in the order.
+def ranks(order: Any, n_features: int) -> Any:
+    """Rank of each feature, 1 for the first in the order; those that are not in it share the mean of what is left.
 
     Examples
     --------
-    >>> ranks([2, 0, 1])
-    array([2, 3, 1])
+    >>> ranks([2, 0, 1], 3)
+    array([2., 3., 1.])
+    >>> ranks([2], 3)
+    array([2.5, 2.5, 1. ])
     """
-    found = np.empty(len(order), dtype=int)
+    found = np.full(n_features, (len(order) + 1 + n_features) / 2)
     found[np.asarray(order)] = np.arange(1, len(order) + 1)
     return found
 

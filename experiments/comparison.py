@@ -1,7 +1,7 @@
 """Means over folds, what is significantly worse than the best, distances to the best, and distances to the paper."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -99,6 +99,33 @@ def l2_distance(found: Summaries, method: str, datasets: Iterable[str], methods:
         for dataset in datasets
     ]
     return math.sqrt(sum(gap**2 for gap in gaps))
+
+
+def chance_distances(
+    rows: Iterable[Row], methods: Sequence[str], datasets: Sequence[str], n_draws: int = 1000
+) -> dict[str, float]:
+    """The l2 distances to be expected if all methods were equally good, so from the noise of the folds alone.
+
+    The errors of each method are moved to the same mean on each data set, and folds are drawn again with replacement,
+    the same ones for all methods, which were tried on the same folds.
+
+    Examples
+    --------
+    >>> rows = [{"dataset": "d", "method": m, "fold": f, "error": e} for m, f, e in ("a01", "a11", "b05", "b15")]
+    >>> chance_distances(rows, ["a", "b"], ["d"])
+    {'a': 0.0, 'b': 0.0}
+    """
+    by_fold = {(row["dataset"], row["method"], int(row["fold"])): row["error"] for row in rows}
+    n_folds = 1 + max(fold for _, _, fold in by_fold)
+    errors = np.array([[[by_fold[d, m, f] for f in range(n_folds)] for m in methods] for d in datasets], dtype=float)
+    centred = (errors - errors.mean(axis=2, keepdims=True)) * math.sqrt(n_folds / (n_folds - 1))
+    random = np.random.default_rng(0)
+    found = np.zeros(len(methods))
+    for _ in range(n_draws):
+        draw = random.integers(n_folds, size=(len(datasets), 1, n_folds))
+        means = np.take_along_axis(centred, draw, axis=2).mean(axis=2)
+        found += np.linalg.norm(means - means.min(axis=1, keepdims=True), axis=0)
+    return dict(zip(methods, (found / n_draws).tolist(), strict=True))
 
 
 def standard_difference(ours: Summary, theirs: Summary) -> float:

@@ -4,6 +4,7 @@ from experiments.comparison import summaries
 from experiments.genes import FOLDS, NESTED, NUMBERS
 from experiments.markdown import markdown
 from experiments.methods import METHODS
+from experiments.real import STOPPED
 from experiments.rows import Row
 
 
@@ -21,3 +22,18 @@ def table(rows: list[Row]) -> str:
                 texts = [f"{c.mean:.1f} ± {c.standard_error:.1f}" if c.finished else "not finished" for c in cells if c]
                 lines.append([dataset, about.title, *texts])
     return markdown(["", "method", *(f"{n} genes" for n in NUMBERS), "number chosen inside"], lines)
+
+
+def fewer(rows: list[Row]) -> str:
+    """Where a method gave fewer genes than it was asked for, and how many."""
+    counts: dict[tuple[str, str, str], list[int]] = {}
+    for row in rows:
+        if row["n_features"] != NESTED and row["features"] != STOPPED:
+            key = METHODS[row["method"]].title, row["n_features"], row["dataset"]
+            counts.setdefault(key, []).append(len(row["features"].split()))
+    found = [
+        f"{method} gave {min(n)} to {max(n)} instead of {number} on {dataset}"
+        for (method, number, dataset), n in counts.items()
+        if min(n) < int(number)
+    ]
+    return f"{'; '.join(found)}." if found else ""

@@ -19,7 +19,7 @@ from experiments.rows import Row
 
 MEAN_LOSS = "C=100/m"
 
-#: C (None: 100/m), and the factor on 1 / (2 median^2) in the kernel (None: the one that makes it 1 / (2 d)).
+#: C (None: 100/m), and the factor on 1 / (2 median^2) in the kernel (None: 1 / (2 d) instead, d being all features).
 MACHINES: dict[str, tuple[float | None, float | None]] = {
     "gamma x 4": (C_OF_PAPER, 4.0),
     "gamma / 4": (C_OF_PAPER, 1 / 4),

@@ -35,12 +35,15 @@ class Method:
         One of the paper's eight, in use today, an option of ours, a reference, or classes taken as numbers.
     tasks : tuple
         What it can do.
+    by_number : bool
+        Whether its choice of few features is not the beginning of its choice of many.
     """
 
     select: Select
     title: str
     kind: str
     tasks: tuple[Task, ...] = _ALL
+    by_number: bool = False
 
 
 def bahsic(X: Array, y: NDArray[Any], problem: Problem, **options: Any) -> Order:
@@ -73,6 +76,13 @@ def _with(**options: Any) -> Select:
     return select
 
 
+def unscaled_indicators(X: Array, y: NDArray[Any], problem: Problem) -> Order:
+    """BAHSIC with columns of two values as 0 and 1; standardised, a rare one would be large in few samples."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    indicators = ((low == X) | (high == X)).all(axis=0)
+    return bahsic(np.where(indicators, (X - low) / (high - low), X), y, problem, standardize=False)
+
+
 def everything(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     """All features."""
     return np.arange(X.shape[1])
@@ -85,9 +95,9 @@ METHODS: Mapping[str, Method] = {
     "mutual_information": Method(mutual_information, "MI", "paper"),
     "rfe": Method(svm_rfe, "RFE", "paper", _CLASSES),
     "relief": Method(relief, "RELIEF", "paper"),
-    "l0": Method(l0_svm, "L0", "paper", _CLASSES),
+    "l0": Method(l0_svm, "L0", "paper", _CLASSES, by_number=True),
     "r2w2": Method(r2w2, "R2W2", "paper", ("binary",)),
-    "hsic_lasso": Method(hsic_lasso, "HSIC Lasso", "today"),
+    "hsic_lasso": Method(hsic_lasso, "HSIC Lasso", "today", by_number=True),
     "mrmr": Method(mrmr, "mRMR", "today"),
     "forest": Method(forest, "forest", "today"),
     "l1": Method(l1, "L1", "today"),
@@ -96,6 +106,7 @@ METHODS: Mapping[str, Method] = {
     "bahsic_median": Method(_with(rule="median"), "median", "option"),
     "bahsic_optimise": Method(_with(rule="optimise"), "optimise", "option"),
     "bahsic_step1": Method(_with(step=1), "step 1", "option"),
+    "bahsic_indicators": Method(unscaled_indicators, "indicators", "option"),
     "bahsic_auto": Method(_with(n_features_to_select="auto"), "auto", "reference"),
     "all": Method(everything, "all features", "reference"),
     "pearson_of_numbers": Method(pearson_of_numbers, "PC of class numbers", "numbers", ("multiclass",)),

@@ -9,6 +9,7 @@ from experiments.baselines.relief import relieff, rrelieff
 from experiments.baselines.single import correlations, mutual_information, pearson
 from experiments.methods import METHODS, names
 
+from bahsic import BAHSIC
 from bahsic.datasets import make_xor
 
 LIBRARIES = {"hsic_lasso": "pyHSICLasso", "mrmr": "mrmr", "boruta": "boruta"}
@@ -184,3 +185,27 @@ def test_hsic_lasso_goes_on_where_its_matrix_is_singular(linear):
     order = METHODS["hsic_lasso"].select(np.column_stack([X, X]), y, Problem("binary", 6))
     assert {3, 7, 10} <= {int(feature) % 12 for feature in order}
     assert set(dir(np.linalg)) == names_of_numpy
+
+
+def test_columns_of_two_values_are_left_as_they_were():
+    random = np.random.default_rng(0)
+    indicators, numbers = random.random((120, 6)) < [0.5, 0.5, 0.02, 0.03, 0.02, 0.03], random.standard_normal((120, 2))
+    y = indicators[:, 0] ^ (random.random(120) < 0.1)
+    numbers = standardised(numbers)
+    raw = np.column_stack([indicators, numbers])
+    expected = BAHSIC(n_features_to_select=1, standardize=False).fit(raw, y).elimination_order_[::-1]
+    scaled = np.column_stack([standardised(indicators.astype(float)), numbers])
+    found = METHODS["bahsic_indicators"].select(scaled, y, Problem("binary", 1))
+    assert found.tolist() == expected.tolist()
+    assert found.tolist() != METHODS["bahsic"].select(scaled, y, Problem("binary", 1)).tolist()
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
+def test_mrmr_is_that_of_the_library(task, linear):
+    library = pytest.importorskip("mrmr")
+    pandas = pytest.importorskip("pandas")
+    X, score, _ = linear
+    y = score if task == "regression" else np.digitize(score, [0.0] if task == "binary" else [-1.0, 1.0])
+    select = library.mrmr_regression if task == "regression" else library.mrmr_classif
+    expected = select(pandas.DataFrame(X), pandas.Series(y), 12, n_jobs=1, show_progress=False)
+    assert METHODS["mrmr"].select(X, y, Problem(task, 12)).tolist() == expected

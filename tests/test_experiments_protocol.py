@@ -9,6 +9,7 @@ from experiments.artificial import ranks
 from experiments.artificial import rows as artificial_rows
 from experiments.comparison import (
     Summary,
+    chance_distances,
     l2_distance,
     not_worse,
     p_worse,
@@ -20,6 +21,7 @@ from experiments.comparison import (
 from experiments.data import Data, checksum, data_folder, load
 from experiments.evaluation import Fold, error, fold, median_distance, splits
 from experiments.frame import RESULTS
+from experiments.genes_table import fewer
 from experiments.methods import METHODS, Method
 from experiments.page import page
 from experiments.paper_table import expected, real_entries
@@ -183,11 +185,22 @@ def test_inner_cross_validation_finds_the_number(monkeypatch):
     assert genes.best_number(Data(X, y, "binary"), order, seed=0) == 10
 
 
+def test_genes_of_a_method_that_must_know_the_number():
+    random = np.random.default_rng(0)
+    part = Fold(*[random.standard_normal((4, 60))] * 4, np.arange(60))
+    data = Data(part.X, part.y, "binary")
+    select = lambda X, y, problem: np.arange(problem.number, 60)  # noqa: E731
+    one_order = genes._choices(part, Method(select, "", "today"), data, seed=0)
+    each = genes._choices(part, Method(select, "", "today", by_number=True), data, seed=0)
+    assert {n: chosen[0] for n, chosen in one_order.items()} == {5: 50, 10: 50, 50: 50}
+    assert {n: chosen[0] for n, chosen in each.items()} == {5: 5, 10: 10, 50: 50}
+
+
 # --- the cells of the grids ---
 
 
 def test_rank_of_an_order():
-    assert ranks([3, 1, 0, 2]).tolist() == [3, 2, 4, 1]
+    assert ranks([3, 1, 0, 2], 4).tolist() == [3, 2, 4, 1]
     cell = {"problem": "xor", "m": 80, "run": 0, "method": "bahsic"}
     assert artificial_rows(cell, None)[0]["rank_median"] == 1.5
 
@@ -296,6 +309,26 @@ def test_distances_over_complete_sets():
     assert complete(found, ["a", "b"], ["d", "e", "f"]) == ["d", "e"]
     assert distances(found, ["a", "b"], ["d", "e", "f"]) == {"a": 4.0, "b": 3.0}
     assert distances(found, ["a", "b"], ["f"]) == {}
+
+
+def test_distances_by_chance():
+    # A method without noise and one whose mean over ten folds has the standard error s: E max(0, s Z) = s / sqrt(2 pi).
+    noise = np.random.default_rng(0).standard_normal(10)
+    errors = {"still": np.full(10, 40.0), "noisy": 10 + 3 * noise / noise.std(ddof=1)}
+    rows = [
+        {"dataset": "d", "method": m, "fold": str(f), "error": repr(float(e))}
+        for m, values in errors.items()
+        for f, e in enumerate(values)
+    ]
+    found = chance_distances(rows, ["still", "noisy"], ["d"], n_draws=20000)
+    expected = 3 / np.sqrt(10) / np.sqrt(2 * np.pi)
+    assert found == pytest.approx({"still": expected, "noisy": expected}, rel=0.05)
+
+
+def test_genes_that_were_not_found():
+    rows = [{"dataset": "colon", "method": "l1", "n_features": "5", "features": f} for f in ("1 2", "1 2 3")]
+    assert fewer(rows) == "L1 gave 2 to 3 instead of 5 on colon."
+    assert fewer([row | {"features": "1 2 3 4 5"} for row in rows]) == ""
 
 
 def test_difference_in_standard_errors():

@@ -54,14 +54,29 @@ def hsic_lasso(X: Array, y: NDArray[Any], problem: Problem) -> Order:
 
 
 def mrmr(X: Array, y: NDArray[Any], problem: Problem) -> Order:
-    """Minimum redundancy, maximum relevance (Peng et al., 2005) of mrmr-selection: F over mean correlation."""
+    """Minimum redundancy, maximum relevance (Peng et al., 2005) of mrmr-selection: F over mean correlation.
+
+    Both are what the library computes by default, which calls scikit-learn and pandas for each column; here it is
+    given them for all columns at once.
+    """
     with _library():
         import pandas as pd
         from mrmr import mrmr_classif, mrmr_regression
+        from sklearn.feature_selection import f_classif, f_regression
 
-        select = mrmr_regression if problem.task == "regression" else mrmr_classif
+        select, score = (mrmr_regression, f_regression) if problem.task == "regression" else (mrmr_classif, f_classif)
+        unit = X - X.mean(axis=0)
+        unit /= np.linalg.norm(unit, axis=0)
+
+        def relevance(X: Any, y: Any) -> Any:
+            return pd.Series(score(X.to_numpy(), y)[0])
+
+        def redundancy(target_column: int, features: list[int], X: Any) -> Any:
+            return pd.Series(unit[:, target_column] @ unit[:, features], index=features)
+
         number = min(problem.number, X.shape[1])
-        return np.array(select(pd.DataFrame(X), pd.Series(y), number, n_jobs=1, show_progress=False), dtype=np.intp)
+        chosen = select(pd.DataFrame(X), pd.Series(y), number, relevance, redundancy, n_jobs=1, show_progress=False)
+    return np.array(chosen, dtype=np.intp)
 
 
 def _forest(problem: Problem, **options: Any) -> Any:
