@@ -55,7 +55,7 @@ BINARY = tuple(name for name in SIZES if name not in MULTICLASS + REGRESSION)
 
 # What takes long and is not in the paper waits for the rest, and is tried on the paper's sets only.
 SLOW = ("sequential", "boruta", "bahsic_step1", "bahsic_optimise")
-_PATIENCE = {"r2w2": 3} | dict.fromkeys(SLOW, 500)
+_PATIENCE = {"r2w2": 3} | dict.fromkeys(SLOW, 500) | {"sequential": 1000}
 
 
 def task_of(dataset: str) -> str:
