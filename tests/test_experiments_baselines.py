@@ -10,7 +10,7 @@ from experiments.baselines.single import correlations, mutual_information, pears
 from experiments.methods import METHODS, names
 
 from bahsic import BAHSIC
-from bahsic.datasets import make_xor
+from bahsic.datasets import make_nonlinear_regression, make_xor
 
 LIBRARIES = {"hsic_lasso": "pyHSICLasso", "mrmr": "mrmr", "boruta": "boruta"}
 
@@ -209,3 +209,10 @@ def test_mrmr_is_that_of_the_library(task, linear):
     select = library.mrmr_regression if task == "regression" else library.mrmr_classif
     expected = select(pandas.DataFrame(X), pandas.Series(y), 12, n_jobs=1, show_progress=False)
     assert METHODS["mrmr"].select(X, y, Problem(task, 12)).tolist() == expected
+
+
+def test_hsic_lasso_may_be_asked_for_all_features():
+    pytest.importorskip("pyHSICLasso")
+    X, y, support = make_nonlinear_regression(400, 22, random_state=0)
+    order = METHODS["hsic_lasso"].select(standardised(X), y, Problem("regression", 22))
+    assert set(np.flatnonzero(support)) <= set(order.tolist())

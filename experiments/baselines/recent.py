@@ -48,7 +48,7 @@ def hsic_lasso(X: Array, y: NDArray[Any], problem: Problem) -> Order:
         lasso = HSICLasso()
         lasso.input(X, y)
         fit = lasso.regression if problem.task == "regression" else lasso.classification
-        fit(problem.number, n_jobs=1)
+        fit(min(problem.number, X.shape[1] - 1), n_jobs=1)  # asked for all, it may look for one more and fail
         np.random.set_state(state)  # noqa: NPY002
     return np.array(lasso.get_index(), dtype=np.intp)
 
