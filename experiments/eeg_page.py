@@ -5,6 +5,7 @@ from pathlib import Path
 from experiments import eeg_table
 from experiments.eeg import EXPERIMENT, N_REPEATS, SUBJECTS
 from experiments.eeg_methods import CONTROLS, METHODS
+from experiments.markdown import unbroken
 
 _TEMPLATE = Path(__file__).with_name("page_eeg.md")
 
@@ -25,4 +26,4 @@ def page(results: Path) -> str:
         "rhythms": eeg_table.rhythms(rows),
         "seconds": eeg_table.seconds(rows),
     }
-    return _TEMPLATE.read_text(encoding="utf-8").format_map(parts)
+    return unbroken(_TEMPLATE.read_text(encoding="utf-8").format_map(parts))

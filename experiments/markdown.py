@@ -19,3 +19,14 @@ def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
 
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def unbroken(text: str) -> str:
+    r"""The text with errors kept beside their means where lines are broken.
+
+    Examples
+    --------
+    >>> unbroken("1.7 ± 0.2")
+    '1.7\xa0±\xa00.2'
+    """
+    return text.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")

@@ -19,7 +19,7 @@ from experiments.frame import NAMES, experiment_named
 from experiments.genes_table import fewer as fewer_genes
 from experiments.genes_table import table as genes_table
 from experiments.machines import MACHINES, MEAN_LOSS, judged_by
-from experiments.markdown import markdown
+from experiments.markdown import markdown, unbroken
 from experiments.methods import METHODS, names
 from experiments.paper_table import expected
 from experiments.real_table import all_methods, beside_the_paper, complete, differences, distances, paper_table
@@ -57,7 +57,7 @@ def page(results: Path) -> str:
         "fewer_genes": fewer_genes(rows["genes"]),
         "limit": f"{real.TIME_LIMIT:.0f}",
     }
-    return _TEMPLATE.read_text(encoding="utf-8").format_map(parts)
+    return unbroken(_TEMPLATE.read_text(encoding="utf-8").format_map(parts))
 
 
 def _progress(rows: dict[str, list[Row]], results: Path) -> str:

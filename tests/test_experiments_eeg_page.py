@@ -8,6 +8,7 @@ from experiments.eeg_figure import bands_figure
 from experiments.eeg_methods import CONTROLS, METHODS, TITLES
 from experiments.eeg_page import page
 from experiments.frame import RESULTS
+from experiments.markdown import unbroken
 from experiments.paper_table import eeg_entries, expected
 
 
@@ -126,8 +127,8 @@ def test_page_is_made_from_the_rows(root, rows, tmp_path):
     eeg.EXPERIMENT.store(tmp_path).append(rows)
     text = page(tmp_path)
     assert "There are rows of 20 of 2100 cells" in text
-    assert eeg_table.errors(rows) in text
-    assert eeg_table.finding(rows) in text
+    assert unbroken(eeg_table.errors(rows)) in text
+    assert unbroken(eeg_table.finding(rows)) in text
 
 
 def test_command_writes_both_pages_and_checks_both(tmp_path, capsys):
