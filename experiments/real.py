@@ -64,7 +64,7 @@ def task_of(dataset: str) -> str:
 
 
 def grid(quick: bool, results: Path) -> list[Cell]:
-    """The data sets and methods that fit together, those of the paper and the cheap ones first."""
+    """The data sets and methods that fit together, the cheap ones first."""
     if quick:
         return _cells(["wine", "wdbc"], ["bahsic", "fohsic", "pearson", "relief", "rfe"], n_folds=2)
     methods, sizes = names("paper", "today", "option", "reference", "numbers"), SIZES | MORE

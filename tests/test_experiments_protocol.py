@@ -322,7 +322,7 @@ def test_distances_by_chance():
     ]
     found = chance_distances(rows, ["still", "noisy"], ["d"], n_draws=20000)
     expected = 3 / np.sqrt(10) / np.sqrt(2 * np.pi)
-    assert found == pytest.approx({"still": expected, "noisy": expected}, rel=0.05)
+    assert found == pytest.approx({"still": expected, "noisy": expected}, rel=0.03)
 
 
 def test_genes_that_were_not_found():
