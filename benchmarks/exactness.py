@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from table import Row, row
 
 from bahsic import BAHSIC, FOHSIC
+from bahsic.criteria.weights import Weights, label_weights
+from bahsic.data.columns import prepared_columns
 from bahsic.datasets import make_xor
 from bahsic.engine import scorer_for, threads
-from bahsic.engine.columns import prepared_columns
 from bahsic.kernels import Gaussian, label_kernel
-from bahsic.weights import Weights, label_weights
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 import brute_force

@@ -17,7 +17,7 @@ from timing import seconds
 from bahsic import BAHSIC, hsic_weights
 from bahsic.datasets import make_xor
 from bahsic.kernels import label_kernel
-from bahsic.path import PathStep
+from bahsic.selection.path import PathStep
 
 Array = NDArray[np.float64]
 

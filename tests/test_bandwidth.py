@@ -3,9 +3,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import oracle
-from bahsic.hsic import hsic
+from bahsic.criteria.hsic import hsic
+from bahsic.criteria.weights import label_weights
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, bandwidth, label_kernel
-from bahsic.weights import label_weights
 
 SCALED = [Gaussian, Laplacian, InverseDistance]
 RNG = np.random.default_rng(3)

@@ -11,13 +11,13 @@ from sklearn import config_context
 import brute_force
 import oracle
 from bahsic import BAHSIC, FOHSIC, hsic, hsic_blocks, hsic_unbiased
-from bahsic.blocks import block_weights, random_blocks
+from bahsic.criteria.blocks import block_weights, random_blocks
+from bahsic.criteria.hsic import estimate_and_variance
+from bahsic.criteria.weights import Matrix, label_weights
+from bahsic.data.columns import Columns
 from bahsic.engine import threads, tile_plan
-from bahsic.engine.columns import Columns
 from bahsic.engine.gram import KernelBlocks, tiled_variance
-from bahsic.hsic import estimate_and_variance
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
-from bahsic.weights import Matrix, label_weights
 from selecting import SELECTORS, drawn, order, same_fit
 
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from bahsic.engine.centred import (
+from bahsic.criteria.hsic import hsic_unbiased
+from bahsic.criteria.weights import Matrix
+from bahsic.inference.centred import (
     CentredMatrices,
     diagonal_products,
     factored,
@@ -20,10 +22,8 @@ from bahsic.engine.centred import (
     unbiased,
     uncertainty,
 )
-from bahsic.engine.factors import gaussian_factors, pivoted_factors
-from bahsic.hsic import hsic_unbiased
+from bahsic.inference.factors import gaussian_factors, pivoted_factors
 from bahsic.kernels import Gaussian
-from bahsic.weights import Matrix
 
 
 def gaussian_matrix(m, d=1, seed=0, gamma=0.5):

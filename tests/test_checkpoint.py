@@ -12,9 +12,9 @@ import pytest
 from sklearn import config_context
 
 from bahsic import BAHSIC, FOHSIC
-from bahsic.checkpoint import Checkpoint
 from bahsic.kernels import Gaussian
-from bahsic.search import backward
+from bahsic.selection.checkpoint import Checkpoint
+from bahsic.selection.search import backward
 from selecting import SELECTORS, drawn, same_fit
 
 NAME = "bahsic-checkpoint.json"

@@ -125,7 +125,7 @@ def test_in_a_grid_search(client):
 def test_blas_has_one_thread_in_the_tasks():
     code = (
         "import cloudpickle, numpy, scipy.linalg; from threadpoolctl import threadpool_info; "
-        "from bahsic.engine.cluster import _results; "
+        "from bahsic.engine.dask_executor import _results; "
         "look = lambda item: [i['num_threads'] for i in threadpool_info() if i['user_api'] == 'blas']; "
         "print(set(look(0)), set(_results(('token', cloudpickle.dumps(look)), {}, [0], -1)[0]))"
     )

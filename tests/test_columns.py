@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from bahsic.engine.columns import Columns, prepared_columns
-from bahsic.engine.levels import MAX_LEVELS
-from bahsic.engine.levels import copies as copies_of
-from bahsic.engine.levels import few_levels as levels_of
+from bahsic.data.columns import Columns, prepared_columns
+from bahsic.data.levels import MAX_LEVELS
+from bahsic.data.levels import copies as copies_of
+from bahsic.data.levels import few_levels as levels_of
 from bahsic.kernels import Gaussian, Linear
 
 

@@ -17,10 +17,10 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bahsic import BAHSIC
-from bahsic.crossvalidation import BAHSICCV
 from bahsic.datasets import make_xor
-from bahsic.folds import chosen_size
 from bahsic.kernels import Gaussian
+from bahsic.selection.crossvalidation import BAHSICCV
+from bahsic.selection.folds import chosen_size
 from selecting import drawn
 
 

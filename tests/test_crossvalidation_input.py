@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from bahsic import BAHSIC, folds
-from bahsic.crossvalidation import BAHSICCV
 from bahsic.kernels import Precomputed
+from bahsic.selection.crossvalidation import BAHSICCV
 from selecting import drawn
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from bahsic.cli import main
-from bahsic.demo import demonstration
+from bahsic.cli.demo import demonstration
 
 
 @pytest.fixture(scope="module")

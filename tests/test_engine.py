@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from bahsic.criteria.hsic import hsic_biased, hsic_unbiased
+from bahsic.criteria.weights import label_weights
 from bahsic.engine import scorer_for, threads, tile_plan
 from bahsic.engine.diagonal import diagonal
-from bahsic.hsic import hsic_biased, hsic_unbiased
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
-from bahsic.weights import label_weights
 
 EXACT = np.longdouble  # has 64 bits of mantissa on x86; where it is float64, the errors below say so
 EPS = np.finfo(EXACT).eps

@@ -5,10 +5,15 @@ import math
 import numpy as np
 import pytest
 
+from bahsic.criteria.weights import label_weights
+from bahsic.data.columns import mixed_columns
+from bahsic.data.levels import MAX_CATEGORIES, few_levels
 from bahsic.engine import gaussian, gaussian_groups, groups, scorer_for, threads
-from bahsic.engine.columns import mixed_columns
-from bahsic.engine.families import Discrete, Incomplete
-from bahsic.engine.groups import (
+from bahsic.engine.gaussian.bounds import Matrices
+from bahsic.engine.gaussian.families import Discrete, Incomplete
+from bahsic.engine.gaussian.moments import LowRank
+from bahsic.engine.gaussian.series import Grouped, group_norms, series_tails
+from bahsic.engine.units import (
     MAX_TERMS,
     QUICK_ERROR,
     QUICK_LARGEST,
@@ -18,12 +23,7 @@ from bahsic.engine.groups import (
     expm1_coefficients,
     short_dots,
 )
-from bahsic.engine.known import Matrices
-from bahsic.engine.levels import MAX_CATEGORIES, few_levels
-from bahsic.engine.moments import LowRank
-from bahsic.engine.series import Grouped, group_norms, series_tails
 from bahsic.kernels import Gaussian, label_kernel
-from bahsic.weights import label_weights
 from mixed_oracle import weights_of_labels
 
 DIRECTIONS = pytest.mark.parametrize("leaving", [True, False], ids=["leaving", "entering"])

@@ -17,9 +17,9 @@ from scipy import io as scipy_io
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
+from bahsic.data.tables import as_table
 from bahsic.files import Data, DataError, check_writing, delimited, read_data, write_table
 from bahsic.files import data as checks
-from bahsic.tables import as_table
 
 NUMBERS = np.random.default_rng(0).standard_normal((12, 3))
 NUMBERS.setflags(write=False)

@@ -8,9 +8,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 import oracle
-from bahsic.hsic import hsic, hsic_biased, hsic_bound, hsic_unbiased, hsic_variance, hsic_weights
+from bahsic.criteria.hsic import hsic, hsic_biased, hsic_bound, hsic_unbiased, hsic_variance, hsic_weights
+from bahsic.criteria.weights import label_weights
 from bahsic.kernels import Delta, Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
-from bahsic.weights import label_weights
 
 ESTIMATES = {"unbiased": hsic_unbiased, "biased": hsic_biased}
 BY_DEFINITION = {"unbiased": oracle.unbiased, "biased": oracle.biased}

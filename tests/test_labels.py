@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import oracle
 from bahsic import BAHSIC, FOHSIC, hsic
 from bahsic.kernels import Delta, Gaussian, Laplacian, Linear, Spectrum, WeisfeilerLehman, label_kernel
-from bahsic.kernels.outputs import standardised
+from bahsic.kernels.labels.outputs import standardised
 
 
 def floats(matrix):

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import oracle
-from bahsic.hsic import hsic, hsic_biased, hsic_unbiased, hsic_weights
+from bahsic.criteria.hsic import hsic, hsic_biased, hsic_unbiased, hsic_weights
 from bahsic.kernels import Gaussian, Linear
 
 DISTANCES = [[[abs(a - b) for b in values] for a in values] for values in ([1, 2, 3, 4, 5, 6], [1, 7, 5, 5, 6, 2])]

@@ -5,11 +5,11 @@ import pickle
 import numpy as np
 import pytest
 
+from bahsic.criteria.weights import label_weights
 from bahsic.engine import Columns, tile_plan
 from bahsic.engine.pairs import Pairs
-from bahsic.engine.tile import AbsoluteDistances, InnerProducts, SquaredDistances
+from bahsic.engine.tiles import AbsoluteDistances, InnerProducts, SquaredDistances
 from bahsic.kernels import label_kernel
-from bahsic.weights import label_weights
 
 SUBSETS = [[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 5, 7], [0, 1, 3, 5], [0, 1, 3], [0, 1, 3, 6], [0]]
 KINDS = pytest.mark.parametrize("kind", [SquaredDistances, InnerProducts, AbsoluteDistances])

@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bahsic import BAHSIC, BAHSICCV, FOHSIC
 from bahsic.datasets import make_xor
-from bahsic.drawable import clustered, drawable_name, hsic_down_to, significant_features
-from bahsic.path import PathStep
 from bahsic.plotting import plot_bands, plot_path, plot_ranking, plot_redundancy, plot_scores, plot_stability
+from bahsic.report.drawable import clustered, drawable_name, hsic_down_to, significant_features
+from bahsic.selection.path import PathStep
 
 HOSTILE = [
     "$a$",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bahsic import BAHSIC, FOHSIC
-from bahsic.progress import reported
+from bahsic.selection.progress import reported
 
 SELECTORS = pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
 

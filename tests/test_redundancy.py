@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from bahsic.inference.redundancy import redundancy
 from bahsic.kernels import Delta, Gaussian, Laplacian, Linear
 from bahsic.related import cka
-from bahsic.similarity import redundancy
 
 
 def table(m=60, seed=0):
@@ -58,7 +58,7 @@ def test_a_function_as_kernel():
 
 @pytest.mark.parametrize("kernel", [Gaussian("median"), Laplacian("median")], ids=str)
 def test_chunks_make_no_difference(monkeypatch, kernel):
-    X, module = table(), import_module("bahsic.similarity")
+    X, module = table(), import_module("bahsic.inference.redundancy")
     whole = redundancy(X, kernel=kernel)
     monkeypatch.setattr(module, "_CHUNK_ENTRIES", 2 * len(X))
     monkeypatch.setattr(module, "_MATRIX_ENTRIES", 3 * len(X) ** 2)

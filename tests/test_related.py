@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import oracle
-from bahsic.hsic import hsic, hsic_unbiased
+from bahsic.criteria.hsic import hsic, hsic_unbiased
 from bahsic.kernels import Gaussian, Laplacian, label_kernel
 from bahsic.related import cka, kta, mean_difference, mmd, pearson_criterion
 

@@ -14,16 +14,16 @@ from sklearn.preprocessing import StandardScaler
 import mixed_oracle
 from bahsic import BAHSIC, FOHSIC, resampling
 from bahsic.datasets import make_xor
-from bahsic.independence import hsic_test
-from bahsic.kernels import Gaussian
-from bahsic.parts import Samples
-from bahsic.resampling import (
+from bahsic.inference.independence import hsic_test
+from bahsic.inference.parts import Samples
+from bahsic.inference.resampling import (
     SelectionTest,
     _combined_pvalues,
     _splits,
     selection_frequencies,
     selection_test,
 )
+from bahsic.kernels import Gaussian
 from selecting import drawn, standardised
 
 BOTH = pytest.mark.parametrize("function", [selection_frequencies, selection_test])

@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from bahsic.search import backward, forward, round_size
+from bahsic.selection.search import backward, forward, round_size
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bahsic import BAHSIC, FOHSIC, hsic_unbiased, hsic_variance, hsic_weights
 from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, label_kernel
-from bahsic.path import PathStep, within_one_standard_error
+from bahsic.selection.path import PathStep, within_one_standard_error
 from selecting import SELECTORS, drawn, order, same_fit, standardised
 
 # scikit-learn's contract; no failure is expected. Its check of array API input skips itself

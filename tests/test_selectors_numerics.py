@@ -10,7 +10,7 @@ from sklearn.base import clone
 from bahsic import BAHSIC, hsic, hsic_unbiased
 from bahsic.engine import tile_plan
 from bahsic.engine.scratch import Scratch
-from bahsic.engine.tile import exponential_sum
+from bahsic.engine.tiles import exponential_sum
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, label_kernel
 from selecting import SELECTORS, drawn, order, same_fit
 

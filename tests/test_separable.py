@@ -5,7 +5,7 @@ import pytest
 from numpy.polynomial import chebyshev
 from numpy.polynomial.polynomial import polyval
 
-from bahsic.engine.separable import (
+from bahsic.engine.gaussian.expansion import (
     MAX_DEGREE,
     MAX_EXPONENT,
     chebyshev_values,

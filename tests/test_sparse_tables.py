@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from bahsic import BAHSIC, FOHSIC
-from bahsic.engine.columns import mixed_columns
-from bahsic.engine.sparse_rows import SparseRows
+from bahsic.data.columns import mixed_columns
+from bahsic.data.sparse_rows import SparseRows
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
 
 SELECTORS = pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])

@@ -8,10 +8,10 @@ import pytest
 from sklearn import config_context
 
 from bahsic import BAHSIC
-from bahsic.engine.sources import Dask, Mapped, Zarr, source_of
-from bahsic.engine.stored_rows import StoredRows
+from bahsic.data.sources import Dask, Mapped, Zarr, source_of
+from bahsic.data.stored_rows import StoredRows
 from bahsic.kernels import Gaussian
-from bahsic.problem import checked_problem
+from bahsic.selection.problem import checked_problem
 from selecting import SELECTORS, drawn, same_fit
 
 

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bahsic import BAHSIC, hsic
 from bahsic.kernels import Gaussian, label_kernel
-from bahsic.kernels.survival import survival_vectors
+from bahsic.kernels.labels.survival import survival_vectors
 
 FIELDS = [("event", bool), ("time", float)]
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from bahsic.column_choice import column_mask, group_of_columns
-from bahsic.tables import as_table
+from bahsic.data.column_choice import column_mask, group_of_columns
+from bahsic.data.tables import as_table
 
 # One table in every container: a name, then what its entries are.
 COLUMNS = {

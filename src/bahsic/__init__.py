@@ -12,86 +12,31 @@ Examples
 array([0, 1])
 """
 
-import sys
+import ast
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from bahsic.crossvalidation import BAHSICCV
-    from bahsic.hsic import hsic, hsic_biased, hsic_blocks, hsic_bound, hsic_unbiased, hsic_variance, hsic_weights
-    from bahsic.independence import HypothesisTest, hsic_interval, hsic_scores, hsic_test
-    from bahsic.resampling import SelectionTest, selection_frequencies, selection_test
-    from bahsic.selectors import BAHSIC, FOHSIC
-    from bahsic.similarity import redundancy
+from pathlib import Path
+from typing import Any
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BAHSIC",
-    "BAHSICCV",
-    "FOHSIC",
-    "HypothesisTest",
-    "SelectionTest",
-    "__version__",
-    "hsic",
-    "hsic_biased",
-    "hsic_blocks",
-    "hsic_bound",
-    "hsic_interval",
-    "hsic_scores",
-    "hsic_test",
-    "hsic_unbiased",
-    "hsic_variance",
-    "hsic_weights",
-    "redundancy",
-    "selection_frequencies",
-    "selection_test",
-]
 
-_MODULES = {
-    "BAHSIC": "selectors",
-    "BAHSICCV": "crossvalidation",
-    "FOHSIC": "selectors",
-    "HypothesisTest": "independence",
-    "SelectionTest": "resampling",
-    "hsic_biased": "hsic",
-    "hsic_blocks": "hsic",
-    "hsic_bound": "hsic",
-    "hsic_interval": "independence",
-    "hsic_scores": "independence",
-    "hsic_test": "independence",
-    "hsic_unbiased": "hsic",
-    "hsic_variance": "hsic",
-    "hsic_weights": "hsic",
-    "redundancy": "similarity",
-    "selection_frequencies": "resampling",
-    "selection_test": "resampling",
-}
+def _public_names() -> dict[str, str]:
+    """Module of each public name, read from the stub `__init__.pyi`, the one list of them."""
+    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: str(node.module) for node in imports for alias in node.names}
+
+
+_MODULES = _public_names()
+__all__ = [*_MODULES, "__version__"]  # noqa: PLE0604 - the names stand in the stub
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for when it is: numpy and scikit-learn take longer than an answer to --help may."""
+    """Import a public name when it is first used: numpy and scikit-learn would slow down ``bahsic --help``."""
     if name in _MODULES:
-        return getattr(import_module(f"bahsic.{_MODULES[name]}"), name)
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class _Package(ModuleType):
-    """The package, where `hsic` is the function although a module is called so too."""
-
-    @property
-    def hsic(self) -> Any:
-        """The function; `from bahsic.hsic import ...` finds the module in sys.modules."""
-        return import_module("bahsic.hsic").hsic
-
-    @hsic.setter
-    def hsic(self, module: ModuleType) -> None:
-        """Leave it so when the import system would put the module in its place."""
-
-
-sys.modules[__name__].__class__ = _Package

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bahsic.hsic import hsic
+from bahsic.criteria.hsic import hsic
+from bahsic.criteria.weights import Statistic, label_weights
 from bahsic.kernels import Kernel, LabelKernel, kernel_from_name, label_kernel
 from bahsic.kernels.rows import (
     Array,
@@ -18,7 +19,6 @@ from bahsic.kernels.rows import (
     column_means,
     scaled_by_power_of_two,
 )
-from bahsic.weights import Statistic, label_weights
 
 
 def mmd(x: Any, y: Any, kernel: Any = "gaussian", statistic: Statistic = "unbiased") -> float:

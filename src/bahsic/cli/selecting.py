@@ -24,10 +24,10 @@ from bahsic.cli.messages import WRONG_USAGE, CommandError, say
 from bahsic.cli.progress_bar import with_progress
 from bahsic.cli.terminal import selection_text, style_of
 from bahsic.files import check_writing, write_table
+from bahsic.inference.resampling import selection_test
 from bahsic.report.page import SCHEMA
-from bahsic.resampling import selection_test
-from bahsic.results import as_json, input_record, selection_result
-from bahsic.selectors import BAHSIC, FOHSIC
+from bahsic.report.result import as_json, input_record, selection_result
+from bahsic.selection.selectors import BAHSIC, FOHSIC
 from bahsic.whole import check_place
 
 

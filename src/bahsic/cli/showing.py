@@ -32,7 +32,7 @@ _TARGET = "label"  # of the generators
 
 def demo(options: Namespace) -> None:
     """Print the demonstration, and write its report if asked for."""
-    from bahsic.demo import demonstration
+    from bahsic.cli.demo import demonstration
 
     if options.report is not None:
         _check_demo_report()

@@ -56,7 +56,7 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int = 20) -> st
     Parameters
     ----------
     result : mapping
-        See `bahsic.results`.
+        See `bahsic.report.result`.
     style : Style
     top : int, default=20
         How many features the table has; 0 means all.

@@ -22,13 +22,13 @@ from bahsic.cli.inputs import (
 from bahsic.cli.messages import WRONG_USAGE, CommandError
 from bahsic.cli.terminal import ranking_table, style_of
 from bahsic.cli.text import printable
-from bahsic.engine.columns import mixed_columns
+from bahsic.data.columns import mixed_columns
+from bahsic.data.tables import as_table
 from bahsic.engine.scorer import kernel_values
-from bahsic.independence import hsic_scores, hsic_test
+from bahsic.inference.independence import hsic_scores, hsic_test
+from bahsic.inference.redundancy import columns_of
 from bahsic.kernels import kernel_from_name, label_kernel
-from bahsic.results import as_json, input_record, ranked, result_heading
-from bahsic.similarity import columns_of
-from bahsic.tables import as_table
+from bahsic.report.result import as_json, input_record, ranked, result_heading
 
 _OWN_TARGETS = (".h5ad", ".fif", ".npz", ".mat")
 

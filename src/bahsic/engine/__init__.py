@@ -20,17 +20,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.engine.columns import Columns
-from bahsic.engine.direct import GenericScorer, LaplacianScorer
+from bahsic.criteria.weights import Weights
+from bahsic.data.columns import Columns
+from bahsic.engine.direct import GenericScorer
 from bahsic.engine.executor import Executor, threads
-from bahsic.engine.gaussian_scorer import GaussianScorer
-from bahsic.engine.groups import Units
+from bahsic.engine.gaussian.scorer import GaussianScorer
+from bahsic.engine.laplacian import LaplacianScorer
 from bahsic.engine.plan import Plan, tile_plan
-from bahsic.engine.products import MAX_DEGREE, PolynomialScorer
+from bahsic.engine.polynomial import MAX_DEGREE, PolynomialScorer
 from bahsic.engine.scorer import Ranked, Scorer
+from bahsic.engine.units import Units
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
 from bahsic.kernels.base import Kernel
-from bahsic.weights import Weights
 
 
 def scorer_for(

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.engine.columns import Columns
-from bahsic.weights import Gram, Weights
+from bahsic.criteria.weights import Gram, Weights
+from bahsic.data.columns import Columns
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

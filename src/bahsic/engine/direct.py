@@ -1,4 +1,4 @@
-"""Scores by the kernel values of every candidate subset: the Laplacian, and any kernel at all."""
+"""Scores by the whole kernel matrix of each candidate subset: any kernel at all, and slow."""
 
 from __future__ import annotations
 
@@ -8,128 +8,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.engine.diagonal import Diagonal
 from bahsic.engine.executor import Sums, map_sum
 from bahsic.engine.gram import KernelBlocks
-from bahsic.engine.groups import scores_by_pairs
 from bahsic.engine.intervals import Intervals, Stage
-from bahsic.engine.scorer import PairScorer, Scorer, gamma_of
-from bahsic.engine.tile import AbsoluteDistances, strips
+from bahsic.engine.scorer import Scorer
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
-
-# Largest gamma abs(x) for which exp(gamma x) is formed: its square stays within range, and so does
-# its product with an exp(-gamma D) that has not underflowed.
-_MAX_EXPONENT = 150.0
-
-
-class LaplacianScorer(PairScorer):
-    """Scores for k = exp(-gamma D) with D the L1 distance.
-
-    The factor exp(gamma abs(x - y)) of a feature has a kink, so no short expansion; but it is the
-    greater of exp(gamma x) exp(-gamma y) and exp(-gamma x) exp(gamma y), two outer products.
-    """
-
-    _contributions = AbsoluteDistances
-
-    @cached_property
-    def _diagonal(self) -> Diagonal:
-        return Diagonal(self.weights, self.columns)
-
-    def _score(self, columns: Indices, kernel: Kernel) -> float:
-        gamma, pairs = gamma_of(kernel), self._pairs
-        pairs.move(columns)
-        self._diagonal.move(columns)
-
-        def tile_score(index: int) -> Sums:
-            K = np.exp(-gamma * pairs.totals(index))
-            return (np.array(2 * np.vdot(K, pairs.weights(index))),)
-
-        (score,) = map_sum(self._executor, tile_score, range(len(self._pairs.plan.tiles)))
-        self._pairs.settle()
-        return float(score) + self._diagonal.score(gamma)
-
-    def _round(
-        self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
-    ) -> tuple[Sequence[Stage], float]:
-        score = 0.0 if own is None else self._score(columns, own)
-        self._pairs.move(columns)
-        self._diagonal.move(columns)
-        gamma, groups = gamma_of(kernel), self.units.each(candidates)
-        a = gamma if leaving else -gamma
-
-        def direct(positions: Indices) -> Intervals:
-            chosen = [groups[position] for position in positions]
-            found = self._changed_scores(gamma, chosen, leaving=leaving)
-            if not self._diagonal.varies:
-                return found
-            return Intervals(found.values + self._diagonal.changes(chosen, gamma, a), found.radii)
-
-        return [direct], score
-
-    def _changed_scores(self, gamma: float, groups: Sequence[Indices], *, leaving: bool) -> Intervals:
-        values, radii = np.zeros((2, len(groups)))
-        plain = np.array([len(group) == 1 and not self.columns.special[group[0]] for group in groups], dtype=bool)
-        if plain.any():
-            features = np.array([group[0] for group in groups], dtype=np.intp)[plain]
-            found = self._scores(gamma, features, leaving=leaving)
-            values[plain], radii[plain] = found.values, found.radii
-        if not plain.all():
-            others = [group for group, one in zip(groups, plain, strict=True) if not one]
-
-            def link(D: Array) -> Array:
-                D *= -gamma
-                return np.exp(D, out=D)
-
-            sign = -1.0 if leaving else 1.0
-            sums, sizes = scores_by_pairs(self._pairs, self._executor, others, sign, link)
-            values[~plain], radii[~plain] = 2 * sums, 2 * self._rounding(gamma) * sizes
-        return Intervals(values, radii)
-
-    def _rounding(self, gamma: float) -> float:
-        reach = gamma * float(self.columns.ranges[self._pairs.subset].sum())
-        return _EPS * (64 + 4 * reach)
-
-    def _scores(self, gamma: float, features: Indices, *, leaving: bool) -> Intervals:
-        safe = gamma * self.columns.ranges[features] <= _MAX_EXPONENT
-        columns, pairs = self.columns.rows(features), self._pairs
-
-        def tile_scores(index: int) -> Sums:
-            tile, take = pairs.plan.tiles[index], pairs.scratch.take
-            D, W = pairs.totals(index), pairs.weights(index)
-            sums = np.zeros((2, len(features)))
-            for rows in strips(tile.shape):
-                shape = D[rows].shape
-                exponents = np.multiply(D[rows], -gamma, out=take("first", shape))
-                K, M = np.exp(exponents, out=take("second", shape)), take("third", shape)
-                for position, x in enumerate(columns):
-                    left, right, a = x[tile.rows][rows], x[tile.cols], gamma if leaving else -gamma
-                    if safe[position]:
-                        _laplacian_factor(left, right, a, out=M, other=take("fourth", shape))
-                        M *= K
-                    else:
-                        np.abs(np.subtract.outer(left, right, out=M), out=M)
-                        M *= a
-                        M += exponents
-                        np.exp(M, out=M)
-                    M *= W[rows]
-                    sums[0, position] += M.sum()
-                    sums[1, position] += np.abs(M, out=M).sum()
-            return (sums,)
-
-        values, sizes = 2 * map_sum(self._executor, tile_scores, range(len(pairs.plan.tiles)))[0]
-        return Intervals(values, self._rounding(gamma) * sizes)
-
-
-def _laplacian_factor(left: Array, right: Array, a: float, out: Array, other: Array) -> Array:
-    """exp(a abs(x - y)) without an exponential for each pair."""
-    np.multiply.outer(np.exp(a * left), np.exp(-a * right), out=out)
-    np.multiply.outer(np.exp(-a * left), np.exp(a * right), out=other)
-    return (np.maximum if a > 0 else np.minimum)(out, other, out=out)
 
 
 class GenericScorer(Scorer):

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.engine.columns import Columns
+from bahsic.criteria.hsic import variance_of_products
+from bahsic.criteria.weights import Weights
+from bahsic.data.columns import Columns
 from bahsic.engine.diagonal import diagonal
 from bahsic.engine.executor import Executor, Placed, Sums, map_sum
 from bahsic.engine.plan import Plan, Tile
-from bahsic.engine.tile import AbsoluteDistances, SquaredDistances, row_sums, upper
-from bahsic.hsic import variance_of_products
+from bahsic.engine.tiles import AbsoluteDistances, SquaredDistances, row_sums, upper
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
-from bahsic.weights import Weights
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

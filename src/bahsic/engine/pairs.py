@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.engine.columns import Columns
+from bahsic.criteria.weights import Weights
+from bahsic.data.columns import Columns
 from bahsic.engine.plan import AT_HAND, Plan, Tile
 from bahsic.engine.scratch import Scratch
-from bahsic.engine.tile import upper
-from bahsic.weights import Weights
+from bahsic.engine.tiles import upper
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

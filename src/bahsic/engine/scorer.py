@@ -13,18 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from bahsic.blocks import RULE_SAMPLES, BlockWeights
-from bahsic.engine.columns import Columns
+from bahsic.criteria.blocks import RULE_SAMPLES, BlockWeights
+from bahsic.criteria.weights import Weights
+from bahsic.data.columns import Columns
+from bahsic.data.stored_rows import StoredRows
 from bahsic.engine.executor import Executor
-from bahsic.engine.groups import Units
 from bahsic.engine.intervals import Intervals, Stage, leading
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import Plan, Tile
-from bahsic.engine.stored_rows import StoredRows
-from bahsic.engine.tile import AbsoluteDistances, InnerProducts, SquaredDistances
+from bahsic.engine.tiles import AbsoluteDistances, InnerProducts, SquaredDistances
+from bahsic.engine.units import Units
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel, is_number
-from bahsic.weights import Weights
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

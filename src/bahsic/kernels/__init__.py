@@ -1,7 +1,7 @@
 """Kernels on vectors, labels, strings and graphs."""
 
 from bahsic.kernels.base import Function, Kernel, PointwiseKernel, Precomputed, Product, Sum
-from bahsic.kernels.label import LabelKernel, label_kernel
+from bahsic.kernels.labels.choice import LabelKernel, label_kernel
 from bahsic.kernels.structured import Spectrum, WeisfeilerLehman
 from bahsic.kernels.vector import Delta, Gaussian, InverseDistance, Laplacian, Linear, Polynomial, kernel_from_name
 

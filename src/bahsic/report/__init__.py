@@ -83,7 +83,7 @@ def write_report(result: Mapping[str, Any], path: str | os.PathLike[str]) -> lis
     >>> import tempfile
     >>> from bahsic import BAHSIC
     >>> from bahsic.datasets import make_xor
-    >>> from bahsic.results import selection_result
+    >>> from bahsic.report.result import selection_result
     >>> X, y, _ = make_xor(n_samples=200, n_features=4, random_state=0)
     >>> heading = {"input": {"name": "xor", "target": "y"}, "parameters": {"n_features_to_select": 2}}
     >>> result = selection_result(BAHSIC(2).fit(X, y), X, y, names=["a", "b", "c", "d"], **heading)

@@ -1,0 +1,20 @@
+from bahsic.criteria.hsic import hsic as hsic
+from bahsic.criteria.hsic import hsic_biased as hsic_biased
+from bahsic.criteria.hsic import hsic_blocks as hsic_blocks
+from bahsic.criteria.hsic import hsic_bound as hsic_bound
+from bahsic.criteria.hsic import hsic_unbiased as hsic_unbiased
+from bahsic.criteria.hsic import hsic_variance as hsic_variance
+from bahsic.criteria.hsic import hsic_weights as hsic_weights
+from bahsic.inference.independence import HypothesisTest as HypothesisTest
+from bahsic.inference.independence import hsic_interval as hsic_interval
+from bahsic.inference.independence import hsic_scores as hsic_scores
+from bahsic.inference.independence import hsic_test as hsic_test
+from bahsic.inference.redundancy import redundancy as redundancy
+from bahsic.inference.resampling import SelectionTest as SelectionTest
+from bahsic.inference.resampling import selection_frequencies as selection_frequencies
+from bahsic.inference.resampling import selection_test as selection_test
+from bahsic.selection.crossvalidation import BAHSICCV as BAHSICCV
+from bahsic.selection.selectors import BAHSIC as BAHSIC
+from bahsic.selection.selectors import FOHSIC as FOHSIC
+
+__version__: str

@@ -1,0 +1,164 @@
+"""Disjoint random blocks of samples: the mean of HSIC over them is linear in K too, with W zero between blocks."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.criteria.weights import CentredWeights, Weights, label_weights
+from bahsic.kernels import LabelKernel
+from bahsic.kernels.rows import FloatArray
+from bahsic.parameters import is_count, random_source
+
+Indices = NDArray[np.intp]
+
+# Samples on which rules for gamma are evaluated where there are blocks: 8 million pairs.
+RULE_SAMPLES = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A partition of the samples.
+
+    Attributes
+    ----------
+    order : ndarray of int of shape (m,)
+        The samples, block by block.
+    starts : tuple of int
+        Where in ``order`` each block begins.
+    """
+
+    order: Indices
+    starts: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @staticmethod
+    def one(m: int) -> Blocks:
+        """All samples in one block."""
+        return Blocks(np.arange(m), (0,))
+
+    def samples(self) -> Iterator[Indices]:
+        """The samples of each block."""
+        return iter(np.split(self.order, self.starts[1:]))
+
+    @property
+    def some_samples(self) -> Indices:
+        """Samples drawn at random, for rules."""
+        return self.order[:RULE_SAMPLES]
+
+
+def random_blocks(
+    m: int, block_size: Any, random_state: Any = None, statistic: str = "unbiased", *, weighted: bool = False
+) -> Blocks | None:
+    """A random partition of m samples into blocks of B or B + 1; None where there is one block only.
+
+    Examples
+    --------
+    >>> [len(samples) for samples in random_blocks(14, 4, random_state=0).samples()]
+    [5, 5, 4]
+    >>> random_blocks(14, 20) is None
+    True
+    """
+    if block_size is None:
+        return None
+    if not is_count(block_size, 4):
+        raise ValueError(f"block_size is {block_size!r}; accepted: None or an int of at least 4")
+    if statistic != "unbiased":
+        raise ValueError(f"statistic is {statistic!r}; accepted with block_size: 'unbiased', whose mean is unbiased")
+    if weighted:
+        raise ValueError(f"sample_weight is given and block_size is {block_size!r}; accepted: one of them")
+    n_blocks = m // int(block_size)
+    if n_blocks < 2:
+        return None
+    order = random_source(random_state).permutation(m)
+    sizes = [len(part) for part in np.array_split(order, n_blocks)]
+    return Blocks(order, tuple(int(start) for start in np.cumsum([0, *sizes[:-1]])))
+
+
+@dataclass(frozen=True, eq=False)
+class BlockWeights:
+    """W of the mean of HSIC over blocks of neighbouring samples: zero between blocks.
+
+    Attributes
+    ----------
+    parts : tuple of CentredWeights
+        W of each block by itself, over the number of blocks.
+    starts : tuple of int
+        Where the blocks begin.
+    labels : LabelKernel
+        The labels of all samples.
+    """
+
+    parts: tuple[CentredWeights, ...]
+    starts: tuple[int, ...]
+    labels: LabelKernel
+
+    @property
+    def sample_weight(self) -> FloatArray | None:
+        """None: every sample counts once."""
+        return None
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def block(self, rows: slice, cols: slice) -> FloatArray:
+        """Rows and columns of W, a new float64 array; slices have a start and a stop."""
+        first = bisect_right(self.starts, min(rows.start, cols.start)) - 1
+        start, part = self.starts[first], self.parts[first]
+        if max(rows.stop, cols.stop) <= start + len(part):  # all in one block, as the tiles are
+            return part.block(*(slice(side.start - start, side.stop - start) for side in (rows, cols)))
+        W = np.zeros((rows.stop - rows.start, cols.stop - cols.start))
+        for start, part in zip(self.starts[first:], self.parts[first:], strict=True):
+            mine = [_within(side, start, len(part)) for side in (rows, cols)]
+            inside, outside = zip(*mine, strict=True)
+            if all(side.start < side.stop for side in inside):
+                W[outside] = part.block(*inside)
+        return W
+
+    def factors(self) -> None:
+        """None: there are as many as blocks."""
+        return
+
+    def matrix(self) -> FloatArray:
+        """The whole of W, shape (m, m)."""
+        everything = slice(0, len(self))
+        return self.block(everything, everything)
+
+    def of_samples(self, samples: Indices) -> Weights:
+        """The matrix of some samples alone, as one block."""
+        return label_weights(self.labels.of_samples(samples))
+
+
+def _within(side: slice, start: int, size: int) -> tuple[slice, slice]:
+    """The part of a range that is in a block: as places in the block, and in the range."""
+    low, high = max(side.start, start), max(min(side.stop, start + size), side.start, start)
+    return slice(low - start, high - start), slice(low - side.start, high - side.start)
+
+
+def block_weights(labels: LabelKernel, starts: Sequence[int], each: Any = map) -> BlockWeights:
+    """W of the mean of the unbiased HSIC over blocks of labels from ``starts`` on; ``each`` as in `label_weights`.
+
+    Examples
+    --------
+    >>> from bahsic.kernels import label_kernel
+    >>> W = block_weights(label_kernel([0, 0, 1, 1, 0, 1, 0, 1]), [0, 4])
+    >>> W.block(slice(0, 2), slice(2, 6)).round(6)
+    array([[-0.005208, -0.005208,  0.      ,  0.      ],
+           [-0.005208, -0.005208,  0.      ,  0.      ]])
+    """
+    alone = list(each(partial(_weights_of, labels), pairwise([*starts, len(labels)])))
+    parts = tuple(replace(part, scale=part.scale / len(alone)) for part in alone)
+    return BlockWeights(parts, tuple(starts), labels)
+
+
+def _weights_of(labels: LabelKernel, block: tuple[int, int]) -> CentredWeights:
+    return label_weights(labels.of_samples(np.arange(*block)))

@@ -1,0 +1,328 @@
+"""The measure of dependence: estimates, their variance and bound."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.criteria.blocks import Blocks, random_blocks
+from bahsic.criteria.weights import Gram, Matrix, Statistic, Weights, centred, label_weights, overflow_reported
+from bahsic.kernels import Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
+from bahsic.kernels.rows import FloatArray, as_gram, check_same_length, row_blocks
+
+
+def hsic_weights(L: Any, statistic: Statistic = "unbiased", sample_weight: Any = None) -> FloatArray:
+    r"""The matrix W with ``HSIC = sum(K * W)`` for every symmetric K.
+
+    Unbiased (e_uhsic), off the diagonal, with l = L1 and s = 1'L1 for L with zero diagonal:
+    :math:`W_{ab} = [L_{ab} + s / ((m-1)(m-2)) - (l_a + l_b) / (m-2)] / (m (m-3))`. Biased: HLH / (m - 1)^2.
+
+    Parameters
+    ----------
+    L : array-like of shape (m, m)
+        Kernel values of the labels; the unbiased statistic ignores the diagonal.
+    statistic : {"unbiased", "biased"}
+    sample_weight : array-like of shape (m,), optional
+        How many times each sample counts; then the diagonal of W may differ from zero, for pairs of copies.
+
+    Returns
+    -------
+    float64 ndarray of shape (m, m), symmetric
+        Cost O(m^2).
+
+    Examples
+    --------
+    >>> hsic_weights([[1.0, -1.0], [-1.0, 1.0]], statistic="biased")
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    return label_weights(Matrix(as_gram(L, "L")), statistic, sample_weight).matrix()
+
+
+def hsic_unbiased(K: Any, L: Any) -> float:
+    r"""Unbiased estimate of HSIC.
+
+    :math:`[\mathrm{tr}(KL) + \frac{1'K1\,1'L1}{(m-1)(m-2)} - \frac{2}{m-2} 1'KL1] / (m (m-3))`, diagonals set to zero
+    (e_uhsic); computed as the sum of products of U-centred entries, which does not cancel.
+
+    Parameters
+    ----------
+    K, L : array-like of shape (m, m), m >= 4
+        Kernel values; the diagonals are ignored.
+
+    Returns
+    -------
+    float
+        Cost O(m^2) time, O(m) memory.
+
+    Examples
+    --------
+    >>> x, y = np.arange(6), np.array([1, 7, 5, 5, 6, 2])
+    >>> round(hsic_unbiased(abs(x[:, None] - x), abs(y[:, None] - y)), 12)  # -8/9
+    -0.888888888889
+    """
+    return _value(*_matrices(K, L), "unbiased")
+
+
+def hsic_biased(K: Any, L: Any) -> float:
+    """Biased estimate of HSIC: tr(KHLH) / (m - 1)^2 with H = I - 11'/m.
+
+    The bias is of the order 1 / m. It is never negative for positive semi-definite K and L, as those of kernels are.
+
+    Parameters
+    ----------
+    K, L : array-like of shape (m, m), m >= 2
+        Kernel values.
+
+    Returns
+    -------
+    float
+        Cost O(m^2) time, O(m) memory.
+
+    Examples
+    --------
+    >>> hsic_biased([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]])
+    1.0
+    """
+    return _value(*_matrices(K, L), "biased")
+
+
+def hsic_variance(K: Any, L: Any) -> float:
+    r"""Variance of the unbiased estimate, as its asymptotic normal distribution has it.
+
+    :math:`\sigma^2 = \frac{16}{m} (R - \mathrm{HSIC}^2)`, R the mean over i of :math:`h_i^2` (varHSIC), where
+    :math:`h_i` is the mean of h(i, j, q, r) over triples (j, q, r) without i.
+
+    Parameters
+    ----------
+    K, L : array-like of shape (m, m), m >= 4
+        Kernel values; the diagonals are ignored.
+
+    Returns
+    -------
+    float
+        Not negative. Cost O(m^2) time, O(m) memory.
+
+    Notes
+    -----
+    On four samples h is the unbiased estimate, which ignores terms that depend on one sample, so K
+    and L may be replaced by their U-centred versions. The rows of those sum to zero. Let
+    :math:`p_i = \sum_j \tilde K_{ij} \tilde L_{ij}` and :math:`P = \sum_i p_i`. The quadruples
+    (s, t, u, v) of u_kernel have i in each place equally often, and sums over the other, distinct
+    indices are
+
+    - of :math:`\tilde K_{st} \tilde L_{st}`: over pairs, :math:`p_i` if i is s or t, else
+      :math:`P - 2 p_i`;
+    - of :math:`\tilde K_{st} \tilde L_{su}`: over triples, :math:`-p_i` if i is s, t or u, else
+      :math:`3 p_i - P`;
+    - of :math:`\tilde K_{st} \tilde L_{uv}`: :math:`2 p_i`.
+
+    Divided by their numbers of terms these add up to
+    :math:`h_i = [(m - 2) p_i + P] / (2 (m - 1) (m - 3))`, whose mean is HSIC = P / (m (m - 3)), so
+    that :math:`R - \mathrm{HSIC}^2` is the variance of :math:`h_i` over i.
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 1.0, 2.0, 3.0, 5.0])
+    >>> round(hsic_variance(np.outer(x, x), np.outer(x, x)), 6)
+    8.14
+    """
+    return estimate_and_variance(*_matrices(K, L))[1]
+
+
+def hsic_bound(m: int, delta: float) -> float:
+    r"""How far the unbiased estimate is from HSIC at most, with probability 1 - delta.
+
+    :math:`8 \sqrt{\log(2 / \delta) / m}` (theorem concentration), for kernels with values in [0, 1] and features that
+    were chosen without looking at the samples.
+
+    Parameters
+    ----------
+    m : int
+        Number of samples, at least 2.
+    delta : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(hsic_bound(1000, 0.05), 4)
+    0.4859
+    """
+    if not m > 1:
+        raise ValueError(f"m is {m!r}; accepted: at least 2 samples")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta is {delta!r}; accepted: a probability between 0 and 1")
+    return 8 * math.sqrt(math.log(2 / delta) / m)
+
+
+def hsic(
+    x: Any,
+    y: Any,
+    kernel: Any = "gaussian",
+    target_kernel: Any = "auto",
+    statistic: Statistic = "unbiased",
+    sample_weight: Any = None,
+    *,
+    block_size: int | None = None,
+    random_state: Any = None,
+) -> float:
+    """Dependence between data x and labels y: an estimate of HSIC (def_hsic).
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, d), dataframe, list of strings or graphs, or matrix of kernel values
+        Used as it is: features of different units want standardising first.
+    y : array-like of shape (m,) or (m, k), or as x
+    kernel : str, Kernel or callable
+        On x: a name, a kernel such as ``Gaussian("median")``, or a function ``f(X1, X2)``; see `kernel_from_name`.
+    target_kernel : str, Kernel or callable
+        On y: "auto" chooses by the type of y, see `label_kernel`.
+    statistic : {"unbiased", "biased"}
+        `hsic_unbiased` or `hsic_biased`.
+    sample_weight : array-like of shape (m,), optional
+        How many times each sample counts; the value is that of the repeated sample.
+    block_size : int, optional
+        The mean over disjoint random blocks of so many samples, see `hsic_blocks`.
+    random_state : int, RandomState, Generator or None
+        Who draws the blocks.
+
+    Returns
+    -------
+    float
+        Cost O(m^2 d) time, one m x m matrix of memory (two with gamma="optimise"); with blocks of B samples
+        O(m B d) and B x B.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 50)
+    >>> round(hsic(x, x**2), 4), round(hsic(x, x**2, kernel="linear"), 4)
+    (0.0081, -0.0047)
+    """
+    labels = label_kernel(y, target_kernel, sample_weight)
+    blocks = random_blocks(len(labels), block_size, random_state, statistic, weighted=sample_weight is not None)
+    if blocks is not None:
+        return math.fsum(_block_values(x, kernel, labels, blocks)) / len(blocks)
+    weights = label_weights(labels, statistic, sample_weight)
+    _, K = data_kernel(x, kernel, weights)
+    return _value(K, labels, statistic, weights)
+
+
+def hsic_blocks(
+    x: Any,
+    y: Any,
+    kernel: Any = "gaussian",
+    target_kernel: Any = "auto",
+    *,
+    block_size: int,
+    random_state: Any = None,
+) -> NDArray[np.float64]:
+    """Unbiased HSIC of each of several disjoint random blocks of samples.
+
+    Their mean is an unbiased estimate at a cost that is linear in m, and, as blocks share no sample, their standard
+    deviation over the root of their number its standard error. Blocks hold B or B + 1 samples, together all of them.
+    Classes are counted and the median of labels is taken over all samples; a rule for gamma other than "dimension" is
+    evaluated on 4096.
+
+    Parameters
+    ----------
+    x, y, kernel, target_kernel
+        As for `hsic`.
+    block_size : int
+        B, at least 4.
+    random_state : int, RandomState, Generator or None
+        Who draws the blocks.
+
+    Returns
+    -------
+    ndarray of shape (max(1, m // B),)
+        Cost O(m B d) time, B x B memory.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 1000)
+    >>> values = hsic_blocks(x, x**2, block_size=100, random_state=0)
+    >>> print(f"{values.mean():.4f}, standard error {values.std(ddof=1) / len(values) ** 0.5:.4f}")
+    0.0095, standard error 0.0005
+    """
+    labels = label_kernel(y, target_kernel)
+    blocks = random_blocks(len(labels), block_size, random_state)
+    return _block_values(x, kernel, labels, blocks or Blocks.one(len(labels)))
+
+
+def _block_values(x: Any, kernel: Any, labels: LabelKernel, blocks: Blocks) -> NDArray[np.float64]:
+    kernel = kernel_from_name(kernel)
+    X = kernel.rows(x, "x")
+    check_same_length(x=len(X), y=len(labels))
+    some = blocks.some_samples if len(blocks) > 1 else np.arange(len(labels))
+    W = label_weights(labels.of_samples(some)).matrix() if kernel.needs_labels else None
+    resolved = kernel.resolved(_rows_of(X, some, kernel), W)
+
+    def value(samples: NDArray[np.intp]) -> float:
+        K = Matrix(resolved.centrable(_rows_of(X, samples, kernel)))
+        return _value(K, labels.of_samples(samples), "unbiased")
+
+    return np.array([value(samples) for samples in blocks.samples()])
+
+
+def _rows_of(X: Any, samples: NDArray[np.intp], kernel: Kernel) -> Any:
+    """Some samples, in the form that a kernel works on."""
+    if isinstance(kernel, Precomputed):
+        return X[np.ix_(samples, samples)]
+    return X[samples] if isinstance(X, np.ndarray) else [X[i] for i in samples]
+
+
+def data_kernel(x: Any, kernel: Any, weights: Weights) -> tuple[Kernel, Matrix]:
+    """The kernel on data x with numbers for rules, and its values, centrable; see `hsic` for the arguments."""
+    kernel = kernel_from_name(kernel)
+    X = kernel.rows(x, "x")
+    check_same_length(x=len(X), y=len(weights))
+    W = weights.matrix() if kernel.needs_labels else None
+    resolved = kernel.resolved(X, W, weights.sample_weight)
+    return resolved, Matrix(resolved.centrable(X))
+
+
+def estimate_and_variance(K: Gram, L: Gram, sample_weight: Any = None) -> tuple[float, float]:
+    """`hsic_unbiased` and `hsic_variance` in one pass; with weights, those of the repeated sample."""
+    weights = label_weights(L, "unbiased", sample_weight)
+    products = _row_products(K, L, "unbiased", weights)
+    return math.fsum(products), variance_of_products(products, weights.sample_weight)
+
+
+def variance_of_products(products: FloatArray, sample_weight: FloatArray | None = None) -> float:
+    """`hsic_variance` from the sums over j of U-centred K_ij times W_ij, for each i."""
+    w = np.ones(len(products)) if sample_weight is None else sample_weight
+    m = float(w.sum())
+    # Each copy of a sample has its share; less a constant, and with the factor 1 / (m (m - 3)) of W.
+    h = m * (m - 2) / (2 * (m - 1)) * products / w
+    return 16 / m * float(np.average(np.square(h - np.average(h, weights=w)), weights=w))
+
+
+def _matrices(K: Any, L: Any) -> tuple[Matrix, Matrix]:
+    K, L = as_gram(K, "K"), as_gram(L, "L")
+    check_same_length(K=len(K), L=len(L))
+    return Matrix(K), Matrix(L)
+
+
+def _value(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = None) -> float:
+    return math.fsum(_row_products(K, L, statistic, weights))
+
+
+@overflow_reported()
+def _row_products(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = None) -> FloatArray:
+    """Sums over j of centred K_ij times W_ij: centring K too changes no sum over i, and keeps more digits."""
+    m = len(L)
+    weights = weights or label_weights(L, statistic)
+    centred_K = centred(K, statistic, weights.sample_weight)
+    p = np.empty(m)
+    for rows in row_blocks(m):
+        products = centred_K.block(rows, slice(0, m))
+        products *= weights.block(rows, slice(0, m))
+        p[rows] = products.sum(axis=1)
+    return p

@@ -1,0 +1,284 @@
+"""The columns of the data as kernels see them: standardised numbers, codes of categories, missing entries."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bahsic.data.sources import Source
+from bahsic.data.sparse_rows import SparseRows
+from bahsic.data.standard import prepared_columns
+from bahsic.data.stored_rows import StoredRows
+from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
+from bahsic.kernels.bandwidth import ScaledKernel
+from bahsic.kernels.base import Kernel
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Rows = Array | SparseRows | StoredRows
+
+# Columns, and their entries, that are worked on at a time where one pass over all of them needs memory of its own.
+_BLOCK, _BLOCK_ENTRIES = 1024, 1 << 22
+
+# Entries of columns that are made at a time, where they are not at hand.
+_PORTION = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    r"""Features, a row each, and what they contribute to the total D of a kernel of differences.
+
+    A number contributes :math:`|x - x'|^p`, a category ``different`` where :math:`x \neq x'`, and an entry that is
+    missing ``neutral``, whatever the other one is.
+
+    Attributes
+    ----------
+    data : ndarray of shape (n_features, n_samples), SparseRows or StoredRows
+        Numbers, or codes of categories; NaN where an entry is missing.
+    different : ndarray of shape (n_features,)
+        What two different categories contribute; zero for numbers.
+    neutral : ndarray of shape (n_features,)
+        What a missing entry contributes: the mean contribution of the column. Zero where none is missing.
+    missing : ndarray of bool of shape (n_features,)
+        Whether entries are missing.
+    """
+
+    data: Rows
+    different: Array
+    neutral: Array
+    missing: NDArray[np.bool_]
+
+    @staticmethod
+    def plain(XT: Rows) -> Columns:
+        """Complete columns of numbers."""
+        n = XT.shape[0]
+        return Columns(XT, np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.data.shape[0])
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return int(self.data.shape[1])
+
+    @cached_property
+    def special(self) -> NDArray[np.bool_]:
+        """Columns that are no complete columns of numbers."""
+        found: NDArray[np.bool_] = self.missing | (self.different > 0)
+        return found
+
+    def rows(self, features: Indices | slice, out: Array | None = None, samples: slice | None = None) -> Array:
+        """Some columns, a row each, in new memory or in ``out``; of all samples, or of a range of them."""
+        if isinstance(features, slice):
+            features = np.arange(*features.indices(self.n_features))
+        if not isinstance(self.data, np.ndarray):
+            return self.data.rows(features, out, samples)
+        if samples is None:
+            # A mode other than "raise" spares numpy a copy of the output.
+            return np.take(self.data, features, axis=0, out=out, mode="clip")
+        part: Array = self.data[features, samples]  # np.take would copy these samples of all features first
+        return part if out is None else _copied(part, out)
+
+    def blocks(self, size: int = _BLOCK) -> list[slice]:
+        """Ranges of features that cover all."""
+        size = max(1, min(size, _BLOCK_ENTRIES // self.n_samples))
+        return [slice(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
+
+    def portions(self, features: Indices, n_samples: int | None = None) -> list[Indices]:
+        """Features in parts of which the rows, of all samples or of so many, fit into a block of memory.
+
+        All at once where these are at hand.
+        """
+        at_hand = isinstance(self.data, np.ndarray) and n_samples is None
+        height = len(features) + 1 if at_hand else max(1, _PORTION // (n_samples or self.n_samples))
+        return [features[start : start + height] for start in range(0, max(1, len(features)), height)]
+
+    @cached_property
+    def ranges(self) -> Array:
+        """Largest magnitude of each column, or the root of what two different categories contribute."""
+        parts = [np.nanmax(np.abs(self.rows(block)), axis=1) for block in self.blocks()]
+        return np.where(self.different > 0, np.sqrt(self.different), np.concatenate(parts))
+
+    @cached_property
+    def n_categories(self) -> Indices:
+        """How many codes each column of categories has room for; 0 for numbers."""
+        found = np.zeros(self.n_features, dtype=np.intp)
+        for j in np.flatnonzero(self.different > 0):
+            found[j] = 1 + int(np.nanmax(self.rows(np.array([j]))))
+        return found
+
+    @cached_property
+    def typical(self) -> Array:
+        """About what each column contributes to the squared distance of two samples."""
+        parts = [np.nanmean(np.square(self.rows(block)), axis=1) for block in self.blocks()]
+        return np.where(self.different > 0, self.different / 2, 2 * np.concatenate(parts))
+
+    def of_samples(self, samples: Indices) -> Columns:
+        """The same columns for some samples only."""
+        data = self.data[:, samples] if isinstance(self.data, np.ndarray) else self.data.of_samples(samples)
+        return replace(self, data=data)
+
+    def in_unit(self, exponent: int) -> Columns:
+        """The same columns in the unit 2**exponent, for kernels of squared differences."""
+        different, neutral = (np.ldexp(values, -2 * exponent) for values in (self.different, self.neutral))
+        if not isinstance(self.data, np.ndarray):
+            return Columns(self.data.scaled(-exponent), different, neutral, self.missing)
+        data = self.data.copy()
+        numbers = self.different == 0
+        data[numbers] = np.ldexp(data[numbers], -exponent)
+        return Columns(data, different, neutral, self.missing)
+
+
+def _copied(part: Array, out: Array) -> Array:
+    out[:] = part
+    return out
+
+
+def contributions(
+    x: Array, y: Array, different: float, neutral: float, power: int, out: Array, *, missing: bool = True
+) -> Array:
+    """What one column contributes to D for all pairs of two parts of it (m,) and (n,), in ``out`` (m, n).
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 3.0, np.nan])
+    >>> contributions(x, x, 0.0, 9.0, 2, np.empty((3, 3)))
+    array([[0., 9., 9.],
+           [9., 0., 9.],
+           [9., 9., 9.]])
+    >>> contributions(x, x, 4.0, 2.0, 2, np.empty((3, 3)))
+    array([[0., 4., 2.],
+           [4., 0., 2.],
+           [2., 2., 2.]])
+    """
+    if different > 0:
+        np.not_equal.outer(x, y, out=out, casting="unsafe")
+        out *= different
+    else:
+        np.subtract.outer(x, y, out=out)
+        (np.square if power == 2 else np.abs)(out, out=out)
+    if missing:
+        out[np.isnan(x)] = neutral
+        out[:, np.isnan(y)] = neutral
+    return out
+
+
+def check_mixture(kernel: Kernel, *, categories: bool, missing: bool, standardize: bool) -> None:
+    """Raise where a kernel has no place for categories or for missing entries."""
+    of_differences = type(kernel) in (Gaussian, Laplacian)
+    if categories and not of_differences:
+        raise ValueError(f"kernel is {kernel!r}; accepted with categorical_features: Gaussian or Laplacian")
+    # The mean of x x' is zero in standardised columns alone.
+    of_products = type(kernel) in (Linear, Polynomial) and standardize
+    if missing and not (of_differences or of_products):
+        raise ValueError(
+            f"kernel is {kernel!r}, standardize is {standardize!r}; accepted with missing='neutral': "
+            "Gaussian or Laplacian, or Linear or Polynomial with standardize=True"
+        )
+
+
+def mixed_columns(
+    X: NDArray[Any] | sparse.csc_array | Source,
+    categorical: NDArray[np.bool_],
+    kernel: Kernel,
+    *,
+    standardize: bool,
+    weights: NDArray[Any] | None = None,
+    order: Indices | None = None,
+) -> tuple[Columns, NDArray[np.bool_]]:
+    """The columns of a table, standardised if asked for, and which are constant.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features), sparse array or Source
+        Numbers, or codes of categories; NaN where an entry is missing.
+    categorical : ndarray of bool of shape (n_features,)
+    kernel : Kernel
+        A kernel of differences, if there are categories.
+    standardize : bool
+        Whether numbers get mean zero and variance one; then a missing number contributes 2 to a squared distance.
+        Two different categories contribute so much that this is the mean contribution of such a column, too.
+    weights : ndarray of shape (n_samples,), optional
+        Frequencies, all of them positive.
+    order : ndarray of int of shape (n_samples,), optional
+        The samples, where they come in another order or only some of them; weights are in this order too.
+    """
+    data: Array | SparseRows
+    if isinstance(X, Source):
+        stored, constant = StoredRows.standardised(X, kernel, weights, standardize=standardize, order=order)
+        return Columns.plain(stored), constant
+    if sparse.issparse(X):
+        X = X if order is None else X[order]
+        data, constant = SparseRows.standardised(X, weights, standardize=standardize)
+        missing = data.missing
+    else:
+        XT, constant = prepared_columns(X, kernel, standardize=standardize, weights=weights, order=order)
+        if categorical.any():
+            XT[categorical] = (X if order is None else X[order]).T[categorical]
+        data, missing = XT, np.isnan(XT.sum(axis=1))
+    check_mixture(kernel, categories=bool(categorical.any()), missing=bool(missing.any()), standardize=standardize)
+    if not isinstance(kernel, ScaledKernel):  # the mean of x x' is zero, as is the product with zero
+        return Columns.plain(_filled(data) if missing.any() else data), constant
+    columns = Columns(data, np.zeros(len(constant)), np.zeros(len(constant)), missing)
+    different, neutral = _contributions_of_columns(columns, categorical, constant, weights, kernel.power)
+    return Columns(data, different, neutral, missing), constant
+
+
+def _filled(data: Array | SparseRows) -> Array | SparseRows:
+    """Missing entries set to zero."""
+    return data.filled() if isinstance(data, SparseRows) else np.nan_to_num(data, copy=False, nan=0.0)
+
+
+def _contributions_of_columns(
+    columns: Columns,
+    categorical: NDArray[np.bool_],
+    constant: NDArray[np.bool_],
+    weights: NDArray[Any] | None,
+    power: int,
+) -> tuple[Array, Array]:
+    """What two different categories, and a missing entry, contribute in each column; nothing in a constant one."""
+    different, neutral = np.zeros((2, columns.n_features))
+    for j in np.flatnonzero((categorical | columns.missing) & ~constant):
+        x = columns.rows(np.array([j]))[0]
+        if categorical[j]:
+            different[j] = _STANDARD_MEAN[power] / _chance_of_difference(x, weights)
+        if columns.missing[j]:
+            neutral[j] = _STANDARD_MEAN[power] if categorical[j] else _mean_difference(x, weights, power)
+    return different, neutral
+
+
+# Mean of |x - x'|^p over pairs of standard normal numbers; for p = 2 of any with variance one.
+_STANDARD_MEAN = {1: 2 / math.sqrt(math.pi), 2: 2.0}
+
+
+def _observed(x: Array, weights: NDArray[Any] | None) -> tuple[Array, Array]:
+    """The entries that are there, and how often each counts, as fractions of one."""
+    seen = ~np.isnan(x)
+    counts = np.ones(seen.sum()) if weights is None else weights[seen]
+    return x[seen], counts / counts.sum()
+
+
+def _chance_of_difference(x: Array, weights: NDArray[Any] | None) -> float:
+    values, counts = _observed(x, weights)
+    shares = np.bincount(values.astype(np.intp), weights=counts)
+    return float(1 - np.square(shares).sum())
+
+
+def _mean_difference(x: Array, weights: NDArray[Any] | None, power: int) -> float:
+    """Mean of |x - x'|^p over all pairs of observed entries, those of an entry with itself included."""
+    values, counts = _observed(x, weights)
+    if power == 2:
+        return float(2 * (counts @ np.square(values - counts @ values)))
+    order = np.argsort(values)
+    values, counts = values[order], counts[order]
+    below = np.cumsum(counts) - counts / 2  # half of an entry is below itself
+    return float(2 * (counts * (2 * below - 1)) @ values)

@@ -1,0 +1,126 @@
+"""Columns that stay where they are, in a file or a cluster, standardised as they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.data.sources import Source
+from bahsic.data.standard import Standard, standardised
+from bahsic.kernels.base import Kernel
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Entries of whole columns that are read at a time.
+_ENTRIES = 1 << 22
+
+
+class _Recent:
+    """The last blocks of neighbouring columns that were read from a source of chunks."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, NDArray[Any]] = {}
+        self._lock = Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Recent, ()
+
+    def columns(self, source: Source, samples: slice | Indices, features: Indices) -> NDArray[Any]:
+        """Whole columns (n_samples, n_features), by way of the blocks that they are in."""
+        width = max(1, _ENTRIES // source.shape[0])
+        places = [divmod(int(j), width) for j in features]
+        found = [self._block(source, samples, number, width)[:, column] for number, column in places]
+        n_samples = source.shape[0] if isinstance(samples, slice) else len(samples)
+        return np.column_stack(found) if found else np.empty((n_samples, 0))
+
+    def _block(self, source: Source, samples: slice | Indices, number: int, width: int) -> NDArray[Any]:
+        with self._lock:
+            if number not in self._blocks:
+                while len(self._blocks) >= 2:
+                    del self._blocks[next(iter(self._blocks))]
+                last = min((number + 1) * width, source.shape[1])
+                self._blocks[number] = source.read(samples, slice(number * width, last))
+            return self._blocks[number]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRows:
+    """Columns of a source, a row each, read and standardised when asked for.
+
+    Attributes
+    ----------
+    source : Source
+        The raw numbers.
+    standard : Standard
+        What makes standardised ones of them.
+    order : ndarray of int of shape (n_samples,), or None
+        The samples, where they come in another order or only some of them.
+    exponent : int
+        Everything is multiplied by 2**exponent at last.
+    """
+
+    source: Source
+    standard: Standard
+    order: Indices | None = None
+    exponent: int = 0
+    _recent: _Recent = field(default_factory=_Recent)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of features and of samples."""
+        return self.source.shape[1], self.source.shape[0] if self.order is None else len(self.order)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the columns: none."""
+        return 0
+
+    def rows(self, features: Indices, out: Array | None = None, samples: slice | None = None) -> Array:
+        """Some columns, a row each, of all samples or of a range of them."""
+        chosen: slice | Indices = slice(0, self.shape[1]) if samples is None else samples
+        if self.order is not None:
+            chosen = self.order[chosen]
+        if samples is None and self.source.chunked:
+            raw = self._recent.columns(self.source, chosen, features)
+        else:
+            raw = self.source.read(chosen, features)
+        XT = np.empty(raw.shape[::-1]) if out is None else out
+        XT[:] = raw.T
+        self.standard.of(features).apply(XT)
+        return np.ldexp(XT, self.exponent, out=XT) if self.exponent else XT
+
+    def of_samples(self, samples: Indices) -> StoredRows:
+        """The same columns for some samples only."""
+        return replace(self, order=samples if self.order is None else self.order[samples], _recent=_Recent())
+
+    def scaled(self, exponent: int) -> StoredRows:
+        """All values times 2**exponent."""
+        return replace(self, exponent=self.exponent + exponent)
+
+    @staticmethod
+    def standardised(
+        source: Source,
+        kernel: Kernel,
+        weights: NDArray[Any] | None,
+        *,
+        standardize: bool,
+        order: Indices | None = None,
+    ) -> tuple[StoredRows, NDArray[np.bool_]]:
+        """The columns of a source (n_samples, n_features), and which are constant.
+
+        Means and deviations are found as for columns in memory, some columns at a time.
+        """
+        m, d = source.shape
+        samples = slice(0, m) if order is None else order
+        width = max(1, _ENTRIES // m)
+        parts = []
+        for start in range(0, d, width):
+            XT = np.array(source.read(samples, slice(start, min(start + width, d))).T, dtype=np.float64, order="C")
+            parts.append(standardised(XT, kernel, weights, standardize=standardize))
+        standard = Standard.joined(parts)
+        return StoredRows(source, standard, order), standard.constant

@@ -1,0 +1,294 @@
+"""What the user passes as X, as a table: columns of numbers or categories, and their names."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array
+
+from bahsic.data.column_choice import Names, as_objects, column_mask
+from bahsic.data.sources import Source
+from bahsic.kernels.rows import Array, FloatArray, check_at_hand, is_missing
+
+# Types of pandas, polars and pyarrow whose columns are categories whatever their entries are.
+_CATEGORICAL_TYPE = re.compile(r"categor|dictionary|bool", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Samples x features.
+
+    Attributes
+    ----------
+    values : ndarray, csc_array or Source of shape (m, d)
+        Numbers; in a categorical column the codes 0, 1, ... of its categories. NaN where an entry is missing.
+    categorical : ndarray of bool of shape (d,)
+    names : ndarray of str of shape (d,), or None
+        Names of the columns, where all are strings.
+    categories : dict of int to ndarray
+        For each categorical column the categories that occur, in the order of their codes.
+    """
+
+    values: FloatArray | sparse.csc_array | Source
+    categorical: NDArray[np.bool_]
+    names: Names
+    categories: dict[int, Array]
+
+
+def as_table(
+    X: Any, categorical_features: Any = None, missing: str = "error", argument: str = "X", labels: Any = None
+) -> Table:
+    """Numbers and categories of an array, a dataframe or a sparse matrix.
+
+    Parameters
+    ----------
+    X : array-like, scipy sparse, pandas or polars DataFrame or pyarrow Table of shape (m, d)
+    categorical_features : None, "from_dtype", or anything that `column_mask` takes
+        Which columns are categories: none; those of strings, booleans and categorical types (of a dataframe; of
+        an array those of strings); or the given ones, where numbers are categories too.
+    missing : {"error", "neutral"}
+        Whether an entry may be missing: None, NaN, NA, NaT, null or masked.
+    argument : str
+        The name that error messages use.
+    labels : sequence of d labels, optional
+        What error messages call the columns, where they have no names; by default by their numbers.
+
+    Returns
+    -------
+    Table
+        Of float32 if all columns are, else of float64; an array of floats without categories is not copied, and
+        nothing sparse becomes dense. Categories are sorted, so codes do not depend on the order of the rows.
+
+    Examples
+    --------
+    >>> table = as_table([["red", 1.5], ["blue", 2.0], [None, 0.5]], "from_dtype", missing="neutral")
+    >>> table.values
+    array([[1. , 1.5],
+           [0. , 2. ],
+           [nan, 0.5]])
+    >>> table.categories
+    {0: array(['blue', 'red'], dtype=object)}
+    """
+    if missing not in ("error", "neutral"):
+        raise ValueError(f"missing is {missing!r}; accepted: 'error', 'neutral'")
+    data, names = _data(X, argument), column_names(X, argument)
+    categorical = _categorical(data, categorical_features, names, argument)
+    shown = labels if names is None else names
+    values, categories = _values(data, categorical, shown, argument)
+    _check_entries(values, missing, shown, argument)
+    return Table(values, categorical, names, categories)
+
+
+def as_numbers(X: Any, argument: str = "X") -> FloatArray | sparse.csc_array:
+    """The values of `as_table` for a table without categories, where a column may have no observed entry at all.
+
+    Examples
+    --------
+    >>> as_numbers([[None, 1], [None, 2]])
+    array([[nan,  1.],
+           [nan,  2.]])
+    """
+    data = _data(X, argument)
+    values: FloatArray | sparse.csc_array = _values(
+        data, _categorical(data, None, None, argument), column_names(X, argument), argument
+    )[0]
+    return values
+
+
+def _data(X: Any, argument: str) -> Any:
+    """An array of numbers, a csc_array, or a list of columns that may be of different types."""
+    check_at_hand(X, argument)
+    is_array = not (sparse.issparse(X) or is_frame(X))
+    array = as_array(X, argument) if is_array else np.broadcast_to(0.0, X.shape)  # of this one, the shape is checked
+    check_array(array, dtype=None, ensure_all_finite=False, input_name=argument)
+    if is_array:
+        return array if array.dtype.kind in "fiub" else list(array.T)
+    return _csc(X, argument) if sparse.issparse(X) else _frame_data(X, argument)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a dataframe of polars, pyarrow or pandas, none of which is imported."""
+    return hasattr(X, "iter_columns") or hasattr(X, "itercolumns") or (hasattr(X, "iloc") and X.ndim == 2)
+
+
+def _frame_data(X: Any, argument: str) -> Any:
+    for columns in ("iter_columns", "itercolumns"):
+        if hasattr(X, columns):
+            return list(getattr(X, columns)())
+    types = list(X.dtypes)
+    if all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in types):
+        return np.asarray(X)
+    if all(str(dtype).startswith("Sparse") and dtype.fill_value == 0 for dtype in types):
+        return _csc(X.sparse.to_coo(), argument)
+    return [column for _, column in X.items()]
+
+
+def column_names(X: Any, argument: str) -> Names:
+    """Names of the columns of a dataframe, where all are strings."""
+    names = list(X.column_names if hasattr(X, "column_names") else X.columns) if is_frame(X) else []
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"{argument} has {times} columns called {name!r}; accepted: names that differ")
+    return as_objects(names)
+
+
+def as_array(X: Any, argument: str) -> Array:
+    """An array of what is no dataframe: of objects where strings are listed, None where an entry is masked."""
+    if np.ma.is_masked(X):
+        X = np.where(np.ma.getmaskarray(X), None, X.data)
+    try:
+        array = np.asarray(X)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"{argument} is no rectangular array: {error}") from None
+    listed_strings = array.dtype.kind == "U" and not hasattr(X, "dtype")
+    return np.array(X, dtype=object) if listed_strings else array  # numbers beside strings had become strings
+
+
+def _csc(X: Any, argument: str) -> sparse.csc_array:
+    if X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {argument} is sparse of dtype {X.dtype}; accepted: real numbers")
+    matrix = sparse.csc_array(_as_float(X))  # floats before entries given twice are added: other types overflow
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()  # it may share the user's memory
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _categorical(data: Any, wanted: Any, names: Names, argument: str) -> NDArray[np.bool_]:
+    n_features = len(data) if isinstance(data, list) else data.shape[1]
+    if isinstance(wanted, str) and wanted == "from_dtype":
+        wanted = [j for j, column in enumerate(data) if _has_categories(column)] if isinstance(data, list) else None
+    if isinstance(wanted, str) and (names is None or wanted not in names):
+        raise ValueError(
+            f"categorical_features is {wanted!r}; accepted: 'from_dtype', or columns by their names, indices or a mask"
+        )
+    mask = column_mask(wanted, n_features, names, "categorical_features")
+    if sparse.issparse(data) and mask.any():
+        raise ValueError(f"categorical_features has columns of a sparse {argument}; accepted: None, or dense data")
+    return mask
+
+
+def _values(data: Any, categorical: NDArray[np.bool_], names: Names, argument: str) -> tuple[Any, dict[int, Array]]:
+    is_array = not isinstance(data, list)
+    if is_array and not categorical.any():
+        return _as_float(data), {}
+    columns = data.T if is_array else data
+    values, categories = list(_as_float(columns) if is_array else columns), {}
+    for j in np.flatnonzero(categorical).tolist() if is_array else range(len(columns)):
+        where = f"column {_shown(names, j)} of {argument}"
+        if categorical[j]:
+            values[j], categories[j] = _coded(columns[j], where)
+        else:
+            values[j] = _numbers(columns[j], where)
+    return np.column_stack(values), categories
+
+
+def _has_categories(column: Any) -> bool:
+    return bool(_CATEGORICAL_TYPE.match(_type_name(column))) or _has_strings(np.asarray(column))
+
+
+def _has_strings(array: Array) -> bool:
+    kind = array.dtype.kind
+    return kind in "UST" or (kind == "O" and any(isinstance(value, str | bytes) for value in array))
+
+
+def _type_name(column: Any) -> str:
+    return str(column.dtype if hasattr(column, "dtype") else column.type)
+
+
+def _coded(column: Any, where: str) -> tuple[FloatArray, Array]:
+    """Codes of a column's entries, and the categories."""
+    if isinstance(column, np.ndarray):
+        entries = column if column.dtype.kind in "fiub" else column.astype(object)
+    else:  # arrays would round large integers beside nulls, and fill the nulls of a pyarrow dictionary
+        entries = as_objects(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
+    observed = ~_missing(entries)
+    codes = np.full(len(entries), np.nan)
+    try:
+        codes[observed], categories = _sorted_codes(entries[observed])
+    except TypeError as error:
+        raise TypeError(f"{where} has values that are no categories ({error}); accepted: strings, numbers") from None
+    if categories.dtype.kind in "fO" and any(value in (math.inf, -math.inf) for value in categories):
+        raise ValueError(f"{where} contains infinity; accepted: finite numbers")
+    return codes, categories
+
+
+def _sorted_codes(entries: Array) -> tuple[Array, Array]:
+    if entries.dtype.kind != "O":
+        categories, codes = np.unique(entries, return_inverse=True)
+        return codes, categories
+    values = sorted(set(entries), key=lambda value: (isinstance(value, str), value))  # numbers before strings
+    code = {value: position for position, value in enumerate(values)}
+    return np.array([code[value] for value in entries], dtype=np.intp), as_objects(values)
+
+
+def _numbers(column: Any, where: str) -> Any:
+    """A column as floats, NaN where an entry is missing."""
+    name, array = _type_name(column), np.asarray(column)
+    if _has_strings(array) or (_CATEGORICAL_TYPE.match(name) and not name.lower().startswith("bool")):
+        accepted = "real numbers, or categories where categorical_features='from_dtype'"
+        raise TypeError(f"{where} has strings or categories (dtype {name}); accepted: {accepted}")
+    if array.dtype.kind == "O":
+        array = np.where(_missing(array), np.nan, array)
+    if array.dtype.kind not in "fiubO" or (array.dtype.kind == "O" and any(map(np.iscomplexobj, array))):
+        raise TypeError(f"{where} has dtype {name} (first value {array[0]}); accepted: real numbers")
+    try:
+        return _as_float(array)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"{where} has values that are no real numbers ({error}); accepted: real numbers") from None
+
+
+def _as_float(numbers: Any) -> Any:
+    dtype = numbers.dtype if numbers.dtype in (np.float32, np.float64) else np.float64
+    with np.errstate(over="ignore"):  # what is beyond float64 becomes infinite, and is reported
+        return numbers.astype(dtype, copy=False)
+
+
+def _missing(array: Array) -> Any:
+    return np.fromiter(map(is_missing, array), bool, len(array)) if array.dtype.kind == "O" else np.isnan(array)
+
+
+def _check_entries(values: Any, missing: str, names: Names, argument: str) -> None:
+    entries = values.data if sparse.issparse(values) else values
+    if not entries.size or (math.isfinite(entries.min()) and math.isfinite(entries.max())):  # both propagate NaN
+        return
+    if math.isinf(np.fmin.reduce(entries, axis=None)) or math.isinf(np.fmax.reduce(entries, axis=None)):
+        raise ValueError(f"{argument} contains infinity: {_found(np.isinf, values, names)}; accepted: finite numbers")
+    if missing == "error":
+        found = _found(np.isnan, values, names)
+        raise ValueError(f"{argument} contains NaN or null: {found}; accepted: complete data, or missing='neutral'")
+    unknown = np.flatnonzero(_all_missing(values))
+    if unknown.size:
+        raise ValueError(f"{argument} has no observed entry in column {_shown(names, unknown[0])}; accepted: some")
+
+
+def _found(test: Any, values: Any, names: Names) -> str:
+    rows, columns = _where(test, values)
+    return f"{len(rows)} entries, the first in row {rows[0]}, column {_shown(names, columns[0])}"
+
+
+def _all_missing(values: Any) -> Any:
+    if sparse.issparse(values):
+        return np.bincount(_where(np.isnan, values)[1], minlength=values.shape[1]) == values.shape[0]
+    return np.isnan(np.fmin.reduce(values, axis=0))  # fmin passes over NaN, without a mask of all entries
+
+
+def _where(test: Any, values: Any) -> Any:
+    """Rows and columns of the entries that pass a test, which zero does not pass."""
+    if sparse.issparse(values):
+        stored = np.flatnonzero(test(values.data))
+        return values.indices[stored], np.searchsorted(values.indptr, stored, side="right") - 1
+    return np.nonzero(test(values))
+
+
+def _shown(names: Names, j: int) -> str:
+    return str(j) if names is None else repr(names[j])

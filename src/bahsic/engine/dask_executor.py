@@ -1,0 +1,274 @@
+"""Tiles as tasks on a Dask cluster. The only module that imports dask, and only where a cluster is asked for."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from itertools import islice
+from threading import Lock
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from bahsic.criteria.blocks import BlockWeights
+from bahsic.criteria.weights import CentredWeights
+from bahsic.data.columns import Columns
+from bahsic.data.sources import is_dask_array
+from bahsic.engine.executor import Executor, ThreadExecutor, blas_controller, threads
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# What stays the same from pass to pass, and is sent once.
+_LASTING = (Columns, CentredWeights, BlockWeights)
+
+# Tasks for each thread of the cluster in one pass, and in flight.
+_TASKS, _IN_FLIGHT = 8, 3
+
+# How often the same tiles are tried, where workers are lost, and the seconds that a new one is waited for.
+_ATTEMPTS = 5
+_PATIENCE = 120
+
+_INSTALL = "executor needs dask and distributed, which are not installed: pip install 'bahsic[dask]'"
+
+
+@contextmanager
+def executor_for(executor: Any, X: Any, n_jobs: int | None, n_samples: int) -> Iterator[Executor]:
+    """Threads of this process, or the cluster of a client: the given one, or that at hand where X is a dask array."""
+    with threads(n_jobs, n_samples) as local, _client(executor, X) as client:
+        yield local if client is None else DaskExecutor(client, local)
+
+
+@contextmanager
+def _client(executor: Any, X: Any) -> Iterator[Any]:
+    if isinstance(executor, str):
+        with _connected(executor) as client:
+            yield client
+    elif executor is None:
+        yield _client_at_hand() if is_dask_array(X) else None
+    elif hasattr(executor, "submit") and hasattr(executor, "scatter"):
+        yield executor
+    else:
+        raise TypeError(
+            f"executor is {executor!r}; accepted: None, a dask.distributed.Client or the address of a scheduler"
+        )
+
+
+def _connected(address: str) -> Any:
+    distributed = _distributed()
+    try:
+        distributed.comm.resolve_address(address)  # a client that finds out by itself waits a minute when it is deleted
+        return distributed.Client(address, set_as_default=False)
+    except (ValueError, OSError) as error:  # no address, or nobody there
+        raise ValueError(
+            f"executor is {address!r} ({error}); accepted: a client, or the address of a scheduler such as 'tcp://host:8786'"
+        ) from error
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise ImportError(_INSTALL) from error
+    return distributed
+
+
+def _client_at_hand() -> Any:
+    """The current client, if there is one."""
+    if "distributed" not in sys.modules:
+        return None
+    try:
+        return _distributed().get_client()
+    except ValueError:
+        return None
+
+
+def client_address(executor: Any) -> Any:
+    """The address of the scheduler of a client; anything else stays what it is."""
+    return executor.scheduler.address if hasattr(executor, "scheduler") else executor
+
+
+class DaskExecutor:
+    """Tasks of some tiles each, whose results are added in the order of the tiles.
+
+    A task is the same function of a tile that a thread would call, sent once for each pass. What it needs of the data
+    is sent once for a search, or read by the task where X is in a file, a zarr or a dask array.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+    local : ThreadExecutor
+        For what is worked out in this process.
+    """
+
+    def __init__(self, client: Any, local: ThreadExecutor) -> None:
+        self._client, self._local = client, local
+        self._lasting: dict[int, tuple[Any, Any]] = {}
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """Results in the order of the items, by the threads of this process."""
+        return self._local.map(function, items)
+
+    def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Results in the order of the items, by the cluster; few tasks are in flight at a time."""
+        n_threads = max(1, sum(self._client.nthreads().values()))
+        waiting = list(items)
+        size = max(1, len(waiting) // (_TASKS * n_threads))
+        batches = iter([waiting[start : start + size] for start in range(0, len(waiting), size)])
+        cargo = _Pass(self, function)
+        flying = deque(cargo.task(batch) for batch in islice(batches, _IN_FLIGHT * n_threads))
+        try:
+            while flying:
+                results = flying.popleft().results()
+                flying.extend(cargo.task(batch) for batch in islice(batches, 1))
+                yield from results
+        finally:
+            for task in flying:
+                task.cancel()
+
+    def packed(self, function: Any) -> tuple[bytes, dict[int, Any]]:
+        """A function as bytes, and the futures of the lasting objects that it refers to."""
+        file = io.BytesIO()
+        pickler = _pickler()(file)
+        pickler.dump(function)
+        return file.getvalue(), {key: self._future(thing) for key, thing in pickler.lasting.items()}
+
+    def _future(self, thing: Any) -> Any:
+        known = self._lasting.get(id(thing))
+        if known is None or known[1].status != "finished":
+            known = self._lasting[id(thing)] = (thing, self.scattered(thing))
+        return known[1]
+
+    def scattered(self, thing: Any) -> Any:
+        """A future of an object that is sent to all workers, again where one of them is lost meanwhile."""
+        losses = 0
+        while True:
+            self._client.wait_for_workers(1, timeout=_PATIENCE)
+            try:
+                return self._client.scatter([thing], broadcast=True, hash=False)[0]
+            except OSError:  # distributed's CommClosedError is one
+                losses += 1
+                if losses == _ATTEMPTS:
+                    raise
+            time.sleep(losses)  # the scheduler has to notice first
+
+    def submit(self, *arguments: Any) -> Any:
+        """A future of the results of a task."""
+        return self._client.submit(_results, *arguments, os.getpid(), pure=False, retries=_ATTEMPTS)
+
+
+class _Pass:
+    """A function on the cluster, sent again where workers that had it are gone."""
+
+    def __init__(self, executor: DaskExecutor, function: Any) -> None:
+        self.executor, self._function = executor, function
+        self.version = 0
+        self.send()
+
+    def send(self) -> None:
+        """Send the function and what it refers to."""
+        packed, self._lasting = self.executor.packed(self._function)
+        self._payload = self.executor.scattered((uuid4().hex, packed))
+        self.version += 1
+
+    def task(self, batch: list[Any]) -> _Task:
+        """Some items in work."""
+        return _Task(self, batch)
+
+    def submit(self, batch: list[Any]) -> Any:
+        """A future of the results of some items."""
+        return self.executor.submit(self._payload, self._lasting, batch)
+
+
+class _Task:
+    """Some items in work on the cluster, again where a worker is lost."""
+
+    def __init__(self, cargo: _Pass, batch: list[Any]) -> None:
+        self._cargo, self._batch = cargo, batch
+        self._submit()
+
+    def _submit(self) -> None:
+        self._version = self._cargo.version
+        self._future = self._cargo.submit(self._batch)
+
+    def results(self) -> list[Any]:
+        """The results, as soon as they are there."""
+        lost = _losses()
+        for _ in range(_ATTEMPTS):
+            try:
+                return list(self._future.result())
+            except lost:
+                if self._version == self._cargo.version:  # else another task has sent everything again
+                    self._cargo.send()
+                self._submit()
+        return list(self._future.result())
+
+    def cancel(self) -> None:
+        """Nobody wants the results."""
+        self._future.cancel()
+
+
+@cache
+def _losses() -> tuple[type[BaseException], ...]:
+    """What a future raises whose worker, or whose data, are gone."""
+    from concurrent.futures import CancelledError
+
+    return CancelledError, _distributed().KilledWorker
+
+
+@cache
+def _pickler() -> Any:
+    """A pickler that leaves lasting objects out, but notes them."""
+    import cloudpickle
+
+    class Pickler(cloudpickle.CloudPickler):
+        def __init__(self, file: Any) -> None:
+            super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
+            self.lasting: dict[int, Any] = {}
+
+        def persistent_id(self, thing: Any) -> int | None:
+            if type(thing) not in _LASTING:
+                return None
+            self.lasting[id(thing)] = thing
+            return id(thing)
+
+    return Pickler
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, content: bytes, lasting: dict[int, Any]) -> None:
+        super().__init__(io.BytesIO(content))
+        self._lasting = lasting
+
+    def persistent_load(self, key: int) -> Any:
+        return self._lasting[key]
+
+
+# The function that a worker has unpacked last; it is asked for many tiles.
+_unpacked: dict[str, Any] = {}
+_lock = Lock()
+
+
+def _results(payload: tuple[str, bytes], lasting: dict[int, Any], items: list[Any], origin: int) -> list[Any]:
+    """The task: a function of some tiles. Runs on a worker."""
+    if os.getpid() != origin:
+        _one_blas_thread()
+    token, content = payload
+    with _lock:
+        if token not in _unpacked:
+            _unpacked.clear()  # it may be large
+            _unpacked[token] = _Unpickler(content, lasting).load()
+        function = _unpacked[token]
+    return [function(item) for item in items]
+
+
+@cache
+def _one_blas_thread() -> Any:
+    """Hold BLAS to one thread in this process from now on, as in the threads of one machine."""
+    return blas_controller().limit(limits=1, user_api="blas")

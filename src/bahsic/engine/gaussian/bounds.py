@@ -1,0 +1,115 @@
+"""What is known of changes of the score without a product: M by its sums, and sums of functions of the columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.engine.gaussian.moments import LowRank
+
+Array = NDArray[np.float64]
+Parts = tuple[Array, ...]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the changes by c features before any product with R.
+
+    Attributes
+    ----------
+    value : ndarray of shape (c,)
+        The part of the change that needs no product: the edges u, and kappa W in all terms.
+    dropped : ndarray of shape (c,)
+        Bound on the terms beyond the leading ones.
+    sizes : ndarray of shape (n_leading, c)
+        Bounds on the sums of magnitudes in each leading term, for the rounding of the products.
+    error : ndarray of shape (c,)
+        Bound on the rounding error of everything else.
+    eigenvalues : ndarray of shape (n_leading, c)
+        The lambda_k of the leading terms.
+    """
+
+    value: Array
+    dropped: Array
+    sizes: Array
+    error: Array
+    eigenvalues: Array
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """M = kappa W + R, as far as it is known without products.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (n_samples,)
+        Row sums of M.
+    magnitudes : ndarray of shape (n_samples,)
+        Bounds on the row sums of abs(R).
+    kappa : float
+    low_rank : LowRank
+        The factors of W, empty where it has none (kappa is zero then).
+    floor : float
+        Relative rounding error of sums over the samples in float64.
+    """
+
+    sums: Array
+    magnitudes: Array
+    kappa: float
+    low_rank: LowRank
+    floor: float
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return len(self.sums)
+
+    @property
+    def total(self) -> float:
+        """Bound on the sum of abs(M)."""
+        return float(self.magnitudes.sum()) + self.kappa * self.low_rank.norm * self.n_samples
+
+    def low_rank_forms(self, projections: Array, diagonals: Array) -> Array:
+        """phi' W phi from Q' phi (..., q) and the sum of phi^2 over the diagonal of Q B Q'."""
+        forms: Array = np.vecdot(projections @ self.low_rank.B, projections) - diagonals
+        return forms
+
+
+class FunctionSums:
+    """What W and error bounds need of functions phi (n_terms, c, n_samples), added up over ranges of samples."""
+
+    def __init__(self, matrices: Matrices) -> None:
+        self._matrices = matrices
+        self._weights = np.column_stack([matrices.magnitudes, matrices.low_rank.diagonal])
+        self._projections: Any = 0.0
+        self._norms: Any = 0.0
+
+    def add(self, phi: Array, samples: slice) -> None:
+        """Add the values of all functions at some samples, which are overwritten."""
+        self._projections = self._projections + phi @ self._matrices.low_rank.Q[samples]
+        np.multiply(phi, phi, out=phi)
+        self._norms = self._norms + phi @ self._weights[samples]
+
+    def known(self, lam: Array, edge: Array, edge_size: Array, lead: int) -> Parts:
+        """What follows, with eigenvalues lam (n_terms, c), for `Known`."""
+        matrices = self._matrices
+        of_W = lam * matrices.low_rank_forms(self._projections, self._norms[..., 1])
+        bounds = np.abs(lam) * self._norms[..., 0]
+        of_W_size = matrices.kappa * np.abs(of_W).sum(axis=0)
+        return (
+            2 * edge + matrices.kappa * of_W.sum(axis=0),
+            bounds[lead:].sum(axis=0),
+            bounds[:lead],
+            matrices.floor * (2 * edge_size + bounds.sum(axis=0) + of_W_size),
+            lam[:lead],
+        )
+
+
+def known_from_functions(matrices: Matrices, lam: Array, phi: Array, edge: Array, edge_size: Array, lead: int) -> Parts:
+    """What follows from the values of all functions phi (n_terms, c, n_samples), which are overwritten."""
+    sums = FunctionSums(matrices)
+    sums.add(phi, slice(0, matrices.n_samples))
+    return sums.known(lam, edge, edge_size, lead)

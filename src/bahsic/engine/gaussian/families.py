@@ -1,0 +1,298 @@
+"""Families of columns whose Gaussian factor separates: by polynomials, or by their few values.
+
+Each family knows, for its columns, the terms of ``g - 1 = u + u' + sum lambda_k phi_k phi_k'``, fills
+the leading functions phi_k into the columns of a product, and says what is known without a product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.data.columns import Columns
+from bahsic.data.levels import Levels
+from bahsic.engine.gaussian.bounds import FunctionSums, Known, Matrices, Parts, known_from_functions
+from bahsic.engine.gaussian.expansion import Expansion, chebyshev_values, even_polynomial
+from bahsic.engine.gaussian.moments import Moments
+from bahsic.engine.scratch import Scratch
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Functions = Sequence[NDArray[Any]]  # of shape (c, n_samples) each, in the dtype that the term needs
+
+_EPS = float(np.finfo(np.float64).eps)
+
+# Samples at which many functions are evaluated together.
+_SOME_SAMPLES = 1 << 16
+
+
+class Family(Protocol):
+    """Columns that share the form of their expansion."""
+
+    @property
+    def members(self) -> Indices:
+        """Positions of the columns among those that were asked for."""
+
+    @property
+    def n_leading(self) -> int:
+        """Number of terms that enter the products."""
+
+    @property
+    def n_double(self) -> int:
+        """How many of these, from the first on, need float64; float32 will do for the others."""
+
+    @property
+    def width(self) -> int:
+        """Arrays of the size of a column that `evaluate` makes for each column."""
+
+    @property
+    def remainder(self) -> float:
+        """Bound on what is left after all terms, at any pair of samples."""
+
+    @property
+    def size(self) -> float:
+        """Bound on the sum of the magnitudes of all terms, at any pair of samples."""
+
+    def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
+        """Fill the leading functions of the members ``part`` into ``out``, an array for each.
+
+        What else it returns is concatenated over the parts along the last axis and handed to `known`.
+        """
+
+    def known(self, parts: Parts, matrices: Matrices) -> Known:
+        """What is known of all members."""
+
+
+@dataclass(frozen=True)
+class _Expanded:
+    """What the families of columns of many values share."""
+
+    members: Indices
+    data: Columns
+    columns: Indices
+    expansion: Expansion
+    n_leading: int
+    n_double: int
+
+    @property
+    def remainder(self) -> float:
+        """Bound on what is left after all terms, at any pair of samples."""
+        return self.expansion.remainder
+
+    @property
+    def size(self) -> float:
+        """Bound on the sum of the magnitudes of all terms, at any pair of samples."""
+        return self.expansion.size
+
+    @property
+    def width(self) -> int:
+        """Arrays of the size of a column that `evaluate` makes for each column."""
+        return sum(self.expansion.functions.shape)
+
+    def known(self, parts: Parts, matrices: Matrices) -> Known:
+        """What is known of all members."""
+        return Known(*parts)
+
+
+@dataclass(frozen=True)
+class Polynomial(_Expanded):
+    """Columns of many values, by an expansion of low degree: only the leading terms are evaluated."""
+
+    moments: Moments
+
+    @property
+    def width(self) -> int:
+        """Arrays of the size of a column that `evaluate` makes for each column."""
+        return 4
+
+    def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
+        """Fill the leading functions of the members ``part`` into ``out``."""
+        columns = self.columns[part]
+        shape = (len(columns), matrices.n_samples)
+        z = self.data.rows(columns, out=scratch.take("first", shape))
+        z /= self.expansion.radius
+        square = np.multiply(z, z, out=scratch.take("second", shape))
+        values = scratch.take("third", shape)
+        norms = np.empty((self.n_leading, len(columns)))
+        for k in range(self.n_leading):
+            even_polynomial(self.expansion.monomials[k], square, z, out=values)
+            out[k][:] = values
+            norms[k] = np.multiply(values, values, out=values) @ matrices.magnitudes
+        edge = even_polynomial(self.expansion.edge_monomials, square, z, out=values) @ matrices.sums
+        return edge, norms
+
+    def known(self, parts: Parts, matrices: Matrices) -> Known:
+        """What is known of all members."""
+        (edge, norms), terms, lead = parts, self.expansion, self.n_leading
+        lam, degree = terms.eigenvalues[:, None], terms.degree
+        projections, diagonals, plain = self.moments.of(self.columns, terms)
+        of_W = lam * matrices.low_rank_forms(projections, diagonals)
+        # Powers cancel: a value is only as good as the sum of the magnitudes of its terms.
+        size = np.abs(terms.monomials).sum(axis=1)[:, None]
+        error, m = 4 * (degree + 1) * _EPS * size, matrices.n_samples
+        plain = np.abs(plain) + error * size * m
+        largest = matrices.magnitudes.max()
+        dropped = largest * (np.abs(lam) * plain)[lead:].sum(axis=0)
+        sizes = np.abs(lam[:lead]) * norms
+        inexact = np.abs(lam) * error * (2 * np.sqrt(plain * m) + error * m)
+        edges = terms.edge_bound * np.abs(matrices.sums).max() * m
+        return Known(
+            value=2 * edge + matrices.kappa * of_W.sum(axis=0),
+            dropped=dropped,
+            sizes=sizes,
+            error=(largest + matrices.kappa * matrices.low_rank.norm) * inexact.sum(axis=0)
+            + matrices.floor * (2 * edges + sizes.sum(axis=0) + dropped + matrices.kappa * np.abs(of_W).sum(axis=0)),
+            eigenvalues=np.broadcast_to(lam[:lead], norms.shape),
+        )
+
+
+def fill_functions(phi: Array, out: Functions) -> None:
+    """Copy the leading functions to where the products read them."""
+    for values, target in zip(phi, out, strict=False):
+        target[:] = values
+
+
+def _looked_up(tables: Array, codes: NDArray[np.int8]) -> Array:
+    """Entries of tables (c, v) at codes (c, n_samples)."""
+    if tables.shape[1] == 2:
+        first, second = tables[:, :1], tables[:, 1:]
+        return np.asarray(first + (second - first) * codes)
+    return np.take_along_axis(tables, codes, axis=1)
+
+
+@dataclass(frozen=True)
+class Smooth(_Expanded):
+    """Columns of many values, by an expansion of any degree in Chebyshev polynomials."""
+
+    def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
+        """Fill the leading functions of the members ``part`` into ``out``."""
+        z = self.data.rows(self.columns[part])
+        z /= self.expansion.radius
+        edge, sums = np.zeros(len(z)), FunctionSums(matrices)
+        for start in range(0, z.shape[1], _SOME_SAMPLES):
+            samples = slice(start, min(start + _SOME_SAMPLES, z.shape[1]))
+            phi, basis = _smooth_functions(self.expansion, z[:, samples])
+            fill_functions(phi, [target[:, samples] for target in out])
+            edge += self.expansion.edge @ (basis @ matrices.sums[samples])
+            sums.add(phi, samples)
+        edge_size = self.expansion.edge_bound * np.abs(matrices.sums).max() * np.vecdot(z, z)
+        lam = np.broadcast_to(self.expansion.eigenvalues[:, None], (len(self.expansion.eigenvalues), len(z)))
+        return sums.known(lam, edge, edge_size, self.n_leading)
+
+
+def _smooth_functions(expansion: Expansion, z: Array) -> tuple[Array, Array]:
+    """Values of all functions phi at z (c, n_samples), and of the Chebyshev polynomials."""
+    basis = chebyshev_values(z, expansion.functions.shape[1] - 1)
+    return (expansion.functions @ basis.reshape(len(basis), -1)).reshape(-1, *z.shape), basis
+
+
+@dataclass(frozen=True)
+class Incomplete(_Expanded):
+    r"""Columns of many values, some of which are missing and contribute c to D, whatever the other one is.
+
+    With q one where a value is missing, o = 1 - q, and functions set to zero there, the change is
+
+    .. math:: 2 e' M 1 + \sum_k \lambda_k \varphi_k' M \varphi_k - 2 u' M q - b q' M q
+
+    with :math:`b = \exp(a c) - 1` and the edges :math:`e = u + b q`. The last two terms are one quadratic form in
+    u and q, hence two terms like the others, by their 2 x 2 eigenvectors; these come first.
+    """
+
+    a: float
+
+    @property
+    def size(self) -> float:
+        """Bound on the sum of the magnitudes of all terms, at any pair of samples."""
+        neutral = np.abs(np.expm1(self.a * self.data.neutral[self.columns]))
+        return self.expansion.size + 4 * self.expansion.edge_bound + 2 * float(neutral.max())
+
+    @property
+    def width(self) -> int:
+        """Arrays of the size of a column that `evaluate` makes for each column."""
+        return sum(self.expansion.functions.shape) + 4
+
+    def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
+        """Fill the leading functions of the members ``part`` into ``out``."""
+        columns, terms = self.columns[part], self.expansion
+        x = self.data.rows(columns)
+        absent = np.isnan(x)
+        z = np.nan_to_num(x, copy=False, nan=0.0)
+        z /= terms.radius
+        smooth, basis = _smooth_functions(terms, z)
+        smooth[:, absent] = 0.0
+        u = np.tensordot(terms.edge, basis, axes=1)
+        u[absent] = 0.0
+        b = np.expm1(self.a * self.data.neutral[columns])
+        unit = max(terms.edge_bound, 1e-300)  # so that the rows of the form are of the same size
+        forms = np.zeros((len(columns), 2, 2))
+        forms[:, 0, 0], forms[:, 0, 1], forms[:, 1, 0] = -b, -unit, -unit
+        eigenvalues, vectors = np.linalg.eigh(forms)
+        parts = np.stack([absent.astype(np.float64), u / unit])
+        mixed = np.einsum("cik,icm->kcm", vectors, parts)
+        phi = np.concatenate([mixed, smooth])
+        lam = np.concatenate([eigenvalues.T, np.broadcast_to(terms.eigenvalues[:, None], smooth.shape[:2])])
+        fill_functions(phi, out)
+        edge = u + b[:, None] * absent
+        edge_size = np.abs(edge) @ np.abs(matrices.sums)
+        return known_from_functions(matrices, lam, phi, edge @ matrices.sums, edge_size, self.n_leading)
+
+
+@dataclass(frozen=True)
+class Discrete:
+    """Columns of few values: exact, with one term less than values."""
+
+    members: Indices
+    data: Columns
+    levels: Levels
+    rows: Indices
+    a: float
+    double: bool
+
+    @property
+    def n_leading(self) -> int:
+        """Number of terms, which all enter the products."""
+        return int(self.levels.values.shape[1]) - 1
+
+    @property
+    def n_double(self) -> int:
+        """How many of these need float64."""
+        return self.n_leading if self.double else 0
+
+    @property
+    def width(self) -> int:
+        """Arrays of the size of a column that `evaluate` makes for each column."""
+        return self.n_leading + 2
+
+    @property
+    def remainder(self) -> float:
+        """Nothing is left."""
+        return 0.0
+
+    @property
+    def size(self) -> float:
+        """Bound on the sum of the magnitudes of all terms, at any pair of samples."""
+        largest = self.a * self.levels.tables[self.rows].max()
+        return 4 * self.n_leading * abs(float(np.expm1(largest)))
+
+    def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
+        """Fill the functions of the members ``part`` into ``out``."""
+        rows = self.rows[part]
+        codes = self.levels.codes(rows, self.data.rows(self.levels.columns[rows]))
+        changes = np.expm1(self.a * self.levels.tables[rows])
+        edges = changes[:, :, 0] - changes[:, :1, 0] / 2  # the first value contributes to itself if it is a missing one
+        core = changes - edges[:, :, None] - edges[:, None, :]
+        eigenvalues, vectors = np.linalg.eigh(core[:, 1:, 1:])
+        tables = np.insert(vectors, 0, 0.0, axis=1)  # every phi_k is zero at the first value
+        phi = np.stack([_looked_up(tables[:, :, k], codes) for k in range(self.n_leading)])
+        fill_functions(phi, out)
+        edge = _looked_up(edges, codes)
+        edge_size = np.abs(edge) @ np.abs(matrices.sums)
+        return known_from_functions(matrices, eigenvalues.T, phi, edge @ matrices.sums, edge_size, self.n_leading)
+
+    def known(self, parts: Parts, matrices: Matrices) -> Known:
+        """What is known of all members."""
+        return Known(*parts)

@@ -1,0 +1,156 @@
+"""Changes of the score by groups of columns, for the Gaussian kernel: the part of a round that is about these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.engine.executor import Executor
+from bahsic.engine.gaussian.bounds import Matrices
+from bahsic.engine.gaussian.families import Family
+from bahsic.engine.gaussian.series import Grouped, group_norms, series_tails
+from bahsic.engine.gaussian.setting import GaussianSetting
+from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.pairs import Pairs
+from bahsic.engine.units import MAX_TERMS, QUICK_ERROR, QUICK_LARGEST, SHORT, batches, quick_changes, scores_by_pairs
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_EPS = float(np.finfo(np.float64).eps)
+_EPS32 = float(np.finfo(np.float32).eps)
+_TINY = float(np.finfo(np.float32).tiny)
+
+# What the series may leave out, relative to all and to the spread of the scores.
+_TAIL = 0.01
+
+# Longest series for a group of columns: orders, terms (float32 for each pair costs about as much), and exponents.
+_MAX_ORDER = 8
+_MAX_SERIES_TERMS = 64
+_MAX_SERIES_EXPONENT = 2.0
+
+# Entries of the functions whose products are made together.
+_SERIES_ENTRIES = 1 << 22
+
+
+class GroupChanges:
+    """By products where the exponential series of a group is short, else by an exponential for each pair of samples."""
+
+    _setting: GaussianSetting
+    _pairs: Pairs
+    _executor: Executor
+    _matrices: Matrices
+    gamma: float
+    a: float
+    spread: float
+
+    def _evaluated(self, families: Sequence[Family], n: int) -> tuple[Array, Array]:
+        """Changes by n columns or groups, and their errors, given the families that they are in."""
+        raise NotImplementedError
+
+    def _group_stages(self, groups: list[Indices], *, cheap: bool) -> tuple[Stage, ...]:
+        """Changes by the groups at given positions, more exactly from stage to stage."""
+
+        def first(positions: Indices) -> Intervals:
+            return self._expanded_or_quick([groups[position] for position in positions])
+
+        def last(positions: Indices) -> Intervals:
+            return self.by_pairs([groups[position] for position in positions])
+
+        return (last,) if cheap else (first, last)
+
+    def _expanded_or_quick(self, groups: list[Indices]) -> Intervals:
+        """Changes by groups of columns: by products where the series is short, else by float32 for each pair."""
+        values, radii = np.zeros(len(groups)), np.full(len(groups), np.inf)
+        for family in self._group_families(groups, _TAIL * self.spread):
+            found = self._evaluated([family], len(groups))
+            values[family.members], radii[family.members] = (part[family.members] for part in found)
+        known = np.isfinite(radii)
+        bound = 2 * self.gamma * float(self._matrices.magnitudes.sum())
+        if np.count_nonzero(known) > 3 and bound > 0:
+            self.spread = float(np.std(values[known])) / bound
+        others = np.flatnonzero(~known)
+        for part in batches([groups[position] for position in others], self._matrices.n_samples) if len(others) else []:
+            some = others[part]
+            quick = self.quick([groups[position] for position in some])
+            values[some], radii[some] = quick.values, quick.radii
+        return Intervals(values, radii)
+
+    def _group_families(self, groups: list[Indices], tail: float) -> Iterator[Family]:
+        """Groups of complete columns of numbers for which the series is short, by their size."""
+        data = self._pairs.columns
+        sizes = np.array([0 if data.special[group].any() else len(group) for group in groups])
+        for size in np.unique(sizes[sizes > 0]):
+            members = np.flatnonzero(sizes == size)
+            columns = np.array([groups[position] for position in members])
+            order = self._series_order(columns, tail)
+            if order is None:
+                continue
+            height = max(1, _SERIES_ENTRIES // (comb(int(size) + order, order) * data.n_samples))
+            for start in range(0, len(members), height):
+                part = slice(start, start + height)
+                yield Grouped(members[part], data, columns[part], order, self.a, double=False)
+
+    def _series_order(self, columns: NDArray[np.intp], tail: float) -> int | None:
+        """The order after which the series leaves out little of most groups, or None where it would be too long."""
+        some = columns[:: max(1, len(columns) // 8)]
+        norms = np.array([np.square(self._pairs.columns.rows(group)).sum(axis=0) for group in some])
+        bound = 2 * self.gamma * float(self._matrices.magnitudes.sum())
+        if not abs(self.a) * float(group_norms(self._setting.ranges, columns).max()) <= _MAX_SERIES_EXPONENT:
+            return None
+        for order in range(1, _MAX_ORDER):
+            if comb(columns.shape[1] + order, order) > _MAX_SERIES_TERMS:
+                return None
+            if np.median(series_tails(norms, self.a, order, self._matrices)) <= tail * bound:
+                return order
+        return None
+
+    def by_pairs(self, groups: Sequence[Indices]) -> Intervals:
+        """Changes by groups of columns, by an exponential for each pair of samples."""
+        gamma = self.gamma
+
+        def link(D: Array) -> Array:
+            D *= -gamma
+            return np.exp(D, out=D)
+
+        # The empty group changes nothing: it gives the score that the others are compared with.
+        everyone = [*groups, np.empty(0, dtype=np.intp)]
+        sign = -np.sign(self.a)
+        scores, sizes = (2 * sums for sums in scores_by_pairs(self._pairs, self._executor, everyone, sign, link))
+        # The error of D_G itself, by products, is relative to the squared norms over the group.
+        reach = np.array([float(np.square(self._setting.ranges[group]).sum()) for group in groups])
+        relative = self._matrices.floor + 16 * _EPS * self.gamma * reach
+        return Intervals(scores[:-1] - scores[-1], relative * (sizes[:-1] + sizes[-1]))
+
+    def quick(self, groups: list[Indices]) -> Intervals:
+        """Changes by groups of columns in float32; nothing is said of those that are too large for it."""
+        values, radii = np.zeros(len(groups)), np.full(len(groups), np.inf)
+        largest = np.array([abs(self.a) * float(self._setting.reach[group].sum()) for group in groups])
+        held = np.flatnonzero(largest <= QUICK_LARGEST)
+        if not len(held):
+            return Intervals(values, radii)
+        chosen, bound = [groups[position] for position in held], float(largest[held].max())
+        values[held] = 2 * quick_changes(self._pairs, self._executor, chosen, self.a, self.gamma, bound)
+        # Sums of abs(M a D_G), from D_G <= 2 (norm + norm').
+        sizes = np.array([4 * abs(self.a) * float(self._weighted_norms[group].sum()) for group in chosen])
+        lengths = np.array([len(group) for group in chosen])
+        # The polynomial, M and its sums, and D_G; and entries that are too small for float32.
+        relative = QUICK_ERROR + _EPS32 / 2 * (SHORT + 2 * MAX_TERMS) + _EPS32 * (lengths + 8)
+        tiny = self._matrices.n_samples**2 * _TINY
+        radii[held] = np.exp(bound) * (relative * sizes + tiny)
+        return Intervals(values, radii)
+
+    @cached_property
+    def _weighted_norms(self) -> Array:
+        """For each column, a bound on the sum of abs(M) over all pairs times its squared entry in the first of them."""
+        data, matrices = self._pairs.columns, self._matrices
+        magnitudes = matrices.magnitudes + matrices.kappa * matrices.low_rank.norm
+        bounds = np.where(data.special, self._setting.reach * magnitudes.sum(), 0.0)
+        for block in data.blocks():
+            plain = ~data.special[block]
+            bounds[block][plain] = (np.square(data.rows(block)) @ magnitudes)[plain]
+        return bounds

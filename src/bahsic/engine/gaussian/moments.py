@@ -1,0 +1,108 @@
+"""What is worked out once for a search: the factors of W, and power sums of the columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.engine.gaussian.expansion import Expansion
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class LowRank:
+    """W = Q B Q' off the diagonal.
+
+    Attributes
+    ----------
+    Q : ndarray of shape (n_samples, q)
+    B : ndarray of shape (q, q)
+    diagonal : ndarray of shape (n_samples,)
+        The diagonal of Q B Q', which W does not have.
+    sums : ndarray of shape (n_samples,)
+        Row sums of W without its diagonal.
+    norm : float
+        Bound on the row sums of abs(W).
+    """
+
+    Q: Array
+    B: Array
+    diagonal: Array
+    sums: Array
+    norm: float
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums of powers of each feature over the samples: all that W and error bounds need of them.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n,)
+        Which features these are, in increasing order.
+    ranges : ndarray of shape (n,)
+        Largest magnitude r of each feature; powers are those of z = x / r.
+    projections : ndarray of shape (n, degree + 1, q)
+        Sums of z^p times the columns of Q.
+    diagonals : ndarray of shape (n, degree + 1)
+        Sums of z^(2 p) times the diagonal of Q B Q'.
+    norms : ndarray of shape (n, degree + 1)
+        Sums of z^(2 p).
+    """
+
+    features: Indices
+    ranges: Array
+    projections: Array
+    diagonals: Array
+    norms: Array
+
+    @property
+    def degree(self) -> int:
+        """Degree of the polynomials that these moments serve."""
+        return int(self.norms.shape[1]) - 1
+
+    @staticmethod
+    def empty(features: Indices, ranges: Array, degree: int, q: int) -> Moments:
+        """Room for the moments of features of these ranges."""
+        n = len(features)
+        return Moments(
+            features, ranges, np.empty((n, degree + 1, q)), np.empty((n, degree + 1)), np.empty((n, degree + 1))
+        )
+
+    def fill(self, part: slice, columns: Array, low_rank: LowRank) -> None:
+        """Moments of the features in places ``part``, given their columns (c, n_samples)."""
+        weights = np.column_stack([low_rank.Q, low_rank.diagonal, np.ones(columns.shape[1])])
+        power, q = np.ones_like(columns), low_rank.Q.shape[1]
+        z = columns / np.where(self.ranges[part] > 0, self.ranges[part], 1.0)[:, None]
+        for p in range(self.degree + 1):
+            sums = power @ weights
+            self.projections[part, p] = sums[:, :q]
+            if p % 2 == 0:
+                self.diagonals[part, p // 2], self.norms[part, p // 2] = sums[:, q:].T
+            power *= z
+        z *= z
+        power = z ** (self.degree // 2 + 1)
+        for p in range(self.degree // 2 + 1, self.degree + 1):  # of the higher powers, only the even ones
+            self.diagonals[part, p], self.norms[part, p] = (power @ weights[:, q:]).T
+            power *= z
+
+    def of(self, columns: Indices, terms: Expansion) -> tuple[Array, Array, Array]:
+        """For the polynomials phi_k of an expansion, and some features.
+
+        Returns Q' phi_k (n_terms, c, q), and the sums of phi_k^2 over the diagonal of Q B Q' and over
+        all samples (n_terms, c).
+        """
+        squares = np.stack([np.convolve(row, row)[::2] for row in terms.monomials]).T
+        columns = np.searchsorted(self.features, columns)
+        powers = (self.ranges[columns, None] / terms.radius) ** np.arange(terms.degree + 1)
+        n = terms.degree + 1
+        projections = self.projections[columns, :n] * powers[:, :, None]
+        return (
+            np.tensordot(terms.monomials, projections, axes=(1, 1)),
+            ((self.diagonals[columns, :n] * powers**2) @ squares).T,
+            ((self.norms[columns, :n] * powers**2) @ squares).T,
+        )

@@ -1,0 +1,110 @@
+"""R = W * (exp(-gamma D) - kappa) on the tiles of a round, with what needs no column: functions of one tile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.engine.executor import Placed, Sums
+from bahsic.engine.pairs import Pairs
+from bahsic.engine.tiles import exponential_sum, row_sums, strips
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """R on the tiles, kept from pass to pass where the plan says so, else made anew.
+
+    Attributes
+    ----------
+    pairs : Pairs
+    gamma, kappa : float
+    kept : dict
+        Memory for R on each tile in each precision, used again from round to round.
+    """
+
+    pairs: Pairs
+    gamma: float
+    kappa: float
+    kept: dict[tuple[int, str], NDArray[Any]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process nothing is kept."""
+        return Rest, (self.pairs, self.gamma, self.kappa, {})
+
+    def room(self, index: int, dtype: Any) -> NDArray[Any]:
+        """Memory for R on one tile: kept from round to round, or valid until the next call."""
+        tile, name = self.pairs.plan.tiles[index], np.dtype(dtype).name
+        if not self.pairs.plan.keep:
+            return self.pairs.scratch.take(name, tile.shape, dtype)
+        if (index, name) not in self.kept:
+            self.kept[index, name] = np.empty(tile.shape, dtype)
+        return self.kept[index, name]
+
+    def panel(self, index: int, dtype: Any) -> NDArray[Any]:
+        """R on one tile, made anew where it is not kept."""
+        if self.pairs.plan.keep and (index, np.dtype(dtype).name) in self.kept:
+            return self.kept[index, np.dtype(dtype).name]
+        tile, take = self.pairs.plan.tiles[index], self.pairs.scratch.take
+        D, W = self.pairs.totals(index), self.pairs.weights(index)
+        R = take(np.dtype(dtype).name, tile.shape, dtype)
+        for rows in strips(tile.shape):
+            K = np.multiply(D[rows], -self.gamma, out=take("first", D[rows].shape))
+            np.exp(K, out=K)
+            K -= self.kappa
+            np.multiply(K, W[rows], out=K)
+            R[rows] = K
+        return R
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """Row sums of M and of abs(R) on one tile, and its part of the own score; R is kept where the plan says so.
+
+    Attributes
+    ----------
+    rest : Rest
+    own_gamma : float or None
+        The parameter at which the current subset itself is scored, if any.
+    centre : float
+        A typical value of D.
+    """
+
+    rest: Rest
+    own_gamma: float | None
+    centre: float
+
+    def __call__(self, index: int) -> Sums:
+        """Of the rows of a tile, and of its columns, and at last the score."""
+        rest, pairs = self.rest, self.rest.pairs
+        tile, take = pairs.plan.tiles[index], pairs.scratch.take
+        D, W = pairs.totals(index), pairs.weights(index)
+        R, R32 = rest.room(index, np.float64), rest.room(index, np.float32)
+        magnitudes = take("magnitudes", tile.shape, np.float32)
+        across, down, own = np.zeros(tile.shape[0]), np.zeros(tile.shape[1]), 0.0
+        for rows in strips(tile.shape):
+            K = np.multiply(D[rows], -rest.gamma, out=take("first", D[rows].shape))
+            np.exp(K, out=K)
+            np.subtract(K, rest.kappa, out=R[rows])
+            R[rows] *= W[rows]
+            R32[rows] = R[rows]
+            np.abs(R32[rows], out=magnitudes[rows])
+            across[rows] = R[rows] @ np.ones(tile.shape[1])
+            down += np.ones(len(K)) @ R[rows]
+            if self.own_gamma is not None:
+                M = np.multiply(K, W[rows], out=K) if rest.kappa else R[rows]
+                own += self._own_score(M, D[rows], W[rows])
+        return Placed(tile.start, across), Placed(tile.first, down), *row_sums(magnitudes, tile), np.array(own)
+
+    def _own_score(self, M: Array, D: Array, W: Array) -> float:
+        """Sum of W exp(-own_gamma D): from M = W exp(-gamma D) where the two are near each other."""
+        own_gamma, scratch = float(self.own_gamma or 0.0), self.rest.pairs.scratch
+        short = exponential_sum(M, D, self.centre, self.rest.gamma - own_gamma, scratch)
+        if short is not None:
+            return short
+        K = np.multiply(D, -own_gamma, out=scratch.take("second", D.shape))
+        return float(np.vdot(np.exp(K, out=K), W))

@@ -1,0 +1,188 @@
+"""The fast path: scores of subsets for the Gaussian kernel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.criteria.weights import Weights
+from bahsic.data.columns import Columns
+from bahsic.data.levels import Levels, few_levels
+from bahsic.engine.diagonal import Diagonal
+from bahsic.engine.executor import Executor
+from bahsic.engine.gaussian.moments import LowRank, Moments
+from bahsic.engine.gaussian.round import GaussianRound
+from bahsic.engine.gaussian.setting import GaussianSetting
+from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.pairs import Pairs
+from bahsic.engine.plan import Plan
+from bahsic.engine.scorer import Scorer, gamma_of
+from bahsic.engine.tiles import SquaredDistances
+from bahsic.engine.units import Units
+from bahsic.kernels.base import Kernel
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Degree of the polynomials that are worked out by moments; above it their coefficients cancel too much.
+_MOMENT_DEGREE = 16
+
+# Relative accuracy of scores that are recorded.
+_ACCURACY = 1e-9
+
+# What the scores of the first round may vary by, relative to the bound on them.
+_FIRST_SPREAD = 0.01
+
+# Binary exponents of data that are used as they are; standardised data have small ones.
+_USUAL_EXPONENT = 20
+
+# Features whose moments are made at a time, and entries of them.
+_CHUNK, _CHUNK_ENTRIES = 64, 1 << 21
+
+
+class GaussianScorer(Scorer):
+    """Scores for the Gaussian kernel by the separable expansion, exact scores where that is needed.
+
+    Numbers among the columns have means of zero.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        kernel: Kernel,
+        weights: Weights,
+        executor: Executor,
+        plan: Plan,
+        units: Units | None = None,
+    ) -> None:
+        super().__init__(columns, kernel, weights, executor, plan, units)
+        columns, self._unit = _in_range(columns)
+        self._diagonal = Diagonal(weights, columns)
+        self._typical = columns.typical
+        low_rank = _low_rank(weights)
+        levels = few_levels(columns)
+        self._setting = GaussianSetting(
+            pairs=Pairs(columns, SquaredDistances, weights, plan),
+            executor=executor,
+            ranges=columns.ranges,
+            levels=levels,
+            low_rank=low_rank,
+            moments=_moments(columns, levels, low_rank, executor),
+        )
+        self._spread = _FIRST_SPREAD
+        self._known: tuple[Indices, float, float] | None = None
+
+    def state(self) -> dict[str, Any]:
+        """What the next round depends on."""
+        return {
+            "pairs": self._setting.pairs.state(),
+            "spread": self._spread,
+            "known": None if self._known is None else [self._known[0].tolist(), *self._known[1:]],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another search was."""
+        self._setting.pairs.restore(state["pairs"])
+        self._spread, known = float(state["spread"]), state["known"]
+        self._known = None if known is None else (np.array(known[0], dtype=np.intp), float(known[1]), float(known[2]))
+
+    def _score(self, columns: Indices, kernel: Kernel) -> float:
+        known = self._known_score(columns, kernel)
+        if known is not None:
+            return known
+        formed = self._formed(columns, kernel, kernel, leaving=True)
+        return formed.own_score + self._diagonal.score(self._gamma(kernel))
+
+    def _round(
+        self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
+    ) -> tuple[Sequence[Stage], float]:
+        known = self._known_score(columns, own)
+        self._current = self._formed(columns, kernel, None if known is not None else own, leaving=leaving)
+        if known is None:
+            known = self._current.own_score
+            known += 0.0 if own is None else self._diagonal.score(self._gamma(own))
+        stages = self._current.stages(self.units, candidates)
+        if not self._diagonal.varies:
+            return stages, known
+        shifts = self._diagonal.changes(self.units.each(candidates), self._current.gamma, self._current.a)
+        return [_shifted(stage, shifts) for stage in stages], known
+
+    def _formed(self, columns: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool) -> GaussianRound:
+        self._setting.pairs.move(columns)
+        self._diagonal.move(columns)
+        centre = float(self._typical[columns].sum())
+        own_gamma = None if own is None else self._gamma(own)
+        return GaussianRound(self._setting, self._gamma(kernel), own_gamma, leaving, centre, self._spread)
+
+    def _gamma(self, kernel: Kernel) -> float:
+        """The gamma of a kernel in the unit of the setting."""
+        return gamma_of(kernel) * self._unit**2
+
+    def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> tuple[Indices, Intervals]:
+        best, changes = super()._best(stages, candidates, count)
+        self._spread = self._current.spread
+        if count == 1 and not self._diagonal.varies:  # the score of the subset to come, with the gamma of this round
+            if changes.radii[0] > _ACCURACY * abs(self._current.score + changes.values[0]):
+                changes = self._current.exact(self.units, best)
+            changed = np.setxor1d(self._setting.pairs.subset, self.units.columns(best))
+            score = self._current.score + float(changes.values[0]) + self._diagonal.score(self._current.gamma)
+            self._known = (changed, self._current.gamma, score)
+        return best, changes
+
+    def _known_score(self, columns: Indices, kernel: Kernel | None) -> float | None:
+        """The score of a subset, where the round before has found it on the way."""
+        if self._known is None or kernel is None:
+            return None
+        known, gamma, score = self._known
+        return score if gamma == self._gamma(kernel) and np.array_equal(known, columns) else None
+
+
+def _shifted(stage: Stage, shifts: Array) -> Stage:
+    """A stage with something exactly known added to what it finds."""
+
+    def shifted(positions: Indices) -> Intervals:
+        found = stage(positions)
+        return Intervals(found.values + shifts[positions], found.radii)
+
+    return shifted
+
+
+def _in_range(columns: Columns) -> tuple[Columns, float]:
+    """The data in a unit in which powers of them neither overflow nor vanish, and that unit."""
+    exponent = int(np.frexp(columns.ranges.max())[1])
+    if abs(exponent) <= _USUAL_EXPONENT:
+        return columns, 1.0
+    return columns.in_unit(exponent), math.ldexp(1.0, exponent)
+
+
+def _moments(columns: Columns, levels: tuple[Levels, ...], low_rank: LowRank, executor: Executor) -> Moments:
+    """Moments of the complete columns of many numbers."""
+    many = ~columns.special
+    for group in levels:
+        many[group.columns] = False
+    features = np.flatnonzero(many)
+    moments = Moments.empty(features, columns.ranges[features], _MOMENT_DEGREE, low_rank.Q.shape[1])
+    chunk = max(1, min(_CHUNK, _CHUNK_ENTRIES // columns.n_samples))
+
+    def fill(start: int) -> None:
+        part = slice(start, min(start + chunk, len(features)))
+        moments.fill(part, columns.rows(features[part]), low_rank)
+
+    executor.map(fill, range(0, len(features), chunk))
+    return moments
+
+
+def _low_rank(weights: Weights) -> LowRank:
+    """The factors of W, with no columns where it has none that are short."""
+    m, factors = len(weights), weights.factors()
+    if factors is None or factors[0].shape[1] > m // 4:
+        return LowRank(np.empty((m, 0)), np.empty((0, 0)), np.zeros(m), np.zeros(m), 0.0)
+    Q, B = (np.asarray(factor, dtype=np.float64) for factor in factors)
+    magnitudes = np.abs(Q) @ (np.abs(B) @ np.abs(Q).sum(axis=0))
+    diagonal_of_product = np.vecdot(Q @ B, Q)
+    sums = Q @ (B @ Q.sum(axis=0)) - diagonal_of_product
+    return LowRank(Q, B, diagonal_of_product, sums, float(magnitudes.max()))

@@ -1,0 +1,53 @@
+"""What the rounds of one search with the Gaussian kernel share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.data.levels import Levels
+from bahsic.engine.executor import Executor
+from bahsic.engine.gaussian.moments import LowRank, Moments
+from bahsic.engine.pairs import Pairs
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GaussianSetting:
+    """What the rounds of one search share.
+
+    Attributes
+    ----------
+    pairs : Pairs
+        D of the current subset, and W.
+    executor : Executor
+    ranges : ndarray of shape (n_features,)
+        Largest magnitude of each feature.
+    levels : tuple of Levels
+        The features of few values.
+    low_rank : LowRank
+        The factors of W; with no columns where W is not of low rank.
+    moments : Moments
+        Of the features.
+    kept : dict
+        Memory for R on each tile in each precision, used again from round to round.
+    """
+
+    pairs: Pairs
+    executor: Executor
+    ranges: Array
+    levels: tuple[Levels, ...]
+    low_rank: LowRank
+    moments: Moments
+    kept: dict[tuple[int, str], NDArray[Any]] = field(default_factory=dict)
+
+    @cached_property
+    def reach(self) -> Array:
+        """The most that each column can contribute to a squared distance."""
+        data = self.pairs.columns
+        return np.asarray(np.where(data.different > 0, data.different, np.maximum(4 * self.ranges**2, data.neutral)))

@@ -1,0 +1,158 @@
+"""Scores for kernels of inner products: one product for the linear kernel, p for degree p."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.engine.diagonal import diagonal
+from bahsic.engine.executor import Sums, map_sum
+from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.scorer import PairScorer
+from bahsic.engine.tiles import InnerProducts, quadratic_forms, row_sums
+from bahsic.engine.units import scores_by_pairs
+from bahsic.kernels.base import Kernel
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_EPS = float(np.finfo(np.float64).eps)
+
+# Beyond this the powers are better taken of each candidate's own totals.
+MAX_DEGREE = 6
+
+
+class PolynomialScorer(PairScorer):
+    r"""Scores for k = (D + c)^p with D the inner product, by the binomial formula.
+
+    .. math:: (D \mp x x' + c)^p = \sum_q \binom{p}{q} (\mp x x')^q (D + c)^{p - q}
+
+    so that a change of the score is a sum of p quadratic forms in the powers of the column. With
+    p = 1 and c = 0 it does not depend on the subset: that is the linear kernel.
+    """
+
+    _contributions = InnerProducts
+
+    @property
+    def _degree(self) -> int:
+        return int(getattr(self._kernel, "degree", 1))
+
+    @property
+    def _coef0(self) -> float:
+        return float(getattr(self._kernel, "coef0", 0.0))
+
+    @cached_property
+    def _diagonal(self) -> Array:
+        return diagonal(self.weights)
+
+    def kernel(self, reference: Indices, size: float) -> Kernel:
+        """The kernel itself: it has no rules."""
+        return self._kernel
+
+    def _score(self, columns: Indices, kernel: Kernel) -> float:
+        if self._degree == 1:
+            return float(self._products.values[columns].sum())
+        self._pairs.move(columns)
+
+        pairs, coef0, degree = self._pairs, self._coef0, self._degree
+
+        def tile_score(index: int) -> Sums:
+            K = (pairs.totals(index) + coef0) ** degree
+            return (np.array(2 * np.vdot(K, pairs.weights(index))),)
+
+        (score,) = map_sum(self._executor, tile_score, range(len(self._pairs.plan.tiles)))
+        self._pairs.settle()
+        return float(score) + self._on_diagonal(self._norms(columns))
+
+    def _on_diagonal(self, norms: Array) -> float:
+        """The part of a score that samples have with themselves, given their squared norms."""
+        return float(self._diagonal @ (norms + self._coef0) ** self._degree)
+
+    def _round(
+        self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
+    ) -> tuple[Sequence[Stage], float]:
+        sign = -1.0 if leaving else 1.0
+        score = self._score(columns, kernel) if len(columns) else 0.0
+        groups = self.units.each(candidates)
+        if self._degree > 1:
+            self._pairs.move(columns)
+
+        def changes(positions: Indices) -> Intervals:
+            chosen = [groups[position] for position in positions]
+            if self._degree == 1:
+                return self._sums(chosen, sign)
+            if self.units.single(candidates[positions]).all():
+                return self._changes_by(columns, np.concatenate(chosen), sign)
+            return self._changes_by_groups(columns, chosen, sign)
+
+        return [changes], score
+
+    def _sums(self, groups: Sequence[Indices], sign: float) -> Intervals:
+        """What groups of columns change with the linear kernel: the sum over their columns."""
+        known, starts = self._products, np.cumsum([0, *map(len, groups[:-1])])
+        everyone = np.concatenate(groups)
+        values, radii = (np.add.reduceat(part[everyone], starts) for part in (known.values, known.radii))
+        return Intervals(sign * values, radii)
+
+    def _changes_by_groups(self, columns: Indices, groups: Sequence[Indices], sign: float) -> Intervals:
+        coef0, degree = self._coef0, self._degree
+
+        def link(D: Array) -> Array:
+            D += coef0
+            D **= degree
+            return D
+
+        values, sizes = scores_by_pairs(self._pairs, self._executor, groups, sign, link)
+        norms = self._norms(columns)
+        diagonals = np.array([self._on_diagonal(norms + sign * self._norms(group)) for group in groups])
+        rounding = _EPS * (256 + 16 * self._degree + len(columns))
+        return Intervals(2 * values + diagonals, rounding * (2 * sizes + np.abs(diagonals)))
+
+    @cached_property
+    def _products(self) -> Intervals:
+        """x' W x of every feature; subsets don't matter to the linear kernel."""
+        everything = np.arange(self.columns.n_features)
+        return self._changes_by(everything[:0], everything, 1.0)
+
+    def _norms(self, columns: Indices) -> Array:
+        rows = (self.columns.rows(part) for part in self.columns.portions(columns))
+        return np.asarray(sum(np.einsum("ij,ij->j", X, X) for X in rows))
+
+    def _changes_by(self, subset: Indices, features: Indices, sign: float) -> Intervals:
+        base = self._norms(subset) + self._coef0
+        found = [self._changes(base, part, sign) for part in self.columns.portions(features)]
+        values, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        rounding = _EPS * (self.columns.n_samples + 16 * self._degree + len(subset))
+        return Intervals(values, rounding * sizes)
+
+    def _changes(self, base: Array, features: Indices, sign: float) -> tuple[Array, Array]:
+        """Changes by some features, and the sums of the magnitudes of their terms."""
+        values, sizes = np.zeros((2, len(features)))
+        columns = self.columns.rows(features)
+        powers = np.ones_like(columns)
+        for q in range(1, self._degree + 1):
+            powers *= columns
+            factor = comb(self._degree, q) * sign**q
+            forms, magnitudes = self._forms(powers, self._degree - q)
+            on_diagonal = self._diagonal * base ** (self._degree - q)
+            squares = powers**2
+            values += factor * (forms + squares @ on_diagonal)
+            sizes += abs(factor) * (squares @ (magnitudes + np.abs(on_diagonal)))
+        return values, sizes
+
+    def _forms(self, columns: Array, power: int) -> tuple[Array, ...]:
+        """phi' M phi of every column for M = W (D + c)^power, and the row sums of abs(M)."""
+        pairs, coef0 = self._pairs, self._coef0
+
+        def tile_forms(index: int) -> Sums:
+            tile, W = pairs.plan.tiles[index], pairs.weights(index)
+            M = W * (pairs.totals(index) + coef0) ** power if power else W
+            return quadratic_forms(columns, M, tile, pairs.scratch), *row_sums(np.abs(M), tile)
+
+        n_samples = self.columns.n_samples
+        forms, across, down = map_sum(self._executor, tile_forms, range(len(pairs.plan.tiles)), n_samples)
+        return forms, across + down

@@ -1,0 +1,256 @@
+"""The numeric kernel of the engine: pure functions of one tile of the pairs of samples.
+
+Every driver (serial, threads, out of memory, cluster) calls these and adds up what they return.
+The weights of a tile are zero but for the pairs a < b, so sums over a tile count each pair once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from bahsic.data.columns import Columns, contributions
+from bahsic.data.levels import MAX_CATEGORIES
+from bahsic.data.sparse_rows import SparseRows
+from bahsic.engine.executor import Placed
+from bahsic.engine.plan import PANEL_HEIGHT, Tile
+from bahsic.engine.scratch import Scratch
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Vectors = NDArray[Any]
+
+# Length of the sums that are made in the precision of the columns before they are added in float64.
+# It bounds the rounding error of a float32 product.
+INNER = 1024
+
+# Columns of one product, few enough for it to stay in the cache.
+COLUMNS = 512
+
+# Elements that elementwise passes work on at a time, so that they stay in the cache.
+STRIP = 1 << 17
+
+_NEGLIGIBLE = 1e-14
+
+# Exponents up to which an exponential may stand apart from what it is multiplied by.
+_MODERATE = 100.0
+
+
+def upper(block: Array, tile: Tile) -> Array:
+    """Zero the pairs a >= b of a tile in place."""
+    if not tile.on_diagonal:
+        return block
+    square = block[:, : tile.stop - tile.start]
+    np.copyto(square, 0.0, where=_lower(len(square)))
+    return block
+
+
+@lru_cache(maxsize=4)
+def _lower(n: int) -> NDArray[np.bool_]:
+    """The diagonal and what is below it, of an n x n matrix."""
+    return np.tri(n, dtype=bool)
+
+
+def strips(shape: tuple[int, int]) -> Iterator[slice]:
+    """Ranges of rows that split a tile into pieces of about ``STRIP`` elements."""
+    height = max(1, STRIP // shape[1])
+    for start in range(0, shape[0], height):
+        yield slice(start, min(start + height, shape[0]))
+
+
+class _Pieces:
+    """Columns of some features on the two sides of a tile, made at once for all tiles, or for each tile anew.
+
+    Which of these, and how many features at a time, depends on sizes alone, not on where the data are.
+    """
+
+    def __init__(self, columns: Columns, features: Indices, dtype: Any, most: float) -> None:
+        self._columns, self._features, self._dtype = columns, features, dtype
+        sparse = isinstance(columns.data, SparseRows)
+        one = len(columns.portions(features)) == 1 if sparse else 8 * (len(features) + 2) * columns.n_samples <= most
+        self._all = self._made(features, None) if one else None
+
+    def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
+        """What a product needs of some features, a column for each sample."""
+        return self._columns.rows(features, samples=samples).astype(self._dtype, copy=False)
+
+    def sides(self, tile: Tile) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """That of the rows and of the columns of a tile, some features at a time."""
+        if self._all is not None:
+            yield self._all[:, tile.rows], self._all[:, tile.cols]
+            return
+        for part in self._columns.portions(self._features, tile.shape[1]):
+            right = self._made(part, tile.cols)
+            yield right[:, : tile.shape[0]] if tile.on_diagonal else self._made(part, tile.rows), right
+
+
+class SquaredDistances(_Pieces):
+    r"""Sums of the contributions of some columns to a squared distance, a tile at a time, by one matrix product.
+
+    With x set to zero where it is missing, o one where it is not, and c what a missing entry contributes, a column
+    of numbers contributes :math:`c + u o' + o u' - 2 x x'` with :math:`u = x^2 - c o / 2`; categories contribute
+    :math:`c + (d - c) o o' - d \sum_k 1_k 1_k'`, where d is for two different ones and :math:`1_k` marks those of
+    the k-th. Complete columns of numbers share their u, the norms of the samples.
+    """
+
+    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> None:
+        special = columns.special[features]
+        many = columns.n_categories[features] > MAX_CATEGORIES  # a row for each would be as much as D
+        self._many, lifted = features[many], features[special & ~many]
+        self._special = _LiftedSpecial(columns, lifted, dtype) if len(lifted) else None
+        super().__init__(columns, features[~special], dtype, most)
+
+    def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
+        """Complete columns of numbers, and the norms of the samples over them as extra rows."""
+        width = self._columns.n_samples if samples is None else samples.stop - samples.start
+        right = np.empty((len(features) + 2, width))
+        chosen = self._columns.rows(features, right[:-2], samples)
+        right[-2], right[-1] = 1.0, np.einsum("ij,ij->j", chosen, chosen)
+        return right.astype(self._dtype, copy=False)
+
+    def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
+        """The sum on a tile, not clamped: exact zeros may be off by a rounding error."""
+        for position, (rows, right) in enumerate(self.sides(tile)):
+            left = -2 * rows
+            left[-2], left[-1] = rows[-1], 1.0
+            if position == 0:
+                np.matmul(left.T, right, out=out)
+            else:
+                out += left.T @ right
+        if self._special is not None:
+            self._special.add(tile, out)
+        return _add_one_by_one(self._columns, self._many, tile, 2, out)
+
+
+class _LiftedSpecial:
+    """Categories, and numbers of which some are missing, as rows l and r with D = sum(l r') + constant."""
+
+    def __init__(self, columns: Columns, features: Indices, dtype: Any) -> None:
+        pairs = [_lifted_special(columns, int(j)) for j in features]
+        self._left, self._right = (np.vstack(sides).astype(dtype, copy=False) for sides in zip(*pairs, strict=True))
+        complete = features[~columns.missing[features]]
+        self._constant = float(columns.neutral[features].sum() + columns.different[complete].sum())
+
+    def add(self, tile: Tile, out: NDArray[Any]) -> None:
+        """Add the contributions on a tile."""
+        out += self._left[:, tile.rows].T @ self._right[:, tile.cols]
+        out += out.dtype.type(self._constant)
+
+
+def _lifted_special(columns: Columns, feature: int) -> tuple[Array, Array]:
+    x = columns.rows(np.array([feature]))[0]
+    different, neutral = float(columns.different[feature]), float(columns.neutral[feature])
+    observed = (~np.isnan(x)).astype(np.float64)
+    if different == 0:
+        x = np.nan_to_num(x)
+        u = x**2 - neutral / 2 * observed
+        return np.array([u, observed, -2 * x]), np.array([observed, u, x])
+    marks = (x == np.unique(x[observed > 0])[:, None]).astype(np.float64)
+    if not columns.missing[feature]:
+        return -different * marks, marks
+    return np.vstack([-different * marks, (different - neutral) * observed]), np.vstack([marks, observed])
+
+
+class InnerProducts(_Pieces):
+    """Inner products over some features, a tile at a time."""
+
+    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> None:
+        super().__init__(columns, features, dtype, most)
+
+    def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
+        """Inner products of a tile."""
+        out[:] = 0
+        for left, right in self.sides(tile):
+            out += left.T @ right
+        return out
+
+
+class AbsoluteDistances(_Pieces):
+    """Sums of the contributions of some columns to an L1 distance, a tile at a time."""
+
+    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> None:
+        special = columns.special[features]
+        self._special = features[special]
+        super().__init__(columns, features[~special], np.float64, most)
+
+    def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
+        """The columns in Fortran order: as cdist wants them, a contiguous row for each sample."""
+        return np.asfortranarray(super()._made(features, samples))
+
+    def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
+        """The sum on a tile."""
+        change = np.empty(out.shape)
+        out[:] = 0.0
+        for left, right in self.sides(tile):
+            if len(right):
+                out += cdist(left.T, right.T, "cityblock", out=change)
+        return _add_one_by_one(self._columns, self._special, tile, 1, out)
+
+
+def _add_one_by_one(columns: Columns, features: Indices, tile: Tile, power: int, out: NDArray[Any]) -> NDArray[Any]:
+    """Add the contributions of columns, each by looking at all pairs of a tile."""
+    change = np.empty(out.shape) if len(features) else out
+    for feature in features:
+        x, y = (columns.rows(np.array([feature]), samples=side)[0] for side in (tile.rows, tile.cols))
+        out += contributions(x, y, float(columns.different[feature]), float(columns.neutral[feature]), power, change)
+    return out
+
+
+def quadratic_forms(columns: Vectors, M: Vectors, tile: Tile, scratch: Scratch) -> Array:
+    """Contribution of a tile to phi' M phi of symmetric M, for each row phi of ``columns``.
+
+    Both have one dtype; partial sums of at most ``INNER`` products are added in float64.
+    """
+    total = np.zeros(len(columns))
+    for first in range(0, len(columns), COLUMNS):
+        some = columns[first : first + COLUMNS]
+        for top in range(0, M.shape[0], PANEL_HEIGHT):
+            rows = slice(top, min(top + PANEL_HEIGHT, M.shape[0]))
+            product = scratch.take("product", (len(some), rows.stop - top), columns.dtype)
+            left = some[:, tile.start + top : tile.start + rows.stop]
+            for start in range(0, M.shape[1], INNER):
+                stop = min(start + INNER, M.shape[1])
+                np.matmul(some[:, tile.first + start : tile.first + stop], M[rows, start:stop].T, out=product)
+                total[first : first + COLUMNS] += np.vecdot(product, left)
+    return 2 * total
+
+
+def row_sums(M: Vectors, tile: Tile) -> tuple[Placed, Placed]:
+    """Contributions of a tile to the row sums of symmetric M: those of its rows, and of its columns."""
+    across = M @ np.ones(M.shape[1], dtype=M.dtype)
+    down = np.ones(M.shape[0], dtype=M.dtype) @ M
+    return Placed(tile.start, across), Placed(tile.first, down)
+
+
+def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Scratch) -> float | None:
+    """Sum of M exp(shift D) by a few moments of D - centre where its exponents are small, else None."""
+    z = np.subtract(D, centre, out=scratch.take("second", D.shape))
+    square = np.multiply(z, z, out=scratch.take("third", D.shape))
+    order = _taylor_order(abs(shift) * math.sqrt(float(square.max())))
+    if order is None or abs(shift * centre) > _MODERATE:
+        return None
+    total = float(M.sum()) + shift * float(np.vdot(M, z))
+    even, odd = M, z  # M z^(n - 2), for the last even and odd n
+    for n in range(2, order + 1):
+        if n == 3:
+            odd = np.multiply(M, z, out=z)
+        elif n >= 4 and n % 2 == 0:
+            even = np.multiply(even, square, out=scratch.take("fourth", D.shape))
+        elif n >= 5:
+            odd *= square
+        total += shift**n / math.factorial(n) * float(np.vdot(odd if n % 2 else even, square))
+    return total * math.exp(shift * centre)
+
+
+def _taylor_order(size: float) -> int | None:
+    """Terms after which the exponential series is exact to rounding, or None if they are many."""
+    for order in range(1, 9):
+        if size ** (order + 1) / math.factorial(order + 1) <= _NEGLIGIBLE:
+            return order
+    return None

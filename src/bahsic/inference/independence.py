@@ -1,0 +1,381 @@
+"""Is the dependence real, and how strong: tests of independence, confidence intervals, scores of single features."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from bahsic.criteria.hsic import data_kernel, estimate_and_variance, hsic_bound
+from bahsic.criteria.weights import Matrix, label_weights
+from bahsic.data.columns import Columns, mixed_columns
+from bahsic.data.tables import as_table
+from bahsic.engine import threads
+from bahsic.engine.scorer import kernel_values
+from bahsic.inference.centred import (
+    CentredMatrices,
+    Permutations,
+    diagonal_products,
+    factored,
+    for_permutations,
+    from_factors,
+    from_matrix,
+    from_vectors,
+    products,
+    unbiased,
+)
+from bahsic.inference.factors import gaussian_factors, have_factors
+from bahsic.inference.null import gamma_test, permutation_test, permutations_of
+from bahsic.kernels import Function, Gaussian, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
+from bahsic.kernels.rows import check_same_length
+from bahsic.kernels.vector import kernel_on_features
+from bahsic.parameters import check_count, random_source
+
+Array = NDArray[np.float64]
+
+# Entries of the columns whose factors are made at a time: some twenty times as many stay in cache.
+_CHUNK_ENTRIES = 2**13
+
+
+@dataclass(frozen=True, eq=False)
+class HypothesisTest:
+    """The outcome of a test of independence.
+
+    Attributes
+    ----------
+    statistic : float
+        The estimate of HSIC: biased for the method "gamma", else unbiased.
+    pvalue : float
+        Probability of such a statistic, or a greater one, if data and labels are independent.
+    method : str
+        "permutation", "gamma" or "normal".
+    null_sample : ndarray of shape (n,) or None
+        The statistic of each permutation, where there are any.
+    kernel : Kernel
+        The kernel on the data, with numbers in place of rules.
+    target_kernel : str or Kernel
+        The kernel on the labels, likewise, or its name.
+
+    Examples
+    --------
+    >>> found = hsic_test([1.0, 2.0, 3.0, 4.0], [1.5, 2.0, 3.0, 4.5])
+    >>> found.method, len(found.null_sample), found.kernel
+    ('permutation', 23, Gaussian(gamma=0.5))
+    """
+
+    statistic: float
+    pvalue: float
+    method: str
+    null_sample: Array | None = field(repr=False)
+    kernel: Kernel
+    target_kernel: str | Kernel
+
+
+class ConfidenceInterval(NamedTuple):
+    """The limits of a confidence interval."""
+
+    low: float
+    high: float
+
+
+def hsic_test(
+    x: Any,
+    y: Any,
+    *,
+    method: str = "permutation",
+    kernel: Any = "gaussian",
+    target_kernel: Any = "auto",
+    n_permutations: int = 999,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> HypothesisTest:
+    """Test whether data x and labels y are independent.
+
+    - ``"permutation"``: the unbiased estimate is compared with its values for randomly permuted labels,
+      p = (1 + number of these >= the observed one) / (1 + number of permutations). The level is exact
+      whatever the distribution and the number of samples: under independence p <= t has at most the
+      probability t. Where all permutations are no more than asked for
+      (up to 6 samples with 999), each is taken once and p is the exact probability.
+    - ``"gamma"``: the biased estimate is compared with a gamma distribution that has the mean and the
+      variance which it has over all permutations; both are exact (Kazi-Aoual et al. 1995), the form of the
+      distribution is approximate. For small p-values without many permutations.
+    - ``"normal"``: the unbiased estimate over its standard deviation (varHSIC) is compared with the standard
+      normal distribution. **This holds under dependence only**: there the estimate is asymptotically normal.
+      For independent data and labels the variance degenerates and the limit is another one, so that the level
+      is not kept; use it to say how many standard errors a dependence is away from zero, and not to decide
+      whether there is one.
+
+    Parameters
+    ----------
+    x : array-like of shape (m,) or (m, d), or whatever ``kernel`` takes; m >= 4
+        Complete numbers, used as they are: standardise units first. For tables: `hsic_scores`, `selection_test`.
+    y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
+    method : {"permutation", "gamma", "normal"}
+    kernel : str, Kernel or callable
+        On x, see `hsic`. A rule for gamma is evaluated once: no rule but "optimise" looks at the labels, and
+        that one is refused, because it would have to be evaluated for each permutation.
+    target_kernel : str, Kernel or callable
+        On y.
+    n_permutations : int
+    random_state : int, RandomState, Generator or None
+        For the permutations.
+    n_jobs : int or None
+        Number of threads, see `BAHSIC`; the result does not depend on it.
+
+    Returns
+    -------
+    HypothesisTest
+        Cost O(m^2 d) time and two m x m matrices of memory, and for each permutation: m p r for kernel matrices of
+        numerical ranks p and r, m^2 r where only one of them has low rank, else m^2 entries to look up.
+
+    Notes
+    -----
+    Values that are equal but for rounding count as ties, and so as "no less than the observed one".
+
+    Examples
+    --------
+    >>> x = np.linspace(-2, 2, 50)
+    >>> hsic_test(x, x**2, random_state=0).pvalue
+    0.001
+    >>> hsic_test(x, np.tile([0, 1], 25), method="gamma")  # doctest: +ELLIPSIS
+    HypothesisTest(statistic=..., pvalue=..., method='gamma', kernel=Gaussian(gamma=0.5), target_kernel='binary')
+    """
+    _check_method(method, ("permutation", "gamma", "normal"))
+    check_count("n_permutations", n_permutations)
+    labels = label_kernel(y, target_kernel)
+    resolved, K = data_kernel(x, _without_labels(kernel), label_weights(labels))
+    estimate, variance = estimate_and_variance(K, labels)
+    null_sample = None
+    if method == "normal":
+        _check_variance(estimate, variance)
+        pvalue = float(special.ndtr(-estimate / math.sqrt(variance)))
+    else:
+        A, B = from_matrix(K), _centred_labels(labels)
+        if method == "gamma":
+            estimate, pvalue = (float(values[0]) for values in gamma_test(A, B))
+        else:
+            permutations = permutations_of(len(labels), n_permutations, random_source(random_state))
+            with threads(n_jobs, len(labels)) as executor:
+                values, pvalues = permutation_test(*for_permutations(A, B), permutations, executor)
+            null_sample, pvalue = values[:, 0], float(pvalues[0])
+    return HypothesisTest(estimate, pvalue, method, null_sample, resolved, _used_target_kernel(labels))
+
+
+def hsic_interval(
+    x: Any,
+    y: Any,
+    level: float = 0.95,
+    method: str = "normal",
+    *,
+    kernel: Any = "gaussian",
+    target_kernel: Any = "auto",
+) -> ConfidenceInterval:
+    r"""Confidence interval of HSIC around its unbiased estimate.
+
+    - ``"normal"``: :math:`\mathrm{HSIC} \pm z \sigma` with the standard deviation of equation varHSIC. It covers the
+      true value with about the probability ``level`` for dependent x and y and some hundred samples; near
+      independence, where the distribution is not normal, don't rely on it.
+    - ``"bound"``: :math:`\mathrm{HSIC} \pm 8 \sqrt{\log(2 / \delta) / m}`, delta = 1 - level (theorem
+      concentration), for any distribution and any number of samples, and so wide. It holds for kernels with values
+      between 0 and 1; those of another known range are brought there, which multiplies the interval by the product
+      of the ranges. The kernels are taken as given: what a rule for gamma, or the class sizes in "binary" and
+      "multiclass", take from the sample is not accounted for.
+
+    The limits are not cut off at zero, although HSIC itself is never negative.
+
+    Parameters
+    ----------
+    x, y, kernel, target_kernel
+        As for `hsic_test`.
+    level : float
+        Between 0 and 1.
+    method : {"normal", "bound"}
+
+    Returns
+    -------
+    ConfidenceInterval
+        A pair ``(low, high)``. Cost as for `hsic`.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 50)
+    >>> low, high = hsic_interval(x, x**2)
+    >>> round(low, 4), round(high, 4)
+    (0.0046, 0.0116)
+    """
+    if not (isinstance(level, float) and 0 < level < 1):
+        raise ValueError(f"level is {level!r}; accepted: a float between 0 and 1")
+    _check_method(method, ("normal", "bound"))
+    labels = label_kernel(y, target_kernel)
+    resolved, K = data_kernel(x, _without_labels(kernel), label_weights(labels))
+    estimate, variance = estimate_and_variance(K, labels)
+    if method == "normal":
+        _check_variance(estimate, variance)
+        radius = float(special.ndtri((1 + level) / 2)) * math.sqrt(variance)
+    else:
+        ranges = _range("kernel", resolved, K.values) * _label_range(labels)
+        radius = ranges * hsic_bound(len(labels), 1 - level)
+    return ConfidenceInterval(estimate - radius, estimate + radius)
+
+
+def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
+    X: Any,
+    y: Any,
+    *,
+    kernel: Any = "gaussian",
+    target_kernel: Any = "auto",
+    standardize: bool = True,
+    categorical_features: Any = None,
+    missing: str = "error",
+    method: str = "gamma",
+    n_permutations: int = 999,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> tuple[Array, Array]:
+    """HSIC of every single feature with the labels, and the p-values of these.
+
+    It is a ``score_func`` for scikit-learn's `SelectKBest`, `SelectFdr`, `SelectFwe` and the like.
+    A feature that matters only together with others has no score of its own: see `BAHSIC`.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or dataframe of shape (m, d)
+    y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
+    kernel, target_kernel
+        As for `hsic_test`; ``kernel`` is one on a single feature.
+    standardize, categorical_features, missing
+        As for `BAHSIC`.
+    method : {"gamma", "permutation"}
+        As for `hsic_test`; all features share the same permutations.
+    n_permutations, random_state, n_jobs
+        As for `hsic_test`.
+
+    Returns
+    -------
+    scores : ndarray of shape (d,)
+        Unbiased estimates of HSIC; zero for constant features.
+    pvalues : ndarray of shape (d,)
+        One for constant features.
+
+    Notes
+    -----
+    With a Gaussian kernel on the data, and labels that are classes or numbers, the cost is O(m d r^2) for kernel
+    matrices of numerical rank r (about 20): linear in the number of samples. Other kernels cost O(m^2 d).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SelectKBest(hsic_scores, k=2).fit(X, y).get_support()
+    array([False, False,  True,  True])
+    """
+    _check_method(method, ("gamma", "permutation"))
+    check_count("n_permutations", n_permutations)
+    kernel = _without_labels(kernel_on_features(kernel, "single features"))
+    table, labels = as_table(X, categorical_features, missing), label_kernel(y, target_kernel)
+    check_same_length(X=table.values.shape[0], y=len(labels))
+    label_weights(labels)  # raises where there are too few samples
+    labels.warn_if_idle()
+    columns, _ = mixed_columns(table.values, table.categorical, kernel, standardize=standardize)
+    B = _centred_labels(labels)
+    B = factored(B) or B
+    permutations = None
+    if method == "permutation":
+        permutations = permutations_of(len(labels), n_permutations, random_source(random_state))
+    parts = columns.blocks(max(1, _CHUNK_ENTRIES // len(labels)))
+    with threads(n_jobs, len(labels)) as executor:
+        found = executor.map(lambda part: _scores(columns, part, kernel, B, permutations), parts)
+    scores, pvalues = (np.concatenate(values) for values in zip(*found, strict=True))
+    return scores, pvalues
+
+
+def _scores(
+    columns: Columns, part: slice, kernel: Kernel, B: CentredMatrices, permutations: Permutations | None
+) -> tuple[Array, Array]:
+    """Scores and p-values of some features."""
+    found = [_score_and_pvalue(A, B, permutations) for A in _centred_features(columns, part, kernel)]
+    scores, pvalues = (np.concatenate(values) for values in zip(*found, strict=True))
+    return scores, pvalues
+
+
+def _centred_features(columns: Columns, part: slice, kernel: Kernel) -> Iterator[CentredMatrices]:
+    """The centred kernel matrices of some features: together as factors, or one by one."""
+    if type(kernel) is Gaussian and not columns.special[part].any():
+        XT = columns.rows(part)
+        gammas = np.array([float(kernel.resolved(x[:, None]).gamma) for x in XT])  # type: ignore[arg-type]
+        if (have_factors(XT, gammas) | (XT[:, :1] == XT).all(axis=1)).all():
+            yield from_factors(*gaussian_factors(XT, gammas))
+            return
+    for feature in range(part.start, part.stop):
+        yield from_matrix(Matrix(kernel_values(columns, np.array([feature]), kernel)))
+
+
+def _score_and_pvalue(A: CentredMatrices, B: CentredMatrices, permutations: Permutations | None) -> tuple[Array, Array]:
+    identity = np.arange(A.diagonals.shape[1], dtype=np.int32)[None]
+    scores = unbiased(A, B, products(A, B), diagonal_products(A, B, identity)[0])
+    if permutations is None:
+        return scores, gamma_test(A, B)[1]
+    return scores, permutation_test(A, B, permutations)[1]
+
+
+def _centred_labels(labels: LabelKernel) -> CentredMatrices:
+    return from_matrix(labels) if labels.vectors is None else from_vectors(labels.vectors)
+
+
+def _used_target_kernel(labels: LabelKernel) -> str | Kernel:
+    """What another call needs to use the same kernel: its name, where labels were encoded for it."""
+    encoded = labels.name in ("multioutput", "survival") or isinstance(labels.kernel, Precomputed)
+    several = labels.name == "regression" and labels.values.shape[1] > 1
+    return labels.name if encoded or several or labels.vectors is not None else labels.kernel
+
+
+def _range(argument: str, kernel: Kernel, values: Any) -> float:
+    """Greatest minus least value that a kernel can take."""
+    if kernel.value_range is not None:
+        low, high = kernel.value_range
+        return high - low
+    # Of a matrix or a function of the user's nothing else is known.
+    if isinstance(kernel, Precomputed | Function) and np.min(values) >= 0 and np.max(values) <= 1 + 1e-9:
+        return 1.0
+    raise ValueError(
+        f"{argument} is {kernel!r}, whose values are not known to be bounded; accepted for method='bound': "
+        "a bounded kernel such as Gaussian, or kernel values between 0 and 1"
+    )
+
+
+def _label_range(labels: LabelKernel) -> float:
+    if labels.classes is None:
+        opaque = isinstance(labels.kernel, Precomputed | Function)
+        return _range("target_kernel", labels.kernel, labels.gram() if opaque else None)
+    vectors = np.unique(labels.values, axis=0)
+    return float(np.ptp(vectors @ vectors.T))
+
+
+def _without_labels(kernel: Any) -> Kernel:
+    found = kernel_from_name(kernel)
+    if found.needs_labels:
+        raise ValueError(
+            f"kernel is {found!r}, which fits gamma to the labels; accepted: a rule or a number that does not, "
+            "or p-values and intervals would be too good"
+        )
+    return found
+
+
+def _check_method(method: Any, methods: tuple[str, ...]) -> None:
+    if method not in methods:
+        raise ValueError(f"method is {method!r}; accepted: {', '.join(map(repr, methods))}")
+
+
+def _check_variance(estimate: float, variance: float) -> None:
+    """Raise where the variance is zero but for rounding, as for constant data or two balanced equal classes."""
+    if variance <= 1e-24 * estimate**2:
+        raise ValueError(
+            f"the estimated variance of HSIC is {variance:.3g} (HSIC {estimate:.3g}), so that method='normal' says "
+            "nothing; accepted: another method, or data that vary"
+        )

@@ -1,0 +1,78 @@
+"""Parts of a user's samples, drawn at random with the classes in equal shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from bahsic.kernels import Precomputed
+from bahsic.kernels.labels.outputs import target_type
+from bahsic.kernels.rows import as_labels, as_rows, check_same_length
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """The data of a user, of which parts are taken."""
+
+    X: Any
+    y: Any
+    target_kernel: Any
+
+    def __post_init__(self) -> None:
+        if self.y is not None:
+            check_same_length(X=len(self), y=_num_samples(self.y))
+
+    def __len__(self) -> int:
+        return int(_num_samples(self.X))
+
+    def part(self, samples: Indices) -> tuple[Any, Any]:
+        """X and y of some samples, of the type that they have."""
+        return _safe_indexing(self.X, samples), self.labels(samples)
+
+    def labels(self, samples: Indices) -> Any:
+        """The labels of some samples."""
+        return None if self.y is None else labels_of(self.y, samples, self.target_kernel)
+
+    def strata(self, way_out: str) -> list[Indices]:
+        """Samples of which each part gets its share: those of each class, or simply all."""
+        if not self._are_classes():
+            return [np.arange(len(self))]
+        classes, codes, sizes = np.unique(as_labels(self.y, "y")[:, 0], return_inverse=True, return_counts=True)
+        if sizes.min() == 1:
+            single = classes[sizes == 1].tolist()[0]
+            raise ValueError(f"y has class {single!r} once; accepted: two samples of each class, or {way_out}")
+        return [np.flatnonzero(codes == code) for code in range(len(classes))]
+
+    def _are_classes(self) -> bool:
+        survival = getattr(getattr(self.y, "dtype", None), "names", None) is not None
+        if self.y is None or survival or self.target_kernel not in ("auto", "delta"):
+            return self.target_kernel in ("binary", "multiclass")
+        labels = as_labels(self.y, "y")
+        kind = target_type(labels[:, 0] if labels.shape[1] == 1 else labels, "y")
+        return kind in ("binary", "multiclass")
+
+
+def labels_of(y: Any, samples: Indices, target_kernel: Any) -> Any:
+    """The labels of some samples; those of a matrix of kernel values are its rows and columns."""
+    if target_kernel == "precomputed" or isinstance(target_kernel, Precomputed):
+        return as_rows(y, "y")[np.ix_(samples, samples)]
+    return _safe_indexing(y, samples)
+
+
+def share(fraction: float, size: int) -> int:
+    """Number of samples for a part: the fraction, but one at least inside and one outside."""
+    return min(max(round(fraction * size), 1), size - 1)
+
+
+def random_part(random: np.random.RandomState, strata: Sequence[Indices], fraction: float) -> Indices:
+    """Samples drawn at random, of each stratum its share, in increasing order."""
+    chosen = [random.choice(stratum, share(fraction, len(stratum)), replace=False) for stratum in strata]
+    return np.sort(np.concatenate(chosen))

@@ -1,0 +1,200 @@
+"""How much features say the same: normalised HSIC of each pair of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bahsic.criteria.weights import Matrix, centred
+from bahsic.data.column_choice import column_mask, column_positions
+from bahsic.data.columns import Columns, mixed_columns
+from bahsic.data.tables import as_table, column_names
+from bahsic.engine.scorer import kernel_values
+from bahsic.inference.factors import gaussian_factors, have_factors
+from bahsic.kernels import Gaussian, Kernel
+from bahsic.kernels.rows import scaled_by_power_of_two
+from bahsic.kernels.vector import kernel_on_features
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Entries of the columns whose factors are made at a time: some twenty times as many stay in cache.
+_CHUNK_ENTRIES = 2**13
+
+# Entries of the matrices that are kept at a time, for kernels without factors.
+_MATRIX_ENTRIES = 2**24
+
+# About the number of factors of a feature; and beyond so many samples two m x m matrices take more than 16 GB.
+_TYPICAL_RANK = 20
+_MOST_SAMPLES = 32_000
+
+
+def redundancy(
+    X: Any,
+    features: Any = None,
+    *,
+    kernel: Any = "gaussian",
+    standardize: bool = True,
+    categorical_features: Any = None,
+    missing: str = "error",
+) -> Array:
+    r"""Normalised HSIC of each pair of single features, so that near copies show.
+
+    :math:`\mathrm{HSIC}(K_i, K_j) / \sqrt{\mathrm{HSIC}(K_i, K_i) \, \mathrm{HSIC}(K_j, K_j)}` with the biased HSIC and
+    the kernel matrix :math:`K_i` of feature i alone: `bahsic.related.cka` of two columns.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, d), dataframe or scipy sparse array
+    features : str, int or array-like of str, int or bool, optional
+        The features in question: their numbers, their names in a dataframe, or a mask such as ``support_`` of a
+        selector. All by default.
+    kernel : str, Kernel or callable
+        On a single feature, see `kernel_from_name`. A rule for gamma is evaluated for each.
+    standardize : bool
+        Whether to give each feature zero mean and unit variance first, as the selectors do.
+    categorical_features : None, "from_dtype", or array-like of bool, int or str
+        Which columns of X are categories, as for `BAHSIC`.
+    missing : {"error", "neutral"}
+        Whether entries may be missing, as for `BAHSIC`.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        Symmetric, between 0 (independent in the sample) and 1 (the same up to sign and scale), in the order of
+        ``features``. The diagonal is 1. A constant feature has 0 with all others.
+
+    Notes
+    -----
+    With a Gaussian kernel the cost is O(k^2 m r^2) time and O(k m r) memory for kernel matrices of numerical rank r
+    (about 20), other kernels take O(k^2 m^2) time and up to 256 MB, or two m x m matrices. The biased HSIC of
+    independent features is not zero but of the order 1 / m.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 50)
+    >>> redundancy(np.column_stack([x, -3 * x, x**2])).round(2)
+    array([[1.  , 1.  , 0.34],
+           [1.  , 1.  , 0.34],
+           [0.34, 0.34, 1.  ]])
+    """
+    found = kernel_on_features(kernel, "single features")
+    chosen, categorical, positions = _chosen(
+        X if hasattr(X, "shape") else np.asarray(X), features, categorical_features
+    )
+    table = as_table(chosen, categorical, missing, labels=positions)
+    columns, constant = mixed_columns(table.values, table.categorical, found, standardize=standardize)
+    return similarities(columns, np.arange(columns.n_features), constant, found)
+
+
+def similarities(
+    columns: Columns,
+    features: Indices,
+    constant: NDArray[np.bool_],
+    kernel: Kernel,
+    weights: NDArray[Any] | None = None,
+) -> Array:
+    """The table of `redundancy` for some of the columns of a search, whose samples may count several times."""
+    w = np.ones(columns.n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
+    varied = np.flatnonzero(~constant[features])
+    found = np.eye(len(features))
+    if len(varied) > 1:
+        found[np.ix_(varied, varied)] = _cosines(columns, features[varied], kernel, w)
+    return found
+
+
+def _chosen(X: Any, features: Any, categorical_features: Any) -> tuple[Any, Any, Any]:
+    """The columns in question, which of them are categories, and their numbers."""
+    if features is None or len(X.shape) != 2:
+        return X, categorical_features, None
+    d, names = int(X.shape[1]), column_names(X, "X")
+    positions = column_positions(features, d, names, "features")
+    if not positions:
+        raise ValueError(f"features is {features!r}; accepted: one or more columns")
+    if categorical_features is not None and not (
+        isinstance(categorical_features, str) and categorical_features == "from_dtype"
+    ):
+        categorical_features = column_mask(categorical_features, d, names, "categorical_features")[positions]
+    return columns_of(X, positions), categorical_features, positions
+
+
+def columns_of(X: Any, positions: list[int]) -> Any:
+    """Some columns, in the container that X is: an array, a sparse one, or a table of pandas, polars or pyarrow."""
+    if sparse.issparse(X):
+        return X.tocsc()[:, positions]
+    if hasattr(X, "iloc"):
+        return X.iloc[:, positions]
+    return X.select(positions) if hasattr(X, "column_names") else X[:, positions]
+
+
+def _cosines(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> Array:
+    """Normalised inner products of the centred kernel matrices of columns that vary."""
+    k, m = len(features), columns.n_samples
+    if type(kernel) is Gaussian and not columns.special[features].any():
+        XT = columns.rows(features)
+        gammas = np.array([float(kernel.resolved(x[:, None], None, w).gamma) for x in XT])  # type: ignore[arg-type]
+        if have_factors(XT, gammas).all():
+            chunks = _slices(k, max(1, _CHUNK_ENTRIES // m))
+            if k * m * _TYPICAL_RANK <= _MATRIX_ENTRIES:
+                factors = [_unit_factors(XT[chunk], gammas[chunk], w) for chunk in chunks]
+                return _table(chunks, factors.__getitem__, _squared_products)
+            return _table(chunks, lambda i: _unit_factors(XT[chunks[i]], gammas[chunks[i]], w), _squared_products)
+    if m > _MOST_SAMPLES:
+        raise ValueError(
+            f"X has {m} samples and the kernel on single features is {kernel!r}; accepted for redundancy of more than "
+            f"{_MOST_SAMPLES} samples: a Gaussian kernel on numbers, whose matrices have short factors"
+        )
+    chunks = _slices(k, max(1, _MATRIX_ENTRIES // m**2))
+
+    def matrices(i: int) -> Array:
+        return np.stack([_unit_matrix(columns, j, kernel, w) for j in features[chunks[i]]])
+
+    return _table(chunks, matrices, lambda A, B: A @ B.T)
+
+
+def _unit_factors(XT: Array, gammas: Array, w: Array) -> Array:
+    """Factors F (c, rank, m) of the centred matrices A = F'F, times the roots of the weights, whose norms are one."""
+    factors, _ = gaussian_factors(XT, gammas)
+    factors -= (factors @ (w / w.sum()))[:, :, None]
+    factors *= np.sqrt(w)
+    squares = np.square(np.matmul(factors, factors.transpose(0, 2, 1))).sum(axis=(1, 2))
+    return np.asarray(factors / np.sqrt(np.sqrt(squares))[:, None, None])
+
+
+def _squared_products(F: Array, G: Array) -> Array:
+    """<A_i, A_j> = ||F_i F_j'||^2 for each two of the matrices."""
+    products = F.reshape(-1, F.shape[2]) @ G.reshape(-1, G.shape[2]).T
+    np.square(products, out=products)
+    sums: Array = products.reshape(*F.shape[:2], *G.shape[:2]).sum(axis=(1, 3))
+    return sums
+
+
+def _unit_matrix(columns: Columns, feature: int, kernel: Kernel, w: Array) -> Array:
+    """The centred kernel matrix of one feature, as a vector of norm one; zeros where nothing is left of it."""
+    K = Matrix(kernel_values(columns, np.array([feature]), kernel, w))
+    everything = slice(0, columns.n_samples)
+    A = centred(K, "biased", w).block(everything, everything)
+    A *= np.sqrt(np.multiply.outer(w, w))
+    A = scaled_by_power_of_two(A)[0].ravel() if A.any() else A.ravel()
+    return np.asarray(A / (math.sqrt(np.vdot(A, A)) or 1.0))
+
+
+def _table(chunks: list[slice], part: Callable[[int], Array], inner: Callable[[Array, Array], Array]) -> Array:
+    """All inner products of matrices that are made chunk by chunk, two chunks at a time."""
+    table = np.zeros((chunks[-1].stop,) * 2)
+    for i, rows in enumerate(chunks):
+        left = part(i)
+        for j, cols in enumerate(chunks[i:], start=i):
+            table[rows, cols] = inner(left, left if i == j else part(j))
+    upper: Array = np.clip(np.triu(table, k=1), -1.0, 1.0)
+    upper[np.abs(upper) < 4 * np.finfo(float).eps] = 0.0  # zero but for rounding, which may be negative
+    return upper + upper.T + np.eye(len(upper))
+
+
+def _slices(k: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, k)) for start in range(0, k, size)]

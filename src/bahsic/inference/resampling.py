@@ -1,0 +1,343 @@
+"""What a selection is worth on other samples: how stable it is, and p-values that selecting has not spoiled."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import config_context, get_config
+from sklearn.base import clone
+
+from bahsic.criteria.weights import FEWEST_SAMPLES
+from bahsic.data.columns import Columns, mixed_columns
+from bahsic.data.tables import as_table
+from bahsic.engine import threads
+from bahsic.engine.scorer import kernel_values
+from bahsic.inference.independence import hsic_scores, hsic_test
+from bahsic.inference.parts import Samples, random_part, share
+from bahsic.kernels import kernel_from_name, label_kernel
+from bahsic.kernels.vector import kernel_on_features
+from bahsic.parameters import check_count, check_jobs, random_source
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_METHODS = ("permutation", "gamma")
+_FEWEST_SAMPLES = FEWEST_SAMPLES["unbiased"]
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionTest:
+    """P-values of a selection, from samples that took no part in selecting; made by `selection_test`.
+
+    Attributes
+    ----------
+    pvalue : float
+        That the selected features, taken together, are independent of the labels.
+    feature_pvalues : ndarray of shape (n_features,)
+        That a feature by itself is independent of the labels, adjusted for the number of features; 1 for
+        those seldom selected.
+    frequencies : ndarray of shape (n_features,)
+        Fraction of the splits in which the feature was selected.
+    split_pvalues : ndarray of shape (n_splits,)
+        The p-values of which `pvalue` is made.
+
+    Examples
+    --------
+    >>> from bahsic import BAHSIC
+    >>> from bahsic.datasets import make_xor
+    >>> X, y, _ = make_xor(n_samples=80, n_features=5, random_state=0)
+    >>> found = selection_test(BAHSIC(2), X, y, n_splits=3, random_state=0)
+    >>> found.frequencies
+    array([1., 1., 0., 0., 0.])
+    """
+
+    pvalue: float
+    feature_pvalues: Array
+    frequencies: Array
+    split_pvalues: Array
+
+
+def selection_frequencies(
+    selector: Any,
+    X: Any,
+    y: Any,
+    n_resamples: int = 100,
+    *,
+    subsample: float = 0.5,
+    stratify: bool = True,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Array:
+    """How often each feature is selected on random parts of the samples (stability selection).
+
+    Parameters
+    ----------
+    selector : estimator
+        Any scikit-learn selector, that is, with `get_support`; a clone of it is fitted to each part.
+    X : array-like or dataframe of shape (m, d)
+    y : array-like of shape (m,) or (m, k), or None
+        Whatever the selector takes.
+    n_resamples : int, default=100
+        Number of parts.
+    subsample : float, default=0.5
+        Size of a part as a fraction of the samples, which are drawn without replacement.
+    stratify : bool, default=True
+        Whether each part has that fraction of each class, where the labels are classes: to the
+        selector's ``target_kernel``, or to scikit-learn's `type_of_target` if it has none.
+    random_state : int, RandomState, Generator or None, default=None
+        Decides on the parts.
+    n_jobs : int or None, default=None
+        Number of threads. None means as many as BLAS uses, or one where there are few samples.
+        The result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Fractions of the parts. Costs `n_resamples` fits; their warnings are not shown.
+
+    References
+    ----------
+    Meinshausen, Buehlmann: Stability selection. Journal of the Royal Statistical Society B 72, 2010.
+
+    Examples
+    --------
+    >>> from bahsic import BAHSIC
+    >>> from bahsic.datasets import make_xor
+    >>> X, y, support = make_xor(n_samples=160, n_features=6, random_state=0)
+    >>> selection_frequencies(BAHSIC(2), X, y, n_resamples=20, random_state=0)
+    array([1., 1., 0., 0., 0., 0.])
+    """
+    _check_selector(selector)
+    check_count("n_resamples", n_resamples)
+    _check_fraction("subsample", subsample)
+    check_jobs(n_jobs)
+    samples = Samples(X, y, getattr(selector, "target_kernel", "auto"))
+    strata = samples.strata("stratify=False") if stratify else [np.arange(len(samples))]
+    size = sum(share(subsample, len(stratum)) for stratum in strata)
+    if size < _FEWEST_SAMPLES:
+        raise ValueError(
+            f"subsample is {subsample!r}, {size} of {len(samples)} samples; accepted: at least {_FEWEST_SAMPLES}"
+        )
+    random = random_source(random_state)
+    parts = [random_part(random, strata, subsample) for _ in range(n_resamples)]
+    supports = _mapped(lambda part: _support(selector, *samples.part(part)), parts, n_jobs, len(samples))
+    return _frequencies(supports)
+
+
+def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to run it
+    selector: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_splits: int = 20,
+    test_size: float = 0.5,
+    method: Literal["permutation", "gamma"] = "permutation",
+    n_permutations: int = 999,
+    kernel: Any = None,
+    target_kernel: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> SelectionTest:
+    r"""Whether selected features depend on the labels: selects on one part of the samples, tests on the other.
+
+    Testing a selection on the samples that chose it finds dependence in pure noise. Here each of n random
+    splits (stratified where y are classes) gives one honest p-value, and of the sorted ones
+    :math:`\min(1, \frac{n}{k} p_{(k)})` with k = n/2, rounded up, is a p-value however they depend on each
+    other: for :math:`p_{(k)} \le t` at least k of them must be, and at most nt are on average (Markov).
+
+    - ``pvalue``. Null hypothesis: in no split do the selected features, taken together, depend on the
+      labels; so where all features are jointly independent of y, it is at most t with probability t at most.
+    - ``feature_pvalues``. Null hypothesis for feature j: by itself it is independent of y. The p-value of a
+      selected feature is multiplied by their number in this split, that of the others is 1. The probability
+      that any feature independent of y gets a value of at most t is t at most (family-wise error).
+
+    A feature that matters only together with others, as in XOR, is independent of y by itself: it shows in
+    `pvalue`, not in `feature_pvalues`. A small `pvalue` is about what the selector finds in part of the
+    samples; it does not say that each of its features matters.
+
+    Parameters
+    ----------
+    selector : estimator
+        Any scikit-learn selector, that is, with `get_support`; a clone of it is fitted in each split.
+    X : array-like or dataframe of shape (m, d)
+    y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
+    n_splits : int, default=20
+    test_size : float, default=0.5
+        Fraction of the samples to test with; the selector gets the others.
+    method : {"permutation", "gamma"}, default="permutation"
+        The test, see `hsic_test`: "permutation" is exact, "gamma" quicker and approximate.
+    n_permutations : int, default=999
+        No p-value is below 1/(1 + n_permutations).
+    kernel, target_kernel : str, Kernel or callable, or None
+        Of the test; None means those of the selector, or "gaussian" and "auto" where it has none.
+    random_state : int, RandomState, Generator or None, default=None
+        Decides on splits and permutations.
+    n_jobs : int or None, default=None
+        Number of threads, as for `selection_frequencies`; the result does not depend on it.
+
+    Returns
+    -------
+    SelectionTest
+        Costs `n_splits` fits and tests. Warnings of the fits are not shown.
+
+    Notes
+    -----
+    Features are standardised for the test unless the selector has ``standardize=False``: each column by its
+    mean and standard deviation in all samples. No label enters, so the p-values stay valid.
+
+    References
+    ----------
+    Rueschendorf: Random variables with maximum sums. Advances in Applied Probability 14, 1982.
+    Meinshausen, Meier, Buehlmann: p-values for high-dimensional regression. JASA 104, 2009.
+    Vovk, Wang: Combining p-values via averaging. Biometrika 107, 2020.
+
+    Examples
+    --------
+    >>> from bahsic import BAHSIC
+    >>> from bahsic.datasets import make_xor
+    >>> X, y, support = make_xor(n_samples=160, n_features=6, random_state=0)
+    >>> found = selection_test(BAHSIC(2), X, y, n_splits=5, random_state=0)
+    >>> found.pvalue < 0.01, bool(found.feature_pvalues.min() > 0.05)
+    (True, True)
+    """
+    _check_selector(selector)
+    check_count("n_splits", n_splits)
+    _check_fraction("test_size", test_size)
+    check_jobs(n_jobs)
+    if method not in _METHODS:
+        raise ValueError(f"method is {method!r}; accepted: 'permutation', 'gamma', which hold under independence")
+    kernel = getattr(selector, "kernel", "gaussian") if kernel is None else kernel
+    target_kernel = getattr(selector, "target_kernel", "auto") if target_kernel is None else target_kernel
+    if target_kernel == "auto":  # once for all: a part may look like another type
+        target_kernel = label_kernel(y).name
+    samples = Samples(X, y, target_kernel)
+    columns = _test_columns(selector, X, kernel)
+    splits = _splits(samples, n_splits, test_size, random_source(random_state))
+    options = {"method": method, "kernel": kernel, "target_kernel": target_kernel, "n_permutations": n_permutations}
+    results = _mapped(
+        lambda split: _split_result(selector, samples, columns, split, options), splits, n_jobs, len(samples)
+    )
+    return _combined(results)
+
+
+class _Split(NamedTuple):
+    """Where to select, where to test, and the seed of the permutations."""
+
+    selection: Indices
+    test: Indices
+    seed: int
+
+
+class _SplitResult(NamedTuple):
+    support: NDArray[np.bool_]
+    pvalue: float
+    feature_pvalues: Array
+
+
+def _splits(samples: Samples, n_splits: int, test_size: float, random: Any) -> list[_Split]:
+    strata = samples.strata("target_kernel='regression' for numbers")
+    n_test = sum(share(test_size, len(stratum)) for stratum in strata)
+    n_selection = len(samples) - n_test
+    if min(n_test, n_selection) < _FEWEST_SAMPLES:
+        raise ValueError(
+            f"test_size is {test_size!r}, which makes {n_selection} samples to select with and {n_test} to test with; "
+            f"accepted: at least {_FEWEST_SAMPLES} of each"
+        )
+    tests = [random_part(random, strata, test_size) for _ in range(n_splits)]
+    seeds = random.randint(2**31 - 1, size=n_splits)
+    everything = np.arange(len(samples))
+    return [_Split(np.setdiff1d(everything, test), test, int(seed)) for test, seed in zip(tests, seeds, strict=True)]
+
+
+def _support(selector: Any, X: Any, y: Any) -> NDArray[np.bool_]:
+    support: NDArray[np.bool_] = clone(selector).fit(X, y).get_support()
+    return support
+
+
+def _frequencies(supports: Sequence[NDArray[np.bool_]]) -> Array:
+    frequencies: Array = np.mean(supports, axis=0, dtype=np.float64)
+    return frequencies
+
+
+def _test_columns(selector: Any, X: Any, kernel: Any) -> Columns:
+    """The data as the kernel of the tests sees them, with what the selector says of categories and missing entries."""
+    found = kernel_on_features(kernel, "features, some of which are to be selected")
+    categorical, missing = getattr(selector, "categorical_features", None), getattr(selector, "missing", "error")
+    table = as_table(X, categorical, missing)
+    standardize = bool(getattr(selector, "standardize", True))
+    return mixed_columns(table.values, table.categorical, found, standardize=standardize)[0]
+
+
+def _split_result(
+    selector: Any, samples: Samples, columns: Columns, split: _Split, options: dict[str, Any]
+) -> _SplitResult:
+    support = _support(selector, *samples.part(split.selection))
+    pvalues = np.ones(len(support))
+    if not support.any():  # nothing is claimed
+        return _SplitResult(support, 1.0, pvalues)
+    part, selected = columns.of_samples(split.test), np.flatnonzero(support)
+    test = {"y": samples.labels(split.test), "random_state": split.seed, "n_jobs": 1, **options}
+    if columns.special[selected].any():  # no array of numbers that a kernel could take: so its values
+        kernel = kernel_from_name(test.pop("kernel"))
+
+        def pvalue(features: Indices) -> float:
+            return hsic_test(kernel_values(part, features, kernel), kernel="precomputed", **test).pvalue
+
+        together, alone = pvalue(selected), np.array([pvalue(np.array([j])) for j in selected])
+    else:
+        rows = np.ascontiguousarray(part.rows(selected).T)
+        together = hsic_test(rows, **test).pvalue
+        _, alone = hsic_scores(rows, standardize=False, **test)
+    pvalues[selected] = np.minimum(1.0, len(selected) * alone)
+    return _SplitResult(support, together, pvalues)
+
+
+def _combined(results: Sequence[_SplitResult]) -> SelectionTest:
+    split_pvalues = np.array([result.pvalue for result in results])
+    return SelectionTest(
+        pvalue=float(_combined_pvalues(split_pvalues)),
+        feature_pvalues=_combined_pvalues(np.array([result.feature_pvalues for result in results])),
+        frequencies=_frequencies([result.support for result in results]),
+        split_pvalues=split_pvalues,
+    )
+
+
+def _combined_pvalues(pvalues: Array) -> Array:
+    """One p-value of those along the first axis, valid however they depend on each other; see `selection_test`."""
+    n = len(pvalues)
+    k = math.ceil(n / 2)
+    combined: Array = np.minimum(1.0, n / k * np.sort(pvalues, axis=0)[k - 1])
+    return combined
+
+
+def _mapped(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None, m: int) -> list[Result]:
+    """Results in the order of the items, by threads with scikit-learn's configuration of this one."""
+    configuration = get_config()
+
+    def configured(item: Item) -> Result:
+        with config_context(**configuration):
+            return function(item)
+
+    # All warnings alike: threads that change the filters for a while, as some fits do, undo each other's changes.
+    with threads(n_jobs, m) as executor, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return executor.map(configured, items)
+
+
+def _check_selector(selector: Any) -> None:
+    if isinstance(selector, type) or not hasattr(selector, "get_support"):
+        raise TypeError(f"selector is {selector!r}; accepted: an estimator with get_support, such as BAHSIC()")
+
+
+def _check_fraction(name: str, value: Any) -> None:
+    if not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise ValueError(f"{name} is {value!r}; accepted: a fraction between 0 and 1")

@@ -1,0 +1,125 @@
+"""Survival times with censoring as labels: each subject by its expected survival curve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bahsic.kernels.labels.outputs import named_columns
+from bahsic.kernels.rows import Array, FloatArray, as_labels, as_weights, row_blocks
+
+# Columns of the curves at most; more event times share columns.
+_MOST_COLUMNS = 512
+
+_ACCEPTED = "a structured array or dataframe of two columns, the event (boolean) and the time (a number)"
+
+
+def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
+    r"""Vectors whose squared distances are those of the subjects' expected survival curves.
+
+    What is known of subject i is the probability :math:`S_i(u)` that it lives beyond the time u. After an event at t
+    that is 1 for u < t and 0 from t on. A subject censored at c has 1 up to c and then S(u) / S(c), where S is the
+    Kaplan-Meier estimate of the whole sample (Efron's redistribution to the right). With F = 1 - S
+
+    .. math:: d_{ij}^2 = \int (S_i(u) - S_j(u))^2 \, dF(u)
+
+    over the event times. So time counts by its quantiles: no increasing transformation of it changes anything.
+    Without censoring :math:`d_{ij}^2 = |F(t_i) - F(t_j)|`, where F(t) is the part of the sample with an event before t,
+    and a Gaussian kernel of d is a Laplacian one of the ranks. In ties, censoring comes after the event.
+
+    Parameters
+    ----------
+    y : structured array of shape (m,), or dataframe of two columns
+        First whether the event was seen (boolean), then the time until the event or the censoring, whatever the
+        names: the form of scikit-survival. Times are finite and not negative.
+    sample_weight : array-like of shape (m,), optional
+        Frequencies of the subjects.
+
+    Returns
+    -------
+    ndarray of shape (m, n)
+        One column for each of the n event times. Beyond 512 of these, neighbours share a column, in which curves have
+        their mean over a 512th of the probability: squared distances, of at most 1, then lose less than 1/256,
+        and as a rule less than 1/1000. Cost O(m) for each event time.
+
+    References
+    ----------
+    Efron: The two sample problem with censored data. Berkeley Symposium, 1967.
+
+    Examples
+    --------
+    >>> y = np.array([(True, 1), (False, 1), (True, 2), (True, 3)], dtype=[("event", bool), ("time", float)])
+    >>> vectors = survival_vectors(y)
+    >>> np.square(vectors[:, None] - vectors).sum(axis=2).round(4)  # squared distances
+    array([[0.    , 0.3438, 0.25  , 0.625 ],
+           [0.3438, 0.    , 0.0938, 0.0938],
+           [0.25  , 0.0938, 0.    , 0.375 ],
+           [0.625 , 0.0938, 0.375 , 0.    ]])
+    """
+    event, time = _event_and_time(y)
+    weights = as_weights(sample_weight, len(time))
+    weights = np.ones(len(time)) if weights is None else weights
+    seen = event & (weights > 0)
+    if not seen.any():
+        raise ValueError(f"y has no event among {len(time)} subjects; accepted: at least one that is not censored")
+    times = np.unique(time[seen])
+    survival, jumps = kaplan_meier(times, event, time, weights)
+    cells = _cells(jumps)
+    masses = np.add.reduceat(jumps, cells)
+    roots = np.sqrt(np.where(masses > 0, masses, 1.0))  # weights of very different size may leave nothing of a jump
+    vectors = np.empty((len(time), len(cells)))
+    for rows in row_blocks(len(time)):
+        curves = _curves(times, survival, event[rows], time[rows])
+        vectors[rows] = np.add.reduceat(curves * jumps, cells, axis=1) / roots
+    return vectors
+
+
+def kaplan_meier(times: Array, event: Array, time: Array, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The Kaplan-Meier estimate of survival beyond each of the sorted event times, and its decrease there.
+
+    Examples
+    --------
+    >>> event, time = np.array([True, False, True]), np.array([1.0, 2.0, 3.0])
+    >>> survival, decrease = kaplan_meier(np.array([1.0, 3.0]), event, time, np.ones(3))
+    >>> survival.round(4), decrease.round(4)
+    (array([0.6667, 0.    ]), array([0.3333, 0.6667]))
+    """
+    n = len(times)
+    deaths = np.bincount(np.searchsorted(times, time[event]), weights[event], n + 1)[:n]
+    last_seen = np.bincount(np.searchsorted(times, time, side="right"), weights, n + 1)[1:]
+    hazards = np.minimum(deaths / np.cumsum(last_seen[::-1])[::-1], 1.0)
+    survival = np.cumprod(1 - hazards)
+    return survival, np.append(1.0, survival[:-1]) * hazards
+
+
+def _curves(times: Array, survival: FloatArray, event: Array, time: Array) -> FloatArray:
+    """S_i at the event times, shape (subjects, times)."""
+    known = np.append(1.0, survival)[np.searchsorted(times, time, side="right")]  # S(c), 1 before all events
+    known = np.where(event | (known == 0), np.inf, known)  # nothing is left after an event
+    return np.where(times < time[:, None], 1.0, survival / known[:, None])
+
+
+def _cells(jumps: FloatArray) -> Array:
+    """Where the columns begin on the time axis: at each event time, or at equal parts of the probability."""
+    if len(jumps) <= _MOST_COLUMNS:
+        return np.arange(len(jumps))
+    before = np.cumsum(jumps) - jumps
+    parts = np.floor(before * (_MOST_COLUMNS / jumps.sum())).clip(0, _MOST_COLUMNS - 1)
+    return np.flatnonzero(np.diff(parts, prepend=-1))
+
+
+def _event_and_time(y: Any) -> tuple[Array, Array]:
+    columns = named_columns(y) if hasattr(y, "columns") or getattr(getattr(y, "dtype", None), "names", None) else []
+    if len(columns) != 2:
+        shape = f"{len(columns)} columns" if columns else f"type {type(y).__name__}, no fields"
+        raise ValueError(f"y has {shape}; accepted for survival: {_ACCEPTED}")
+    event, time = (as_labels(np.asarray(column)[:, None], "y", [name])[:, 0] for name, column in columns)
+    if event.dtype.kind != "b" or time.dtype.kind not in "fiu":
+        found = ", ".join(
+            f"{name!r} ({values.dtype})" for (name, _), values in zip(columns, (event, time), strict=True)
+        )
+        raise ValueError(f"y has the columns {found}; accepted for survival: {_ACCEPTED}")
+    if time.min() < 0:
+        raise ValueError(f"y has the time {time.min()} in column {columns[1][0]!r}; accepted: times from 0 on")
+    return event, time.astype(np.float64)

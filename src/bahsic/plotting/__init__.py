@@ -1,0 +1,18 @@
+"""Pictures of a selection: each function draws on matplotlib Axes and returns them.
+
+They need matplotlib, ``pip install "bahsic[plot]"``. Without ``ax`` a figure is made whose layout gives names their
+room; for one of your own use ``plt.subplots(layout="constrained")``. Long names are shortened, as many are written as
+there is room for, and characters that the font does not have are drawn as U+FFFD: another ``font.family`` of
+matplotlib may have them.
+"""
+
+from bahsic.plotting.pictures import (
+    plot_bands,
+    plot_path,
+    plot_ranking,
+    plot_redundancy,
+    plot_scores,
+    plot_stability,
+)
+
+__all__ = ["plot_bands", "plot_path", "plot_ranking", "plot_redundancy", "plot_scores", "plot_stability"]

@@ -1,0 +1,154 @@
+"""Axes of matplotlib: making them, names and numbers along them. The one importer of matplotlib."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+import textwrap
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.report.drawable import drawable_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.ticker import Locator
+
+_SHORTEST_NAME, _LONGEST_NAME = 6, 28
+_SHARE_OF_NAMES = 0.4  # their length at most, as a part of the Axes before there are any
+_LETTER = 5  # points
+_CELL = 22  # points, a small number of two decimals and a gap
+_EXPONENT = 16  # points, the height of a number above the axis
+
+_LOG_SPAN = 20  # numbers that span more than this factor get a logarithmic axis
+
+# Names that fit where matplotlib's own estimate has room for one: it leaves gaps of one and of two letters.
+_DENSITY = {"y": 1.5, "x": 2.25}
+
+
+def _check_matplotlib() -> None:
+    try:
+        import matplotlib as mpl  # noqa: F401
+    except ImportError as error:
+        raise ImportError('bahsic.plotting.pictures needs matplotlib: pip install "bahsic[plot]"') from error
+
+
+def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
+    """The given Axes, or those of a new figure of that size in inches."""
+    _check_matplotlib()
+    from matplotlib import axes
+    from matplotlib import pyplot as plt
+
+    if ax is None:
+        return plt.subplots(figsize=(width, height), layout="constrained")[1]
+    if not isinstance(ax, axes.Axes):
+        raise TypeError(f"ax is {reprlib.repr(ax)}; accepted: matplotlib Axes or None")
+    return ax
+
+
+def _longest_name(axis: Axis) -> int:
+    """How many letters may stand beside an axis, so that enough is left of the Axes themselves."""
+    width, height = _points(axis.axes)
+    beside_x = axis is axis.axes.xaxis
+    letters = (height if beside_x else width) * _SHARE_OF_NAMES / _LETTER
+    return min(_LONGEST_NAME, max(_SHORTEST_NAME, int(letters)))
+
+
+def _points(ax: Axes) -> tuple[float, float]:
+    """Width and height of Axes."""
+    extent, scale = ax.get_window_extent(), 72 / ax.figure.dpi
+    return extent.width * scale, extent.height * scale
+
+
+def _characters() -> set[int]:
+    """The code points that the fonts in use can draw."""
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    paths = []
+    for family in rcParams["font.family"]:
+        try:
+            paths.append(findfont(FontProperties(family=[family]), fallback_to_default=False))
+        except ValueError:  # not installed: matplotlib goes on to the next one
+            continue
+    return {code for path in paths or [findfont(FontProperties())] for code in get_font(path).get_charmap()}
+
+
+def write_names(axis: Axis, names: Sequence[Any]) -> None:
+    """Names at 0, 1, ... along an axis, no more and no longer than there is room for."""
+    from matplotlib import rcParams
+    from matplotlib.ticker import FuncFormatter
+
+    write = partial(drawable_name, characters=_characters(), longest=_longest_name(axis), tex=rcParams["text.usetex"])
+    axis.set_major_locator(_name_locator(len(names)))
+    axis.set_major_formatter(FuncFormatter(partial(_label_at, tuple(map(write, names)))))
+    axis.set_tick_params(length=0, labelsize="small")
+
+
+def _label_at(labels: Sequence[str], value: float, _: int | None) -> str:
+    position = round(value)
+    return labels[position] if 0 <= position < len(labels) else ""
+
+
+def _name_locator(count: int) -> Locator:
+    """Ticks at 0, ..., count - 1, or at every second, third, ... if the axis is too short when it is drawn."""
+    from matplotlib.ticker import Locator
+
+    class NameLocator(Locator):
+        def __call__(self) -> Any:
+            return self.tick_values(*self.axis.get_view_interval())  # type: ignore[union-attr]
+
+        def tick_values(self, vmin: float, vmax: float) -> Any:
+            first, last = max(0, math.ceil(min(vmin, vmax))), min(count - 1, math.floor(max(vmin, vmax)))
+            axis: Any = self.axis
+            room = max(1, int(axis.get_tick_space() * _DENSITY[axis.axis_name]))
+            stride = max(1, math.ceil((last - first + 1) / room))
+            return range(math.ceil(first / stride) * stride, last + 1, stride)
+
+        def __reduce__(self) -> Any:  # a class inside a function can't be found by pickle
+            return _name_locator, (count,), vars(self)
+
+    return NameLocator()
+
+
+def write_sizes(ax: Axes, sizes: NDArray[np.int_]) -> None:
+    """Whole numbers along x, on a logarithmic scale where they span much."""
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+
+    if sizes[0] == sizes[-1]:
+        ax.set_xticks([sizes[0]])
+        return
+    if sizes[-1] <= _LOG_SPAN * sizes[0]:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        return
+    ax.set_xscale("log")
+    decades, digits = math.log10(sizes[-1] / sizes[0]), len(str(sizes[-1]))
+    between = 0.3 * _points(ax)[0] / decades > (digits + 1) * 8  # room from 1 to 2, and of a number
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if between else (1,)))
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def write_title(ax: Axes, text: str) -> None:
+    """A small title in as many lines as the width of the Axes asks for."""
+    letters = max(20, int(_points(ax)[0] / _LETTER))
+    # Matplotlib would move it above an exponent of the axis when all is laid out, and out of the figure.
+    ax.set_title("\n".join(textwrap.wrap(text, letters)), fontsize="small", y=1.0, pad=_EXPONENT)
+
+
+def has_room_in_cells(ax: Axes, count: int) -> bool:
+    """Whether a number of two decimals fits into each cell of a square table."""
+    return min(_points(ax)) / count >= _CELL
+
+
+def legible_on(colours: str, value: float) -> str:
+    """Black or white, for a text on the colour of a value."""
+    from matplotlib import colormaps
+
+    red, green, blue, _ = colormaps[colours](value)
+    return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.5 else "white"

@@ -1,0 +1,336 @@
+"""The pictures of `bahsic.plotting`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.parameters import check_count
+from bahsic.plotting.axes import axes_or_new, has_room_in_cells, legible_on, write_names, write_sizes, write_title
+from bahsic.report.drawable import (
+    band_values,
+    check_fraction,
+    clustered,
+    cutoffs,
+    edges,
+    fitted,
+    fractions,
+    hsic_down_to,
+    listed,
+    order_of,
+    significant_features,
+    similarity_table,
+    vector,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# Dark and light, so that they differ in grey; what is light has a hatch or a hollow marker besides.
+_DARK, _LIGHT = "#1b3a5c", "#c9d3de"
+_COLOURS = "cividis"  # its luminance rises evenly
+
+_MOST_HATCHED = 60  # bars; thinner ones have no room for it
+
+
+def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
+    """HSIC against the number of features along the search.
+
+    Parameters
+    ----------
+    selector : BAHSIC, FOHSIC or BAHSICCV
+        Fitted. With ``standard_errors=True`` or ``n_features_to_select="auto"`` a band of one standard error (equation
+        varHSIC) is drawn on both sides.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+        A dashed line is at the selected number of features, with a marker if that number is on the path. The title is
+        the reason for this number, if it was chosen by "auto".
+
+    Examples
+    --------
+    >>> from bahsic import BAHSIC
+    >>> from bahsic.datasets import make_xor
+    >>> X, y, support = make_xor(n_samples=100, n_features=8, random_state=0)
+    >>> ax = plot_path(BAHSIC(2, standard_errors=True).fit(X, y))
+    >>> ax.get_xlabel(), ax.texts[0].get_text()
+    ('number of features', '2 features selected')
+    """
+    selector = fitted(selector)
+    path = sorted(selector.path_, key=lambda step: step.n_features)
+    sizes, hsic = np.array([step.n_features for step in path]), np.array([step.hsic for step in path])
+    ax = axes_or_new(ax, 6.4, 4.0)
+    ax.plot(sizes, hsic, color=_DARK, marker=".")
+    if all(step.standard_error is not None for step in path):
+        errors = np.array([step.standard_error for step in path])
+        ax.fill_between(sizes, hsic - errors, hsic + errors, color=_LIGHT, zorder=1, label="± one standard error")
+        ax.legend(loc="best", fontsize="small")
+    write_sizes(ax, sizes)
+    ax.margins(y=0.15)  # a strip for what is written beside the dashed line
+    ax.set(xlabel="number of features", ylabel="HSIC")
+    _mark_number(ax, int(selector.n_features_), sizes, hsic)
+    reasons = [step.reason for step in path if step.reason]
+    if reasons:
+        write_title(ax, reasons[0])
+    return ax
+
+
+def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | None = None) -> Axes:
+    """The best features in order, each with the HSIC of the subset down to it.
+
+    Parameters
+    ----------
+    selector : BAHSIC, FOHSIC or BAHSICCV
+        Fitted.
+    n : int, default=30
+        How many features to show.
+    names : sequence of str of length n_features, optional
+        By default those that the selector has seen, or x0, x1, ...
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+        Markers are filled for selected features, hollow for others. Features that left or entered in the same round
+        share the HSIC of the smallest subset on the path with all of them; those that never entered have no marker.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bahsic import FOHSIC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ax = plot_ranking(FOHSIC(2, step=1).fit(X, y), names=["sepal l", "sepal w", "petal l", "petal w"])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['petal l', 'petal w', 'sepal l', 'sepal w']
+    """
+    selector = fitted(selector)
+    check_count("n", n)
+    order = order_of(selector)[:n]
+    hsic = hsic_down_to(selector.path_, len(order))
+    names = getattr(selector, "feature_names_in_", None) if names is None else names
+    labels = listed(names, len(selector.ranking_))
+    ax = axes_or_new(ax, 6.4, _height(len(order)))
+    ax.plot(hsic, np.arange(len(order)), color=_LIGHT, zorder=1)
+    for chosen, label, face in ((True, "selected", _DARK), (False, "not selected", "white")):
+        rows = np.flatnonzero((selector.support_[order] == chosen) & np.isfinite(hsic))
+        if len(rows):
+            ax.plot(hsic[rows], rows, "o", color=_DARK, markerfacecolor=face, label=label)
+    ax.grid(axis="y", color="0.92")
+    _rows(ax, [labels[j] for j in order])
+    known = hsic[np.isfinite(hsic)]
+    rising = known[0] < known[-1]
+    ax.set_xlabel("HSIC down to here", loc="left")  # an exponent may be on the right
+    ax.legend(loc="lower right" if rising else "lower left", fontsize="small")  # away from the best ones
+    return ax
+
+
+def plot_scores(
+    scores: Any, pvalues: Any = None, *, names: Any = None, n: int = 30, level: float = 0.05, ax: Axes | None = None
+) -> Axes:
+    """The highest scores of single features.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_features,)
+        Such as those of `bahsic.hsic_scores`.
+    pvalues : array-like of shape (n_features,), optional
+        Theirs. Bars are then solid where the feature is significant by the method of Benjamini and Hochberg, among
+        all features, and hatched elsewhere.
+    names : sequence of str of length n_features, optional
+        By default x0, x1, ...
+    n : int, default=30
+        How many features to show.
+    level : float, default=0.05
+        The false discovery rate.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bahsic import hsic_scores
+    >>> ax = plot_scores(*hsic_scores(*load_iris(return_X_y=True)), n=2)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['x2', 'x3']
+    """
+    values = vector("scores", scores)
+    check_count("n", n)
+    check_fraction("level", level)
+    labels = listed(names, len(values))
+    if pvalues is None:
+        ax = _bars(values, labels, n, None, ("", ""), ax)
+    else:
+        significant = significant_features(fractions("pvalues", pvalues, len(values)), level)
+        ax = _bars(values, labels, n, significant, (f"significant ({level:g})", "not significant"), ax)
+    ax.set_xlabel("HSIC of one feature", loc="left")
+    return ax
+
+
+def plot_redundancy(table: Any, *, names: Any = None, ax: Axes | None = None) -> Axes:
+    """Heat map of how much features say the same, near copies next to each other.
+
+    Parameters
+    ----------
+    table : array-like of shape (k, k)
+        Of `bahsic.redundancy`: symmetric, between 0 and 1.
+    names : sequence of str of length k, optional
+        By default x0, x1, ...
+    ax : Axes, optional
+        Loses some room to a colour bar.
+
+    Returns
+    -------
+    Axes
+        Rows and columns are in the order of an average-linkage clustering by 1 - table. Values are written in the cells
+        where there is room.
+
+    Examples
+    --------
+    >>> ax = plot_redundancy([[1, 0.1, 0.9], [0.1, 1, 0.2], [0.9, 0.2, 1]])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['x1', 'x2', 'x0']
+    """
+    values = similarity_table(table)
+    labels, order = listed(names, len(values)), clustered(values)
+    values = values[np.ix_(order, order)]
+    ax = axes_or_new(ax, 6.4, 5.6)
+    image = ax.imshow(values, cmap=_COLOURS, vmin=0, vmax=1, interpolation="nearest")
+    for axis in (ax.xaxis, ax.yaxis):
+        write_names(axis, [labels[j] for j in order])
+    ax.tick_params(axis="x", labelrotation=90)
+    if has_room_in_cells(ax, len(values)):
+        for (i, j), value in np.ndenumerate(values):
+            ax.text(j, i, f"{value:.2f}", ha="center", va="center", color=legible_on(_COLOURS, value), fontsize="small")
+    ax.figure.colorbar(image, ax=ax, label="normalised HSIC")
+    return ax
+
+
+def plot_stability(
+    frequencies: Any, *, names: Any = None, n: int = 30, threshold: float = 0.6, ax: Axes | None = None
+) -> Axes:
+    """How often the most stable features are selected.
+
+    Parameters
+    ----------
+    frequencies : array-like of shape (n_features,)
+        Of `bahsic.selection_frequencies`.
+    names : sequence of str of length n_features, optional
+        By default x0, x1, ...
+    n : int, default=30
+        How many features to show.
+    threshold : float, default=0.6
+        Bars that reach it are solid, others hatched.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> ax = plot_stability([0.2, 1.0, 0.7])
+    >>> [float(bar.get_width()) for bar in ax.patches]
+    [1.0, 0.7, 0.2]
+    """
+    values = fractions("frequencies", frequencies)
+    check_count("n", n)
+    check_fraction("threshold", threshold)
+    described = (f"in at least {threshold:g}", "in fewer")
+    ax = _bars(values, listed(names, len(values)), n, values >= threshold, described, ax)
+    ax.axvline(threshold, color="black", linestyle="--", linewidth=1)
+    ax.set(xlabel="fraction of parts", xlim=(0, 1))
+    return ax
+
+
+def plot_bands(hsic: Any, lower: Any, upper: Any, *, ax: Axes | None = None) -> Axes:
+    """HSIC of frequency bands against their cut-offs, as in the paper's figure fg:bci.
+
+    Parameters
+    ----------
+    hsic : array-like of shape (n_lower, n_upper)
+        ``hsic[i, j]`` is that of the band from ``lower[i]`` to ``upper[j]``. Where ``lower[i] >= upper[j]`` there is
+        no band and the value, such as NaN, is not drawn.
+    lower : array-like of shape (n_lower,)
+        Lower cut-offs in Hz, increasing.
+    upper : array-like of shape (n_upper,)
+        Upper cut-offs in Hz, increasing.
+    ax : Axes, optional
+        Loses some room to a colour bar.
+
+    Returns
+    -------
+    Axes
+        A cross is at the highest HSIC.
+
+    Examples
+    --------
+    >>> ax = plot_bands([[0.1, 0.3], [np.nan, 0.2]], lower=[8, 12], upper=[12, 16])
+    >>> ax.texts[0].get_text()
+    '8 to 16 Hz: HSIC 0.3'
+    """
+    lows, highs = cutoffs("lower", lower), cutoffs("upper", upper)
+    values = band_values(hsic, lows, highs)
+    ax = axes_or_new(ax, 5.6, 4.8)
+    mesh = ax.pcolormesh(edges(lows), edges(highs), values.T, cmap=_COLOURS)
+    ax.figure.colorbar(mesh, ax=ax, label="HSIC")
+    i, j = np.unravel_index(np.argmax(values.filled(-np.inf)), values.shape)
+    for size, colour in ((5, "black"), (2, "white")):  # seen on dark and on light
+        ax.plot(lows[i], highs[j], "x", color=colour, markersize=9 + size / 2, markeredgewidth=size)
+    best = f"{lows[i]:g} to {highs[j]:g} Hz: HSIC {values[i, j]:.3g}"
+    box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+    ax.text(0.97, 0.03, best, transform=ax.transAxes, ha="right", va="bottom", fontsize="small", bbox=box)
+    ax.set(xlabel="lower cut-off (Hz)", ylabel="upper cut-off (Hz)")
+    return ax
+
+
+def _height(n_rows: int) -> float:
+    """Inches for so many rows of names."""
+    return min(12.0, 1.2 + 0.2 * max(5, n_rows))
+
+
+def _bars(
+    values: Array, labels: Sequence[Any], n: int, solid: Mask | None, described: tuple[str, str], ax: Axes | None
+) -> Axes:
+    """The n greatest values as horizontal bars, the greatest on top, hatched where they are not solid."""
+    order = np.argsort(-values, kind="stable")[:n]
+    ax = axes_or_new(ax, 6.4, _height(len(order)))
+    chosen = np.ones(len(order), dtype=bool) if solid is None else solid[order]
+    colours = np.where(chosen, _DARK, _LIGHT)
+    bars = ax.barh(np.arange(len(order)), values[order], color=colours, edgecolor=_DARK, linewidth=0)
+    if len(order) <= _MOST_HATCHED:
+        for bar, is_solid in zip(bars, chosen, strict=True):
+            bar.set(hatch="" if is_solid else "////", linewidth=0.6)
+    _rows(ax, [labels[j] for j in order])
+    if solid is not None:
+        firsts = [(np.flatnonzero(chosen == kind), text) for kind, text in zip((True, False), described, strict=True)]
+        shown = [(bars[int(rows[0])], text) for rows, text in firsts if len(rows)]
+        ax.legend(*zip(*shown, strict=True), loc="lower right", fontsize="small")
+    return ax
+
+
+def _rows(ax: Axes, labels: Sequence[Any]) -> None:
+    """One named row for each label, the first on top."""
+    write_names(ax.yaxis, labels)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+
+
+def _mark_number(ax: Axes, number: int, sizes: NDArray[np.int_], hsic: Array) -> None:
+    ax.axvline(number, color="black", linestyle="--", linewidth=1)
+    on_path = sizes == number
+    ax.plot(sizes[on_path], hsic[on_path], "D", color="black", markersize=7)
+    text = "1 feature selected" if number == 1 else f"{number} features selected"
+    left, here, right = ax.xaxis.get_transform().transform(np.array([ax.get_xlim()[0], number, ax.get_xlim()[1]]))
+    side, gap = ("left", 5) if 2 * here <= left + right else ("right", -5)
+    top = ax.get_xaxis_transform()
+    ax.annotate(text, (number, 1), (gap, -4), top, "offset points", ha=side, va="top", fontsize="small")

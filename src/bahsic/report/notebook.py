@@ -1,0 +1,78 @@
+"""What a notebook shows of a fitted selector, below scikit-learn's own picture of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from html import escape
+from typing import Any
+
+from bahsic.names import shortened
+from bahsic.report.charts import chart_style
+from bahsic.report.drawable import listed, order_of
+from bahsic.report.page import path_figure
+
+_MOST_NAMES = 20
+
+# Colours of the page around it, whichever theme that has, and one that is legible on light and dark.
+_STYLE = """
+.bahsic-selection { max-width: 38rem; margin-top: .6rem;
+  --ink: currentColor; --muted: currentColor; --paper: transparent; --accent: #3a86c8; --rule: #8885; --other: #888; }
+.bahsic-selection .chart { display: block; width: 100%; font: 12px sans-serif; }
+.bahsic-selection ol { columns: 2 14rem; margin: .3rem 0; padding-inline-start: 2.2rem; }
+"""
+
+
+class NotebookMixin:
+    """A selector whose HTML representation tells, once it is fitted, what was selected and along which path."""
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        theirs = super()._repr_html_  # type: ignore[misc]  # none where scikit-learn is configured to display text
+        return lambda: theirs() + selection_html(self)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += selection_html(self)
+        return bundle
+
+
+def selection_html(selector: Any) -> str:
+    """The selected features and the path of a selector as HTML; nothing before it is fitted.
+
+    Parameters
+    ----------
+    selector : BAHSIC, FOHSIC or BAHSICCV
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from bahsic import BAHSIC
+    >>> selection_html(BAHSIC())
+    ''
+    >>> from bahsic.datasets import make_xor
+    >>> X, y, _ = make_xor(n_samples=100, n_features=6, random_state=0)
+    >>> "<li>x1</li><li>x0</li>" in selection_html(BAHSIC(2).fit(X, y))
+    True
+    """
+    found = getattr(selector, "selector_", selector)  # the one inside BAHSICCV
+    if not hasattr(found, "path_"):
+        return ""
+    path = [asdict(step) for step in found.path_]
+    return (
+        f'<style>{chart_style()}{_STYLE}</style><div class="bahsic-selection">'
+        f"<p>{found.n_features_} of {found.n_features_in_} features selected, the most relevant first:</p>"
+        f"{_names(found)}{path_figure(path, found.n_features_)}</div>"
+    )
+
+
+def _names(selector: Any) -> str:
+    names = listed(getattr(selector, "feature_names_in_", None), selector.n_features_in_)
+    selected = [names[j] for j in order_of(selector) if selector.support_[j]]
+    items = "".join(f"<li>{escape(shortened(name))}</li>" for name in selected[:_MOST_NAMES])
+    more = f"<p>and {len(selected) - _MOST_NAMES} more</p>" if len(selected) > _MOST_NAMES else ""
+    return f"<ol>{items}</ol>{more}"

@@ -1,0 +1,158 @@
+"""The result of a selection as plain data, for JSON files and reports.
+
+Numbers are finite, or None where there is none. The same data and parameters give the same result but for ``timing``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from bahsic import __version__
+from bahsic.inference.independence import hsic_scores
+from bahsic.inference.redundancy import redundancy
+from bahsic.report.drawable import order_of
+from bahsic.report.page import SCHEMA
+
+# Of how many of the selected features the redundancy is recorded.
+MOST_REDUNDANCIES = 30
+
+
+def selection_result(
+    selector: Any,
+    X: Any,
+    y: Any,
+    names: Sequence[str],
+    *,
+    groups: Sequence[Any] | None = None,
+    test: Any = None,
+    **heading: Any,
+) -> dict[str, Any]:
+    """The result of a fitted `BAHSIC` or `FOHSIC`.
+
+    Parameters
+    ----------
+    selector : BAHSIC or FOHSIC, fitted to X and y
+    X : array-like, sparse matrix or dataframe of shape (m, d)
+    y : array-like of shape (m,)
+    names : sequence of d str
+    groups : sequence of d labels, optional
+        The group of each feature.
+    test : SelectionTest, optional
+    **heading
+        ``input``, ``parameters`` and ``seed``, as they are.
+
+    Returns
+    -------
+    dict
+        schema, kind, versions, input, parameters, seed, selected, n_features, reason, ranking, path, redundancy, test.
+
+    Examples
+    --------
+    >>> from bahsic import BAHSIC
+    >>> from bahsic.datasets import make_xor
+    >>> X, y, _ = make_xor(n_samples=200, n_features=6, random_state=0)
+    >>> selector = BAHSIC(2).fit(X, y)
+    >>> sorted(selection_result(selector, X, y, list("abcdef"))["selected"])
+    ['a', 'b']
+    """
+    order = order_of(selector)
+    selected = [int(j) for j in order if selector.support_[j]]
+    return {
+        **result_heading("select", **heading),
+        "selected": [names[j] for j in selected],
+        "n_features": len(selected),
+        "reason": _reason(selector),
+        "ranking": _ranking(selector, X, y, order, names, groups),
+        "path": [_step(step, names) for step in selector.path_],
+        "redundancy": _redundancy(selector, X, selected[:MOST_REDUNDANCIES], names),
+        "test": None if test is None else {"pvalue": test.pvalue, "split_pvalues": test.split_pvalues.tolist()},
+    }
+
+
+def result_heading(kind: str, **heading: Any) -> dict[str, Any]:
+    """What all results begin with: the schema, versions, and the given entries."""
+    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    versions = {"bahsic": __version__, "python": platform.python_version(), **libraries}
+    return {"schema": SCHEMA, "kind": kind, "versions": versions, **heading}
+
+
+def input_record(data: Any, sha256: str, target_kernel: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What a result says of the file that the data come from and how it was read; never where it lies."""
+    return {
+        "name": data.source.name,
+        "sha256": sha256,
+        "n_samples": int(data.X.shape[0]),
+        "n_features": int(data.X.shape[1]),
+        "target": data.target,
+        "target_kernel": target_kernel,
+        "options": {name: value for name, value in options.items() if value is not None},
+    }
+
+
+def as_json(result: Mapping[str, Any]) -> str:
+    """The JSON text of a result, in ASCII, so that no name can harm a terminal."""
+    return json.dumps(_finite(result), indent=1, allow_nan=False) + "\n"
+
+
+def ranked(scores: Any, pvalues: Any, names: Sequence[str], order: Any) -> list[dict[str, Any]]:
+    """Features in order, each with its rank, its HSIC alone and the p-value of that."""
+    return [
+        {"feature": names[j], "column": int(j), "rank": rank, "score": float(scores[j]), "pvalue": float(pvalues[j])}
+        for rank, j in enumerate(order, start=1)
+    ]
+
+
+def _ranking(
+    selector: Any, X: Any, y: Any, order: Any, names: Sequence[str], groups: Sequence[Any] | None
+) -> list[dict[str, Any]]:
+    options = ("kernel", "target_kernel", "standardize", "categorical_features", "missing", "n_jobs")
+    scores, pvalues = hsic_scores(X, y, **{name: getattr(selector, name) for name in options})
+    entries = ranked(scores, pvalues, names, order)
+    for entry, j in zip(entries, order, strict=True):
+        group = None if groups is None else str(groups[j])
+        alone = {"score": entry.pop("score"), "pvalue": entry.pop("pvalue")}
+        entry.update(selected=bool(selector.support_[j]), **alone, group=group)
+    return entries
+
+
+def _step(step: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "n_features": step.n_features,
+        "hsic": step.hsic,
+        "standard_error": step.standard_error,
+        "parameter": None if step.parameter is None else float(step.parameter),
+        "features": [names[j] for j in step.features],
+    }
+
+
+def _reason(selector: Any) -> str:
+    """Why this number of features, in words."""
+    told = [step.reason for step in selector.path_ if step.reason]
+    if told:
+        return str(told[0])
+    wanted = selector.n_features_to_select
+    if not isinstance(wanted, int):
+        return f"a share of {wanted} was asked for"
+    kind = "features" if selector.feature_groups is None else "groups"
+    return f"{wanted} {kind if wanted != 1 else kind[:-1]} asked for"
+
+
+def _redundancy(selector: Any, X: Any, features: list[int], names: Sequence[str]) -> dict[str, Any]:
+    """Normalised HSIC of each two of some features."""
+    options = ("kernel", "standardize", "categorical_features", "missing")
+    values = redundancy(X, features, **{name: getattr(selector, name) for name in options})
+    return {"features": [names[j] for j in features], "table": values.tolist()}
+
+
+def _finite(value: Any) -> Any:
+    """The same data with None in place of numbers that JSON does not have."""
+    if isinstance(value, Mapping):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,197 @@
+"""Finished rounds of a search in a folder, so that an interrupted one goes on from there to the same bits."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn import get_config
+from sklearn.base import BaseEstimator
+
+from bahsic.data.sources import Source
+from bahsic.selection.problem import Problem
+
+_NAME = "bahsic-checkpoint.json"
+_FORMAT = 1
+_PACKAGES = ("bahsic", "numpy", "scipy")
+
+# The result does not depend on these; that of random_state is in the order of the samples.
+_FREE = ("n_jobs", "random_state", "checkpoint", "executor")
+
+_SOME_ROWS = 1 << 12
+
+
+class Checkpoint:
+    """The file of a search: what it belongs to, its rounds, and the state in which the scorer was after them.
+
+    Parameters
+    ----------
+    folder : str or path
+        Made where it does not exist.
+    fingerprint : dict of str to str
+        What the fit depends on, see `fingerprint`.
+
+    Attributes
+    ----------
+    rounds : list of dict
+        The rounds that are finished.
+    state : dict
+        See `bahsic.engine.scorer.Scorer.state`.
+    """
+
+    def __init__(self, folder: Any, fingerprint: Mapping[str, str]) -> None:
+        self._path = _folder(folder) / _NAME
+        self._fingerprint = dict(fingerprint)
+        found = self._read()
+        self.rounds: list[dict[str, Any]] = found["rounds"]
+        self.state: dict[str, Any] = found["state"]
+
+    def _read(self) -> dict[str, Any]:
+        if not self._path.exists():
+            return {"rounds": [], "state": {}}
+        try:
+            found = json.loads(self._path.read_bytes())
+            content = found["content"]
+            intact = found["sha256"] == _digest([_text(content)]) and content["format"] == _FORMAT
+        except (ValueError, KeyError, TypeError):
+            intact = False
+        if not intact:
+            raise ValueError(f"checkpoint has the file {self._path}, which is damaged; delete it to start anew")
+        self._check_origin(content["fingerprint"])
+        return dict(content)
+
+    def _check_origin(self, other: Mapping[str, str]) -> None:
+        mine = self._fingerprint
+        names = [name for name in {**mine, **other} if mine.get(name) != other.get(name)]
+        if names:
+            shown = ", ".join(
+                f"{name} ({other.get(name)} there, {mine.get(name)} here)" if _is_short(mine, other, name) else name
+                for name in names
+            )
+            raise ValueError(
+                f"checkpoint has the file {self._path} of another fit, which differs in {shown}; "
+                "accepted: the folder of the same fit, or one without that file, so delete it to start anew"
+            )
+
+    def write(self, rounds: list[dict[str, Any]], state: dict[str, Any]) -> None:
+        """Put these rounds into the place of those that were there, all or nothing."""
+        content = {"format": _FORMAT, "fingerprint": self._fingerprint, "rounds": rounds, "state": state}
+        text = json.dumps({"sha256": _digest([_text(content)]), "content": content}, allow_nan=False)
+        new = self._path.with_suffix(".new")
+        with new.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self._path)
+        _sync_folder(self._path.parent)
+
+
+def _folder(folder: Any) -> Path:
+    if not isinstance(folder, str | os.PathLike):
+        raise TypeError(f"checkpoint is {folder!r}; accepted: None or a folder")
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise ValueError(f"checkpoint is {str(folder)!r}, a file; accepted: None or a folder") from None
+    return path
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last, where the system lets a folder be opened."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _is_short(mine: Mapping[str, str], other: Mapping[str, str], name: str) -> bool:
+    return max(len(str(side.get(name))) for side in (mine, other)) < 40
+
+
+def _text(content: Any) -> bytes:
+    """JSON that is the same for the same content; floats are exact."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _digest(parts: Iterable[Any]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def fingerprint(selector: BaseEstimator, problem: Problem) -> dict[str, str]:
+    """What the rounds of a fit depend on, each part of it as a short text or as its SHA-256.
+
+    Examples
+    --------
+    >>> from bahsic import BAHSIC
+    >>> from bahsic.selection.problem import checked_problem
+    >>> selector = BAHSIC(step=0.5)
+    >>> found = fingerprint(selector, checked_problem(selector, np.eye(6), [0, 1, 0, 1, 0, 1], None))
+    >>> found["step"], found["X"][:8]
+    ('0.5', '...')
+    """
+    labels = problem.labels
+    parameters = {name: value for name, value in selector.get_params(deep=False).items() if name not in _FREE}
+    return {
+        "selector": type(selector).__name__,
+        "X": _digest(_table_bytes(problem)),
+        "y": _digest([_described(labels.kernel).encode(), *_array_bytes(labels.values)]),
+        "sample_weight": _digest(_array_bytes(problem.weights)),
+        "random_state": _digest(_array_bytes(problem.order)),
+        **{name: _described(value) for name, value in parameters.items()},
+        "working_memory": repr(get_config()["working_memory"]),
+        **{name: version(name) for name in _PACKAGES},
+    }
+
+
+def _table_bytes(problem: Problem) -> Iterable[Any]:
+    table = problem.table
+    yield repr((table.categorical.tolist(), None if table.names is None else list(table.names))).encode()
+    yield repr({j: list(values) for j, values in table.categories.items()}).encode()
+    values: Any = table.values
+    if isinstance(values, Source):
+        yield repr((type(values).__name__, values.dtype.str, values.shape)).encode()
+        for rows in values.row_chunks():
+            yield np.ascontiguousarray(values.read(rows, slice(0, values.shape[1]))).data
+    elif sparse.issparse(values):
+        for part in (values.data, values.indices, values.indptr):
+            yield from _array_bytes(part)
+    else:
+        yield from _array_bytes(values)
+
+
+def _array_bytes(array: Any) -> Iterable[Any]:
+    if not isinstance(array, np.ndarray) or array.dtype.kind == "O":
+        yield _described(array).encode()
+        return
+    yield repr((array.dtype.str, array.shape)).encode()
+    for start in range(0, len(array), _SOME_ROWS):
+        yield np.ascontiguousarray(array[start : start + _SOME_ROWS]).tobytes()
+
+
+def _described(value: Any) -> str:
+    """A text that is the same in another process, also for functions."""
+    if isinstance(value, BaseEstimator):
+        parameters = {name: _described(part) for name, part in value.get_params(deep=False).items()}
+        return f"{type(value).__name__}{parameters}"
+    if isinstance(value, Mapping):
+        return repr({_described(key): _described(part) for key, part in value.items()})
+    if isinstance(value, np.ndarray | list | tuple):
+        return repr([_described(part) for part in np.asarray(value, dtype=object).ravel()])
+    if inspect.isroutine(value):
+        code = getattr(getattr(value, "__code__", None), "co_code", b"")
+        return f"{value.__module__}.{value.__qualname__} {_digest([code])[:16]}"
+    return repr(value.item() if isinstance(value, np.generic) else value)

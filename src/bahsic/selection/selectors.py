@@ -1,0 +1,258 @@
+"""BAHSIC and FOHSIC: feature selectors for scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.engine import Scorer
+from bahsic.selection.base import Round, Selector
+from bahsic.selection.problem import FeatureUnits
+from bahsic.selection.search import Step, backward, forward, round_size
+
+Indices = NDArray[np.intp]
+
+
+class BAHSIC(Selector):
+    """Backward elimination by the Hilbert-Schmidt independence criterion.
+
+    At each round the features leave without which HSIC between the remaining ones and the labels is
+    highest (the paper's algorithm BAHSIC). Features that matter only together with others are found,
+    because each is judged in the context of all the others.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        How many features to select: a number, a fraction of all, or half of them (None). "auto" takes
+        the smallest subset on the path whose HSIC is within one standard error of the best; see Notes.
+    step : float or int, default=0.1
+        What leaves in a round: a fraction of the features that remain (at least one), or a number.
+    kernel : str, Kernel or callable, default="gaussian"
+        Kernel on the data; ``"gaussian"`` is ``Gaussian("dimension")``, the paper's gamma = 1/(2 d).
+        A rule for gamma is evaluated anew in each round, for subsets of one feature less.
+    target_kernel : str, Kernel or callable, default="auto"
+        Kernel on the labels, see `bahsic.kernels.label_kernel`; ``"auto"`` chooses by the type of y.
+    statistic : {"unbiased", "biased"}, default="unbiased"
+        The estimate of HSIC.
+    standardize : bool, default=True
+        Whether to give each number zero mean and unit variance first.
+    categorical_features : None, "from_dtype", or array-like of bool, int or str, default=None
+        Which columns are categories: none, those of strings, booleans and categorical types, or the given
+        ones. Two different categories contribute to a squared distance so much that the mean contribution
+        of the column is that of a standardised number. For the kernels `Gaussian` and `Laplacian`.
+    missing : {"error", "neutral"}, default="error"
+        Whether entries may be missing (NaN, None, null). If so, such an entry contributes the mean
+        contribution of its column, whatever the other one is: it neither attracts nor repels.
+    feature_groups : array-like of n_features labels, list of lists of columns, or dict, default=None
+        Groups of columns that enter and leave together, such as one-hot columns or gene sets; numbers of
+        features then count groups. gamma is for the columns that are left when a group of mean size leaves.
+    keep : str, int or array-like of str, int or bool, default=None
+        Columns that are never eliminated and condition all scores; the group of such a column is kept.
+    standard_errors : bool, default=False
+        Whether to record the standard error of HSIC in each round. It costs one kernel matrix a round.
+    redundancy : bool, default=False
+        Whether to record, for each subset up to the selected one, how similar its two most similar features
+        are, see `bahsic.redundancy`. It costs the square of the number of selected features.
+    n_jobs : int or None, default=None
+        Number of threads. None means as many as BLAS uses, or one where there are few samples.
+        The result does not depend on it.
+    block_size : int or None, default=None
+        The mean of the unbiased HSIC over disjoint random blocks of so many samples B instead of HSIC of
+        all samples: as unbiased, less exact, at a cost that is linear in the number of samples. Standard
+        errors are those of this mean. Rules for gamma but "dimension" are evaluated on 4096 samples.
+    random_state : int, RandomState, Generator or None, default=None
+        Who draws the blocks.
+    checkpoint : str, path or None, default=None
+        Folder in which each finished round is kept. The same fit, interrupted in whatever way, goes on from
+        there to the same result, bit by bit; one that is finished is read from there at once. A folder
+        that belongs to another fit, or is damaged, is refused.
+    executor : dask.distributed.Client, str or None, default=None
+        A Dask cluster that works on the tiles, or the address of its scheduler: the result is the same, bit
+        by bit. Where X is a dask array, the client at hand is used by itself.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool of shape (n_features,)
+        The selected features.
+    ranking_ : ndarray of int of shape (n_features,)
+        1 for the selected features, 2 for the next best one, and so on.
+    elimination_order_ : ndarray of int of shape (n_features,)
+        All features, the least relevant first (the paper's S-dagger).
+    n_features_ : int
+        Number of selected features.
+    group_order_ : ndarray of shape (n_groups,)
+        With ``feature_groups``, the labels of the groups, the most relevant first.
+    path_ : tuple of PathStep
+        A record of each round.
+    target_kernel_ : str
+        The kernel on the labels that was used.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of str of shape (n_features,)
+        Their names, where X has names.
+
+    See Also
+    --------
+    FOHSIC : Forward selection.
+    sklearn.feature_selection.RFE : Elimination by the weights of an estimator.
+
+    Notes
+    -----
+    For the Gaussian, linear and polynomial kernels a round costs a few matrix products, O(m^2 n) for
+    m samples and n remaining features; the whole elimination with a fraction f costs O(m^2 d / f).
+    Other kernels take a slower path, see `bahsic.engine`.
+
+    The choice by "auto" needs no estimator and costs one kernel matrix a round, but know its limits: only the
+    sizes on the path are compared (a smaller ``step`` gives more of them); HSIC of subsets of different size is
+    taken with different kernels, if a rule sets gamma; the standard error (equation varHSIC) is that of one
+    HSIC under dependence, not of a difference; and the best of many values is too high. A feature
+    that matters less than the others may lower HSIC and be left out. Whether there is any dependence is
+    another question, see `selection_test`; for the number that predicts best see `BAHSICCV`.
+
+    References
+    ----------
+    Song, Smola, Gretton, Borgwardt, Bedo: Supervised feature selection via dependence estimation.
+    ICML 2007.
+
+    Examples
+    --------
+    >>> from bahsic import BAHSIC
+    >>> from bahsic.datasets import make_xor
+    >>> X, y, support = make_xor(n_samples=200, n_features=22, random_state=0)
+    >>> selector = BAHSIC(n_features_to_select=2).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([0, 1])
+    >>> selector.target_kernel_
+    'binary'
+    """
+
+    def _steps(self, scorer: Scorer, units: FeatureUnits, number: int, after: Step | None) -> Iterator[Step]:
+        return backward(scorer, units.constant, self.step, units.kept, after)
+
+    def _n_rounds(self, units: FeatureUnits, number: int) -> int:
+        n_free, n_rounds = int(np.count_nonzero(~units.kept)), 0
+        while n_free:
+            n_free -= round_size(self.step, n_free)
+            n_rounds += 1
+        return max(1, n_rounds)
+
+    def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[Round]) -> Indices:
+        leaving = [unit for found in path for unit in found.changed]
+        order = np.array([*leaving, *np.flatnonzero(units.kept)], dtype=np.intp)
+        self.elimination_order_ = np.concatenate(scorer.units.each(order))
+        return order[::-1]
+
+    def _subsets(self) -> list[Indices]:
+        n = len(self.elimination_order_)
+        return [self.elimination_order_[n - step.n_features :] for step in self.path_]
+
+
+class FOHSIC(Selector):
+    """Forward selection by the Hilbert-Schmidt independence criterion.
+
+    At each round the features enter with which HSIC between the selected ones and the labels is
+    highest. This is quicker than elimination where few features are wanted, but a feature that
+    matters only together with others is not found: see `BAHSIC`.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        As for `BAHSIC`. The search stops at a number or fraction, and the other features are ranked by
+        what each would add next; with None and "auto" it goes on to the end.
+    step : int or float, default=1
+        What enters in a round: a number, or a fraction of the features that remain (at least one).
+    kernel, target_kernel, statistic, standardize, categorical_features, missing, feature_groups, keep
+        As for `BAHSIC`. A rule for gamma is evaluated for subsets of one feature more. Kept columns are
+        selected from the beginning.
+    standard_errors, redundancy, n_jobs, block_size, random_state, checkpoint, executor
+        As for `BAHSIC`.
+
+    Attributes
+    ----------
+    selection_order_ : ndarray of int of shape (n_features,)
+        All features, the most relevant first.
+    support_, ranking_, n_features_, group_order_, path_, target_kernel_, n_features_in_, feature_names_in_
+        As for `BAHSIC`.
+
+    See Also
+    --------
+    BAHSIC : Backward elimination.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bahsic import FOHSIC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> FOHSIC(n_features_to_select=2).fit(X, y).selection_order_
+    array([2, 3, 0, 1])
+    """
+
+    def __init__(  # noqa: PLR0913 - every parameter of BAHSIC, with another default step
+        self,
+        n_features_to_select: float | str | None = None,
+        *,
+        step: float = 1,
+        kernel: Any = "gaussian",
+        target_kernel: Any = "auto",
+        statistic: str = "unbiased",
+        standardize: bool = True,
+        categorical_features: Any = None,
+        missing: str = "error",
+        feature_groups: Any = None,
+        keep: Any = None,
+        standard_errors: bool = False,
+        redundancy: bool = False,
+        n_jobs: int | None = None,
+        block_size: int | None = None,
+        random_state: Any = None,
+        checkpoint: Any = None,
+        executor: Any = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select,
+            step=step,
+            kernel=kernel,
+            target_kernel=target_kernel,
+            statistic=statistic,
+            standardize=standardize,
+            categorical_features=categorical_features,
+            missing=missing,
+            feature_groups=feature_groups,
+            keep=keep,
+            standard_errors=standard_errors,
+            redundancy=redundancy,
+            n_jobs=n_jobs,
+            block_size=block_size,
+            random_state=random_state,
+            checkpoint=checkpoint,
+            executor=executor,
+        )
+
+    def _wanted(self, units: FeatureUnits, number: int) -> int:
+        return len(units) if self.n_features_to_select in (None, "auto") else number
+
+    def _steps(self, scorer: Scorer, units: FeatureUnits, number: int, after: Step | None) -> Iterator[Step]:
+        return forward(scorer, units.constant, self.step, self._wanted(units, number), units.kept, after)
+
+    def _n_rounds(self, units: FeatureUnits, number: int) -> int:
+        selected, wanted, n_rounds = int(units.kept.sum()), self._wanted(units, number), 0
+        while selected < wanted:
+            selected += min(round_size(self.step, len(units) - selected), wanted - selected)
+            n_rounds += 1
+        return max(1, n_rounds)
+
+    def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[Round]) -> Indices:
+        entering = [unit for found in path for unit in found.changed]
+        chosen = np.array([*np.flatnonzero(units.kept), *entering], dtype=np.intp)
+        rest = np.setdiff1d(np.arange(len(units)), chosen, assume_unique=True)
+        candidates = rest[~units.constant[rest]]
+        ranked = scorer.entering(np.sort(chosen), candidates, len(candidates)).features
+        order = np.concatenate([chosen, ranked, rest[units.constant[rest]]])
+        self.selection_order_ = np.concatenate(scorer.units.each(order))
+        return order
+
+    def _subsets(self) -> list[Indices]:
+        return [self.selection_order_[: step.n_features] for step in self.path_]
