@@ -9,6 +9,7 @@ from bahsic.inference.independence import HypothesisTest as HypothesisTest
 from bahsic.inference.independence import hsic_interval as hsic_interval
 from bahsic.inference.independence import hsic_scores as hsic_scores
 from bahsic.inference.independence import hsic_test as hsic_test
+from bahsic.inference.predictability import predictability as predictability
 from bahsic.inference.redundancy import redundancy as redundancy
 from bahsic.inference.resampling import SelectionTest as SelectionTest
 from bahsic.inference.resampling import selection_frequencies as selection_frequencies

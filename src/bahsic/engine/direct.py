@@ -25,7 +25,7 @@ class GenericScorer(Scorer):
 
     @cached_property
     def _matrix(self) -> Array:
-        return np.asarray(self.weights.matrix(), dtype=np.float64)
+        return np.asarray(self._weights.matrix(), dtype=np.float64)
 
     def _products(self, columns: Indices, kernel: Kernel) -> tuple[float, float]:
         """The score of a subset, and the sum of the magnitudes of its terms."""
@@ -36,7 +36,7 @@ class GenericScorer(Scorer):
 
     def _products_by_tiles(self, columns: Indices, kernel: Kernel) -> tuple[float, float]:
         """The same for a matrix that does not fit into memory."""
-        tiles, weights = self._plan.tiles, self.weights
+        tiles, weights = self._plan.tiles, self._weights
         K = KernelBlocks(self.columns, columns, kernel, self._plan.budget / 4)
 
         def products(index: int) -> Sums:

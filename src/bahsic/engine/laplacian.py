@@ -37,7 +37,7 @@ class LaplacianScorer(PairScorer):
 
     @cached_property
     def _diagonal(self) -> Diagonal:
-        return Diagonal(self.weights, self.columns)
+        return Diagonal(self._weights, self.columns)
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         gamma, pairs = gamma_of(kernel), self._pairs

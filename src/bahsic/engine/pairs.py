@@ -155,6 +155,11 @@ class Pairs:
         if self.plan.keep:
             self._parts, self._settled = {}, len(self._history)
 
+    def weigh(self, weights: Weights) -> None:
+        """Replace W."""
+        self._weights = weights
+        self._W = [None] * len(self.plan.tiles)
+
     def weights(self, index: int) -> Array:
         """W on one tile, its pairs a < b only; to be read only."""
         W = self._W[index]

@@ -47,7 +47,7 @@ class PolynomialScorer(PairScorer):
 
     @cached_property
     def _diagonal(self) -> Array:
-        return diagonal(self.weights)
+        return diagonal(self._weights)
 
     def kernel(self, reference: Indices, size: float) -> Kernel:
         """The kernel itself: it has no rules."""
@@ -76,7 +76,7 @@ class PolynomialScorer(PairScorer):
         self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
         sign = -1.0 if leaving else 1.0
-        score = self._score(columns, kernel) if len(columns) else 0.0
+        score = 0.0 if own is None else self._score(columns, own)
         groups = self.units.each(candidates)
         if self._degree > 1:
             self._pairs.move(columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from bahsic.criteria.prediction import RidgeFit
 from bahsic.criteria.blocks import RULE_SAMPLES, BlockWeights
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
 from bahsic.data.stored_rows import StoredRows
 from bahsic.engine.executor import Executor
+from bahsic.engine.gram import KernelBlocks
 from bahsic.engine.intervals import Intervals, Stage, leading
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import Plan, Tile
@@ -42,11 +44,14 @@ class Ranked:
         Score of the subset before the change, with the kernel for its own size.
     kernel : Kernel or None
         That kernel; None for the empty subset.
+    fit : RidgeFit or None
+        The ridge regression on the subset, where the search is by prediction.
     """
 
     features: Indices
     score: float
     kernel: Kernel | None
+    fit: RidgeFit | None = None
 
 
 class Scorer(ABC):
@@ -85,7 +90,7 @@ class Scorer(ABC):
         parameters = kernel.get_params(deep=True)
         self._rules = {name: rule for name, rule in parameters.items() if _is_rule(name, rule)}
         self._kernel = kernel if self._rules else kernel.resolved(np.zeros((2, 1)))
-        self.weights = weights
+        self.weights = self._weights = weights
         self._some = _rule_samples(columns, weights)
 
     def kernel(self, reference: Indices, size: float) -> Kernel:
@@ -128,10 +133,7 @@ class Scorer(ABC):
             return replace(self.score(subset), features=candidates[:count])
         columns = self.units.columns(subset)
         own = self.kernel(columns, len(columns))
-        # So many columns are left on average; one less where each is a unit of its own.
-        remaining = len(columns) - 1 if self.units.are_columns else len(columns) * (1 - 1 / len(subset))
-        kernel = self.kernel(columns, remaining)
-        stages, score = self._round(columns, candidates, kernel, own, leaving=True)
+        stages, score = self._round(columns, candidates, self.smaller(subset), own, leaving=True)
         return Ranked(self._best(stages, candidates, count)[0], score, own)
 
     def entering(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
@@ -140,10 +142,56 @@ class Scorer(ABC):
             return self.score(subset)
         columns = self.units.columns(subset)
         own = self.kernel(columns, len(columns)) if len(columns) else None
-        added = 1 if self.units.are_columns else self.units.size(candidates) / len(candidates)
-        kernel = self.kernel(self.units.columns(np.union1d(subset, candidates)), len(columns) + added)
-        stages, score = self._round(columns, candidates, kernel, own, leaving=False)
+        stages, score = self._round(columns, candidates, self.greater(subset, candidates), own, leaving=False)
         return Ranked(self._best(stages, candidates, count)[0], score, own)
+
+    def smaller(self, subset: Indices) -> Kernel:
+        """The kernel for a subset without one unit: one column less, or with groups their mean size."""
+        columns = self.units.columns(subset)
+        remaining = len(columns) - 1 if self.units.are_columns else len(columns) * (1 - 1 / len(subset))
+        return self.kernel(columns, remaining)
+
+    def greater(self, subset: Indices, candidates: Indices) -> Kernel:
+        """The kernel for a subset with one of the candidates: one column more, or with groups their mean size."""
+        added = 1 if self.units.are_columns else self.units.size(candidates) / len(candidates)
+        return self.kernel(self.units.columns(np.union1d(subset, candidates)), self.units.size(subset) + added)
+
+    def weigh(self, weights: Weights) -> None:
+        """Replace W; rules for gamma keep the one that the scorer was made with."""
+        self._weights = weights
+        for name in ("_diagonal", "_matrix", "_products"):  # made of W when they are first asked for
+            vars(self).pop(name, None)
+
+    def leading(self, columns: Indices, candidates: Indices, kernel: Kernel, count: int, *, leaving: bool) -> Indices:
+        """The ``count`` candidates whose change of <K, W> is the greatest, in order."""
+        stages, _ = self._round(columns, candidates, kernel, None, leaving=leaving)
+        return self.best(stages, candidates, count)
+
+    def changes(self, columns: Indices, candidates: Indices, kernel: Kernel, *, leaving: bool) -> Intervals:
+        """Changes of <K, W> by all candidates, as far as the stages are quick."""
+        stages, _ = self._round(columns, candidates, kernel, None, leaving=leaving)
+        found = stages[0](np.arange(len(candidates)))
+        for stage in stages[1:]:
+            unknown = np.flatnonzero(np.isinf(found.radii))
+            if not len(unknown):
+                break
+            more = stage(unknown)
+            found.values[unknown], found.radii[unknown] = more.values, more.radii
+        return found
+
+    def total(self, columns: Indices, kernel: Kernel) -> float:
+        """<K, W> of a subset with a kernel."""
+        return self._score(columns, kernel)
+
+    def best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> Indices:
+        """The ``count`` candidates of the greatest values, in order; copies are evaluated once, ties go to the first."""
+        return Scorer._best(self, stages, candidates, count)[0]
+
+    def panel(self, columns: Indices, kernel: Kernel) -> Callable[[int], Array]:
+        """Kernel values on a tile of the plan, given its number: a new array each time."""
+        K = KernelBlocks(self.columns, columns, kernel, self._plan.budget / 4)
+        tiles = self._plan.tiles
+        return lambda index: K.block(tiles[index].rows, tiles[index].cols)
 
     def score(self, subset: Indices) -> Ranked:
         """A subset as it is, with the kernel for its own size."""
@@ -178,7 +226,18 @@ class PairScorer(Scorer):
 
     @cached_property
     def _pairs(self) -> Pairs:
-        return Pairs(self.columns, self._contributions, self.weights, self._plan)
+        return Pairs(self.columns, self._contributions, self._weights, self._plan)
+
+    def weigh(self, weights: Weights) -> None:
+        """Replace W."""
+        super().weigh(weights)
+        self._pairs.weigh(weights)
+
+    def panel(self, columns: Indices, kernel: Kernel) -> Callable[[int], Array]:
+        """Kernel values on a tile, from D of the current subset."""
+        pointwise: Any = kernel
+        self._pairs.move(columns)
+        return lambda index: np.asarray(pointwise.link(self._pairs.totals(index).copy()))
 
     def state(self) -> dict[str, Any]:
         """What the next round depends on."""

@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.criteria.prediction import mean_error
+
+Array = NDArray[np.float64]
+
+# Means of losses that differ by less, relative to the greatest, are ties.
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True)
 class PathStep:
@@ -16,10 +26,10 @@ class PathStep:
         Size of the subset: before the round in backward elimination, after it in forward selection.
     parameter : float or None
         The gamma of the kernel on the data for a subset of that size, if it has one.
-    hsic : float
-        HSIC of the subset with that kernel.
+    hsic : float or None
+        HSIC of the subset with that kernel; None with ``criterion="prediction"``.
     standard_error : float or None
-        Of this HSIC (equation varHSIC), with ``standard_errors=True`` or ``n_features_to_select="auto"``.
+        Standard error of this HSIC (equation varHSIC), with ``standard_errors=True``.
     features : tuple of int
         The features that left, the least relevant first, or entered, the most relevant first.
     redundancy : float or None
@@ -27,6 +37,11 @@ class PathStep:
         None for subsets that are greater than the selected one.
     reason : str
         With ``n_features_to_select="auto"``, why this number of features was chosen; empty for the others.
+    predictability : float or None
+        Leave-one-out R^2 of kernel ridge regression on the subset, see `bahsic.predictability`; with
+        ``criterion="prediction"`` or ``n_features_to_select="auto"``.
+    predictability_error : float or None
+        Standard error of the predictability.
 
     Examples
     --------
@@ -39,30 +54,55 @@ class PathStep:
 
     n_features: int
     parameter: float | None
-    hsic: float
+    hsic: float | None
     standard_error: float | None
     features: tuple[int, ...]
     redundancy: float | None = None
     reason: str = ""
+    predictability: float | None = None
+    predictability_error: float | None = None
 
 
-def within_one_standard_error(path: Sequence[PathStep]) -> int:
-    """Position of the smallest subset whose HSIC is within one standard error of the best."""
-    best = _best(path)
-    enough = best.hsic - (best.standard_error or 0.0)
-    near = [position for position, step in enumerate(path) if step.hsic >= enough]
-    return min(near, key=lambda position: path[position].n_features)
+def fewest_as_good(sizes: Sequence[int], losses: Sequence[Array], sample_weight: Array | None = None) -> int:
+    """Position of the smallest subset that predicts as well as any.
 
+    Parameters
+    ----------
+    sizes : sequence of int
+        Numbers of features.
+    losses : sequence of ndarrays of shape (m,)
+        For each subset the squared leave-one-out residual of each sample.
+    sample_weight : ndarray of shape (m,), optional
 
-def _best(path: Sequence[PathStep]) -> PathStep:
-    """The step of highest HSIC, of the fewest features where several have it."""
-    return max(path, key=lambda step: (step.hsic, -step.n_features))
+    Returns
+    -------
+    int
+        The smallest subset whose losses exceed those of the best one by at most one standard error of their mean
+        difference, sample by sample.
+
+    Examples
+    --------
+    >>> few, best = np.array([1.0, 0.9, 1.2, 0.8]), np.array([0.9, 1.0, 1.1, 0.8])
+    >>> fewest_as_good([2, 5], [few, best])
+    0
+    """
+    means = np.array([np.average(loss, weights=sample_weight) for loss in losses])
+    near = means <= means.min() + _ROUNDING * means.max()
+    best = min(np.flatnonzero(near), key=lambda position: sizes[position])
+
+    def as_good(position: int) -> bool:
+        difference = losses[position] - losses[best]
+        worse = float(np.average(difference, weights=sample_weight))
+        return worse <= mean_error(difference, sample_weight) + _ROUNDING * float(means.max())
+
+    return min(filter(as_good, range(len(sizes))), key=lambda position: sizes[position])
 
 
 def reason(path: Sequence[PathStep], chosen: int) -> str:
-    """Why the step at a position was chosen, in words."""
-    best, step = _best(path), path[chosen]
+    """The reason why the step at a position was chosen, in words."""
+    step, most = path[chosen], max(path, key=lambda step: step.n_features)
+    features = "feature predicts" if step.n_features == 1 else "features predict"
     return (
-        f"{step.n_features} is the smallest number of features on the path with HSIC ({step.hsic:.4g}) within one "
-        f"standard error ({best.standard_error:.2g}) of the best ({best.hsic:.4g} with {best.n_features})"
+        f"{step.n_features} of {most.n_features} {features} as well as any: R2 {step.predictability:.2f}, "
+        f"all {most.n_features}: {most.predictability:.2f}"
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,29 @@ class GaussianScorer(Scorer):
         self._setting.pairs.restore(state["pairs"])
         self._spread, known = float(state["spread"]), state["known"]
         self._known = None if known is None else (np.array(known[0], dtype=np.intp), float(known[1]), float(known[2]))
+
+    def weigh(self, weights: Weights) -> None:
+        """Replace W; it has no factors in this setting, so that sums over the columns stay what they are."""
+        super().weigh(weights)
+        self._setting.pairs.weigh(weights)
+        if self._setting.low_rank.Q.shape[1]:
+            low_rank = _no_factors(len(weights))
+            moments = _moments(self._setting.pairs.columns, self._setting.levels, low_rank, self._executor)
+            self._setting = replace(self._setting, low_rank=low_rank, moments=moments)
+        self._diagonal = Diagonal(weights, self._setting.pairs.columns)
+        self._known = None
+
+    def panel(self, columns: Indices, kernel: Kernel) -> Callable[[int], Array]:
+        """Kernel values on a tile, from D of the current subset."""
+        pairs, gamma = self._setting.pairs, self._gamma(kernel)
+        pairs.move(columns)
+
+        def values(index: int) -> Array:
+            K: Array = np.multiply(pairs.totals(index), -gamma)
+            np.minimum(K, 0.0, out=K)
+            return np.exp(K, out=K)
+
+        return values
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         known = self._known_score(columns, kernel)
@@ -180,9 +204,13 @@ def _low_rank(weights: Weights) -> LowRank:
     """The factors of W, with no columns where it has none that are short."""
     m, factors = len(weights), weights.factors()
     if factors is None or factors[0].shape[1] > m // 4:
-        return LowRank(np.empty((m, 0)), np.empty((0, 0)), np.zeros(m), np.zeros(m), 0.0)
+        return _no_factors(m)
     Q, B = (np.asarray(factor, dtype=np.float64) for factor in factors)
     magnitudes = np.abs(Q) @ (np.abs(B) @ np.abs(Q).sum(axis=0))
     diagonal_of_product = np.vecdot(Q @ B, Q)
     sums = Q @ (B @ Q.sum(axis=0)) - diagonal_of_product
     return LowRank(Q, B, diagonal_of_product, sums, float(magnitudes.max()))
+
+
+def _no_factors(m: int) -> LowRank:
+    return LowRank(np.empty((m, 0)), np.empty((0, 0)), np.zeros(m), np.zeros(m), 0.0)

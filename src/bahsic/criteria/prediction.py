@@ -1,0 +1,185 @@
+r"""Predictability: how well kernel ridge regression on the features predicts the labels of samples left out.
+
+With the labels as centred features Y (m x c), the centred kernel matrix :math:`K_c = HKH` of a subset and a ridge
+:math:`\varepsilon > 0`,
+
+.. math:: B = (K_c + \lambda I)^{-1} Y, \qquad \lambda = m \varepsilon, \qquad R = \lambda B,
+
+where R are the residuals of kernel ridge regression with intercept. The penalised share of explained variance is
+:math:`1 - \lambda \, \mathrm{tr}(Y'B) / \mathrm{tr}(Y'Y)`. Its derivative with respect to K is proportional to BB', so
+to first order a feature is judged by its dependence on the residuals, as HSIC judges it by that on the labels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from bahsic.kernels import LabelKernel
+from bahsic.kernels.labels.outputs import OutputSum, standardised
+from bahsic.kernels.rows import FloatArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Ridges that "auto" chooses from: half decades. Smaller ones interpolate, larger ones predict the mean.
+RIDGES = tuple(10.0 ** (-exponent / 2) for exponent in range(2, 9))
+
+# Part of the variance that the factor of a label kernel may leave out.
+_LABEL_TOLERANCE = 1e-6
+
+
+def label_features(labels: LabelKernel, sample_weight: FloatArray | None = None) -> Array:
+    """Features Y (m, c) of the labels, whose inner products are the centred kernel that is to be predicted.
+
+    Classes have one indicator column each (two classes: one column), numbers are standardised, several outputs stand
+    side by side with equal weight, and any other kernel has a factor of its centred matrix.
+
+    Examples
+    --------
+    >>> from bahsic.kernels import label_kernel
+    >>> label_features(label_kernel(["a", "b", "b", "b"]))[:, 0]
+    array([-0.75,  0.25,  0.25,  0.25])
+    """
+    w = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if labels.name in ("binary", "multiclass", "delta"):
+        return _centred(_indicators(labels.values), w)
+    if labels.name == "regression":
+        return _centred(standardised(np.array(labels.values, dtype=np.float64), w), w)
+    if isinstance(labels.kernel, OutputSum):
+        return _centred(_side_by_side(labels.values, len(labels.kernel.scales), w), w)
+    if labels.vectors is not None:
+        return _centred(np.array(labels.vectors, dtype=np.float64), w)
+    return _factor(labels.gram(), w)
+
+
+def _centred(Y: Array, w: Array) -> Array:
+    Y -= w @ Y / w.sum()
+    return Y
+
+
+def _indicators(values: NDArray[np.generic]) -> Array:
+    codes = np.unique(values, axis=0, return_inverse=True)[1].ravel()
+    columns = np.eye(int(codes.max()) + 1)
+    return np.ascontiguousarray(columns[:, 1:][codes] if len(columns) == 2 else columns[codes])
+
+
+def _side_by_side(values: FloatArray, n_numbers: int, w: Array) -> Array:
+    """Columns of numbers with the variance one over all samples, then the vectors of classes, which have it already."""
+    numbers = standardised(np.array(values[:, :n_numbers], dtype=np.float64), w) / math.sqrt(w.sum())
+    return np.column_stack([numbers, values[:, n_numbers:]])
+
+
+def _factor(L: Array, w: Array) -> Array:
+    """Y with YY' = HLH up to a small part of its trace, by a Cholesky factor with pivoting."""
+    shift = L @ (w / w.sum())
+    L -= shift[:, None] + shift - w @ shift / w.sum()
+    tolerance = _LABEL_TOLERANCE * max(float(np.trace(L)), 0.0) / len(L)
+    if tolerance == 0:
+        return np.zeros((len(L), 1))
+    factor, pivots, rank, _ = lapack.dpstrf(L, tol=tolerance, lower=1)
+    Y = np.zeros((len(L), rank))
+    Y[pivots - 1] = np.tril(factor)[:, :rank]
+    return _centred(Y, w)
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeFit:
+    """Kernel ridge regression of the label features on a subset of the features.
+
+    Attributes
+    ----------
+    ridge : float
+        The ridge that was used.
+    explained : float
+        Penalised share of the variance of Y that is explained, between 0 and 1.
+    Q : ndarray of shape (m, c)
+        Residuals, scaled so that QQ' is the derivative of ``explained`` with respect to K.
+    losses : ndarray of shape (m,)
+        Squared leave-one-out residual of each sample.
+    baseline : ndarray of shape (m,)
+        Squared leave-one-out residual of each sample where the mean is predicted.
+    sample_weight : ndarray of shape (m,) or None
+    """
+
+    ridge: float
+    explained: float
+    Q: Array
+    losses: Array
+    baseline: Array
+    sample_weight: FloatArray | None = None
+
+    @property
+    def predictability(self) -> float:
+        r"""Leave-one-out :math:`R^2`: one minus the ratio of the sums of losses and of the baseline; 0 for constant Y."""
+        total = self._mean(self.baseline)
+        return 1 - self._mean(self.losses) / total if total > 0 else 0.0
+
+    @property
+    def error(self) -> float:
+        """Standard error of the predictability: that of a ratio of two means over the samples."""
+        total = self._mean(self.baseline)
+        if total <= 0:
+            return 0.0
+        return self._mean_error(self.losses - (1 - self.predictability) * self.baseline) / total
+
+    def _mean(self, values: Array) -> float:
+        return float(np.average(values, weights=self.sample_weight))
+
+    def _mean_error(self, values: Array) -> float:
+        return mean_error(values, self.sample_weight)
+
+
+def mean_error(values: Array, sample_weight: FloatArray | None = None) -> float:
+    """Standard error of the mean of values, which may count several times."""
+    w = np.ones(len(values)) if sample_weight is None else sample_weight
+    n = float(w.sum())
+    variance = float(w @ np.square(values - w @ values / n)) / max(n - 1, 1.0)
+    return math.sqrt(variance / n)
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualWeights:
+    """The matrix W = QQ' that first-order changes of ``explained`` are linear in K with; zero between blocks.
+
+    Attributes
+    ----------
+    Q : ndarray of shape (m, c)
+    starts : tuple of int
+        First sample of each block.
+    sample_weight : ndarray of shape (m,) or None
+    """
+
+    Q: Array
+    starts: tuple[int, ...] = (0,)
+    sample_weight: FloatArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.Q)
+
+    def block(self, rows: slice, cols: slice) -> Array:
+        """Rows and columns of W, a new float64 array; slices have a start and a stop."""
+        W: Array = self.Q[rows] @ self.Q[cols].T
+        if len(self.starts) > 1:
+            block_of = [np.searchsorted(self.starts, np.arange(s.start, s.stop), side="right") for s in (rows, cols)]
+            if block_of[0][0] != block_of[1][-1] or block_of[0][-1] != block_of[1][0]:
+                W[block_of[0][:, None] != block_of[1]] = 0.0
+        return W
+
+    def factors(self) -> tuple[Array, Array] | None:
+        """Q and the identity, where there is one block."""
+        return (self.Q, np.eye(self.Q.shape[1])) if len(self.starts) == 1 else None
+
+    def matrix(self) -> Array:
+        """The whole of W, shape (m, m)."""
+        everything = slice(0, len(self))
+        return self.block(everything, everything)
+
+    def of_samples(self, samples: Indices) -> ResidualWeights:
+        """The matrix of some samples alone, as one block."""
+        w = self.sample_weight
+        return ResidualWeights(self.Q[samples], (0,), None if w is None else w[samples])

@@ -1,0 +1,139 @@
+"""Search by prediction: features are judged by what the others leave unexplained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.criteria.prediction import ResidualWeights, RidgeFit
+from bahsic.engine.executor import Executor
+from bahsic.engine.gram import KernelBlocks
+from bahsic.engine.intervals import Intervals
+from bahsic.engine.ridge import RidgeRegression
+from bahsic.engine.scorer import Ranked, Scorer
+from bahsic.engine.units import Units
+from bahsic.kernels.base import Kernel
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Subsets of at most so many units are searched by a regression for each candidate, as are so many candidates.
+EXACT = 16
+
+# Rounding error of the explained variance of a fit; candidates that differ by less are ties.
+_ROUNDING = 1e-11
+
+# Candidates that are fitted at a time.
+_BATCH = 2
+
+
+class PredictionScorer:
+    """Changes of the explained variance, to first order by the residuals of the subset, or by a fit for each candidate.
+
+    In a subset of more than `EXACT` units, candidates are ranked by the first-order change <K * (E_j - 1), W>, where
+    W is that of the residuals of the subset. In a smaller one the `EXACT` candidates that this ranks highest are
+    ranked by the explained variance of their own ridge regression, with the ridge of the subset.
+
+    Parameters
+    ----------
+    linear : Scorer
+        Finds the greatest changes of <K, W> for a given W.
+    regression : RidgeRegression
+    executor : Executor
+    """
+
+    def __init__(self, linear: Scorer, regression: RidgeRegression, executor: Executor) -> None:
+        self.linear, self._regression, self._executor = linear, regression, executor
+
+    @property
+    def units(self) -> Units:
+        """The units of selection."""
+        return self.linear.units
+
+    def kernel(self, reference: Indices, size: float) -> Kernel:
+        """The kernel for subsets of ``size`` columns; see `Scorer.kernel`."""
+        return self.linear.kernel(reference, size)
+
+    def state(self) -> dict[str, Any]:
+        """State between rounds as plain data."""
+        return {"linear": self.linear.state(), "ridge": self._regression.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue an earlier search; see `state`."""
+        self.linear.restore(state["linear"])
+        self._regression.restore(state["ridge"])
+
+    def fit(self, subset: Indices) -> tuple[RidgeFit, Kernel | None]:
+        """Ridge regression on a subset with the kernel for its size, and that kernel."""
+        if not len(subset):
+            return self._regression.empty(), None
+        columns = self.units.columns(subset)
+        kernel = self.linear.kernel(columns, len(columns))
+        return self._regression.fit(self.linear.panel(columns, kernel), len(columns)), kernel
+
+    def score(self, subset: Indices) -> Ranked:
+        """Predictability of a subset."""
+        fit, kernel = self.fit(subset)
+        return Ranked(subset[:0], fit.explained, kernel, fit)
+
+    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
+        """The ``count`` candidates of the subset without which the most remains explained."""
+        if len(subset) == 1 or count == 0:
+            ranked = self.score(subset)
+            return Ranked(candidates[:count], ranked.score, ranked.kernel, ranked.fit)
+        return self._ranked(subset, candidates, count, self.linear.smaller(subset), leaving=True)
+
+    def entering(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
+        """The ``count`` candidates with which the most is explained."""
+        if count == 0:
+            return self.score(subset)
+        return self._ranked(subset, candidates, count, self.linear.greater(subset, candidates), leaving=False)
+
+    def _ranked(self, subset: Indices, candidates: Indices, count: int, kernel: Kernel, *, leaving: bool) -> Ranked:
+        fit, own = self.fit(subset)
+        columns = self.units.columns(subset)
+        self.linear.weigh(ResidualWeights(fit.Q, self._regression.starts, self._regression.sample_weight))
+        if len(subset) > EXACT:
+            chosen = self.linear.leading(columns, candidates, kernel, count, leaving=leaving)
+            return Ranked(chosen, fit.explained, own, fit)
+        if len(candidates) > max(count, EXACT):
+            candidates = np.sort(self.linear.leading(columns, candidates, kernel, max(count, EXACT), leaving=leaving))
+        chosen = self._by_own_fit(columns, candidates, count, kernel, own, fit, leaving=leaving)
+        return Ranked(chosen, fit.explained, own, fit)
+
+    def _by_own_fit(self, columns, candidates, count, kernel, own, fit, *, leaving):
+        """The candidates whose own fits explain the most variance, in order.
+
+        The explained variance is a concave function of K, so the first-order change is at least the true one:
+        candidates whose bound is below what others reach need no fit.
+        """
+        change, groups = np.setdiff1d if leaving else np.union1d, self.units.each(candidates)
+        first = self.linear.changes(columns, candidates, kernel, leaving=leaving)
+        bounds = fit.explained + self._shift(columns, kernel, own) + first.upper
+
+        def explained(position: int) -> float:
+            return self._regression.explained(self._kernel_values(change(columns, groups[position]), kernel))
+
+        values = np.full(len(candidates), -np.inf)
+        queue = np.argsort(-bounds, kind="stable")
+        for start in range(0, len(queue), _BATCH):
+            some = queue[start : start + _BATCH]
+            values[some] = self._executor.map(explained, some.tolist())
+            enough = np.partition(values, len(values) - count)[len(values) - count] - 2 * _ROUNDING
+            if start + _BATCH < len(queue) and bounds[queue[start + _BATCH]] < enough:
+                break
+        certain = Intervals(values, np.full(len(values), _ROUNDING))
+        return self.linear.best([lambda positions: Intervals(certain.values[positions], certain.radii[positions])], candidates, count)
+
+    def _shift(self, columns: Indices, kernel: Kernel, own: Kernel | None) -> float:
+        """First-order change from the kernel of the subset to that of the round."""
+        if own is None:
+            return 0.0
+        return self.linear.total(columns, kernel) - self.linear.total(columns, own)
+
+    def _kernel_values(self, columns: Indices, kernel: Kernel) -> Callable[[slice], Array]:
+        K = KernelBlocks(self.linear.columns, columns, kernel)
+        return lambda block: K.block(block, block)
