@@ -285,12 +285,12 @@ def test_code_has_the_parameters_that_matter():
     for row in result["ranking"]:
         row["group"] = row["feature"][0]
     assert command(result).text == (
-        "bahsic select data.csv -k 1 --method backward --kernel gaussian --step 0.1 --groups prefix:_ --keep b --seed 0"
+        "bahsic select data.csv -k 1 --method backward --feature-groups prefix:_ --keep b --random-state 0"
     )
     assert python_code(result).text.splitlines()[3:5] == [
         "data = read_data('data.csv')",
         (
-            "selector = BAHSIC(n_features_to_select=1, kernel='gaussian', step=0.1, categorical_features='from_dtype', "
+            "selector = BAHSIC(n_features_to_select=1, categorical_features='from_dtype', "
             "feature_groups={'a': [0, 1], 'b': [2]}, keep=[2])"
         ),
     ]

@@ -87,7 +87,7 @@ def datasets(options: Namespace) -> None:
         near = get_close_matches(options.name, known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
         raise CommandError(f"no data set is called {options.name!r}; {hint}", WRONG_USAGE)
-    text = _table(options.name, options.seed)
+    text = _table(options.name, options.random_state)
     if options.output is None:
         sys.stdout.write(text)
         return

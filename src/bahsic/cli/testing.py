@@ -43,7 +43,7 @@ def rank(options: Namespace) -> None:
             data.X,
             data.y,
             target_kernel=kernel,
-            categorical_features=categorical_columns(options.categorical, source),
+            categorical_features=categorical_columns(options.categorical_features, source),
             **_common(options),
         )
     result = {
@@ -97,7 +97,7 @@ def _labels(names: list[str], source: Input) -> Any:
 
 def _kernel_matrix(options: Namespace, source: Input, x: list[int]) -> Any:
     """Kernel values of columns as the selectors see them: standardised numbers, categories, neutral gaps."""
-    wanted = categorical_columns(options.categorical, source)
+    wanted = categorical_columns(options.categorical_features, source)
     categorical = wanted if isinstance(wanted, str) else [i for i, j in enumerate(x) if j in wanted]
     table = as_table(columns_of(source.data.X, x), categorical, options.missing)
     kernel = kernel_from_name(options.kernel)
@@ -110,8 +110,8 @@ def _null(options: Namespace) -> dict[str, Any]:
         "kernel": "precomputed",
         "method": options.pvalues,
         "n_permutations": options.permutations,
-        "random_state": options.seed,
-        "n_jobs": options.jobs,
+        "random_state": options.random_state,
+        "n_jobs": options.n_jobs,
     }
 
 
@@ -123,13 +123,13 @@ def _heading(options: Namespace, source: Input, target: str | None, used: str) -
     """What all results begin with; the parameters by the names that the functions have for them."""
     parameters = {
         "kernel": options.kernel,
-        "categorical_features": source.names_of(categorical_columns(options.categorical, source)),
+        "categorical_features": source.names_of(categorical_columns(options.categorical_features, source)),
         "missing": options.missing,
         "method": options.pvalues,
         "n_permutations": options.permutations if options.pvalues == "permutation" else None,
     }
     record = input_record(replace(source.data, target=target), source.sha256, used, reading_options(options))
-    return result_heading(options.command, input=record, parameters=parameters, seed=options.seed)
+    return result_heading(options.command, input=record, parameters=parameters, seed=options.random_state)
 
 
 def _test_text(result: dict[str, Any]) -> str:
