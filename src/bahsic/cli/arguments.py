@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from bahsic import __version__
 from bahsic.cli.messages import say
-from bahsic.names import joined
+from bahsic.names import for_option
 from bahsic.options import Option, options_of
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
@@ -106,7 +106,7 @@ def _word(path: str, key: str, value: Any, options: dict[str, str], parser: argp
         return switch
     if isinstance(value, dict):
         parser.error(f"--config {path}: {key} is a table; accepted: a string, a number, true, false or a list")
-    text = joined(value) if isinstance(value, list) else str(value)
+    text = for_option(value) if isinstance(value, list) else str(value)
     return f"{options[name]}={text}" if options[name].startswith("--") else f"{options[name]}{text}"
 
 

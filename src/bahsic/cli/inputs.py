@@ -17,7 +17,8 @@ import numpy as np
 
 from bahsic.cli.messages import BAD_DATA, CommandError, say
 from bahsic.files import Data, read_data
-from bahsic.files.data import labels, shown, suggestion
+from bahsic.files.data import labels, suggestion
+from bahsic.names import for_message
 from bahsic.options import flag_of, options_of
 
 # Names of parameters in messages of the library: with a value, or with an underscore, as no English word has one.
@@ -61,7 +62,9 @@ class Input:
             return self._positions[name]
         if self.data.names is None and name.isdecimal() and int(name) < len(self.names):
             return int(name)
-        raise CommandError(f"{self.data.source}: no column is called {shown(name)}; {suggestion(name, self.names)}")
+        raise CommandError(
+            f"{self.data.source}: no column is called {for_message(name)}; {suggestion(name, self.names)}"
+        )
 
     def positions(self, names: Sequence[str] | None) -> list[int] | None:
         """Where columns are."""
@@ -109,7 +112,7 @@ def _note_different_texts(X: Any, names: Sequence[str], used: set[str]) -> None:
     if different:
         more = f" and {len(different) - 3} more" if len(different) > 3 else ""
         say(
-            f"note: {', '.join(map(shown, different[:3]))}{more}: a different text in each row, "
+            f"note: {', '.join(map(for_message, different[:3]))}{more}: a different text in each row, "
             "a category that tells nothing; --drop leaves columns out"
         )
 
@@ -216,7 +219,9 @@ def _groups_of_file(path: Path, source: Input) -> list[str]:
             continue
         position = source.position(row[0])
         if position in seen:
-            raise CommandError(f"{path}: line {line} has {shown(row[0])} again; accepted: one group for a feature")
+            raise CommandError(
+                f"{path}: line {line} has {for_message(row[0])} again; accepted: one group for a feature"
+            )
         seen.add(position)
         label_of[position] = row[1].strip()
     return label_of

@@ -21,13 +21,13 @@ from bahsic.cli.inputs import (
 )
 from bahsic.cli.messages import WRONG_USAGE, CommandError
 from bahsic.cli.terminal import ranking_table, style_of
-from bahsic.cli.text import printable
 from bahsic.data.columns import mixed_columns
 from bahsic.data.tables import as_table
 from bahsic.engine.scorer import kernel_values
 from bahsic.inference.independence import hsic_scores, hsic_test
 from bahsic.inference.redundancy import columns_of
 from bahsic.kernels import kernel_from_name, label_kernel
+from bahsic.names import for_terminal
 from bahsic.report.result import as_json, input_record, ranked, result_heading
 
 _OWN_TARGETS = (".h5ad", ".fif", ".npz", ".mat")
@@ -137,4 +137,4 @@ def _test_text(result: dict[str, Any]) -> str:
     verdict = "depend" if result["pvalue"] <= 0.05 else "no dependence shown"
     how = result["parameters"]["method"]
     line = f"{x} ~ {y}: HSIC {result['statistic']:.4g}, p = {result['pvalue']:.3g} ({how}); {verdict} at level 0.05"
-    return printable(line, sys.stdout.encoding) + "\n"
+    return for_terminal(line, sys.stdout.encoding) + "\n"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bahsic.names import joined
+from bahsic.names import for_option, for_shell
 from bahsic.options import Option, flag_of, recorded_options
 
 _NUMBER = "n_features_to_select"  # always told, between the two halves of a snippet
@@ -140,13 +139,5 @@ def _option(name: str, value: object) -> str:
 
 def _word(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
-        value = joined(value)
-    text = str(value)
-    return shlex.quote(text) if text.isprintable() else f"$'{''.join(map(_escaped, text))}'"
-
-
-def _escaped(character: str) -> str:
-    """A character inside $'...', so that what the shell reads is what the page shows."""
-    if character.isprintable():
-        return f"\\{character}" if character in "\\'" else character
-    return f"\\U{ord(character):08x}"
+        value = for_option(value)
+    return for_shell(str(value))
