@@ -69,114 +69,52 @@ class Option:
         return self.selector_default(method) if self.default_of_command is _SAME else self.default_of_command
 
 
-_KERNELS = ("gaussian", "laplacian", "linear", "polynomial", "inverse_distance")
-_TARGET_KERNELS = ("auto", "binary", "multiclass", "regression", "delta")
 _ALL = ("select", "rank", "test")
 
+# fmt: off
 OPTIONS: Final = (
-    Option(
-        "n_features_to_select",
-        "amount",
-        None,
-        "how many features (or groups) to select: a number, a fraction, or auto, the smallest set whose HSIC is within "
-        "one standard error of the highest",
-        choices=("auto",),
-        flags=("-k", "--n-features-to-select", "--n-features"),
-        default_of_command="auto",
-    ),
-    Option(
-        "step",
-        "amount",
-        0.1,
-        "features that leave or enter in a round: a number, or a fraction of those that remain",
-        flags=("--step",),
-        forward_default=1,
-    ),
-    Option("kernel", "choice", "gaussian", "kernel on the features", _KERNELS, ("--kernel",), _ALL),
-    Option(
-        "target_kernel",
-        "choice",
-        "auto",
-        "kernel on the target; auto: for classes, or for numbers where there are more than 20 different ones",
-        _TARGET_KERNELS,
-        ("--target-kernel",),
-        _ALL,
-    ),
+    Option("n_features_to_select", "amount", None,
+           "how many features (or groups) to select: a number, a fraction, or auto, the smallest set whose HSIC is "
+           "within one standard error of the highest",
+           ("auto",), ("-k", "--n-features-to-select", "--n-features"), default_of_command="auto"),
+    Option("step", "amount", 0.1,
+           "features that leave or enter in a round: a number, or a fraction of those that remain",
+           (), ("--step",), forward_default=1),
+    Option("kernel", "choice", "gaussian", "kernel on the features",
+           ("gaussian", "laplacian", "linear", "polynomial", "inverse_distance"), ("--kernel",), _ALL),
+    Option("target_kernel", "choice", "auto",
+           "kernel on the target; auto: for classes, or for numbers where there are more than 20 different ones",
+           ("auto", "binary", "multiclass", "regression", "delta"), ("--target-kernel",), _ALL),
     Option("statistic", "choice", "unbiased", "estimate of HSIC", ("unbiased", "biased")),
     Option("standardize", "switch", True, "give each number zero mean and unit variance first"),
-    Option(
-        "categorical_features",
-        "columns",
-        None,
-        "columns whose numbers are categories, as text always is; from_dtype: text alone",
-        ("from_dtype",),
-        ("--categorical-features", "--categorical"),
-        _ALL,
-        default_of_command="from_dtype",
-    ),
-    Option(
-        "missing",
-        "choice",
-        "error",
-        "whether a missing entry is an error, or neutral: at mean distance from all others",
-        ("error", "neutral"),
-        ("--missing",),
-        _ALL,
-    ),
-    Option(
-        "feature_groups",
-        "groups",
-        None,
-        "features that enter and leave together: FILE.csv with a line feature,group each; prefix:SEP for names "
-        "that are the same up to SEP; file for the groups that the data have (.fif)",
-        flags=("--feature-groups", "--groups"),
-    ),
-    Option("keep", "columns", None, "features that are always selected", flags=("--keep",)),
-    Option(
-        "standard_errors",
-        "switch",
-        False,
-        "record the standard error of HSIC along the path",
-        flags=("--standard-errors",),
-    ),
+    Option("categorical_features", "columns", None,
+           "columns whose numbers are categories, as text always is; from_dtype: text alone",
+           ("from_dtype",), ("--categorical-features", "--categorical"), _ALL, default_of_command="from_dtype"),
+    Option("missing", "choice", "error",
+           "whether a missing entry is an error, or neutral: at mean distance from all others",
+           ("error", "neutral"), ("--missing",), _ALL),
+    Option("feature_groups", "groups", None,
+           "features that enter and leave together: FILE.csv with a line feature,group each; prefix:SEP for names "
+           "that are the same up to SEP; file for the groups that the data have (.fif)",
+           (), ("--feature-groups", "--groups")),
+    Option("keep", "columns", None, "features that are always selected", (), ("--keep",)),
+    Option("standard_errors", "switch", False, "record the standard error of HSIC along the path",
+           (), ("--standard-errors",)),
     Option("redundancy", "switch", False, "record how similar the two most similar selected features are"),
-    Option(
-        "n_jobs",
-        "count",
-        None,
-        "number of threads; the result does not depend on it",
-        flags=("--n-jobs", "--jobs"),
-        commands=_ALL,
-        recorded=False,
-    ),
-    Option(
-        "block_size",
-        "count",
-        None,
-        "for many samples: HSIC as the mean over random blocks of so many, so that time grows with the samples, not "
-        "with their square",
-        flags=("--block-size",),
-    ),
-    Option(
-        "random_state",
-        "seed",
-        None,
-        "seed of everything that is drawn at random",
-        flags=("--random-state", "--seed"),
-        commands=(*_ALL, "datasets"),
-        default_of_command=0,
-        recorded=False,
-    ),
-    Option(
-        "checkpoint",
-        "folder",
-        None,
-        "folder that keeps finished rounds; after an interruption, the same command continues from there",
-        flags=("--checkpoint",),
-        recorded=False,
-    ),
+    Option("n_jobs", "count", None, "number of threads; the result does not depend on it",
+           (), ("--n-jobs", "--jobs"), _ALL, recorded=False),
+    Option("block_size", "count", None,
+           "for many samples: HSIC as the mean over random blocks of so many, so that time grows with the samples, "
+           "not with their square",
+           (), ("--block-size",)),
+    Option("random_state", "seed", None, "seed of everything that is drawn at random",
+           (), ("--random-state", "--seed"), (*_ALL, "datasets"), default_of_command=0, recorded=False),
+    Option("checkpoint", "folder", None,
+           "folder that keeps finished rounds; after an interruption, the same command continues from there",
+           (), ("--checkpoint",), recorded=False),
     Option("executor", "object", None, "Dask client that works on the tiles", recorded=False),
 )
+# fmt: on
 
 
 def options_of(command: str) -> list[Option]:

@@ -277,21 +277,10 @@ def _whole(text: str, low: int, high: int) -> int:
 
 @dataclass(frozen=True)
 class _Reader:
-    """A type of argparse: it reads a value, or says which ones are accepted.
-
-    Attributes
-    ----------
-    metavar : str
-    read : callable
-        From text to a value; raises ValueError.
-    accepted : str
-        What it reads, in words.
-    words : tuple of str
-        Taken as they are.
-    """
+    """A type of argparse: takes some words as they are, reads other text, or says what is accepted."""
 
     metavar: str
-    read: Callable[[str], Any]
+    read: Callable[[str], Any]  # raises ValueError
     accepted: str
     words: tuple[str, ...] = ()
 
