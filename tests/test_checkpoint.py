@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -82,7 +83,7 @@ def test_resuming_does_only_what_is_left(tmp_path, monkeypatch):
         with pytest.raises(StoppedError):
             BAHSIC(2, step=1, checkpoint=tmp_path).fit(X, y)
     subsets = []
-    from bahsic import selectors
+    from bahsic.selection import selectors
 
     def watched(*arguments):
         for step in backward(*arguments):
@@ -122,8 +123,32 @@ def test_a_damaged_file_is_refused(damage, tmp_path):
 def test_what_an_interrupted_write_leaves_behind_does_not_matter(tmp_path):
     X, y = drawn()
     whole = BAHSIC(2, checkpoint=tmp_path).fit(X, y)
-    (tmp_path / "bahsic-checkpoint.new").write_text("{")
+    (tmp_path / ".bahsic-killed").mkdir()
+    (tmp_path / ".bahsic-killed" / NAME).write_text("{")
     assert same_fit(BAHSIC(2, checkpoint=tmp_path).fit(X, y), whole)
+
+
+def test_two_fits_in_one_folder_write_drafts_of_their_own(tmp_path):
+    def write(state):
+        for _ in range(100):
+            Checkpoint(tmp_path, {"step": "1"}).write([], {"state": state})
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))  # raises what was raised
+    assert Checkpoint(tmp_path, {"step": "1"}).state["state"] in range(4)
+    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+
+
+def test_a_round_is_on_the_disk_before_it_takes_the_name_and_the_name_after(tmp_path, monkeypatch):
+    synced = []
+
+    def recorded(descriptor):
+        synced.append((os.fstat(descriptor).st_ino, (tmp_path / NAME).exists()))
+
+    monkeypatch.setattr(os, "fsync", recorded)
+    Checkpoint(tmp_path, {}).write([], {})
+    folder = [(tmp_path.stat().st_ino, True)] if os.name == "posix" else []
+    assert synced == [((tmp_path / NAME).stat().st_ino, False), *folder]
 
 
 def rule(X):
@@ -167,7 +192,7 @@ def test_functions_weights_and_working_memory_are_told_apart(tmp_path):
 
 
 def test_other_versions_are_refused(tmp_path, monkeypatch):
-    from bahsic import checkpoint
+    from bahsic.selection import checkpoint
 
     X, y = drawn()
     BAHSIC(2, checkpoint=tmp_path).fit(X, y)
@@ -223,7 +248,7 @@ def test_the_state_of_the_scorer_is_part_of_it(n_rounds, tmp_path, monkeypatch):
         with pytest.raises(StoppedError):
             BAHSIC(2, step=0.2, checkpoint=tmp_path).fit(X, y)
     spreads = []
-    from bahsic.engine import gaussian_scorer
+    from bahsic.engine.gaussian import scorer as gaussian_scorer
 
     restore = gaussian_scorer.GaussianScorer.restore
     monkeypatch.setattr(

@@ -523,7 +523,7 @@ def test_configuration_and_the_command_line_that_wins(xor, tmp_path):
         'n_features = 3\nkeep = ["c", "d"]\nstandard-errors = true\nquiet = false\nstep = 0.5'
     )
     options = parsed(["select", xor, "--config", "c.toml", "--keep", "a_1", "--no-standard-errors"])
-    assert (options.n_features, options.keep, options.step) == (3, ["a_1"], 0.5)
+    assert (options.n_features_to_select, options.keep, options.step) == (3, ["a_1"], 0.5)
     assert (options.standard_errors, options.quiet, options.json) == (False, False, False)
     assert parsed(["select", xor, "--config", "c.toml"]).keep == ["c", "d"]
 

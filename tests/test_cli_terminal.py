@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import bahsic
 from bahsic.cli.terminal import Style, path_plot, ranking_table, selection_text, style_of
-from bahsic.cli.text import display_width, fitted, has_blocks, printable
+from bahsic.cli.text import display_width, fitted, has_blocks
+from bahsic.names import for_terminal
 
 HOSTILE = [
     "plain",
@@ -51,7 +52,7 @@ def test_names_cannot_harm_a_terminal(name, encoding):
 @given(st.text(st.characters()), st.integers(5, 40))
 def test_cells_have_the_width_they_should(name, width):
     assert display_width(fitted(name, width)) == width
-    assert not any(unicodedata.category(c) in ("Cc", "Cs") for c in printable(name))
+    assert not any(unicodedata.category(c) in ("Cc", "Cs") for c in for_terminal(name))
 
 
 def test_width_of_characters():

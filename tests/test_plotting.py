@@ -11,8 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bahsic import BAHSIC, BAHSICCV, FOHSIC
 from bahsic.datasets import make_xor
+from bahsic.names import for_picture
 from bahsic.plotting import plot_bands, plot_path, plot_ranking, plot_redundancy, plot_scores, plot_stability
-from bahsic.report.drawable import clustered, drawable_name, hsic_down_to, significant_features
+from bahsic.report.drawable import clustered, hsic_down_to, significant_features
 from bahsic.selection.path import PathStep
 
 HOSTILE = [
@@ -381,7 +382,7 @@ def test_a_dollar_is_a_dollar(plt):
     """It takes the same room as where mathematics is switched off."""
     figure = plt.figure()
     for name in ("$a_b$", r"\$", "$", "$$", r"$\alpha$ $"):
-        escaped = figure.text(0, 0, drawable_name(name, range(128), 28))
+        escaped = figure.text(0, 0, for_picture(name, range(128), 28))
         plain = figure.text(0, 0, name, parse_math=False)
         assert_allclose(escaped.get_window_extent().bounds, plain.get_window_extent().bounds)
 
@@ -398,17 +399,17 @@ def test_a_dollar_is_a_dollar(plt):
     ],
 )
 def test_names_in_ascii(name, expected):
-    assert drawable_name(name, range(128), 28) == expected
+    assert for_picture(name, range(128), 28) == expected
 
 
 def test_characters_of_the_font():
-    assert drawable_name("é漢", {0xE9, 0xFFFD}, 28) == "é\ufffd"
-    assert drawable_name("e\u0301", {0xE9}, 28) == "é"
+    assert for_picture("é漢", {0xE9, 0xFFFD}, 28) == "é\ufffd"
+    assert for_picture("e\u0301", {0xE9}, 28) == "é"
 
 
 def test_names_for_latex():
     expected = r"\textbackslash{}input\{a\_b\} 50\% \$ \# \& \textasciitilde{} \textasciicircum{}"
-    assert drawable_name(r"\input{a_b} 50% $ # & ~ ^", range(128), 50, tex=True) == expected
+    assert for_picture(r"\input{a_b} 50% $ # & ~ ^", range(128), 50, tex=True) == expected
 
 
 # Axes, errors

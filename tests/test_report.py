@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
 
 from bahsic.cli.arguments import parsed
-from bahsic.names import shortened, spreadsheet_safe, visible
+from bahsic.names import for_page, for_spreadsheet
 from bahsic.report import report_html, write_report
 from bahsic.report.charts import Axis, Point, bar_axis, heat_map, path_axes, path_chart, ranking_chart
 from bahsic.report.page import json_for_script, page
@@ -285,12 +285,12 @@ def test_code_has_the_parameters_that_matter():
     for row in result["ranking"]:
         row["group"] = row["feature"][0]
     assert command(result).text == (
-        "bahsic select data.csv -k 1 --method backward --kernel gaussian --step 0.1 --groups prefix:_ --keep b --seed 0"
+        "bahsic select data.csv -k 1 --method backward --feature-groups prefix:_ --keep b --random-state 0"
     )
     assert python_code(result).text.splitlines()[3:5] == [
         "data = read_data('data.csv')",
         (
-            "selector = BAHSIC(n_features_to_select=1, kernel='gaussian', step=0.1, categorical_features='from_dtype', "
+            "selector = BAHSIC(n_features_to_select=1, categorical_features='from_dtype', "
             "feature_groups={'a': [0, 1], 'b': [2]}, keep=[2])"
         ),
     ]
@@ -328,11 +328,11 @@ def test_shell_reads_control_characters_as_they_were():
 
 
 def test_names():
-    assert visible("a\x00\u2066b\ud800") == "a␀⟨U+2066⟩b⟨U+D800⟩"
-    assert visible("👩\u200d🔬") == "👩\u200d🔬"
-    assert shortened("x" * 60) == "x" * 60
-    assert shortened("a" * 50 + "b" * 50, 11) == "aaaaa…bbbbb"
-    assert [spreadsheet_safe(name)[0] for name in ("=1", "+1", "-1", "@a", "\ta", "a")] == ["'"] * 5 + ["a"]
+    assert for_page("a\x00\u2066b\ud800") == "a␀⟨U+2066⟩b⟨U+D800⟩"
+    assert for_page("👩\u200d🔬") == "👩\u200d🔬"
+    assert for_page("x" * 60) == "x" * 60
+    assert for_page("a" * 50 + "b" * 50, 11) == "aaaaa…bbbbb"
+    assert [for_spreadsheet(name)[0] for name in ("=1", "+1", "-1", "@a", "\ta", "a")] == ["'"] * 5 + ["a"]
 
 
 def test_axis_is_linear_in_the_data():

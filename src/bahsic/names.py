@@ -1,28 +1,70 @@
-"""Names of features as pages, charts and spreadsheets may show them, whatever characters they have."""
+r"""Names of features, whatever characters they have, as each place may show them.
+
+One policy for each place: `for_terminal`, `for_page`, `for_picture`, `for_spreadsheet`, `for_message`, `for_option` (a
+list on the command line) and `for_shell`.
+"""
 
 from __future__ import annotations
 
+import shlex
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 
 # Joiners that scripts and emoji need, although they are format characters.
 _JOINERS = "\u200c\u200d"
 
 # Controls, formats (among them those that turn the direction of writing), surrogates, private and
 # unassigned characters, separators of lines and paragraphs.
-UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+# Joiners, and choices of the form or skin colour of an emoji, on whose width terminals disagree.
+_LEFT_OUT = {*_JOINERS, "\ufe0e", "\ufe0f", *map(chr, range(0x1F3FB, 0x1F400))}
+
+# More marks than this on one letter run into the lines above and below.
+_MOST_MARKS = 2
 
 # What makes a spreadsheet take a cell for a formula, with the wide forms that some of them accept.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001 - the wide forms
 
+_TEX = {ord(char): f"\\{char}" for char in "{}$&#_%"} | {
+    ord("\\"): r"\textbackslash{}",
+    ord("^"): r"\textasciicircum{}",
+    ord("~"): r"\textasciitilde{}",
+}
 
-def visible(name: object) -> str:
-    r"""The name with a symbol in place of each character that can't be seen.
+
+def for_terminal(text: str, encoding: str | None = "utf-8") -> str:
+    r"""Text with a visible escape in place of what a terminal would obey or cannot show.
+
+    Parameters
+    ----------
+    text : str
+    encoding : str or None
+        Of the terminal; characters that it lacks are escaped too. None means ASCII.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(for_terminal("a\x1b[2Jb\u202e"), for_terminal("größe", "ascii"))
+    a\x1b[2Jb\u202e gr\xf6\xdfe
+    """
+    kept = [character for character in unicodedata.normalize("NFC", text) if character not in _LEFT_OUT]
+    shown = _without_unseen(_with_few_marks(kept), _escape)
+    return shown.encode(encoding or "ascii", "backslashreplace").decode(encoding or "ascii")
+
+
+def for_page(name: object, longest: int | None = 60) -> str:
+    r"""A name with a symbol in place of each character that can't be seen, cut in the middle where it is too long.
 
     Parameters
     ----------
     name : object
         Turned into text first.
+    longest : int or None
+        Highest number of characters, at least 3; None does not cut.
 
     Returns
     -------
@@ -31,54 +73,32 @@ def visible(name: object) -> str:
 
     Examples
     --------
-    >>> visible("a\tb\x7f\u202ec")
-    'a␉b␡⟨U+202E⟩c'
-    """
-    return "".join(map(_visible_character, str(name)))
-
-
-def shortened(name: object, limit: int = 60) -> str:
-    """The visible name, cut in the middle where it is longer than the limit.
-
-    Parameters
-    ----------
-    name : object
-    limit : int
-        Highest number of characters, at least 3.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> shortened("probe_0000000000_expression", 12)
-    'probe_…ssion'
+    >>> for_page("a\tb\x7f\u202ec"), for_page("probe_0000000000_expression", 12)
+    ('a␉b␡⟨U+202E⟩c', 'probe_…ssion')
     """
     text = str(name)
-    # Only the ends are looked at: a name may be very long, and an unseen character becomes several.
-    text = visible(text) if len(text) <= 2 * limit else visible(text[:limit]) + "…" + visible(text[-limit:])
-    return cut(text, limit)
+    if longest is None or len(text) <= 2 * longest:
+        seen = _without_unseen(text, _symbol)
+    else:  # only the ends are looked at: a name may be very long, and an unseen character becomes several
+        seen = _without_unseen(f"{text[:longest]}…{text[-longest:]}", _symbol)
+    return seen if longest is None else _cut(seen, longest)
 
 
-def cut(text: str, limit: int) -> str:
-    """The text, or its beginning and its end.
+def for_picture(name: object, characters: Collection[int], longest: int, *, tex: bool = False) -> str:
+    r"""A name as it can be drawn on one short line.
 
-    Examples
-    --------
-    >>> cut("a" * 100 + "b" * 100, 9)
-    'aaaa…bbbb'
-    """
-    tail = (limit - 1) // 2
-    return text if len(text) <= limit else f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
-
-
-def spreadsheet_safe(name: object) -> str:
-    """The name with an apostrophe before it where a spreadsheet would run it as a formula.
+    Control characters vanish, white space becomes single spaces, the middle of a long name an ellipsis, and a dollar,
+    which would begin mathematics, is escaped.
 
     Parameters
     ----------
     name : object
+    characters : collection of int
+        The code points that the font has; others become U+FFFD, or a question mark.
+    longest : int
+        Number of characters at most.
+    tex : bool
+        Whether LaTeX sets the text, so that all of its special characters are escaped.
 
     Returns
     -------
@@ -86,22 +106,103 @@ def spreadsheet_safe(name: object) -> str:
 
     Examples
     --------
-    >>> spreadsheet_safe("=cmd()"), spreadsheet_safe("age")
+    >>> for_picture("price in $\n(2007)", range(128), longest=28)
+    'price in \\$ (2007)'
+    """
+    spaced = (" " if char.isspace() else char for char in unicodedata.normalize("NFC", str(name)))
+    plain = " ".join(_without_unseen(spaced, lambda _: "").split()) or "(blank)"
+    unknown = "\N{REPLACEMENT CHARACTER}" if 0xFFFD in characters else "?"
+    plain = "".join(char if ord(char) in characters else unknown for char in _cut(plain, longest))
+    return plain.translate(_TEX) if tex else plain.replace("$", r"\$")
+
+
+def for_spreadsheet(name: object) -> str:
+    """A name with an apostrophe before it where a spreadsheet would run it as a formula.
+
+    Examples
+    --------
+    >>> for_spreadsheet("=cmd()"), for_spreadsheet("age")
     ("'=cmd()", 'age')
     """
     text = str(name)
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
-def joined(names: Iterable[object]) -> str:
+def for_message(name: object) -> str:
+    r"""A name in quotes, on one line, and cut at its end where it is too long.
+
+    Examples
+    --------
+    >>> print(for_message("a\nb"))
+    'a\nb'
+    """
+    text = str(name)
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def one_line(text: str, longest: int = 200) -> str:
+    r"""Text of others, such as the error of a library, on one line of a message.
+
+    Examples
+    --------
+    >>> one_line("bad\n  header\x00")
+    'bad header?'
+    """
+    line = _without_unseen(" ".join(text.split()), lambda _: "?")
+    return line if len(line) <= longest else line[: longest - 3] + "..."
+
+
+def for_option(names: Iterable[object]) -> str:
     """Names separated by commas as options of the command take them; those with commas or spaces at the ends in quotes.
 
     Examples
     --------
-    >>> joined(["age", "a,b", " c"])
+    >>> for_option(["age", "a,b", " c"])
     'age,"a,b"," c"'
     """
     return ",".join(map(_quoted, map(str, names)))
+
+
+def for_shell(text: str) -> str:
+    r"""Text as one word of a shell, in which every character shows.
+
+    Examples
+    --------
+    >>> print(for_shell("my wine.csv"), for_shell("a\tb"))
+    'my wine.csv' $'a\U00000009b'
+    """
+    return shlex.quote(text) if text.isprintable() else f"$'{''.join(map(_in_dollar_quotes, text))}'"
+
+
+def _without_unseen(characters: Iterable[str], replacement: Callable[[str], str]) -> str:
+    return "".join(replacement(char) if unicodedata.category(char) in _UNSEEN else char for char in characters)
+
+
+def _with_few_marks(characters: Iterable[str]) -> list[str]:
+    kept, marks = [], 0
+    for character in characters:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks <= _MOST_MARKS:
+            kept.append(character)
+    return kept
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def _symbol(character: str) -> str:
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)  # the picture of the control character
+    if code == 0x7F:
+        return "␡"
+    return character if character in _JOINERS else f"⟨U+{code:04X}⟩"
+
+
+def _cut(text: str, longest: int) -> str:
+    tail = (longest - 1) // 2
+    return text if len(text) <= longest else f"{text[: longest - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def _quoted(name: str) -> str:
@@ -109,12 +210,8 @@ def _quoted(name: str) -> str:
     return name if plain else '"' + name.replace('"', '""') + '"'
 
 
-def _visible_character(character: str) -> str:
-    code = ord(character)
-    if code < 0x20:
-        return chr(0x2400 + code)  # the picture of the control character
-    if code == 0x7F:
-        return "␡"
-    if unicodedata.category(character) in UNSEEN and character not in _JOINERS:
-        return f"⟨U+{code:04X}⟩"
-    return character
+def _in_dollar_quotes(character: str) -> str:
+    """A character inside $'...', so that what the shell reads is what the page shows."""
+    if character.isprintable():
+        return f"\\{character}" if character in "\\'" else character
+    return f"\\U{ord(character):08x}"

@@ -33,18 +33,20 @@ def check_place(path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def appearing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def appearing(path: str | os.PathLike[str], *, durable: bool = False) -> Iterator[Path]:
     """A place to write a file of that name, and others beside it, which move to its folder if nothing went wrong.
 
     Parameters
     ----------
     path : path-like
         Where the file is to be. A link stays one, and a file that is replaced hands on its permissions.
+    durable : bool, default=False
+        Whether to wait for the disk, so that after a power failure, too, either the old file or the new one is there.
 
     Yields
     ------
     Path
-        The same name in a new folder. However the block ends, that folder is gone.
+        The same name in a new folder, which no other process has. However the block ends, that folder is gone.
 
     Raises
     ------
@@ -58,7 +60,11 @@ def appearing(path: str | os.PathLike[str]) -> Iterator[Path]:
         try:
             yield folder / target.name
             for written in sorted(folder.iterdir()):
+                if durable:
+                    _sync(written, os.O_RDWR)
                 _move(written, target.parent / written.name)
+            if durable and os.name == "posix":  # elsewhere a folder can't be opened
+                _sync(target.parent, os.O_RDONLY)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
@@ -69,3 +75,11 @@ def _move(draft: Path, target: Path) -> None:
     if target.exists():
         shutil.copymode(target, draft)
     draft.replace(target)
+
+
+def _sync(path: Path, access: int) -> None:
+    descriptor = os.open(path, access)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from bahsic import __version__
 from bahsic.cli.messages import say
-from bahsic.names import joined
+from bahsic.names import for_option
+from bahsic.options import Option, options_of
 
-KERNELS = ("gaussian", "laplacian", "linear", "polynomial", "inverse_distance")
-TARGET_KERNELS = ("auto", "binary", "multiclass", "regression", "delta")
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 
 _EXAMPLES = """\
@@ -60,7 +62,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
 
     Examples
     --------
-    >>> parsed(["select", "wine.csv", "--target", "class", "-k", "5"]).n_features
+    >>> parsed(["select", "wine.csv", "--target", "class", "-k", "5"]).n_features_to_select
     5
     """
     whole = command_parser()
@@ -104,7 +106,7 @@ def _word(path: str, key: str, value: Any, options: dict[str, str], parser: argp
         return switch
     if isinstance(value, dict):
         parser.error(f"--config {path}: {key} is a table; accepted: a string, a number, true, false or a list")
-    text = joined(value) if isinstance(value, list) else str(value)
+    text = for_option(value) if isinstance(value, list) else str(value)
     return f"{options[name]}={text}" if options[name].startswith("--") else f"{options[name]}{text}"
 
 
@@ -134,40 +136,15 @@ def _add_select(commands: Any) -> None:
     parser = _command(commands, "select", "select features of a table")
     _add_data(parser)
     parser.add_argument("--target", "-t", metavar="COL", help="the column of the labels, where the file does not say")
-    parser.add_argument(
-        "-k", "--n-features", type=_number, default="auto", metavar="N|auto",
-        help="how many features (or groups): a number, a fraction, or auto, the fewest within one standard error "
-        "of the highest HSIC (default)",
-    )  # fmt: skip
+    _add_options(parser, "select")
     parser.add_argument("--method", choices=("backward", "forward"), default="backward", help="BAHSIC or FOHSIC")
-    parser.add_argument(
-        "--step", type=_step, metavar="N|F", help="features a round, or a fraction of those that remain"
-    )
-    parser.add_argument(
-        "--groups", metavar="GROUPS",
-        help="features that enter and leave together: FILE.csv with a line feature,group each; prefix:SEP for names "
-        "that are the same up to SEP; file for the groups that the data have (.fif)",
-    )  # fmt: skip
-    parser.add_argument("--keep", type=_names, metavar="COLS", help="features that are always selected")
-    _add_switch(parser, "--standard-errors", "record the standard error of HSIC along the path")
     _add_switch(parser, "--test", "test the selection on samples that did not select")
-    parser.add_argument(
-        "--block-size", type=_positive, metavar="B",
-        help="for many samples: HSIC as the mean over random blocks of so many; time grows with the samples, not "
-        "with their square",
-    )  # fmt: skip
-    parser.add_argument(
-        "--checkpoint",
-        type=Path,
-        metavar="FOLDER",
-        help="keep finished rounds there; the same command goes on from them",
-    )
     parser.add_argument(
         "--memory", type=_positive, metavar="MIB", help="working memory beside the data (default: 1024)"
     )
     parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="write the reduced table; format by suffix")
     parser.add_argument("--report", type=Path, metavar="FILE.html", help="write a report")
-    _add_kernel_and_output(parser)
+    _add_output(parser)
 
 
 def _add_rank(commands: Any) -> None:
@@ -175,7 +152,8 @@ def _add_rank(commands: Any) -> None:
     _add_data(parser)
     parser.add_argument("--target", "-t", metavar="COL", help="the column of the labels, where the file does not say")
     _add_null(parser, ("gamma", "permutation"))
-    _add_kernel_and_output(parser)
+    _add_options(parser, "rank")
+    _add_output(parser)
 
 
 def _add_test(commands: Any) -> None:
@@ -184,7 +162,8 @@ def _add_test(commands: Any) -> None:
     parser.add_argument("--x", type=_names, required=True, metavar="COLS", help="columns, separated by commas")
     parser.add_argument("--y", type=_names, required=True, metavar="COLS", help="columns, separated by commas")
     _add_null(parser, ("permutation", "gamma"))
-    _add_kernel_and_output(parser, table=False)
+    _add_options(parser, "test")
+    _add_output(parser, table=False)
 
 
 def _add_report(commands: Any) -> None:
@@ -202,7 +181,7 @@ def _add_datasets(commands: Any) -> None:
     parser = _command(commands, "datasets", "list the data sets that need no download, or write one as CSV")
     parser.add_argument("name", nargs="?", metavar="NAME", help="the one to write; without it, the list")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.csv", help="default: standard output")
-    parser.add_argument("--seed", type=_seed, default=0, help="of the generators")
+    _add_options(parser, "datasets")
 
 
 def _add_completion(commands: Any) -> None:
@@ -219,19 +198,32 @@ def _add_data(parser: Any) -> None:
     parser.add_argument("--group-by", choices=("frequency", "channel"), help="of .fif: the groups of features")
 
 
-def _add_kernel_and_output(parser: Any, *, table: bool = True) -> None:
-    parser.add_argument("--kernel", choices=KERNELS, default="gaussian", help="on the features (default: gaussian)")
-    parser.add_argument(
-        "--target-kernel", choices=TARGET_KERNELS, default="auto",
-        help="on the target; auto: classes, or numbers where there are more than 20 different ones (default)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--categorical", type=_names, default=["auto"], metavar="COLS|auto",
-        help="columns whose numbers are categories too; auto: columns of text are (default)",
-    )  # fmt: skip
-    parser.add_argument("--missing", choices=("error", "neutral"), default="error", help="what missing entries are")
-    parser.add_argument("--seed", type=_seed, default=0, help="of permutations, splits and blocks (default: 0)")
-    parser.add_argument("--jobs", type=_positive, metavar="N", help="threads; the result does not depend on it")
+def _add_options(parser: Any, command: str) -> None:
+    """Add the rows of the table of options that the command has."""
+    for option in options_of(command):
+        parser.add_argument(*option.flags, dest=option.name, help=_help(option), **_reading(option))
+
+
+def _reading(option: Option) -> dict[str, Any]:
+    """Arguments of argparse that read an option of this kind."""
+    default = None if option.depends_on_method else option.command_default()
+    if option.kind == "switch":
+        return {"action": argparse.BooleanOptionalAction, "default": default}
+    if option.kind == "choice":
+        return {"choices": option.choices, "default": default}
+    reader = replace(_READERS[option.kind], words=option.choices)
+    return {"type": reader, "metavar": "|".join([reader.metavar, *option.choices]), "default": default}
+
+
+def _help(option: Option) -> str:
+    default = option.command_default()
+    if default is None or option.kind == "switch":
+        return option.help
+    forward = f", forward: {option.command_default('forward')}" if option.depends_on_method else ""
+    return f"{option.help} (default: {default}{forward})"
+
+
+def _add_output(parser: Any, *, table: bool = True) -> None:
     _add_switch(parser, "--json", "print the whole result as JSON")
     if table:
         parser.add_argument(
@@ -248,55 +240,75 @@ def _add_switch(parser: Any, name: str, text: str) -> None:
     parser.add_argument(name, action=argparse.BooleanOptionalAction, default=False, help=text)
 
 
-def _names(text: str) -> list[str]:
+def _words(text: str) -> list[str]:
     """Names by the rules of CSV: a name with a comma or with spaces at its ends stands in quotes."""
-    rows = list(csv.reader([text], skipinitialspace=True))
-    names = [name for row in rows for name in row if name]
+    names = [name for row in csv.reader([text], skipinitialspace=True) for name in row if name]
     if not names:
-        raise argparse.ArgumentTypeError(f'{text!r}; accepted: names of columns, separated by commas, in "" if needed')
+        raise ValueError
     return names
 
 
-def _character(text: str) -> str:
+def _one_character(text: str) -> str:
     text = {"\\t": "\t", "tab": "\t"}.get(text, text)
     if len(text) != 1 or text in '"\r\n':
-        raise argparse.ArgumentTypeError(f"{text!r}; accepted: one character, such as ; or tab")
+        raise ValueError
     return text
 
 
-def _number(text: str) -> int | float | str:
-    if text == "auto":
-        return text
-    return _int_or_fraction(text, "auto, a number of at least 1, or a fraction below 1")
-
-
-def _step(text: str) -> int | float:
-    return _int_or_fraction(text, "a number of at least 1, or a fraction below 1")
-
-
-def _int_or_fraction(text: str, accepted: str) -> int | float:
-    try:
-        value: int | float = int(text) if text.lstrip("+-").isdigit() else float(text)
-    except ValueError:
-        value = 0
+def _int_or_fraction(text: str) -> int | float:
+    value: int | float = int(text) if text.lstrip("+-").isdigit() else float(text)
     if not (isinstance(value, int) and value >= 1) and not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r}; accepted: {accepted}")
+        raise ValueError
     return value
 
 
-def _seed(text: str) -> int:
-    return _int_in(text, 0, 2**32 - 1)
+def _positive_float(text: str) -> float:
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise ValueError
+    return value
 
 
-def _count(text: str) -> int:
-    return _int_in(text, 0, 10**9)
-
-
-def _positive(text: str) -> int:
-    return _int_in(text, 1, 10**9)
-
-
-def _int_in(text: str, low: int, high: int) -> int:
+def _whole(text: str, low: int, high: int) -> int:
     if not text.isdecimal() or not low <= int(text) <= high:
-        raise argparse.ArgumentTypeError(f"{text!r}; accepted: a whole number from {low} to {high}")
+        raise ValueError
     return int(text)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """A type of argparse: takes some words as they are, reads other text, or says what is accepted."""
+
+    metavar: str
+    read: Callable[[str], Any]  # raises ValueError
+    accepted: str
+    words: tuple[str, ...] = ()
+
+    def __call__(self, text: str) -> Any:
+        if text in self.words:
+            return text
+        try:
+            return self.read(text)
+        except ValueError:
+            accepted = ", ".join([*self.words, self.accepted])
+            raise argparse.ArgumentTypeError(f"{text!r}; accepted: {accepted}") from None
+
+
+def _whole_from(low: int, high: int = 10**9, metavar: str = "N") -> _Reader:
+    return _Reader(metavar, partial(_whole, low=low, high=high), f"a whole number from {low} to {high}")
+
+
+_names = _Reader("COLS", _words, 'names of columns, separated by commas, in "" if needed')
+_character = _Reader("C", _one_character, "one character, such as ; or tab")
+_count, _positive = _whole_from(0), _whole_from(1)
+
+# Readers of the kinds of `bahsic.options.Kind`.
+_READERS = {
+    "amount": _Reader("N|F", _int_or_fraction, "a number of at least 1, or a fraction below 1"),
+    "columns": _names,
+    "count": _positive,
+    "folder": _Reader("FOLDER", Path, "a folder"),
+    "groups": _Reader("GROUPS", str, "FILE.csv, prefix:SEP or file"),
+    "number": _Reader("F", _positive_float, "a number above 0"),
+    "seed": _whole_from(0, 2**32 - 1, "SEED"),
+}

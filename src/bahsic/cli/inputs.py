@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import re
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,16 +17,16 @@ import numpy as np
 
 from bahsic.cli.messages import BAD_DATA, CommandError, say
 from bahsic.files import Data, read_data
-from bahsic.files.data import labels, shown, suggestion
+from bahsic.files.data import labels, suggestion
+from bahsic.names import for_message
+from bahsic.options import flag_of, options_of
 
-# What messages of the library call by the names of parameters.
-_OPTIONS = {
-    "missing='neutral'": "--missing neutral",
-    "n_features_to_select": "-k",
-    "categorical_features": "--categorical",
-    "feature_groups": "--groups",
-    "target_kernel": "--target-kernel",
-    "block_size": "--block-size",
+# Names of parameters in messages of the library: with a value, or with an underscore, as no English word has one.
+_FLAGS = {option.name: option.flags[0] for option in options_of("select")}
+_GIVEN = re.compile(rf"\b({'|'.join(_FLAGS)})='(\w+)'")
+_NAMED = re.compile(rf"\b({'|'.join(name for name in _FLAGS if '_' in name)})\b")
+
+_PHRASES = {
     "at least 4 for statistic='unbiased', at least 2 for statistic='biased'": "at least 4",
     "say that the delimiter is": "give --delimiter",
 }
@@ -61,7 +62,9 @@ class Input:
             return self._positions[name]
         if self.data.names is None and name.isdecimal() and int(name) < len(self.names):
             return int(name)
-        raise CommandError(f"{self.data.source}: no column is called {shown(name)}; {suggestion(name, self.names)}")
+        raise CommandError(
+            f"{self.data.source}: no column is called {for_message(name)}; {suggestion(name, self.names)}"
+        )
 
     def positions(self, names: Sequence[str] | None) -> list[int] | None:
         """Where columns are."""
@@ -109,7 +112,7 @@ def _note_different_texts(X: Any, names: Sequence[str], used: set[str]) -> None:
     if different:
         more = f" and {len(different) - 3} more" if len(different) > 3 else ""
         say(
-            f"note: {', '.join(map(shown, different[:3]))}{more}: a different text in each row, "
+            f"note: {', '.join(map(for_message, different[:3]))}{more}: a different text in each row, "
             "a category that tells nothing; --drop leaves columns out"
         )
 
@@ -146,25 +149,27 @@ def data_errors(status: int = BAD_DATA) -> Iterator[None]:
 
 def in_options(message: str) -> str:
     """A message of the library in the words of the command."""
-    for parameter, option in _OPTIONS.items():
-        message = message.replace(parameter, option)
-    return message
+    for phrase, told in _PHRASES.items():
+        message = message.replace(phrase, told)
+    message = _GIVEN.sub(lambda found: f"{_FLAGS[found[1]]} {found[2]}", message)
+    return _NAMED.sub(lambda found: _FLAGS[found[1]], message)
 
 
-def categorical_columns(names: Sequence[str], source: Input) -> Any:
-    """What `BAHSIC` takes as categorical_features, for the option --categorical.
+def categorical_columns(names: str | Sequence[str], source: Input) -> Any:
+    """What `BAHSIC` takes as categorical_features, for the option --categorical-features.
 
     Parameters
     ----------
-    names : sequence of str
-        The option. "auto" alone means columns of text; these are categories also where others are named.
+    names : str or sequence of str
+        The option. "from_dtype", or "auto", means columns of text; these are categories also where others are named.
     source : Input
 
     Returns
     -------
     "from_dtype", or list of int
     """
-    named = [source.position(name) for name in names if name not in ("auto", "from_dtype")]
+    listed = [] if isinstance(names, str) else names
+    named = [source.position(name) for name in listed if name not in ("auto", "from_dtype")]
     if not named:
         return "from_dtype"
     types = list(source.data.X.dtypes) if hasattr(source.data.X, "dtypes") else []
@@ -173,7 +178,7 @@ def categorical_columns(names: Sequence[str], source: Input) -> Any:
 
 
 def feature_groups(rule: str | None, source: Input) -> list[str] | None:
-    """The group of each feature, for the option --groups.
+    """The group of each feature, for the option --feature-groups.
 
     Parameters
     ----------
@@ -195,7 +200,7 @@ def feature_groups(rule: str | None, source: Input) -> list[str] | None:
     if separator == rule:
         return _groups_of_file(Path(rule), source)
     if not separator:
-        raise CommandError("--groups prefix: has no separator; accepted: for example prefix:_", 2)
+        raise CommandError(f"{flag_of('feature_groups')} prefix: has no separator; accepted: for example prefix:_", 2)
     return [name.split(separator, 1)[0] for name in source.names]
 
 
@@ -214,7 +219,9 @@ def _groups_of_file(path: Path, source: Input) -> list[str]:
             continue
         position = source.position(row[0])
         if position in seen:
-            raise CommandError(f"{path}: line {line} has {shown(row[0])} again; accepted: one group for a feature")
+            raise CommandError(
+                f"{path}: line {line} has {for_message(row[0])} again; accepted: one group for a feature"
+            )
         seen.add(position)
         label_of[position] = row[1].strip()
     return label_of
@@ -226,7 +233,8 @@ def _rows(path: Path) -> list[list[str]]:
             return [row for row in csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ",") if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise CommandError(f"--groups {path}: {reason}; accepted: FILE.csv, prefix:SEP or file") from None
+        option = flag_of("feature_groups")
+        raise CommandError(f"{option} {path}: {reason}; accepted: FILE.csv, prefix:SEP or file") from None
 
 
 def plain_columns(source: Input, positions: Sequence[int]) -> Any:

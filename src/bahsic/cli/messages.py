@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bahsic.cli.text import printable
+from bahsic.names import for_terminal
 
 WRONG_USAGE, BAD_DATA = 2, 3
 
@@ -19,6 +19,6 @@ class CommandError(Exception):
 
 def say(message: str) -> None:
     """One line on stderr, safe for a terminal."""
-    line = printable(" ".join(message.split()), sys.stderr.encoding)
+    line = for_terminal(" ".join(message.split()), sys.stderr.encoding)
     sys.stderr.write(f"bahsic: {line}\n")
     sys.stderr.flush()

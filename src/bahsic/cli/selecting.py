@@ -25,6 +25,7 @@ from bahsic.cli.progress_bar import with_progress
 from bahsic.cli.terminal import selection_text, style_of
 from bahsic.files import check_writing, write_table
 from bahsic.inference.resampling import selection_test
+from bahsic.options import options_of
 from bahsic.report.page import SCHEMA
 from bahsic.report.result import as_json, input_record, selection_result
 from bahsic.selection.selectors import BAHSIC, FOHSIC
@@ -38,7 +39,7 @@ def select(options: Namespace) -> None:
     with _timed(clock, "total_seconds"):
         with _timed(clock, "read_seconds"):
             source = read_input(options, needs_target=True)
-        groups = feature_groups(options.groups, source)
+        groups = feature_groups(options.feature_groups, source)
         selector = _selector(options, source, groups)
         with _timed(clock, "fit_seconds"), data_errors(), _working_memory(options.memory):
             _fit(selector, source, options)
@@ -73,23 +74,14 @@ def write_report_file(result: dict[str, Any], path: Path, *, quiet: bool) -> Non
 
 
 def _selector(options: Namespace, source: Input, groups: list[str] | None) -> Any:
-    steps = {} if options.step is None else {"step": options.step}
+    given = {option.name: getattr(options, option.name) for option in options_of("select")} | {
+        "target_kernel": target_kernel(options, source.data.y),
+        "categorical_features": categorical_columns(options.categorical_features, source),
+        "feature_groups": groups,
+        "keep": source.positions(options.keep),
+    }
     kind = BAHSIC if options.method == "backward" else FOHSIC
-    return kind(
-        options.n_features,
-        kernel=options.kernel,
-        target_kernel=target_kernel(options, source.data.y),
-        categorical_features=categorical_columns(options.categorical, source),
-        missing=options.missing,
-        feature_groups=groups,
-        keep=source.positions(options.keep),
-        standard_errors=options.standard_errors,
-        n_jobs=options.jobs,
-        block_size=options.block_size,
-        random_state=options.seed,
-        checkpoint=options.checkpoint,
-        **steps,
-    )
+    return kind(**{name: value for name, value in given.items() if value is not None})
 
 
 def _fit(selector: Any, source: Input, options: Namespace) -> None:
@@ -114,7 +106,7 @@ def _result(options: Namespace, source: Input, selector: Any, groups: list[str] 
             test=test,
             input=input_record(data, source.sha256, selector.target_kernel_, reading_options(options)),
             parameters=_parameters(options, source, selector),
-            seed=options.seed,
+            seed=options.random_state,
         )
 
 
@@ -124,23 +116,19 @@ def _tested(options: Namespace, source: Input, selector: Any) -> Any:
     fresh = clone(selector).set_params(checkpoint=None)
     if hasattr(fresh, "set_callbacks"):
         fresh.set_callbacks()  # twenty fits in threads would draw twenty bars
-    return selection_test(fresh, source.data.X, source.data.y, random_state=options.seed, n_jobs=options.jobs)
+    how = {"random_state": options.random_state, "n_jobs": options.n_jobs}
+    return selection_test(fresh, source.data.X, source.data.y, **how)
 
 
 def _parameters(options: Namespace, source: Input, selector: Any) -> dict[str, Any]:
     """The parameters by the selectors' names, columns by their own."""
+    recorded = [option.name for option in options_of("select") if option.recorded]
     return {
-        "n_features_to_select": options.n_features,
         "method": options.method,
-        "kernel": options.kernel,
-        "target_kernel": selector.target_kernel,
-        "step": selector.step,
+        **{name: getattr(selector, name) for name in recorded},
         "categorical_features": source.names_of(selector.categorical_features),
-        "missing": options.missing,
-        "feature_groups": _groups_name(options.groups),
+        "feature_groups": _groups_name(options.feature_groups),
         "keep": options.keep,
-        "standard_errors": options.standard_errors,
-        "block_size": options.block_size,
     }
 
 
@@ -169,7 +157,7 @@ def _check_places(options: Namespace) -> None:
     if options.report is not None:
         _check_report_place(options.report)
     written = [options.output, *_report_files(options.report)]
-    _check_different(written, [options.data, options.groups])
+    _check_different(written, [options.data, options.feature_groups])
 
 
 def _report_files(page: Path | None) -> list[Path]:

@@ -7,8 +7,8 @@ import inspect
 import io
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -65,16 +65,8 @@ def _write_demo_report(options: Namespace) -> None:
         words = ["select", str(data), "--target", "diagnosis", "-k", "5", "--standard-errors", "--test"]
         words += ["--report", str(options.report)]
         chosen = command_parser().parse_args([*words, "--quiet"] if options.quiet else words)
-        with _silent_output():
+        with redirect_stdout(io.StringIO()):
             select(chosen)
-
-
-@contextmanager
-def _silent_output() -> Iterator[None]:
-    from contextlib import redirect_stdout
-
-    with redirect_stdout(io.StringIO()):
-        yield
 
 
 def datasets(options: Namespace) -> None:
@@ -87,7 +79,7 @@ def datasets(options: Namespace) -> None:
         near = get_close_matches(options.name, known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
         raise CommandError(f"no data set is called {options.name!r}; {hint}", WRONG_USAGE)
-    text = _table(options.name, options.seed)
+    text = _table(options.name, options.random_state)
     if options.output is None:
         sys.stdout.write(text)
         return

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, TextIO
 
-from bahsic.cli.text import display_width, fitted, has_blocks, printable
+from bahsic.cli.text import display_width, fitted, has_blocks
+from bahsic.names import for_terminal
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _ASCII_LEVELS = " .:#"
@@ -102,7 +103,7 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]], style: Style, top: int =
 
 def _name_width(names: Sequence[str], style: Style, digits: int) -> int:
     """Columns for names: what they need, if the terminal has it."""
-    longest = max((display_width(printable(name[:200], style.encoding)) for name in names), default=0)
+    longest = max((display_width(for_terminal(name[:200], style.encoding)) for name in names), default=0)
     return max(10, min(longest, _WIDEST_NAME, style.width - digits - 34))
 
 
@@ -184,4 +185,6 @@ def _decision(result: Mapping[str, Any], style: Style) -> str:
         lines.append(
             f"Dependence in samples that did not select: p = {result['test']['pvalue']:.2g} ({splits} splits)."
         )
-    return "".join(f"{wrapped}\n" for line in lines for wrapped in wrap(printable(line, style.encoding), style.width))
+    return "".join(
+        f"{wrapped}\n" for line in lines for wrapped in wrap(for_terminal(line, style.encoding), style.width)
+    )

@@ -21,13 +21,13 @@ from bahsic.cli.inputs import (
 )
 from bahsic.cli.messages import WRONG_USAGE, CommandError
 from bahsic.cli.terminal import ranking_table, style_of
-from bahsic.cli.text import printable
 from bahsic.data.columns import mixed_columns
 from bahsic.data.tables import as_table
 from bahsic.engine.scorer import kernel_values
 from bahsic.inference.independence import hsic_scores, hsic_test
 from bahsic.inference.redundancy import columns_of
 from bahsic.kernels import kernel_from_name, label_kernel
+from bahsic.names import for_terminal
 from bahsic.report.result import as_json, input_record, ranked, result_heading
 
 _OWN_TARGETS = (".h5ad", ".fif", ".npz", ".mat")
@@ -43,7 +43,7 @@ def rank(options: Namespace) -> None:
             data.X,
             data.y,
             target_kernel=kernel,
-            categorical_features=categorical_columns(options.categorical, source),
+            categorical_features=categorical_columns(options.categorical_features, source),
             **_common(options),
         )
     result = {
@@ -97,7 +97,7 @@ def _labels(names: list[str], source: Input) -> Any:
 
 def _kernel_matrix(options: Namespace, source: Input, x: list[int]) -> Any:
     """Kernel values of columns as the selectors see them: standardised numbers, categories, neutral gaps."""
-    wanted = categorical_columns(options.categorical, source)
+    wanted = categorical_columns(options.categorical_features, source)
     categorical = wanted if isinstance(wanted, str) else [i for i, j in enumerate(x) if j in wanted]
     table = as_table(columns_of(source.data.X, x), categorical, options.missing)
     kernel = kernel_from_name(options.kernel)
@@ -110,8 +110,8 @@ def _null(options: Namespace) -> dict[str, Any]:
         "kernel": "precomputed",
         "method": options.pvalues,
         "n_permutations": options.permutations,
-        "random_state": options.seed,
-        "n_jobs": options.jobs,
+        "random_state": options.random_state,
+        "n_jobs": options.n_jobs,
     }
 
 
@@ -123,13 +123,13 @@ def _heading(options: Namespace, source: Input, target: str | None, used: str) -
     """What all results begin with; the parameters by the names that the functions have for them."""
     parameters = {
         "kernel": options.kernel,
-        "categorical_features": source.names_of(categorical_columns(options.categorical, source)),
+        "categorical_features": source.names_of(categorical_columns(options.categorical_features, source)),
         "missing": options.missing,
         "method": options.pvalues,
         "n_permutations": options.permutations if options.pvalues == "permutation" else None,
     }
     record = input_record(replace(source.data, target=target), source.sha256, used, reading_options(options))
-    return result_heading(options.command, input=record, parameters=parameters, seed=options.seed)
+    return result_heading(options.command, input=record, parameters=parameters, seed=options.random_state)
 
 
 def _test_text(result: dict[str, Any]) -> str:
@@ -137,4 +137,4 @@ def _test_text(result: dict[str, Any]) -> str:
     verdict = "depend" if result["pvalue"] <= 0.05 else "no dependence shown"
     how = result["parameters"]["method"]
     line = f"{x} ~ {y}: HSIC {result['statistic']:.4g}, p = {result['pvalue']:.3g} ({how}); {verdict} at level 0.05"
-    return printable(line, sys.stdout.encoding) + "\n"
+    return for_terminal(line, sys.stdout.encoding) + "\n"

@@ -4,51 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 
-from bahsic.names import UNSEEN
-
-# Joiners, and choices of the form or skin colour of an emoji, on whose width terminals disagree.
-_LEFT_OUT = {"\u200c", "\u200d", "\ufe0e", "\ufe0f", *map(chr, range(0x1F3FB, 0x1F400))}
+from bahsic.names import for_terminal
 
 _LEFT_TO_RIGHT_MARK = "\u200e"
-
-# More marks than this on one letter run into the lines above and below.
-_MOST_MARKS = 2
-
-
-def printable(text: str, encoding: str | None = "utf-8") -> str:
-    r"""The text with a visible escape in place of what a terminal would obey or cannot show.
-
-    Parameters
-    ----------
-    text : str
-    encoding : str or None
-        Of the terminal; characters that it lacks are escaped too. None means ASCII.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> print(printable("a\x1b[2Jb\u202e"), printable("größe", "ascii"))
-    a\x1b[2Jb\u202e gr\xf6\xdfe
-    """
-    kept = [character for character in unicodedata.normalize("NFC", text) if character not in _LEFT_OUT]
-    shown = "".join(_escaped(c) if unicodedata.category(c) in UNSEEN else c for c in _with_few_marks(kept))
-    return shown.encode(encoding or "ascii", "backslashreplace").decode(encoding or "ascii")
-
-
-def _with_few_marks(characters: list[str]) -> list[str]:
-    kept, marks = [], 0
-    for character in characters:
-        marks = marks + 1 if unicodedata.combining(character) else 0
-        if marks <= _MOST_MARKS:
-            kept.append(character)
-    return kept
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def display_width(text: str) -> int:
@@ -100,7 +58,7 @@ def fitted(name: object, width: int, encoding: str | None = "utf-8") -> str:
     name = str(name)
     # Only the ends are looked at: a name may be very long.
     ends = name if len(name) <= 8 * width else name[: 4 * width] + name[-4 * width :]
-    text = printable(ends, encoding)
+    text = for_terminal(ends, encoding)
     if len(ends) < len(name) or display_width(text) > width:
         text = _cut(text, width, "…" if _has(encoding, "…") else "...")
     filling = " " * (width - display_width(text))

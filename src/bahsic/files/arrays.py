@@ -20,9 +20,9 @@ from bahsic.files.data import (
     column_position,
     labels,
     one_line_errors,
-    shown,
     suggestion,
 )
+from bahsic.names import for_message
 
 
 def read_npy(path: Path, target: str | int | None = None) -> Data:
@@ -93,9 +93,11 @@ def _key(path: Path, known: list[str], key: str | None) -> str:
 def _array_data(path: Path, arrays: Mapping[str, Any], key: str, target: str | int | None) -> Data:
     X = arrays[key]
     if X.ndim != 2 or 0 in X.shape:
-        raise DataError(f"{path}: array {shown(key)} has shape {X.shape}; accepted: samples x features, not empty")
+        raise DataError(
+            f"{path}: array {for_message(key)} has shape {X.shape}; accepted: samples x features, not empty"
+        )
     if X.dtype.kind not in "fiubU":
-        raise DataError(f"{path}: array {shown(key)} is of type {X.dtype}; accepted: numbers or strings")
+        raise DataError(f"{path}: array {for_message(key)} is of type {X.dtype}; accepted: numbers or strings")
     names = _feature_names(path, arrays, X.shape[1])
     others = [name for name in arrays if name not in {key, "feature_names"}]
     if target is None and "y" in others:
@@ -112,7 +114,7 @@ def _array_data(path: Path, arrays: Mapping[str, Any], key: str, target: str | i
 def _without_column(path: Path, X: Any, names: list[str] | None, others: list[str], target: str | int) -> Data:
     if isinstance(target, str) and target not in (names or []) and not (names is None and target.isdigit()):
         known = others + (names or [])
-        raise DataError(f"{path}: no array or column is called {shown(target)}; {suggestion(target, known)}")
+        raise DataError(f"{path}: no array or column is called {for_message(target)}; {suggestion(target, known)}")
     j = column_position(path, target, names, X.shape[1])
     column = X[:, [j]].toarray() if sparse.issparse(X) else X[:, j]
     rest = [i for i in range(X.shape[1]) if i != j]

@@ -16,8 +16,8 @@ from bahsic.files.data import (
     labels,
     library,
     one_line_errors,
-    shown,
 )
+from bahsic.names import for_message
 
 
 def read_parquet(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:
@@ -93,4 +93,4 @@ def _check_types(path: Path, frame: Any, pandas: Any) -> None:
     for name, dtype in frame.dtypes.items():
         is_text = isinstance(dtype, pandas.CategoricalDtype) or pandas.api.types.is_string_dtype(frame[name])
         if not (is_text or pandas.api.types.is_numeric_dtype(dtype)) or dtype.kind == "c":
-            raise DataError(f"{path}: column {shown(name)} is of type {dtype}; drop it or make numbers of it")
+            raise DataError(f"{path}: column {for_message(name)} is of type {dtype}; drop it or make numbers of it")

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from bahsic.kernels.rows import is_missing
+from bahsic.names import for_message, one_line
 
 # A file that expands to more than both of these is taken for an attack or an accident.
 LARGEST_EXPANSION = 100  # times its own size
@@ -106,19 +107,7 @@ def one_line_errors(path: Path, action: str) -> Iterator[None]:
     except Exception as error:  # a broken file makes its library raise anything
         if isinstance(error, OSError) and action.startswith("writing"):
             raise
-        raise DataError(f"{path}: {action} failed: {_one_line(error)}") from error
-
-
-def _one_line(error: Exception) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    printable = "".join(c if c.isprintable() else "?" for c in text)
-    return printable if len(printable) <= 200 else printable[:197] + "..."
-
-
-def shown(name: Any) -> str:
-    """A name as messages show it: on one line, and not too long."""
-    text = str(name)
-    return repr(text if len(text) <= 60 else text[:57] + "...")
+        raise DataError(f"{path}: {action} failed: {one_line(str(error)) or type(error).__name__}") from error
 
 
 def suggestion(wanted: str, known: Iterable[str]) -> str:
@@ -127,8 +116,8 @@ def suggestion(wanted: str, known: Iterable[str]) -> str:
     comparable = {name.lower(): name for name in names if len(name) <= 2 * len(wanted) + 2}  # long ones take long
     near = get_close_matches(wanted.lower(), comparable, n=1)
     if near:
-        return f"did you mean {shown(comparable[near[0]])}?"
-    listed = ", ".join(map(shown, names[:5])) + (", ..." if len(names) > 5 else "")
+        return f"did you mean {for_message(comparable[near[0]])}?"
+    listed = ", ".join(map(for_message, names[:5])) + (", ..." if len(names) > 5 else "")
     return f"known: {listed}" if names else "there is none"
 
 
@@ -136,7 +125,7 @@ def chosen(path: Path, kind: str, wanted: str, known: Iterable[str]) -> str:
     """The wanted one of several names; an error that names the nearest if there is none."""
     names = list(known)
     if wanted not in names:
-        raise DataError(f"{path}: no {kind} is called {shown(wanted)}; {suggestion(wanted, names)}")
+        raise DataError(f"{path}: no {kind} is called {for_message(wanted)}; {suggestion(wanted, names)}")
     return wanted
 
 
@@ -164,7 +153,7 @@ def check_names(path: Path, names: Sequence[str], remedy: str = "rename or remov
     if "" in names:
         raise DataError(f"{path}: column {list(names).index('') + 1} has no name; give it one")
     if times > 1:
-        raise DataError(f"{path}: {times} columns are called {shown(name)}; {remedy}")
+        raise DataError(f"{path}: {times} columns are called {for_message(name)}; {remedy}")
 
 
 def check_expansion(path: Path, size: int) -> None:
@@ -187,7 +176,9 @@ def check_gzip(path: Path) -> None:
                 size += len(chunk)
                 check_expansion(path, size)
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: no complete gzip file ({_one_line(error)}); fetch or pack it again") from None
+        raise DataError(
+            f"{path}: no complete gzip file ({one_line(str(error)) or type(error).__name__}); fetch or pack it again"
+        ) from None
     if size == 0:
         raise DataError(f"{path}: the file is empty; give one with a header and rows")
 
@@ -196,16 +187,19 @@ def labels(path: Path, values: Any, name: str, n_samples: int) -> Any:
     """A target as an array: integers where all numbers are, nothing missing, one entry for each sample."""
     y = np.asarray(values)
     if y.size != n_samples:
-        raise DataError(f"{path}: target {shown(name)} has shape {y.shape}; accepted: one value a row ({n_samples})")
+        raise DataError(
+            f"{path}: target {for_message(name)} has shape {y.shape}; accepted: one value a row ({n_samples})"
+        )
     y = y.reshape(n_samples)
     missing = np.isnan(y) if y.dtype.kind == "f" else np.array([is_missing(v) for v in y.tolist()], dtype=bool)
     if missing.any():
         row, times = int(np.argmax(missing)), int(missing.sum())
         raise DataError(
-            f"{path}: target {shown(name)} is missing in {times} rows, the first row {row}, counted from 0; remove them"
+            f"{path}: target {for_message(name)} is missing in {times} rows, the first row {row}, counted from 0; "
+            "remove them"
         )
     if y.dtype.kind in "mM" or any(isinstance(value, date | timedelta) for value in y[:1]):
-        raise DataError(f"{path}: target {shown(name)} has times ({y[0]}, ...); make numbers or classes of them")
+        raise DataError(f"{path}: target {for_message(name)} has times ({y[0]}, ...); make numbers or classes of them")
     whole = y.dtype.kind == "f" and bool(np.all((np.abs(y) < 2**53) & (y == np.round(y))))
     return y.astype(np.int64) if whole else y
 

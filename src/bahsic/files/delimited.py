@@ -23,8 +23,8 @@ from bahsic.files.data import (
     library,
     library_version,
     one_line_errors,
-    shown,
 )
+from bahsic.names import for_message
 
 _CELLS_AT_ONCE = 2**18
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
@@ -149,7 +149,9 @@ def _check_decimal_commas(path: Path, name: str, texts: Any) -> None:
     """Refuse numbers that would silently become categories."""
     some = [str(text) for text in texts[:100]]
     if some and sum(_DECIMAL_COMMA.fullmatch(text) is not None for text in some) > len(some) / 2:
-        raise DataError(f"{path}: column {shown(name)} has decimal commas, as in {shown(some[0])}; write points")
+        raise DataError(
+            f"{path}: column {for_message(name)} has decimal commas, as in {for_message(some[0])}; write points"
+        )
 
 
 def _numbers(pandas: Any, path: Path, layout: _Layout, columns: list[int]) -> tuple[Any, list[int]]:

@@ -9,10 +9,11 @@ from typing import Any
 
 from bahsic.files.arrays import read_mat, read_npy, read_npz
 from bahsic.files.columnar import read_arrow, read_parquet
-from bahsic.files.data import Data, DataError, shown, suggestion
+from bahsic.files.data import Data, DataError, suggestion
 from bahsic.files.delimited import read_delimited
 from bahsic.files.exchange import read_arff, read_svmlight
 from bahsic.files.science import read_epochs, read_h5ad
+from bahsic.names import for_message
 
 # For each suffix the function that reads it and the options that it takes.
 _READERS: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {
@@ -88,7 +89,7 @@ def known_suffix(path: Path, known: Any, action: str) -> str:
     for suffix in known:
         if path.name.lower().endswith(suffix):
             return str(suffix)
-    raise DataError(f"{path}: {action} needs a known suffix, got {shown(path.suffix)}; known: {' '.join(known)}")
+    raise DataError(f"{path}: {action} needs a known suffix, got {for_message(path.suffix)}; known: {' '.join(known)}")
 
 
 def _check_file(path: Path) -> None:

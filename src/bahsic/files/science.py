@@ -18,8 +18,8 @@ from bahsic.files.data import (
     labels,
     library,
     one_line_errors,
-    shown,
 )
+from bahsic.names import for_message
 
 GROUPINGS = ("frequency", "channel")
 
@@ -46,7 +46,7 @@ def _matrix(path: Path, file: Any, layer: str | None) -> Any:
     if layer is not None:
         return file["layers"][chosen(path, "layer", layer, file.get("layers", []))]
     if "X" not in file:
-        raise DataError(f"{path}: there is no X; give a layer: {', '.join(map(shown, file.get('layers', [])))}")
+        raise DataError(f"{path}: there is no X; give a layer: {', '.join(map(for_message, file.get('layers', [])))}")
     return file["X"]
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from scipy import io, sparse
 from sklearn.datasets import dump_svmlight_file
 
-from bahsic.files.data import Data, DataError, library, one_line_errors, shown
+from bahsic.files.data import Data, DataError, library, one_line_errors
 from bahsic.files.reading import known_suffix
 from bahsic.files.science import mark_selection
-from bahsic.names import spreadsheet_safe
+from bahsic.names import for_message, for_spreadsheet
 from bahsic.whole import appearing, check_place
 
 
@@ -125,7 +125,7 @@ def _dense(data: Data, selected: Any) -> Any:
 
 
 def _protected(value: Any) -> Any:
-    return spreadsheet_safe(value) if isinstance(value, str) else value
+    return for_spreadsheet(value) if isinstance(value, str) else value
 
 
 def _write_delimited(path: Path, data: Data, selected: Any, suffix: str) -> None:
@@ -167,7 +167,7 @@ def _numbers(data: Data, selected: Any, suffix: str) -> Any:
     for name, dtype in frame.dtypes.items():
         if not isinstance(dtype, np.dtype) or dtype.kind not in "fiub":
             raise DataError(
-                f"{suffix} holds numbers only, and column {shown(name)} has categories; write .csv or .parquet"
+                f"{suffix} holds numbers only, and column {for_message(name)} has categories; write .csv or .parquet"
             )
     return frame.to_numpy()
 

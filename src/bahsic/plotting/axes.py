@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.report.drawable import drawable_name
+from bahsic.names import for_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +84,7 @@ def write_names(axis: Axis, names: Sequence[Any]) -> None:
     from matplotlib import rcParams
     from matplotlib.ticker import FuncFormatter
 
-    write = partial(drawable_name, characters=_characters(), longest=_longest_name(axis), tex=rcParams["text.usetex"])
+    write = partial(for_picture, characters=_characters(), longest=_longest_name(axis), tex=rcParams["text.usetex"])
     axis.set_major_locator(_name_locator(len(names)))
     axis.set_major_formatter(FuncFormatter(partial(_label_at, tuple(map(write, names)))))
     axis.set_tick_params(length=0, labelsize="small")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from bahsic.names import spreadsheet_safe
+from bahsic.names import for_spreadsheet
 from bahsic.report.charts import chart_style
 from bahsic.report.page import checked, json_for_script, page
 from bahsic.whole import appearing
@@ -127,9 +127,9 @@ def _feature_table(result: Mapping[str, Any]) -> str:
     writer = csv.writer(text)
     writer.writerow(_COLUMNS)
     for row in result["ranking"]:
-        cells = {**row, "feature": spreadsheet_safe(row["feature"])}
+        cells = {**row, "feature": for_spreadsheet(row["feature"])}
         if cells.get("group") is not None:
-            cells["group"] = spreadsheet_safe(cells["group"])
+            cells["group"] = for_spreadsheet(cells["group"])
         writer.writerow([cells.get(column) for column in _COLUMNS])
     return text.getvalue()
 

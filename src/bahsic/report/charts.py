@@ -10,7 +10,7 @@ from importlib.resources import files
 # Elements are written, never parsed, and writing them escapes whatever a name contains.
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from bahsic.names import shortened
+from bahsic.names import for_page
 
 _WIDTH = 600
 _LETTER = 7.8  # widest mean width of a bold letter, in the units of the charts
@@ -153,7 +153,7 @@ def ranking_chart(names: Sequence[str], scores: Sequence[float], selected: Seque
     >>> ranking_chart(["age", "<b>"], [0.2, -0.1], [True, False]).count("&lt;b&gt;")
     1
     """
-    labels, places = [shortened(name, 30) for name in names], decimals(scores)
+    labels, places = [for_page(name, 30) for name in names], decimals(scores)
     x = bar_axis(labels, scores)
     description = f"Bars of {len(names)} features, the most relevant first; {sum(selected)} of them are selected."
     svg = _picture(
@@ -195,7 +195,7 @@ def heat_map(names: Sequence[str], table: Sequence[Sequence[float]]) -> str:
     >>> heat_map(["age", "size"], [[1.0, 0.5], [0.5, 1.0]]).count("<rect")
     8
     """
-    labels = [f"{shortened(name, 26)}  {row}" for row, name in enumerate(names, start=1)]
+    labels = [f"{for_page(name, 26)}  {row}" for row, name in enumerate(names, start=1)]
     left = 16 + _LETTER * max(map(len, labels))
     side = min(44.0, (_WIDTH - left - 8) / len(names))
     every = max(1, math.ceil(2.5 * _LETTER / side))  # columns that have a number

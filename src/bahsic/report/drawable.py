@@ -1,10 +1,9 @@
-"""What pictures are made of: checked numbers, their order, and names that are safe to write."""
+"""What pictures are made of: checked numbers, their order and names."""
 
 from __future__ import annotations
 
 import reprlib
-import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,53 +14,12 @@ from scipy.spatial.distance import squareform
 from scipy.stats import false_discovery_control
 from sklearn.exceptions import NotFittedError
 
-from bahsic.names import cut
-
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 _OPTIMALLY_ORDERED = 200  # features at most; the cost of it is cubic
 _ROUNDING = 1e-9
-
-_TEX = {ord(char): f"\\{char}" for char in "{}$&#_%"} | {
-    ord("\\"): r"\textbackslash{}",
-    ord("^"): r"\textasciicircum{}",
-    ord("~"): r"\textasciitilde{}",
-}
-
-
-def drawable_name(name: Any, characters: Collection[int], longest: int, *, tex: bool = False) -> str:
-    r"""A name as it can be drawn on one short line.
-
-    Control characters vanish, white space becomes single spaces, the middle of a long name an ellipsis, and a dollar,
-    which would begin mathematics, is escaped.
-
-    Parameters
-    ----------
-    name : object
-    characters : collection of int
-        The code points that the font has; others become U+FFFD, or a question mark.
-    longest : int
-        Number of characters at most.
-    tex : bool
-        Whether LaTeX sets the text, so that all of its special characters are escaped.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> drawable_name("price in $\n(2007)", range(128), longest=28)
-    'price in \\$ (2007)'
-    """
-    spaced = (" " if char.isspace() else char for char in unicodedata.normalize("NFC", str(name)))
-    visible = "".join(char for char in spaced if not unicodedata.category(char).startswith("C"))
-    plain = " ".join(visible.split()) or "(blank)"
-    unknown = "\N{REPLACEMENT CHARACTER}" if 0xFFFD in characters else "?"
-    plain = "".join(char if ord(char) in characters else unknown for char in cut(plain, longest))
-    return plain.translate(_TEX) if tex else plain.replace("$", r"\$")
 
 
 def listed(names: Any, count: int) -> list[Any]:

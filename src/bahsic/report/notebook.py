@@ -7,7 +7,7 @@ from dataclasses import asdict
 from html import escape
 from typing import Any
 
-from bahsic.names import shortened
+from bahsic.names import for_page
 from bahsic.report.charts import chart_style
 from bahsic.report.drawable import listed, order_of
 from bahsic.report.page import path_figure
@@ -73,6 +73,6 @@ def selection_html(selector: Any) -> str:
 def _names(selector: Any) -> str:
     names = listed(getattr(selector, "feature_names_in_", None), selector.n_features_in_)
     selected = [names[j] for j in order_of(selector) if selector.support_[j]]
-    items = "".join(f"<li>{escape(shortened(name))}</li>" for name in selected[:_MOST_NAMES])
+    items = "".join(f"<li>{escape(for_page(name))}</li>" for name in selected[:_MOST_NAMES])
     more = f"<p>and {len(selected) - _MOST_NAMES} more</p>" if len(selected) > _MOST_NAMES else ""
     return f"<ol>{items}</ol>{more}"

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bahsic.names import shortened, visible
+from bahsic.names import for_page
 from bahsic.report.charts import Point, decimals, heat_map, path_axes, path_chart, ranking_chart, size_axis
 from bahsic.report.snippets import Snippet, command, python_code
 
@@ -141,13 +141,13 @@ def _probability(value: float | None) -> str:
 
 def _headline(result: Mapping[str, Any]) -> dict[str, Any]:
     target, names = result["input"]["target"], [row["feature"] for row in result["ranking"] if row["selected"]]
-    reason = visible(result["reason"])[:600].strip().rstrip(".")
+    reason = for_page(result["reason"], None)[:600].strip().rstrip(".")
     return {
         "n_selected": result["n_features"],
         "n_features": len(result["ranking"]),
-        "target": shortened("the target" if target is None else target),
+        "target": for_page("the target" if target is None else target),
         "reason": reason[:1].upper() + reason[1:] + "." if reason else "",
-        "names": [shortened(name) for name in names[:_NAMES]],
+        "names": [for_page(name) for name in names[:_NAMES]],
         "n_more": max(0, len(names) - _NAMES),
     }
 
@@ -166,7 +166,7 @@ def _unit(exponent: int) -> str:
 def _facts(result: Mapping[str, Any], points: Sequence[Point], exponent: int) -> list[tuple[str, str, str]]:
     """A few numbers to remember: what, value, remark."""
     data, unit = result["input"], _unit(exponent)
-    facts = [("Samples", str(data.get("n_samples", "–")), shortened(data.get("name", ""), 40))]  # noqa: RUF001
+    facts = [("Samples", str(data.get("n_samples", "–")), for_page(data.get("name", ""), 40))]  # noqa: RUF001
     here = next((point for point in points if point.size == result["n_features"]), None)
     if here is not None:
         remark = "" if here.error is None else f"± {here.error:.2g}{unit}, one standard error"
@@ -209,7 +209,7 @@ def _path(steps: Sequence[Mapping[str, Any]], points: Sequence[Point], chosen: i
             "hsic": _number(point.value, places),
             "error": _number(point.error, places),
             "parameter": "–" if step.get("parameter") is None else f"{step['parameter']:.4g}",  # noqa: RUF001
-            "names": [shortened(name, 40) for name in step["features"][:3]],
+            "names": [for_page(name, 40) for name in step["features"][:3]],
             "n_more": max(0, len(step["features"]) - 3),
         }
         for step, point in zip(steps, points, strict=True)
@@ -239,22 +239,22 @@ def _ranking(rows: Sequence[Mapping[str, Any]], exponent: int) -> dict[str, Any]
 
 
 def _is_long(name: object) -> bool:
-    return len(str(name)) > 60 or len(visible(name)) > 60
+    return len(str(name)) > 60 or len(for_page(name, None)) > 60
 
 
 def _row(position: int, row: Mapping[str, Any], places: int, room: int) -> dict[str, Any]:
-    name = shortened(row["feature"])
+    name = for_page(row["feature"])
     return {
         "position": position,
         "rank": row["rank"],
         "selected": row["selected"],
         "name": name,
-        "title": shortened(row["feature"], max(60, room)) if _is_long(row["feature"]) else None,
+        "title": for_page(row["feature"], max(60, room)) if _is_long(row["feature"]) else None,
         "score": _number(row["score"], places),
         "score_value": row["score"],
         "pvalue": _probability(row["pvalue"]),
         "pvalue_value": row["pvalue"],
-        "group": "" if row.get("group") is None else shortened(row["group"], 40),
+        "group": "" if row.get("group") is None else for_page(row["group"], 40),
     }
 
 
@@ -265,10 +265,10 @@ def _redundancy(redundancy: Mapping[str, Any] | None) -> dict[str, Any] | None:
     pairs = [(table[i][j], i, j) for i in range(len(names)) for j in range(i)]
     value, i, j = max(pairs)
     rows = [
-        {"name": shortened(name, 40), "values": [f"{v:.2f}" for v in row]}
+        {"name": for_page(name, 40), "values": [f"{v:.2f}" for v in row]}
         for name, row in zip(names, table, strict=True)
     ]
-    nearest = {"value": f"{value:.2f}", "names": [shortened(names[j], 40), shortened(names[i], 40)]}
+    nearest = {"value": f"{value:.2f}", "names": [for_page(names[j], 40), for_page(names[i], 40)]}
     return {"chart": heat_map(names, table), "rows": rows, "nearest": nearest}
 
 
@@ -286,14 +286,14 @@ def _details(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     }
     told = {part: [item for item in values.items() if item[1] is not None] for part, values in parts.items()}
     return [
-        (part, " · ".join(f"{shortened(key, 40)} {_detail(value)}" for key, value in items[:40]))
+        (part, " · ".join(f"{for_page(key, 40)} {_detail(value)}" for key, value in items[:40]))
         for part, items in told.items()
         if items
     ]
 
 
 def _detail(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else shortened(value, 80)
+    return f"{value:.4g}" if isinstance(value, float) else for_page(value, 80)
 
 
 def _script_data(result: Mapping[str, Any], points: Sequence[Point], unit: str) -> dict[str, Any]:

@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bahsic.names import joined
+from bahsic.names import for_option, for_shell
+from bahsic.options import Option, flag_of, recorded_options
 
-# Parameters of a result that are parameters of the selectors, and the option of the command for each if it has one.
-_OPTIONS = {
-    "kernel": "--kernel",
-    "step": "--step",
-    "target_kernel": "--target-kernel",
-    "statistic": None,
-    "standardize": None,
-    "categorical_features": "--categorical",
-    "missing": "--missing",
-    "feature_groups": "--groups",
-    "keep": "--keep",
-    "block_size": "--block-size",
-    "standard_errors": "--standard-errors",
-}
-
-# What the selectors take by default needs no mention, nor what the command does.
-_DEFAULTS = {
-    "target_kernel": "auto",
-    "statistic": "unbiased",
-    "standardize": True,
-    "missing": "error",
-    "standard_errors": False,
-}
-_COMMAND_DEFAULTS = {"categorical_features": "from_dtype"}
+_NUMBER = "n_features_to_select"  # always told, between the two halves of a snippet
 
 
 class Snippet(NamedTuple):
@@ -72,7 +49,7 @@ def python_code(result: Mapping[str, Any]) -> Snippet:
     """
     parameters, data = result["parameters"], result["input"]
     selector = "FOHSIC" if parameters.get("method") == "forward" else "BAHSIC"
-    given = _given(parameters, _DEFAULTS)
+    given = _given(parameters, Option.selector_default)
     for name in ("categorical_features", "keep"):  # by positions, which arrays have too
         if isinstance(given.get(name), Sequence) and not isinstance(given[name], str):
             given[name] = _positions(given[name], result["ranking"])
@@ -85,9 +62,9 @@ def python_code(result: Mapping[str, Any]) -> Snippet:
     before = (
         f"from bahsic import {selector}\nfrom bahsic.files import read_data\n\n"
         f"data = read_data({data['name']!r}{how})\n"
-        f"selector = {selector}(n_features_to_select="
+        f"selector = {selector}({_NUMBER}="
     )
-    number = repr(parameters.get("n_features_to_select"))
+    number = repr(parameters.get(_NUMBER))
     return Snippet(before, number, f"{others})\nselector.fit(data.X, data.y).get_support(indices=True)")
 
 
@@ -112,14 +89,14 @@ def command(result: Mapping[str, Any]) -> Snippet:
     parameters, data = result["parameters"], result["input"]
     how = "".join(f" {_option('--' + name.replace('_', '-'), value)}" for name, value in _reading(data).items())
     words = [f"--method {_word(parameters['method'])}"] if "method" in parameters else []
-    given = _given(parameters, _DEFAULTS | _COMMAND_DEFAULTS)
-    options = [(_OPTIONS[name], value) for name, value in given.items()]
-    words += [_option(option, value) for option, value in options if option is not None]
+    given = _given(parameters, Option.command_default)
+    options = [option for option in recorded_options() if option.flags and option.name in given]
+    words += [_option(option.flags[0], given[option.name]) for option in options]
     words += ["--test"] if result.get("test") else []
-    words += [f"--seed {_word(result['seed'])}"] if result.get("seed") is not None else []
-    number = parameters.get("n_features_to_select")
+    words += [_option(flag_of("random_state"), result["seed"])] if result.get("seed") is not None else []
+    number = parameters.get(_NUMBER)
     file = f"./{data['name']}" if data["name"].startswith("-") else data["name"]
-    before = f"bahsic select {_word(file)}{how} -k "
+    before = f"bahsic select {_word(file)}{how} {flag_of(_NUMBER)} "
     return Snippet(before, _word("auto" if number is None else number), "".join(f" {word}" for word in words))
 
 
@@ -128,10 +105,15 @@ def _reading(data: Mapping[str, Any]) -> dict[str, Any]:
     return {**({} if data["target"] is None else {"target": data["target"]}), **data.get("options", {})}
 
 
-def _given(parameters: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of the selector that differ from their defaults, in the order of the table above."""
-    names = [name for name in _OPTIONS if parameters.get(name) not in (None, [])]
-    return {name: parameters[name] for name in names if parameters[name] != defaults.get(name)}
+def _given(parameters: Mapping[str, Any], default_of: Callable[[Option, str | None], Any]) -> dict[str, Any]:
+    """The parameters that differ from their defaults, which need no mention, but for the number of features."""
+    given = {}
+    for option in recorded_options():
+        value = parameters.get(option.name)
+        default = default_of(option, parameters.get("method"))
+        if option.name != _NUMBER and value not in (None, [], default):
+            given[option.name] = value
+    return given
 
 
 def _positions(names: Sequence[str], ranking: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -149,21 +131,13 @@ def _groups(ranking: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
 
 def _option(name: str, value: object) -> str:
     """An option with its value; one that starts with a dash would be taken for another option."""
-    if value is True:
-        return name
+    if isinstance(value, bool):
+        return name if value else f"--no-{name.removeprefix('--')}"
     word = _word(value)
     return f"{name}={word}" if word.lstrip("'$").startswith("-") else f"{name} {word}"
 
 
 def _word(value: object) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
-        value = joined(value)
-    text = str(value)
-    return shlex.quote(text) if text.isprintable() else f"$'{''.join(map(_escaped, text))}'"
-
-
-def _escaped(character: str) -> str:
-    """A character inside $'...', so that what the shell reads is what the page shows."""
-    if character.isprintable():
-        return f"\\{character}" if character in "\\'" else character
-    return f"\\U{ord(character):08x}"
+        value = for_option(value)
+    return for_shell(str(value))

@@ -17,14 +17,13 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 
 from bahsic.data.sources import Source
+from bahsic.options import OPTIONS
 from bahsic.selection.problem import Problem
+from bahsic.whole import appearing
 
 _NAME = "bahsic-checkpoint.json"
 _FORMAT = 1
 _PACKAGES = ("bahsic", "numpy", "scipy")
-
-# The result does not depend on these; that of random_state is in the order of the samples.
-_FREE = ("n_jobs", "random_state", "checkpoint", "executor")
 
 _SOME_ROWS = 1 << 12
 
@@ -85,13 +84,8 @@ class Checkpoint:
         """Put these rounds into the place of those that were there, all or nothing."""
         content = {"format": _FORMAT, "fingerprint": self._fingerprint, "rounds": rounds, "state": state}
         text = json.dumps({"sha256": _digest([_text(content)]), "content": content}, allow_nan=False)
-        new = self._path.with_suffix(".new")
-        with new.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(self._path)
-        _sync_folder(self._path.parent)
+        with appearing(self._path, durable=True) as draft:
+            draft.write_text(text, encoding="utf-8")
 
 
 def _folder(folder: Any) -> Path:
@@ -103,16 +97,6 @@ def _folder(folder: Any) -> Path:
     except FileExistsError:
         raise ValueError(f"checkpoint is {str(folder)!r}, a file; accepted: None or a folder") from None
     return path
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last, where the system lets a folder be opened."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _is_short(mine: Mapping[str, str], other: Mapping[str, str], name: str) -> bool:
@@ -144,7 +128,9 @@ def fingerprint(selector: BaseEstimator, problem: Problem) -> dict[str, str]:
     ('0.5', '...')
     """
     labels = problem.labels
-    parameters = {name: value for name, value in selector.get_params(deep=False).items() if name not in _FREE}
+    # The seed of random_state is in the order of the samples.
+    free = {option.name for option in OPTIONS if not option.recorded}
+    parameters = {name: value for name, value in selector.get_params(deep=False).items() if name not in free}
     return {
         "selector": type(selector).__name__,
         "X": _digest(_table_bytes(problem)),

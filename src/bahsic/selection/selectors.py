@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import update_wrapper
+from types import FunctionType
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,31 @@ from bahsic.selection.problem import FeatureUnits
 from bahsic.selection.search import Step, backward, forward, round_size
 
 Indices = NDArray[np.intp]
+T = TypeVar("T")
+
+
+def with_defaults(**defaults: Any) -> Callable[[type[T]], type[T]]:
+    """Decorator of a class whose constructor has other defaults of keyword-only parameters than the inherited one.
+
+    Examples
+    --------
+    >>> @with_defaults(step=1)
+    ... class Forward(BAHSIC): ...
+    >>> Forward(), Forward(step=0.1), BAHSIC().step
+    (Forward(), Forward(step=0.1), 0.1)
+    """
+
+    def changed(cls: type[T]) -> type[T]:
+        inherited: Any = getattr(cls, "__init__")  # noqa: B009 - as an attribute mypy refuses it
+        parts = (inherited.__code__, inherited.__globals__, inherited.__name__, inherited.__defaults__)
+        copied = FunctionType(*parts, inherited.__closure__)
+        update_wrapper(copied, inherited)
+        del vars(copied)["__wrapped__"]  # its signature would be the inherited one
+        copied.__kwdefaults__ = {**inherited.__kwdefaults__, **defaults}
+        setattr(cls, "__init__", copied)  # noqa: B010 - as an attribute mypy refuses it
+        return cls
+
+    return changed
 
 
 class BAHSIC(Selector):
@@ -150,6 +177,7 @@ class BAHSIC(Selector):
         return [self.elimination_order_[n - step.n_features :] for step in self.path_]
 
 
+@with_defaults(step=1)
 class FOHSIC(Selector):
     """Forward selection by the Hilbert-Schmidt independence criterion.
 
@@ -189,47 +217,6 @@ class FOHSIC(Selector):
     >>> FOHSIC(n_features_to_select=2).fit(X, y).selection_order_
     array([2, 3, 0, 1])
     """
-
-    def __init__(  # noqa: PLR0913 - every parameter of BAHSIC, with another default step
-        self,
-        n_features_to_select: float | str | None = None,
-        *,
-        step: float = 1,
-        kernel: Any = "gaussian",
-        target_kernel: Any = "auto",
-        statistic: str = "unbiased",
-        standardize: bool = True,
-        categorical_features: Any = None,
-        missing: str = "error",
-        feature_groups: Any = None,
-        keep: Any = None,
-        standard_errors: bool = False,
-        redundancy: bool = False,
-        n_jobs: int | None = None,
-        block_size: int | None = None,
-        random_state: Any = None,
-        checkpoint: Any = None,
-        executor: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select,
-            step=step,
-            kernel=kernel,
-            target_kernel=target_kernel,
-            statistic=statistic,
-            standardize=standardize,
-            categorical_features=categorical_features,
-            missing=missing,
-            feature_groups=feature_groups,
-            keep=keep,
-            standard_errors=standard_errors,
-            redundancy=redundancy,
-            n_jobs=n_jobs,
-            block_size=block_size,
-            random_state=random_state,
-            checkpoint=checkpoint,
-            executor=executor,
-        )
 
     def _wanted(self, units: FeatureUnits, number: int) -> int:
         return len(units) if self.n_features_to_select in (None, "auto") else number

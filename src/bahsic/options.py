@@ -1,0 +1,144 @@
+"""Table of the selectors' parameters, from which the command line, results and code snippets are made.
+
+A new parameter needs a row here and its place in the constructor; `tests/test_options.py` compares the two. Nothing
+heavy is imported, so that ``bahsic --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+# How the command reads a value: an amount is a count of at least 1 or a fraction below 1, columns are names separated
+# by commas, groups a rule or a file. An object can't be written on a command line.
+Kind = Literal["amount", "choice", "columns", "count", "folder", "groups", "number", "object", "seed", "switch"]
+
+_SAME: Final = object()  # the default is that of the constructor of BAHSIC
+
+
+@dataclass(frozen=True)
+class Option:
+    """One parameter of the selectors.
+
+    Attributes
+    ----------
+    name : str
+        Of the constructor's parameter.
+    kind : str
+        How the command reads a value.
+    default : object
+        Of `BAHSIC`; ask `selector_default` for that of `FOHSIC`.
+    help : str
+        One line, without the default.
+    choices : tuple of str
+        Accepted words; those of a choice are all that the command accepts.
+    flags : tuple of str
+        Options of the command; the first one is that of messages and code. Empty for a parameter of Python alone.
+    commands : tuple of str
+        Commands that have the option.
+    forward_default : object
+        Of `FOHSIC`, where it is another one.
+    default_of_command : object
+        Of the command, where it is another one; ask `command_default` for it.
+    recorded : bool
+        Whether the selection depends on it, so that results and checkpoints hold it. (The seed stands there by itself.)
+    """
+
+    name: str
+    kind: Kind
+    default: Any
+    help: str
+    choices: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ("select",)
+    forward_default: Any = _SAME
+    default_of_command: Any = _SAME
+    recorded: bool = True
+
+    @property
+    def depends_on_method(self) -> bool:
+        """Whether `FOHSIC` has another default."""
+        return self.forward_default is not _SAME
+
+    def selector_default(self, method: str | None = None) -> Any:
+        """Default of the selector for a search, "backward" (or None) or "forward"."""
+        return self.forward_default if method == "forward" and self.depends_on_method else self.default
+
+    def command_default(self, method: str | None = None) -> Any:
+        """Default of the command for a search."""
+        return self.selector_default(method) if self.default_of_command is _SAME else self.default_of_command
+
+
+_ALL = ("select", "rank", "test")
+
+# fmt: off
+OPTIONS: Final = (
+    Option("n_features_to_select", "amount", None,
+           "how many features (or groups) to select: a number, a fraction, or auto, the smallest set whose HSIC is "
+           "within one standard error of the highest",
+           ("auto",), ("-k", "--n-features-to-select", "--n-features"), default_of_command="auto"),
+    Option("step", "amount", 0.1,
+           "features that leave or enter in a round: a number, or a fraction of those that remain",
+           (), ("--step",), forward_default=1),
+    Option("kernel", "choice", "gaussian", "kernel on the features",
+           ("gaussian", "laplacian", "linear", "polynomial", "inverse_distance"), ("--kernel",), _ALL),
+    Option("target_kernel", "choice", "auto",
+           "kernel on the target; auto: for classes, or for numbers where there are more than 20 different ones",
+           ("auto", "binary", "multiclass", "regression", "delta"), ("--target-kernel",), _ALL),
+    Option("statistic", "choice", "unbiased", "estimate of HSIC", ("unbiased", "biased")),
+    Option("standardize", "switch", True, "give each number zero mean and unit variance first"),
+    Option("categorical_features", "columns", None,
+           "columns whose numbers are categories, as text always is; from_dtype: text alone",
+           ("from_dtype",), ("--categorical-features", "--categorical"), _ALL, default_of_command="from_dtype"),
+    Option("missing", "choice", "error",
+           "whether a missing entry is an error, or neutral: at mean distance from all others",
+           ("error", "neutral"), ("--missing",), _ALL),
+    Option("feature_groups", "groups", None,
+           "features that enter and leave together: FILE.csv with a line feature,group each; prefix:SEP for names "
+           "that are the same up to SEP; file for the groups that the data have (.fif)",
+           (), ("--feature-groups", "--groups")),
+    Option("keep", "columns", None, "features that are always selected", (), ("--keep",)),
+    Option("standard_errors", "switch", False, "record the standard error of HSIC along the path",
+           (), ("--standard-errors",)),
+    Option("redundancy", "switch", False, "record how similar the two most similar selected features are"),
+    Option("n_jobs", "count", None, "number of threads; the result does not depend on it",
+           (), ("--n-jobs", "--jobs"), _ALL, recorded=False),
+    Option("block_size", "count", None,
+           "for many samples: HSIC as the mean over random blocks of so many, so that time grows with the samples, "
+           "not with their square",
+           (), ("--block-size",)),
+    Option("random_state", "seed", None, "seed of everything that is drawn at random",
+           (), ("--random-state", "--seed"), (*_ALL, "datasets"), default_of_command=0, recorded=False),
+    Option("checkpoint", "folder", None,
+           "folder that keeps finished rounds; after an interruption, the same command continues from there",
+           (), ("--checkpoint",), recorded=False),
+    Option("executor", "object", None, "Dask client that works on the tiles", recorded=False),
+)
+# fmt: on
+
+
+def options_of(command: str) -> list[Option]:
+    """Options of a command, in the order of the constructor.
+
+    Examples
+    --------
+    >>> [option.flags[0] for option in options_of("datasets")]
+    ['--random-state']
+    """
+    return [option for option in OPTIONS if option.flags and command in option.commands]
+
+
+def recorded_options() -> list[Option]:
+    """Parameters on which the selection depends, in the order of the constructor."""
+    return [option for option in OPTIONS if option.recorded]
+
+
+def flag_of(name: str) -> str:
+    """Option of the command for a parameter.
+
+    Examples
+    --------
+    >>> flag_of("feature_groups")
+    '--feature-groups'
+    """
+    return next(option.flags[0] for option in OPTIONS if option.name == name)

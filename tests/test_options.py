@@ -1,0 +1,233 @@
+"""The table of options agrees with the constructors, the command, results and code."""
+
+import inspect
+import json
+import re
+import shlex
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import bahsic
+from bahsic import BAHSIC, BAHSICCV, FOHSIC, options
+from bahsic.cli import main
+from bahsic.cli.arguments import parsed
+from bahsic.cli.inputs import in_options
+from bahsic.datasets import make_xor
+from bahsic.options import OPTIONS, Option, options_of, recorded_options
+from bahsic.report.snippets import command, python_code
+
+OLD_FLAGS = {
+    "-k": "n_features_to_select",
+    "--n-features": "n_features_to_select",
+    "--groups": "feature_groups",
+    "--categorical": "categorical_features",
+    "--seed": "random_state",
+    "--jobs": "n_jobs",
+}
+
+# For each parameter that a result holds, a value other than the default, as the JSON has it.
+OTHERS = {
+    "step": 2,
+    "kernel": "linear",
+    "target_kernel": "delta",
+    "statistic": "biased",
+    "standardize": False,
+    "categorical_features": ["c"],
+    "missing": "neutral",
+    "feature_groups": "prefix:_",
+    "keep": ["a", "c"],
+    "standard_errors": True,
+    "redundancy": True,
+    "block_size": 10,
+}
+
+
+def keyword_defaults(selector):
+    return {name: parameter.default for name, parameter in inspect.signature(selector).parameters.items()}
+
+
+@pytest.mark.parametrize(("selector", "method"), [(BAHSIC, "backward"), (FOHSIC, "forward")])
+def test_constructors_have_the_names_defaults_and_order_of_the_table(selector, method):
+    expected = {option.name: option.selector_default(method) for option in OPTIONS}
+    assert list(keyword_defaults(selector).items()) == list(expected.items())
+    assert selector().get_params() == expected
+
+
+def test_forward_selection_differs_in_its_step_alone():
+    backward, forward = keyword_defaults(BAHSIC), keyword_defaults(FOHSIC)
+    assert {name for name in backward if backward[name] != forward[name]} == {"step"}
+    assert repr(FOHSIC(3, step=1)) == "FOHSIC(n_features_to_select=3)"
+    assert clone(FOHSIC(3, step=0.1)).get_params()["step"] == 0.1
+    kinds = [parameter.kind.name for parameter in inspect.signature(FOHSIC).parameters.values()]
+    assert kinds == ["POSITIONAL_OR_KEYWORD"] + ["KEYWORD_ONLY"] * (len(OPTIONS) - 1)
+
+
+def test_docstring_tells_the_defaults_of_the_table():
+    told = dict(re.findall(r"^    (\w+) : .*, default=(.+)$", BAHSIC.__doc__, re.MULTILINE))
+    assert told == {option.name: json.dumps(option.default) for option in OPTIONS} | {
+        option.name: repr(option.default) for option in OPTIONS if not isinstance(option.default, str)
+    }
+
+
+def test_cross_validation_shares_names_defaults_and_order():
+    table = {option.name: option.default for option in OPTIONS}
+    shared = {name: default for name, default in keyword_defaults(BAHSICCV).items() if name in table}
+    assert list(shared.items()) == [(name, table[name]) for name in table if name in shared]
+    assert set(table) - set(shared) == {
+        "n_features_to_select", "standard_errors", "redundancy", "block_size", "random_state", "checkpoint", "executor",
+    }  # fmt: skip
+
+
+def test_rows_are_complete():
+    assert len({option.name for option in OPTIONS}) == len(OPTIONS)
+    flags = [flag for option in OPTIONS for flag in option.flags]
+    assert len(set(flags)) == len(flags)
+    for option in OPTIONS:
+        assert option.help == option.help.strip(" .")
+        assert "\n" not in option.help
+        assert (option.kind == "choice") <= (option.default in option.choices)
+        if option.flags:
+            assert f"--{option.name.replace('_', '-')}" in option.flags
+    assert [option.name for option in OPTIONS if not option.flags] == [
+        "statistic", "standardize", "redundancy", "executor",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["select", "rank", "test", "datasets"])
+def test_help_has_the_rows_of_the_command_and_no_others(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "500")
+    assert main([name, "--help"]) == 0
+    text = re.sub(r"\n {4,}", "  ", capsys.readouterr().out.partition("options:\n")[2])  # one line an option
+    told = set(re.findall(r"(?<!\S)--?[\w-]+", text))
+    assert told & {flag for option in OPTIONS for flag in option.flags} == {
+        flag for option in options_of(name) for flag in option.flags
+    }
+    for option in options_of(name):
+        (line,) = [line for line in text.splitlines() if re.match(rf"  {option.flags[0]}\b", line)]
+        assert option.help in line
+        assert all(flag in line for flag in option.flags)
+        assert all(choice in line for choice in option.choices)
+
+
+def test_defaults_of_the_command():
+    found = vars(parsed(["select", "data.npz"]))
+    table = {option.name: option.command_default() for option in options_of("select")}
+    assert {name: found[name] for name in table} == table | {"step": None}  # which leaves it to the selector
+    assert (table["n_features_to_select"], table["random_state"], table["categorical_features"]) == (
+        "auto", 0, "from_dtype",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("flag", OLD_FLAGS)
+def test_short_names_go_on_working(flag, tmp_path):
+    name, flags = OLD_FLAGS[flag], {option.name: option.flags for option in OPTIONS}
+    assert flag in flags[name]
+    long = f"--{name.replace('_', '-')}"
+    values = [vars(parsed(["select", "data.npz", word, "3"])) for word in (flag, long)]
+    assert values[0] == values[1]
+    for key in (flag.lstrip("-"), flag.lstrip("-").replace("-", "_"), name, long[2:]):
+        (tmp_path / "c.toml").write_text(f"{key} = 3")
+        found = parsed(["select", "data.npz", "--config", str(tmp_path / "c.toml")])
+        assert getattr(found, name) == values[0][name]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y, _ = make_xor(n_samples=40, n_features=4, random_state=0)
+    X[:, 2] = np.arange(40) % 3
+    np.savez("data.npz", X=X, y=y, feature_names=["a", "a_2", "c", "d"])
+
+
+def printed(words, capsys):
+    assert main(words) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("method", ["backward", "forward"])
+def test_results_hold_every_parameter_of_the_command_on_which_they_depend(method, files, capsys):
+    found = printed(["select", "data.npz", "--method", method, "--json"], capsys)
+    recorded = [option for option in options_of("select") if option.recorded]
+    assert found["parameters"] == {
+        "method": method,
+        **{option.name: option.command_default(method) for option in recorded},
+    }
+    others = {option.name for option in options_of("select")} - set(found["parameters"])
+    assert others == {"n_jobs", "random_state", "checkpoint"}
+    assert found["seed"] == 0
+
+
+def result_with(**parameters):
+    names = ["a", "a_2", "c", "d"]
+    ranking = [{"feature": name, "column": j, "group": name.split("_")[0]} for j, name in enumerate(names)]
+    parameters = {"n_features_to_select": 2, **parameters}
+    return {"input": {"name": "data.npz", "target": "y"}, "parameters": parameters, "seed": 5, "ranking": ranking}
+
+
+def test_the_samples_of_this_file_are_complete():
+    assert [*OTHERS] == [option.name for option in recorded_options()][1:]
+
+
+@pytest.mark.parametrize("method", ["backward", "forward"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_code_has_a_parameter_unless_it_is_the_default(name, method):
+    option = next(option for option in OPTIONS if option.name == name)
+    for value in (OTHERS[name], option.selector_default(method), option.command_default(method)):
+        result = result_with(method=method, **{name: value})
+        in_python = f", {name}=" in python_code(result).text
+        assert in_python == (value not in (None, option.selector_default(method)))
+        words = shlex.split(command(result).text)
+        if option.flags:
+            assert (option.flags[0] in words) == (value not in (None, option.command_default(method)))
+        else:
+            assert words == shlex.split(command(result_with(method=method)).text)
+
+
+@pytest.mark.parametrize("name", [name for name in OTHERS if name in {o.name for o in options_of("select")}])
+def test_the_command_of_a_result_asks_for_the_same(name):
+    words = shlex.split(command(result_with(**{name: OTHERS[name]})).text)
+    found = parsed(words[1:])
+    assert getattr(found, name) == OTHERS[name]
+    assert (found.n_features_to_select, found.random_state) == (2, 5)
+
+
+def test_the_python_of_a_result_makes_the_same_selector():
+    code = python_code(result_with(**OTHERS)).text.splitlines()
+    (line,) = [line for line in code if line.startswith("selector = ")]
+    selector = eval(line.removeprefix("selector = "), vars(bahsic) | {"BAHSIC": BAHSIC})
+    expected = {"n_features_to_select": 2, **OTHERS, "random_state": 5}
+    expected |= {"categorical_features": [2], "keep": [0, 2], "feature_groups": {"a": [0, 1], "c": [2], "d": [3]}}
+    assert selector.get_params() == BAHSIC().get_params() | expected
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("n_features_to_select is 0", "-k is 0"),
+        ("X has NaN; accepted with missing='neutral' only", "X has NaN; accepted with --missing neutral only"),
+        ("feature_groups, categorical_features", "--feature-groups, --categorical-features"),
+        ("block_size is 3; n_jobs, random_state", "--block-size is 3; --n-jobs, --random-state"),
+        ("target_kernel='delta' and kernel='linear'", "--target-kernel delta and --kernel linear"),
+        ("missing values: keep the step", "missing values: keep the step"),
+        ("my_block_size_2", "my_block_size_2"),
+        ("at least 4 for statistic='unbiased', at least 2 for statistic='biased'", "at least 4"),
+    ],
+)
+def test_messages_have_the_names_of_the_command(message, told):
+    assert in_options(message) == told
+
+
+def test_a_row_is_all_that_the_command_and_the_code_need(monkeypatch, capsys):
+    ridge = Option("ridge", "number", "auto", "strength of the penalty", ("auto",), ("--ridge",))
+    loud = Option("loud", "switch", True, "say more", flags=("--loud",))
+    monkeypatch.setattr(options, "OPTIONS", (*OPTIONS, ridge, loud))
+    found = [parsed(["select", "data.npz", *words]) for words in ([], ["--ridge", "0.5", "--no-loud"])]
+    assert [(one.ridge, one.loud) for one in found] == [("auto", True), (0.5, False)]
+    code = result_with(ridge=0.5, loud=False)
+    assert command(code).text.endswith("--ridge 0.5 --no-loud --random-state 5")
+    assert "BAHSIC(n_features_to_select=2, ridge=0.5, loud=False)" in python_code(code).text
+    for wrong in ("0", "-1", "inf", "nan", "many"):
+        assert main(["select", "data.npz", f"--ridge={wrong}"]) == 2
+        assert f"{wrong!r}; accepted: auto, a number above 0" in capsys.readouterr().err
