@@ -1,4 +1,4 @@
-"""Names of features as pages, charts and spreadsheets may show them, whatever characters they have."""
+"""Names of features made safe to show on pages, in charts and in spreadsheets, whatever characters they have."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable
 # Joiners that scripts and emoji need, although they are format characters.
 _JOINERS = "\u200c\u200d"
 
-# Controls, formats (among them those that turn the direction of writing), surrogates, private and
-# unassigned characters, separators of lines and paragraphs.
+# Control, format (also those that change the direction of writing), surrogate, private and unassigned
+# characters, and separators of lines and paragraphs.
 UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
-# What makes a spreadsheet take a cell for a formula, with the wide forms that some of them accept.
+# First characters that make a spreadsheet take a cell for a formula, with the wide forms that some accept.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001 - the wide forms
 
 
@@ -38,13 +38,13 @@ def visible(name: object) -> str:
 
 
 def shortened(name: object, limit: int = 60) -> str:
-    """The visible name, cut in the middle where it is longer than the limit.
+    """The visible name, cut in the middle if it is longer than the limit.
 
     Parameters
     ----------
     name : object
     limit : int
-        Highest number of characters, at least 3.
+        Largest number of characters, at least 3.
 
     Returns
     -------
@@ -56,13 +56,13 @@ def shortened(name: object, limit: int = 60) -> str:
     'probe_…ssion'
     """
     text = str(name)
-    # Only the ends are looked at: a name may be very long, and an unseen character becomes several.
+    # Only the ends are made visible: a name may be very long, and an unseen character becomes several.
     text = visible(text) if len(text) <= 2 * limit else visible(text[:limit]) + "…" + visible(text[-limit:])
     return cut(text, limit)
 
 
 def cut(text: str, limit: int) -> str:
-    """The text, or its beginning and its end.
+    """The text, or its beginning and its end if it is longer than the limit.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def spreadsheet_safe(name: object) -> str:
-    """The name with an apostrophe before it where a spreadsheet would run it as a formula.
+    """The name, with an apostrophe in front if a spreadsheet would run it as a formula.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def spreadsheet_safe(name: object) -> str:
 
 
 def joined(names: Iterable[object]) -> str:
-    """Names separated by commas as options of the command take them; those with commas or spaces at the ends in quotes.
+    """Names separated by commas, as options of the command take them, in quotes where necessary.
 
     Examples
     --------

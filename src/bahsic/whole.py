@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Writing files so that they appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 
 
 def check_place(path: str | os.PathLike[str]) -> None:
-    """Raise now the OSError that would keep a file from being written in the end.
+    """Raise early the OSError that would prevent writing a file later.
 
     Parameters
     ----------
@@ -34,22 +34,22 @@ def check_place(path: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def appearing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A place to write a file of that name, and others beside it, which move to its folder if nothing went wrong.
+    """Yield a draft path; if the block succeeds, the draft and files written beside it move to the folder of ``path``.
 
     Parameters
     ----------
     path : path-like
-        Where the file is to be. A link stays one, and a file that is replaced hands on its permissions.
+        The file to write. A link stays a link; a file that is replaced passes on its permissions.
 
     Yields
     ------
     Path
-        The same name in a new folder. However the block ends, that folder is gone.
+        The same name in a new folder, which is removed in any case.
 
     Raises
     ------
     OSError
-        With the given path, whichever draft could not be written.
+        With the given path, not that of the draft.
     """
     check_place(path)
     target = Path(path).resolve()

@@ -1,4 +1,4 @@
-"""What a file holds, the error that says why it cannot be read, and the checks that all formats share."""
+"""Data read from a file, the error for files that cannot be read, and checks that all formats share."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ import numpy as np
 
 from bahsic.kernels.rows import is_missing
 
-# A file that expands to more than both of these is taken for an attack or an accident.
+# A file that expands to more than both of these is refused, as an attack or an accident.
 LARGEST_EXPANSION = 100  # times its own size
 HARMLESS_SIZE = 2 * 10**9  # bytes
 
-# For each module that is optional, the package it belongs to and the extra that installs it.
+# For each optional module, its package and the extra that installs it.
 _EXTRAS = {
     "pandas": ("pandas", "files"),
     "pyarrow": ("pyarrow", "files"),
@@ -36,7 +36,7 @@ _EXTRAS = {
 
 
 class DataError(ValueError):
-    """A file that cannot be read or written; the message is one line that says what to do.
+    """Error of a file that cannot be read or written; the message is one line that says what to do.
 
     Examples
     --------
@@ -50,21 +50,21 @@ class DataError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A table of samples and features, and the target where there is one.
+    """A table of samples and features, and the target if there is one.
 
     Attributes
     ----------
     X : ndarray, scipy sparse array or pandas DataFrame of shape (m, d)
     y : ndarray of shape (m,), or None
-        The target: integers, numbers, or strings; nothing is missing in it.
+        The target: integers, numbers, or strings, without missing entries.
     names : list of str, or None
         Names of the columns of X, as the file spells them.
     groups : list of str, or None
-        For each column of X the group that it belongs to, where the format has groups.
+        The group of each column of X, if the format has groups.
     target : str, or None
         The name of y.
     source : Path, or None
-        Where the data come from.
+        The file that the data come from.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Data:
 
 
 def library(name: str, suffix: str, action: str = "reading") -> Any:
-    """An optional library, imported here and nowhere else; an ImportError says how to install it."""
+    """Import an optional library, which happens nowhere else; the ImportError says how to install it."""
     try:
         return import_module(name)
     except ImportError:
@@ -91,9 +91,9 @@ def library(name: str, suffix: str, action: str = "reading") -> Any:
 
 @contextmanager
 def one_line_errors(path: Path, action: str) -> Iterator[None]:
-    """Turn whatever a library says about a bad file into one `DataError`, and its warnings into silence.
+    """Turn any error that a library raises for a bad file into one `DataError`, and ignore its warnings.
 
-    What the system says of a file that is written stays what it is.
+    An OSError in writing is not changed.
     """
     try:
         with warnings.catch_warnings():
@@ -103,7 +103,7 @@ def one_line_errors(path: Path, action: str) -> Iterator[None]:
         raise
     except MemoryError:
         raise DataError(f"{path}: not enough memory for {action}; use a smaller file") from None
-    except Exception as error:  # a broken file makes its library raise anything
+    except Exception as error:  # libraries raise anything for a broken file
         if isinstance(error, OSError) and action.startswith("writing"):
             raise
         raise DataError(f"{path}: {action} failed: {_one_line(error)}") from error
@@ -116,15 +116,15 @@ def _one_line(error: Exception) -> str:
 
 
 def shown(name: Any) -> str:
-    """A name as messages show it: on one line, and not too long."""
+    """Name for use in messages: on one line, and shortened if long."""
     text = str(name)
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def suggestion(wanted: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the nearest one, or the first few."""
+    """End of a message about an unknown name: the nearest known name, or the first few."""
     names = [name for name in known if isinstance(name, str)]
-    comparable = {name.lower(): name for name in names if len(name) <= 2 * len(wanted) + 2}  # long ones take long
+    comparable = {name.lower(): name for name in names if len(name) <= 2 * len(wanted) + 2}  # long ones are slow
     near = get_close_matches(wanted.lower(), comparable, n=1)
     if near:
         return f"did you mean {shown(comparable[near[0]])}?"
@@ -133,7 +133,7 @@ def suggestion(wanted: str, known: Iterable[str]) -> str:
 
 
 def chosen(path: Path, kind: str, wanted: str, known: Iterable[str]) -> str:
-    """The wanted one of several names; an error that names the nearest if there is none."""
+    """Return the wanted name if it is known, else raise an error that suggests the nearest."""
     names = list(known)
     if wanted not in names:
         raise DataError(f"{path}: no {kind} is called {shown(wanted)}; {suggestion(wanted, names)}")
@@ -141,13 +141,13 @@ def chosen(path: Path, kind: str, wanted: str, known: Iterable[str]) -> str:
 
 
 def kept_names(path: Path, names: Sequence[str], drop: Sequence[str]) -> list[str]:
-    """The names of the columns that are not left out."""
+    """Names of the columns that are not dropped."""
     left_out = {chosen(path, "column", name, names) for name in drop}
     return [name for name in names if name not in left_out]
 
 
 def column_position(path: Path, target: str | int, names: Sequence[str] | None, n_columns: int) -> int:
-    """Where a column is, by its name or, also in a table without names, its number from 0."""
+    """Position of a column, given by its name or by its number from 0."""
     if names is not None and isinstance(target, str):
         return list(names).index(chosen(path, "column", target, names))
     try:
@@ -157,7 +157,7 @@ def column_position(path: Path, target: str | int, names: Sequence[str] | None, 
 
 
 def check_names(path: Path, names: Sequence[str], remedy: str = "rename or remove all but one") -> None:
-    """Refuse names that occur more than once, and empty ones."""
+    """Refuse empty names, and names that occur more than once."""
     if not names:
         raise DataError(f"{path}: there is no column; give a table with a column for each feature")
     name, times = Counter(names).most_common(1)[0]
@@ -168,7 +168,7 @@ def check_names(path: Path, names: Sequence[str], remedy: str = "rename or remov
 
 
 def check_expansion(path: Path, size: int) -> None:
-    """Refuse a file that would take far more memory than its own size makes one expect."""
+    """Refuse a file that would take far more memory than its own size suggests."""
     if size > HARMLESS_SIZE and size > LARGEST_EXPANSION * path.stat().st_size:
         raise DataError(
             f"{path}: expands to {size / 1e9:.1f} GB or more, over {LARGEST_EXPANSION} times its size; "
@@ -177,7 +177,7 @@ def check_expansion(path: Path, size: int) -> None:
 
 
 def check_gzip(path: Path) -> None:
-    """Unpack a .gz file without keeping anything: the size that it declares need not be true."""
+    """Check the unpacked size of a .gz file by unpacking it, since the declared size may be false."""
     if path.suffix.lower() != ".gz":
         return
     size = 0
@@ -193,7 +193,7 @@ def check_gzip(path: Path) -> None:
 
 
 def labels(path: Path, values: Any, name: str, n_samples: int) -> Any:
-    """A target as an array: integers where all numbers are, nothing missing, one entry for each sample."""
+    """Target as an array, checked: one entry for each sample, none missing; whole numbers become integers."""
     y = np.asarray(values)
     if y.size != n_samples:
         raise DataError(f"{path}: target {shown(name)} has shape {y.shape}; accepted: one value a row ({n_samples})")
@@ -211,5 +211,5 @@ def labels(path: Path, values: Any, name: str, n_samples: int) -> Any:
 
 
 def library_version(module: ModuleType) -> int:
-    """The major version of a library."""
+    """Major version of a library."""
     return int(str(module.__version__).partition(".")[0])
