@@ -211,7 +211,7 @@ def band_hsic(X: Any, y: Any, sfreq: float, lower: Any, upper: Any, **options: A
     -------
     ndarray of shape (n_lower, n_upper)
         HSIC of the standardised powers from ``lower[i]`` to ``upper[j]``, both included; NaN where ``lower[i]`` is not
-        below ``upper[j]`` or no frequency lies between. For `bahsic.plotting.pictures.plot_bands`.
+        below ``upper[j]`` or no frequency lies between. For `bahsic.plotting.plot_bands`.
 
     Examples
     --------

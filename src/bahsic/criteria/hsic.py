@@ -26,7 +26,7 @@ def hsic_weights(L: Any, statistic: Statistic = "unbiased", sample_weight: Any =
         Kernel values of the labels; the unbiased statistic ignores the diagonal.
     statistic : {"unbiased", "biased"}
     sample_weight : array-like of shape (m,), optional
-        How many times each sample counts; then the diagonal of W may differ from zero, for pairs of copies.
+        Frequencies of the samples; with these the diagonal of W may differ from zero, for pairs of copies.
 
     Returns
     -------

@@ -144,7 +144,7 @@ def label_weights(
     labels : LabelKernel, or anything with a length m and ``block(rows, cols)``
     statistic : {"unbiased", "biased"}
     sample_weight : array-like of shape (m,), optional
-        How many times each sample counts.
+        Frequencies of the samples.
     each : callable, default=map
         Applies a function to ranges of samples, perhaps by several workers.
 

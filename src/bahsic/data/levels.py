@@ -32,7 +32,7 @@ class Levels:
     columns : ndarray of shape (n_columns,)
         The columns, in increasing order.
     values : ndarray of shape (n_columns, n_levels)
-        The values, the most frequent one first; NaN stands for entries that are missing.
+        The values, the most frequent one first; NaN for missing entries.
     tables : ndarray of shape (n_columns, n_levels, n_levels)
         Contribution of each pair of values to a squared distance.
     """

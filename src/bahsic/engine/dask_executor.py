@@ -40,7 +40,7 @@ _INSTALL = "executor needs dask and distributed, which are not installed: pip in
 
 @contextmanager
 def executor_for(executor: Any, X: Any, n_jobs: int | None, n_samples: int) -> Iterator[Executor]:
-    """Threads of this process, or a cluster: that of the given client, or of the current one if X is a dask array."""
+    """Threads of this process, or a cluster: of the given client, or of the current client if X is a dask array."""
     with threads(n_jobs, n_samples) as local, _client(executor, X) as client:
         yield local if client is None else DaskExecutor(client, local)
 

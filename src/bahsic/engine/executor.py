@@ -147,7 +147,7 @@ class _Queue(Generic[Item, Result]):
         except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
             with self._changed:
                 self._error = self._error or error
-            self.stop()  # nobody wants the rest
+            self.stop()  # the rest is not needed
             return
         with self._changed:
             self._results[index] = result

@@ -98,7 +98,7 @@ class Pairs:
         """Make ``subset`` the current one; each tile of D is updated when it is next used.
 
         The contributions of the features that left or entered are subtracted or added. D is rebuilt once
-        the subset has shrunk to a quarter of that of the last build, since each subtraction leaves a
+        the subset has shrunk to a quarter of its size at the last build, since each subtraction leaves a
         rounding error relative to the larger D before it.
         """
         left = np.setdiff1d(self.subset, subset, assume_unique=True)

@@ -82,7 +82,7 @@ class Plan:
 def tile_plan(n_samples: int, working_memory: float | None = None, starts: Sequence[int] = (0,)) -> Plan:
     """Tiles for ``n_samples`` samples within a budget in MiB (scikit-learn's ``working_memory``).
 
-    Where tiles over all columns are too large, they have a fixed number of rows and columns; a pass then reads
+    If tiles over all columns are too large, they have a fixed number of rows and columns; a pass then reads
     the rows of X once for each tile in a row.
 
     Parameters

@@ -1,7 +1,7 @@
 """The arithmetic of the engine: pure functions of one tile of the pairs of samples.
 
 Every driver (serial, threads, out of memory, cluster) calls these functions and adds up their results.
-The weights of a tile are zero but for the pairs a < b, so sums over a tile count each pair once.
+The weights of a tile are zero except for pairs a < b, so sums over a tile count each pair once.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class Expansion:
     eigenvalues : ndarray of shape (n_terms,)
         The lambda_k, greatest magnitude first.
     functions : ndarray of shape (n_terms, degree + 1)
-        Chebyshev coefficients of the phi_k, each of unit norm in a measure like that of standardised features.
+        Chebyshev coefficients of the phi_k, each of unit norm in a measure like the distribution of standardised data.
     edge : ndarray of shape (degree + 1,)
         Chebyshev coefficients of u.
     edge_bound : float
