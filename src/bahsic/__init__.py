@@ -1,7 +1,7 @@
 """Supervised feature selection via dependence estimation (Song et al., ICML 2007).
 
-`BAHSIC` and `FOHSIC` are scikit-learn selectors, the functions named `hsic...` the measure
-of dependence that they maximise, `bahsic.kernels` the kernels on data and on labels.
+`BAHSIC` and `FOHSIC` are scikit-learn selectors. The functions named `hsic...` estimate the measure
+of dependence that these maximise, and `bahsic.kernels` has the kernels on data and on labels.
 
 Examples
 --------

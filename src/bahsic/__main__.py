@@ -1,4 +1,4 @@
-"""`python -m bahsic` is the command `bahsic`; without arguments it shows the demonstration."""
+"""The command `bahsic` as `python -m bahsic`; without arguments it shows the demonstration."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Data sets whose relevant features are known."""
+"""Artificial data sets whose relevant features are known."""
 
 from numbers import Real
 from typing import Any
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bahsic.parameters import RandomStateLike, check_count, random_source
 
-# Neighbours differ in class, so that dealing the samples out in turn balances the classes too.
+# Consecutive centres differ in class, so that taking them in turn balances the classes too.
 _XOR_CENTRES = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
 _CLASS_CENTRES = np.array([[-1.0, 1.0], [0.0, 0.0], [1.0, -1.0], [1.0, 1.0]])
 
@@ -23,7 +23,7 @@ def make_xor(
     """Binary XOR data among noise (section 5.1 of the paper, *Artificial datasets*).
 
     The first two features lie around the four centres (+-1, +-1); the label is 1 where the two
-    signs agree. Neither feature alone says anything about the label, both together say all.
+    signs agree. Neither feature alone says anything about the label, both together determine it.
     The other features are standard normal. Classes and clusters are of equal size, as far as
     `n_samples` allows, and in random order.
 
@@ -71,7 +71,7 @@ def make_multiclass(
     """Four classes among noise, three of them collinear (section 5.1 of the paper, *Artificial datasets*).
 
     The first two features lie around (-1, 1), (0, 0) and (1, -1) for the classes 0, 1 and 2, which are on a
-    line, and around (1, 1) for class 3, which is not. With the classes taken as numbers, class 3 takes away
+    line, and around (1, 1) for class 3, which is not. With the classes taken as numbers, class 3 removes
     almost all linear correlation of the second feature. The other features are standard normal. Classes are of
     equal size, as far as `n_samples` allows, and in random order. The paper does not give its centres.
 
@@ -117,8 +117,8 @@ def make_nonlinear_regression(
     """Nonlinear regression among noise (section 5.1 of the paper, *Artificial datasets*).
 
     All features are standard normal, and the label is y = x1 exp(-x1^2 - x2^2) plus normal noise. Its variance
-    without noise is 1/25. The second feature is not correlated with y, and the paper's figure shows
-    neither the law of the features nor the size of the noise.
+    without noise is 1/25. The second feature is not correlated with y. The paper gives neither the distribution
+    of the features nor the size of the noise.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def _clusters(
 def _checked_source(
     n_samples: Any, n_features: Any, noise: Any, random_state: Any, *, fewest: int
 ) -> np.random.RandomState:
-    """The source of random numbers, if all parameters are right."""
+    """Check all parameters and return the source of random numbers."""
     check_count("n_samples", n_samples, fewest)
     check_count("n_features", n_features, 2)
     if isinstance(noise, bool) or not isinstance(noise, Real) or not 0 <= float(noise) < np.inf:

@@ -1,4 +1,4 @@
-"""Frequencies of EEG, or of other signals in channels, that the labels depend on (the paper's third experiment)."""
+"""Selection of frequencies of EEG, or of other multichannel signals (the paper's third experiment)."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ class FrequencySelector(TransformerMixin, BaseEstimator):
     sfreq : float
         Samples a second.
     n_frequencies : int, default=5
-        How many frequencies to select.
+        Number of frequencies to select.
     n_neighbours : int, default=4
-        How many neighbours of each selected frequency pass the filter with it: the nearest ones, half of them below
-        and half above.
+        Number of neighbours of each selected frequency that pass the filter with it: the nearest ones, half of them
+        below and half above.
     fmin, fmax : float or None, default=None
         Lowest and highest frequency to select from, in Hz; by default all but zero.
     selector : selector or None, default=None
-        A `BAHSIC`, `FOHSIC` or another one with `n_features_to_select` whose `ranking_`, or order, says which
-        frequencies are best; None means ``BAHSIC()``. Its number of features is set to `n_frequencies`.
+        A `BAHSIC`, `FOHSIC` or any other selector with `n_features_to_select`, which is set to `n_frequencies`; None
+        means ``BAHSIC()``.
 
     Attributes
     ----------
     frequencies_ : ndarray of shape (n_frequencies,)
         The selected frequencies in Hz, increasing.
     all_frequencies_ : ndarray of shape (n_bins,)
-        Those to select from.
+        The frequencies to select from, in Hz.
     passing_ : ndarray of bool of shape (n_samples // 2 + 1,)
         The Fourier coefficients that pass the filter.
     selector_ : selector
@@ -52,7 +52,7 @@ class FrequencySelector(TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    power_spectra : What the selector sees.
+    power_spectra : The features that the selector gets.
     band_hsic : HSIC of all frequency bands.
 
     Examples
@@ -118,7 +118,7 @@ class FrequencySelector(TransformerMixin, BaseEstimator):
             raise ValueError(f"n_neighbours is {self.n_neighbours!r}; accepted: an int of at least 0")
 
     def _passing(self) -> NDArray[np.bool_]:
-        """The selected frequencies and their nearest neighbours, among all coefficients."""
+        """Mask of the selected frequencies and their nearest neighbours, among all coefficients."""
         every = _frequencies(self._n_samples, self.sfreq)
         passing = np.zeros(len(every), dtype=bool)
         for frequency in self.frequencies_:
@@ -128,7 +128,7 @@ class FrequencySelector(TransformerMixin, BaseEstimator):
         return passing
 
     def transform(self, X: Any) -> Array:
-        """The signals at the frequencies that pass.
+        """Filter the signals to the frequencies that pass.
 
         Parameters
         ----------
@@ -205,13 +205,13 @@ def band_hsic(X: Any, y: Any, sfreq: float, lower: Any, upper: Any, **options: A
     lower, upper : array-like of shape (n_lower,) and (n_upper,)
         Cut-offs in Hz.
     **options
-        Of `bahsic.hsic`, such as kernel and target_kernel.
+        Options of `bahsic.hsic`, such as kernel and target_kernel.
 
     Returns
     -------
     ndarray of shape (n_lower, n_upper)
         HSIC of the standardised powers from ``lower[i]`` to ``upper[j]``, both included; NaN where ``lower[i]`` is not
-        below ``upper[j]`` or no frequency lies between. For `bahsic.plotting.pictures.plot_bands`.
+        below ``upper[j]`` or no frequency lies between. For `bahsic.plotting.plot_bands`.
 
     Examples
     --------
@@ -242,12 +242,12 @@ def _cut_offs(argument: str, values: Any) -> Array:
 
 
 def _frequencies(n_samples: int, sfreq: float) -> Array:
-    """Those of all Fourier coefficients."""
+    """Frequencies of all Fourier coefficients, in Hz."""
     return np.arange(n_samples // 2 + 1, dtype=np.float64) * (sfreq / n_samples)
 
 
 def _signals(X: Any, sfreq: float) -> Array:
-    """Trials x channels x samples, of an array or of mne's Epochs, which know their rate."""
+    """Check an array or mne's Epochs of trials x channels x samples; the rate of Epochs must be ``sfreq``."""
     if not isinstance(sfreq, Real) or not 0 < sfreq < np.inf:
         raise ValueError(f"sfreq is {sfreq!r}; accepted: a number above 0, the samples a second")
     if hasattr(X, "get_data") and not np.isclose(X.info["sfreq"], float(sfreq)):

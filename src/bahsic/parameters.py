@@ -1,4 +1,4 @@
-"""Parameters that many functions take: counts, fractions, numbers of threads, sources of random numbers."""
+"""Checks of parameters that many functions take: counts, fractions, numbers of threads, random states."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RandomStateLike = int | np.random.RandomState | np.random.Generator | None
 
 
 def is_count(value: Any, at_least: int = 1) -> bool:
-    """Whether a value is an int of at least 1, or of another number."""
+    """Whether a value is an int of at least ``at_least``."""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= at_least
 
 
@@ -22,19 +22,19 @@ def is_fraction(value: Any) -> bool:
 
 
 def check_count(argument: str, count: Any, at_least: int = 1) -> None:
-    """Raise unless a number of things is an int of at least 1, or of another number."""
+    """Raise unless a count is an int of at least ``at_least``."""
     if not is_count(count, at_least):
         raise ValueError(f"{argument} is {count!r}; accepted: an int of at least {at_least}")
 
 
 def check_jobs(n_jobs: Any) -> None:
-    """Raise unless ``n_jobs`` is a number of threads, or stands for one."""
+    """Raise unless ``n_jobs`` is None or an int other than zero."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs is {n_jobs!r}; accepted: None or an int other than 0")
 
 
 def random_source(random_state: RandomStateLike) -> np.random.RandomState:
-    """The source of random numbers that ``random_state`` stands for."""
+    """Source of random numbers for a ``random_state``."""
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(random_state.bit_generator)
     try:

@@ -35,7 +35,7 @@ def mmd(x: Any, y: Any, kernel: Any = "gaussian", statistic: Statistic = "unbias
     y : array-like of shape (m,)
         Two classes of any type; statistic="unbiased" needs two samples of each.
     kernel : str, Kernel or callable
-        On x, see `kernel_from_name`; rules for its parameter see the samples of both classes.
+        On x, see `kernel_from_name`; rules for its parameter use the samples of both classes.
     statistic : {"unbiased", "biased"}
 
     Returns
@@ -45,7 +45,7 @@ def mmd(x: Any, y: Any, kernel: Any = "gaussian", statistic: Statistic = "unbias
 
     Notes
     -----
-    Both are HSIC with target_kernel="binary" up to a factor, and computed so:
+    Both are HSIC with target_kernel="binary" up to a factor, and are computed by it:
 
     - biased MMD = (m - 1)^2 biased HSIC, since L1 = 0 makes tr KHLH = tr KL (appendix, where the sign of
       :math:`\rho(-1)` is missing);
@@ -54,8 +54,8 @@ def mmd(x: Any, y: Any, kernel: Any = "gaussian", statistic: Statistic = "unbias
       of unbiased MMD. Any other kernel on two classes only changes the factor.
 
     Theorem mmdkta says :math:`|\mathrm{HSIC} - (m-1)^{-2} \mathrm{MMD}| = O(m^{-1})` of the unbiased HSIC and the
-    biased MMD. With this label kernel both terms are as small as :math:`m^{-2}`; what makes the two agree is the
-    stronger :math:`|(m-1)^2 \mathrm{HSIC} - \mathrm{MMD}| = O(m^{-1})`, which follows from the identities above
+    biased MMD. With this label kernel both terms are as small as :math:`m^{-2}`; the two agree by the stronger
+    :math:`|(m-1)^2 \mathrm{HSIC} - \mathrm{MMD}| = O(m^{-1})`, which follows from the identities above
     if k is bounded and neither class vanishes with growing m.
 
     Examples
@@ -101,12 +101,12 @@ def kta(x: Any, y: Any, kernel: Any = "gaussian", target_kernel: Any = "auto", n
 
     Notes
     -----
-    Where L1 = 0, tr KL = (m - 1)^2 biased HSIC. So it is for target_kernel="binary", where tr KL is the biased `mmd`
-    (which keeps more digits where K is nearly constant), for "multiclass", and for labels 1 and -1 with a linear
-    kernel if the classes are of equal size. For these theorem mmdkta,
-    :math:`|\mathrm{HSIC} - (m-1)^{-2} \mathrm{KTA}| = O(m^{-1})`, holds of tr KL and the unbiased HSIC with the same
-    kernel on the labels. With labels 1 and -1 in classes of unequal size L1 differs from 0, and the two do not
-    approach each other.
+    If L1 = 0, tr KL = (m - 1)^2 biased HSIC. This holds for target_kernel="binary", where tr KL is the biased `mmd`
+    (which keeps more digits if K is nearly constant), for "multiclass", and for labels 1 and -1 with a linear
+    kernel if the classes are of equal size. In these cases theorem mmdkta,
+    :math:`|\mathrm{HSIC} - (m-1)^{-2} \mathrm{KTA}| = O(m^{-1})`, holds for tr KL and the unbiased HSIC with the same
+    kernel on the labels. With labels 1 and -1 in classes of unequal size L1 is not 0, and the two do not approach each
+    other.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def cka(
 ) -> float:
     r"""Centred kernel alignment :math:`\mathrm{HSIC}(K, L) / \sqrt{\mathrm{HSIC}(K, K) \, \mathrm{HSIC}(L, L)}`.
 
-    With the biased HSIC that is `kta` of the centred matrices HKH and HLH. With the unbiased one it is also called
+    With the biased HSIC it is `kta` of the centred matrices HKH and HLH. With the unbiased HSIC it is also called
     debiased CKA, and is near 0 for independent x and y however many features there are.
 
     Parameters
@@ -147,15 +147,15 @@ def cka(
     Returns
     -------
     float
-        Between -1 and 1; biased, and with positive definite kernels, not negative. Of one feature and numbers y, with
-        linear kernels and biased, it is the square of `pearson_criterion`. Cost O(m^2 d) time, a few m x m matrices of
-        memory.
+        Between -1 and 1; with the biased HSIC and positive definite kernels not negative. With the biased HSIC and
+        linear kernels, of one feature and numbers y, it is the square of `pearson_criterion`. Cost O(m^2 d) time, a few
+        m x m matrices of memory.
 
     Notes
     -----
-    HSIC(K, K) is a sum of squares of centred entries, also unbiased, and never negative. It is zero, and the alignment
-    undefined, for constant data; unbiased, also where no centred entry off the diagonal is left, as for two classes of
-    which one has a single sample, or for distinct labels with the delta kernel. This is a ValueError.
+    HSIC(K, K), biased or unbiased, is a sum of squares of centred entries and never negative. If it is zero, the
+    alignment is undefined and a ValueError is raised: for constant data and, unbiased, if all centred entries off the
+    diagonal are zero, as for two classes of which one has a single sample, or distinct labels with the delta kernel.
 
     Examples
     --------
@@ -181,13 +181,13 @@ def pearson_criterion(X: Any, y: Any) -> FloatArray:
     ----------
     X : array-like of shape (m, d)
     y : array-like of shape (m,)
-        Numbers, used as they are, or two classes of another type, of which the first in sorted order counts as -1 and
-        the second as 1. Two numbers give the same value either way.
+        Numbers, or two classes of another type, of which the first in sorted order counts as -1 and the second as 1.
+        Any two numbers for two classes give the same value.
 
     Returns
     -------
     ndarray of shape (d,)
-        Between -1 and 1, and 0 for constant features, which say nothing of y. Cost O(m d).
+        Between -1 and 1, and 0 for constant features. Cost O(m d).
 
     Examples
     --------
@@ -202,7 +202,7 @@ def pearson_criterion(X: Any, y: Any) -> FloatArray:
 
 
 def mean_difference(X: Any, y: Any) -> FloatArray:
-    r"""Mean of each feature in the second class less that in the first, :math:`\sum_i \rho(y_i) x_{ij}`.
+    r"""Mean of each feature in the second class minus its mean in the first, :math:`\sum_i \rho(y_i) x_{ij}`.
 
     Its square is (m - 1)^2 biased HSIC of the feature with a linear kernel and target_kernel="binary". The sum
     of the squares is the biased `mmd` of all features with the linear kernel.
@@ -233,7 +233,7 @@ def mean_difference(X: Any, y: Any) -> FloatArray:
 
 
 def _resolved(x: Any, y: Any, kernel: Any, target_kernel: Any, statistic: Statistic) -> tuple[Kernel, Any, LabelKernel]:
-    """The kernel on x with numbers for parameters, the checked x, and the labels with their kernel."""
+    """The kernel on x with numbers in place of rules, the checked x, and the labels with their kernel."""
     kernel = kernel_from_name(kernel)
     X = kernel.rows(x, "x")
     labels = label_kernel(y, target_kernel)
@@ -249,7 +249,7 @@ def _class_sizes(y: Any) -> tuple[int, int]:
 
 
 def _numbers(y: Any) -> FloatArray:
-    """Labels as one column of numbers; classes of another type get increasing ones."""
+    """Labels as one column of numbers; of two classes of another type the first gets the smaller number."""
     labels = as_labels(y, "y")
     if labels.shape[1] != 1:
         raise ValueError(f"y has shape {labels.shape}; accepted: one label for each sample")
@@ -258,27 +258,27 @@ def _numbers(y: Any) -> FloatArray:
 
 
 def _centred_columns(X: FloatArray) -> tuple[FloatArray, Array]:
-    """Columns times 2**-exponent, with magnitudes of at most 1, less their means; and the exponents."""
-    X = X.astype(np.float64, order="C")  # sums round in the same way whatever the order in memory
+    """Columns times 2**-exponent, with magnitudes of at most 1, minus their means; and the exponents."""
+    X = X.astype(np.float64, order="C")  # so that sums round in the same way for any order in memory
     highest, lowest = X.max(axis=0), X.min(axis=0)
     exponents = np.frexp(np.maximum(highest, -lowest))[1]
     C = np.ldexp(X, -exponents)
-    for _ in range(2):  # the second time takes off what rounding left of a large mean
+    for _ in range(2):  # the second time removes the rounding error of a large mean
         C -= column_means(C)
     C[:, highest == lowest] = 0.0
     return C, exponents
 
 
 def _of_unit_size(G: FloatArray, statistic: Statistic) -> FloatArray:
-    """G with the largest entry that counts between 1/2 and 1, so that squares stay in range."""
+    """Scale G so that its largest entry that counts is between 1/2 and 1, so that squares do not overflow."""
     G = G.copy()
-    if statistic == "unbiased":  # ignores the diagonal, which may be all there is
+    if statistic == "unbiased":  # ignores the diagonal, which may have the only large entries
         np.fill_diagonal(G, 0.0)
     return scaled_by_power_of_two(G)[0]
 
 
 def _centred_norm(name: str, G: FloatArray, statistic: Statistic) -> float:
-    """Root of HSIC(G, G), unless that is within the rounding errors of entries of about 1."""
+    """Root of HSIC(G, G); raises if that is within the rounding errors of entries of about 1."""
     value = hsic(G, G, "precomputed", "precomputed", statistic)
     if value <= (8 * float(np.finfo(G.dtype).eps)) ** 2:
         raise ValueError(
@@ -289,7 +289,7 @@ def _centred_norm(name: str, G: FloatArray, statistic: Statistic) -> float:
 
 
 def _check_varied(**samples: Any) -> None:
-    """Raise if all rows are equal: kernel values would differ by rounding errors, which a ratio makes large."""
+    """Raise if all rows are equal: kernel values would differ by rounding errors only, which a ratio amplifies."""
     for name, rows in samples.items():
         if isinstance(rows, np.ndarray) and bool((rows == rows[:1]).all()):
             raise ValueError(f"{name} is constant; accepted: at least two different samples")
@@ -301,7 +301,7 @@ def _inner_product(K: FloatArray, L: FloatArray) -> float:
 
 
 def _ratio(value: float, first_norm: float, second_norm: float) -> float:
-    """The cosine of two matrices: rounding may not take it out of [-1, 1]."""
+    """Cosine of two matrices, clipped to [-1, 1] against rounding."""
     return max(-1.0, min(1.0, value / (first_norm * second_norm)))
 
 

@@ -1,4 +1,4 @@
-"""How good a subset of features is: estimates of HSIC, the matrix W that makes them linear in K, blocks of samples.
+"""Criteria that score a subset of features: estimates of HSIC, the matrix W that makes them linear in K, and blocks.
 
 Imports kernels only; the engine evaluates these criteria for many subsets at once.
 """

@@ -1,4 +1,4 @@
-"""Disjoint random blocks of samples: the mean of HSIC over them is linear in K too, with W zero between blocks."""
+"""Disjoint random blocks of samples, and the matrix W of the mean of HSIC over them, which is zero between blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bahsic.parameters import is_count, random_source
 
 Indices = NDArray[np.intp]
 
-# Samples on which rules for gamma are evaluated where there are blocks: 8 million pairs.
+# Number of samples on which rules for gamma are evaluated when there are blocks: 8 million pairs.
 RULE_SAMPLES = 4096
 
 
@@ -32,7 +32,7 @@ class Blocks:
     order : ndarray of int of shape (m,)
         The samples, block by block.
     starts : tuple of int
-        Where in ``order`` each block begins.
+        Position in ``order`` of the first sample of each block.
     """
 
     order: Indices
@@ -52,14 +52,14 @@ class Blocks:
 
     @property
     def some_samples(self) -> Indices:
-        """Samples drawn at random, for rules."""
+        """Random samples on which rules for gamma are evaluated."""
         return self.order[:RULE_SAMPLES]
 
 
 def random_blocks(
     m: int, block_size: Any, random_state: Any = None, statistic: str = "unbiased", *, weighted: bool = False
 ) -> Blocks | None:
-    """A random partition of m samples into blocks of B or B + 1; None where there is one block only.
+    """Partition m samples at random into blocks of B or B + 1; None if there is only one block.
 
     Examples
     --------
@@ -91,9 +91,9 @@ class BlockWeights:
     Attributes
     ----------
     parts : tuple of CentredWeights
-        W of each block by itself, over the number of blocks.
+        W of each block by itself, divided by the number of blocks.
     starts : tuple of int
-        Where the blocks begin.
+        First sample of each block.
     labels : LabelKernel
         The labels of all samples.
     """
@@ -104,7 +104,7 @@ class BlockWeights:
 
     @property
     def sample_weight(self) -> FloatArray | None:
-        """None: every sample counts once."""
+        """None, since every sample counts once."""
         return None
 
     def __len__(self) -> int:
@@ -125,7 +125,7 @@ class BlockWeights:
         return W
 
     def factors(self) -> None:
-        """None: there are as many as blocks."""
+        """None: the rank of W grows with the number of blocks."""
         return
 
     def matrix(self) -> FloatArray:
@@ -134,18 +134,18 @@ class BlockWeights:
         return self.block(everything, everything)
 
     def of_samples(self, samples: Indices) -> Weights:
-        """The matrix of some samples alone, as one block."""
+        """W of some samples alone, as one block."""
         return label_weights(self.labels.of_samples(samples))
 
 
 def _within(side: slice, start: int, size: int) -> tuple[slice, slice]:
-    """The part of a range that is in a block: as places in the block, and in the range."""
+    """Part of a range of samples that lies in a block, as a slice of the block and as a slice of the range."""
     low, high = max(side.start, start), max(min(side.stop, start + size), side.start, start)
     return slice(low - start, high - start), slice(low - side.start, high - side.start)
 
 
 def block_weights(labels: LabelKernel, starts: Sequence[int], each: Any = map) -> BlockWeights:
-    """W of the mean of the unbiased HSIC over blocks of labels from ``starts`` on; ``each`` as in `label_weights`.
+    """W of the mean of the unbiased HSIC over the blocks that begin at ``starts``; ``each`` as in `label_weights`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The measure of dependence: estimates, their variance and bound."""
+"""Estimates of HSIC, the measure of dependence, with their variance and a bound on their error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def hsic_weights(L: Any, statistic: Statistic = "unbiased", sample_weight: Any =
         Kernel values of the labels; the unbiased statistic ignores the diagonal.
     statistic : {"unbiased", "biased"}
     sample_weight : array-like of shape (m,), optional
-        How many times each sample counts; then the diagonal of W may differ from zero, for pairs of copies.
+        Frequencies of the samples; with these the diagonal of W may differ from zero, for pairs of copies.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def hsic_unbiased(K: Any, L: Any) -> float:
 def hsic_biased(K: Any, L: Any) -> float:
     """Biased estimate of HSIC: tr(KHLH) / (m - 1)^2 with H = I - 11'/m.
 
-    The bias is of the order 1 / m. It is never negative for positive semi-definite K and L, as those of kernels are.
+    The bias is of the order 1 / m. The estimate is never negative for the positive semi-definite K and L of kernels.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def hsic_biased(K: Any, L: Any) -> float:
 
 
 def hsic_variance(K: Any, L: Any) -> float:
-    r"""Variance of the unbiased estimate, as its asymptotic normal distribution has it.
+    r"""Variance of the unbiased estimate, by its asymptotic normal distribution.
 
     :math:`\sigma^2 = \frac{16}{m} (R - \mathrm{HSIC}^2)`, R the mean over i of :math:`h_i^2` (varHSIC), where
     :math:`h_i` is the mean of h(i, j, q, r) over triples (j, q, r) without i.
@@ -134,10 +134,10 @@ def hsic_variance(K: Any, L: Any) -> float:
 
 
 def hsic_bound(m: int, delta: float) -> float:
-    r"""How far the unbiased estimate is from HSIC at most, with probability 1 - delta.
+    r"""Bound on the error of the unbiased estimate, which holds with probability 1 - delta.
 
     :math:`8 \sqrt{\log(2 / \delta) / m}` (theorem concentration), for kernels with values in [0, 1] and features that
-    were chosen without looking at the samples.
+    were not chosen with these samples.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def hsic(
     Parameters
     ----------
     x : array-like of shape (m,) or (m, d), dataframe, list of strings or graphs, or matrix of kernel values
-        Used as it is: features of different units want standardising first.
+        Not standardised: do that first where features have different units.
     y : array-like of shape (m,) or (m, k), or as x
     kernel : str, Kernel or callable
         On x: a name, a kernel such as ``Gaussian("median")``, or a function ``f(X1, X2)``; see `kernel_from_name`.
@@ -187,11 +187,11 @@ def hsic(
     statistic : {"unbiased", "biased"}
         `hsic_unbiased` or `hsic_biased`.
     sample_weight : array-like of shape (m,), optional
-        How many times each sample counts; the value is that of the repeated sample.
+        Frequencies: the value is the HSIC of the data in which each sample is repeated that often.
     block_size : int, optional
-        The mean over disjoint random blocks of so many samples, see `hsic_blocks`.
+        Number of samples in a block: the value is then the mean over disjoint random blocks, see `hsic_blocks`.
     random_state : int, RandomState, Generator or None
-        Who draws the blocks.
+        Seed or generator used to draw the blocks.
 
     Returns
     -------
@@ -225,9 +225,9 @@ def hsic_blocks(
 ) -> NDArray[np.float64]:
     """Unbiased HSIC of each of several disjoint random blocks of samples.
 
-    Their mean is an unbiased estimate at a cost that is linear in m, and, as blocks share no sample, their standard
-    deviation over the root of their number its standard error. Blocks hold B or B + 1 samples, together all of them.
-    Classes are counted and the median of labels is taken over all samples; a rule for gamma other than "dimension" is
+    The mean of these values is an unbiased estimate at a cost that is linear in m. Its standard error is their standard
+    deviation over the root of their number, since blocks share no sample. Every sample is in one block, of B or B + 1
+    samples. Class counts and the median of labels are those of all samples; a rule for gamma other than "dimension" is
     evaluated on 4096.
 
     Parameters
@@ -237,7 +237,7 @@ def hsic_blocks(
     block_size : int
         B, at least 4.
     random_state : int, RandomState, Generator or None
-        Who draws the blocks.
+        Seed or generator used to draw the blocks.
 
     Returns
     -------
@@ -272,14 +272,14 @@ def _block_values(x: Any, kernel: Any, labels: LabelKernel, blocks: Blocks) -> N
 
 
 def _rows_of(X: Any, samples: NDArray[np.intp], kernel: Kernel) -> Any:
-    """Some samples, in the form that a kernel works on."""
+    """Some of the samples X, in the form that the kernel takes."""
     if isinstance(kernel, Precomputed):
         return X[np.ix_(samples, samples)]
     return X[samples] if isinstance(X, np.ndarray) else [X[i] for i in samples]
 
 
 def data_kernel(x: Any, kernel: Any, weights: Weights) -> tuple[Kernel, Matrix]:
-    """The kernel on data x with numbers for rules, and its values, centrable; see `hsic` for the arguments."""
+    """Kernel on data x with numbers in place of rules, and its matrix; see `hsic` for the arguments."""
     kernel = kernel_from_name(kernel)
     X = kernel.rows(x, "x")
     check_same_length(x=len(X), y=len(weights))
@@ -289,7 +289,7 @@ def data_kernel(x: Any, kernel: Any, weights: Weights) -> tuple[Kernel, Matrix]:
 
 
 def estimate_and_variance(K: Gram, L: Gram, sample_weight: Any = None) -> tuple[float, float]:
-    """`hsic_unbiased` and `hsic_variance` in one pass; with weights, those of the repeated sample."""
+    """`hsic_unbiased` and `hsic_variance` in one pass; weights are frequencies of the samples."""
     weights = label_weights(L, "unbiased", sample_weight)
     products = _row_products(K, L, "unbiased", weights)
     return math.fsum(products), variance_of_products(products, weights.sample_weight)
@@ -299,7 +299,7 @@ def variance_of_products(products: FloatArray, sample_weight: FloatArray | None 
     """`hsic_variance` from the sums over j of U-centred K_ij times W_ij, for each i."""
     w = np.ones(len(products)) if sample_weight is None else sample_weight
     m = float(w.sum())
-    # Each copy of a sample has its share; less a constant, and with the factor 1 / (m (m - 3)) of W.
+    # h_i of each copy of a sample, up to a constant; products have the factor 1 / (m (m - 3)) of W already.
     h = m * (m - 2) / (2 * (m - 1)) * products / w
     return 16 / m * float(np.average(np.square(h - np.average(h, weights=w)), weights=w))
 
@@ -316,7 +316,7 @@ def _value(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = Non
 
 @overflow_reported()
 def _row_products(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = None) -> FloatArray:
-    """Sums over j of centred K_ij times W_ij: centring K too changes no sum over i, and keeps more digits."""
+    """Sums over j of centred K_ij times W_ij; centring K too keeps more digits and leaves the total the same."""
     m = len(L)
     weights = weights or label_weights(L, statistic)
     centred_K = centred(K, statistic, weights.sample_weight)

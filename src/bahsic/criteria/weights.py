@@ -1,4 +1,4 @@
-"""The matrix W that makes estimates of HSIC linear in K, from the labels by blocks: HSIC = sum of K_ij W_ij."""
+"""The matrix W of the labels, made by blocks, with which HSIC is linear in K: HSIC = sum of K_ij W_ij."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Indices = NDArray[np.intp]
 
 Statistic = Literal["unbiased", "biased"]
 
-# What `map` does, perhaps by several workers.
+# Like the built-in `map`, perhaps by several workers.
 Map = Callable[[Callable[[slice], FloatArray], Iterable[slice]], Iterable[FloatArray]]
 
 FEWEST_SAMPLES = {"unbiased": 4, "biased": 2}
@@ -35,7 +35,7 @@ class Weights(Protocol):
 
     @property
     def sample_weight(self) -> FloatArray | None:
-        """How many times each sample counts, where not once."""
+        """Frequency of each sample, or None if every sample counts once."""
 
     def __len__(self) -> int: ...
 
@@ -43,18 +43,18 @@ class Weights(Protocol):
         """Rows and columns of W, a new float64 array; slices have a start and a stop."""
 
     def factors(self) -> tuple[FloatArray, FloatArray] | None:
-        """Q and B with ``W = Q B Q'`` off the diagonal, where these are short; else None."""
+        """Q and B with ``W = Q B Q'`` off the diagonal if W has low rank, else None."""
 
     def matrix(self) -> FloatArray:
         """The whole of W, shape (m, m)."""
 
     def of_samples(self, samples: Indices) -> Weights:
-        """The matrix of some samples alone."""
+        """W of some samples alone."""
 
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """A matrix at hand, read by blocks."""
+    """A matrix in memory, read by blocks."""
 
     values: FloatArray
 
@@ -70,7 +70,7 @@ class Centred:
     """G_ij - reference - shift_i - shift_j: doubly centred (biased), or U-centred (unbiased) off the diagonal."""
 
     gram: Gram
-    reference: float  # a typical entry, taken off first so that constants cancel exactly
+    reference: float  # a typical entry, subtracted first so that constants cancel exactly
     shift: FloatArray
 
     def block(self, rows: slice, cols: slice) -> FloatArray:
@@ -104,12 +104,12 @@ class CentredWeights:
         diagonal = W[on_diagonal]
         if w is not None:
             W *= np.multiply.outer(w[rows], w[cols])
-        if self.statistic == "unbiased":  # a sample makes no pair with itself, but w - 1 with its copies
+        if self.statistic == "unbiased":  # a sample is no pair with itself, but makes w - 1 pairs with its copies
             W[on_diagonal] = 0.0 if w is None else diagonal * (w[samples] * (w[samples] - 1))
         return W
 
     def factors(self) -> tuple[FloatArray, FloatArray] | None:
-        """Q and B with ``W = Q B Q'`` off the diagonal, where the label kernel is an inner product; else None."""
+        """Q and B with ``W = Q B Q'`` off the diagonal if the label kernel is an inner product, else None."""
         values = getattr(self.centred.gram, "vectors", None)
         if values is None:
             return None
@@ -128,7 +128,7 @@ class CentredWeights:
         return W
 
     def of_samples(self, samples: Indices) -> Weights:
-        """The matrix of some samples alone; the labels are from a `LabelKernel`."""
+        """W of some samples alone; the labels must be a `LabelKernel`."""
         labels: Any = self.centred.gram
         w = self.sample_weight
         return label_weights(labels.of_samples(samples), self.statistic, None if w is None else w[samples])
@@ -137,21 +137,21 @@ class CentredWeights:
 def label_weights(
     labels: Gram, statistic: Statistic = "unbiased", sample_weight: Any = None, each: Map = map
 ) -> CentredWeights:
-    """W of labels whose kernel is evaluated by blocks, see `hsic_weights`.
+    """Matrix W of labels whose kernel is evaluated by blocks, see `hsic_weights`.
 
     Parameters
     ----------
     labels : LabelKernel, or anything with a length m and ``block(rows, cols)``
     statistic : {"unbiased", "biased"}
     sample_weight : array-like of shape (m,), optional
-        How many times each sample counts.
+        Frequencies of the samples.
     each : callable, default=map
         Applies a function to ranges of samples, perhaps by several workers.
 
     Returns
     -------
     CentredWeights
-        Cost O(m^2) time, O(m) memory: the row sums of L are all that is kept.
+        Cost O(m^2) time, O(m) memory: only the row sums of L are kept.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def label_weights(
 
 @contextmanager
 def overflow_reported() -> Iterator[None]:
-    """Raise an error that says what to do where kernel values exceed the range."""
+    """Turn a floating-point overflow into a ValueError that says what to do."""
     try:
         with np.errstate(over="raise", invalid="raise"):
             yield
@@ -180,7 +180,7 @@ def overflow_reported() -> Iterator[None]:
 
 @overflow_reported()
 def centred(gram: Gram, statistic: Statistic, w: FloatArray | None = None, each: Map = map) -> Centred:
-    """A matrix with its row means taken off, see `Centred`; w are frequencies of the samples."""
+    """Centre a matrix, see `Centred`; w are frequencies of the samples."""
     m = len(gram)
     ones_or_w = np.ones(m) if w is None else w
     reference = _typical_entry(gram)
@@ -192,28 +192,28 @@ def centred(gram: Gram, statistic: Statistic, w: FloatArray | None = None, each:
 
 
 def _typical_entry(gram: Gram) -> float:
-    """Mean of the first row without its diagonal, exact where that is constant."""
+    """Mean of the first row without its diagonal entry, exact if the row is constant."""
     if len(gram) == 1:  # one sample, which counts several times
         return 0.0
     entries = gram.block(slice(0, 1), slice(1, len(gram)))
     return float(np.clip(entries.mean(dtype=np.float64), entries.min(), entries.max()))
 
 
-@overflow_reported()  # here too: a worker has its own settings
+@overflow_reported()  # here too: each thread has its own errstate
 def _row_sums(gram: Gram, reference: float, statistic: Statistic, w: FloatArray, rows: slice) -> FloatArray:
-    """Sums over j of w_j G_ij; unbiased, over the other samples: w_i - 1 copies of sample i remain."""
+    """Sums over j of w_j G_ij; for the unbiased estimate sample i counts only w_i - 1 times, by its other copies."""
     everything = slice(0, len(gram))
     G = np.subtract(gram.block(rows, everything), reference, dtype=np.float64)
     if statistic == "unbiased":
         on_diagonal, samples = _diagonal(rows, everything)
         diagonal = G[on_diagonal]
-        G[on_diagonal] = 0.0  # rather than subtracting it from the sum, of which it may be the largest part
+        G[on_diagonal] = 0.0  # subtracting it from the sum would lose digits where it is the largest part
         return G @ w + (w[samples] - 1) * diagonal
     return G @ w
 
 
 def _diagonal(rows: slice, cols: slice) -> tuple[tuple[Array, Array], Array]:
-    """Where the diagonal of the whole matrix lies in a block, and of which samples."""
+    """Positions in a block of the diagonal of the whole matrix, and its samples."""
     samples = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
     return (samples - rows.start, samples - cols.start), samples
 

@@ -1,4 +1,4 @@
-"""Which columns a user means: by names, numbers or a mask, and in which groups."""
+"""Columns and groups of columns that a user names: by names, numbers or a mask."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def column_mask(columns: Any, n_features: int, names: Names, argument: str) -> N
     n_features : int
     names : ndarray of str of shape (n_features,), or None
     argument : str
-        The name that error messages use.
+        Name of the argument in error messages.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def column_mask(columns: Any, n_features: int, names: Names, argument: str) -> N
 
 
 def column_positions(columns: Any, n_features: int, names: Names, argument: str) -> list[int]:
-    """The given columns by their positions, in the order in which they are given; see `column_mask`."""
+    """Positions of the given columns, in the given order; see `column_mask`."""
     entries: list[Any] = [columns] if isinstance(columns, str | Integral) else _listed(columns, argument)
     if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
         if len(entries) != n_features:
@@ -60,21 +60,21 @@ def column_positions(columns: Any, n_features: int, names: Names, argument: str)
 
 
 def group_of_columns(feature_groups: Any, n_features: int, names: Names) -> tuple[NDArray[np.intp], Array]:
-    """The group that each column belongs to.
+    """Number of the group that each column belongs to, and the labels of the groups.
 
     Parameters
     ----------
     feature_groups : None, array-like of int or str, list of lists, or dict
-        Each column by itself; one label for each column; the columns of each group, as in `column_mask`; or the
-        same with labels, ``{label: columns}``. A column that is not mentioned is a group of its own.
+        None makes each column a group of its own. Otherwise one label for each column; the columns of each group, as
+        in `column_mask`; or ``{label: columns}``. A column that is not mentioned is a group of its own.
     n_features : int
     names : ndarray of str of shape (n_features,), or None
 
     Returns
     -------
     (ndarray of int of shape (n_features,), ndarray of shape (n_groups,))
-        The number of each column's group, in the order of their first columns, and the labels of the groups:
-        "group 0", "group 1", ... for a list of lists, and its name or index for a column that is not mentioned.
+        The number of each column's group, where groups are numbered by their first columns, and the labels of the
+        groups: "group 0", "group 1", ... for a list of lists; a column that is not mentioned has its name or index.
 
     Examples
     --------
@@ -135,5 +135,5 @@ def _labels_of_members(members: Mapping[Any, Any], own: list[Any], names: Names)
 
 
 def as_objects(values: list[Any]) -> Array:
-    """An array of one dimension, whatever the values are."""
+    """One-dimensional array of objects, also where the values are sequences."""
     return np.fromiter(values, dtype=object, count=len(values))

@@ -1,4 +1,4 @@
-"""The columns of the data as kernels see them: standardised numbers, codes of categories, missing entries."""
+"""Columns of the data in the form that kernels use: standardised numbers, codes of categories, missing entries."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Rows = Array | SparseRows | StoredRows
 
-# Columns, and their entries, that are worked on at a time where one pass over all of them needs memory of its own.
+# Most columns, and entries of columns, of one step in a pass over all columns that needs memory of its own.
 _BLOCK, _BLOCK_ENTRIES = 1024, 1 << 22
 
-# Entries of columns that are made at a time, where they are not at hand.
+# Entries of columns that are made at a time, where columns are not in memory.
 _PORTION = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    r"""Features, a row each, and what they contribute to the total D of a kernel of differences.
+    r"""Features, a row each, and their contributions to the total D of a kernel of differences.
 
-    A number contributes :math:`|x - x'|^p`, a category ``different`` where :math:`x \neq x'`, and an entry that is
-    missing ``neutral``, whatever the other one is.
+    Two numbers contribute :math:`|x - x'|^p`, two different categories ``different``, and any pair with a missing
+    entry ``neutral``.
 
     Attributes
     ----------
     data : ndarray of shape (n_features, n_samples), SparseRows or StoredRows
         Numbers, or codes of categories; NaN where an entry is missing.
     different : ndarray of shape (n_features,)
-        What two different categories contribute; zero for numbers.
+        Contribution of two different categories; zero for numbers.
     neutral : ndarray of shape (n_features,)
-        What a missing entry contributes: the mean contribution of the column. Zero where none is missing.
+        Contribution of a missing entry: the mean contribution of the column. Zero in complete columns.
     missing : ndarray of bool of shape (n_features,)
-        Whether entries are missing.
+        Whether the column has missing entries.
     """
 
     data: Rows
@@ -72,31 +72,31 @@ class Columns:
 
     @cached_property
     def special(self) -> NDArray[np.bool_]:
-        """Columns that are no complete columns of numbers."""
+        """Mask of the columns that hold categories or missing entries."""
         found: NDArray[np.bool_] = self.missing | (self.different > 0)
         return found
 
     def rows(self, features: Indices | slice, out: Array | None = None, samples: slice | None = None) -> Array:
-        """Some columns, a row each, in new memory or in ``out``; of all samples, or of a range of them."""
+        """Some columns, a row each, in new memory or in ``out``, of all samples or of a range of them."""
         if isinstance(features, slice):
             features = np.arange(*features.indices(self.n_features))
         if not isinstance(self.data, np.ndarray):
             return self.data.rows(features, out, samples)
         if samples is None:
-            # A mode other than "raise" spares numpy a copy of the output.
+            # With mode "raise" numpy would copy the output.
             return np.take(self.data, features, axis=0, out=out, mode="clip")
         part: Array = self.data[features, samples]  # np.take would copy these samples of all features first
         return part if out is None else _copied(part, out)
 
     def blocks(self, size: int = _BLOCK) -> list[slice]:
-        """Ranges of features that cover all."""
+        """Ranges of features that together cover all."""
         size = max(1, min(size, _BLOCK_ENTRIES // self.n_samples))
         return [slice(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
 
     def portions(self, features: Indices, n_samples: int | None = None) -> list[Indices]:
-        """Features in parts of which the rows, of all samples or of so many, fit into a block of memory.
+        """Divide features into parts whose rows, of all or of ``n_samples`` samples, fit into a block of memory.
 
-        All at once where these are at hand.
+        There is one part if the columns are in memory already and all samples are wanted.
         """
         at_hand = isinstance(self.data, np.ndarray) and n_samples is None
         height = len(features) + 1 if at_hand else max(1, _PORTION // (n_samples or self.n_samples))
@@ -104,13 +104,13 @@ class Columns:
 
     @cached_property
     def ranges(self) -> Array:
-        """Largest magnitude of each column, or the root of what two different categories contribute."""
+        """Largest magnitude of each column; for categories the root of ``different``."""
         parts = [np.nanmax(np.abs(self.rows(block)), axis=1) for block in self.blocks()]
         return np.where(self.different > 0, np.sqrt(self.different), np.concatenate(parts))
 
     @cached_property
     def n_categories(self) -> Indices:
-        """How many codes each column of categories has room for; 0 for numbers."""
+        """Number of codes of each column of categories, used or not; 0 for numbers."""
         found = np.zeros(self.n_features, dtype=np.intp)
         for j in np.flatnonzero(self.different > 0):
             found[j] = 1 + int(np.nanmax(self.rows(np.array([j]))))
@@ -118,7 +118,7 @@ class Columns:
 
     @cached_property
     def typical(self) -> Array:
-        """About what each column contributes to the squared distance of two samples."""
+        """Typical contribution of each column to the squared distance of two samples."""
         parts = [np.nanmean(np.square(self.rows(block)), axis=1) for block in self.blocks()]
         return np.where(self.different > 0, self.different / 2, 2 * np.concatenate(parts))
 
@@ -146,7 +146,7 @@ def _copied(part: Array, out: Array) -> Array:
 def contributions(
     x: Array, y: Array, different: float, neutral: float, power: int, out: Array, *, missing: bool = True
 ) -> Array:
-    """What one column contributes to D for all pairs of two parts of it (m,) and (n,), in ``out`` (m, n).
+    """Contributions of one column to D for all pairs of two parts (m,) and (n,) of it, in ``out`` (m, n).
 
     Examples
     --------
@@ -173,7 +173,7 @@ def contributions(
 
 
 def check_mixture(kernel: Kernel, *, categories: bool, missing: bool, standardize: bool) -> None:
-    """Raise where a kernel has no place for categories or for missing entries."""
+    """Raise if the kernel cannot take categories or missing entries."""
     of_differences = type(kernel) in (Gaussian, Laplacian)
     if categories and not of_differences:
         raise ValueError(f"kernel is {kernel!r}; accepted with categorical_features: Gaussian or Laplacian")
@@ -195,7 +195,7 @@ def mixed_columns(
     weights: NDArray[Any] | None = None,
     order: Indices | None = None,
 ) -> tuple[Columns, NDArray[np.bool_]]:
-    """The columns of a table, standardised if asked for, and which are constant.
+    """Columns of a table, standardised if asked for, and a mask of the constant ones.
 
     Parameters
     ----------
@@ -206,11 +206,11 @@ def mixed_columns(
         A kernel of differences, if there are categories.
     standardize : bool
         Whether numbers get mean zero and variance one; then a missing number contributes 2 to a squared distance.
-        Two different categories contribute so much that this is the mean contribution of such a column, too.
+        The contribution of two different categories gives such a column the same mean contribution.
     weights : ndarray of shape (n_samples,), optional
-        Frequencies, all of them positive.
+        Frequencies of the samples, all positive.
     order : ndarray of int of shape (n_samples,), optional
-        The samples, where they come in another order or only some of them; weights are in this order too.
+        The samples to use, in the order wanted; weights are in this order too.
     """
     data: Array | SparseRows
     if isinstance(X, Source):
@@ -234,7 +234,7 @@ def mixed_columns(
 
 
 def _filled(data: Array | SparseRows) -> Array | SparseRows:
-    """Missing entries set to zero."""
+    """Data with missing entries set to zero."""
     return data.filled() if isinstance(data, SparseRows) else np.nan_to_num(data, copy=False, nan=0.0)
 
 
@@ -245,7 +245,7 @@ def _contributions_of_columns(
     weights: NDArray[Any] | None,
     power: int,
 ) -> tuple[Array, Array]:
-    """What two different categories, and a missing entry, contribute in each column; nothing in a constant one."""
+    """Contributions of two different categories and of a missing entry, for each column; zero for constant columns."""
     different, neutral = np.zeros((2, columns.n_features))
     for j in np.flatnonzero((categorical | columns.missing) & ~constant):
         x = columns.rows(np.array([j]))[0]
@@ -261,7 +261,7 @@ _STANDARD_MEAN = {1: 2 / math.sqrt(math.pi), 2: 2.0}
 
 
 def _observed(x: Array, weights: NDArray[Any] | None) -> tuple[Array, Array]:
-    """The entries that are there, and how often each counts, as fractions of one."""
+    """Entries that are not missing, and their weights, which sum to one."""
     seen = ~np.isnan(x)
     counts = np.ones(seen.sum()) if weights is None else weights[seen]
     return x[seen], counts / counts.sum()
@@ -274,7 +274,7 @@ def _chance_of_difference(x: Array, weights: NDArray[Any] | None) -> float:
 
 
 def _mean_difference(x: Array, weights: NDArray[Any] | None, power: int) -> float:
-    """Mean of |x - x'|^p over all pairs of observed entries, those of an entry with itself included."""
+    """Mean of |x - x'|^p over all pairs of observed entries, including each entry with itself."""
     values, counts = _observed(x, weights)
     if power == 2:
         return float(2 * (counts @ np.square(values - counts @ values)))

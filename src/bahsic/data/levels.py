@@ -13,28 +13,28 @@ from bahsic.data.columns import Columns, contributions
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# A column of v values needs v - 1 columns of a product; beyond this the expansion is shorter.
+# A column of v values needs v - 1 columns of a product; for more values the polynomial expansion is shorter.
 MAX_LEVELS = 4
 
-# Categories have no expansion, only the exponential of every pair, which costs as much as so many columns.
+# Categories have no polynomial expansion; for more of them an exponential for each pair costs less.
 MAX_CATEGORIES = 40
 
-# Samples that are looked at before a column is taken to have many values.
+# Number of samples that decide whether a column of numbers has many values.
 _SAMPLE = 64
 
 
 @dataclass(frozen=True)
 class Levels:
-    """The values of columns that have equally few of them.
+    """Values of columns that have the same small number of values.
 
     Attributes
     ----------
     columns : ndarray of shape (n_columns,)
-        Which columns these are, in increasing order.
+        The columns, in increasing order.
     values : ndarray of shape (n_columns, n_levels)
-        The values, the most frequent one first; NaN stands for entries that are missing.
+        The values, the most frequent one first; NaN for missing entries.
     tables : ndarray of shape (n_columns, n_levels, n_levels)
-        What each pair of values contributes to a squared distance.
+        Contribution of each pair of values to a squared distance.
     """
 
     columns: Indices
@@ -54,9 +54,9 @@ class Levels:
 
 
 def few_levels(columns: Columns) -> tuple[Levels, ...]:
-    """The columns of two to `MAX_LEVELS` numbers or `MAX_CATEGORIES` categories, by their number of values.
+    """Columns of two to `MAX_LEVELS` numbers or `MAX_CATEGORIES` categories, grouped by their number of values.
 
-    Entries that are missing are one value more.
+    A missing entry is one more value.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def _table(columns: Columns, column: int, values: Array) -> Array:
 
 
 def _levels_of(X: Array, categorical: NDArray[np.bool_]) -> list[tuple[int, Array]]:
-    """Rows of X with few values, and these, the most frequent one first."""
+    """Rows of X with few values, each with its values, the most frequent first."""
     low, high = np.nanmin(X, axis=1, keepdims=True), np.nanmax(X, axis=1, keepdims=True)
     at_low = low == X
     counts = at_low.sum(axis=1)
@@ -104,9 +104,9 @@ def _levels_of(X: Array, categorical: NDArray[np.bool_]) -> list[tuple[int, Arra
 
 
 def copies(columns: Columns) -> Indices:
-    """For each column the first one that is equal to it, or to its negative if they are numbers.
+    """For each column the first column that is equal to it or, for numbers, to its negative.
 
-    Such columns have the same differences between samples up to sign, hence the same scores.
+    Such columns have the same differences between samples up to sign, and hence the same scores.
 
     Examples
     --------

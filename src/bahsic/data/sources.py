@@ -1,4 +1,4 @@
-"""Arrays that are read piece by piece: numpy memmaps, zarr and dask arrays. None of these libraries is imported."""
+"""Arrays that are read piece by piece: numpy memmaps, zarr and dask arrays. Neither zarr nor dask is imported."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 Indices = NDArray[np.intp]
 Range = slice | Indices
 
-# Entries that are read at a time where all of them are looked at.
+# Entries that are read at a time in a pass over all of them.
 _ENTRIES = 1 << 22
 
 
 class Source(ABC):
-    """Samples x features somewhere else, read by ranges or indices of both.
+    """Array of samples x features outside memory, read by ranges or indices of both.
 
     Attributes
     ----------
     shape : tuple of two ints
     dtype : numpy dtype
     chunked : bool
-        Whether a single column costs about as much as its neighbours too, because chunks are read as a whole.
+        Whether chunks are read as a whole, so that one column costs about as much as several neighbouring ones.
     """
 
     chunked = True
@@ -40,7 +40,7 @@ class Source(ABC):
         """A part of the array (n_samples, n_features)."""
 
     def row_chunks(self) -> Iterator[slice]:
-        """Ranges of samples that cover all, each to be read at once."""
+        """Ranges of samples that together cover all, each small enough to be read at once."""
         height = max(1, _ENTRIES // self.shape[1])
         return (slice(start, min(start + height, self.shape[0])) for start in range(0, self.shape[0], height))
 
@@ -54,12 +54,12 @@ class Mapped(Source):
         array = np.asarray(self._array)
         if isinstance(samples, slice):
             return array[samples][:, features]
-        # Only the entries that are wanted, not whole rows.
+        # Reads only the wanted entries, not whole rows.
         return array[samples, features] if isinstance(features, slice) else array[np.ix_(samples, features)]
 
     def __getstate__(self) -> dict[str, Any]:
         state, array = dict(vars(self)), self._array
-        if isinstance(array.base, mmap.mmap):  # the whole file, not a part of it, whose place is not known
+        if isinstance(array.base, mmap.mmap):  # the whole array, not a view, whose position in the file is unknown
             order = "C" if array.flags.c_contiguous else "F"
             state["_array"] = (str(array.filename), array.dtype.str, array.offset, array.shape, order)
         return state
@@ -79,7 +79,7 @@ class Zarr(Source):
 
 
 class Dask(Source):
-    """A dask array, worked out in the process that reads it."""
+    """A dask array, computed in the process that reads it."""
 
     def read(self, samples: Range, features: Range) -> NDArray[Any]:
         part = self._array[samples]
@@ -95,7 +95,7 @@ class Dask(Source):
 
 
 def source_of(X: Any) -> Source | None:
-    """The source that an array is, or None where it is at hand.
+    """Source of an array that is read piece by piece, or None for anything else.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def _two_dimensional(X: Any) -> Any:
 
 
 def check_entries(source: Source) -> None:
-    """Raise where entries are no finite real numbers; every chunk of rows is read once."""
+    """Raise unless all entries are finite real numbers; every chunk of rows is read once."""
     if source.dtype.kind not in "fiub":
         raise TypeError(f"X has dtype {source.dtype}; accepted: real numbers")
     if source.dtype.kind != "f":

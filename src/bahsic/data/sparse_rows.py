@@ -1,4 +1,4 @@
-"""Sparse columns, standardised without filling them in: what an entry that is not stored stands for is one number."""
+"""Sparse columns, standardised without becoming dense: all entries of a column that are not stored have one value."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scipy import sparse
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Squares of values beyond these leave the range of float64, and so do those of differences.
+# Squares of values beyond these, or of their differences, overflow or underflow.
 _LARGEST, _SMALLEST = 1e150, 1e-130
 
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
-    """Columns of a sparse table, a row each, made dense when asked for.
+    """Columns of a sparse table, a row each, made dense when they are used.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class SparseRows:
 
     @property
     def missing(self) -> NDArray[np.bool_]:
-        """Whether entries of each column are missing."""
+        """Mask of the columns with missing entries."""
         absent = np.isnan(self.stored.data)
         n_features, _ = self.shape
         feature = np.repeat(np.arange(n_features), np.diff(self.stored.indptr))
@@ -66,7 +66,7 @@ class SparseRows:
         return found
 
     def filled(self) -> SparseRows:
-        """Missing entries set to zero."""
+        """Columns with missing entries set to zero."""
         stored = self.stored.copy()
         stored.data = np.nan_to_num(stored.data, nan=0.0)
         return replace(self, stored=stored)
@@ -85,9 +85,9 @@ class SparseRows:
     def standardised(
         X: sparse.csc_array, weights: NDArray[Any] | None, *, standardize: bool
     ) -> tuple[SparseRows, NDArray[np.bool_]]:
-        """The columns of X (n_samples, n_features), standardised if asked for, and which are constant.
+        """Columns of X (n_samples, n_features), standardised if asked for, and a mask of the constant ones.
 
-        Missing entries (NaN), which are stored, stay and take no part in means.
+        Missing entries (stored as NaN) stay NaN and do not enter means.
         """
         XT = sparse.csr_array(X.T, dtype=np.float64, copy=True)
         low, high = (np.asarray(extreme.todense()).ravel() for extreme in (XT.nanmin(axis=1), XT.nanmax(axis=1)))
@@ -105,7 +105,7 @@ class SparseRows:
 def _standardise(
     XT: sparse.csr_array, feature: Indices, weights: NDArray[Any] | None, constant: NDArray[np.bool_]
 ) -> Array:
-    """Give the rows of XT mean zero and variance one in place; returns what entries that are not stored become."""
+    """Give the rows of XT mean zero and variance one in place; returns the value of entries that are not stored."""
     n_features, m = XT.shape
     w = np.ones(m) if weights is None else np.asarray(weights, dtype=np.float64)
     absent = np.isnan(XT.data)
@@ -114,7 +114,7 @@ def _standardise(
     others[np.diff(XT.indptr) == m] = 0.0
     observed = np.bincount(feature, w_here, n_features) + others
     otherwise = np.zeros(n_features)
-    for _ in range(2):  # the second time takes off what rounding left of a large mean
+    for _ in range(2):  # the second time removes the rounding error of a large mean
         sums = np.bincount(feature, np.where(absent, 0.0, XT.data) * w_here, n_features)
         means = (sums + otherwise * others) / observed
         XT.data -= means[feature]

@@ -1,4 +1,4 @@
-"""Columns of numbers with mean zero and variance one, and what was done to them: others of their entries follow."""
+"""Standardising: columns of numbers get mean zero and variance one, by numbers that can be applied to other rows."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from bahsic.kernels.base import Kernel
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Squares of larger values leave the range of float64.
+# Squares of larger values overflow.
 _LARGEST = 1e150
 
-# Smaller values may leave it too: differences may be 1e-16 of the values.
+# Squares of differences of smaller values underflow: differences may be 1e-16 of the values.
 _SMALLEST = 1e-130
 
-# Samples that change places at a time.
+# Number of samples that are reordered at a time.
 _SOME_SAMPLES = 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
 class Standard:
-    """What makes standardised columns of raw ones, entry by entry and to the last bit.
+    """Numbers that standardise raw columns, any part of them with the same result to the last bit.
 
     Attributes
     ----------
     exponents : ndarray of int of shape (n,)
-        Columns are multiplied by 2**-exponent first, out of the way of overflow.
+        Columns are first multiplied by 2**-exponent, against overflow.
     shifts : tuple of ndarrays of shape (n,)
-        Taken off one after the other.
+        Subtracted from the columns, one after the other.
     deviations : ndarray of shape (n,)
-        What columns are divided by.
+        Divisors of the columns.
     constant : ndarray of bool of shape (n,)
-        Columns that are set to zero, where anything was taken off.
+        Constant columns, which are set to zero if there are shifts.
     """
 
     exponents: NDArray[np.int32]
@@ -46,7 +46,7 @@ class Standard:
     constant: NDArray[np.bool_]
 
     def of(self, features: Indices) -> Standard:
-        """The same for some of the columns."""
+        """Numbers of some of the columns."""
         shifts = tuple(shift[features] for shift in self.shifts)
         return Standard(self.exponents[features], shifts, self.deviations[features], self.constant[features])
 
@@ -63,7 +63,7 @@ class Standard:
 
     @staticmethod
     def joined(parts: list[Standard]) -> Standard:
-        """That of several sets of columns, one after the other."""
+        """Join the numbers of several sets of columns, one after the other."""
         return Standard(
             np.concatenate([part.exponents for part in parts]),
             tuple(np.concatenate(shifts) for shifts in zip(*(part.shifts for part in parts), strict=True)),
@@ -80,18 +80,18 @@ def prepared_columns(
     weights: NDArray[Any] | None = None,
     order: Indices | None = None,
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """A new array with a feature in each row, standardised if asked for, and which are constant.
+    """New array with a feature in each row, standardised if asked for, and a mask of the constant features.
 
-    Where features are not standardised, they are still centred for kernels of differences, which
-    changes nothing but the rounding errors. Missing entries (NaN) stay, and take no part in means.
-    Weights are frequencies of the samples, all of them positive. ``order`` is the one in which the samples come.
+    Features that are not standardised are still centred for kernels of differences, which changes
+    only the rounding errors. Missing entries (NaN) stay NaN and do not enter means.
+    Weights are positive frequencies of the samples. ``order`` gives the samples to use, in the order wanted.
     """
     XT = np.array(X.T, dtype=np.float64, order="C") if order is None else _ordered(X, order)
     complete = not np.isnan(XT.min())
     if complete:
         return XT, standardised(XT, kernel, weights, standardize=standardize).constant
     observed = ~np.isnan(XT)
-    fill = np.take_along_axis(XT, observed.argmax(axis=1)[:, None], axis=1)  # a value of the column: no new extremes
+    fill = np.take_along_axis(XT, observed.argmax(axis=1)[:, None], axis=1)  # a value of the column: same extremes
     XT = np.where(observed, XT, fill)
     counts = observed * (1.0 if weights is None else weights)
     constant = standardised(XT, kernel, counts, standardize=standardize).constant
@@ -100,7 +100,7 @@ def prepared_columns(
 
 
 def standardised(XT: Array, kernel: Kernel, weights: NDArray[Any] | None, *, standardize: bool) -> Standard:
-    """Standardise XT in place; weights are those of the samples, or of single entries."""
+    """Standardise XT in place; weights belong to the samples, or to single entries."""
     n = len(XT)
     low, high = XT.min(axis=1), XT.max(axis=1)
     constant, exponents = low == high, np.zeros(n, dtype=np.int32)
@@ -112,11 +112,11 @@ def standardised(XT: Array, kernel: Kernel, weights: NDArray[Any] | None, *, sta
         return _applied(XT, Standard(exponents, shifts, np.ones(n), constant))
     peaks = np.maximum(high, -low)
     extreme = (peaks > _LARGEST) | (peaks < _SMALLEST)
-    if extreme.any():  # a power of two is exact, and out of the way of overflow and underflow
+    if extreme.any():  # against overflow and underflow; a power of two is exact
         exponents[extreme] = np.frexp(peaks[extreme])[1]
         XT[extreme] = np.ldexp(XT[extreme], -exponents[extreme][:, None])
     means = []
-    for _ in range(2):  # the second time takes off what rounding left of a large mean
+    for _ in range(2):  # the second time removes the rounding error of a large mean
         means.append(_means(XT, weights))
         XT -= means[-1][:, None]
     deviations = np.where(constant, 1.0, np.sqrt(_mean_squares(XT, weights)))
@@ -143,7 +143,7 @@ def _mean_squares(XT: Array, weights: NDArray[Any] | None) -> Array:
 
 
 def _ordered(X: NDArray[Any], order: Indices) -> Array:
-    """The columns with the samples in another order, without a copy of X besides."""
+    """Columns with the samples in another order, made without a second copy of X."""
     XT = np.empty(X.shape[::-1])
     for start in range(0, len(order), _SOME_SAMPLES):
         XT[:, start : start + _SOME_SAMPLES] = X[order[start : start + _SOME_SAMPLES]].T

@@ -1,4 +1,4 @@
-"""Columns that stay where they are, in a file or a cluster, standardised as they are read."""
+"""Columns that stay in a file or on a cluster, and are standardised as they are read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENTRIES = 1 << 22
 
 
 class _Recent:
-    """The last blocks of neighbouring columns that were read from a source of chunks."""
+    """Cache of the last blocks of neighbouring columns that were read from a chunked source."""
 
     def __init__(self) -> None:
         self._blocks: dict[int, NDArray[Any]] = {}
@@ -31,7 +31,7 @@ class _Recent:
         return _Recent, ()
 
     def columns(self, source: Source, samples: slice | Indices, features: Indices) -> NDArray[Any]:
-        """Whole columns (n_samples, n_features), by way of the blocks that they are in."""
+        """Whole columns (n_samples, n_features), taken from the blocks that contain them."""
         width = max(1, _ENTRIES // source.shape[0])
         places = [divmod(int(j), width) for j in features]
         found = [self._block(source, samples, number, width)[:, column] for number, column in places]
@@ -50,18 +50,18 @@ class _Recent:
 
 @dataclass(frozen=True, eq=False)
 class StoredRows:
-    """Columns of a source, a row each, read and standardised when asked for.
+    """Columns of a source, a row each, read and standardised when they are used.
 
     Attributes
     ----------
     source : Source
         The raw numbers.
     standard : Standard
-        What makes standardised ones of them.
+        Numbers that standardise them.
     order : ndarray of int of shape (n_samples,), or None
-        The samples, where they come in another order or only some of them.
+        The samples to use, in the order wanted; None for all.
     exponent : int
-        Everything is multiplied by 2**exponent at last.
+        Standardised numbers are multiplied by 2**exponent.
     """
 
     source: Source
@@ -111,9 +111,9 @@ class StoredRows:
         standardize: bool,
         order: Indices | None = None,
     ) -> tuple[StoredRows, NDArray[np.bool_]]:
-        """The columns of a source (n_samples, n_features), and which are constant.
+        """Columns of a source (n_samples, n_features), and a mask of the constant ones.
 
-        Means and deviations are found as for columns in memory, some columns at a time.
+        Means and deviations are computed as for columns in memory, some columns at a time.
         """
         m, d = source.shape
         samples = slice(0, m) if order is None else order

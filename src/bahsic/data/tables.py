@@ -1,4 +1,4 @@
-"""What the user passes as X, as a table: columns of numbers or categories, and their names."""
+"""Tables made from the user's X: columns of numbers or categories, and their names."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from bahsic.data.column_choice import Names, as_objects, column_mask
 from bahsic.data.sources import Source
 from bahsic.kernels.rows import Array, FloatArray, check_at_hand, is_missing
 
-# Types of pandas, polars and pyarrow whose columns are categories whatever their entries are.
+# Types of pandas, polars and pyarrow whose columns are always categories.
 _CATEGORICAL_TYPE = re.compile(r"categor|dictionary|bool", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Samples x features.
+    """Table of samples x features.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Table:
         Numbers; in a categorical column the codes 0, 1, ... of its categories. NaN where an entry is missing.
     categorical : ndarray of bool of shape (d,)
     names : ndarray of str of shape (d,), or None
-        Names of the columns, where all are strings.
+        Names of the columns; None unless all are strings.
     categories : dict of int to ndarray
         For each categorical column the categories that occur, in the order of their codes.
     """
@@ -51,20 +51,20 @@ def as_table(
     ----------
     X : array-like, scipy sparse, pandas or polars DataFrame or pyarrow Table of shape (m, d)
     categorical_features : None, "from_dtype", or anything that `column_mask` takes
-        Which columns are categories: none; those of strings, booleans and categorical types (of a dataframe; of
-        an array those of strings); or the given ones, where numbers are categories too.
+        Columns that are categories: none; columns of strings, booleans and categorical types (in an array: of
+        strings only); or the given columns, which may be numbers.
     missing : {"error", "neutral"}
-        Whether an entry may be missing: None, NaN, NA, NaT, null or masked.
+        Whether a missing entry (None, NaN, NA, NaT, null or masked) is an error or allowed.
     argument : str
-        The name that error messages use.
+        Name of the argument in error messages.
     labels : sequence of d labels, optional
-        What error messages call the columns, where they have no names; by default by their numbers.
+        Names of the columns in error messages, if X has none; by default their numbers.
 
     Returns
     -------
     Table
-        Of float32 if all columns are, else of float64; an array of floats without categories is not copied, and
-        nothing sparse becomes dense. Categories are sorted, so codes do not depend on the order of the rows.
+        With values in float32 if all columns are float32, else in float64. An array of floats without categories is
+        not copied, sparse data stay sparse. Categories are sorted, so codes do not depend on the order of the rows.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def as_table(
 
 
 def as_numbers(X: Any, argument: str = "X") -> FloatArray | sparse.csc_array:
-    """The values of `as_table` for a table without categories, where a column may have no observed entry at all.
+    """Values of `as_table` for a table without categories; unlike there, a column may be missing altogether.
 
     Examples
     --------
@@ -103,10 +103,10 @@ def as_numbers(X: Any, argument: str = "X") -> FloatArray | sparse.csc_array:
 
 
 def _data(X: Any, argument: str) -> Any:
-    """An array of numbers, a csc_array, or a list of columns that may be of different types."""
+    """X as an array of numbers, a csc_array, or a list of columns of any types."""
     check_at_hand(X, argument)
     is_array = not (sparse.issparse(X) or is_frame(X))
-    array = as_array(X, argument) if is_array else np.broadcast_to(0.0, X.shape)  # of this one, the shape is checked
+    array = as_array(X, argument) if is_array else np.broadcast_to(0.0, X.shape)  # its shape is checked
     check_array(array, dtype=None, ensure_all_finite=False, input_name=argument)
     if is_array:
         return array if array.dtype.kind in "fiub" else list(array.T)
@@ -131,7 +131,7 @@ def _frame_data(X: Any, argument: str) -> Any:
 
 
 def column_names(X: Any, argument: str) -> Names:
-    """Names of the columns of a dataframe, where all are strings."""
+    """Names of the columns of a dataframe if all are strings, else None."""
     names = list(X.column_names if hasattr(X, "column_names") else X.columns) if is_frame(X) else []
     if not names or not all(isinstance(name, str) for name in names):
         return None
@@ -142,7 +142,7 @@ def column_names(X: Any, argument: str) -> Names:
 
 
 def as_array(X: Any, argument: str) -> Array:
-    """An array of what is no dataframe: of objects where strings are listed, None where an entry is masked."""
+    """Array of an X that is not a dataframe; lists with strings become objects, masked entries None."""
     if np.ma.is_masked(X):
         X = np.where(np.ma.getmaskarray(X), None, X.data)
     try:
@@ -150,13 +150,13 @@ def as_array(X: Any, argument: str) -> Array:
     except ValueError as error:  # rows of different lengths
         raise ValueError(f"{argument} is no rectangular array: {error}") from None
     listed_strings = array.dtype.kind == "U" and not hasattr(X, "dtype")
-    return np.array(X, dtype=object) if listed_strings else array  # numbers beside strings had become strings
+    return np.array(X, dtype=object) if listed_strings else array  # asarray has made numbers strings
 
 
 def _csc(X: Any, argument: str) -> sparse.csc_array:
     if X.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {argument} is sparse of dtype {X.dtype}; accepted: real numbers")
-    matrix = sparse.csc_array(_as_float(X))  # floats before entries given twice are added: other types overflow
+    matrix = sparse.csc_array(_as_float(X))  # before entries given twice are added: other types could overflow
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # it may share the user's memory
         matrix.sum_duplicates()
@@ -206,7 +206,7 @@ def _type_name(column: Any) -> str:
 
 
 def _coded(column: Any, where: str) -> tuple[FloatArray, Array]:
-    """Codes of a column's entries, and the categories."""
+    """Codes of a column's entries, and its categories."""
     if isinstance(column, np.ndarray):
         entries = column if column.dtype.kind in "fiub" else column.astype(object)
     else:  # arrays would round large integers beside nulls, and fill the nulls of a pyarrow dictionary
@@ -249,7 +249,7 @@ def _numbers(column: Any, where: str) -> Any:
 
 def _as_float(numbers: Any) -> Any:
     dtype = numbers.dtype if numbers.dtype in (np.float32, np.float64) else np.float64
-    with np.errstate(over="ignore"):  # what is beyond float64 becomes infinite, and is reported
+    with np.errstate(over="ignore"):  # numbers beyond float64 become infinite, which is reported later
         return numbers.astype(dtype, copy=False)
 
 
@@ -279,11 +279,11 @@ def _found(test: Any, values: Any, names: Names) -> str:
 def _all_missing(values: Any) -> Any:
     if sparse.issparse(values):
         return np.bincount(_where(np.isnan, values)[1], minlength=values.shape[1]) == values.shape[0]
-    return np.isnan(np.fmin.reduce(values, axis=0))  # fmin passes over NaN, without a mask of all entries
+    return np.isnan(np.fmin.reduce(values, axis=0))  # fmin ignores NaN, and needs no mask of all entries
 
 
 def _where(test: Any, values: Any) -> Any:
-    """Rows and columns of the entries that pass a test, which zero does not pass."""
+    """Rows and columns of the entries that pass a test; zero must not pass it."""
     if sparse.issparse(values):
         stored = np.flatnonzero(test(values.data))
         return values.indices[stored], np.searchsorted(values.indptr, stored, side="right") - 1

@@ -1,9 +1,9 @@
-"""The engine: exact scores of all candidate subsets of a round at the price of a few products.
+"""The engine: scores of all candidate subsets of a round, with error bounds, from a few matrix products.
 
-`scorer_for` chooses by what the kernel is:
+`scorer_for` chooses the scorer by the type of the kernel:
 
 =====================  =====================================================================
-kernel                 a round costs
+kernel                 cost of a round
 =====================  =====================================================================
 Gaussian               one exponential of the upper triangle, two to four columns a candidate
 Linear                 nothing: one column a feature for the whole search
@@ -42,7 +42,7 @@ def scorer_for(
     plan: Plan | None = None,
     groups: Sequence[NDArray[np.intp]] | None = None,
 ) -> Scorer:
-    """The scorer for a kernel.
+    """Choose and make the scorer for a kernel.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ def scorer_for(
     weights : Weights
         The matrix W of HSIC = <K, W>.
     executor : Executor
-        Who works on the tiles.
+        Workers for the tiles.
     plan : Plan, optional
         The tiles; by default as scikit-learn's ``working_memory`` allows.
     groups : sequence of arrays of int, optional
-        The columns of each unit that enters or leaves; by default each column is one.
+        The columns of each unit that enters or leaves; by default each column is a unit.
 
     Returns
     -------

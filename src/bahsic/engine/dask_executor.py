@@ -1,4 +1,4 @@
-"""Tiles as tasks on a Dask cluster. The only module that imports dask, and only where a cluster is asked for."""
+"""Tiles as tasks on a Dask cluster: the only module that imports dask, and only when a cluster is used."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from bahsic.engine.executor import Executor, ThreadExecutor, blas_controller, th
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# What stays the same from pass to pass, and is sent once.
+# Objects that stay the same from pass to pass, and are sent once.
 _LASTING = (Columns, CentredWeights, BlockWeights)
 
-# Tasks for each thread of the cluster in one pass, and in flight.
+# Tasks for each thread of the cluster: in one pass, and in flight at a time.
 _TASKS, _IN_FLIGHT = 8, 3
 
-# How often the same tiles are tried, where workers are lost, and the seconds that a new one is waited for.
+# Attempts at the same tiles when workers are lost, and the seconds to wait for a new worker.
 _ATTEMPTS = 5
 _PATIENCE = 120
 
@@ -40,7 +40,7 @@ _INSTALL = "executor needs dask and distributed, which are not installed: pip in
 
 @contextmanager
 def executor_for(executor: Any, X: Any, n_jobs: int | None, n_samples: int) -> Iterator[Executor]:
-    """Threads of this process, or the cluster of a client: the given one, or that at hand where X is a dask array."""
+    """Threads of this process, or a cluster: of the given client, or of the current client if X is a dask array."""
     with threads(n_jobs, n_samples) as local, _client(executor, X) as client:
         yield local if client is None else DaskExecutor(client, local)
 
@@ -63,9 +63,9 @@ def _client(executor: Any, X: Any) -> Iterator[Any]:
 def _connected(address: str) -> Any:
     distributed = _distributed()
     try:
-        distributed.comm.resolve_address(address)  # a client that finds out by itself waits a minute when it is deleted
+        distributed.comm.resolve_address(address)  # else a client with a wrong address takes a minute to delete
         return distributed.Client(address, set_as_default=False)
-    except (ValueError, OSError) as error:  # no address, or nobody there
+    except (ValueError, OSError) as error:  # not an address, or no scheduler there
         raise ValueError(
             f"executor is {address!r} ({error}); accepted: a client, or the address of a scheduler such as 'tcp://host:8786'"
         ) from error
@@ -80,7 +80,7 @@ def _distributed() -> Any:
 
 
 def _client_at_hand() -> Any:
-    """The current client, if there is one."""
+    """The current dask client, or None."""
     if "distributed" not in sys.modules:
         return None
     try:
@@ -90,21 +90,21 @@ def _client_at_hand() -> Any:
 
 
 def client_address(executor: Any) -> Any:
-    """The address of the scheduler of a client; anything else stays what it is."""
+    """Address of the scheduler of a client; anything else is returned as it is."""
     return executor.scheduler.address if hasattr(executor, "scheduler") else executor
 
 
 class DaskExecutor:
-    """Tasks of some tiles each, whose results are added in the order of the tiles.
+    """Runs tasks of several tiles each on a cluster and returns the results in the order of the tiles.
 
-    A task is the same function of a tile that a thread would call, sent once for each pass. What it needs of the data
-    is sent once for a search, or read by the task where X is in a file, a zarr or a dask array.
+    A task calls the same function of a tile as a thread would; the function is sent once for each pass. The data are
+    sent once for a search, or read by the tasks if X is a file, a zarr array or a dask array.
 
     Parameters
     ----------
     client : dask.distributed.Client
     local : ThreadExecutor
-        For what is worked out in this process.
+        Threads for the work that stays in this process.
     """
 
     def __init__(self, client: Any, local: ThreadExecutor) -> None:
@@ -146,7 +146,7 @@ class DaskExecutor:
         return known[1]
 
     def scattered(self, thing: Any) -> Any:
-        """A future of an object that is sent to all workers, again where one of them is lost meanwhile."""
+        """Send an object to all workers, again if one is lost meanwhile; returns its future."""
         losses = 0
         while True:
             self._client.wait_for_workers(1, timeout=_PATIENCE)
@@ -159,12 +159,12 @@ class DaskExecutor:
             time.sleep(losses)  # the scheduler has to notice first
 
     def submit(self, *arguments: Any) -> Any:
-        """A future of the results of a task."""
+        """Submit a task; returns the future of its results."""
         return self._client.submit(_results, *arguments, os.getpid(), pure=False, retries=_ATTEMPTS)
 
 
 class _Pass:
-    """A function on the cluster, sent again where workers that had it are gone."""
+    """A function on the cluster, sent again if the workers that held it are lost."""
 
     def __init__(self, executor: DaskExecutor, function: Any) -> None:
         self.executor, self._function = executor, function
@@ -178,16 +178,16 @@ class _Pass:
         self.version += 1
 
     def task(self, batch: list[Any]) -> _Task:
-        """Some items in work."""
+        """Submit some items as a task."""
         return _Task(self, batch)
 
     def submit(self, batch: list[Any]) -> Any:
-        """A future of the results of some items."""
+        """Submit some items; returns the future of their results."""
         return self.executor.submit(self._payload, self._lasting, batch)
 
 
 class _Task:
-    """Some items in work on the cluster, again where a worker is lost."""
+    """Items submitted to the cluster, submitted again if their worker is lost."""
 
     def __init__(self, cargo: _Pass, batch: list[Any]) -> None:
         self._cargo, self._batch = cargo, batch
@@ -198,7 +198,7 @@ class _Task:
         self._future = self._cargo.submit(self._batch)
 
     def results(self) -> list[Any]:
-        """The results, as soon as they are there."""
+        """Wait for the results."""
         lost = _losses()
         for _ in range(_ATTEMPTS):
             try:
@@ -210,13 +210,13 @@ class _Task:
         return list(self._future.result())
 
     def cancel(self) -> None:
-        """Nobody wants the results."""
+        """Cancel the task; its results are not needed."""
         self._future.cancel()
 
 
 @cache
 def _losses() -> tuple[type[BaseException], ...]:
-    """What a future raises whose worker, or whose data, are gone."""
+    """Exceptions that a future raises when its worker or its data are lost."""
     from concurrent.futures import CancelledError
 
     return CancelledError, _distributed().KilledWorker
@@ -224,7 +224,7 @@ def _losses() -> tuple[type[BaseException], ...]:
 
 @cache
 def _pickler() -> Any:
-    """A pickler that leaves lasting objects out, but notes them."""
+    """Pickler that leaves lasting objects out and lists them in ``lasting``."""
     import cloudpickle
 
     class Pickler(cloudpickle.CloudPickler):
@@ -250,13 +250,13 @@ class _Unpickler(pickle.Unpickler):
         return self._lasting[key]
 
 
-# The function that a worker has unpacked last; it is asked for many tiles.
+# The function that a worker has unpickled last, since it is used for many tiles.
 _unpacked: dict[str, Any] = {}
 _lock = Lock()
 
 
 def _results(payload: tuple[str, bytes], lasting: dict[int, Any], items: list[Any], origin: int) -> list[Any]:
-    """The task: a function of some tiles. Runs on a worker."""
+    """Task that runs on a worker: the function's results for some tiles."""
     if os.getpid() != origin:
         _one_blas_thread()
     token, content = payload
@@ -270,5 +270,5 @@ def _results(payload: tuple[str, bytes], lasting: dict[int, Any], items: list[An
 
 @cache
 def _one_blas_thread() -> Any:
-    """Hold BLAS to one thread in this process from now on, as in the threads of one machine."""
+    """Limit BLAS to one thread in this process from now on, as `bahsic.engine.executor.threads` does."""
     return blas_controller().limit(limits=1, user_api="blas")

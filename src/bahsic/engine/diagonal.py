@@ -24,7 +24,7 @@ def diagonal(matrix: Gram) -> Array:
 class Diagonal:
     """The sum of W_ii k(x_i, x_i) for an exponential kernel exp(-gamma D).
 
-    A sample has distance zero from itself, but for its missing entries, which contribute what they always do.
+    A sample has distance zero from itself, except that each missing entry adds its constant here too.
     """
 
     def __init__(self, weights: Weights, columns: Columns) -> None:
@@ -39,11 +39,11 @@ class Diagonal:
             self._D = self._distances(subset)
 
     def score(self, gamma: float) -> float:
-        """The part of the score."""
+        """Diagonal part of the score of the current columns."""
         return float(self._W @ np.exp(-gamma * self._D)) if self.varies else float(self._W.sum())
 
     def changes(self, groups: Sequence[Indices], gamma: float, a: float) -> Array:
-        """How much each group of columns changes it, where D becomes D - a / gamma times theirs."""
+        """Change of the diagonal part by each group of columns, whose D_G is subtracted (a > 0) or added (a < 0)."""
         weights = self._W * np.exp(-gamma * self._D)
         return np.array([float(weights @ np.expm1(a * self._distances(group))) for group in groups])
 

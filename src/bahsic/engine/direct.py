@@ -1,4 +1,4 @@
-"""Scores by the whole kernel matrix of each candidate subset: any kernel at all, and slow."""
+"""Scores by the whole kernel matrix of each candidate subset: slow, but right for any kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 class GenericScorer(Scorer):
-    """Scores for any kernel, by its whole matrix for each candidate: correct, and slow."""
+    """Scores for any kernel, by its whole matrix for each candidate: slow, but always right."""
 
     @cached_property
     def _matrix(self) -> Array:
@@ -35,14 +35,14 @@ class GenericScorer(Scorer):
         return float(K.sum()), float(np.abs(K).sum())
 
     def _products_by_tiles(self, columns: Indices, kernel: Kernel) -> tuple[float, float]:
-        """The same for a matrix that does not fit into memory."""
+        """Score of a subset and the sum of the magnitudes of its terms, tile by tile to save memory."""
         tiles, weights = self._plan.tiles, self._weights
         K = KernelBlocks(self.columns, columns, kernel, self._plan.budget / 4)
 
         def products(index: int) -> Sums:
             tile = tiles[index]
             M = K.block(tile.rows, tile.cols) * weights.block(tile.rows, tile.cols)
-            if tile.on_diagonal:  # below the diagonal are pairs of other tiles, above it pairs that count twice
+            if tile.on_diagonal:  # pairs below the diagonal repeat those above it, and the sum is doubled
                 square = M[:, : len(M)]
                 M[:, : len(M)] = np.triu(square, 1) + np.diag(np.diagonal(square)) / 2
             return (2 * np.array([M.sum(), np.abs(M).sum()]),)

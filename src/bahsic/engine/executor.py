@@ -42,7 +42,7 @@ class Executor(Protocol):
         """Results in the order of the items; the function runs in this process and may write into shared arrays."""
 
     def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """The same one by one, few of them in memory; the function may run anywhere, and has no effects."""
+        """Yield the results in the order of the items, few in memory at a time; the function may run in any process."""
 
 
 @cache
@@ -61,17 +61,17 @@ def thread_count(n_jobs: int | None) -> int:
     """
     if n_jobs is not None:
         check_jobs(n_jobs)
-        with parallel_config(backend="threading"):  # which any process may use, also one that may not start others
+        with parallel_config(backend="threading"):  # allowed also in processes that may not start others
             return int(effective_n_jobs(n_jobs))
     info = blas_controller().select(user_api="blas").info()
     return max((int(library["num_threads"]) for library in info), default=1)
 
 
 class ThreadExecutor:
-    """Threads over items, the calling thread among them.
+    """Threads that share the items of a pass, the calling thread among them.
 
-    Each thread calls a single-threaded BLAS, and what it computes for an item depends on that item
-    alone: results don't depend on the number of threads.
+    Each thread calls a single-threaded BLAS, and the result for an item depends on that item alone:
+    results don't depend on the number of threads.
     """
 
     def __init__(self, n_threads: int, pool: ThreadPoolExecutor | None = None) -> None:
@@ -147,7 +147,7 @@ class _Queue(Generic[Item, Result]):
         except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
             with self._changed:
                 self._error = self._error or error
-            self.stop()  # nobody wants the rest
+            self.stop()  # the rest is not needed
             return
         with self._changed:
             self._results[index] = result
@@ -187,7 +187,7 @@ def threads(n_jobs: int | None, n_samples: int | None = None) -> Iterator[Thread
 
 @contextmanager
 def _fair_switching() -> Iterator[None]:
-    """Let threads change often: array operations of some 50 us would keep the others waiting for 5 ms."""
+    """Switch threads every 0.5 ms instead of 5: array operations take about 50 us, and other threads would wait."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, _SWITCH_INTERVAL))
     try:

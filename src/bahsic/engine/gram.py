@@ -1,4 +1,4 @@
-"""Kernel values of all samples by blocks, never all at once: the variance of HSIC, and HSIC of blocks of samples."""
+"""Kernel matrix of all samples, made block by block, for the variance of HSIC and for the HSIC of blocks of samples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ Indices = NDArray[np.intp]
 
 
 class KernelBlocks:
-    """The matrix of kernel values of all samples on some columns, centrable, read by blocks.
+    """Kernel matrix of all samples on some columns, made block by block.
+
+    Nearly constant values are given as differences from k(x, x): the same once centred, with more digits.
 
     Parameters
     ----------
@@ -33,9 +35,9 @@ class KernelBlocks:
     features : ndarray of int
         The columns of the subset.
     kernel : Kernel
-        Its parameters are numbers.
+        With numbers, not rules, as parameters.
     most : float
-        Bytes of the columns that may be kept at hand.
+        Bytes of the columns that may be kept in memory.
     """
 
     def __init__(self, columns: Columns, features: Indices, kernel: Kernel, most: float = math.inf) -> None:
@@ -58,7 +60,7 @@ class KernelBlocks:
         tile = Tile(rows.start, rows.stop, cols.start, cols.stop)
         D = self._contributions.panel(tile, np.empty(tile.shape))
         np.maximum(D, 0, out=D)
-        if not self._columns.missing[self._features].any():  # an entry that is missing counts beside itself too
+        if not self._columns.missing[self._features].any():  # missing entries contribute on the diagonal too
             same = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
             D[same - rows.start, same - cols.start] = 0.0  # a distance is a root, which magnifies rounding errors
         kernel: Any = self._kernel
@@ -66,7 +68,7 @@ class KernelBlocks:
 
 
 def tiled_variance(K: KernelBlocks, weights: Weights, plan: Plan, executor: Executor) -> float:
-    """`bahsic.hsic_variance` of kernel values that are made tile by tile, twice; W is that of the unbiased estimate."""
+    """`bahsic.hsic_variance` for W of the unbiased estimate, from kernel values made tile by tile in two passes."""
     m, tiles, given = len(K), plan.tiles, weights.sample_weight
     w = np.ones(m) if given is None else given
 
@@ -94,7 +96,7 @@ def tiled_variance(K: KernelBlocks, weights: Weights, plan: Plan, executor: Exec
 
 
 def block_values(K: KernelBlocks, weights: Weights, starts: Sequence[int], executor: Executor) -> Array:
-    """HSIC of each block of samples by itself, where W is that of the mean over them."""
+    """HSIC of each block of samples by itself, for the W of the mean over the blocks."""
     blocks = list(pairwise([*starts, len(K)]))
 
     def value(ends: tuple[int, int]) -> float:

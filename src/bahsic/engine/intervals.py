@@ -1,4 +1,4 @@
-"""Certified scores: values with error bounds, and the ladder that refines only what is undecided."""
+"""Scores with error bounds, and the stages that refine only candidates whose order is undecided."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def leading(stages: Sequence[Stage], representatives: Indices, count: int) -> tu
     Parameters
     ----------
     stages : sequence of callables
-        Each takes positions and returns certified scores for them, more exactly from stage to stage.
-        Each stage is asked only for what the one before left undecided. Intervals that still
+        Each takes positions and returns their scores with error bounds, tighter from stage to stage.
+        Each stage gets only the positions that the one before left undecided. Intervals that still
         overlap after the last stage are ties.
     representatives : ndarray of int of shape (n,)
-        For each position the first one with the same column: only that one is evaluated.
+        For each position the first one with the same column: only that first one is evaluated.
     count : int
-        How many are wanted, at most n.
+        Number of positions to return, at most n.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def leading(stages: Sequence[Stage], representatives: Indices, count: int) -> tu
 
 
 def overlap_groups(scores: Intervals, count: int) -> tuple[Indices, Indices]:
-    """Those that may be among the ``count`` greatest, sorted, and the group of each.
+    """Positions that may be among the ``count`` greatest, sorted, and the number of the group of each.
 
     Groups are numbered from the greatest scores on; intervals of different groups don't overlap.
 

@@ -21,16 +21,16 @@ Indices = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
 
-# Largest gamma abs(x) for which exp(gamma x) is formed: its square stays within range, and so does
-# its product with an exp(-gamma D) that has not underflowed.
+# Largest gamma abs(x) for which exp(gamma x) is formed: neither its square nor its product with an
+# exp(-gamma D) that has not underflowed can overflow.
 _MAX_EXPONENT = 150.0
 
 
 class LaplacianScorer(PairScorer):
     """Scores for k = exp(-gamma D) with D the L1 distance.
 
-    The factor exp(gamma abs(x - y)) of a feature has a kink, so no short expansion; but it is the
-    greater of exp(gamma x) exp(-gamma y) and exp(-gamma x) exp(gamma y), two outer products.
+    The factor exp(gamma abs(x - y)) of a feature has a kink and hence no short expansion, but it is the
+    greater of exp(gamma x) exp(-gamma y) and exp(-gamma x) exp(gamma y), which are outer products.
     """
 
     _contributions = AbsoluteDistances

@@ -1,4 +1,4 @@
-"""State of a search over the pairs of samples: D of the current subset and W, tile by tile."""
+"""Pairs of samples in a search: D of the current subset and W, tile by tile."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Change = tuple[bool, Indices]  # whether the features entered, and which
 
 
 class Contributions(Protocol):
-    """Sum of the pointwise contributions of some features, a tile at a time."""
+    """Sum over some features of their contributions to D, a tile at a time."""
 
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
-        """The sum on a tile, in ``out``."""
+        """Write the sum on a tile into ``out``."""
 
 
 class Pairs:
@@ -59,17 +59,17 @@ class Pairs:
         self._forget()
 
     def _forget(self) -> None:
-        """No tile of D or W is at hand."""
+        """Drop all tiles of D and W."""
         n_tiles = len(self.plan.tiles)
         self.scratch = Scratch()
         self._D: list[Array | None] = [None] * n_tiles
         self._W: list[Array | None] = [None] * n_tiles
-        self._followed = [0] * n_tiles  # how much of the history each tile of D has been through
+        self._followed = [0] * n_tiles  # number of changes of the history applied to each tile of D
         self._parts: dict[int, Contributions] = {}
         self._settled = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process needs to make any tile, with the same bits: the history instead of D."""
+        """Pickle the history of changes instead of D; another process makes identical tiles from it."""
         gone = {"scratch", "_D", "_W", "_followed", "_parts", "_settled"}
         return {name: value for name, value in vars(self).items() if name not in gone}
 
@@ -79,12 +79,12 @@ class Pairs:
         self._prepare()
 
     def state(self) -> dict[str, Any]:
-        """The history as plain data, from which `restore` goes on with the same bits."""
+        """History of changes as plain data; after `restore` the tiles are identical to the last bit."""
         history = [[entered, features.tolist()] for entered, features in self._history]
         return {"history": history, "size": self._rebuilt_size} if self.plan.keep else {}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on where another search was; see `state`."""
+        """Restore the `state` of another search."""
         if not state:
             return
         self._history = [(bool(entered), np.array(features, dtype=np.intp)) for entered, features in state["history"]]
@@ -95,11 +95,11 @@ class Pairs:
             self.subset = change(self.subset, features)
 
     def move(self, subset: Indices) -> None:
-        """Make ``subset`` the current one; each tile of D follows when it is next asked for.
+        """Make ``subset`` the current one; each tile of D is updated when it is next used.
 
-        D is changed by the features that left or entered. It is rebuilt where the subset has become
-        a quarter of what it was built for: each subtraction leaves a rounding error behind that is of
-        the size of the larger D.
+        The contributions of the features that left or entered are subtracted or added. D is rebuilt once
+        the subset has shrunk to a quarter of its size at the last build, since each subtraction leaves a
+        rounding error relative to the larger D before it.
         """
         left = np.setdiff1d(self.subset, subset, assume_unique=True)
         entered = np.setdiff1d(subset, self.subset, assume_unique=True)
@@ -119,18 +119,18 @@ class Pairs:
         self._parts, self._settled = {}, 0
 
     def _prepare(self) -> None:
-        """Make what the tiles need to follow."""
+        """Make the contributions that the tiles of D still have to add or subtract."""
         most = min(self.plan.budget / 4, AT_HAND if self.plan.keep else math.inf)
         for position in range(self._settled, len(self._history)):
             if position not in self._parts:
                 self._parts[position] = self.contributions(self._history[position][1], most=most)
 
     def contributions(self, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> Contributions:
-        """What some columns contribute to D; up to ``most`` bytes of them are kept at hand."""
+        """Contributions of some columns to D, with up to ``most`` bytes of the columns kept in memory."""
         return self._make_contributions(self.columns, features, dtype, most)
 
     def totals(self, index: int) -> Array:
-        """D of the current subset on one tile, to be read only."""
+        """D of the current subset on one tile; read-only."""
         tile, D = self.plan.tiles[index], self._D[index]
         if D is None:
             # Kept matrices have memory of their own; others are valid until the next call.
@@ -151,7 +151,7 @@ class Pairs:
         (np.add if self._history[position][0] else np.subtract)(D, change, out=D)
 
     def settle(self) -> None:
-        """Every tile has been asked for since the last move: let go of what its update needed."""
+        """Free the contributions of the last move; every tile must have been updated since."""
         if self.plan.keep:
             self._parts, self._settled = {}, len(self._history)
 
@@ -161,7 +161,7 @@ class Pairs:
         self._W = [None] * len(self.plan.tiles)
 
     def weights(self, index: int) -> Array:
-        """W on one tile, its pairs a < b only; to be read only."""
+        """W on one tile, zero except for pairs a < b; read-only."""
         W = self._W[index]
         if W is None:
             tile = self.plan.tiles[index]

@@ -1,4 +1,4 @@
-"""The tile plan: which pairs of samples are worked on together, and what is kept in memory.
+"""The tile plan: how the pairs of samples are divided into tiles, and whether matrices over them stay in memory.
 
 The plan depends on the number of samples, their blocks and the memory budget alone, never on the number
 of workers, so that every executor adds up the same numbers in the same order.
@@ -19,7 +19,7 @@ PANEL_HEIGHT = 128
 
 BYTES = 8
 
-# Bytes of columns that are kept at hand although the next pass could make them again, cheaply where D is kept.
+# Most bytes of columns kept from tile to tile where D is kept: making columns again is cheap there.
 AT_HAND = 1 << 26
 
 # Panels that the workers hold at a time: some ten each, for four workers.
@@ -28,9 +28,9 @@ _PANELS = 40
 
 @dataclass(frozen=True)
 class Tile:
-    """A piece of the upper triangle: the samples ``start:stop`` against ``first:end``.
+    """A rectangle of pairs in the upper triangle: samples ``start:stop`` against samples ``first:end``.
 
-    Tiles on the diagonal have their rows as their first columns, all others only columns beyond their rows.
+    On the diagonal the first columns are the samples of the rows; elsewhere all columns come after the rows.
     """
 
     start: int
@@ -50,7 +50,7 @@ class Tile:
 
     @property
     def on_diagonal(self) -> bool:
-        """Whether the first columns are the rows."""
+        """Whether the first columns are the samples of the rows."""
         return self.first == self.start
 
     @property
@@ -82,8 +82,8 @@ class Plan:
 def tile_plan(n_samples: int, working_memory: float | None = None, starts: Sequence[int] = (0,)) -> Plan:
     """Tiles for ``n_samples`` samples within a budget in MiB (scikit-learn's ``working_memory``).
 
-    Where panels of all columns are too large, tiles have a fixed number of rows and columns: then a pass reads the
-    rows of X so many times as there are tiles in a row.
+    If tiles over all columns are too large, they have a fixed number of rows and columns; a pass then reads
+    the rows of X once for each tile in a row.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def tile_plan(n_samples: int, working_memory: float | None = None, starts: Seque
     working_memory : float, optional
         scikit-learn's setting by default.
     starts : sequence of int
-        Where blocks of samples begin; pairs of samples of different blocks are in no tile.
+        First sample of each block; pairs of samples of different blocks are in no tile.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def tile_plan(n_samples: int, working_memory: float | None = None, starts: Seque
 
 
 def _shape(longest: int, budget: int) -> tuple[int, int]:
-    """Rows and columns of the tiles of blocks of at most ``longest`` samples."""
+    """Rows and columns of the tiles, for blocks of at most ``longest`` samples."""
     entries = max(1, budget // (_PANELS * BYTES))
     if PANEL_HEIGHT * longest <= entries:
         return PANEL_HEIGHT, longest

@@ -1,4 +1,4 @@
-"""Scores for kernels of inner products: one product for the linear kernel, p for degree p."""
+"""Scores for the linear kernel, by one matrix product, and for polynomials of degree p, by p products."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Indices = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
 
-# Beyond this the powers are better taken of each candidate's own totals.
+# For higher degrees the whole kernel matrix of each candidate is cheaper.
 MAX_DEGREE = 6
 
 
@@ -50,7 +50,7 @@ class PolynomialScorer(PairScorer):
         return diagonal(self._weights)
 
     def kernel(self, reference: Indices, size: float) -> Kernel:
-        """The kernel itself: it has no rules."""
+        """The given kernel, which has no rules to evaluate."""
         return self._kernel
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
@@ -69,7 +69,7 @@ class PolynomialScorer(PairScorer):
         return float(score) + self._on_diagonal(self._norms(columns))
 
     def _on_diagonal(self, norms: Array) -> float:
-        """The part of a score that samples have with themselves, given their squared norms."""
+        """Part of the score from pairs of a sample with itself, given the squared norms of the samples."""
         return float(self._diagonal @ (norms + self._coef0) ** self._degree)
 
     def _round(
@@ -92,7 +92,7 @@ class PolynomialScorer(PairScorer):
         return [changes], score
 
     def _sums(self, groups: Sequence[Indices], sign: float) -> Intervals:
-        """What groups of columns change with the linear kernel: the sum over their columns."""
+        """Score changes by groups of columns for the linear kernel: sums over their columns."""
         known, starts = self._products, np.cumsum([0, *map(len, groups[:-1])])
         everyone = np.concatenate(groups)
         values, radii = (np.add.reduceat(part[everyone], starts) for part in (known.values, known.radii))
@@ -114,7 +114,7 @@ class PolynomialScorer(PairScorer):
 
     @cached_property
     def _products(self) -> Intervals:
-        """x' W x of every feature; subsets don't matter to the linear kernel."""
+        """Score x' W x of every feature; with the linear kernel it does not depend on the subset."""
         everything = np.arange(self.columns.n_features)
         return self._changes_by(everything[:0], everything, 1.0)
 
@@ -130,7 +130,7 @@ class PolynomialScorer(PairScorer):
         return Intervals(values, rounding * sizes)
 
     def _changes(self, base: Array, features: Indices, sign: float) -> tuple[Array, Array]:
-        """Changes by some features, and the sums of the magnitudes of their terms."""
+        """Score changes by some features, and the sums of the magnitudes of their terms."""
         values, sizes = np.zeros((2, len(features)))
         columns = self.columns.rows(features)
         powers = np.ones_like(columns)
@@ -145,7 +145,7 @@ class PolynomialScorer(PairScorer):
         return values, sizes
 
     def _forms(self, columns: Array, power: int) -> tuple[Array, ...]:
-        """phi' M phi of every column for M = W (D + c)^power, and the row sums of abs(M)."""
+        """Quadratic forms phi' M phi of every column for M = W (D + c)^power, and the row sums of abs(M)."""
         pairs, coef0 = self._pairs, self._coef0
 
         def tile_forms(index: int) -> Sums:

@@ -1,4 +1,4 @@
-"""Scores of subsets, and of what happens to them when one feature leaves or enters."""
+"""Scores of a subset, and of the subsets after one feature leaves or enters."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Ranked:
     Attributes
     ----------
     features : ndarray of int
-        The features that leave or enter, those whose change leaves the greatest score first.
+        The features that leave or enter, by the score after the change, greatest first.
     score : float
         Score of the subset before the change, with the kernel for its own size.
     kernel : Kernel or None
@@ -57,7 +57,7 @@ class Ranked:
 class Scorer(ABC):
     """Scores <link(D_S), W> of subsets S of the columns, for one kernel and one W.
 
-    Subsets and candidates are those of units: single columns, or groups that enter and leave together.
+    Subsets and candidates consist of units: single columns, or groups that enter and leave together.
 
     Parameters
     ----------
@@ -68,11 +68,11 @@ class Scorer(ABC):
     weights : Weights
         The matrix W.
     executor : Executor
-        Who works on the tiles.
+        Workers for the tiles.
     plan : Plan
         The tiles.
     units : Units, optional
-        By default each column is one.
+        By default each column is a unit.
     """
 
     def __init__(
@@ -96,8 +96,8 @@ class Scorer(ABC):
     def kernel(self, reference: Indices, size: float) -> Kernel:
         """The kernel for subsets of ``size`` columns, by its rule on the columns ``reference``.
 
-        Every column contributes to the total D alike on average, so the gamma that a rule gives for
-        the reference is scaled by the ratio of the sizes: 1/(2 d) with d = ``size`` for the rule
+        On average every column contributes the same to D, so the gamma of a rule on the reference is
+        multiplied by the number of its columns over ``size``: 1/(2 d) with d = ``size`` for the rule
         "dimension" (step 3 of the paper's algorithm).
         """
         if not self._rules:
@@ -117,15 +117,15 @@ class Scorer(ABC):
         return resolved
 
     def gram(self, subset: Indices, kernel: Kernel) -> Array:
-        """The kernel values of all samples on the columns of some units, centrable."""
+        """Kernel matrix of all samples on the columns of some units, up to a constant that centring removes."""
         return kernel_values(self.columns, self.units.columns(subset), kernel)
 
     def state(self) -> dict[str, Any]:
-        """What else than the subset the next round depends on, to the last bit, as plain data."""
+        """State that, beside the subset, determines the next round to the last bit, as plain data."""
         return {}
 
-    def restore(self, state: dict[str, Any]) -> None:  # noqa: B027 - where there is no state, nothing is to do
-        """Go on where another search was; see `state`."""
+    def restore(self, state: dict[str, Any]) -> None:  # noqa: B027 - scorers without state do nothing
+        """Restore the `state` of another search."""
 
     def leaving(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
         """The ``count`` candidates of the subset whose removal leaves the score highest."""
@@ -194,7 +194,7 @@ class Scorer(ABC):
         return lambda index: K.block(tiles[index].rows, tiles[index].cols)
 
     def score(self, subset: Indices) -> Ranked:
-        """A subset as it is, with the kernel for its own size."""
+        """Score of a subset without a change, with the kernel for its own size."""
         if not len(subset):
             return Ranked(subset, 0.0, None)
         columns = self.units.columns(subset)
@@ -203,26 +203,26 @@ class Scorer(ABC):
 
     @abstractmethod
     def _score(self, columns: Indices, kernel: Kernel) -> float:
-        """Score of a subset that is not empty, given by its columns."""
+        """Score of a nonempty subset, given by its columns."""
 
     @abstractmethod
     def _round(
         self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
-        """Certified changes of the score with ``kernel`` by candidate units, and the present one with ``own``."""
+        """Stages for the score changes by the candidates with ``kernel``, and the score of the subset with ``own``."""
 
     def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> tuple[Indices, Intervals]:
-        """The best candidates in order, and their changes of the score as far as they were refined."""
-        # The first candidate with the same column stands for all of them.
+        """The best candidates in order, and their score changes as far as they were refined."""
+        # Copies of a column are evaluated once, as the first of them.
         _, first, inverse = np.unique(self.units.representatives[candidates], return_index=True, return_inverse=True)
         positions, found = leading(stages, first[inverse], count)
         return candidates[positions], Intervals(found.values[positions], found.radii[positions])
 
 
 class PairScorer(Scorer):
-    """A scorer that remembers nothing but D of the current subset."""
+    """A scorer whose only state is D of the current subset."""
 
-    _contributions: ClassVar[type[AbsoluteDistances | InnerProducts]]  # that D is made of
+    _contributions: ClassVar[type[AbsoluteDistances | InnerProducts]]  # the terms of D
 
     @cached_property
     def _pairs(self) -> Pairs:
@@ -240,16 +240,16 @@ class PairScorer(Scorer):
         return lambda index: np.asarray(pointwise.link(self._pairs.totals(index).copy()))
 
     def state(self) -> dict[str, Any]:
-        """What the next round depends on."""
+        """State that, beside the subset, determines the next round."""
         return {"pairs": self._pairs.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on where another search was."""
+        """Restore the `state` of another search."""
         self._pairs.restore(state["pairs"])
 
 
 def _rule_samples(columns: Columns, weights: Weights) -> Indices | None:
-    """The samples that rules for gamma are evaluated on, where those are not all."""
+    """Samples on which rules for gamma are evaluated, or None for all samples."""
     many = columns.n_samples > RULE_SAMPLES
     if not many or not (isinstance(weights, BlockWeights) or isinstance(columns.data, StoredRows)):
         return None
@@ -276,7 +276,7 @@ def gamma_of(kernel: Kernel) -> float:
 
 
 def totals(columns: Columns, features: Indices, power: int) -> Array:
-    """D of some columns for all pairs of samples, for kernels of differences."""
+    """D of some columns for all pairs of samples: squared (power 2) or absolute differences."""
     m = columns.n_samples
     contributions = SquaredDistances if power == 2 else AbsoluteDistances
     D = contributions(columns, features).panel(Tile(0, m, 0, m), np.empty((m, m)))
@@ -286,7 +286,7 @@ def totals(columns: Columns, features: Indices, power: int) -> Array:
 def kernel_values(
     columns: Columns, features: Indices, kernel: Kernel, sample_weight: NDArray[Any] | None = None
 ) -> Array:
-    """The kernel values of all samples on some columns, centrable; a rule is evaluated on these columns."""
+    """Kernel matrix of all samples on some columns, up to a constant that centring removes; rules use these columns."""
     if _by_totals(columns, features, kernel):
         D = totals(columns, features, kernel.power)
         return np.asarray(_resolved_on(kernel, columns, features, None, sample_weight).link(D, out=D))
@@ -295,7 +295,7 @@ def kernel_values(
 
 
 def _by_totals(columns: Columns, features: Indices, kernel: Kernel) -> bool:
-    """Whether distances are better made column by column: of categories, missing entries, many sparse columns."""
+    """Whether to make D column by column: for categories, missing entries or many columns that are not an array."""
     special = bool(columns.special[features].any())
     if special and not isinstance(kernel, ScaledKernel):
         raise TypeError(f"kernel is {kernel!r}; accepted with categories or missing values: Gaussian, Laplacian")

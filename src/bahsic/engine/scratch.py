@@ -1,4 +1,4 @@
-"""Buffers that are used again: fresh memory costs ten times more than the arithmetic on it."""
+"""Reused buffers: fresh memory costs ten times more than the arithmetic on it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 
 class Scratch(threading.local):
-    """Named arrays of the calling thread, valid until the same name is taken again by that thread.
+    """Named buffers of the calling thread, each valid until that thread takes the same name again.
 
     The system hands out large arrays page by page at first touch, so a temporary array of the size
-    of a tile costs far more than an operation on it. Names are shared by all passes on purpose: what
-    one pass has left behind is free for the next.
+    of a tile costs far more than an operation on it. All passes share the names on purpose, so that
+    each reuses the buffers of the one before.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The numeric kernel of the engine: pure functions of one tile of the pairs of samples.
+"""The arithmetic of the engine: pure functions of one tile of the pairs of samples.
 
-Every driver (serial, threads, out of memory, cluster) calls these and adds up what they return.
-The weights of a tile are zero but for the pairs a < b, so sums over a tile count each pair once.
+Every driver (serial, threads, out of memory, cluster) calls these functions and adds up their results.
+The weights of a tile are zero except for pairs a < b, so sums over a tile count each pair once.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Vectors = NDArray[Any]
 
-# Length of the sums that are made in the precision of the columns before they are added in float64.
-# It bounds the rounding error of a float32 product.
+# Length of the sums made in the precision of the columns, before these are added in float64.
+# It limits the rounding error of a float32 product.
 INNER = 1024
 
 # Columns of one product, few enough for it to stay in the cache.
@@ -38,7 +38,7 @@ STRIP = 1 << 17
 
 _NEGLIGIBLE = 1e-14
 
-# Exponents up to which an exponential may stand apart from what it is multiplied by.
+# Exponents up to which an exponential may be multiplied last, without overflow or underflow.
 _MODERATE = 100.0
 
 
@@ -53,7 +53,7 @@ def upper(block: Array, tile: Tile) -> Array:
 
 @lru_cache(maxsize=4)
 def _lower(n: int) -> NDArray[np.bool_]:
-    """The diagonal and what is below it, of an n x n matrix."""
+    """Mask of the diagonal and the entries below it, of an n x n matrix."""
     return np.tri(n, dtype=bool)
 
 
@@ -65,9 +65,9 @@ def strips(shape: tuple[int, int]) -> Iterator[slice]:
 
 
 class _Pieces:
-    """Columns of some features on the two sides of a tile, made at once for all tiles, or for each tile anew.
+    """Columns of some features on the two sides of a tile, made once for all tiles or anew for each tile.
 
-    Which of these, and how many features at a time, depends on sizes alone, not on where the data are.
+    The choice, and the number of features at a time, depend on sizes alone, not on where the data are stored.
     """
 
     def __init__(self, columns: Columns, features: Indices, dtype: Any, most: float) -> None:
@@ -77,11 +77,11 @@ class _Pieces:
         self._all = self._made(features, None) if one else None
 
     def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
-        """What a product needs of some features, a column for each sample."""
+        """Rows that enter the product for some features, with a column for each sample."""
         return self._columns.rows(features, samples=samples).astype(self._dtype, copy=False)
 
     def sides(self, tile: Tile) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """That of the rows and of the columns of a tile, some features at a time."""
+        """Yield the two factors of the product on a tile, for its rows and its columns, some features at a time."""
         if self._all is not None:
             yield self._all[:, tile.rows], self._all[:, tile.cols]
             return
@@ -91,23 +91,24 @@ class _Pieces:
 
 
 class SquaredDistances(_Pieces):
-    r"""Sums of the contributions of some columns to a squared distance, a tile at a time, by one matrix product.
+    r"""Sum of the contributions of some columns to a squared distance, a tile at a time, by one matrix product.
 
-    With x set to zero where it is missing, o one where it is not, and c what a missing entry contributes, a column
-    of numbers contributes :math:`c + u o' + o u' - 2 x x'` with :math:`u = x^2 - c o / 2`; categories contribute
-    :math:`c + (d - c) o o' - d \sum_k 1_k 1_k'`, where d is for two different ones and :math:`1_k` marks those of
-    the k-th. Complete columns of numbers share their u, the norms of the samples.
+    With x set to zero where it is missing, o one where it is observed, and c the contribution of a missing entry,
+    a column of numbers contributes :math:`c + u o' + o u' - 2 x x'` with :math:`u = x^2 - c o / 2`. A column of
+    categories contributes :math:`c + (d - c) o o' - d \sum_k 1_k 1_k'`, where d is the contribution of two different
+    categories and :math:`1_k` marks the samples of the k-th. Complete columns of numbers share one u, the squared
+    norms of the samples.
     """
 
     def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> None:
         special = columns.special[features]
-        many = columns.n_categories[features] > MAX_CATEGORIES  # a row for each would be as much as D
+        many = columns.n_categories[features] > MAX_CATEGORIES  # a row for each category would take as much memory as D
         self._many, lifted = features[many], features[special & ~many]
         self._special = _LiftedSpecial(columns, lifted, dtype) if len(lifted) else None
         super().__init__(columns, features[~special], dtype, most)
 
     def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
-        """Complete columns of numbers, and the norms of the samples over them as extra rows."""
+        """Complete columns of numbers, with a row of ones and a row of the samples' squared norms below."""
         width = self._columns.n_samples if samples is None else samples.stop - samples.start
         right = np.empty((len(features) + 2, width))
         chosen = self._columns.rows(features, right[:-2], samples)
@@ -115,7 +116,7 @@ class SquaredDistances(_Pieces):
         return right.astype(self._dtype, copy=False)
 
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
-        """The sum on a tile, not clamped: exact zeros may be off by a rounding error."""
+        """Sum on a tile, not clamped at zero: distances of zero may be off by a rounding error."""
         for position, (rows, right) in enumerate(self.sides(tile)):
             left = -2 * rows
             left[-2], left[-1] = rows[-1], 1.0
@@ -129,7 +130,7 @@ class SquaredDistances(_Pieces):
 
 
 class _LiftedSpecial:
-    """Categories, and numbers of which some are missing, as rows l and r with D = sum(l r') + constant."""
+    """Columns of categories or with missing numbers, as rows l and r with D = sum(l r') + constant."""
 
     def __init__(self, columns: Columns, features: Indices, dtype: Any) -> None:
         pairs = [_lifted_special(columns, int(j)) for j in features]
@@ -172,7 +173,7 @@ class InnerProducts(_Pieces):
 
 
 class AbsoluteDistances(_Pieces):
-    """Sums of the contributions of some columns to an L1 distance, a tile at a time."""
+    """Sum of the contributions of some columns to an L1 distance, a tile at a time."""
 
     def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> None:
         special = columns.special[features]
@@ -180,11 +181,11 @@ class AbsoluteDistances(_Pieces):
         super().__init__(columns, features[~special], np.float64, most)
 
     def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
-        """The columns in Fortran order: as cdist wants them, a contiguous row for each sample."""
+        """Columns in Fortran order, so that cdist gets a contiguous row for each sample."""
         return np.asfortranarray(super()._made(features, samples))
 
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
-        """The sum on a tile."""
+        """Sum on a tile."""
         change = np.empty(out.shape)
         out[:] = 0.0
         for left, right in self.sides(tile):
@@ -194,7 +195,7 @@ class AbsoluteDistances(_Pieces):
 
 
 def _add_one_by_one(columns: Columns, features: Indices, tile: Tile, power: int, out: NDArray[Any]) -> NDArray[Any]:
-    """Add the contributions of columns, each by looking at all pairs of a tile."""
+    """Add the contributions of columns, one column after the other, for all pairs of a tile."""
     change = np.empty(out.shape) if len(features) else out
     for feature in features:
         x, y = (columns.rows(np.array([feature]), samples=side)[0] for side in (tile.rows, tile.cols))
@@ -203,9 +204,9 @@ def _add_one_by_one(columns: Columns, features: Indices, tile: Tile, power: int,
 
 
 def quadratic_forms(columns: Vectors, M: Vectors, tile: Tile, scratch: Scratch) -> Array:
-    """Contribution of a tile to phi' M phi of symmetric M, for each row phi of ``columns``.
+    """Contribution of a tile to the quadratic forms phi' M phi of symmetric M, for each row phi of ``columns``.
 
-    Both have one dtype; partial sums of at most ``INNER`` products are added in float64.
+    ``columns`` and M have one dtype; partial sums of at most ``INNER`` products are added in float64.
     """
     total = np.zeros(len(columns))
     for first in range(0, len(columns), COLUMNS):
@@ -222,14 +223,14 @@ def quadratic_forms(columns: Vectors, M: Vectors, tile: Tile, scratch: Scratch) 
 
 
 def row_sums(M: Vectors, tile: Tile) -> tuple[Placed, Placed]:
-    """Contributions of a tile to the row sums of symmetric M: those of its rows, and of its columns."""
+    """Contributions of a tile to the row sums of symmetric M: one part for its rows, one for its columns."""
     across = M @ np.ones(M.shape[1], dtype=M.dtype)
     down = np.ones(M.shape[0], dtype=M.dtype) @ M
     return Placed(tile.start, across), Placed(tile.first, down)
 
 
 def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Scratch) -> float | None:
-    """Sum of M exp(shift D) by a few moments of D - centre where its exponents are small, else None."""
+    """Sum of M exp(shift D) by a Taylor series in D - centre if the exponents are small, else None."""
     z = np.subtract(D, centre, out=scratch.take("second", D.shape))
     square = np.multiply(z, z, out=scratch.take("third", D.shape))
     order = _taylor_order(abs(shift) * math.sqrt(float(square.max())))
@@ -249,7 +250,7 @@ def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Sc
 
 
 def _taylor_order(size: float) -> int | None:
-    """Terms after which the exponential series is exact to rounding, or None if they are many."""
+    """Order at which the exponential series is exact to rounding, or None if it is above eight."""
     for order in range(1, 9):
         if size ** (order + 1) / math.factorial(order + 1) <= _NEGLIGIBLE:
             return order

@@ -1,4 +1,4 @@
-"""Units of selection that are groups of columns: their scores by the kernel values of every pair of samples."""
+"""Units of selection, single columns or groups, and scores of groups by the kernel values of every pair of samples."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from bahsic.engine.tiles import strips
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Relative error of exp(z) - 1 where it is quick, with up to so many terms.
+# Relative error of the float32 polynomial for exp(z) - 1, and the most terms that it may have.
 QUICK_ERROR = 1e-6
 MAX_TERMS = 14
 
-# Greatest z for which that is used.
+# Greatest abs(z) for which the polynomial is used.
 QUICK_LARGEST = 4.0
 
-# Products that are added in float32; it bounds the rounding error of their sum.
+# Number of products that are added in float32, which limits the rounding error of their sum.
 SHORT = 64
 
 # Entries of the columns of groups that are worked on together.
@@ -37,13 +37,13 @@ _BATCH = 1 << 18
 
 
 class Units:
-    """What enters or leaves together: single columns, or groups of columns.
+    """Units of a search, which enter or leave as a whole: single columns, or groups of columns.
 
     Parameters
     ----------
     columns : Columns
     groups : sequence of arrays of int, optional
-        The columns of each unit; by default each column is one.
+        The columns of each unit; by default each column is a unit.
     """
 
     def __init__(self, columns: Columns, groups: Sequence[Indices] | None = None) -> None:
@@ -71,14 +71,14 @@ class Units:
         return [units[i : i + 1] if self._groups is None else self._groups[unit] for i, unit in enumerate(units)]
 
     def single(self, units: Indices) -> NDArray[np.bool_]:
-        """Which of these units are single columns."""
+        """Mask of the units that are single columns."""
         if self._groups is None:
             return np.ones(len(units), dtype=bool)
         return np.array([len(self._groups[unit]) == 1 for unit in units], dtype=bool)
 
 
 def _representatives(first: Indices, groups: Sequence[Indices] | None) -> Indices:
-    """For each unit the first one of the same columns, or of copies of them."""
+    """For each unit the first unit with the same columns, or with copies of them."""
     if groups is None:
         return first
     known: dict[tuple[int, ...], int] = {}
@@ -125,7 +125,7 @@ def _scores_by_pairs(
 
 
 def batches(groups: Sequence[Indices], n_samples: int) -> list[slice]:
-    """Ranges of groups whose columns take one block of memory."""
+    """Ranges of groups whose columns together take about one block of memory."""
     sizes = np.cumsum([len(group) for group in groups])
     numbers = (sizes * n_samples) // _BLOCK_ENTRIES
     starts = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(groups)]
@@ -147,14 +147,14 @@ def quick_changes(
         M = _quick_matrix(pairs, index, gamma)
         sums = np.zeros(len(groups))
         size = tile.shape[0] * tile.shape[1]
-        # Several groups at a time: short operations would keep other threads waiting for each other.
+        # Several groups at a time: many short operations would make threads wait for each other.
         batch = max(1, _BATCH // size)
         for start in range(0, len(groups), batch):
             some = changes[start : start + batch]
             D = take("panel32", (len(some), *tile.shape), np.float32)
             for change, panel in zip(some, D, strict=True):
                 change.panel(tile, out=panel)
-            D *= np.float32(a)  # first: powers of a by itself may be too small for float32
+            D *= np.float32(a)  # before the powers: those of a by itself may be too small for float32
             E = _polynomial(D, coefficients, out=take("E", D.shape, np.float32))
             sums[start : start + batch] = short_dots(E.reshape(len(some), size), M.reshape(size))
         return (sums,)
@@ -174,16 +174,17 @@ def _quick_matrix(pairs: Pairs, index: int, gamma: float) -> NDArray[Any]:
 
 
 def short_dots(rows: NDArray[Any], vector: NDArray[Any]) -> Array:
-    """Inner products of float32 rows (c, n) with a vector, `SHORT` products at a time, the rest in float64."""
+    """Inner products of float32 rows (c, n) with a vector, from sums of `SHORT` products that are added in float64."""
     n = len(vector) // SHORT * SHORT
     sums = np.vecdot(rows[:, :n].reshape(len(rows), -1, SHORT), vector[:n].reshape(-1, SHORT)).sum(axis=1, dtype=float)
     return np.asarray(sums + np.vecdot(rows[:, n:], vector[n:]))
 
 
 def expm1_coefficients(a: float, largest: float) -> list[np.float32]:
-    """Of a polynomial c_1 z + c_2 z^2 + ... that is exp(z) - 1 to `QUICK_ERROR`, for z of the sign of a up to a bound.
+    """Coefficients of a polynomial c_1 z + c_2 z^2 + ... that is exp(z) - 1 to a relative error of `QUICK_ERROR`.
 
-    It interpolates (exp(z) - 1) / z at Chebyshev points z, where the n-th derivative is at most exp(abs(z)).
+    It holds for z of the sign of ``a`` with abs(z) <= ``largest``. It interpolates (exp(z) - 1) / z at Chebyshev
+    points, where the n-th derivative is at most exp(abs(z)).
     """
     z = max(largest, 1e-6)
     enough = (n for n in range(1, MAX_TERMS + 1) if _interpolation_error(z, n) < QUICK_ERROR / 2)
@@ -202,7 +203,7 @@ def chebinterpolate_expm1(z: float, n: int) -> Array:
 
 
 def _polynomial(z: NDArray[Any], coefficients: Sequence[np.float32], out: NDArray[Any]) -> NDArray[Any]:
-    """c_1 z + c_2 z^2 + ..., by Horner's rule."""
+    """Polynomial c_1 z + c_2 z^2 + ..., by Horner's rule."""
     np.multiply(z, coefficients[-1], out=out)
     for c in coefficients[-2::-1]:
         out += c

@@ -1,6 +1,6 @@
 """Tables in files: CSV, Parquet, Arrow, numpy, svmlight, ARFF, MATLAB, AnnData, MNE.
 
-Each format is read by the library that its field uses; those that bahsic does not need otherwise are extras.
+Each format is read by the library that its field uses; libraries that bahsic does not need otherwise are extras.
 """
 
 from bahsic.files.data import Data, DataError

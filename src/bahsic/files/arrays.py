@@ -1,4 +1,4 @@
-"""Arrays of numbers: .npy and .npz by numpy, .mat by scipy."""
+"""Readers of arrays of numbers: .npy and .npz by numpy, .mat by scipy."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from bahsic.names import for_message
 
 
 def read_npy(path: Path, target: str | int | None = None) -> Data:
-    """One array of samples x features; the target is a column by its number."""
+    """Read one array of samples x features; the target is the number of a column."""
     with one_line_errors(path, "reading .npy"), _pickles_explained(path):
-        mapped = np.lib.format.open_memmap(path, mode="r")  # allocates nothing for a header that lies
+        mapped = np.lib.format.open_memmap(path, mode="r")  # allocates nothing if the header is false
         return _array_data(path, {"X": np.array(mapped)}, "X", target)
 
 
 def read_npz(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
-    """Arrays X, y and feature_names; or one array by itself, or the one called `key`, as X.
+    """Read the arrays X, y and feature_names; X may be the only array, or the one called `key`.
 
     The target is another array of the file (y unless told otherwise), or a column of X.
     """
@@ -45,7 +45,7 @@ def read_npz(path: Path, target: str | int | None = None, key: str | None = None
 
 
 def read_mat(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
-    """MATLAB's format up to version 7 (version 7.3 is another one), as `read_npz` has it; y may be called Y."""
+    """Read MATLAB's format up to version 7 (not 7.3), with arrays as in `read_npz`; y may be called Y."""
     with one_line_errors(path, "reading .mat"):
         try:
             shapes = {name: shape for name, shape, _ in io.whosmat(path)}
@@ -58,7 +58,7 @@ def read_mat(path: Path, target: str | int | None = None, key: str | None = None
 
 
 def _mat_arrays(path: Path, wanted: set[str], target: str | int | None) -> dict[str, Any]:
-    """The arrays that are needed; others may be large, or of any type."""
+    """Load only the needed arrays; others may be large, or of any type."""
     found = io.loadmat(path, variable_names=sorted(wanted))
     arrays = {name: array for name, array in found.items() if not name.startswith("__")}
     if "y" not in arrays and "Y" in arrays and target != "Y":
@@ -70,7 +70,7 @@ def _mat_arrays(path: Path, wanted: set[str], target: str | int | None) -> dict[
 
 @contextmanager
 def _pickles_explained(path: Path) -> Iterator[None]:
-    """Say what numpy's refusal of Python objects means."""
+    """Explain numpy's refusal of Python objects."""
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Parquet, Feather and Arrow, by pyarrow."""
+"""Readers of Parquet, Feather and Arrow, by pyarrow."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from bahsic.names import for_message
 
 
 def read_parquet(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:
-    """A Parquet file: numbers as they are, strings as categories; an index of pandas is no feature."""
+    """Read a Parquet file: strings become categories; an index of pandas is no feature."""
     parquet = library("pyarrow.parquet", path.suffix)
     with one_line_errors(path, "reading Parquet"), parquet.ParquetFile(path) as file:
-        size = 8 * file.metadata.num_rows * file.metadata.num_columns  # before reading: repetition packs well
+        size = 8 * file.metadata.num_rows * file.metadata.num_columns  # before reading: repeated values are packed
         check_expansion(path, size)
         return _table_data(path, file.read(), target, drop)
 
 
 def read_arrow(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:
-    """A Feather or Arrow file (the IPC format of files or of streams), as `read_parquet` has it."""
+    """Read a Feather or Arrow file (the IPC format of files or of streams), like `read_parquet`."""
     pyarrow, feather, ipc = (library(f"pyarrow{part}", path.suffix) for part in ("", ".feather", ".ipc"))
     with one_line_errors(path, "reading Arrow"):
         with path.open("rb") as file:
@@ -49,7 +49,7 @@ def read_arrow(path: Path, target: str | int | None = None, drop: Sequence[str] 
 
 
 def _checked(path: Path, batches: Iterable[Any]) -> Iterator[Any]:
-    """Batches, until they are more than the size of the file makes one expect."""
+    """Yield batches; raise once they take far more memory than the size of the file suggests."""
     size = 0
     for batch in batches:
         size += batch.nbytes
@@ -62,7 +62,7 @@ def _table_data(path: Path, table: Any, target: str | int | None, drop: Sequence
     frame = table.to_pandas(strings_to_categorical=True)
     if not len(frame):
         raise DataError(f"{path}: there is no row; give one row for each sample")
-    for field in table.schema:  # what pandas has no type for
+    for field in table.schema:  # types that pandas turns into objects
         kind = str(field.type)
         if kind == "bool" and frame[field.name].dtype == object:
             frame[field.name] = frame[field.name].astype("category")
@@ -73,7 +73,7 @@ def _table_data(path: Path, table: Any, target: str | int | None, drop: Sequence
 
 
 def frame_data(path: Path, frame: Any, target: str | int | None, pandas: Any, drop: Sequence[str] = ()) -> Data:
-    """A DataFrame as data: the target taken out, every other column of numbers or categories."""
+    """Turn a DataFrame into `Data`: one column becomes the target, all others must be numbers or categories."""
     check_names(path, list(frame.columns))
     frame = frame[kept_names(path, list(frame.columns), drop)]
     names = list(frame.columns)

@@ -1,4 +1,4 @@
-"""CSV and TSV, also compressed by gzip, by pandas."""
+"""Reader of CSV and TSV, also compressed by gzip, by pandas."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 
 
 class _Layout(NamedTuple):
-    """What the first pass finds out; `names` include the labels of rows, an empty name that comes first."""
+    """Header and size of a file, found in the first pass; a column of row labels comes first, with an empty name."""
 
     names: list[str]
     n_rows: int
@@ -41,10 +41,10 @@ class _Layout(NamedTuple):
 def read_delimited(
     path: Path, target: str | int | None = None, delimiter: str | None = None, drop: Sequence[str] = ()
 ) -> Data:
-    """A table of text: columns of numbers as float64, all others as categories.
+    """Read a table of text: columns of numbers become float64, all others categories.
 
-    The file is read three times at most, so that memory holds the numbers and little else: to count rows and
-    cells, to parse numbers by chunks of rows, and to parse the columns that turned out to hold anything else.
+    The file is read up to three times, so that memory holds little more than the numbers: to count rows and
+    cells, to parse numbers by chunks of rows, and to parse the columns that hold anything else.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def read_delimited(
     kept = set(kept_names(path, [layout.names[j] for j in features], drop))
     features = [j for j in features if layout.names[j] in kept]
     names = [layout.names[j] for j in features]
-    if target is not None:  # last, so that X is a view of what comes before it
+    if target is not None:  # moved to the end, so that X is a view of the columns before it
         features.append(features.pop(column_position(path, target, names, len(names))))
     with one_line_errors(path, "parsing the cells (look for a quote that is not closed)"):
         frame = _frame(pandas, path, layout, features)
@@ -83,7 +83,7 @@ def read_delimited(
 
 
 def _opened(path: Path) -> TextIO:
-    binary = gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")  # noqa: SIM115 - closed by what wraps it
+    binary = gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")  # noqa: SIM115 - closed by the wrapper
     return io.TextIOWrapper(cast("io.BufferedReader", binary), encoding="utf-8-sig", newline="")
 
 
@@ -132,7 +132,7 @@ def _n_rows(path: Path, rows: Any, n_columns: int) -> int:
 
 
 def _frame(pandas: Any, path: Path, layout: _Layout, columns: list[int]) -> Any:
-    """The columns in this order: one block of numbers, into which the categories are put."""
+    """Frame of the columns in this order: one block of numbers, into which the categories are put."""
     values, text = _numbers(pandas, path, layout, columns)
     frame = pandas.DataFrame(values, columns=[layout.names[j] for j in columns], copy=False)
     if text:
@@ -140,13 +140,13 @@ def _frame(pandas: Any, path: Path, layout: _Layout, columns: list[int]) -> Any:
         categories = _parsed(pandas, path, layout, usecols=used, dtype="category")
         for j in text:
             _check_decimal_commas(path, layout.names[columns[j]], categories[columns[j]].cat.categories)
-            # Some versions of pandas make True of "True" here.
+            # Some versions of pandas turn "True" into True here.
             frame.isetitem(j, categories[columns[j]].cat.rename_categories(str))
     return frame
 
 
 def _check_decimal_commas(path: Path, name: str, texts: Any) -> None:
-    """Refuse numbers that would silently become categories."""
+    """Refuse numbers with decimal commas, which would silently become categories."""
     some = [str(text) for text in texts[:100]]
     if some and sum(_DECIMAL_COMMA.fullmatch(text) is not None for text in some) > len(some) / 2:
         raise DataError(
@@ -155,7 +155,7 @@ def _check_decimal_commas(path: Path, name: str, texts: Any) -> None:
 
 
 def _numbers(pandas: Any, path: Path, layout: _Layout, columns: list[int]) -> tuple[Any, list[int]]:
-    """An array with the numbers, and the positions of the columns that hold anything else."""
+    """Array with the numbers, and the positions of the columns that hold anything else."""
     values = np.empty((layout.n_rows, len(columns)))
     is_text, start = np.zeros(len(columns), dtype=bool), 0
     rows_at_once = max(1, _CELLS_AT_ONCE // len(layout.names))
@@ -174,8 +174,8 @@ def _numbers(pandas: Any, path: Path, layout: _Layout, columns: list[int]) -> tu
 
 
 def _parsed(pandas: Any, path: Path, layout: _Layout, **options: Any) -> Any:
-    """Pandas' reading of the file, columns called by their numbers."""
-    if library_version(pandas) < 3:  # later ones are exact by default
+    """Parse the file with pandas; the names of the columns are their numbers."""
+    if library_version(pandas) < 3:  # later versions are exact by default
         options["float_precision"] = "round_trip"
     every = list(range(len(layout.names)))
     return pandas.read_csv(

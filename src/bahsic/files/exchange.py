@@ -1,4 +1,4 @@
-"""Formats in which collections of data sets are exchanged: svmlight by scikit-learn, ARFF by liac-arff."""
+"""Readers of formats for collections of data sets: svmlight by scikit-learn, ARFF by liac-arff."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bahsic.files.data import (
 
 
 def read_svmlight(path: Path, target: str | int | None = None) -> Data:
-    """A sparse table whose rows start with their label, also compressed by gzip; columns have no names."""
+    """Read a sparse table whose rows start with their label, also compressed by gzip; columns have no names."""
     if target not in (None, "label"):
         raise DataError(f"{path}: rows of svmlight start with their target, the label; leave target={target!r} out")
     check_gzip(path)
@@ -30,12 +30,12 @@ def read_svmlight(path: Path, target: str | int | None = None) -> Data:
         X, y = load_svmlight_file(str(path))
         if 0 in X.shape:
             raise DataError(f"{path}: there is no feature; give rows such as '1 1:0.5 3:2'")
-        check_expansion(path, 8 * X.shape[1])  # one number a column is kept, however many are empty
+        check_expansion(path, 8 * X.shape[1])  # some arrays have a number for each column, also for empty ones
         return Data(X, labels(path, y, "label", X.shape[0]), target="label", source=path)
 
 
 def read_arff(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:
-    """A table with attributes that are numbers, nominal or strings; the last two become categories."""
+    """Read a table whose attributes are numbers, nominal or strings; the last two become categories."""
     arff, pandas = library("arff", path.suffix), library("pandas", path.suffix)
     with one_line_errors(path, "reading ARFF"):
         with path.open(encoding="utf-8-sig") as text:
@@ -51,7 +51,7 @@ def read_arff(path: Path, target: str | int | None = None, drop: Sequence[str] =
 
 
 def _column(pandas: Any, values: Sequence[Any], kind: Any) -> Any:
-    """Numbers, with NaN for None; or categories. That nominal values are among the listed ones, liac-arff checks."""
+    """Column of numbers, with NaN for None, or of categories; liac-arff has checked that nominal values are known."""
     if isinstance(kind, str) and kind in {"NUMERIC", "REAL", "INTEGER"}:
         return pandas.Series(values, dtype="float64")
     return pandas.Categorical(values)

@@ -1,4 +1,4 @@
-"""One function that reads every format, by the suffix of the file."""
+"""The function that reads every format, chosen by the suffix of the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bahsic.files.exchange import read_arff, read_svmlight
 from bahsic.files.science import read_epochs, read_h5ad
 from bahsic.names import for_message
 
-# For each suffix the function that reads it and the options that it takes.
+# For each suffix its reader and the options that the reader takes.
 _READERS: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {
     ".csv": (read_delimited, ("delimiter", "drop")),
     ".csv.gz": (read_delimited, ("delimiter", "drop")),
@@ -39,16 +39,16 @@ _READERS: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {
 
 
 def read_data(path: str | os.PathLike[str], target: str | int | None = None, **options: Any) -> Data:
-    """Samples, features and target of a file.
+    """Read samples, features and target from a file.
 
     Parameters
     ----------
     path : str or Path
-        The format goes by the suffix: .csv, .tsv, .svmlight, .libsvm, .fif (each also .gz), .parquet, .feather,
+        The suffix gives the format: .csv, .tsv, .svmlight, .libsvm, .fif (each also .gz), .parquet, .feather,
         .arrow, .npy, .npz, .arff, .mat, .h5ad.
     target : str or int, optional
-        The column (.h5ad: of ``obs``; .npz and .mat: or the array) that becomes y; by its number where columns have
-        no names. Where the file says which one it is (y in .npz and .mat, svmlight, events of .fif) that is taken.
+        The column (.h5ad: of ``obs``; .npz and .mat: or the array) that becomes y; its number if columns have no
+        names. By default the target that the file itself has: y in .npz and .mat, svmlight, events of .fif.
     **options
         delimiter : of .csv and .tsv, by default a comma and a tabulator. key : of .npz and .mat, the array with the
         data, by default X. layer : of .h5ad, by default X. group_by : of .fif, "frequency" (default) or "channel".
@@ -85,7 +85,7 @@ def read_data(path: str | os.PathLike[str], target: str | int | None = None, **o
 
 
 def known_suffix(path: Path, known: Any, action: str) -> str:
-    """Which of the known suffixes a file name has, whatever its case."""
+    """Suffix of a file name, in lower case, among the known ones."""
     for suffix in known:
         if path.name.lower().endswith(suffix):
             return str(suffix)

@@ -1,4 +1,4 @@
-"""Formats of single sciences: AnnData (.h5ad) by anndata, epochs of MNE (-epo.fif) by mne."""
+"""Readers of formats of single sciences: AnnData (.h5ad) by anndata, epochs of MNE (-epo.fif) by mne."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ GROUPINGS = ("frequency", "channel")
 
 
 def read_h5ad(path: Path, target: str | int | None = None, layer: str | None = None) -> Data:
-    """Cells x genes: X or a layer, the target from `obs`; nothing else of the file is loaded."""
+    """Read cells x genes: X or a layer, and the target from `obs`; nothing else of the file is loaded."""
     anndata_io, h5py = library("anndata.io", path.suffix), library("h5py", path.suffix)
     with one_line_errors(path, "reading .h5ad"), h5py.File(path, "r") as file:
         names = [str(name) for name in anndata_io.read_elem(file["var"]).index]
         check_names(path, names, "call adata.var_names_make_unique() and write it again")
         matrix = _matrix(path, file, layer)
-        # Compressed in chunks, of which a sparse matrix has three arrays.
+        # Arrays may be compressed; a sparse matrix consists of three.
         check_expansion(path, sum(part.nbytes for part in (matrix.values() if hasattr(matrix, "values") else [matrix])))
         X = anndata_io.read_elem(matrix)
         if target is None:
@@ -63,7 +63,7 @@ def mark_selection(path: Path, source: Path, selected: Any, ranking: Any = None)
 
 
 def read_epochs(path: Path, target: str | int | None = None, group_by: str = "frequency") -> Data:
-    """Epochs x power spectrum: a feature for each channel and frequency, such as "Cz 12.0 Hz".
+    """Read epochs x power spectrum: a feature for each channel and frequency, such as "Cz 12.0 Hz".
 
     The target is the name of the event, or a column of the metadata; groups are frequencies or channels.
     """
@@ -96,7 +96,7 @@ def _events(path: Path, epochs: Any, target: str | int | None) -> tuple[str, Any
 
 
 def _distinct(frequencies: Any) -> list[str]:
-    """Frequencies as text, with as many decimals as keep them apart."""
+    """Frequencies as text, with as many decimals as needed to tell them apart."""
     for decimals in range(1, 10):
         texts = [f"{frequency:.{decimals}f} Hz" for frequency in frequencies]
         if len(set(texts)) == len(texts):

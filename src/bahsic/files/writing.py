@@ -1,4 +1,4 @@
-"""The reduced table, written in the format of the suffix."""
+"""The function that writes the reduced table, in the format of the suffix."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking:
     Parameters
     ----------
     path : str or Path
-        The format goes by the suffix: .csv, .tsv (each also .gz), .parquet, .feather, .arrow, .npy (without the
-        target), .npz, .svmlight, .libsvm, .mat; .h5ad writes a copy of the .h5ad file that the data come from, whole,
-        with ``var["hsic_selected"]`` and ``var["hsic_rank"]``. An existing file is replaced, once all is written.
+        The suffix gives the format: .csv, .tsv (each also .gz), .parquet, .feather, .arrow, .npy (without the
+        target), .npz, .svmlight, .libsvm, .mat. For .h5ad the whole .h5ad file of the data is copied, and
+        ``var["hsic_selected"]`` and ``var["hsic_rank"]`` added. An existing file is replaced, once all is written.
     data : Data
     columns : array-like of int or bool
-        Which columns of X, by numbers in the wanted order or by a mask.
+        Columns of X, by their numbers in the wanted order or by a mask.
     ranking : array-like of shape (d,), optional
         The rank of each column of X, for .h5ad.
 
@@ -45,7 +45,7 @@ def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking:
     Notes
     -----
     In .csv and .tsv a name or a string that starts with = + - @ or the end of a line gets an apostrophe in front,
-    so that no spreadsheet takes it for a formula. Names of columns without any are x0, x1, ...
+    so that no spreadsheet takes it for a formula. Columns without names are called x0, x1, ...
 
     Examples
     --------
@@ -67,7 +67,7 @@ def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking:
 
 
 def check_writing(path: str | os.PathLike[str], source: Path | None = None) -> None:
-    """Raise now what would keep a table from being written in the end.
+    """Raise early the error that would prevent writing a table later.
 
     Parameters
     ----------
@@ -135,13 +135,13 @@ def _write_delimited(path: Path, data: Data, selected: Any, suffix: str) -> None
             frame.isetitem(j, frame.iloc[:, j].astype(object).map(_protected))
     frame.columns = [_protected(name) for name in frame.columns]
     with _text_opened(path, suffix) as file:
-        # Lines end as RFC 4180 has it, which also makes the writer quote cells that hold either of the two characters.
+        # Line ends of RFC 4180; with them the writer also quotes cells that hold either of the two characters.
         frame.to_csv(file, sep="\t" if ".tsv" in suffix else ",", index=False, lineterminator="\r\n")
 
 
 @contextmanager
 def _text_opened(path: Path, suffix: str) -> Iterator[IO[bytes]]:
-    """A file for text; without name and time in the header of gzip, the same table makes the same bytes."""
+    """Open a file for text; gzip gets no name and time, so that the same table gives the same bytes."""
     with path.open("wb") as file:
         if suffix.endswith(".gz"):
             with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
@@ -180,7 +180,7 @@ def _labels(data: Data) -> dict[str, Any]:
 
 def _write_npy(path: Path, data: Data, selected: Any, suffix: str) -> None:
     X = _numbers(data, selected, suffix)
-    with path.open("wb") as file:  # numpy would add a suffix to a path that it does not know
+    with path.open("wb") as file:  # given a path, numpy may add a suffix
         np.save(file, X.toarray() if sparse.issparse(X) else X, allow_pickle=False)
 
 

@@ -1,4 +1,4 @@
-"""Is a dependence real, and which features say the same: tests, intervals, scores, resampling, redundancy.
+"""Tests of independence, confidence intervals, scores of single features, resampling and redundancy.
 
-Imports the engine and what is below it; selection, report and the command line use it.
+Imports the engine and the layers below it; selection, report and the command line use it.
 """

@@ -1,4 +1,4 @@
-r"""Doubly centred kernel matrices A = HKH and B = HLH: everything that tests of independence need of them.
+r"""Doubly centred kernel matrices A = HKH and B = HLH, and the sums that tests of independence need.
 
 The biased estimate is <A, B> / (m - 1)^2. The unbiased one, from their diagonals a and b:
 
@@ -24,19 +24,19 @@ from bahsic.kernels.rows import row_blocks, scaled_by_power_of_two
 Array = NDArray[np.float64]
 Permutations = NDArray[np.int32]
 
-# Reading one entry of a permuted matrix takes as long as this many multiplications in a matrix product.
+# Reading one entry of a permuted matrix takes as long as so many multiplications in a matrix product.
 _PRICE_OF_LOOKING_UP = 40
 
-# Factors that miss more than this part of a matrix are not used.
+# Largest error of factors, relative to the matrix, with which they are used.
 _LARGEST_ERROR = 1e-12
 
-# Rows of the products that one task makes.
+# Rows of the products in one task.
 _ROWS = 512
 
 
 @dataclass(frozen=True, eq=False)
 class CentredMatrices:
-    """HKH for c kernels on the same m samples, as factors or (one kernel) as a matrix.
+    """Centred matrices HKH of c kernels on the same m samples, as factors or (one kernel) as a matrix.
 
     Attributes
     ----------
@@ -48,9 +48,9 @@ class CentredMatrices:
     matrix : ndarray of shape (m, m) or None
         HKH itself.
     errors : ndarray of shape (c,)
-        Frobenius norms of what the factors leave out.
+        Frobenius norms of the errors of the factors.
     exponent : int
-        All of these are to be multiplied by 2**exponent: squares of huge and of tiny entries stay in range.
+        Entries of HKH are those stored here times 2**exponent, so that squares neither overflow nor underflow.
     """
 
     diagonals: Array
@@ -67,12 +67,12 @@ class CentredMatrices:
 
     @property
     def price(self) -> int:
-        """Multiplications for each row and column of the other matrix."""
+        """Cost of a product, in multiplications for each row and column of the other matrix."""
         return _PRICE_OF_LOOKING_UP if self.factors is None else int(self.factors.shape[1])
 
 
 def from_matrix(gram: Gram) -> CentredMatrices:
-    """The doubly centred version of a matrix that is read by blocks."""
+    """Doubly centre a matrix that is read by blocks."""
     m = len(gram)
     A, centred_gram = np.empty((m, m)), centred(gram, "biased")
     for rows in row_blocks(m):
@@ -84,14 +84,14 @@ def from_matrix(gram: Gram) -> CentredMatrices:
 
 
 def from_vectors(vectors: NDArray[Any]) -> CentredMatrices:
-    """The centred matrix of inner products of vectors, shape (m, k)."""
+    """Centred matrix of the inner products of vectors (m, k)."""
     scaled, exponent = scaled_by_power_of_two(vectors - vectors.mean(axis=0))
     factors = np.array(scaled.T[None], dtype=np.float64)
     return replace(from_factors(factors, np.zeros(1)), exponent=2 * exponent)
 
 
 def from_factors(factors: Array, left: Array) -> CentredMatrices:
-    """The centred matrices of vectors of shape (c, rank, m), overwritten; ``left`` is the trace of what they miss."""
+    """Centred matrices of factors (c, rank, m), which are overwritten; ``left`` bounds the norms of their errors."""
     factors -= factors.mean(axis=2, keepdims=True)
     inner = np.matmul(factors, factors.transpose(0, 2, 1))
     squares = np.square(inner).sum(axis=(1, 2))
@@ -99,14 +99,14 @@ def from_factors(factors: Array, left: Array) -> CentredMatrices:
 
 
 def factored(A: CentredMatrices) -> CentredMatrices | None:
-    """A matrix as factors, or None where its rank is more than a quarter of its size or they miss too much."""
+    """Factors of a matrix, or None if its rank is more than a quarter of its size or their error is too large."""
     matrix = A.matrix
     if matrix is None:
         return A
     m = len(matrix)
     factors, _ = pivoted_factors(A.diagonals.copy(), lambda pivots: matrix[pivots], m // 4)
     F = factors[0]
-    # The matrix may come from a user's function and be indefinite: nothing is known without looking.
+    # The matrix may come from a user's function and be indefinite, so the error has to be computed.
     missing = sum(float(np.square(matrix[rows] - F[:, rows].T @ F).sum()) for rows in row_blocks(m))
     error = np.sqrt(missing)
     if error > _LARGEST_ERROR * np.sqrt(A.squares[0]):
@@ -115,7 +115,7 @@ def factored(A: CentredMatrices) -> CentredMatrices | None:
 
 
 def for_permutations(A: CentredMatrices, B: CentredMatrices) -> tuple[CentredMatrices, CentredMatrices]:
-    """Two matrices in the forms in which `permuted_products` is quickest."""
+    """Two matrices in the forms, matrix or factors, for which `permuted_products` is quickest."""
     m = int(A.diagonals.shape[1])
     forms = [(a, b) for a in (A, factored(A)) for b in (B, factored(B)) if a is not None and b is not None]
 
@@ -129,7 +129,7 @@ def for_permutations(A: CentredMatrices, B: CentredMatrices) -> tuple[CentredMat
 
 
 def products(A: CentredMatrices, B: CentredMatrices) -> Array:
-    """<A, B> for each of the matrices of A, shape (c,); B is one."""
+    """Inner products <A, B> for each of the matrices of A, shape (c,); B is a single matrix."""
     m = A.diagonals.shape[1]
     found: Array = permuted_products(A, B, np.arange(m, dtype=np.int32)[None])[0]
     return found
@@ -161,7 +161,7 @@ def _quadratic_forms(matrix: Array, vectors: Array) -> Array:
 
 
 def _looked_up(A: Array, B: Array, permutation: NDArray[np.int32]) -> float:
-    # Whole rows: one triangle would be half the entries, but of rows that are not contiguous, which is slower.
+    # Whole rows: one triangle has half the entries, but not in contiguous rows, which is slower.
     parts = row_blocks(len(A))
     return sum(float(np.vdot(A[part], B[permutation[part]].take(permutation, axis=1))) for part in parts)
 
@@ -173,7 +173,7 @@ def _inverses(permutations: Permutations) -> Permutations:
 
 
 def chunk_size(A: CentredMatrices, B: CentredMatrices) -> int:
-    """How many permutations one call of `permuted_products` should take; independent of the number of threads."""
+    """Number of permutations for one call of `permuted_products`; independent of the number of threads."""
     ranks = [side.factors.shape[1] for side in (B, A) if side.factors is not None]
     return max(1, _ROWS // max(1, ranks[0])) if ranks else 1
 
@@ -185,7 +185,7 @@ def diagonal_products(A: CentredMatrices, B: CentredMatrices, permutations: Perm
 
 
 def unbiased(A: CentredMatrices, B: CentredMatrices, products: Array, diagonals: Array) -> Array:
-    """The unbiased estimates from <A, B> and a'b, see the head of this module."""
+    """Unbiased estimates from <A, B> and a'b, by the formula at the head of this module."""
     m = A.diagonals.shape[1]
     constant = A.traces * B.traces / ((m - 1) * (m - 2))
     return _scaled((products - m / (m - 2) * diagonals + constant) / (m * (m - 3)), A, B)
@@ -196,7 +196,7 @@ def _scaled(values: Array, A: CentredMatrices, B: CentredMatrices) -> Array:
 
 
 def uncertainty(A: CentredMatrices, B: CentredMatrices) -> Array:
-    """How far an unbiased estimate may be from the truth by rounding and by what factors leave out, shape (c,)."""
+    """Bounds on the errors of unbiased estimates by rounding and by factors, shape (c,)."""
     m = A.diagonals.shape[1]
     a, b = np.sqrt(A.squares), np.sqrt(B.squares)
     missing = A.errors * (b + B.errors) + a * B.errors

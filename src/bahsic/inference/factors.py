@@ -1,4 +1,4 @@
-"""Kernel matrices of low numerical rank: a few vectors whose outer products add up to the matrix."""
+"""Factors of kernel matrices of low numerical rank: a few vectors whose outer products add up to the matrix."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# What may be left of the diagonal, relative to its largest entry: just above the rounding errors.
+# Largest remaining diagonal, relative to its largest entry at first: just above the rounding errors.
 _TOLERANCE = 1e-13
 
-# Deviations and ranges of features in units of the Gaussian: where all kernel values are nearly one, factors keep too
-# few digits of what differs; where samples are far from each other, there are too many of them.
+# Least deviation and largest range of features, in units of the Gaussian's width: if all kernel values are nearly one,
+# factors keep too few digits of their differences; if samples are far apart, there are too many factors.
 _FLAT, _LONG = 1e-2, 64.0
 
 
 def pivoted_factors(diagonals: Array, rows: Callable[[Indices], Array], max_rank: int) -> tuple[Array, Array]:
     """Cholesky factors with pivoting of several matrices of the same size at once.
 
-    A row of each matrix is taken where the most is left of its diagonal, until nothing is left of any.
+    In each step the row with the largest remaining diagonal entry of each matrix is taken, until all diagonals are
+    exhausted.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ def pivoted_factors(diagonals: Array, rows: Callable[[Indices], Array], max_rank
     factors : ndarray of shape (c, rank, m)
         Matrix i is about ``factors[i].T @ factors[i]``.
     left : ndarray of shape (c,)
-        The trace of what is missing; for a positive semi-definite matrix a bound of its norms.
+        Trace of the error; for a positive semi-definite matrix a bound on the norms of the error.
 
     Examples
     --------
@@ -68,14 +69,14 @@ def pivoted_factors(diagonals: Array, rows: Callable[[Indices], Array], max_rank
 
 
 def have_factors(XT: Array, gammas: Array) -> NDArray[np.bool_]:
-    """Which features, the rows of XT, have Gaussian kernel matrices that `gaussian_factors` gives well."""
+    """Mask of the features, the rows of XT, for whose Gaussian kernel matrices `gaussian_factors` is accurate."""
     width = np.sqrt(gammas)
     found: NDArray[np.bool_] = (width * XT.std(axis=1) > _FLAT) & (width * np.ptp(XT, axis=1) < _LONG)
     return found
 
 
 def gaussian_factors(XT: Array, gammas: Array) -> tuple[Array, Array]:
-    """Factors of exp(-gamma (x - x')^2) of single features, see `pivoted_factors`.
+    """Factors of the kernel matrices exp(-gamma (x - x')^2) of single features, see `pivoted_factors`.
 
     Parameters
     ----------

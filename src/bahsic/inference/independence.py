@@ -1,4 +1,4 @@
-"""Is the dependence real, and how strong: tests of independence, confidence intervals, scores of single features."""
+"""Tests of independence, confidence intervals of HSIC, and scores of single features with p-values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from bahsic.parameters import check_count, random_source
 
 Array = NDArray[np.float64]
 
-# Entries of the columns whose factors are made at a time: some twenty times as many stay in cache.
+# Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
 _CHUNK_ENTRIES = 2**13
 
 
@@ -51,15 +51,15 @@ class HypothesisTest:
     statistic : float
         The estimate of HSIC: biased for the method "gamma", else unbiased.
     pvalue : float
-        Probability of such a statistic, or a greater one, if data and labels are independent.
+        Probability of a statistic at least as great, if data and labels are independent.
     method : str
         "permutation", "gamma" or "normal".
     null_sample : ndarray of shape (n,) or None
-        The statistic of each permutation, where there are any.
+        The statistic of each permutation; None for other methods.
     kernel : Kernel
         The kernel on the data, with numbers in place of rules.
     target_kernel : str or Kernel
-        The kernel on the labels, likewise, or its name.
+        The kernel on the labels, with numbers in place of rules, or its name.
 
     Examples
     --------
@@ -98,32 +98,33 @@ def hsic_test(
 
     - ``"permutation"``: the unbiased estimate is compared with its values for randomly permuted labels,
       p = (1 + number of these >= the observed one) / (1 + number of permutations). The level is exact
-      whatever the distribution and the number of samples: under independence p <= t has at most the
-      probability t. Where all permutations are no more than asked for
-      (up to 6 samples with 999), each is taken once and p is the exact probability.
-    - ``"gamma"``: the biased estimate is compared with a gamma distribution that has the mean and the
-      variance which it has over all permutations; both are exact (Kazi-Aoual et al. 1995), the form of the
+      for any distribution and number of samples: under independence p <= t has at most the
+      probability t. If there are no more permutations than asked for (up to 6 samples with 999), each is
+      taken once and p is the exact probability.
+    - ``"gamma"``: the biased estimate is compared with a gamma distribution of the same mean and variance as
+      the estimate has over all permutations; both are exact (Kazi-Aoual et al. 1995), the form of the
       distribution is approximate. For small p-values without many permutations.
     - ``"normal"``: the unbiased estimate over its standard deviation (varHSIC) is compared with the standard
       normal distribution. **This holds under dependence only**: there the estimate is asymptotically normal.
-      For independent data and labels the variance degenerates and the limit is another one, so that the level
-      is not kept; use it to say how many standard errors a dependence is away from zero, and not to decide
+      For independent data and labels the variance degenerates and the limit is not normal, so that the level
+      is not kept. Use it to say how many standard errors a dependence is away from zero, not to decide
       whether there is one.
 
     Parameters
     ----------
     x : array-like of shape (m,) or (m, d), or whatever ``kernel`` takes; m >= 4
-        Complete numbers, used as they are: standardise units first. For tables: `hsic_scores`, `selection_test`.
+        Complete numbers, not standardised here: do that first if units differ. For tables: `hsic_scores`,
+        `selection_test`.
     y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
     method : {"permutation", "gamma", "normal"}
     kernel : str, Kernel or callable
-        On x, see `hsic`. A rule for gamma is evaluated once: no rule but "optimise" looks at the labels, and
-        that one is refused, because it would have to be evaluated for each permutation.
+        On x, see `hsic`. A rule for gamma is evaluated once. The rule "optimise" depends on the labels and is
+        refused, because it would have to be evaluated for each permutation.
     target_kernel : str, Kernel or callable
         On y.
     n_permutations : int
     random_state : int, RandomState, Generator or None
-        For the permutations.
+        Seed or generator used to draw the permutations.
     n_jobs : int or None
         Number of threads, see `BAHSIC`; the result does not depend on it.
 
@@ -135,7 +136,7 @@ def hsic_test(
 
     Notes
     -----
-    Values that are equal but for rounding count as ties, and so as "no less than the observed one".
+    Values that differ only by rounding count as equal to the observed one.
 
     Examples
     --------
@@ -181,10 +182,10 @@ def hsic_interval(
       true value with about the probability ``level`` for dependent x and y and some hundred samples; near
       independence, where the distribution is not normal, don't rely on it.
     - ``"bound"``: :math:`\mathrm{HSIC} \pm 8 \sqrt{\log(2 / \delta) / m}`, delta = 1 - level (theorem
-      concentration), for any distribution and any number of samples, and so wide. It holds for kernels with values
-      between 0 and 1; those of another known range are brought there, which multiplies the interval by the product
-      of the ranges. The kernels are taken as given: what a rule for gamma, or the class sizes in "binary" and
-      "multiclass", take from the sample is not accounted for.
+      concentration), valid for any distribution and any number of samples, and therefore wide. It holds for kernels
+      with values between 0 and 1; for another known range the interval is multiplied by the product of the ranges.
+      Kernels are taken as fixed: it is not accounted for that a rule for gamma, or the class sizes in "binary" and
+      "multiclass", depend on the sample.
 
     The limits are not cut off at zero, although HSIC itself is never negative.
 
@@ -237,17 +238,17 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> tuple[Array, Array]:
-    """HSIC of every single feature with the labels, and the p-values of these.
+    """HSIC of every single feature with the labels, and its p-value.
 
-    It is a ``score_func`` for scikit-learn's `SelectKBest`, `SelectFdr`, `SelectFwe` and the like.
-    A feature that matters only together with others has no score of its own: see `BAHSIC`.
+    Usable as ``score_func`` of scikit-learn's `SelectKBest`, `SelectFdr`, `SelectFwe` and the like.
+    A feature that matters only together with others has a score near zero: see `BAHSIC`.
 
     Parameters
     ----------
     X : array-like, sparse matrix or dataframe of shape (m, d)
     y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
     kernel, target_kernel
-        As for `hsic_test`; ``kernel`` is one on a single feature.
+        As for `hsic_test`; ``kernel`` is evaluated on single features.
     standardize, categorical_features, missing
         As for `BAHSIC`.
     method : {"gamma", "permutation"}
@@ -280,7 +281,7 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     kernel = _without_labels(kernel_on_features(kernel, "single features"))
     table, labels = as_table(X, categorical_features, missing), label_kernel(y, target_kernel)
     check_same_length(X=table.values.shape[0], y=len(labels))
-    label_weights(labels)  # raises where there are too few samples
+    label_weights(labels)  # raises if there are too few samples
     labels.warn_if_idle()
     columns, _ = mixed_columns(table.values, table.categorical, kernel, standardize=standardize)
     B = _centred_labels(labels)
@@ -305,7 +306,7 @@ def _scores(
 
 
 def _centred_features(columns: Columns, part: slice, kernel: Kernel) -> Iterator[CentredMatrices]:
-    """The centred kernel matrices of some features: together as factors, or one by one."""
+    """Yield the centred kernel matrices of some features: together as factors, or one by one."""
     if type(kernel) is Gaussian and not columns.special[part].any():
         XT = columns.rows(part)
         gammas = np.array([float(kernel.resolved(x[:, None]).gamma) for x in XT])  # type: ignore[arg-type]
@@ -329,18 +330,18 @@ def _centred_labels(labels: LabelKernel) -> CentredMatrices:
 
 
 def _used_target_kernel(labels: LabelKernel) -> str | Kernel:
-    """What another call needs to use the same kernel: its name, where labels were encoded for it."""
+    """Label kernel to pass to another call: its name if labels were encoded for it, else the kernel itself."""
     encoded = labels.name in ("multioutput", "survival") or isinstance(labels.kernel, Precomputed)
     several = labels.name == "regression" and labels.values.shape[1] > 1
     return labels.name if encoded or several or labels.vectors is not None else labels.kernel
 
 
 def _range(argument: str, kernel: Kernel, values: Any) -> float:
-    """Greatest minus least value that a kernel can take."""
+    """Greatest minus least value of a kernel."""
     if kernel.value_range is not None:
         low, high = kernel.value_range
         return high - low
-    # Of a matrix or a function of the user's nothing else is known.
+    # For a user's matrix or function only the observed values are known.
     if isinstance(kernel, Precomputed | Function) and np.min(values) >= 0 and np.max(values) <= 1 + 1e-9:
         return 1.0
     raise ValueError(
@@ -373,7 +374,7 @@ def _check_method(method: Any, methods: tuple[str, ...]) -> None:
 
 
 def _check_variance(estimate: float, variance: float) -> None:
-    """Raise where the variance is zero but for rounding, as for constant data or two balanced equal classes."""
+    """Raise if the variance is zero up to rounding, as for constant data or two balanced equal classes."""
     if variance <= 1e-24 * estimate**2:
         raise ValueError(
             f"the estimated variance of HSIC is {variance:.3g} (HSIC {estimate:.3g}), so that method='normal' says "

@@ -1,4 +1,4 @@
-"""What HSIC is like under independence: its values over permutations of the labels, and their gamma approximation."""
+"""Null distribution of HSIC: its values over permutations of the labels, and their gamma approximation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def gamma_test(A: CentredMatrices, B: CentredMatrices) -> tuple[Array, Array]:
     """Biased estimates, and their p-values by a gamma distribution with their mean and variance over permutations."""
     m = A.diagonals.shape[1]
     observed, (mean, variance) = products(A, B), permutation_moments(A, B)
-    # Where permutations change nothing but rounding errors, every one of them is as great as the observed value.
+    # If permutations change only rounding errors, all values are as great as the observed one: p is 1.
     changes = variance > 1e-14 * mean**2
     scale = np.divide(variance, mean, out=np.ones_like(mean), where=changes)
     pvalues = special.gammaincc(np.where(changes, mean, 1.0) / scale, np.maximum(observed, 0) / scale)
@@ -40,14 +40,14 @@ def gamma_test(A: CentredMatrices, B: CentredMatrices) -> tuple[Array, Array]:
 def permutation_test(
     A: CentredMatrices, B: CentredMatrices, permutations: Permutations, executor: Executor | None = None
 ) -> tuple[Array, Array]:
-    """Unbiased estimates for all permutations but the first (n, c), and the p-values of that of the first (c,).
+    """Unbiased estimates for all permutations but the first (n, c), and p-values of the estimates for the first (c,).
 
-    The executor works on some permutations at a time; which ones does not depend on it.
+    The executor gets some permutations at a time; the division does not depend on the executor.
     """
     size = chunk_size(A, B)
     chunks = [permutations[start : start + size] for start in range(0, len(permutations), size)]
     values = np.concatenate((executor or ThreadExecutor(1)).map(lambda chunk: _estimates(A, B, chunk), chunks))
-    # Values that differ by less than their uncertainty are ties, which count.
+    # Values that differ by less than their error bounds count as equal.
     pvalues = np.mean(values >= values[0] - 2 * uncertainty(A, B), axis=0)
     return values[1:], pvalues
 
@@ -58,7 +58,7 @@ def _estimates(A: CentredMatrices, B: CentredMatrices, permutations: Permutation
 
 
 def permutations_of(m: int, count: int, random: np.random.RandomState) -> Permutations:
-    """The identity, and ``count`` random permutations of m samples, or all others where these are no more."""
+    """The identity and ``count`` random permutations of m samples, or all permutations if these are no more."""
     if m < 13 and math.factorial(m) <= count + 1:
         return np.array(list(itertools.permutations(range(m))), dtype=np.int32)
     permutations = np.empty((count + 1, m), dtype=np.int32)

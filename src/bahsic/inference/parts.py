@@ -1,4 +1,4 @@
-"""Parts of a user's samples, drawn at random with the classes in equal shares."""
+"""Random parts of the samples, stratified by class."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The data of a user, of which parts are taken."""
+    """The user's data, from which parts are taken."""
 
     X: Any
     y: Any
@@ -34,7 +34,7 @@ class Samples:
         return int(_num_samples(self.X))
 
     def part(self, samples: Indices) -> tuple[Any, Any]:
-        """X and y of some samples, of the type that they have."""
+        """X and y of some samples, of the same types as the whole."""
         return _safe_indexing(self.X, samples), self.labels(samples)
 
     def labels(self, samples: Indices) -> Any:
@@ -42,7 +42,7 @@ class Samples:
         return None if self.y is None else labels_of(self.y, samples, self.target_kernel)
 
     def strata(self, way_out: str) -> list[Indices]:
-        """Samples of which each part gets its share: those of each class, or simply all."""
+        """Strata of the samples: those of each class, or all samples if the labels are not classes."""
         if not self._are_classes():
             return [np.arange(len(self))]
         classes, codes, sizes = np.unique(as_labels(self.y, "y")[:, 0], return_inverse=True, return_counts=True)
@@ -61,18 +61,18 @@ class Samples:
 
 
 def labels_of(y: Any, samples: Indices, target_kernel: Any) -> Any:
-    """The labels of some samples; those of a matrix of kernel values are its rows and columns."""
+    """Labels of some samples; of a matrix of kernel values, their rows and columns."""
     if target_kernel == "precomputed" or isinstance(target_kernel, Precomputed):
         return as_rows(y, "y")[np.ix_(samples, samples)]
     return _safe_indexing(y, samples)
 
 
 def share(fraction: float, size: int) -> int:
-    """Number of samples for a part: the fraction, but one at least inside and one outside."""
+    """Number of samples in a part: the fraction, rounded, with at least one sample inside and one outside."""
     return min(max(round(fraction * size), 1), size - 1)
 
 
 def random_part(random: np.random.RandomState, strata: Sequence[Indices], fraction: float) -> Indices:
-    """Samples drawn at random, of each stratum its share, in increasing order."""
+    """Draw a fraction of the samples of each stratum at random, in increasing order."""
     chosen = [random.choice(stratum, share(fraction, len(stratum)), replace=False) for stratum in strata]
     return np.sort(np.concatenate(chosen))

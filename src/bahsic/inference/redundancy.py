@@ -1,4 +1,4 @@
-"""How much features say the same: normalised HSIC of each pair of them."""
+"""Redundancy of features: normalised HSIC of each pair of features."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from bahsic.kernels.vector import kernel_on_features
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Entries of the columns whose factors are made at a time: some twenty times as many stay in cache.
+# Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
 _CHUNK_ENTRIES = 2**13
 
 # Entries of the matrices that are kept at a time, for kernels without factors.
 _MATRIX_ENTRIES = 2**24
 
-# About the number of factors of a feature; and beyond so many samples two m x m matrices take more than 16 GB.
+# Typical number of factors of a feature; and the most samples, beyond which two m x m matrices take over 16 GB.
 _TYPICAL_RANK = 20
 _MOST_SAMPLES = 32_000
 
@@ -43,7 +43,7 @@ def redundancy(
     categorical_features: Any = None,
     missing: str = "error",
 ) -> Array:
-    r"""Normalised HSIC of each pair of single features, so that near copies show.
+    r"""Normalised HSIC of each pair of single features, which is near 1 for near copies.
 
     :math:`\mathrm{HSIC}(K_i, K_j) / \sqrt{\mathrm{HSIC}(K_i, K_i) \, \mathrm{HSIC}(K_j, K_j)}` with the biased HSIC and
     the kernel matrix :math:`K_i` of feature i alone: `bahsic.related.cka` of two columns.
@@ -52,14 +52,14 @@ def redundancy(
     ----------
     X : array-like of shape (m, d), dataframe or scipy sparse array
     features : str, int or array-like of str, int or bool, optional
-        The features in question: their numbers, their names in a dataframe, or a mask such as ``support_`` of a
+        The features to compare: their numbers, their names in a dataframe, or a mask such as ``support_`` of a
         selector. All by default.
     kernel : str, Kernel or callable
-        On a single feature, see `kernel_from_name`. A rule for gamma is evaluated for each.
+        On a single feature, see `kernel_from_name`. A rule for gamma is evaluated for each feature.
     standardize : bool
         Whether to give each feature zero mean and unit variance first, as the selectors do.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
-        Which columns of X are categories, as for `BAHSIC`.
+        The columns of X that are categories, as for `BAHSIC`.
     missing : {"error", "neutral"}
         Whether entries may be missing, as for `BAHSIC`.
 
@@ -67,7 +67,7 @@ def redundancy(
     -------
     ndarray of shape (k, k)
         Symmetric, between 0 (independent in the sample) and 1 (the same up to sign and scale), in the order of
-        ``features``. The diagonal is 1. A constant feature has 0 with all others.
+        ``features``. The diagonal is 1. The value of a constant feature with any other is 0.
 
     Notes
     -----
@@ -99,7 +99,7 @@ def similarities(
     kernel: Kernel,
     weights: NDArray[Any] | None = None,
 ) -> Array:
-    """The table of `redundancy` for some of the columns of a search, whose samples may count several times."""
+    """Table of `redundancy` for some columns of a search; weights are frequencies of the samples."""
     w = np.ones(columns.n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
     varied = np.flatnonzero(~constant[features])
     found = np.eye(len(features))
@@ -109,7 +109,7 @@ def similarities(
 
 
 def _chosen(X: Any, features: Any, categorical_features: Any) -> tuple[Any, Any, Any]:
-    """The columns in question, which of them are categories, and their numbers."""
+    """The chosen columns of X, which of them are categories, and their numbers."""
     if features is None or len(X.shape) != 2:
         return X, categorical_features, None
     d, names = int(X.shape[1]), column_names(X, "X")
@@ -124,7 +124,7 @@ def _chosen(X: Any, features: Any, categorical_features: Any) -> tuple[Any, Any,
 
 
 def columns_of(X: Any, positions: list[int]) -> Any:
-    """Some columns, in the container that X is: an array, a sparse one, or a table of pandas, polars or pyarrow."""
+    """Some columns of X, in the same container: an array, a sparse array, or a table of pandas, polars or pyarrow."""
     if sparse.issparse(X):
         return X.tocsc()[:, positions]
     if hasattr(X, "iloc"):
@@ -158,7 +158,7 @@ def _cosines(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> A
 
 
 def _unit_factors(XT: Array, gammas: Array, w: Array) -> Array:
-    """Factors F (c, rank, m) of the centred matrices A = F'F, times the roots of the weights, whose norms are one."""
+    """Factors F (c, rank, m), times the roots of the weights, of centred matrices A = F'F of norm one."""
     factors, _ = gaussian_factors(XT, gammas)
     factors -= (factors @ (w / w.sum()))[:, :, None]
     factors *= np.sqrt(w)
@@ -167,7 +167,7 @@ def _unit_factors(XT: Array, gammas: Array, w: Array) -> Array:
 
 
 def _squared_products(F: Array, G: Array) -> Array:
-    """<A_i, A_j> = ||F_i F_j'||^2 for each two of the matrices."""
+    """Inner products <A_i, A_j> = ||F_i F_j'||^2 of each two matrices."""
     products = F.reshape(-1, F.shape[2]) @ G.reshape(-1, G.shape[2]).T
     np.square(products, out=products)
     sums: Array = products.reshape(*F.shape[:2], *G.shape[:2]).sum(axis=(1, 3))
@@ -175,7 +175,7 @@ def _squared_products(F: Array, G: Array) -> Array:
 
 
 def _unit_matrix(columns: Columns, feature: int, kernel: Kernel, w: Array) -> Array:
-    """The centred kernel matrix of one feature, as a vector of norm one; zeros where nothing is left of it."""
+    """Centred kernel matrix of one feature, as a vector of norm one, or of zeros if the matrix is zero."""
     K = Matrix(kernel_values(columns, np.array([feature]), kernel, w))
     everything = slice(0, columns.n_samples)
     A = centred(K, "biased", w).block(everything, everything)
@@ -185,14 +185,14 @@ def _unit_matrix(columns: Columns, feature: int, kernel: Kernel, w: Array) -> Ar
 
 
 def _table(chunks: list[slice], part: Callable[[int], Array], inner: Callable[[Array, Array], Array]) -> Array:
-    """All inner products of matrices that are made chunk by chunk, two chunks at a time."""
+    """Table of all inner products of matrices that are made chunk by chunk, with two chunks in memory at a time."""
     table = np.zeros((chunks[-1].stop,) * 2)
     for i, rows in enumerate(chunks):
         left = part(i)
         for j, cols in enumerate(chunks[i:], start=i):
             table[rows, cols] = inner(left, left if i == j else part(j))
     upper: Array = np.clip(np.triu(table, k=1), -1.0, 1.0)
-    upper[np.abs(upper) < 4 * np.finfo(float).eps] = 0.0  # zero but for rounding, which may be negative
+    upper[np.abs(upper) < 4 * np.finfo(float).eps] = 0.0  # rounding errors, which may be negative
     return upper + upper.T + np.eye(len(upper))
 
 

@@ -1,4 +1,4 @@
-"""What a selection is worth on other samples: how stable it is, and p-values that selecting has not spoiled."""
+"""Resampling: the stability of a selection, and p-values from samples that were not used to select."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ _FEWEST_SAMPLES = FEWEST_SAMPLES["unbiased"]
 
 @dataclass(frozen=True, eq=False)
 class SelectionTest:
-    """P-values of a selection, from samples that took no part in selecting; made by `selection_test`.
+    """P-values of a selection, from samples that were not used to select; made by `selection_test`.
 
     Attributes
     ----------
     pvalue : float
-        That the selected features, taken together, are independent of the labels.
+        P-value of the hypothesis that the selected features, taken together, are independent of the labels.
     feature_pvalues : ndarray of shape (n_features,)
-        That a feature by itself is independent of the labels, adjusted for the number of features; 1 for
-        those seldom selected.
+        For each feature the p-value of the hypothesis that it alone is independent of the labels, adjusted for
+        the number of features; 1 for features that are seldom selected.
     frequencies : ndarray of shape (n_features,)
         Fraction of the splits in which the feature was selected.
     split_pvalues : ndarray of shape (n_splits,)
-        The p-values of which `pvalue` is made.
+        The p-values of the single splits, which `pvalue` combines.
 
     Examples
     --------
@@ -77,12 +77,12 @@ def selection_frequencies(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Array:
-    """How often each feature is selected on random parts of the samples (stability selection).
+    """Fraction of random parts of the samples on which each feature is selected (stability selection).
 
     Parameters
     ----------
     selector : estimator
-        Any scikit-learn selector, that is, with `get_support`; a clone of it is fitted to each part.
+        Any scikit-learn selector (it has `get_support`); a clone of it is fitted to each part.
     X : array-like or dataframe of shape (m, d)
     y : array-like of shape (m,) or (m, k), or None
         Whatever the selector takes.
@@ -91,12 +91,12 @@ def selection_frequencies(
     subsample : float, default=0.5
         Size of a part as a fraction of the samples, which are drawn without replacement.
     stratify : bool, default=True
-        Whether each part has that fraction of each class, where the labels are classes: to the
+        Whether each part has that fraction of each class, if the labels are classes according to the
         selector's ``target_kernel``, or to scikit-learn's `type_of_target` if it has none.
     random_state : int, RandomState, Generator or None, default=None
-        Decides on the parts.
+        Seed or generator used to draw the parts.
     n_jobs : int or None, default=None
-        Number of threads. None means as many as BLAS uses, or one where there are few samples.
+        Number of threads. None means as many as BLAS uses, or one if there are few samples.
         The result does not depend on it.
 
     Returns
@@ -147,27 +147,27 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> SelectionTest:
-    r"""Whether selected features depend on the labels: selects on one part of the samples, tests on the other.
+    r"""Test whether selected features depend on the labels: select on one part of the samples, test on the other.
 
     Testing a selection on the samples that chose it finds dependence in pure noise. Here each of n random
-    splits (stratified where y are classes) gives one honest p-value, and of the sorted ones
-    :math:`\min(1, \frac{n}{k} p_{(k)})` with k = n/2, rounded up, is a p-value however they depend on each
-    other: for :math:`p_{(k)} \le t` at least k of them must be, and at most nt are on average (Markov).
+    splits (stratified if y are classes) gives one valid p-value. With the sorted ones and k = n/2, rounded up,
+    :math:`\min(1, \frac{n}{k} p_{(k)})` is a p-value however they depend on each other: :math:`p_{(k)} \le t`
+    means that at least k of them are at most t, and on average at most nt are (Markov).
 
     - ``pvalue``. Null hypothesis: in no split do the selected features, taken together, depend on the
-      labels; so where all features are jointly independent of y, it is at most t with probability t at most.
-    - ``feature_pvalues``. Null hypothesis for feature j: by itself it is independent of y. The p-value of a
-      selected feature is multiplied by their number in this split, that of the others is 1. The probability
-      that any feature independent of y gets a value of at most t is t at most (family-wise error).
+      labels. If all features are jointly independent of y, it is at most t with a probability of at most t.
+    - ``feature_pvalues``. Null hypothesis for feature j: by itself it is independent of y. In each split the
+      p-value of a selected feature is multiplied by the number of selected features; other features have 1. The
+      probability that any feature independent of y gets a value of at most t is at most t (family-wise error).
 
     A feature that matters only together with others, as in XOR, is independent of y by itself: it shows in
-    `pvalue`, not in `feature_pvalues`. A small `pvalue` is about what the selector finds in part of the
-    samples; it does not say that each of its features matters.
+    `pvalue`, not in `feature_pvalues`. A small `pvalue` says that the selector finds dependence in part of the
+    samples, not that each selected feature matters.
 
     Parameters
     ----------
     selector : estimator
-        Any scikit-learn selector, that is, with `get_support`; a clone of it is fitted in each split.
+        Any scikit-learn selector (it has `get_support`); a clone of it is fitted in each split.
     X : array-like or dataframe of shape (m, d)
     y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
     n_splits : int, default=20
@@ -178,9 +178,9 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     n_permutations : int, default=999
         No p-value is below 1/(1 + n_permutations).
     kernel, target_kernel : str, Kernel or callable, or None
-        Of the test; None means those of the selector, or "gaussian" and "auto" where it has none.
+        Kernels of the test; None means those of the selector, or "gaussian" and "auto" if it has none.
     random_state : int, RandomState, Generator or None, default=None
-        Decides on splits and permutations.
+        Seed or generator used to draw splits and permutations.
     n_jobs : int or None, default=None
         Number of threads, as for `selection_frequencies`; the result does not depend on it.
 
@@ -192,7 +192,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     Notes
     -----
     Features are standardised for the test unless the selector has ``standardize=False``: each column by its
-    mean and standard deviation in all samples. No label enters, so the p-values stay valid.
+    mean and standard deviation in all samples. Labels are not used for it, so the p-values stay valid.
 
     References
     ----------
@@ -217,7 +217,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
         raise ValueError(f"method is {method!r}; accepted: 'permutation', 'gamma', which hold under independence")
     kernel = getattr(selector, "kernel", "gaussian") if kernel is None else kernel
     target_kernel = getattr(selector, "target_kernel", "auto") if target_kernel is None else target_kernel
-    if target_kernel == "auto":  # once for all: a part may look like another type
+    if target_kernel == "auto":  # from all labels: those of a part may look like another type
         target_kernel = label_kernel(y).name
     samples = Samples(X, y, target_kernel)
     columns = _test_columns(selector, X, kernel)
@@ -230,7 +230,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
 
 
 class _Split(NamedTuple):
-    """Where to select, where to test, and the seed of the permutations."""
+    """Samples to select with, samples to test with, and the seed of the permutations."""
 
     selection: Indices
     test: Indices
@@ -269,7 +269,7 @@ def _frequencies(supports: Sequence[NDArray[np.bool_]]) -> Array:
 
 
 def _test_columns(selector: Any, X: Any, kernel: Any) -> Columns:
-    """The data as the kernel of the tests sees them, with what the selector says of categories and missing entries."""
+    """Columns for the kernel of the tests, with the selector's settings for categories and missing entries."""
     found = kernel_on_features(kernel, "features, some of which are to be selected")
     categorical, missing = getattr(selector, "categorical_features", None), getattr(selector, "missing", "error")
     table = as_table(X, categorical, missing)
@@ -282,11 +282,11 @@ def _split_result(
 ) -> _SplitResult:
     support = _support(selector, *samples.part(split.selection))
     pvalues = np.ones(len(support))
-    if not support.any():  # nothing is claimed
+    if not support.any():  # without a selected feature there is nothing to test
         return _SplitResult(support, 1.0, pvalues)
     part, selected = columns.of_samples(split.test), np.flatnonzero(support)
     test = {"y": samples.labels(split.test), "random_state": split.seed, "n_jobs": 1, **options}
-    if columns.special[selected].any():  # no array of numbers that a kernel could take: so its values
+    if columns.special[selected].any():  # categories, missing entries: kernel values by columns
         kernel = kernel_from_name(test.pop("kernel"))
 
         def pvalue(features: Indices) -> float:
@@ -312,7 +312,7 @@ def _combined(results: Sequence[_SplitResult]) -> SelectionTest:
 
 
 def _combined_pvalues(pvalues: Array) -> Array:
-    """One p-value of those along the first axis, valid however they depend on each other; see `selection_test`."""
+    """Combine p-values along the first axis into one, valid however they depend on each other; see `selection_test`."""
     n = len(pvalues)
     k = math.ceil(n / 2)
     combined: Array = np.minimum(1.0, n / k * np.sort(pvalues, axis=0)[k - 1])
@@ -320,14 +320,14 @@ def _combined_pvalues(pvalues: Array) -> Array:
 
 
 def _mapped(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None, m: int) -> list[Result]:
-    """Results in the order of the items, by threads with scikit-learn's configuration of this one."""
+    """Results in the order of the items, by threads with the scikit-learn configuration of the calling thread."""
     configuration = get_config()
 
     def configured(item: Item) -> Result:
         with config_context(**configuration):
             return function(item)
 
-    # All warnings alike: threads that change the filters for a while, as some fits do, undo each other's changes.
+    # All warnings are ignored: fits that change the filters for a while would undo each other's changes.
     with threads(n_jobs, m) as executor, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return executor.map(configured, items)

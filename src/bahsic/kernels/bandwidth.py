@@ -1,4 +1,4 @@
-"""The scale gamma of a kernel: a number, or a rule evaluated on the data at hand."""
+"""The scale gamma of a kernel: a number, or a rule that is evaluated on the data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Gamma = float | str | Callable[[FloatArray], float]
 _RULES = ("dimension", "median", "optimise")
 _ACCEPTED = "a positive finite number, 'dimension', 'median', 'optimise' or a function of the data"
 
-# Pairs whose distances are all looked at for a median (1 GiB), and the samples that stand for more of them.
+# Most pairs of samples whose median distance is exact (1 GiB), and the number of samples drawn beyond that.
 _MOST_PAIRS = 2**27
 _SOME_SAMPLES = 4096
 
@@ -31,9 +31,9 @@ class ScaledKernel(PointwiseKernel):
 
     - ``"dimension"``: 1 / (2 d);
     - ``"median"``: 1 / (2 median(r)^p) with the total D = r^p of this kernel, that is the squared Euclidean (p = 2) or
-      the L1 distance (p = 1). Where the median is zero, that of the non-zero distances; where all are, gamma is 1.
-      Of more than 16,384 samples with several features, or with weights, 4096 drawn with a fixed seed are looked at;
-    - ``"optimise"``: the value of the grid 2^-8, ..., 2^8 times that of ``"median"`` with the greatest HSIC;
+      the L1 distance (p = 1). If the median is zero, the median of the non-zero distances; if all are zero, gamma is 1.
+      Of more than 16,384 samples with several features, or with weights, 4096 are drawn with a fixed seed;
+    - ``"optimise"``: the gamma of ``"median"`` times one of 2^-8, ..., 2^8, whichever gives the greatest HSIC;
     - a function that maps the rows X to a positive number.
     """
 
@@ -57,7 +57,7 @@ class ScaledKernel(PointwiseKernel):
         return self.with_gamma(_rule_value(self, X, W, weights))
 
     def resolved_on_totals(self, D: FloatArray, W: FloatArray | None = None, sample_weight: Any = None) -> ScaledKernel:
-        """The kernel with a number for a rule, given the totals D of all pairs of samples (m, m)."""
+        """The kernel with a number in place of its rule, given the totals D of all pairs of samples (m, m)."""
         self.check()
         if is_number(self.gamma):
             return self
@@ -70,7 +70,7 @@ class ScaledKernel(PointwiseKernel):
         return kernel if W is None else _optimal(kernel, D, W)
 
     def doubled_links(self, D: FloatArray, count: int) -> Iterator[FloatArray]:
-        """The kernel values of totals D for gamma, 2 gamma, 4 gamma, and so on; use each before the next is made."""
+        """Yield the kernel values of totals D for gamma, 2 gamma, 4 gamma, ...; each is valid until the next."""
         for power in range(count):
             yield self.with_gamma(float(self.gamma) * 2.0**power).link(D)  # type: ignore[arg-type]
 
@@ -106,7 +106,7 @@ def _rule_value(kernel: ScaledKernel, X: FloatArray, W: FloatArray | None, weigh
 def median_gamma(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None = None) -> float:
     """The rule "median": 1 / (2 median(r)^p) over the pairs i < j, where the totals of the kernel are D = r^p.
 
-    With weights, the median of the sample in which each row is repeated that often.
+    With weights, the median of the data in which each row is repeated that often.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ def median_gamma(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None
     Returns
     -------
     float
-        Cost O(m^2 d) time, m (m - 1) / 2 distances of memory (twice that with weights). Beyond 2^27 distances those of
-        4096 samples are taken, but for single features without weights, whose median is found by counting.
+        Cost O(m^2 d) time, m (m - 1) / 2 distances of memory (twice that with weights). Beyond 2^27 distances, 4096
+        samples are drawn; the median of a single feature without weights is still exact, by counting.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def median_gamma(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None
 def optimal_gamma(
     kernel: ScaledKernel, X: FloatArray, W: FloatArray | None, weights: FloatArray | None = None
 ) -> float:
-    """The gamma of a grid around the median value that maximises HSIC = sum(K * W); the smallest of equals.
+    """The rule "optimise": the gamma of a grid around the median rule that maximises HSIC = sum(K * W).
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def optimal_gamma(
     Returns
     -------
     float
-        Cost O(m^2 d) time, one m x m matrix of memory.
+        The smallest if several are equal. Cost O(m^2 d) time, one m x m matrix of memory.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def optimal_gamma(
 
 
 def _optimal(kernel: ScaledKernel, D: FloatArray, W: FloatArray) -> ScaledKernel:
-    """The kernel on the grid around this one with the greatest HSIC."""
+    """The kernel with the greatest HSIC, among those on the grid around the given gamma."""
     first = _on_grid(kernel, 0)
     parts = [
         [float(np.vdot(values, W[rows])) for values in first.doubled_links(D[rows], len(_GRID))]
@@ -187,32 +187,32 @@ def _on_grid(kernel: ScaledKernel, position: int) -> ScaledKernel:
 
 
 def _median_distance(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None) -> float:
-    """Median of the distances r, or of the non-zero ones if it is zero."""
+    """Median of the distances r of all pairs, or of the non-zero distances if it is zero."""
     m = len(X)
     if m * (m - 1) // 2 > _MOST_PAIRS:
         if X.shape[1] == 1 and weights is None:
             return _median_difference(np.sort(X[:, 0]))
         some = np.random.default_rng(0).choice(m, _SOME_SAMPLES, replace=False)
         X, weights = X[some], None if weights is None else weights[some]
-    spread = 2 * float(X.var(axis=0).sum())  # the mean squared distance: what errors are to be measured against
+    spread = 2 * float(X.var(axis=0).sum())  # the mean squared distance, which rounding errors are compared with
     median = _median_of(_pair_distances(kernel.with_gamma(1 / spread if spread else math.inf), X), weights)
     if median**2 > 1e-6 * spread:
         return median
-    distances = _pair_distances(kernel.with_gamma(math.inf), X)  # direct: equal rows have distance zero
+    distances = _pair_distances(kernel.with_gamma(math.inf), X)  # by direct differences: equal rows get distance zero
     median = _median_of(distances, weights)
     return median or _median_of(distances, weights, nonzero=True)
 
 
 def _median_difference(x: FloatArray) -> float:
-    """Median of x_j - x_i over the pairs of a sorted column, or of those that are not zero, by counting."""
+    """Median of x_j - x_i over the pairs of a sorted column, or of the non-zero differences, by counting."""
     m = len(x)
     before = np.arange(1, m + 1)
     n_pairs, n_zero = m * (m - 1) // 2, int((np.searchsorted(x, x, "right") - before).sum())
-    n_left = n_zero if 2 * n_zero > n_pairs else 0  # the median is zero: that of the others is wanted
+    n_left = n_zero if 2 * n_zero > n_pairs else 0  # the median is zero: use the non-zero ones
     if n_left == n_pairs:
         return 0.0
     middle = (n_left + n_pairs - 1) // 2
-    # Floats that are not negative are in the order of their bits.
+    # Bisection over the bits: non-negative floats are in the order of their bits.
     low, high = 0, int(np.float64(x[-1] - x[0]).view(np.int64))
     while low < high:
         bits = (low + high) // 2
@@ -232,7 +232,7 @@ def _pair_distances(kernel: ScaledKernel, X: FloatArray) -> FloatArray:
 
 
 def _upper(m: int, block: Callable[[slice], FloatArray]) -> FloatArray:
-    """Entries above the diagonal of a matrix whose rows, from the diagonal block on, are given by slices."""
+    """Entries above the diagonal of an m x m matrix; ``block(rows)`` gives its rows from the diagonal on."""
     entries = np.empty(m * (m - 1) // 2)
     filled = 0
     for rows in row_blocks(m):
@@ -255,7 +255,7 @@ def _median_of(distances: FloatArray, weights: FloatArray | None, *, nonzero: bo
 
 
 def _weighted_median(values: FloatArray, counts: FloatArray) -> float:
-    """Median of values repeated counts times: the mean of the two middle ones where their number is even."""
+    """Median of values that are repeated ``counts`` times; of an even number the mean of the two middle ones."""
     if not len(values):
         return 0.0
     order = np.argsort(values)

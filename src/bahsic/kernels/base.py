@@ -1,4 +1,4 @@
-"""The kernel protocol: pointwise kernels, sums, products, functions and precomputed matrices."""
+"""Base class of kernels, pointwise kernels, and kernels made of others, of functions and of precomputed matrices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check_parameter(name: str, value: object, valid: bool, accepted: str) -> Non
 
 
 def is_number(value: object) -> bool:
-    """Whether value is a finite real number (booleans are none)."""
+    """Whether value is a finite real number; booleans are not."""
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -39,7 +39,7 @@ class Kernel(BaseEstimator):
 
     Examples
     --------
-    To write one, derive from it and return the values of all pairs; this one counts equal characters.
+    To write a kernel, derive from this class and return the values of all pairs; this one counts equal characters.
 
     >>> class EqualCharacters(Kernel):
     ...     def rows(self, X, argument="X"):
@@ -53,7 +53,7 @@ class Kernel(BaseEstimator):
            [2., 3.]])
     """
 
-    needs_labels = False  # whether `resolved` has to be told W
+    needs_labels = False  # whether `resolved` needs W
 
     @abstractmethod
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
@@ -71,7 +71,7 @@ class Kernel(BaseEstimator):
         """
 
     def rows(self, X: Any, argument: str = "X") -> Any:
-        """X checked and in the form that this kernel works on: something with a length and slices."""
+        """X, checked and in the form that this kernel takes: something with a length and slices."""
         return as_rows(X, argument)
 
     def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Kernel:
@@ -80,7 +80,7 @@ class Kernel(BaseEstimator):
         Parameters
         ----------
         X : m samples
-            What the rules are evaluated on.
+            Data on which the rules are evaluated.
         W : ndarray of shape (m, m), optional
             ``HSIC = sum(K * W)``, which the rule "optimise" maximises.
         sample_weight : array-like of shape (m,), optional
@@ -92,16 +92,16 @@ class Kernel(BaseEstimator):
         return self
 
     def centrable(self, X: Any) -> FloatArray:
-        """A matrix that equals ``self(X)`` once both are centred, with fewer rounding errors.
+        """Matrix that equals ``self(X)`` once both are centred, with fewer rounding errors.
 
-        HSIC ignores terms that depend on one sample only, and constants in particular.
-        A kernel whose values are nearly equal, or carry a large common part, leaves that part out here.
+        HSIC ignores constants, and terms that depend on one sample only. A kernel whose values are nearly
+        equal, or have a large common part, leaves that part out here.
         """
         return self(X)
 
     @property
     def value_range(self) -> tuple[float, float] | None:
-        """The least and the greatest value that the kernel can take, or None where these are not known."""
+        """Least and greatest value that the kernel can take, or None if they are not known."""
         return None
 
     def __add__(self, other: Kernel) -> Sum:
@@ -124,7 +124,7 @@ class Kernel(BaseEstimator):
 class PointwiseKernel(Kernel):
     """k(x, x') = link(sum over features j of contribution(x_j, x'_j)).
 
-    To write one: `contribution` and `link`, and `total` where the sum over features has a quicker way.
+    To write one, define `contribution` and `link`, and `total` if there is a quicker way to sum over features.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class PointwiseKernel(Kernel):
 
     @abstractmethod
     def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """What one feature contributes: arrays of shapes (m,) and (n,) give one of shape (m, n)."""
+        """Contributions of one feature: arrays of shapes (m,) and (n,) give an array of shape (m, n)."""
 
     def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         """Sum of the contributions of all features, shape (m, n), a new array."""
@@ -159,12 +159,12 @@ class PointwiseKernel(Kernel):
         """Kernel values of totals D, elementwise; `out` may be D itself."""
 
     def deviation(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
-        """link(D) - link(0), to full relative accuracy where abs(D) is at most `flat_below`."""
+        """Difference link(D) - link(0), to full relative accuracy where abs(D) is at most `flat_below`."""
         raise NotImplementedError
 
     @property
     def flat_below(self) -> float:
-        """The abs(D) up to which link(D) is nearly constant, so that `deviation` keeps more digits than `link`."""
+        """Largest abs(D) for which link(D) is nearly constant, so that `deviation` keeps more digits than `link`."""
         return 0.0
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
@@ -209,7 +209,7 @@ class _Combination(Kernel):
         return self.first.rows(X, argument)
 
     def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Kernel:
-        # W stays here: the best gamma of one part would depend on the other.
+        # W is not passed on: the best gamma of one part would depend on the other.
         X = self.rows(X)
         return type(self)(*(part.resolved(X, None, sample_weight) for part in (self.first, self.second)))
 

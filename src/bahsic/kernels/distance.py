@@ -1,4 +1,4 @@
-"""Distances and inner products of rows, right to the last digits that a kernel value shows."""
+"""Distances and inner products of rows, accurate enough for kernel values to be exact to rounding."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _FEW_FEATURES = 8  # up to here direct differences are as fast as a matrix produ
 def squared_distances(X: FloatArray, Y: FloatArray | None = None, gamma: float = math.inf) -> FloatArray:
     """Squared Euclidean distances of all pairs of rows.
 
-    By a matrix product, ``|x|^2 + |y|^2 - 2 x'y`` on centred rows, where its rounding error cannot show in
-    ``exp(-gamma D)``; by direct differences elsewhere. Exactly symmetric with zero diagonal if Y is None, never
+    By a matrix product, ``|x|^2 + |y|^2 - 2 x'y`` on centred rows, if its rounding error is too small to change
+    ``exp(-gamma D)``; otherwise by direct differences. Exactly symmetric with zero diagonal if Y is None, never
     negative, infinite where the true value exceeds the floating-point range.
 
     Parameters
@@ -25,7 +25,7 @@ def squared_distances(X: FloatArray, Y: FloatArray | None = None, gamma: float =
     X : ndarray of shape (m, d)
     Y : ndarray of shape (n, d) and the dtype of X, optional
     gamma : float
-        How much an error in D matters; the default asks for direct differences.
+        Scale of the kernel, which decides how exact D must be; the default asks for direct differences.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def squared_distances(X: FloatArray, Y: FloatArray | None = None, gamma: float =
 
 
 def absolute_distances(X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
-    """Sums over features of |x_j - y_j| of all pairs of rows, as `squared_distances`.
+    """L1 distances, sums over features of |x_j - y_j|, of all pairs of rows; arguments as for `squared_distances`.
 
     Examples
     --------
@@ -76,14 +76,14 @@ def inner_products(X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
 
 
 def check_range(K: FloatArray) -> FloatArray:
-    """K itself, or a ValueError where kernel values have overflowed."""
+    """Return K, or raise a ValueError if kernel values have overflowed."""
     if not (math.isfinite(K.min()) and math.isfinite(K.max())):
         raise ValueError(f"kernel values exceed the range of {K.dtype}; accepted: data of moderate size, so rescale it")
     return K
 
 
 def _largest_squared_norm(X: FloatArray, centre: FloatArray) -> float:
-    with np.errstate(over="ignore"):  # infinity rules the matrix product out, as it should
+    with np.errstate(over="ignore"):  # an infinite norm rules out the matrix product
         X = np.subtract(X, centre, dtype=np.float64)
     return float(np.einsum("ij,ij->i", X, X).max())
 
@@ -95,7 +95,7 @@ def _by_product(X: FloatArray, Y: FloatArray | None, centre: FloatArray, dtype: 
     D = X @ Z.T
     for rows in row_blocks(max(D.shape)):
         D[rows] *= -2
-        D[rows] += x_norms[rows, None] + z_norms  # the two norms first: so the result is symmetric
+        D[rows] += x_norms[rows, None] + z_norms  # adding the two norms first makes the result symmetric
     np.maximum(D, 0, out=D)
     if Y is None:
         np.fill_diagonal(D, 0)

@@ -1,4 +1,4 @@
-"""What the user passed, turned into rows: checked arrays, matrices and weights."""
+"""Checks that turn the user's arguments into arrays: rows, labels, matrices of kernel values and weights."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def as_rows(X: Any, argument: str, names: Any = None) -> FloatArray:
     X : array-like of shape (m,) or (m, d), pandas or polars object
         Real, finite numbers; one dimension becomes one column.
     argument : str
-        The name that error messages use.
+        Name of the argument in error messages.
     names : sequence of d names, optional
-        What they call the columns, where X does not say.
+        Names of the columns in error messages, if X has none.
 
     Returns
     -------
     ndarray of shape (m, d)
-        float32 is kept, everything else becomes float64; not copied where it need not be.
+        float32 is kept, everything else becomes float64; copied only if necessary.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def as_rows(X: Any, argument: str, names: Any = None) -> FloatArray:
 
 
 def as_labels(y: Any, argument: str, names: Any = None) -> Array:
-    """Rows that are only compared with each other: numbers as in `as_rows`, or strings and other objects.
+    """Rows of labels, which are only tested for equality: numbers as in `as_rows`, strings or other objects.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def as_labels(y: Any, argument: str, names: Any = None) -> Array:
     """
     array, names = _array(y, argument), _names(y, names)
     if array.dtype.kind in "UST" and not hasattr(y, "dtype"):
-        array = np.array(y, dtype=object)  # a list of strings and NaN would have become strings throughout
+        array = np.array(y, dtype=object)  # asarray has made strings of the NaNs in a list of strings
     if array.dtype.kind == "O" and not any(isinstance(value, str) for value in array.flat):
-        array = np.asarray(array.tolist())  # numbers and booleans kept as objects, as nullable columns do
+        array = np.asarray(array.tolist())  # nullable columns hold numbers and booleans as objects
     if array.dtype.kind in "fiucb":
         numbers = as_rows(array, argument, names)
         return numbers if array.dtype.kind == "f" else array.reshape(numbers.shape)
@@ -100,7 +100,7 @@ def as_gram(K: Any, argument: str) -> FloatArray:
     matrix = as_rows(K, argument)
     if np.ndim(K) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"{argument} has shape {np.shape(K)}; accepted: a square matrix of kernel values")
-    with np.errstate(over="ignore"):  # a gap beyond the range is a gap
+    with np.errstate(over="ignore"):  # an infinite gap is a gap too
         gap = max(float(np.abs(matrix[b] - matrix[:, b].T).max()) for b in row_blocks(len(matrix)))
     if gap > 1e-8 * float(max(matrix.max(), -matrix.min())):
         raise ValueError(f"{argument} is not symmetric: entries differ from their mirror image by up to {gap:.3g}")
@@ -108,12 +108,12 @@ def as_gram(K: Any, argument: str) -> FloatArray:
 
 
 def as_weights(sample_weight: Any, m: int) -> FloatArray | None:
-    """Frequency weights of m samples, checked; None stays None.
+    """Check the frequency weights of m samples; None stays None.
 
     Parameters
     ----------
     sample_weight : array-like of shape (m,) or None
-        How many times each sample counts; zero means absent.
+        Number of times that each sample counts; zero means absent.
     m : int
 
     Returns
@@ -166,7 +166,7 @@ def row_blocks(m: int) -> Iterator[slice]:
 
 
 def column_means(X: FloatArray) -> FloatArray:
-    """Means of the columns, also where their sums would overflow.
+    """Means of the columns, computed without overflow of their sums.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def column_means(X: FloatArray) -> FloatArray:
 
 
 def scaled_by_power_of_two(X: FloatArray) -> tuple[FloatArray, int]:
-    """X times 2**-exponent, with the largest magnitude between 1/2 and 1: exact, unlike other factors.
+    """Scale X by a power of two, which is exact, so that its largest magnitude is between 1/2 and 1.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def scaled_by_power_of_two(X: FloatArray) -> tuple[FloatArray, int]:
 
 
 def check_at_hand(X: Any, argument: str) -> None:
-    """Raise for what has data, or will have them, but is no table; no library is imported for that."""
+    """Raise for lazy frames and annotated data, which first have to become a table; imports no library."""
     way_out = {"LazyFrame": "collect()", "AnnData": "to_df()"}.get(type(X).__name__)
     if way_out:
         raise TypeError(f"{argument} is of type {type(X).__name__}; accepted: a table, such as {argument}.{way_out}")
@@ -215,7 +215,7 @@ def _array(X: Any, argument: str) -> Array:
 
 
 def _names(X: Any, names: Any) -> Any:
-    """The names of the columns, or what they are called where X does not say."""
+    """Names of the columns of X, or ``names`` if it has none."""
     return getattr(X, "column_names", getattr(X, "columns", names))
 
 
@@ -265,18 +265,18 @@ def _checked_objects(array: Array, argument: str, names: Any) -> Array:
 
 
 def _entries(rows: Array, test: Callable[[Any], bool]) -> npt.NDArray[np.bool_]:
-    """Which entries pass a test."""
+    """Mask of the entries that pass a test."""
     return np.fromiter(map(test, rows.flat), bool, rows.size).reshape(rows.shape)
 
 
 def _first(found: npt.NDArray[np.bool_], rows: Array, names: Any) -> tuple[int, Any, Any]:
-    """Row, column by its name if there is one, and value of the first entry that was found."""
+    """Row, column (its name if there is one) and value of the first entry of a mask."""
     row, column = (int(position) for position in np.argwhere(found)[0])
     return row, column if names is None else list(names)[column], rows[row, column]
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a single value stands for none: None, NaN of any type, or the NA or NaT of pandas.
+    """Whether a single value is missing: None, NaN of any type, or the NA or NaT of pandas.
 
     Examples
     --------
@@ -285,5 +285,5 @@ def is_missing(value: Any) -> bool:
     """
     if value is None or type(value).__name__ == "NAType":
         return True
-    differs = value != value  # noqa: PLR0124 - as NaN of every type, and NaT
+    differs = value != value  # noqa: PLR0124 - true for NaN of every type, and for NaT
     return isinstance(differs, bool | np.bool_) and bool(differs)

@@ -1,4 +1,4 @@
-"""Kernels on strings and graphs: inner products of counts."""
+"""Kernels on strings and graphs: inner products of token counts."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class CountKernel(Kernel):
     """k(x, x') = sum over tokens t of count_t(x) count_t(x'); normalised, k(x, x') / sqrt(k(x, x) k(x', x')).
 
     A sample without tokens has the value 0 with every sample, itself included, normalised or not.
-    To write one: `tokens` and `rows`.
+    To write such a kernel, define `tokens`, `rows` and `check`.
     """
 
     normalize: bool
 
     @abstractmethod
     def tokens(self, sample: Any, vocabulary: Vocabulary) -> list[int]:
-        """Numbers of the tokens of one sample, each as often as it occurs; new tokens enter the vocabulary."""
+        """Numbers of the tokens of one sample, repeated as they occur; new tokens are added to the vocabulary."""
 
     @abstractmethod
     def check(self) -> None:
@@ -139,7 +139,7 @@ class WeisfeilerLehman(CountKernel):
 
     def tokens(self, sample: Any, vocabulary: Vocabulary) -> list[int]:
         neighbours, labels = _from_networkx(sample) if _is_networkx(sample) else _from_pair(*sample)
-        # A colour of round r is found by colours of round r - 1, so rounds share a vocabulary without clashes.
+        # The key of a colour consists of colours of the round before, so rounds share a vocabulary without clashes.
         colours = [vocabulary.setdefault(("label", label), len(vocabulary)) for label in labels]
         tokens = list(colours)
         for _ in range(self.iterations):
@@ -152,7 +152,7 @@ class WeisfeilerLehman(CountKernel):
 def _samples(X: Any, argument: str, accepted: str) -> list[Any]:
     if isinstance(X, str) or not hasattr(X, "__len__") or not hasattr(X, "__iter__") or _is_networkx(X):
         raise TypeError(f"{argument} is a {type(X).__name__}; accepted: {accepted}")
-    samples = list(np.ravel(X)) if hasattr(X, "__array__") else list(X)  # a column of a table is as good as a list
+    samples = list(np.ravel(X)) if hasattr(X, "__array__") else list(X)  # a column of a table
     if not samples:
         raise ValueError(f"{argument} is empty; accepted: {accepted}")
     return samples

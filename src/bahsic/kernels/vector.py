@@ -1,4 +1,4 @@
-"""Kernels on vectors, and the names that stand for them."""
+"""Kernels on vectors, and their names."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Laplacian(_Exponential):
     Parameters
     ----------
     gamma : float, {"dimension", "median", "optimise"} or callable
-        As for `Gaussian`; the median is that of the L1 distances, and enters as 1 / (2 median).
+        As for `Gaussian`; the rule "median" is 1 / (2 median) of the L1 distances.
 
     Examples
     --------
@@ -198,7 +198,7 @@ class Polynomial(PointwiseKernel):
 
     Notes
     -----
-    Unlike with its neighbours here, HSIC with this kernel depends on the origin: features with a large common offset
+    Unlike with the other kernels here, HSIC with this kernel depends on the origin: features with a large common offset
     make all its values nearly equal, and HSIC loses the digits that they share. Standardise such features first.
 
     Examples
@@ -267,7 +267,7 @@ class Delta(Kernel):
         return 0.0, 1.0
 
     def codes(self, *sets: Array) -> list[Array]:
-        """Integers, equal where rows are, of each of several sets of rows."""
+        """Codes of the rows of several sets: equal rows get the same integer."""
         known: dict[tuple[Any, ...], int] = {}
         return [np.array([known.setdefault(tuple(row), len(known)) for row in rows.tolist()]) for rows in sets]
 
@@ -281,18 +281,18 @@ _BY_NAME: dict[str, type[Kernel]] = {
     "delta": Delta,
     "precomputed": Precomputed,
 }
-_ELSEWHERE = {"rbf": "gaussian", "poly": "polynomial"}  # what scikit-learn calls them
+_ELSEWHERE = {"rbf": "gaussian", "poly": "polynomial"}  # scikit-learn's names
 
 
 def kernel_from_name(kernel: Any, argument: str = "kernel") -> Kernel:
-    """The kernel that a name, a kernel or a function stands for.
+    """Make a kernel from its name or from a function; a kernel is returned as it is.
 
     Parameters
     ----------
     kernel : str, Kernel or callable
         A name gives the kernel with its default parameters; a function ``f(X, Y)`` returns a block of kernel values.
     argument : str
-        The name that error messages use.
+        Name of the argument in error messages.
 
     Returns
     -------
@@ -319,7 +319,7 @@ def kernel_from_name(kernel: Any, argument: str = "kernel") -> Kernel:
 
 
 def kernel_on_features(kernel: Any, which: str) -> Kernel:
-    """As `kernel_from_name`, for kernels on rows whose features are looked at; ``which`` are these."""
+    """Like `kernel_from_name`, but refuse a precomputed matrix; ``which`` describes the features in the message."""
     found = kernel_from_name(kernel)
     if isinstance(found, Precomputed):
         raise ValueError(  # noqa: TRY004 - a value of the parameter, like its name "precomputed"
@@ -329,7 +329,7 @@ def kernel_on_features(kernel: Any, which: str) -> Kernel:
 
 
 def known_name(name: str, names: tuple[str, ...], argument: str) -> str:
-    """The name itself, or a ValueError that lists the names and suggests the nearest."""
+    """Return the name, or raise a ValueError that lists the known names and suggests the nearest."""
     if name in names:
         return name
     near = [_ELSEWHERE[name]] if _ELSEWHERE.get(name) in names else difflib.get_close_matches(name, names, n=1)
@@ -340,11 +340,11 @@ def known_name(name: str, names: tuple[str, ...], argument: str) -> str:
 
 
 def _differences(x: FloatArray, y: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore"):  # infinity is what such a distance rounds to
+    with np.errstate(over="ignore"):  # such a distance rounds to infinity
         return np.subtract.outer(x, y)
 
 
 def _within(gamma: Any, D: FloatArray) -> float:
-    """Gamma inside the range of D's dtype: as 0 or infinity it would meet an infinite or zero distance in NaN."""
+    """Gamma clipped to the range of D's dtype: 0 times an infinite distance, or infinity times 0, would be NaN."""
     limits = np.finfo(D.dtype)
     return min(max(float(gamma), float(limits.tiny)), float(limits.max))

@@ -1,9 +1,9 @@
 """Pictures of a selection: each function draws on matplotlib Axes and returns them.
 
-They need matplotlib, ``pip install "bahsic[plot]"``. Without ``ax`` a figure is made whose layout gives names their
-room; for one of your own use ``plt.subplots(layout="constrained")``. Long names are shortened, as many are written as
-there is room for, and characters that the font does not have are drawn as U+FFFD: another ``font.family`` of
-matplotlib may have them.
+They need matplotlib, ``pip install "bahsic[plot]"``. Without ``ax`` a new figure is made, with a layout that fits the
+names; for a figure of your own use ``plt.subplots(layout="constrained")``. Long names are shortened, as many names are
+written as fit, and characters that the font lacks are drawn as U+FFFD: another ``font.family`` of matplotlib may have
+them.
 """
 
 from bahsic.plotting.pictures import (

@@ -1,4 +1,4 @@
-"""Axes of matplotlib: making them, names and numbers along them. The one importer of matplotlib."""
+"""Matplotlib Axes, with names and numbers along them; the only module that imports matplotlib."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from matplotlib.ticker import Locator
 
 _SHORTEST_NAME, _LONGEST_NAME = 6, 28
-_SHARE_OF_NAMES = 0.4  # their length at most, as a part of the Axes before there are any
+_SHARE_OF_NAMES = 0.4  # greatest length of names, relative to the Axes without names
 _LETTER = 5  # points
 _CELL = 22  # points, a small number of two decimals and a gap
 _EXPONENT = 16  # points, the height of a number above the axis
 
 _LOG_SPAN = 20  # numbers that span more than this factor get a logarithmic axis
 
-# Names that fit where matplotlib's own estimate has room for one: it leaves gaps of one and of two letters.
+# Names that fit in the space that matplotlib takes for one tick: it leaves gaps of one and of two letters.
 _DENSITY = {"y": 1.5, "x": 2.25}
 
 
@@ -39,7 +39,7 @@ def _check_matplotlib() -> None:
 
 
 def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
-    """The given Axes, or those of a new figure of that size in inches."""
+    """The given Axes, or the Axes of a new figure of the given size in inches."""
     _check_matplotlib()
     from matplotlib import axes
     from matplotlib import pyplot as plt
@@ -52,7 +52,7 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def _longest_name(axis: Axis) -> int:
-    """How many letters may stand beside an axis, so that enough is left of the Axes themselves."""
+    """Largest number of letters of a name beside an axis that leaves enough space for the Axes themselves."""
     width, height = _points(axis.axes)
     beside_x = axis is axis.axes.xaxis
     letters = (height if beside_x else width) * _SHARE_OF_NAMES / _LETTER
@@ -60,13 +60,13 @@ def _longest_name(axis: Axis) -> int:
 
 
 def _points(ax: Axes) -> tuple[float, float]:
-    """Width and height of Axes."""
+    """Width and height of Axes in points."""
     extent, scale = ax.get_window_extent(), 72 / ax.figure.dpi
     return extent.width * scale, extent.height * scale
 
 
 def _characters() -> set[int]:
-    """The code points that the fonts in use can draw."""
+    """Code points that the fonts in use can draw."""
     from matplotlib import rcParams
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
@@ -74,13 +74,13 @@ def _characters() -> set[int]:
     for family in rcParams["font.family"]:
         try:
             paths.append(findfont(FontProperties(family=[family]), fallback_to_default=False))
-        except ValueError:  # not installed: matplotlib goes on to the next one
+        except ValueError:  # not installed: matplotlib uses the next family
             continue
     return {code for path in paths or [findfont(FontProperties())] for code in get_font(path).get_charmap()}
 
 
 def write_names(axis: Axis, names: Sequence[Any]) -> None:
-    """Names at 0, 1, ... along an axis, no more and no longer than there is room for."""
+    """Write names at 0, 1, ... along an axis, as many and as long as fit."""
     from matplotlib import rcParams
     from matplotlib.ticker import FuncFormatter
 
@@ -110,14 +110,14 @@ def _name_locator(count: int) -> Locator:
             stride = max(1, math.ceil((last - first + 1) / room))
             return range(math.ceil(first / stride) * stride, last + 1, stride)
 
-        def __reduce__(self) -> Any:  # a class inside a function can't be found by pickle
+        def __reduce__(self) -> Any:  # pickle cannot find a class inside a function
             return _name_locator, (count,), vars(self)
 
     return NameLocator()
 
 
 def write_sizes(ax: Axes, sizes: NDArray[np.int_]) -> None:
-    """Whole numbers along x, on a logarithmic scale where they span much."""
+    """Write whole numbers along x, on a logarithmic scale if they span a large factor."""
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
     if sizes[0] == sizes[-1]:
@@ -128,16 +128,16 @@ def write_sizes(ax: Axes, sizes: NDArray[np.int_]) -> None:
         return
     ax.set_xscale("log")
     decades, digits = math.log10(sizes[-1] / sizes[0]), len(str(sizes[-1]))
-    between = 0.3 * _points(ax)[0] / decades > (digits + 1) * 8  # room from 1 to 2, and of a number
+    between = 0.3 * _points(ax)[0] / decades > (digits + 1) * 8  # points from 1 to 2, and for a number
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if between else (1,)))
     ax.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def write_title(ax: Axes, text: str) -> None:
-    """A small title in as many lines as the width of the Axes asks for."""
+    """Write a small title, wrapped to the width of the Axes."""
     letters = max(20, int(_points(ax)[0] / _LETTER))
-    # Matplotlib would move it above an exponent of the axis when all is laid out, and out of the figure.
+    # Without y, matplotlib would move the title above an exponent of the axis, and out of the figure.
     ax.set_title("\n".join(textwrap.wrap(text, letters)), fontsize="small", y=1.0, pad=_EXPONENT)
 
 
@@ -147,7 +147,7 @@ def has_room_in_cells(ax: Axes, count: int) -> bool:
 
 
 def legible_on(colours: str, value: float) -> str:
-    """Black or white, for a text on the colour of a value."""
+    """Black or white, whichever is legible on the colour of a value."""
     from matplotlib import colormaps
 
     red, green, blue, _ = colormaps[colours](value)

@@ -1,4 +1,4 @@
-"""The pictures of `bahsic.plotting`."""
+"""Functions that draw the pictures of `bahsic.plotting`."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# Dark and light, so that they differ in grey; what is light has a hatch or a hollow marker besides.
+# Dark and light, which differ in grey too; light bars and markers are also hatched or hollow.
 _DARK, _LIGHT = "#1b3a5c", "#c9d3de"
 _COLOURS = "cividis"  # its luminance rises evenly
 
-_MOST_HATCHED = 60  # bars; thinner ones have no room for it
+_MOST_HATCHED = 60  # bars; with more, each is too thin for a hatch
 
 
 def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
-    """HSIC against the number of features along the search.
+    """Plot HSIC against the number of features along the search.
 
     Parameters
     ----------
     selector : BAHSIC, FOHSIC or BAHSICCV
-        Fitted. With ``standard_errors=True`` or ``n_features_to_select="auto"`` a band of one standard error (equation
-        varHSIC) is drawn on both sides.
+        Fitted. With ``standard_errors=True`` or ``n_features_to_select="auto"`` a band of one standard error to both
+        sides (equation varHSIC) is drawn.
     ax : Axes, optional
 
     Returns
@@ -74,7 +74,7 @@ def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
         ax.fill_between(sizes, hsic - errors, hsic + errors, color=_LIGHT, zorder=1, label="± one standard error")
         ax.legend(loc="best", fontsize="small")
     write_sizes(ax, sizes)
-    ax.margins(y=0.15)  # a strip for what is written beside the dashed line
+    ax.margins(y=0.15)  # space for the text beside the dashed line
     ax.set(xlabel="number of features", ylabel="HSIC")
     _mark_number(ax, int(selector.n_features_), sizes, hsic)
     reasons = [step.reason for step in path if step.reason]
@@ -84,23 +84,23 @@ def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | None = None) -> Axes:
-    """The best features in order, each with the HSIC of the subset down to it.
+    """Plot the best features in order, each with the HSIC of the subset of it and all better ones.
 
     Parameters
     ----------
     selector : BAHSIC, FOHSIC or BAHSICCV
         Fitted.
     n : int, default=30
-        How many features to show.
+        Number of features to show.
     names : sequence of str of length n_features, optional
-        By default those that the selector has seen, or x0, x1, ...
+        By default the names seen in `fit`, or x0, x1, ...
     ax : Axes, optional
 
     Returns
     -------
     Axes
         Markers are filled for selected features, hollow for others. Features that left or entered in the same round
-        share the HSIC of the smallest subset on the path with all of them; those that never entered have no marker.
+        share the HSIC of the smallest subset on the path with all of them. Features that never entered have no marker.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
     _rows(ax, [labels[j] for j in order])
     known = hsic[np.isfinite(hsic)]
     rising = known[0] < known[-1]
-    ax.set_xlabel("HSIC down to here", loc="left")  # an exponent may be on the right
+    ax.set_xlabel("HSIC down to here", loc="left")  # on the right there may be an exponent
     ax.legend(loc="lower right" if rising else "lower left", fontsize="small")  # away from the best ones
     return ax
 
@@ -135,19 +135,19 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
 def plot_scores(
     scores: Any, pvalues: Any = None, *, names: Any = None, n: int = 30, level: float = 0.05, ax: Axes | None = None
 ) -> Axes:
-    """The highest scores of single features.
+    """Plot the highest scores of single features.
 
     Parameters
     ----------
     scores : array-like of shape (n_features,)
-        Such as those of `bahsic.hsic_scores`.
+        For example from `bahsic.hsic_scores`.
     pvalues : array-like of shape (n_features,), optional
-        Theirs. Bars are then solid where the feature is significant by the method of Benjamini and Hochberg, among
-        all features, and hatched elsewhere.
+        P-values of the scores. Bars are then solid for features that are significant by the method of Benjamini and
+        Hochberg, among all features, and hatched for others.
     names : sequence of str of length n_features, optional
         By default x0, x1, ...
     n : int, default=30
-        How many features to show.
+        Number of features to show.
     level : float, default=0.05
         The false discovery rate.
     ax : Axes, optional
@@ -178,22 +178,22 @@ def plot_scores(
 
 
 def plot_redundancy(table: Any, *, names: Any = None, ax: Axes | None = None) -> Axes:
-    """Heat map of how much features say the same, near copies next to each other.
+    """Plot the redundancy of features as a heat map, with near copies next to each other.
 
     Parameters
     ----------
     table : array-like of shape (k, k)
-        Of `bahsic.redundancy`: symmetric, between 0 and 1.
+        From `bahsic.redundancy`: symmetric, between 0 and 1.
     names : sequence of str of length k, optional
         By default x0, x1, ...
     ax : Axes, optional
-        Loses some room to a colour bar.
+        Gives up some space to a colour bar.
 
     Returns
     -------
     Axes
         Rows and columns are in the order of an average-linkage clustering by 1 - table. Values are written in the cells
-        where there is room.
+        if they fit.
 
     Examples
     --------
@@ -219,18 +219,18 @@ def plot_redundancy(table: Any, *, names: Any = None, ax: Axes | None = None) ->
 def plot_stability(
     frequencies: Any, *, names: Any = None, n: int = 30, threshold: float = 0.6, ax: Axes | None = None
 ) -> Axes:
-    """How often the most stable features are selected.
+    """Plot the selection frequencies of the most stable features.
 
     Parameters
     ----------
     frequencies : array-like of shape (n_features,)
-        Of `bahsic.selection_frequencies`.
+        From `bahsic.selection_frequencies`.
     names : sequence of str of length n_features, optional
         By default x0, x1, ...
     n : int, default=30
-        How many features to show.
+        Number of features to show.
     threshold : float, default=0.6
-        Bars that reach it are solid, others hatched.
+        Bars of at least this length are solid, others hatched.
     ax : Axes, optional
 
     Returns
@@ -254,19 +254,19 @@ def plot_stability(
 
 
 def plot_bands(hsic: Any, lower: Any, upper: Any, *, ax: Axes | None = None) -> Axes:
-    """HSIC of frequency bands against their cut-offs, as in the paper's figure fg:bci.
+    """Plot the HSIC of frequency bands against their cut-offs, as in the paper's figure fg:bci.
 
     Parameters
     ----------
     hsic : array-like of shape (n_lower, n_upper)
-        ``hsic[i, j]`` is that of the band from ``lower[i]`` to ``upper[j]``. Where ``lower[i] >= upper[j]`` there is
+        ``hsic[i, j]`` is the HSIC of the band from ``lower[i]`` to ``upper[j]``. If ``lower[i] >= upper[j]``, there is
         no band and the value, such as NaN, is not drawn.
     lower : array-like of shape (n_lower,)
         Lower cut-offs in Hz, increasing.
     upper : array-like of shape (n_upper,)
         Upper cut-offs in Hz, increasing.
     ax : Axes, optional
-        Loses some room to a colour bar.
+        Gives up some space to a colour bar.
 
     Returns
     -------
@@ -285,7 +285,7 @@ def plot_bands(hsic: Any, lower: Any, upper: Any, *, ax: Axes | None = None) -> 
     mesh = ax.pcolormesh(edges(lows), edges(highs), values.T, cmap=_COLOURS)
     ax.figure.colorbar(mesh, ax=ax, label="HSIC")
     i, j = np.unravel_index(np.argmax(values.filled(-np.inf)), values.shape)
-    for size, colour in ((5, "black"), (2, "white")):  # seen on dark and on light
+    for size, colour in ((5, "black"), (2, "white")):  # visible on dark and on light
         ax.plot(lows[i], highs[j], "x", color=colour, markersize=9 + size / 2, markeredgewidth=size)
     best = f"{lows[i]:g} to {highs[j]:g} Hz: HSIC {values[i, j]:.3g}"
     box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8}
@@ -295,14 +295,14 @@ def plot_bands(hsic: Any, lower: Any, upper: Any, *, ax: Axes | None = None) -> 
 
 
 def _height(n_rows: int) -> float:
-    """Inches for so many rows of names."""
+    """Height in inches of a figure with the given number of rows of names."""
     return min(12.0, 1.2 + 0.2 * max(5, n_rows))
 
 
 def _bars(
     values: Array, labels: Sequence[Any], n: int, solid: Mask | None, described: tuple[str, str], ax: Axes | None
 ) -> Axes:
-    """The n greatest values as horizontal bars, the greatest on top, hatched where they are not solid."""
+    """Draw the n greatest values as horizontal bars, the greatest on top, hatched unless solid."""
     order = np.argsort(-values, kind="stable")[:n]
     ax = axes_or_new(ax, 6.4, _height(len(order)))
     chosen = np.ones(len(order), dtype=bool) if solid is None else solid[order]
@@ -320,7 +320,7 @@ def _bars(
 
 
 def _rows(ax: Axes, labels: Sequence[Any]) -> None:
-    """One named row for each label, the first on top."""
+    """Set up one named row for each label, the first on top."""
     write_names(ax.yaxis, labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
 

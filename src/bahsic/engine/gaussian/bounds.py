@@ -1,4 +1,4 @@
-"""What is known of changes of the score without a product: M by its sums, and sums of functions of the columns."""
+"""Parts of the score changes that need no matrix product with R, with error bounds."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ Parts = tuple[Array, ...]
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the changes by c features before any product with R.
+    """Parts of the score changes by c features that need no product with R, with error bounds.
 
     Attributes
     ----------
     value : ndarray of shape (c,)
-        The part of the change that needs no product: the edges u, and kappa W in all terms.
+        The part of the change that needs no product: the edges u(x) + u(y), and kappa W in all terms.
     dropped : ndarray of shape (c,)
         Bound on the terms beyond the leading ones.
     sizes : ndarray of shape (n_leading, c)
         Bounds on the sums of magnitudes in each leading term, for the rounding of the products.
     error : ndarray of shape (c,)
-        Bound on the rounding error of everything else.
+        Bound on all other rounding errors.
     eigenvalues : ndarray of shape (n_leading, c)
         The lambda_k of the leading terms.
     """
@@ -41,7 +41,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Matrices:
-    """M = kappa W + R, as far as it is known without products.
+    """Row sums and bounds of M = kappa W + R.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Matrices:
         Bounds on the row sums of abs(R).
     kappa : float
     low_rank : LowRank
-        The factors of W, empty where it has none (kappa is zero then).
+        The factors of W; without columns, and kappa zero, if W is not of low rank.
     floor : float
         Relative rounding error of sums over the samples in float64.
     """
@@ -73,13 +73,13 @@ class Matrices:
         return float(self.magnitudes.sum()) + self.kappa * self.low_rank.norm * self.n_samples
 
     def low_rank_forms(self, projections: Array, diagonals: Array) -> Array:
-        """phi' W phi from Q' phi (..., q) and the sum of phi^2 over the diagonal of Q B Q'."""
+        """Quadratic forms phi' W phi from Q' phi (..., q) and the sum of phi^2 times the diagonal of Q B Q'."""
         forms: Array = np.vecdot(projections @ self.low_rank.B, projections) - diagonals
         return forms
 
 
 class FunctionSums:
-    """What W and error bounds need of functions phi (n_terms, c, n_samples), added up over ranges of samples."""
+    """Sums of functions phi (n_terms, c, n_samples) that `Known` is made from, added up over ranges of samples."""
 
     def __init__(self, matrices: Matrices) -> None:
         self._matrices = matrices
@@ -88,13 +88,13 @@ class FunctionSums:
         self._norms: Any = 0.0
 
     def add(self, phi: Array, samples: slice) -> None:
-        """Add the values of all functions at some samples, which are overwritten."""
+        """Add the values phi of all functions at some samples; phi is overwritten."""
         self._projections = self._projections + phi @ self._matrices.low_rank.Q[samples]
         np.multiply(phi, phi, out=phi)
         self._norms = self._norms + phi @ self._weights[samples]
 
     def known(self, lam: Array, edge: Array, edge_size: Array, lead: int) -> Parts:
-        """What follows, with eigenvalues lam (n_terms, c), for `Known`."""
+        """Fields of `Known`, given the eigenvalues lam (n_terms, c)."""
         matrices = self._matrices
         of_W = lam * matrices.low_rank_forms(self._projections, self._norms[..., 1])
         bounds = np.abs(lam) * self._norms[..., 0]
@@ -109,7 +109,7 @@ class FunctionSums:
 
 
 def known_from_functions(matrices: Matrices, lam: Array, phi: Array, edge: Array, edge_size: Array, lead: int) -> Parts:
-    """What follows from the values of all functions phi (n_terms, c, n_samples), which are overwritten."""
+    """Fields of `Known` from the values phi (n_terms, c, n_samples) of all functions; phi is overwritten."""
     sums = FunctionSums(matrices)
     sums.add(phi, slice(0, matrices.n_samples))
     return sums.known(lam, edge, edge_size, lead)

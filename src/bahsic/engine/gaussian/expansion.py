@@ -21,14 +21,14 @@ Array = NDArray[np.float64]
 
 MAX_DEGREE = 40
 
-# Largest a (2R)^2 for which the expansion is used: beyond it exp(a (2R)^2) multiplies the rounding
-# error of the quadratic forms so much that the exponential itself is the better way.
+# Largest a (2R)^2 for which the expansion is used: exp(a (2R)^2) multiplies the rounding error of the
+# quadratic forms, so beyond it the exponential of each pair is better.
 MAX_EXPONENT = 10.0
 
 _EPS = float(np.finfo(np.float64).eps)
 
 
-# For each degree and for a grid of ellipses: what `interpolation_remainders` combines.
+# Factors of the bound in `interpolation_remainders`, for each degree and a grid of ellipses.
 _RHO = np.geomspace(1.2, 400.0, 60)
 _LEAVING_BOUND = ((_RHO + 1 / _RHO) / 2 + 1) ** 2
 _ENTERING_BOUND = ((_RHO - 1 / _RHO) / 2) ** 2
@@ -39,7 +39,7 @@ _FACTORS = 2 * (2 + 2 / np.pi * np.log(_DEGREES + 1))
 
 @dataclass(frozen=True)
 class Expansion:
-    """Coefficients of the expansion in Chebyshev polynomials of x / radius.
+    """Coefficients of an expansion in Chebyshev polynomials of x / radius.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Expansion:
     eigenvalues : ndarray of shape (n_terms,)
         The lambda_k, greatest magnitude first.
     functions : ndarray of shape (n_terms, degree + 1)
-        Chebyshev coefficients of the phi_k, each of unit norm in a measure like that of standardised features.
+        Chebyshev coefficients of the phi_k, each of unit norm in a measure like the distribution of standardised data.
     edge : ndarray of shape (degree + 1,)
         Chebyshev coefficients of u.
     edge_bound : float
@@ -74,7 +74,7 @@ class Expansion:
 
     @cached_property
     def monomials(self) -> Array:
-        """Coefficients of the phi_k in powers of x / radius, those of the other parity exactly zero."""
+        """Coefficients of the phi_k in powers of x / radius; each phi_k is exactly even or odd."""
         coefficients = self.functions @ monomial_matrix(self.degree)
         odd = np.abs(coefficients[:, 1::2]).sum(axis=1) > np.abs(coefficients[:, ::2]).sum(axis=1)
         coefficients[odd, ::2] = 0.0
@@ -107,9 +107,9 @@ def monomial_matrix(degree: int) -> Array:
 def interpolation_remainders(a: float, radius: float) -> Array:
     """Bounds on the error of interpolating g at the Chebyshev points, for degrees 0, 1, ...
 
-    Interpolation at N + 1 Chebyshev points of a function that is analytic and bounded by B in the
-    Bernstein ellipse of parameter rho is wrong by at most 4 B rho^-N / (rho - 1). The best rho of a
-    grid is taken. The factor in front pays for the second variable (Lebesgue constant) and for u.
+    For a function that is analytic and bounded by B in the Bernstein ellipse of parameter rho, the error
+    of interpolating at N + 1 Chebyshev points is at most 4 B rho^-N / (rho - 1); the best rho of a grid
+    is taken. The factor in front accounts for the second variable (Lebesgue constant) and for u.
     """
     exponent = a * radius**2
     log_bound = exponent * _LEAVING_BOUND if a > 0 else -exponent * _ENTERING_BOUND
@@ -145,7 +145,7 @@ def expansion(a: float, radius: float, tolerance: float) -> Expansion:
     to_coefficients = cosines * (2 / (degree + 1))
     to_coefficients[0] /= 2
     eigenvalues, functions = _eigenfunctions(to_coefficients @ core @ to_coefficients.T, radius)
-    # Terms below the tolerance join the remainder; a polynomial is at most the sum of its coefficients.
+    # Terms below the tolerance join the remainder; abs(phi_k) is at most the sum of abs(coefficients).
     largest = np.abs(eigenvalues) * np.abs(functions).sum(axis=1) ** 2
     left_over = np.cumsum(largest[::-1])[::-1]
     n_terms = max(1, int(np.count_nonzero(left_over > remainders[degree])))
@@ -171,10 +171,10 @@ def _cosines(n: int, n_points: int) -> Array:
 
 
 def _eigenfunctions(coefficients: Array, radius: float) -> tuple[Array, Array]:
-    """Eigenvalues and functions that are orthonormal where standardised features have their values.
+    """Eigenvalues and eigenfunctions, orthonormal in a measure like the distribution of standardised features.
 
-    The measure is mostly a normal one, for standardised features the standard one: the terms are then
-    ordered by what they matter for the data, not at the corners of the square where there are none.
+    The measure is mostly normal, and standard normal for standardised features. The order of the terms
+    then follows their size in the data, not at the corners of the square, where there are none.
     """
     n, scale = len(coefficients), min(max(1.0, radius / 6), radius / 1.5)
     basis = _cosines(n, 4 * n)
@@ -199,7 +199,7 @@ def chebyshev_values(z: Array, degree: int) -> Array:
 
 
 def even_polynomial(coefficients: Array, square: Array, x: Array, out: Array) -> Array:
-    """A polynomial in x that is even or odd, given x^2: half the steps of Horner's rule."""
+    """Values of an even or odd polynomial in x, given x^2, by half the steps of Horner's rule."""
     odd = bool(coefficients[1::2].any())
     halved = coefficients[1::2] if odd else coefficients[::2]
     if len(halved) == 1:

@@ -1,7 +1,7 @@
-"""Families of columns whose Gaussian factor separates: by polynomials, or by their few values.
+"""Families of columns whose Gaussian factor separates: by polynomials, or by a table of few values.
 
-Each family knows, for its columns, the terms of ``g - 1 = u + u' + sum lambda_k phi_k phi_k'``, fills
-the leading functions phi_k into the columns of a product, and says what is known without a product.
+Each family has the terms of ``g - 1 = u + u' + sum lambda_k phi_k phi_k'`` for its columns, fills the
+leading functions phi_k into the columns of a product, and returns the parts that need no product.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ Functions = Sequence[NDArray[Any]]  # of shape (c, n_samples) each, in the dtype
 
 _EPS = float(np.finfo(np.float64).eps)
 
-# Samples at which many functions are evaluated together.
+# Number of samples at which functions are evaluated together.
 _SOME_SAMPLES = 1 << 16
 
 
 class Family(Protocol):
-    """Columns that share the form of their expansion."""
+    """Columns whose expansions have the same form."""
 
     @property
     def members(self) -> Indices:
-        """Positions of the columns among those that were asked for."""
+        """Positions of the columns among the requested ones."""
 
     @property
     def n_leading(self) -> int:
@@ -43,15 +43,15 @@ class Family(Protocol):
 
     @property
     def n_double(self) -> int:
-        """How many of these, from the first on, need float64; float32 will do for the others."""
+        """Number of leading terms, from the first on, whose products need float64; float32 is enough for the others."""
 
     @property
     def width(self) -> int:
-        """Arrays of the size of a column that `evaluate` makes for each column."""
+        """Number of arrays of the size of a column that `evaluate` makes for each column."""
 
     @property
     def remainder(self) -> float:
-        """Bound on what is left after all terms, at any pair of samples."""
+        """Bound on the error of the sum of all terms, at any pair of samples."""
 
     @property
     def size(self) -> float:
@@ -60,16 +60,16 @@ class Family(Protocol):
     def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
         """Fill the leading functions of the members ``part`` into ``out``, an array for each.
 
-        What else it returns is concatenated over the parts along the last axis and handed to `known`.
+        The returned arrays are concatenated over the parts along the last axis and passed to `known`.
         """
 
     def known(self, parts: Parts, matrices: Matrices) -> Known:
-        """What is known of all members."""
+        """Parts of the score changes by all members that need no product."""
 
 
 @dataclass(frozen=True)
 class _Expanded:
-    """What the families of columns of many values share."""
+    """Base of the families of columns of many values, which have an `Expansion`."""
 
     members: Indices
     data: Columns
@@ -80,7 +80,7 @@ class _Expanded:
 
     @property
     def remainder(self) -> float:
-        """Bound on what is left after all terms, at any pair of samples."""
+        """Bound on the error of the sum of all terms, at any pair of samples."""
         return self.expansion.remainder
 
     @property
@@ -90,23 +90,23 @@ class _Expanded:
 
     @property
     def width(self) -> int:
-        """Arrays of the size of a column that `evaluate` makes for each column."""
+        """Number of arrays of the size of a column that `evaluate` makes for each column."""
         return sum(self.expansion.functions.shape)
 
     def known(self, parts: Parts, matrices: Matrices) -> Known:
-        """What is known of all members."""
+        """Parts of the score changes by all members that need no product."""
         return Known(*parts)
 
 
 @dataclass(frozen=True)
 class Polynomial(_Expanded):
-    """Columns of many values, by an expansion of low degree: only the leading terms are evaluated."""
+    """Columns of many values, by an expansion of low degree: leading functions are evaluated, the others by moments."""
 
     moments: Moments
 
     @property
     def width(self) -> int:
-        """Arrays of the size of a column that `evaluate` makes for each column."""
+        """Number of arrays of the size of a column that `evaluate` makes for each column."""
         return 4
 
     def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
@@ -126,12 +126,12 @@ class Polynomial(_Expanded):
         return edge, norms
 
     def known(self, parts: Parts, matrices: Matrices) -> Known:
-        """What is known of all members."""
+        """Parts of the score changes by all members that need no product."""
         (edge, norms), terms, lead = parts, self.expansion, self.n_leading
         lam, degree = terms.eigenvalues[:, None], terms.degree
         projections, diagonals, plain = self.moments.of(self.columns, terms)
         of_W = lam * matrices.low_rank_forms(projections, diagonals)
-        # Powers cancel: a value is only as good as the sum of the magnitudes of its terms.
+        # Powers cancel: the error of a value is relative to the sum of the magnitudes of its terms.
         size = np.abs(terms.monomials).sum(axis=1)[:, None]
         error, m = 4 * (degree + 1) * _EPS * size, matrices.n_samples
         plain = np.abs(plain) + error * size * m
@@ -151,7 +151,7 @@ class Polynomial(_Expanded):
 
 
 def fill_functions(phi: Array, out: Functions) -> None:
-    """Copy the leading functions to where the products read them."""
+    """Copy the leading functions into the columns of the products."""
     for values, target in zip(phi, out, strict=False):
         target[:] = values
 
@@ -192,14 +192,14 @@ def _smooth_functions(expansion: Expansion, z: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Incomplete(_Expanded):
-    r"""Columns of many values, some of which are missing and contribute c to D, whatever the other one is.
+    r"""Columns of many values with missing entries; a pair with a missing entry contributes the constant c to D.
 
-    With q one where a value is missing, o = 1 - q, and functions set to zero there, the change is
+    With q one where a value is missing, and functions set to zero there, the change is
 
     .. math:: 2 e' M 1 + \sum_k \lambda_k \varphi_k' M \varphi_k - 2 u' M q - b q' M q
 
     with :math:`b = \exp(a c) - 1` and the edges :math:`e = u + b q`. The last two terms are one quadratic form in
-    u and q, hence two terms like the others, by their 2 x 2 eigenvectors; these come first.
+    u and q; its 2 x 2 eigenvectors make two more terms of the same kind, which come first.
     """
 
     a: float
@@ -212,7 +212,7 @@ class Incomplete(_Expanded):
 
     @property
     def width(self) -> int:
-        """Arrays of the size of a column that `evaluate` makes for each column."""
+        """Number of arrays of the size of a column that `evaluate` makes for each column."""
         return sum(self.expansion.functions.shape) + 4
 
     def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
@@ -227,7 +227,7 @@ class Incomplete(_Expanded):
         u = np.tensordot(terms.edge, basis, axes=1)
         u[absent] = 0.0
         b = np.expm1(self.a * self.data.neutral[columns])
-        unit = max(terms.edge_bound, 1e-300)  # so that the rows of the form are of the same size
+        unit = max(terms.edge_bound, 1e-300)  # scales u, so that both rows of the form are of the same size
         forms = np.zeros((len(columns), 2, 2))
         forms[:, 0, 0], forms[:, 0, 1], forms[:, 1, 0] = -b, -unit, -unit
         eigenvalues, vectors = np.linalg.eigh(forms)
@@ -243,7 +243,7 @@ class Incomplete(_Expanded):
 
 @dataclass(frozen=True)
 class Discrete:
-    """Columns of few values: exact, with one term less than values."""
+    """Columns of few values: an exact expansion, with one term fewer than there are values."""
 
     members: Indices
     data: Columns
@@ -259,17 +259,17 @@ class Discrete:
 
     @property
     def n_double(self) -> int:
-        """How many of these need float64."""
+        """Number of terms whose products need float64."""
         return self.n_leading if self.double else 0
 
     @property
     def width(self) -> int:
-        """Arrays of the size of a column that `evaluate` makes for each column."""
+        """Number of arrays of the size of a column that `evaluate` makes for each column."""
         return self.n_leading + 2
 
     @property
     def remainder(self) -> float:
-        """Nothing is left."""
+        """Zero: the terms are exact."""
         return 0.0
 
     @property
@@ -283,7 +283,7 @@ class Discrete:
         rows = self.rows[part]
         codes = self.levels.codes(rows, self.data.rows(self.levels.columns[rows]))
         changes = np.expm1(self.a * self.levels.tables[rows])
-        edges = changes[:, :, 0] - changes[:, :1, 0] / 2  # the first value contributes to itself if it is a missing one
+        edges = changes[:, :, 0] - changes[:, :1, 0] / 2  # E_00 is not zero if the first value is a missing one
         core = changes - edges[:, :, None] - edges[:, None, :]
         eigenvalues, vectors = np.linalg.eigh(core[:, 1:, 1:])
         tables = np.insert(vectors, 0, 0.0, axis=1)  # every phi_k is zero at the first value
@@ -294,5 +294,5 @@ class Discrete:
         return known_from_functions(matrices, eigenvalues.T, phi, edge @ matrices.sums, edge_size, self.n_leading)
 
     def known(self, parts: Parts, matrices: Matrices) -> Known:
-        """What is known of all members."""
+        """Parts of the score changes by all members that need no product."""
         return Known(*parts)

@@ -1,4 +1,4 @@
-"""Changes of the score by groups of columns, for the Gaussian kernel: the part of a round that is about these."""
+"""Score changes by groups of columns in a round with the Gaussian kernel."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _EPS = float(np.finfo(np.float64).eps)
 _EPS32 = float(np.finfo(np.float32).eps)
 _TINY = float(np.finfo(np.float32).tiny)
 
-# What the series may leave out, relative to all and to the spread of the scores.
+# Largest tail of the series, relative to the whole and to the spread of the scores.
 _TAIL = 0.01
 
-# Longest series for a group of columns: orders, terms (float32 for each pair costs about as much), and exponents.
+# Longest series for a group of columns: order, terms (more would cost about as much as `quick`), and exponent.
 _MAX_ORDER = 8
 _MAX_SERIES_TERMS = 64
 _MAX_SERIES_EXPONENT = 2.0
 
-# Entries of the functions whose products are made together.
+# Entries of the functions that enter one product.
 _SERIES_ENTRIES = 1 << 22
 
 
 class GroupChanges:
-    """By products where the exponential series of a group is short, else by an exponential for each pair of samples."""
+    """Score changes by groups: products if a group's exponential series is short, else a pass over all pairs."""
 
     _setting: GaussianSetting
     _pairs: Pairs
@@ -49,11 +49,11 @@ class GroupChanges:
     spread: float
 
     def _evaluated(self, families: Sequence[Family], n: int) -> tuple[Array, Array]:
-        """Changes by n columns or groups, and their errors, given the families that they are in."""
+        """Score changes by n columns or groups, and their error bounds, from the families that hold them."""
         raise NotImplementedError
 
     def _group_stages(self, groups: list[Indices], *, cheap: bool) -> tuple[Stage, ...]:
-        """Changes by the groups at given positions, more exactly from stage to stage."""
+        """Stages for the score changes by groups, given their positions; bounds tighten from stage to stage."""
 
         def first(positions: Indices) -> Intervals:
             return self._expanded_or_quick([groups[position] for position in positions])
@@ -64,7 +64,7 @@ class GroupChanges:
         return (last,) if cheap else (first, last)
 
     def _expanded_or_quick(self, groups: list[Indices]) -> Intervals:
-        """Changes by groups of columns: by products where the series is short, else by float32 for each pair."""
+        """Score changes by groups: products if the series is short, else float32 for each pair of samples."""
         values, radii = np.zeros(len(groups)), np.full(len(groups), np.inf)
         for family in self._group_families(groups, _TAIL * self.spread):
             found = self._evaluated([family], len(groups))
@@ -81,7 +81,7 @@ class GroupChanges:
         return Intervals(values, radii)
 
     def _group_families(self, groups: list[Indices], tail: float) -> Iterator[Family]:
-        """Groups of complete columns of numbers for which the series is short, by their size."""
+        """Families of groups of equal size, of complete columns of numbers, whose series is short."""
         data = self._pairs.columns
         sizes = np.array([0 if data.special[group].any() else len(group) for group in groups])
         for size in np.unique(sizes[sizes > 0]):
@@ -96,7 +96,7 @@ class GroupChanges:
                 yield Grouped(members[part], data, columns[part], order, self.a, double=False)
 
     def _series_order(self, columns: NDArray[np.intp], tail: float) -> int | None:
-        """The order after which the series leaves out little of most groups, or None where it would be too long."""
+        """Order after which the tail of the series is small for most groups, or None if the series is too long."""
         some = columns[:: max(1, len(columns) // 8)]
         norms = np.array([np.square(self._pairs.columns.rows(group)).sum(axis=0) for group in some])
         bound = 2 * self.gamma * float(self._matrices.magnitudes.sum())
@@ -110,24 +110,24 @@ class GroupChanges:
         return None
 
     def by_pairs(self, groups: Sequence[Indices]) -> Intervals:
-        """Changes by groups of columns, by an exponential for each pair of samples."""
+        """Score changes by groups of columns, by an exponential for each pair of samples."""
         gamma = self.gamma
 
         def link(D: Array) -> Array:
             D *= -gamma
             return np.exp(D, out=D)
 
-        # The empty group changes nothing: it gives the score that the others are compared with.
+        # The empty group changes nothing: its score is the one that the others are compared with.
         everyone = [*groups, np.empty(0, dtype=np.intp)]
         sign = -np.sign(self.a)
         scores, sizes = (2 * sums for sums in scores_by_pairs(self._pairs, self._executor, everyone, sign, link))
-        # The error of D_G itself, by products, is relative to the squared norms over the group.
+        # D_G is made by products, so its error is relative to the squared norms over the group.
         reach = np.array([float(np.square(self._setting.ranges[group]).sum()) for group in groups])
         relative = self._matrices.floor + 16 * _EPS * self.gamma * reach
         return Intervals(scores[:-1] - scores[-1], relative * (sizes[:-1] + sizes[-1]))
 
     def quick(self, groups: list[Indices]) -> Intervals:
-        """Changes by groups of columns in float32; nothing is said of those that are too large for it."""
+        """Score changes by groups of columns in float32; the radius is infinite if exponents are too large for that."""
         values, radii = np.zeros(len(groups)), np.full(len(groups), np.inf)
         largest = np.array([abs(self.a) * float(self._setting.reach[group].sum()) for group in groups])
         held = np.flatnonzero(largest <= QUICK_LARGEST)
@@ -138,7 +138,7 @@ class GroupChanges:
         # Sums of abs(M a D_G), from D_G <= 2 (norm + norm').
         sizes = np.array([4 * abs(self.a) * float(self._weighted_norms[group].sum()) for group in chosen])
         lengths = np.array([len(group) for group in chosen])
-        # The polynomial, M and its sums, and D_G; and entries that are too small for float32.
+        # Errors of the polynomial, of M and its sums, of D_G, and of entries too small for float32.
         relative = QUICK_ERROR + _EPS32 / 2 * (SHORT + 2 * MAX_TERMS) + _EPS32 * (lengths + 8)
         tiny = self._matrices.n_samples**2 * _TINY
         radii[held] = np.exp(bound) * (relative * sizes + tiny)
@@ -146,7 +146,7 @@ class GroupChanges:
 
     @cached_property
     def _weighted_norms(self) -> Array:
-        """For each column, a bound on the sum of abs(M) over all pairs times its squared entry in the first of them."""
+        """For each column x, a bound on the sum over all pairs (a, b) of abs(M_ab) x_a^2."""
         data, matrices = self._pairs.columns, self._matrices
         magnitudes = matrices.magnitudes + matrices.kappa * matrices.low_rank.norm
         bounds = np.where(data.special, self._setting.reach * magnitudes.sum(), 0.0)

@@ -1,4 +1,4 @@
-"""What is worked out once for a search: the factors of W, and power sums of the columns."""
+"""Factors of W and power sums of the columns, which are computed once for a search."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class LowRank:
-    """W = Q B Q' off the diagonal.
+    """Factors of W = Q B Q' off the diagonal.
 
     Attributes
     ----------
     Q : ndarray of shape (n_samples, q)
     B : ndarray of shape (q, q)
     diagonal : ndarray of shape (n_samples,)
-        The diagonal of Q B Q', which W does not have.
+        The diagonal of Q B Q', which is subtracted from its quadratic forms.
     sums : ndarray of shape (n_samples,)
         Row sums of W without its diagonal.
     norm : float
@@ -38,12 +38,12 @@ class LowRank:
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums of powers of each feature over the samples: all that W and error bounds need of them.
+    """Sums over the samples of powers of each feature, for quadratic forms of W and for error bounds.
 
     Attributes
     ----------
     features : ndarray of shape (n,)
-        Which features these are, in increasing order.
+        The features, in increasing order.
     ranges : ndarray of shape (n,)
         Largest magnitude r of each feature; powers are those of z = x / r.
     projections : ndarray of shape (n, degree + 1, q)
@@ -62,19 +62,19 @@ class Moments:
 
     @property
     def degree(self) -> int:
-        """Degree of the polynomials that these moments serve."""
+        """Largest degree of polynomials that these moments suffice for."""
         return int(self.norms.shape[1]) - 1
 
     @staticmethod
     def empty(features: Indices, ranges: Array, degree: int, q: int) -> Moments:
-        """Room for the moments of features of these ranges."""
+        """Uninitialised moments of features with the given ranges."""
         n = len(features)
         return Moments(
             features, ranges, np.empty((n, degree + 1, q)), np.empty((n, degree + 1)), np.empty((n, degree + 1))
         )
 
     def fill(self, part: slice, columns: Array, low_rank: LowRank) -> None:
-        """Moments of the features in places ``part``, given their columns (c, n_samples)."""
+        """Compute the moments of the features at positions ``part``, given their columns (c, n_samples)."""
         weights = np.column_stack([low_rank.Q, low_rank.diagonal, np.ones(columns.shape[1])])
         power, q = np.ones_like(columns), low_rank.Q.shape[1]
         z = columns / np.where(self.ranges[part] > 0, self.ranges[part], 1.0)[:, None]
@@ -91,10 +91,10 @@ class Moments:
             power *= z
 
     def of(self, columns: Indices, terms: Expansion) -> tuple[Array, Array, Array]:
-        """For the polynomials phi_k of an expansion, and some features.
+        """Sums over the samples of the polynomials phi_k of an expansion, for some features.
 
-        Returns Q' phi_k (n_terms, c, q), and the sums of phi_k^2 over the diagonal of Q B Q' and over
-        all samples (n_terms, c).
+        Returns Q' phi_k (n_terms, c, q), the sums of phi_k^2 times the diagonal of Q B Q', and the sums of
+        phi_k^2 (n_terms, c).
         """
         squares = np.stack([np.convolve(row, row)[::2] for row in terms.monomials]).T
         columns = np.searchsorted(self.features, columns)

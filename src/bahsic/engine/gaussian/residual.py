@@ -1,4 +1,4 @@
-"""R = W * (exp(-gamma D) - kappa) on the tiles of a round, with what needs no column: functions of one tile."""
+"""Residual matrix R = W * (exp(-gamma D) - kappa), tile by tile, and its row sums."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Rest:
-    """R on the tiles, kept from pass to pass where the plan says so, else made anew.
+    """Residual matrix R, tile by tile: kept from pass to pass if the plan says so, else made anew.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Rest:
     kept: dict[tuple[int, str], NDArray[Any]]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """In another process nothing is kept."""
+        """Pickle without the kept tiles."""
         return Rest, (self.pairs, self.gamma, self.kappa, {})
 
     def room(self, index: int, dtype: Any) -> NDArray[Any]:
@@ -63,13 +63,13 @@ class Rest:
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """Row sums of M and of abs(R) on one tile, and its part of the own score; R is kept where the plan says so.
+    """First pass of a round: makes R on a tile, its row sums, and the tile's part of the score of the current subset.
 
     Attributes
     ----------
     rest : Rest
     own_gamma : float or None
-        The parameter at which the current subset itself is scored, if any.
+        The gamma with which the current subset itself is scored, or None.
     centre : float
         A typical value of D.
     """
@@ -79,7 +79,7 @@ class Form:
     centre: float
 
     def __call__(self, index: int) -> Sums:
-        """Of the rows of a tile, and of its columns, and at last the score."""
+        """Row sums of R (rows, columns of the tile), of abs(R) (rows, columns), and half of the score."""
         rest, pairs = self.rest, self.rest.pairs
         tile, take = pairs.plan.tiles[index], pairs.scratch.take
         D, W = pairs.totals(index), pairs.weights(index)
@@ -101,7 +101,7 @@ class Form:
         return Placed(tile.start, across), Placed(tile.first, down), *row_sums(magnitudes, tile), np.array(own)
 
     def _own_score(self, M: Array, D: Array, W: Array) -> float:
-        """Sum of W exp(-own_gamma D): from M = W exp(-gamma D) where the two are near each other."""
+        """Sum of W exp(-own_gamma D), from M = W exp(-gamma D) by a short series if the gammas are close."""
         own_gamma, scratch = float(self.own_gamma or 0.0), self.rest.pairs.scratch
         short = exponential_sum(M, D, self.centre, self.rest.gamma - own_gamma, scratch)
         if short is not None:

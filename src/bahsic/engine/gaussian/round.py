@@ -1,11 +1,11 @@
-"""Changes of the score by one feature, for the Gaussian kernel: certified intervals.
+"""One round of a search with the Gaussian kernel: the score change by each candidate, with an error bound.
 
 Notation of ARCHITECTURE.md: ``M = W * exp(-gamma D)``, ``a = gamma`` where features leave and
 ``-gamma`` where they enter; the change by feature j is ``sum M_ab (exp(a (x_aj - x_bj)^2) - 1)``.
 
 Where W is of low rank (class labels), most of M is kappa W with the constant
-``kappa = exp(-gamma mean D)``, and quadratic forms of W cost next to nothing. The products then see
-only ``R = W * (K - kappa)``, and both the error of float32 and that of the terms which are left out
+``kappa = exp(-gamma mean D)``, and quadratic forms of W cost next to nothing. Products are then made
+only with the residual ``R = W * (K - kappa)``; the errors of float32 and of the terms that are left out
 shrink by the ratio of R to M.
 """
 
@@ -38,22 +38,21 @@ Indices = NDArray[np.intp]
 _EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float32).tiny)
 
-# Elements of the arrays that one task works on: many enough for the calls not to matter, few enough
-# for the cache.
+# Elements of the arrays of one task: enough to make the cost of calls small, few enough for the cache.
 _CHUNK = 1 << 19
-_SMALL = 1 << 17  # values that may be made at a time whatever the size of the data: fewer would be all calls
+_SMALL = 1 << 17  # least number of elements at a time: with fewer, calls would cost most of the time
 
 # Largest exponent a (range)^2 for which columns of few values are expanded; see MAX_EXPONENT.
 _MAX_LEVEL_EXPONENT = 30.0
 
-# What a stage may leave out, relative to all: in float32 (times the spread of the scores), in
-# float64 (times the spread over the number of features), and at last.
+# Largest tail of the terms in each stage, relative to all: in float32 (times the spread of the scores),
+# in float64 (times the spread over the number of features), and in the last expansion.
 _TAILS = (0.05, 0.01, 1e-12)
 
 # Memory for the columns of one pass, beside the data.
 _BLOCK_BYTES = 1 << 23
 
-# Below so many features a call costs more than the products that it could save.
+# With fewer features a call costs more than the products that it could save.
 _FEW = 30
 _CHEAP = 10**7  # features times pairs of samples
 
@@ -62,28 +61,28 @@ _DTYPES = (np.float64, np.float32)
 # Relative rounding errors of the products in these precisions.
 _ROUNDING = np.array([(INNER + PANEL_HEIGHT + 8) * float(np.finfo(dtype).eps) / 2 for dtype in _DTYPES])
 
-# What the polynomials may leave out, at any pair of samples, relative to the tail.
+# Largest error of the polynomials at any pair of samples, relative to the tail.
 _REMAINDER = 5e-4
 
 
 class GaussianRound(GroupChanges):
-    """One round of a search: changes of the score by each feature that may leave or enter.
+    """One round of a search: score changes by each candidate that may leave or enter.
 
     Parameters
     ----------
     setting : GaussianSetting
-        Its pairs are at the current subset.
+        Its pairs must have been moved to the current subset.
     gamma : float
         The kernel parameter of the round.
     own_gamma : float or None
-        The parameter at which the current subset itself is scored as ``own_score``, if any.
+        The gamma with which the current subset itself is scored as ``own_score``, or None.
     leaving : bool
         Whether features leave or enter.
     centre : float
         A typical value of D.
     spread : float
-        What the scores of the last round varied by, relative to the bound on them: a guess that
-        decides how many terms are tried first, and nothing else.
+        Standard deviation of the score changes in the last round, relative to the bound on them: a guess
+        that only decides how many terms are tried first.
 
     Attributes
     ----------
@@ -92,7 +91,7 @@ class GaussianRound(GroupChanges):
     score : float
         Score of the current subset with ``gamma``, without its diagonal part.
     spread : float
-        As the parameter, for this round.
+        Like the parameter ``spread``, for this round.
     """
 
     def __init__(
@@ -117,9 +116,9 @@ class GaussianRound(GroupChanges):
         sums, magnitudes, own = found[0] + found[1], found[2] + found[3], found[4]
         self._pairs.settle()
         sums += self._kappa * setting.low_rank.sums
-        # The magnitudes were summed in float32, where small ones may have vanished.
+        # The magnitudes were summed in float32, where small ones may have underflowed.
         magnitudes = 1.001 * magnitudes + len(magnitudes) * _TINY
-        # Sums over the samples, and the error of D, which is relative to the squared norms.
+        # Rounding errors of sums over the samples, and of D, which are relative to the squared norms.
         reach = float((setting.ranges[setting.pairs.subset] ** 2).sum())
         floor = _EPS * (len(sums) + 64 + 16 * gamma * reach)
         self._matrices = Matrices(sums, magnitudes, self._kappa, setting.low_rank, floor)
@@ -127,7 +126,7 @@ class GaussianRound(GroupChanges):
         self.own_score = 2 * float(own)
 
     def stages(self, units: Units, candidates: Indices) -> tuple[Stage, ...]:
-        """Changes by the candidates at given positions, more exactly from stage to stage."""
+        """Stages for the score changes by candidates, given their positions; bounds tighten from stage to stage."""
         if units.are_columns:
             return self._column_stages(candidates)
         single = units.single(candidates)
@@ -154,7 +153,7 @@ class GaussianRound(GroupChanges):
         few = len(features) < _FEW
 
         def first(positions: Indices) -> Intervals:
-            # With few features a product costs less than the call, so more terms are worth it.
+            # With few features products cost less than calls, so more terms are worthwhile.
             tail = _TAILS[0] * self.spread * min(1.0, len(features) / 200)
             found = self.expanded(features[positions], tail, np.inf)
             bound = 2 * self.gamma * float(self._matrices.magnitudes.sum())
@@ -178,7 +177,7 @@ class GaussianRound(GroupChanges):
         return (first, third, last) if few else (first, second, third, last)
 
     def exact(self, units: Units, best: Indices) -> Intervals:
-        """Changes by some units to full accuracy."""
+        """Score changes by some units to full accuracy."""
         groups = units.each(best)
         if not units.single(best).all():
             return self.by_pairs(groups)
@@ -187,11 +186,11 @@ class GaussianRound(GroupChanges):
         return found if np.isfinite(found.radii).all() else self.direct(features)
 
     def expanded(self, features: Indices, tail: float, rounding: float) -> Intervals:
-        """Changes by the expansion.
+        """Score changes by the expansion.
 
-        Terms are added until they leave ``tail`` relative to all of them; those whose products in
-        float32 would be wrong by more than ``rounding`` relative to all are made in float64. The
-        radius is infinite for features whose expansion would be long or unsafe.
+        Leading terms are taken until the others sum to at most ``tail``, relative to all terms. A term whose
+        product in float32 could be wrong by more than ``rounding``, relative to all terms, is made in
+        float64. The radius is infinite for features whose expansion would be long or unsafe.
         """
         families = list(self._families(features, tail, rounding))
         n_parts = math.ceil(self._bytes(families) / self._allowed)
@@ -206,19 +205,19 @@ class GaussianRound(GroupChanges):
 
     @property
     def _allowed(self) -> int:
-        """Memory for the columns of one pass: part of the budget, or half of a small X."""
+        """Bytes for the columns of one pass: part of the budget, or half of a small X."""
         plan, data = self._pairs.plan, self._pairs.columns.data
-        # Where nothing is kept, every pass makes D and R anew: the fewer, the better.
+        # Where nothing is kept, every pass makes D and R anew, so few large passes are best.
         share = min(plan.budget // 8, _BLOCK_BYTES) if plan.keep else plan.budget // 2
         return max(1, share, min(data.nbytes // 2, _BLOCK_BYTES))
 
     def _bytes(self, families: Sequence[Family]) -> int:
-        """Memory for the columns of families, in float64 and float32."""
+        """Bytes of the columns of families, in float64 and float32."""
         each = sum(len(family.members) * 4 * (family.n_leading + family.n_double) for family in families)
         return each * self._matrices.n_samples
 
     def _evaluated(self, families: Sequence[Family], n: int) -> tuple[Array, Array]:
-        """Changes by n columns or groups, and their errors, given the families that they are in."""
+        """Score changes by n columns or groups, and their error bounds, from the families that hold them."""
         values, radii = np.zeros(n), np.full(n, np.inf)
         # Numbers of columns in float64 and float32.
         counts = np.array(
@@ -234,7 +233,7 @@ class GaussianRound(GroupChanges):
         found = [self._evaluate(*pair) for pair in zip(families, blocks, strict=True)]
         forms = [self._forms(column) for column in columns]
         total = self._matrices.total
-        # Entries of R that are too small for float32.
+        # Bound on the entries of R that underflow in float32.
         vanished = self._matrices.n_samples**2 * _TINY if len(columns[1]) else 0.0
         for family, known, end, count in zip(families, found, ends, counts, strict=True):
             form = np.concatenate([forms[i][end[i] - count[i] : end[i]] for i in range(2)])
@@ -247,14 +246,14 @@ class GaussianRound(GroupChanges):
         return values, radii
 
     def _columns(self, n_double: int, n_single: int) -> list[NDArray[Any]]:
-        """Memory for so many columns in float64 and in float32, one after the other."""
+        """Buffers for the given numbers of columns in float64 and in float32, one after the other."""
         m = self._matrices.n_samples
         memory = self._pairs.scratch.take("columns", ((8 * n_double + 4 * n_single) * m,), np.uint8)
         parts = np.split(memory, [8 * n_double * m])
         return [part.view(dtype).reshape(-1, m) for part, dtype in zip(parts, _DTYPES, strict=True)]
 
     def _forms(self, columns: NDArray[Any]) -> Array:
-        """phi' R phi for every row phi of ``columns``."""
+        """Quadratic forms phi' R phi for every row phi of ``columns``."""
         if not len(columns):
             return np.zeros(0)
 
@@ -267,7 +266,7 @@ class GaussianRound(GroupChanges):
         return map_sum(self._executor, tile_forms, range(len(self._tiles)))[0]
 
     def _evaluate(self, family: Family, blocks: list[NDArray[Any]]) -> Known:
-        """Fill the leading functions of a family into the rows of its blocks, float64 ones first."""
+        """Fill the leading functions of a family into the rows of its blocks, those in float64 first."""
         n_samples, n = self._matrices.n_samples, len(family.members)
         functions = [array for block in blocks for array in block.reshape(-1, n, n_samples)]
         large = max(n_samples**2, self._pairs.columns.n_features * n_samples // 8) // 2
@@ -283,7 +282,7 @@ class GaussianRound(GroupChanges):
         return family.known(tuple(np.concatenate(arrays, axis=-1) for arrays in found), self._matrices)
 
     def _families(self, features: Indices, tail: float, rounding: float) -> Iterator[Family]:
-        """The features in families; those for which no expansion is safe are in none."""
+        """Divide the features into families; features without a safe expansion are in none."""
         data = self._pairs.columns
         continuous = data.different[features] == 0
         for levels in self._setting.levels:
@@ -299,7 +298,7 @@ class GaussianRound(GroupChanges):
             yield from self._smooth_families(features, positions, tail, rounding)
 
     def _smooth_families(self, features: Indices, positions: Indices, tail: float, rounding: float) -> Iterator[Family]:
-        """Columns of many values, in families of similar range."""
+        """Divide columns of many values into families of similar range."""
         data, ranges = self._pairs.columns, self._setting.ranges[features]
         positions = positions[np.argsort(-ranges[positions], kind="stable")]
         while len(positions):
@@ -325,9 +324,9 @@ class GaussianRound(GroupChanges):
             positions = positions[~near]
 
     def direct(self, features: Indices) -> Intervals:
-        """Changes by an exponential for each pair of samples."""
+        """Score changes by an exponential for each pair of samples."""
         data = self._pairs.columns
-        # The last column changes nothing: it gives the score that the others are compared with.
+        # The last column changes nothing: its score is the one that the others are compared with.
         columns = np.vstack([data.rows(features), np.zeros(self._matrices.n_samples)])
         different, neutral = (np.append(values[features], 0.0) for values in (data.different, data.neutral))
         missing = np.append(data.missing[features], False)

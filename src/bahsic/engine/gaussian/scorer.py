@@ -1,4 +1,4 @@
-"""The fast path: scores of subsets for the Gaussian kernel."""
+"""The scorer for the Gaussian kernel."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from bahsic.kernels.base import Kernel
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Degree of the polynomials that are worked out by moments; above it their coefficients cancel too much.
+# Largest degree of polynomials that are evaluated from moments; above it their coefficients cancel too much.
 _MOMENT_DEGREE = 16
 
 # Relative accuracy of scores that are recorded.
 _ACCURACY = 1e-9
 
-# What the scores of the first round may vary by, relative to the bound on them.
+# Guess of the spread of the scores of the first round, relative to the bound on them.
 _FIRST_SPREAD = 0.01
 
-# Binary exponents of data that are used as they are; standardised data have small ones.
+# Largest binary exponent of data that are used unscaled; standardised data have small ones.
 _USUAL_EXPONENT = 20
 
 # Features whose moments are made at a time, and entries of them.
@@ -46,9 +46,9 @@ _CHUNK, _CHUNK_ENTRIES = 64, 1 << 21
 
 
 class GaussianScorer(Scorer):
-    """Scores for the Gaussian kernel by the separable expansion, exact scores where that is needed.
+    """Scores for the Gaussian kernel by the separable expansion, by exponentials for close candidates.
 
-    Numbers among the columns have means of zero.
+    Columns of numbers must have mean zero.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class GaussianScorer(Scorer):
         self._known: tuple[Indices, float, float] | None = None
 
     def state(self) -> dict[str, Any]:
-        """What the next round depends on."""
+        """State that, beside the subset, determines the next round."""
         return {
             "pairs": self._setting.pairs.state(),
             "spread": self._spread,
@@ -86,7 +86,7 @@ class GaussianScorer(Scorer):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on where another search was."""
+        """Restore the `state` of another search."""
         self._setting.pairs.restore(state["pairs"])
         self._spread, known = float(state["spread"]), state["known"]
         self._known = None if known is None else (np.array(known[0], dtype=np.intp), float(known[1]), float(known[2]))
@@ -143,13 +143,13 @@ class GaussianScorer(Scorer):
         return GaussianRound(self._setting, self._gamma(kernel), own_gamma, leaving, centre, self._spread)
 
     def _gamma(self, kernel: Kernel) -> float:
-        """The gamma of a kernel in the unit of the setting."""
+        """The gamma of a kernel, for data in the unit of `_in_range`."""
         return gamma_of(kernel) * self._unit**2
 
     def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> tuple[Indices, Intervals]:
         best, changes = super()._best(stages, candidates, count)
         self._spread = self._current.spread
-        if count == 1 and not self._diagonal.varies:  # the score of the subset to come, with the gamma of this round
+        if count == 1 and not self._diagonal.varies:  # then the score of the next subset is known
             if changes.radii[0] > _ACCURACY * abs(self._current.score + changes.values[0]):
                 changes = self._current.exact(self.units, best)
             changed = np.setxor1d(self._setting.pairs.subset, self.units.columns(best))
@@ -158,7 +158,7 @@ class GaussianScorer(Scorer):
         return best, changes
 
     def _known_score(self, columns: Indices, kernel: Kernel | None) -> float | None:
-        """The score of a subset, where the round before has found it on the way."""
+        """Score of a subset if the round before has found it with the same gamma, else None."""
         if self._known is None or kernel is None:
             return None
         known, gamma, score = self._known
@@ -166,7 +166,7 @@ class GaussianScorer(Scorer):
 
 
 def _shifted(stage: Stage, shifts: Array) -> Stage:
-    """A stage with something exactly known added to what it finds."""
+    """Stage with exactly known shifts added to its scores."""
 
     def shifted(positions: Indices) -> Intervals:
         found = stage(positions)
@@ -176,7 +176,7 @@ def _shifted(stage: Stage, shifts: Array) -> Stage:
 
 
 def _in_range(columns: Columns) -> tuple[Columns, float]:
-    """The data in a unit in which powers of them neither overflow nor vanish, and that unit."""
+    """Data in a unit in which their powers neither overflow nor underflow, and that unit."""
     exponent = int(np.frexp(columns.ranges.max())[1])
     if abs(exponent) <= _USUAL_EXPONENT:
         return columns, 1.0
@@ -184,7 +184,7 @@ def _in_range(columns: Columns) -> tuple[Columns, float]:
 
 
 def _moments(columns: Columns, levels: tuple[Levels, ...], low_rank: LowRank, executor: Executor) -> Moments:
-    """Moments of the complete columns of many numbers."""
+    """Moments of the complete columns of numbers of many values."""
     many = ~columns.special
     for group in levels:
         many[group.columns] = False
@@ -201,7 +201,7 @@ def _moments(columns: Columns, levels: tuple[Levels, ...], low_rank: LowRank, ex
 
 
 def _low_rank(weights: Weights) -> LowRank:
-    """The factors of W, with no columns where it has none that are short."""
+    """Factors of W; without columns if the rank of W is too high to be of use."""
     m, factors = len(weights), weights.factors()
     if factors is None or factors[0].shape[1] > m // 4:
         return _no_factors(m)

@@ -1,4 +1,4 @@
-"""Groups of columns whose Gaussian factor separates: by the exponential series, one function for each multi-index."""
+"""Family of groups of columns, whose Gaussian factor separates by the exponential series."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ class Grouped:
 
     .. math:: \exp(a |x - y|^2) = w(x) w(y) \sum_\alpha \frac{(-2a)^{|\alpha|}}{\alpha!} x^\alpha y^\alpha
 
-    with multi-indices up to an order p; of its first term :math:`v = w - 1` remains beside the edges v.
-    The terms beyond are bounded sample by sample, from :math:`2 |x_\alpha y_\alpha| \le x_\alpha^2 + y_\alpha^2`.
+    with multi-indices up to an order p, a function for each. The first term is :math:`1 + v(x) + v(y) + v(x) v(y)`
+    with :math:`v = w - 1`: edges v, and the function v. Terms of higher order are bounded sample by sample,
+    from :math:`2 |x_\alpha y_\alpha| \le x_\alpha^2 + y_\alpha^2`.
     """
 
     members: Indices
@@ -44,17 +45,17 @@ class Grouped:
 
     @property
     def n_double(self) -> int:
-        """How many of these need float64."""
+        """Number of terms whose products need float64."""
         return self.n_leading if self.double else 0
 
     @property
     def width(self) -> int:
-        """Arrays of the size of a column that `evaluate` makes for each group."""
+        """Number of arrays of the size of a column that `evaluate` makes for each group."""
         return self.n_leading + int(self.groups.shape[1]) + 4
 
     @property
     def remainder(self) -> float:
-        """What is left is bounded sample by sample."""
+        """Zero: the tail of the series is bounded sample by sample instead."""
         return 0.0
 
     @property
@@ -78,7 +79,7 @@ class Grouped:
         return (value, dropped + series_tails(norms, self.a, self.order, matrices), *rest)
 
     def known(self, parts: Parts, matrices: Matrices) -> Known:
-        """What is known of all members."""
+        """Parts of the score changes by all members that need no product."""
         return Known(*parts)
 
 
@@ -88,7 +89,7 @@ def group_norms(ranges: Array, groups: NDArray[np.intp]) -> Array:
 
 
 def series_tails(norms: Array, a: float, order: int, matrices: Matrices) -> Array:
-    """Bounds on what the series leaves out beyond an order, from the squared norms of the samples (c, n_samples)."""
+    """Bounds on the tails of the series beyond an order, from the squared norms of the samples (c, n_samples)."""
     magnitudes = matrices.magnitudes + matrices.kappa * matrices.low_rank.norm
     z = 2 * abs(a) * norms
     terms = z ** (order + 1) / factorial(order + 1) * np.exp(2 * max(a, 0.0) * norms)
@@ -96,15 +97,15 @@ def series_tails(norms: Array, a: float, order: int, matrices: Matrices) -> Arra
 
 
 def _monomials(X: Array, w: Array, order: int, a: float) -> tuple[Array, Array]:
-    """w x^alpha for all multi-indices up to an order (n_terms, c, n_samples), X of shape (c, size, n_samples).
+    """Functions w x^alpha (n_terms, c, n_samples) of X (c, size, n_samples), for all multi-indices up to an order.
 
-    Beside them the (-2a)^|alpha| / alpha!.
+    Also returns their coefficients (-2a)^|alpha| / alpha!.
     """
     size = X.shape[1]
     phi = np.empty((comb(size + order, order), *w.shape))
     phi[0] = w
     lam = [1.0]
-    last = [(0, 0, 0)]  # of each term of the order before: where it is, its last column, and how often that occurs
+    last = [(0, 0, 0)]  # terms of the order before: position, last column, exponent of that column
     for _ in range(order):
         new = []
         for place, column, times in last:

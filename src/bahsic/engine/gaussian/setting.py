@@ -1,4 +1,4 @@
-"""What the rounds of one search with the Gaussian kernel share."""
+"""Data that all rounds of one search with the Gaussian kernel share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class GaussianSetting:
-    """What the rounds of one search share.
+    """Data that all rounds of one search share.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class GaussianSetting:
     levels : tuple of Levels
         The features of few values.
     low_rank : LowRank
-        The factors of W; with no columns where W is not of low rank.
+        The factors of W; without columns if W is not of low rank.
     moments : Moments
-        Of the features.
+        Power sums of the features.
     kept : dict
         Memory for R on each tile in each precision, used again from round to round.
     """
@@ -48,6 +48,6 @@ class GaussianSetting:
 
     @cached_property
     def reach(self) -> Array:
-        """The most that each column can contribute to a squared distance."""
+        """Largest possible contribution of each column to a squared distance."""
         data = self.pairs.columns
         return np.asarray(np.where(data.different > 0, data.different, np.maximum(4 * self.ranges**2, data.neutral)))

@@ -1,4 +1,4 @@
-"""Kernels on the labels: the choice by their type, several outputs, survival times.
+"""Kernels on the labels: the choice by the type of y, several outputs, survival times.
 
 Used through `bahsic.kernels.label_kernel`.
 """

@@ -1,4 +1,4 @@
-"""Kernels on labels: the paper's BIN, MUL and REG, several outputs, survival, any other kernel, and the choice."""
+"""Choice of the kernel on the labels: the paper's BIN, MUL and REG, several outputs, survival, or any other kernel."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _NAMES = (
 
 @dataclass(frozen=True, eq=False)
 class LabelKernel:
-    """A kernel on labels with the labels that it is evaluated on: l(y_i, y_j) by blocks.
+    """A kernel on labels together with the labels: kernel values l(y_i, y_j) by blocks.
 
     Attributes
     ----------
     name : str
-        "binary", "multiclass", "regression", "multioutput", "survival", "delta", "precomputed", or what the kernel
-        is called.
+        "binary", "multiclass", "regression", "multioutput", "survival", "delta", "precomputed", or the name of any
+        other kernel.
     kernel : Kernel
-        Its parameters are numbers.
+        With numbers, not rules, as parameters.
     values : sequence of m rows
         The encoded labels; the whole m x m matrix where `kernel` is Precomputed.
     classes : ndarray, list of ndarray or None
@@ -71,11 +71,11 @@ class LabelKernel:
 
     @property
     def vectors(self) -> FloatArray | None:
-        """Vectors, shape (m, k), of which the kernel is the inner product, or None."""
+        """Vectors of shape (m, k) whose inner products are the kernel values, or None."""
         return self.values if isinstance(self.kernel, Linear) else None
 
     def warn_if_idle(self) -> None:
-        """Warn of labels that depend on nothing: all equal, or all different classes."""
+        """Warn of labels that no feature can depend on: all equal, or all of different classes."""
         why = self._idle()
         if why is not None:
             warnings.warn(f"{why}, so that no feature can depend on it", UserWarning, stacklevel=4)
@@ -114,7 +114,7 @@ class LabelKernel:
 
 
 def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None) -> LabelKernel:
-    r"""The kernel on labels that a name, a kernel or a function stands for, ready for the labels y.
+    r"""Make the kernel on the labels y from a name, a kernel or a function.
 
     - "binary" (BIN): :math:`l = \rho(y) \rho(y')`, where rho is ``-1/m_-`` for the first class in sorted order and
       ``1/m_+`` for the second;
@@ -123,16 +123,16 @@ def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None)
     - "regression" (REG): Gaussian with the median distance; several columns are standardised first, so that units do
       not matter;
     - "multioutput": the sum over the columns of y of the column's own kernel, one of these three, scaled so that the
-      trace of its centred matrix is one and each output has the same weight. So HSIC is a sum over the outputs, each by
-      itself. A column that does not vary adds nothing;
+      trace of its centred matrix is one and each output has the same weight. HSIC is then the sum of the HSIC with each
+      output. A column that does not vary adds nothing;
     - "survival": y holds the event (boolean) and the time of each subject; Gaussian with the median distance of
       expected survival curves, see `survival_vectors`;
     - "delta": 1 for equal labels, else 0;
     - "precomputed": y is the m x m matrix of kernel values;
     - the name of a kernel on vectors, a `Kernel`, or a function ``f(Y1, Y2)`` that returns a block;
-    - "auto": one of the first three by the type of y, the way of scikit-learn's `type_of_target`. For several columns
+    - "auto": one of the first three by the type of y, as scikit-learn's `type_of_target` sees it. For several columns
       "regression" if all are numbers, else "multioutput": floats are numbers; integers, booleans, strings and
-      categoricals are classes, and so are floats where all columns are floats with integer values. "survival" for a
+      categoricals are classes, and so are floats if all columns are floats with integer values. "survival" for a
       structured array.
 
     Parameters
@@ -140,7 +140,7 @@ def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None)
     y : array-like of shape (m,) or (m, k), dataframe, structured array (event, time), or samples of a structured kernel
     target_kernel : str, Kernel or callable
     sample_weight : array-like of shape (m,), optional
-        Frequencies: class counts m_c, the median, means and so on are those of the repeated sample.
+        Frequencies: class counts m_c, medians and means are those of the data with each sample repeated that often.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None)
 
 
 def _kind(y: Any) -> str:
-    """The name that "auto" stands for."""
+    """Name of the kernel that "auto" chooses for y."""
     if isinstance(y, np.ndarray) and y.dtype.names:
         return "survival"
     columns = outputs(y)
@@ -208,13 +208,13 @@ def _from_numbers(y: Any, sample_weight: Any) -> LabelKernel:
     peak = float(max(values.max(), -values.min()))
     if values.shape[1] > 1:
         values = standardised(values, _frequencies(sample_weight, len(values)))
-    elif peak and not 1e-100 < peak < 1e100:  # the median takes the scale out again, unless its square is out of range
+    elif peak and not 1e-100 < peak < 1e100:  # the rule "median" undoes the scaling
         values = scaled_by_power_of_two(values)[0]
     return LabelKernel("regression", Gaussian("median").resolved(values, sample_weight=sample_weight), values)
 
 
 def _from_outputs(columns: list[Output], sample_weight: Any) -> LabelKernel:
-    """Columns of numbers, then the vectors of the classes: an inner product where there are no numbers."""
+    """Kernel on several outputs; its values are columns of numbers, followed by the vectors of the classes."""
     weights = _frequencies(sample_weight, len(columns[0].values))
     numbers = [_scaled_numbers(column, weights) for column in columns if column.is_number]
     classes = [balanced_class_vectors(column, weights) for column in columns if not column.is_number]
@@ -228,7 +228,7 @@ def _from_outputs(columns: list[Output], sample_weight: Any) -> LabelKernel:
 
 
 def _scaled_numbers(column: Output, weights: FloatArray) -> FloatArray:
-    """Numbers of which exp(-(y - y')^2) is the kernel "regression", shape (m, 1)."""
+    """Numbers, scaled so that exp(-(y - y')^2) is the kernel "regression", shape (m, 1)."""
     values = standardised(column.values[:, None].astype(np.float64), weights)
     values *= np.sqrt(median_gamma(Gaussian("median"), values, weights))
     return values
@@ -246,7 +246,7 @@ def _from_kernel(y: Any, kernel: Kernel, sample_weight: Any) -> LabelKernel:
         return LabelKernel("delta", kernel, kernel.codes(values)[0][:, None].astype(np.float64))
     if isinstance(kernel, Precomputed):
         return LabelKernel("precomputed", kernel, values)
-    if isinstance(kernel, CountKernel):  # counts are shared by all blocks, so these are made at once
+    if isinstance(kernel, CountKernel):  # blocks share the counts, so all kernel values are made at once
         return LabelKernel(repr(kernel), Precomputed(), kernel(values))
     name = getattr(kernel.function, "__name__", repr(kernel)) if isinstance(kernel, Function) else repr(kernel)
     return LabelKernel(name, kernel, values)

@@ -1,4 +1,4 @@
-"""Labels of one or several outputs as numbers: what each column of y holds, and vectors and weights for it."""
+"""Labels of one or several outputs: the type of each column of y, and its vectors and scale for a kernel."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Output:
 
 
 def outputs(y: Any) -> list[Output]:
-    """The columns of y, checked.
+    """Columns of y, checked.
 
-    Floats are numbers; integers, booleans, strings and categoricals are classes. Where all columns are floats with
-    integer values, they are classes, as scikit-learn's `type_of_target` has it.
+    Floats are numbers; integers, booleans, strings and categoricals are classes. If all columns are floats with
+    integer values, they are classes, as for scikit-learn's `type_of_target`.
 
     Parameters
     ----------
@@ -65,20 +65,20 @@ def outputs(y: Any) -> list[Output]:
 
 
 def named_columns(y: Any) -> list[tuple[Any, Any]]:
-    """Names and columns of a dataframe, a structured array or, with numbers for names, an array of labels."""
+    """Names and columns of a dataframe or structured array; the columns of an array have their numbers as names."""
     if isinstance(y, np.ndarray) and y.dtype.names:
         return [(name, y[name]) for name in y.dtype.names]
     if hasattr(y, "column_names"):  # pyarrow
         return [(name, y.column(i)) for i, name in enumerate(y.column_names)]
-    if hasattr(y, "columns") and hasattr(y, "__len__"):  # no polars LazyFrame, which has no data to look at
+    if hasattr(y, "columns") and hasattr(y, "__len__"):  # a polars LazyFrame has no length, and no data yet
         return [(name, y.iloc[:, i] if hasattr(y, "iloc") else y[:, i]) for i, name in enumerate(y.columns)]
     return list(enumerate(as_labels(y, "y").T))
 
 
 def target_type(labels: Array, argument: str) -> str:
-    """What scikit-learn's `type_of_target` takes labels of shape (m,) for."""
+    """Type of labels of shape (m,), by scikit-learn's `type_of_target`."""
     try:
-        with warnings.catch_warnings():  # of many classes, which are as good as few here
+        with warnings.catch_warnings():  # about many classes, which do no harm here
             warnings.simplefilter("ignore")
             return str(type_of_target(labels))
     except TypeError as error:
@@ -112,7 +112,7 @@ def class_vectors(labels: Array, classes: Array, weights: FloatArray, *, binary:
 
 
 def balanced_class_vectors(output: Output, weights: FloatArray) -> tuple[FloatArray, Array]:
-    """Vectors of one output whose squared lengths sum to one, and its classes; zeros where there is one class only."""
+    """Vectors of one output, whose squared lengths sum to one, and its classes; zeros if there is only one class."""
     if output.values.dtype.kind in "mM" or target_type(output.values, str(output)) == "unknown":
         raise TypeError(
             f"{output} has dtype {output.values.dtype} (first value {output.values[0]!r}); accepted: classes or numbers"
@@ -125,7 +125,7 @@ def balanced_class_vectors(output: Output, weights: FloatArray) -> tuple[FloatAr
 
 
 def standardised(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Columns with mean zero and variance one in the repeated sample; constant ones become zero.
+    """Columns with weighted mean zero and variance one; constant columns become zero.
 
     Examples
     --------
@@ -135,9 +135,9 @@ def standardised(values: FloatArray, weights: FloatArray) -> FloatArray:
     present = weights > 0
     frequencies = weights[present] / weights.sum()
     highest, lowest = values[present].max(axis=0), values[present].min(axis=0)
-    columns: FloatArray = np.where(present[:, None], values, lowest)  # where nobody is, anything in range will do
-    columns = np.ldexp(columns, -np.frexp(np.maximum(highest, -lowest))[1])  # exact, and squares stay in range
-    for _ in range(2):  # the second time takes off what rounding left of a large mean
+    columns: FloatArray = np.where(present[:, None], values, lowest)  # samples of weight zero: any value in range
+    columns = np.ldexp(columns, -np.frexp(np.maximum(highest, -lowest))[1])  # exact, and squares cannot overflow
+    for _ in range(2):  # the second time removes the rounding error of a large mean
         columns = columns - frequencies @ columns[present]
     columns[:, highest == lowest] = 0.0
     deviations = np.sqrt(frequencies @ np.square(columns[present]))
@@ -151,7 +151,7 @@ class OutputSum(Kernel):
     Parameters
     ----------
     scales : tuple of float
-        One for each number; these come first among the columns.
+        One for each column of numbers; these columns come first.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class OutputSum(Kernel):
 
 
 def balancing_scale(values: FloatArray, weights: FloatArray) -> float:
-    """What makes the trace of the centred matrix of exp(-(y - y')^2) one, values (m, 1); zero where these are equal."""
+    """Factor that makes the trace of the centred matrix of exp(-(y - y')^2) one; zero if all values (m, 1) agree."""
     kernel, m = Gaussian(1.0), len(values)
     # tr(HK) = sum of w_i w_j (1 - K_ij) / sum(w), without the cancellation
     trace = sum(float(weights[rows] @ (1 - kernel(values[rows], values)) @ weights) for rows in row_blocks(m))

@@ -1,4 +1,4 @@
-"""Survival times with censoring as labels: each subject by its expected survival curve."""
+"""Labels that are censored survival times: each subject is represented by its expected survival curve."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ import numpy as np
 from bahsic.kernels.labels.outputs import named_columns
 from bahsic.kernels.rows import Array, FloatArray, as_labels, as_weights, row_blocks
 
-# Columns of the curves at most; more event times share columns.
+# Most columns of the curves; with more event times, neighbouring ones share a column.
 _MOST_COLUMNS = 512
 
 _ACCEPTED = "a structured array or dataframe of two columns, the event (boolean) and the time (a number)"
 
 
 def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
-    r"""Vectors whose squared distances are those of the subjects' expected survival curves.
+    r"""Vectors of the subjects with the same squared distances as their expected survival curves.
 
-    What is known of subject i is the probability :math:`S_i(u)` that it lives beyond the time u. After an event at t
-    that is 1 for u < t and 0 from t on. A subject censored at c has 1 up to c and then S(u) / S(c), where S is the
+    The curve :math:`S_i(u)` of subject i is the probability that it lives beyond the time u. For an event at t
+    it is 1 for u < t and 0 from t on. For a subject censored at c it is 1 up to c and then S(u) / S(c), where S is the
     Kaplan-Meier estimate of the whole sample (Efron's redistribution to the right). With F = 1 - S
 
     .. math:: d_{ij}^2 = \int (S_i(u) - S_j(u))^2 \, dF(u)
 
-    over the event times. So time counts by its quantiles: no increasing transformation of it changes anything.
+    over the event times. Only the ranks of the times matter: an increasing transformation changes nothing.
     Without censoring :math:`d_{ij}^2 = |F(t_i) - F(t_j)|`, where F(t) is the part of the sample with an event before t,
     and a Gaussian kernel of d is a Laplacian one of the ranks. In ties, censoring comes after the event.
 
     Parameters
     ----------
     y : structured array of shape (m,), or dataframe of two columns
-        First whether the event was seen (boolean), then the time until the event or the censoring, whatever the
-        names: the form of scikit-survival. Times are finite and not negative.
+        The first column says whether the event was seen (boolean), the second the time until the event or the
+        censoring, as in scikit-survival; names do not matter. Times are finite and not negative.
     sample_weight : array-like of shape (m,), optional
         Frequencies of the subjects.
 
     Returns
     -------
     ndarray of shape (m, n)
-        One column for each of the n event times. Beyond 512 of these, neighbours share a column, in which curves have
-        their mean over a 512th of the probability: squared distances, of at most 1, then lose less than 1/256,
+        One column for each of the n event times. Of more than 512, neighbouring ones share a column, which holds the
+        mean of the curve over a 512th of the probability: squared distances, of at most 1, then lose less than 1/256,
         and as a rule less than 1/1000. Cost O(m) for each event time.
 
     References
@@ -67,7 +67,7 @@ def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
     survival, jumps = kaplan_meier(times, event, time, weights)
     cells = _cells(jumps)
     masses = np.add.reduceat(jumps, cells)
-    roots = np.sqrt(np.where(masses > 0, masses, 1.0))  # weights of very different size may leave nothing of a jump
+    roots = np.sqrt(np.where(masses > 0, masses, 1.0))  # with very different weights a jump may round to zero
     vectors = np.empty((len(time), len(cells)))
     for rows in row_blocks(len(time)):
         curves = _curves(times, survival, event[rows], time[rows])
@@ -76,7 +76,7 @@ def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
 
 
 def kaplan_meier(times: Array, event: Array, time: Array, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The Kaplan-Meier estimate of survival beyond each of the sorted event times, and its decrease there.
+    """Kaplan-Meier estimate of survival beyond each of the sorted event times, and its decrease there.
 
     Examples
     --------
@@ -94,14 +94,14 @@ def kaplan_meier(times: Array, event: Array, time: Array, weights: FloatArray) -
 
 
 def _curves(times: Array, survival: FloatArray, event: Array, time: Array) -> FloatArray:
-    """S_i at the event times, shape (subjects, times)."""
+    """Curves S_i at the event times, shape (subjects, times)."""
     known = np.append(1.0, survival)[np.searchsorted(times, time, side="right")]  # S(c), 1 before all events
-    known = np.where(event | (known == 0), np.inf, known)  # nothing is left after an event
+    known = np.where(event | (known == 0), np.inf, known)  # survival is zero after an event
     return np.where(times < time[:, None], 1.0, survival / known[:, None])
 
 
 def _cells(jumps: FloatArray) -> Array:
-    """Where the columns begin on the time axis: at each event time, or at equal parts of the probability."""
+    """First event time of each column: every event time, or those that divide the probability into equal parts."""
     if len(jumps) <= _MOST_COLUMNS:
         return np.arange(len(jumps))
     before = np.cumsum(jumps) - jumps
