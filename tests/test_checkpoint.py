@@ -248,11 +248,11 @@ def test_the_state_of_the_scorer_is_part_of_it(n_rounds, tmp_path, monkeypatch):
         with pytest.raises(StoppedError):
             BAHSIC(2, step=0.2, checkpoint=tmp_path).fit(X, y)
     spreads = []
-    from bahsic.engine.gaussian import scorer as gaussian_scorer
+    from bahsic.engine.gaussian import scorer
 
-    restore = gaussian_scorer.GaussianScorer.restore
+    restore = scorer.GaussianScorer.restore
     monkeypatch.setattr(
-        gaussian_scorer.GaussianScorer,
+        scorer.GaussianScorer,
         "restore",
         lambda self, state: restore(self, state) or spreads.append((self._spread, state["spread"])),
     )

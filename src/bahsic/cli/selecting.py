@@ -23,11 +23,13 @@ from bahsic.cli.inputs import (
 from bahsic.cli.messages import WRONG_USAGE, CommandError, say
 from bahsic.cli.progress_bar import with_progress
 from bahsic.cli.terminal import selection_text, style_of
+from bahsic.data.prepared import Prepared
 from bahsic.files import check_writing, write_table
 from bahsic.inference.resampling import selection_test
 from bahsic.options import options_of
 from bahsic.report.page import SCHEMA
 from bahsic.report.result import as_json, input_record, selection_result
+from bahsic.selection.problem import prepared_for
 from bahsic.selection.selectors import BAHSIC, FOHSIC
 from bahsic.whole import check_place
 
@@ -42,8 +44,9 @@ def select(options: Namespace) -> None:
         groups = feature_groups(options.feature_groups, source)
         selector = _selector(options, source, groups)
         with _timed(clock, "fit_seconds"), data_errors(), _working_memory(options.memory):
-            _fit(selector, source, options)
-        result = _result(options, source, selector, groups)
+            data = prepared_for(selector, source.data.X)
+            _fit(selector, data, source.data.y, options)
+        result = _result(options, source, data, selector, groups)
     result["timing"] = {name: clock[name] for name in ("read_seconds", "fit_seconds", "total_seconds")}
     _write_files(options, source, selector, result)  # first, as nobody may be there to read the rest
     text = as_json(result) if options.json else selection_text(result, style_of(sys.stdout), options.top)
@@ -84,40 +87,40 @@ def _selector(options: Namespace, source: Input, groups: list[str] | None) -> An
     return kind(**{name: value for name, value in given.items() if value is not None})
 
 
-def _fit(selector: Any, source: Input, options: Namespace) -> None:
+def _fit(selector: Any, data: Prepared, y: Any, options: Namespace) -> None:
     try:
-        with_progress(selector, quiet=options.quiet).fit(source.data.X, source.data.y)
+        with_progress(selector, quiet=options.quiet).fit(data, y)
     except KeyboardInterrupt:
         if options.checkpoint is not None and not options.quiet:
             say(f"finished rounds are in {options.checkpoint}; the same command goes on from them")
         raise
 
 
-def _result(options: Namespace, source: Input, selector: Any, groups: list[str] | None) -> dict[str, Any]:
-    data = source.data
+def _result(
+    options: Namespace, source: Input, data: Prepared, selector: Any, groups: list[str] | None
+) -> dict[str, Any]:
     with data_errors():
-        test = _tested(options, source, selector) if options.test else None
+        test = _tested(options, data, source.data.y, selector) if options.test else None
         return selection_result(
             selector,
-            data.X,
-            data.y,
+            data,
+            source.data.y,
             source.names,
             groups=groups,
             test=test,
-            input=input_record(data, source.sha256, selector.target_kernel_, reading_options(options)),
+            input=input_record(source.data, source.sha256, selector.target_kernel_, reading_options(options)),
             parameters=_parameters(options, source, selector),
             seed=options.random_state,
         )
 
 
-def _tested(options: Namespace, source: Input, selector: Any) -> Any:
+def _tested(options: Namespace, data: Prepared, y: Any, selector: Any) -> Any:
     from sklearn.base import clone
 
     fresh = clone(selector).set_params(checkpoint=None)
     if hasattr(fresh, "set_callbacks"):
         fresh.set_callbacks()  # twenty fits in threads would draw twenty bars
-    how = {"random_state": options.random_state, "n_jobs": options.n_jobs}
-    return selection_test(fresh, source.data.X, source.data.y, **how)
+    return selection_test(fresh, data, y, random_state=options.random_state, n_jobs=options.n_jobs)
 
 
 def _parameters(options: Namespace, source: Input, selector: Any) -> dict[str, Any]:

@@ -21,8 +21,7 @@ from bahsic.cli.inputs import (
 )
 from bahsic.cli.messages import WRONG_USAGE, CommandError
 from bahsic.cli.terminal import ranking_table, style_of
-from bahsic.data.columns import mixed_columns
-from bahsic.data.tables import as_table
+from bahsic.data.prepared import prepared
 from bahsic.engine.scorer import kernel_values
 from bahsic.inference.independence import hsic_scores, hsic_test
 from bahsic.inference.redundancy import columns_of
@@ -99,10 +98,11 @@ def _kernel_matrix(options: Namespace, source: Input, x: list[int]) -> Any:
     """Kernel values of columns as the selectors see them: standardised numbers, categories, neutral gaps."""
     wanted = categorical_columns(options.categorical_features, source)
     categorical = wanted if isinstance(wanted, str) else [i for i, j in enumerate(x) if j in wanted]
-    table = as_table(columns_of(source.data.X, x), categorical, options.missing)
     kernel = kernel_from_name(options.kernel)
-    columns, _ = mixed_columns(table.values, table.categorical, kernel, standardize=True)
-    return kernel_values(columns, np.arange(len(x)), kernel)
+    data = prepared(
+        columns_of(source.data.X, x), kernel, categorical_features=categorical, missing=options.missing, whole=True
+    )
+    return kernel_values(data.columns, np.arange(len(x)), kernel)
 
 
 def _null(options: Namespace) -> dict[str, Any]:

@@ -163,7 +163,7 @@ def label_weights(
     """
     w = as_weights(sample_weight, len(labels))
     m = float(len(labels) if w is None else w.sum())
-    _check_statistic(statistic, m, weighted=w is not None)
+    check_statistic(statistic, m, weighted=w is not None)
     scale = 1 / (m * (m - 3)) if statistic == "unbiased" else 1 / (m - 1) ** 2
     return CentredWeights(centred(labels, statistic, w, each), statistic, w, scale)
 
@@ -218,7 +218,8 @@ def _diagonal(rows: slice, cols: slice) -> tuple[tuple[Array, Array], Array]:
     return (samples - rows.start, samples - cols.start), samples
 
 
-def _check_statistic(statistic: str, m: float, *, weighted: bool) -> None:
+def check_statistic(statistic: str, m: float, *, weighted: bool = False) -> None:
+    """Raise unless the statistic is known and there are enough samples for it."""
     if statistic not in FEWEST_SAMPLES:
         raise ValueError(f"statistic is {statistic!r}; accepted: 'unbiased', 'biased'")
     if m < FEWEST_SAMPLES[statistic]:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bahsic.criteria.hsic import data_kernel, estimate_and_variance, hsic_bound
-from bahsic.criteria.weights import Matrix, label_weights
-from bahsic.data.columns import Columns, mixed_columns
-from bahsic.data.tables import as_table
+from bahsic.criteria.weights import Matrix, check_statistic, label_weights
+from bahsic.data.columns import Columns
+from bahsic.data.prepared import prepared
 from bahsic.engine import threads
 from bahsic.engine.scorer import kernel_values
 from bahsic.inference.centred import (
@@ -245,7 +245,8 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
 
     Parameters
     ----------
-    X : array-like, sparse matrix or dataframe of shape (m, d)
+    X : array-like, sparse matrix, dataframe, memmap, zarr or dask array of shape (m, d)
+        The data, or what ``bahsic.data.prepared.prepared`` made of them.
     y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
     kernel, target_kernel
         As for `hsic_test`; ``kernel`` is evaluated on single features.
@@ -279,11 +280,13 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     _check_method(method, ("gamma", "permutation"))
     check_count("n_permutations", n_permutations)
     kernel = _without_labels(kernel_on_features(kernel, "single features"))
-    table, labels = as_table(X, categorical_features, missing), label_kernel(y, target_kernel)
-    check_same_length(X=table.values.shape[0], y=len(labels))
-    label_weights(labels)  # raises if there are too few samples
+    options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
+    data, labels = prepared(X, kernel, **options, whole=True).weighted(None), label_kernel(y, target_kernel)
+    check_same_length(X=data.table.values.shape[0], y=len(labels))
+    check_statistic("unbiased", len(labels))
+    _check_label_values(labels)
     labels.warn_if_idle()
-    columns, _ = mixed_columns(table.values, table.categorical, kernel, standardize=standardize)
+    columns, labels = data.columns, labels if data.order is None else labels.of_samples(data.order)
     B = _centred_labels(labels)
     B = factored(B) or B
     permutations = None
@@ -327,6 +330,13 @@ def _score_and_pvalue(A: CentredMatrices, B: CentredMatrices, permutations: Perm
 
 def _centred_labels(labels: LabelKernel) -> CentredMatrices:
     return from_matrix(labels) if labels.vectors is None else from_vectors(labels.vectors)
+
+
+def _check_label_values(labels: LabelKernel) -> None:
+    """Raise where the kernel values of vectors leave the range; for other labels they are made, and checked, anyway."""
+    if labels.vectors is not None:
+        largest = int(np.abs(labels.vectors).max(axis=1).argmax())
+        labels.block(slice(largest, largest + 1), slice(largest, largest + 1))
 
 
 def _used_target_kernel(labels: LabelKernel) -> str | Kernel:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bahsic.criteria.weights import Matrix, centred
-from bahsic.data.column_choice import column_mask, column_positions
-from bahsic.data.columns import Columns, mixed_columns
-from bahsic.data.tables import as_table, column_names
+from bahsic.data.column_choice import Names, column_mask, column_positions
+from bahsic.data.columns import Columns
+from bahsic.data.prepared import Prepared, prepared
+from bahsic.data.tables import column_names
 from bahsic.engine.scorer import kernel_values
 from bahsic.inference.factors import gaussian_factors, have_factors
 from bahsic.kernels import Gaussian, Kernel
@@ -50,7 +51,8 @@ def redundancy(
 
     Parameters
     ----------
-    X : array-like of shape (m, d), dataframe or scipy sparse array
+    X : array-like, sparse matrix, dataframe, memmap, zarr or dask array of shape (m, d)
+        The data, or what ``bahsic.data.prepared.prepared`` made of them.
     features : str, int or array-like of str, int or bool, optional
         The features to compare: their numbers, their names in a dataframe, or a mask such as ``support_`` of a
         selector. All by default.
@@ -84,12 +86,14 @@ def redundancy(
            [0.34, 0.34, 1.  ]])
     """
     found = kernel_on_features(kernel, "single features")
-    chosen, categorical, positions = _chosen(
-        X if hasattr(X, "shape") else np.asarray(X), features, categorical_features
-    )
-    table = as_table(chosen, categorical, missing, labels=positions)
-    columns, constant = mixed_columns(table.values, table.categorical, found, standardize=standardize)
-    return similarities(columns, np.arange(columns.n_features), constant, found)
+    options: Any = {"standardize": standardize, "missing": missing, "whole": True}
+    if isinstance(X, Prepared):
+        data = prepared(X, found, categorical_features=categorical_features, **options).weighted(None)
+        chosen = np.array(_positions(features, len(data.constant), data.names))
+        return similarities(data.columns, chosen, data.constant, found)
+    some, categorical, positions = _chosen(X if hasattr(X, "shape") else np.asarray(X), features, categorical_features)
+    data = prepared(some, found, categorical_features=categorical, labels=positions, **options)
+    return similarities(data.columns, np.arange(data.columns.n_features), data.constant, found)
 
 
 def similarities(
@@ -113,14 +117,22 @@ def _chosen(X: Any, features: Any, categorical_features: Any) -> tuple[Any, Any,
     if features is None or len(X.shape) != 2:
         return X, categorical_features, None
     d, names = int(X.shape[1]), column_names(X, "X")
-    positions = column_positions(features, d, names, "features")
-    if not positions:
-        raise ValueError(f"features is {features!r}; accepted: one or more columns")
+    positions = _positions(features, d, names)
     if categorical_features is not None and not (
         isinstance(categorical_features, str) and categorical_features == "from_dtype"
     ):
         categorical_features = column_mask(categorical_features, d, names, "categorical_features")[positions]
     return columns_of(X, positions), categorical_features, positions
+
+
+def _positions(features: Any, d: int, names: Names) -> list[int]:
+    """The features in question, by their numbers."""
+    if features is None:
+        return list(range(d))
+    positions = column_positions(features, d, names, "features")
+    if not positions:
+        raise ValueError(f"features is {features!r}; accepted: one or more columns")
+    return positions
 
 
 def columns_of(X: Any, positions: list[int]) -> Any:

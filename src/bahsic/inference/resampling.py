@@ -15,8 +15,8 @@ from sklearn import config_context, get_config
 from sklearn.base import clone
 
 from bahsic.criteria.weights import FEWEST_SAMPLES
-from bahsic.data.columns import Columns, mixed_columns
-from bahsic.data.tables import as_table
+from bahsic.data.columns import Columns
+from bahsic.data.prepared import Prepared, prepared
 from bahsic.engine import threads
 from bahsic.engine.scorer import kernel_values
 from bahsic.inference.independence import hsic_scores, hsic_test
@@ -169,6 +169,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     selector : estimator
         Any scikit-learn selector (it has `get_support`); a clone of it is fitted in each split.
     X : array-like or dataframe of shape (m, d)
+        The data, or what ``bahsic.data.prepared.prepared`` made of them.
     y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
     n_splits : int, default=20
     test_size : float, default=0.5
@@ -219,8 +220,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     target_kernel = getattr(selector, "target_kernel", "auto") if target_kernel is None else target_kernel
     if target_kernel == "auto":  # from all labels: those of a part may look like another type
         target_kernel = label_kernel(y).name
-    samples = Samples(X, y, target_kernel)
-    columns = _test_columns(selector, X, kernel)
+    data = _test_data(selector, X, kernel)
+    samples, columns = Samples(data.X, y, target_kernel), data.columns
     splits = _splits(samples, n_splits, test_size, random_source(random_state))
     options = {"method": method, "kernel": kernel, "target_kernel": target_kernel, "n_permutations": n_permutations}
     results = _mapped(
@@ -268,13 +269,12 @@ def _frequencies(supports: Sequence[NDArray[np.bool_]]) -> Array:
     return frequencies
 
 
-def _test_columns(selector: Any, X: Any, kernel: Any) -> Columns:
-    """Columns for the kernel of the tests, with the selector's settings for categories and missing entries."""
+def _test_data(selector: Any, X: Any, kernel: Any) -> Prepared:
+    """The data for the kernel of the tests, by the options of the selector for categories and missing entries."""
     found = kernel_on_features(kernel, "features, some of which are to be selected")
-    categorical, missing = getattr(selector, "categorical_features", None), getattr(selector, "missing", "error")
-    table = as_table(X, categorical, missing)
-    standardize = bool(getattr(selector, "standardize", True))
-    return mixed_columns(table.values, table.categorical, found, standardize=standardize)[0]
+    defaults = {"standardize": True, "categorical_features": None, "missing": "error"}
+    options: Any = {name: getattr(selector, name, default) for name, default in defaults.items()}
+    return prepared(X, found, **options, whole=True).weighted(None).ordered(None)
 
 
 def _split_result(

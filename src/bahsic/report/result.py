@@ -13,13 +13,18 @@ from importlib.metadata import version
 from typing import Any
 
 from bahsic import __version__
+from bahsic.data.prepared import Prepared, prepared
 from bahsic.inference.independence import hsic_scores
 from bahsic.inference.redundancy import redundancy
+from bahsic.kernels.vector import kernel_on_features
 from bahsic.report.drawable import order_of
 from bahsic.report.page import SCHEMA
 
 # Of how many of the selected features the redundancy is recorded.
 MOST_REDUNDANCIES = 30
+
+# Parameters of the selector that say how data become columns.
+_OPTIONS = ("standardize", "categorical_features", "missing")
 
 
 def selection_result(
@@ -38,6 +43,7 @@ def selection_result(
     ----------
     selector : BAHSIC or FOHSIC, fitted to X and y
     X : array-like, sparse matrix or dataframe of shape (m, d)
+        The data, or what ``bahsic.data.prepared.prepared`` made of them.
     y : array-like of shape (m,)
     names : sequence of d str
     groups : sequence of d labels, optional
@@ -60,6 +66,7 @@ def selection_result(
     >>> sorted(selection_result(selector, X, y, list("abcdef"))["selected"])
     ['a', 'b']
     """
+    data = _prepared(selector, X)
     order = order_of(selector)
     selected = [int(j) for j in order if selector.support_[j]]
     return {
@@ -67,9 +74,9 @@ def selection_result(
         "selected": [names[j] for j in selected],
         "n_features": len(selected),
         "reason": _reason(selector),
-        "ranking": _ranking(selector, X, y, order, names, groups),
+        "ranking": _ranking(selector, data, y, order, names, groups),
         "path": [_step(step, names) for step in selector.path_],
-        "redundancy": _redundancy(selector, X, selected[:MOST_REDUNDANCIES], names),
+        "redundancy": _redundancy(selector, data, selected[:MOST_REDUNDANCIES], names),
         "test": None if test is None else {"pvalue": test.pvalue, "split_pvalues": test.split_pvalues.tolist()},
     }
 
@@ -107,11 +114,17 @@ def ranked(scores: Any, pvalues: Any, names: Sequence[str], order: Any) -> list[
     ]
 
 
+def _prepared(selector: Any, X: Any) -> Prepared:
+    """X by the options of the selector."""
+    kernel = kernel_on_features(selector.kernel, "single features")
+    return prepared(X, kernel, **{name: getattr(selector, name) for name in _OPTIONS}, whole=True)
+
+
 def _ranking(
-    selector: Any, X: Any, y: Any, order: Any, names: Sequence[str], groups: Sequence[Any] | None
+    selector: Any, data: Prepared, y: Any, order: Any, names: Sequence[str], groups: Sequence[Any] | None
 ) -> list[dict[str, Any]]:
-    options = ("kernel", "target_kernel", "standardize", "categorical_features", "missing", "n_jobs")
-    scores, pvalues = hsic_scores(X, y, **{name: getattr(selector, name) for name in options})
+    options = ("kernel", "target_kernel", "n_jobs", *_OPTIONS)
+    scores, pvalues = hsic_scores(data, y, **{name: getattr(selector, name) for name in options})
     entries = ranked(scores, pvalues, names, order)
     for entry, j in zip(entries, order, strict=True):
         group = None if groups is None else str(groups[j])
@@ -142,10 +155,9 @@ def _reason(selector: Any) -> str:
     return f"{wanted} {kind if wanted != 1 else kind[:-1]} asked for"
 
 
-def _redundancy(selector: Any, X: Any, features: list[int], names: Sequence[str]) -> dict[str, Any]:
+def _redundancy(selector: Any, data: Prepared, features: list[int], names: Sequence[str]) -> dict[str, Any]:
     """Normalised HSIC of each two of some features."""
-    options = ("kernel", "standardize", "categorical_features", "missing")
-    values = redundancy(X, features, **{name: getattr(selector, name) for name in options})
+    values = redundancy(data, features, **{name: getattr(selector, name) for name in ("kernel", *_OPTIONS)})
     return {"features": [names[j] for j in features], "table": values.tolist()}
 
 

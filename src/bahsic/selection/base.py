@@ -139,7 +139,8 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         Parameters
         ----------
         X : array-like, sparse matrix, dataframe, memmap, zarr or dask array of shape (n_samples, n_features)
-            The data. A memmap, a zarr or a dask array is read piece by piece, unless it is small.
+            The data, or what ``bahsic.data.prepared.prepared`` made of them. A memmap, a zarr or a dask
+            array is read piece by piece, unless it is small.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The labels: classes or numbers, or whatever ``target_kernel`` takes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -157,8 +158,9 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         problem = checked_problem(self, X, y, sample_weight)
+        X = problem.data.X
         validate_data(self, X, skip_check_array=True)  # names and number of features
-        columns, constant = problem.columns(standardize=self.standardize)
+        columns, constant = problem.data.columns, problem.data.constant
         self._report_constant(constant)
         units = feature_units(self.feature_groups, self.keep, problem.table, constant)
         number = checked_number(self.n_features_to_select, units)

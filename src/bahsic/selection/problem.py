@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
-from sklearn.utils import check_array
 
-from bahsic.criteria.blocks import block_weights, random_blocks
+from bahsic.criteria.blocks import Blocks, block_weights, random_blocks
 from bahsic.criteria.weights import FEWEST_SAMPLES, Weights, label_weights
 from bahsic.data.column_choice import column_mask, group_of_columns
-from bahsic.data.columns import Columns, check_mixture, mixed_columns
-from bahsic.data.sources import Source, check_entries, source_of
-from bahsic.data.tables import Table, as_table
+from bahsic.data.columns import check_mixture
+from bahsic.data.prepared import Prepared, prepared
+from bahsic.data.tables import Table
 from bahsic.engine.executor import Executor
-from bahsic.engine.plan import BYTES
 from bahsic.inference.parts import labels_of
 from bahsic.kernels import Kernel, LabelKernel, label_kernel
 from bahsic.kernels.bandwidth import ScaledKernel
@@ -36,35 +33,32 @@ class Problem:
     ----------
     kernel : Kernel
         On the data; its parameters may be rules.
-    table : Table
-        The data.
+    data : Prepared
+        The data, in the order of the labels, with the weights of the samples.
     labels : LabelKernel
-    weights : ndarray of shape (m,) or None
-        How often each sample counts, all of them positive.
-    order : ndarray of int of shape (m,), or None
-        The samples of the table, where not all of them or in another order; that of labels and weights.
     starts : tuple of int
         Where blocks of samples begin, in this order.
     """
 
     kernel: Kernel
-    table: Table
+    data: Prepared
     labels: LabelKernel
-    weights: FloatArray | None
-    order: Indices | None = None
     starts: tuple[int, ...] = (0,)
 
-    def columns(self, *, standardize: bool) -> tuple[Columns, NDArray[np.bool_]]:
-        """The columns as the kernel sees them, and which are constant."""
-        table = self.table
-        return mixed_columns(
-            table.values,
-            table.categorical,
-            self.kernel,
-            standardize=standardize,
-            weights=self.weights,
-            order=self.order,
-        )
+    @property
+    def table(self) -> Table:
+        """The data, checked."""
+        return self.data.table
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """How often each sample counts, all of them positive; None if each counts once."""
+        return self.data.weights
+
+    @property
+    def order(self) -> Indices | None:
+        """The samples of the table, if not all of them or in another order."""
+        return self.data.order
 
     def label_weights(self, statistic: Any, executor: Executor) -> Weights:
         """W of the labels."""
@@ -107,20 +101,15 @@ class FeatureUnits:
 def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
     """The problem that the parameters of a selector, data and labels pose; samples that don't count are left out."""
     kernel = _checked_kernel(selector)
-    table = _table(selector, X)
-    neutral = selector.missing == "neutral"
-    categories = bool(table.categorical.any())
-    check_mixture(kernel, categories=categories, missing=neutral, standardize=selector.standardize)
-    m = table.values.shape[0]
+    data = _checked_data(selector, X, kernel)
+    m = n_counted = data.table.values.shape[0]
     w = as_weights(sample_weight, m)
-    order = None
+    data = data.weighted(w)
     if w is not None and not w.all():
-        order = np.flatnonzero(w)
-        y, w = labels_of(y, order, selector.target_kernel), w[order]
-        if not isinstance(table.values, Source):
-            table, order = replace(table, values=table.values[order]), None
+        counted = np.flatnonzero(w)
+        y, w, n_counted = labels_of(y, counted, selector.target_kernel), w[counted], len(counted)
     labels = label_kernel(y, selector.target_kernel, w)
-    if (table.values.shape[0] if order is None else len(order)) != len(labels):
+    if n_counted != len(labels):
         raise ValueError(f"X has {m} samples, y has {len(labels)}; accepted: the same number in both")
     found = m if w is None else float(w.sum())
     if found < FEWEST_SAMPLES[selector.statistic]:
@@ -128,28 +117,33 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
         raise ValueError(f"{few}; accepted: at least 4 for statistic='unbiased', at least 2 for statistic='biased'")
     if w is None:
         labels.warn_if_idle()
-    blocks = random_blocks(m, selector.block_size, selector.random_state, selector.statistic, weighted=w is not None)
+    blocks = _blocks(selector, m, weighted=w is not None)
     if blocks is None:
-        return Problem(kernel, table, labels, w, order)
-    return Problem(kernel, table, labels.of_samples(blocks.order), None, blocks.order, blocks.starts)
+        return Problem(kernel, data if w is not None else data.ordered(None), labels)
+    return Problem(kernel, data.ordered(blocks.order), labels.of_samples(blocks.order), blocks.starts)
 
 
-def _table(selector: Any, X: Any) -> Table:
-    """The data as a table, or where they stay in a file, what it says of them."""
-    source = source_of(X)
-    if source is None:
-        return as_table(X, selector.categorical_features, selector.missing)
-    check_array(np.broadcast_to(0.0, source.shape), input_name="X")
-    if 64 * BYTES * source.shape[0] * source.shape[1] <= get_config()["working_memory"] * 2**20:
-        values = source.read(slice(0, source.shape[0]), slice(0, source.shape[1]))
-        return as_table(values, selector.categorical_features, selector.missing)
-    if selector.categorical_features is not None or selector.missing != "error":
-        raise ValueError(
-            f"categorical_features is {selector.categorical_features!r}, missing is {selector.missing!r}; accepted "
-            "where X is a memmap, a zarr or a dask array that is read piece by piece: None and 'error'"
-        )
-    check_entries(source)
-    return Table(source, np.zeros(source.shape[1], dtype=bool), None, {})
+def prepared_for(selector: Any, X: Any) -> Prepared:
+    """The data as a fit of the selector without weights needs them, to be passed to it and to what follows it.
+
+    Blocks of samples are those of the fit if ``random_state`` is an int.
+    """
+    data = _checked_data(selector, X, _checked_kernel(selector))
+    blocks = _blocks(selector, data.table.values.shape[0], weighted=False)
+    return data if blocks is None else data.ordered(blocks.order)
+
+
+def _blocks(selector: Any, m: int, *, weighted: bool) -> Blocks | None:
+    return random_blocks(m, selector.block_size, selector.random_state, selector.statistic, weighted=weighted)
+
+
+def _checked_data(selector: Any, X: Any, kernel: Kernel) -> Prepared:
+    """X by the parameters of a selector; its columns are not made yet."""
+    options = {name: getattr(selector, name) for name in ("standardize", "categorical_features", "missing")}
+    data = prepared(X, kernel, **options)
+    categories, missing = bool(data.table.categorical.any()), selector.missing == "neutral"
+    check_mixture(kernel, categories=categories, missing=missing, standardize=selector.standardize)
+    return data
 
 
 def _checked_kernel(selector: Any) -> Kernel:

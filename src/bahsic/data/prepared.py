@@ -1,0 +1,192 @@
+"""One way in for data: an array, a frame, a sparse or a stored array becomes the columns that kernels work on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.utils import check_array
+
+from bahsic.data.column_choice import Names, column_mask
+from bahsic.data.columns import Columns, mixed_columns
+from bahsic.data.sources import Source, check_entries, source_of
+from bahsic.data.tables import Table, as_table
+from bahsic.kernels.base import Kernel
+from bahsic.kernels.rows import FloatArray
+
+Indices = NDArray[np.intp]
+
+# A stored array is small, and read at once, if it takes no more than 1/64 of the working memory in float64.
+_SMALL = 64 * 8
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Data X, checked, and as the columns that kernels of one type work on; made by `prepared`.
+
+    Attributes
+    ----------
+    X : array-like, sparse matrix, dataframe or stored array of shape (n_samples, n_features)
+        The data as they were passed.
+    table : Table
+        Their numbers and codes of categories.
+    kernel : Kernel
+        The columns are the same for all kernels of its type.
+    standardize : bool
+    categorical_features, missing
+        The options that X was read with, see `prepared`.
+    weights : ndarray of shape (m,), or None
+        How often each sample counts, all of them positive.
+    order : ndarray of int of shape (m,), or None
+        The samples of the table, if not all of them or in another order.
+    """
+
+    X: Any
+    table: Table
+    kernel: Kernel
+    standardize: bool
+    categorical_features: Any
+    missing: str
+    weights: FloatArray | None = None
+    order: Indices | None = None
+
+    @property
+    def columns(self) -> Columns:
+        """The columns, standardised if asked for; made when they are first needed, and kept."""
+        return self._made[0]
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Whether each column is constant."""
+        return self._made[1]
+
+    @property
+    def names(self) -> Names:
+        """Names of the columns, or None."""
+        return self.table.names
+
+    @cached_property
+    def _made(self) -> tuple[Columns, NDArray[np.bool_]]:
+        table = self.table
+        return mixed_columns(
+            table.values,
+            table.categorical,
+            self.kernel,
+            standardize=self.standardize,
+            weights=self.weights,
+            order=self.order,
+        )
+
+    def weighted(self, weights: FloatArray | None) -> Prepared:
+        """The same data in their own order, with a weight >= 0 for each sample; those with weight zero are left out."""
+        if weights is None:
+            return self if self.weights is None else replace(self, weights=None, order=None)
+        if weights.all():
+            return replace(self, weights=weights, order=None)
+        counted = np.flatnonzero(weights)
+        if isinstance(self.table.values, Source):
+            return replace(self, weights=weights[counted], order=counted)
+        table = replace(self.table, values=self.table.values[counted])
+        return replace(self, table=table, weights=weights[counted], order=None)
+
+    def ordered(self, order: Indices | None) -> Prepared:
+        """The same data with the samples in this order, or in their own for None."""
+        same = self.order is None if order is None else np.array_equal(order, self.order)  # type: ignore[arg-type]
+        return self if same else replace(self, order=order)
+
+
+def prepared(
+    X: Any,
+    kernel: Kernel,
+    *,
+    standardize: bool = True,
+    categorical_features: Any = None,
+    missing: str = "error",
+    labels: Any = None,
+    whole: bool = False,
+) -> Prepared:
+    """Check data and make columns of them, for a kernel.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, dataframe, memmap, zarr or dask array of shape (m, d), or Prepared
+        A memmap, a zarr or a dask array is read piece by piece, unless it is small. What was prepared before, with
+        the same options, is used again; only for a kernel of another type its columns are made anew.
+    kernel : Kernel
+    standardize : bool
+        Whether columns of numbers get mean zero and variance one.
+    categorical_features, missing, labels
+        As for `as_table`.
+    whole : bool
+        Whether stored arrays may be read at once where there are categories or missing entries, which reading piece
+        by piece does not know; otherwise these are errors.
+
+    Returns
+    -------
+    Prepared
+        The table is checked at once; its columns are made when they are first asked for.
+
+    Examples
+    --------
+    >>> from bahsic.kernels import Gaussian
+    >>> found = prepared([[1.0, 5.0], [3.0, 5.0]], Gaussian())
+    >>> found.columns.data
+    array([[-1.,  1.],
+           [ 0.,  0.]])
+    >>> found.constant
+    array([False,  True])
+    >>> prepared(found, Gaussian()) is found
+    True
+    """
+    if isinstance(X, Prepared):
+        _check_options(X, standardize, categorical_features, missing)
+        return X if type(X.kernel) is type(kernel) else replace(X, kernel=kernel)
+    source = source_of(X)
+    if source is None:
+        table = as_table(X, categorical_features, missing, labels=labels)
+    else:
+        table = _stored_table(source, categorical_features, missing, whole=whole)
+    return Prepared(X, table, kernel, standardize, categorical_features, missing)
+
+
+def _stored_table(source: Source, categorical_features: Any, missing: str, *, whole: bool) -> Table:
+    """The table of a stored array: its entries where it is small, else the array itself."""
+    check_array(np.broadcast_to(0.0, source.shape), input_name="X")
+    m, d = source.shape
+    plain = categorical_features is None and missing == "error"
+    small = _SMALL * m * d <= get_config()["working_memory"] * 2**20
+    if small or (whole and not plain):
+        return as_table(source.read(slice(0, m), slice(0, d)), categorical_features, missing)
+    if not plain:
+        raise ValueError(
+            f"categorical_features is {categorical_features!r}, missing is {missing!r}; accepted "
+            "where X is a memmap, a zarr or a dask array that is read piece by piece: None and 'error'"
+        )
+    check_entries(source)
+    return Table(source, np.zeros(d, dtype=bool), None, {})
+
+
+def _check_options(found: Prepared, standardize: bool, categorical_features: Any, missing: str) -> None:
+    """Raise where data were prepared with other options."""
+    options = (
+        ("standardize", standardize, found.standardize == standardize),
+        ("categorical_features", categorical_features, _are_categories(found, categorical_features)),
+        ("missing", missing, found.missing == missing),
+    )
+    for name, wanted, same in options:
+        if not same:
+            raise ValueError(
+                f"X was prepared with {name}={getattr(found, name)!r}, and {name} is {wanted!r}; accepted: the same"
+            )
+
+
+def _are_categories(found: Prepared, wanted: Any) -> bool:
+    """Whether these are the categorical columns of data that were prepared."""
+    if isinstance(wanted, str) and wanted == "from_dtype":
+        return isinstance(found.categorical_features, str) and found.categorical_features == wanted
+    categorical = found.table.categorical
+    return np.array_equal(column_mask(wanted, len(categorical), found.names, "categorical_features"), categorical)
