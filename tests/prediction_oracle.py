@@ -108,7 +108,7 @@ def check_order(values, chosen, copies, tolerance):
         del left[j]
 
 
-def check_changes(kernel, Y, W, ridge, inside, candidates, groups, size, chosen, copies, blocks, leaving):
+def check_changes(kernel, Y, W, ridge, inside, candidates, groups, *, size, chosen, copies, blocks):
     """Assert that the chosen units of a round are those of the written rule.
 
     ``kernel(columns, size)`` is the kernel matrix; first-order changes decide in large subsets, and the candidates'
@@ -125,11 +125,9 @@ def check_changes(kernel, Y, W, ridge, inside, candidates, groups, size, chosen,
     if len(inside) > FEW:
         check_order(first, chosen, copies, 1e-8 * scale)
         return
-    most = max(FEW, len(chosen))
-    if len(candidates) > most:
-        least = sorted(first.values())[-most]
-        possible = {unit: value for unit, value in first.items() if value >= least - 1e-8 * scale}
-    else:
-        possible = first
-    own = {unit: explained(changed[unit], Y, ridge, blocks) for unit in possible}
-    check_order(own, chosen, copies, 1e-9)
+    fitted, rest = chosen[:FEW], chosen[FEW:]
+    least = sorted(first.values())[-min(FEW, len(first))]
+    possible = [unit for unit, value in first.items() if value >= least - 1e-8 * scale]
+    check_order({unit: explained(changed[unit], Y, ridge, blocks) for unit in possible}, fitted, copies, 1e-9)
+    others = {unit: value for unit, value in first.items() if unit not in fitted}
+    check_order(others, rest, copies, 1e-8 * scale)

@@ -74,8 +74,8 @@ _ALL = ("select", "rank", "test")
 # fmt: off
 OPTIONS: Final = (
     Option("n_features_to_select", "amount", None,
-           "how many features (or groups) to select: a number, a fraction, or auto, the smallest set whose HSIC is "
-           "within one standard error of the highest",
+           "how many features (or groups) to select: a number, a fraction, or auto, the smallest set that predicts "
+           "as well as any",
            ("auto",), ("-k", "--n-features-to-select", "--n-features"), default_of_command="auto"),
     Option("step", "amount", 0.1,
            "features that leave or enter in a round: a number, or a fraction of those that remain",
@@ -85,6 +85,13 @@ OPTIONS: Final = (
     Option("target_kernel", "choice", "auto",
            "kernel on the target; auto: for classes, or for numbers where there are more than 20 different ones",
            ("auto", "binary", "multiclass", "regression", "delta"), ("--target-kernel",), _ALL),
+    Option("criterion", "choice", "hsic",
+           "what is maximised: hsic, the dependence on the target (the paper), or prediction, what a regression on the "
+           "features explains of it",
+           ("hsic", "prediction"), ("--criterion",)),
+    Option("ridge", "number", "auto",
+           "penalty of that regression, over the number of samples; auto: by leave-one-out error",
+           ("auto",), ("--ridge",)),
     Option("statistic", "choice", "unbiased", "estimate of HSIC", ("unbiased", "biased")),
     Option("standardize", "switch", True, "give each number zero mean and unit variance first"),
     Option("categorical_features", "columns", None,

@@ -49,12 +49,12 @@ def label_features(labels: LabelKernel, sample_weight: FloatArray | None = None)
     if labels.name in ("binary", "multiclass", "delta"):
         return _centred(_indicators(labels.values), w)
     if labels.name == "regression":
-        return _centred(standardised(np.array(labels.values, dtype=np.float64), w), w)
+        return _centred(np.asarray(standardised(np.array(labels.values, dtype=np.float64), w), dtype=np.float64), w)
     if isinstance(labels.kernel, OutputSum):
         return _centred(_side_by_side(labels.values, len(labels.kernel.scales), w), w)
     if labels.vectors is not None:
         return _centred(np.array(labels.vectors, dtype=np.float64), w)
-    return _factor(labels.gram(), w)
+    return _factor(np.asarray(labels.gram(), dtype=np.float64), w)
 
 
 def _centred(Y: Array, w: Array) -> Array:
@@ -115,7 +115,7 @@ class RidgeFit:
 
     @property
     def predictability(self) -> float:
-        r"""Leave-one-out :math:`R^2`: one minus the ratio of the sums of losses and of the baseline; 0 for constant Y."""
+        r"""Leave-one-out :math:`R^2`: one minus the sum of the losses over that of the baseline; 0 for constant Y."""
         total = self._mean(self.baseline)
         return 1 - self._mean(self.losses) / total if total > 0 else 0.0
 
@@ -126,6 +126,16 @@ class RidgeFit:
         if total <= 0:
             return 0.0
         return self._mean_error(self.losses - (1 - self.predictability) * self.baseline) / total
+
+    def at_most(self, change: Array) -> Array:
+        r"""Bounds on changes of ``explained``, given first-order changes :math:`\delta` of it.
+
+        With the changed kernel :math:`\tilde K` and any Z,
+        :math:`\mathrm{tr}(Y' \tilde A Y) \geq 2 \mathrm{tr}(Y'Z) - \mathrm{tr}(Z'(\tilde K_c + \lambda I)Z)`. The best
+        multiple of B as Z gives :math:`u \delta / (u + \delta)` for the unexplained share u.
+        """
+        missed = 1 - self.explained
+        return np.asarray(missed * change / np.maximum(missed + change, 1e-300))
 
     def _mean(self, values: Array) -> float:
         return float(np.average(values, weights=self.sample_weight))

@@ -66,13 +66,19 @@ class PredictionScorer:
         self.linear.restore(state["linear"])
         self._regression.restore(state["ridge"])
 
-    def fit(self, subset: Indices) -> tuple[RidgeFit, Kernel | None]:
-        """Ridge regression on a subset with the kernel for its size, and that kernel."""
+    def fit(self, subset: Indices, ridge: float | None = None) -> tuple[RidgeFit, Kernel | None]:
+        """Ridge regression on a subset with the kernel for its size and a ridge or that of the search; that kernel."""
         if not len(subset):
             return self._regression.empty(), None
         columns = self.units.columns(subset)
         kernel = self.linear.kernel(columns, len(columns))
-        return self._regression.fit(self.linear.panel(columns, kernel), len(columns)), kernel
+        return self._regression.fit(self.linear.panel(columns, kernel), len(columns), ridge), kernel
+
+    def losses(self, subset: Indices, fit: RidgeFit) -> Array:
+        """Predictability that a subset with a given fit would lose without each of its units."""
+        without = [np.setdiff1d(subset, unit) for unit in subset]
+        others = [self.fit(rest, fit.ridge)[0].predictability if len(rest) else 0.0 for rest in without]
+        return fit.predictability - np.array(others)
 
     def score(self, subset: Indices) -> Ranked:
         """Predictability of a subset."""
@@ -96,23 +102,33 @@ class PredictionScorer:
         fit, own = self.fit(subset)
         columns = self.units.columns(subset)
         self.linear.weigh(ResidualWeights(fit.Q, self._regression.starts, self._regression.sample_weight))
-        if len(subset) > EXACT:
-            chosen = self.linear.leading(columns, candidates, kernel, count, leaving=leaving)
-            return Ranked(chosen, fit.explained, own, fit)
-        if len(candidates) > max(count, EXACT):
-            candidates = np.sort(self.linear.leading(columns, candidates, kernel, max(count, EXACT), leaving=leaving))
-        chosen = self._by_own_fit(columns, candidates, count, kernel, own, fit, leaving=leaving)
-        return Ranked(chosen, fit.explained, own, fit)
+        exact, most = len(subset) <= EXACT, min(EXACT, len(candidates))
+        leading = candidates
+        if not exact or len(candidates) > most:
+            wanted = max(count, most) if exact else count
+            leading = self.linear.leading(columns, candidates, kernel, wanted, leaving=leaving)
+        if exact:
+            fitted = self._by_own_fit(columns, np.sort(leading[:most]), min(count, most), kernel, own, fit, leaving)
+            leading = np.concatenate([fitted, leading[most:count]])
+        return Ranked(leading, fit.explained, own, fit)
 
-    def _by_own_fit(self, columns, candidates, count, kernel, own, fit, *, leaving):
-        """The candidates whose own fits explain the most variance, in order.
+    def _by_own_fit(
+        self,
+        columns: Indices,
+        candidates: Indices,
+        count: int,
+        kernel: Kernel,
+        own: Kernel | None,
+        fit: RidgeFit,
+        leaving: bool,
+    ) -> Indices:
+        """The ``count`` candidates whose own fits explain the most variance, in order.
 
-        The explained variance is a concave function of K, so the first-order change is at least the true one:
-        candidates whose bound is below what others reach need no fit.
+        Candidates for which `RidgeFit.at_most` is below what others explain need no fit.
         """
         change, groups = np.setdiff1d if leaving else np.union1d, self.units.each(candidates)
         first = self.linear.changes(columns, candidates, kernel, leaving=leaving)
-        bounds = fit.explained + self._shift(columns, kernel, own) + first.upper
+        bounds = fit.explained + fit.at_most(self._shift(columns, kernel, own) + first.upper) + _ROUNDING
 
         def explained(position: int) -> float:
             return self._regression.explained(self._kernel_values(change(columns, groups[position]), kernel))
@@ -122,11 +138,11 @@ class PredictionScorer:
         for start in range(0, len(queue), _BATCH):
             some = queue[start : start + _BATCH]
             values[some] = self._executor.map(explained, some.tolist())
-            enough = np.partition(values, len(values) - count)[len(values) - count] - 2 * _ROUNDING
+            enough = np.sort(values)[len(values) - count] - 4 * _ROUNDING
             if start + _BATCH < len(queue) and bounds[queue[start + _BATCH]] < enough:
                 break
-        certain = Intervals(values, np.full(len(values), _ROUNDING))
-        return self.linear.best([lambda positions: Intervals(certain.values[positions], certain.radii[positions])], candidates, count)
+        radii = np.full(len(values), _ROUNDING)
+        return self.linear.best([lambda at: Intervals(values[at], radii[at])], candidates, count)
 
     def _shift(self, columns: Indices, kernel: Kernel, own: Kernel | None) -> float:
         """First-order change from the kernel of the subset to that of the round."""

@@ -1,4 +1,4 @@
-"""Kernel ridge regression of the labels on subsets of features: residuals, leave-one-out losses, choice of the ridge."""
+"""Kernel ridge regression of the labels on subsets of features: residuals, leave-one-out losses, the ridge."""
 
 from __future__ import annotations
 
@@ -92,11 +92,11 @@ class RidgeRegression:
         """The fit to no feature: residuals are the labels themselves."""
         return self._joined([part.mean_fit(self.ridge, self._total) for part in self._parts], self.ridge)
 
-    def fit(self, panel: Panel, n_features: int) -> RidgeFit:
-        """The fit to a subset of so many features, with the ridge chosen anew where that is due."""
-        matrices = [self._assembled(panel, block, part.w) for block, part in zip(self._blocks, self._parts, strict=True)]
-        if self._fixed is not None or not self._due(n_features):
-            return self._fitted(matrices, self.ridge)
+    def fit(self, panel: Panel, n_features: int, ridge: float | None = None) -> RidgeFit:
+        """The fit to a subset of so many features, with a given ridge, or the one chosen anew where that is due."""
+        matrices = [self._assembled(panel, *pair) for pair in zip(self._blocks, self._parts, strict=True)]
+        if ridge is not None or self._fixed is not None or not self._due(n_features):
+            return self._fitted(matrices, self.ridge if ridge is None else ridge)
         fits = {ridge: self._fitted(matrices, ridge) for ridge in self._candidates()}
         best = max(fits.values(), key=lambda fit: (fit.predictability, fit.ridge))
         self._ridge, self._chosen_for = best.ridge, n_features
@@ -112,7 +112,7 @@ class RidgeRegression:
         place = RIDGES.index(self._ridge)
         return RIDGES[max(0, place - 1) : place + 2]
 
-    def _assembled(self, panel: Panel, block: slice, w: Array) -> Array:
+    def _assembled(self, panel: Panel, block: slice, part: _Part) -> Array:
         """Centred kernel values of the samples of one block: the upper triangle, and zeros below."""
         tiles = [
             (index, tile)
@@ -126,7 +126,7 @@ class RidgeRegression:
             _part(K, tile, block)[...] = _without_lower(panel(index), tile)
 
         self._executor.map(place, tiles)
-        shift = _centring(K, w)
+        shift = _centring(K, part.w)
 
         def centre(found: tuple[int, Tile]) -> None:
             tile = found[1]
@@ -155,7 +155,8 @@ class RidgeRegression:
 
         For one candidate in one thread; no leave-one-out losses.
         """
-        missed = [part.missed(block_of(block), self.ridge) for part, block in zip(self._parts, self._blocks, strict=True)]
+        parts = zip(self._parts, self._blocks, strict=True)
+        missed = [part.missed(block_of(block), self.ridge) for part, block in parts]
         return 1 - sum(missed) / self._total
 
 
@@ -204,7 +205,7 @@ class _Part:
     def mean_fit(self, ridge: float, total: float) -> tuple[float, Array, Array, Array]:
         """The fit that predicts the mean."""
         lam = self._n * ridge
-        return self.variance, self._Q(self._Y / lam, lam, total), self._baseline, self._baseline
+        return self.variance, self._scaled(self._Y / lam, lam, total), self._baseline, self._baseline
 
     def fit(self, K: Array, ridge: float, total: float, executor: Executor) -> tuple[float, Array, Array, Array]:
         """Variance that is missed, scaled residuals Q, leave-one-out losses and their baseline.
@@ -218,7 +219,7 @@ class _Part:
         B = b / self._roots[:, None]
         own = ((1 - (1 - lam * _column_squares(X)) / self.w) - 1 / self._n) / lam
         losses = np.square(B / own[:, None]).sum(axis=1)
-        return self._missed(b, lam), self._Q(B, lam, total), losses, self._baseline
+        return self._missed(b, lam), self._scaled(B, lam, total), losses, self._baseline
 
     def missed(self, K: Array, ridge: float) -> float:
         """Variance that is missed, given all kernel values, which are overwritten; in one thread."""
@@ -279,7 +280,8 @@ class _Part:
     def _missed(self, b: Array, lam: float) -> float:
         return lam * float(np.vdot(self._targets, b))
 
-    def _Q(self, B: Array, lam: float, total: float) -> Array:
+    def _scaled(self, B: Array, lam: float, total: float) -> Array:
+        """Residuals Q of which QQ' is the derivative of the explained share of the variance."""
         return np.asarray(B * self.w[:, None] * math.sqrt(lam / total))
 
 

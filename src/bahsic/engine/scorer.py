@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from bahsic.criteria.prediction import RidgeFit
 from bahsic.criteria.blocks import RULE_SAMPLES, BlockWeights
+from bahsic.criteria.prediction import RidgeFit
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
 from bahsic.data.stored_rows import StoredRows
@@ -184,7 +184,7 @@ class Scorer(ABC):
         return self._score(columns, kernel)
 
     def best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> Indices:
-        """The ``count`` candidates of the greatest values, in order; copies are evaluated once, ties go to the first."""
+        """The ``count`` candidates of the greatest values, in order; copies count once, ties go to the lowest."""
         return Scorer._best(self, stages, candidates, count)[0]
 
     def panel(self, columns: Indices, kernel: Kernel) -> Callable[[int], Array]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from numbers import Integral
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -18,76 +18,21 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bahsic.criteria.hsic import estimate_and_variance
-from bahsic.criteria.weights import Matrix, label_weights
 from bahsic.data.sources import is_dask_array, source_of
-from bahsic.engine import Columns, Executor, Plan, Scorer, scorer_for, tile_plan
+from bahsic.engine import Executor, Plan, Scorer, tile_plan
 from bahsic.engine.dask_executor import client_address, executor_for
-from bahsic.engine.gram import KernelBlocks, block_values, tiled_variance
 from bahsic.inference.redundancy import similarities
 from bahsic.kernels import Kernel
 from bahsic.report.notebook import NotebookMixin
 from bahsic.selection.checkpoint import Checkpoint, fingerprint
-from bahsic.selection.path import PathStep, reason, within_one_standard_error
+from bahsic.selection.path import reason
 from bahsic.selection.problem import FeatureUnits, Problem, checked_number, checked_problem, feature_units
 from bahsic.selection.progress import CallbackSupportMixin, reported, with_callbacks
+from bahsic.selection.rounds import Goal, Round, Search
 from bahsic.selection.search import Step
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-
-@dataclass(frozen=True, eq=False)
-class Round:
-    """A step of the path, and the units that it is about; see `bahsic.selection.search.Step`."""
-
-    step: PathStep
-    subset: Indices
-    changed: Indices
-    following: Indices
-
-    def as_plain(self) -> dict[str, Any]:
-        """The round as plain data."""
-        units = {name: getattr(self, name).tolist() for name in ("subset", "changed", "following")}
-        return {"step": asdict(self.step), **units}
-
-    @staticmethod
-    def from_plain(found: dict[str, Any]) -> Round:
-        """The round that plain data stand for."""
-        step = {**found["step"], "features": tuple(found["step"]["features"])}
-        units = (np.array(found[name], dtype=np.intp) for name in ("subset", "changed", "following"))
-        return Round(PathStep(**step), *units)
-
-    def as_step(self) -> Step:
-        """The round as the search knows it, but for its kernel."""
-        return Step(self.subset, self.step.hsic, None, self.changed, self.following)
-
-
-@dataclass(frozen=True, eq=False)
-class Search:
-    """What the rounds of a fit share."""
-
-    problem: Problem
-    scorer: Scorer
-    units: FeatureUnits
-    plan: Plan
-    executor: Executor
-
-    def standard_error(self, step: Step) -> float:
-        """That of the HSIC of a subset: by the spread over blocks where there are some, else equation varHSIC."""
-        scorer, starts = self.scorer, self.problem.starts
-        if self.plan.keep and len(starts) == 1:
-            K = Matrix(scorer.gram(step.subset, step.kernel))
-            return math.sqrt(estimate_and_variance(K, self.problem.labels, self.problem.weights)[1])
-        columns = scorer.units.columns(step.subset)
-        blocks = KernelBlocks(scorer.columns, columns, step.kernel, self.plan.budget / 4)
-        if len(starts) == 1:
-            weights: Any = scorer.weights
-            if weights.statistic != "unbiased":
-                weights = label_weights(self.problem.labels, "unbiased", self.problem.weights, self.executor.stream)
-            return math.sqrt(tiled_variance(blocks, weights, self.plan, self.executor))
-        values = block_values(blocks, scorer.weights, starts, self.executor)
-        return float(values.std(ddof=1)) / math.sqrt(len(values))
 
 
 class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator):
@@ -100,6 +45,8 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         step: float = 0.1,
         kernel: Any = "gaussian",
         target_kernel: Any = "auto",
+        criterion: str = "hsic",
+        ridge: Any = "auto",
         statistic: str = "unbiased",
         standardize: bool = True,
         categorical_features: Any = None,
@@ -118,6 +65,8 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         self.step = step
         self.kernel = kernel
         self.target_kernel = target_kernel
+        self.criterion = criterion
+        self.ridge = ridge
         self.statistic = statistic
         self.standardize = standardize
         self.categorical_features = categorical_features
@@ -167,39 +116,59 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         self._report_excess(units)
         plan = tile_plan(columns.n_samples, starts=problem.starts)
         with executor_for(self.executor, X, self.n_jobs, columns.n_samples) as executor:
-            weights = problem.label_weights(self.statistic, executor)
-            scorer = scorer_for(columns, problem.kernel, weights, executor, plan, units.groups)
-            path = self._path(Search(problem, scorer, units, plan, executor), number, X, y)
-            order = self._order(scorer, units, path)
-        self._decide(path, order, units, number)
-        if self.redundancy:
-            self._add_redundancy(columns, constant, problem.kernel, problem.weights)
+            found = self._searched(problem, units, number, plan, executor, X, y)
+            order = self._order(found.scorer, units, found.path)
+            self._decide(found, order, units, number)
+            self.scores_ = self._scores(found, order, units)
         self.target_kernel_ = problem.labels.name
+        self.kernel_ = _kernel_name(self.kernel, found.problem.kernel)
+        if self.redundancy:
+            self._add_redundancy(found.problem)
 
-    def _path(self, search: Search, number: int, X: Any, y: Any) -> list[Round]:
-        """All rounds: those of a checkpoint, and then the others, each of which is added to it."""
-        saved = None if self.checkpoint is None else self._checkpoint(search.problem)
-        path: list[Round] = []
-        after = None
-        if saved is not None and saved.rounds:
-            path = [Round.from_plain(found) for found in saved.rounds]
-            after = path[-1].as_step()
-            search.scorer.restore(saved.state)
-        n_left = self._n_rounds(search.units, number) - len(path)
-        steps = self._steps(search.scorer, search.units, number, after) if n_left else iter(())
-        for step in reported(self, steps, n_left, X, y):
-            path.append(self._record(step, search))
-            if saved is not None:
-                saved.write([found.as_plain() for found in path], search.scorer.state())
-        return path
+    def _searched(
+        self, problem: Problem, units: FeatureUnits, number: int, plan: Plan, executor: Executor, X: Any, y: Any
+    ) -> Search:
+        """The search with the kernel, or with each of those that "auto" stands for the one that predicts best."""
+        problems = problem.by_kernel()
+        auto = self.n_features_to_select == "auto"
+        goal = Goal(
+            self.criterion,
+            self.statistic,
+            self.ridge,
+            bool(self.standard_errors),
+            predictability=auto or len(problems) > 1,
+            losses=auto,
+        )
+        searches = [Search(one, units, plan, executor, goal) for one in problems]
+        if self.checkpoint is not None:
+            for search in searches:
+                search.resume(self._checkpoint(search.problem, several=len(searches) > 1))
+        n_rounds = self._n_rounds(units, number)
+        rounds = (
+            found
+            for search in searches
+            for found in search.rounds(lambda scorer, after: self._steps(scorer, units, number, after), n_rounds)
+        )
+        n_left = sum(n_rounds - len(search.path) for search in searches)
+        for _ in reported(self, rounds, n_left, X, y):
+            pass
+        if len(searches) == 1:
+            return searches[0]
 
-    def _checkpoint(self, problem: Problem) -> Checkpoint:
+        def quality(search: Search) -> float:
+            order = self._order(search.scorer, units, search.path)
+            return search.quality(None if auto else order[:number])
+
+        return max(searches, key=quality)
+
+    def _checkpoint(self, problem: Problem, *, several: bool) -> Checkpoint:
         if len(problem.starts) > 1 and self.random_state is None:
             raise ValueError(
                 "random_state is None; accepted with block_size and checkpoint: an int, so that the blocks are the "
                 "same after an interruption"
             )
-        return Checkpoint(self.checkpoint, fingerprint(self, problem))
+        folder = Path(self.checkpoint) / type(problem.kernel).__name__.lower() if several else self.checkpoint
+        return Checkpoint(folder, fingerprint(self, problem))
 
     @abstractmethod
     def _steps(self, scorer: Scorer, units: FeatureUnits, number: int, after: Step | None) -> Iterator[Step]:
@@ -217,13 +186,13 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
     def _subsets(self) -> list[Indices]:
         """The columns of the subset of each step of the path."""
 
-    def _decide(self, rounds: Sequence[Round], order: Indices, units: FeatureUnits, number: int) -> None:
+    def _decide(self, search: Search, order: Indices, units: FeatureUnits, number: int) -> None:
         """Set the attributes that say what was selected, given all units in order."""
-        path = [found.step for found in rounds]
+        path = [found.step for found in search.path]
         if self.n_features_to_select == "auto":
-            chosen = within_one_standard_error(path)
+            chosen = search.fewest_as_good()
             path[chosen] = replace(path[chosen], reason=reason(path, chosen))
-            number = len(rounds[chosen].subset)
+            number = len(search.path[chosen].subset)
         rank = np.empty(len(order), dtype=np.intp)
         rank[order] = np.maximum(np.arange(len(order)) + 2 - number, 1)
         self.path_ = tuple(path)
@@ -235,12 +204,19 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         elif hasattr(self, "group_order_"):  # of an earlier fit
             del self.group_order_
 
-    def _add_redundancy(
-        self, columns: Columns, constant: NDArray[np.bool_], kernel: Kernel, weights: NDArray[Any] | None
-    ) -> None:
+    def _scores(self, search: Search, order: Indices, units: FeatureUnits) -> Array:
+        """Relevance of each column; constant ones have none."""
+        selected = np.array([unit for unit in order if self.support_[units.of_columns == unit].all()], dtype=np.intp)
+        varied = selected[~units.constant[selected]]
+        outside = np.setdiff1d(np.flatnonzero(~units.constant), selected, assume_unique=True)
+        scores = search.scores(varied, outside, len(order)) if len(varied) else np.zeros(len(order))
+        return np.asarray(scores[units.of_columns])
+
+    def _add_redundancy(self, problem: Problem) -> None:
         """Record in the path how similar the two most similar features of a subset are, up to the selected one."""
-        selected = np.flatnonzero(self.support_)
-        table = similarities(columns, selected, constant, kernel, weights) - np.eye(len(selected))
+        selected, data = np.flatnonzero(self.support_), problem.data
+        table = similarities(data.columns, selected, data.constant, problem.kernel, problem.weights)
+        table -= np.eye(len(selected))
         path = list(self.path_)
         for position, subset in enumerate(self._subsets()):
             inside = np.isin(selected, subset)
@@ -248,16 +224,6 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
                 highest = float(table[np.ix_(inside, inside)].max())
                 path[position] = replace(path[position], redundancy=highest)
         self.path_ = tuple(path)
-
-    def _record(self, step: Step, search: Search) -> Round:
-        scorer = search.scorer
-        gamma = getattr(step.kernel, "gamma", None)
-        wanted = self.standard_errors or self.n_features_to_select == "auto"
-        error = search.standard_error(step) if wanted else None
-        parts = scorer.units.each(step.changed)
-        features = tuple(int(j) for part in parts for j in part)
-        path_step = PathStep(scorer.units.size(step.subset), gamma, step.score, error, features)
-        return Round(path_step, step.subset, step.changed, step.following)
 
     def transform(self, X: Any) -> Any:
         """The selected columns.
@@ -350,3 +316,8 @@ def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
             del now[name]
         now.update(before)
         raise
+
+
+def _kernel_name(wanted: Any, used: Kernel) -> Any:
+    """The kernel on the data as it was given, or the name of the one that "auto" has chosen."""
+    return type(used).__name__.lower() if isinstance(wanted, str) and wanted == "auto" else wanted

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.prediction import mean_error
+from bahsic.kernels.rows import FloatArray
 
 Array = NDArray[np.float64]
 
@@ -42,6 +43,8 @@ class PathStep:
         ``criterion="prediction"`` or ``n_features_to_select="auto"``.
     predictability_error : float or None
         Standard error of the predictability.
+    ridge : float or None
+        The ridge of that regression.
 
     Examples
     --------
@@ -61,9 +64,10 @@ class PathStep:
     reason: str = ""
     predictability: float | None = None
     predictability_error: float | None = None
+    ridge: float | None = None
 
 
-def fewest_as_good(sizes: Sequence[int], losses: Sequence[Array], sample_weight: Array | None = None) -> int:
+def fewest_as_good(sizes: Sequence[int], losses: Sequence[Array], sample_weight: FloatArray | None = None) -> int:
     """Position of the smallest subset that predicts as well as any.
 
     Parameters
@@ -88,7 +92,7 @@ def fewest_as_good(sizes: Sequence[int], losses: Sequence[Array], sample_weight:
     """
     means = np.array([np.average(loss, weights=sample_weight) for loss in losses])
     near = means <= means.min() + _ROUNDING * means.max()
-    best = min(np.flatnonzero(near), key=lambda position: sizes[position])
+    best = min(np.flatnonzero(near).tolist(), key=lambda position: sizes[position])
 
     def as_good(position: int) -> bool:
         difference = losses[position] - losses[best]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.tables import Table
 from bahsic.engine.executor import Executor
 from bahsic.inference.parts import labels_of
-from bahsic.kernels import Kernel, LabelKernel, label_kernel
+from bahsic.inference.predictability import check_ridge
+from bahsic.kernels import Kernel, LabelKernel, Laplacian, label_kernel
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.rows import FloatArray, as_weights
 from bahsic.kernels.vector import kernel_on_features
@@ -37,13 +38,23 @@ class Problem:
         The data, in the order of the labels, with the weights of the samples.
     labels : LabelKernel
     starts : tuple of int
-        Where blocks of samples begin, in this order.
+        First sample of each block, in this order.
+    others : tuple of Kernel
+        Kernels that are to be tried as well.
     """
 
     kernel: Kernel
     data: Prepared
     labels: LabelKernel
     starts: tuple[int, ...] = (0,)
+    others: tuple[Kernel, ...] = ()
+
+    def by_kernel(self) -> list[Problem]:
+        """The problem with each of its kernels."""
+        same = [
+            replace(self, kernel=kernel, data=replace(self.data, kernel=kernel), others=()) for kernel in self.others
+        ]
+        return [self, *same]
 
     @property
     def table(self) -> Table:
@@ -119,8 +130,18 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
         labels.warn_if_idle()
     blocks = _blocks(selector, m, weighted=w is not None)
     if blocks is None:
-        return Problem(kernel, data if w is not None else data.ordered(None), labels)
-    return Problem(kernel, data.ordered(blocks.order), labels.of_samples(blocks.order), blocks.starts)
+        return Problem(kernel, data if w is not None else data.ordered(None), labels, others=_others(selector))
+    return Problem(
+        kernel, data.ordered(blocks.order), labels.of_samples(blocks.order), blocks.starts, _others(selector)
+    )
+
+
+def _is_auto(kernel: Any) -> bool:
+    return isinstance(kernel, str) and kernel == "auto"
+
+
+def _others(selector: Any) -> tuple[Kernel, ...]:
+    return (Laplacian(),) if _is_auto(selector.kernel) else ()
 
 
 def prepared_for(selector: Any, X: Any) -> Prepared:
@@ -157,7 +178,11 @@ def _checked_kernel(selector: Any) -> Kernel:
     for name in ("standardize", "standard_errors", "redundancy"):
         if not isinstance(getattr(selector, name), bool | np.bool_):
             raise TypeError(f"{name} is {getattr(selector, name)!r}; accepted: True, False")
-    kernel = kernel_on_features(selector.kernel, "features, some of which are to be selected")
+    if selector.criterion not in ("hsic", "prediction"):
+        raise ValueError(f"criterion is {selector.criterion!r}; accepted: 'hsic', 'prediction'")
+    check_ridge(selector.ridge)
+    wanted = "gaussian" if _is_auto(selector.kernel) else selector.kernel
+    kernel = kernel_on_features(wanted, "features, some of which are to be selected")
     if isinstance(kernel, ScaledKernel):
         kernel.check()
     if selector.redundancy and kernel.needs_labels:

@@ -18,7 +18,7 @@ Indices = NDArray[np.intp]
 
 
 class Ranked(Protocol):
-    """What a scorer answers: the next features in order, and the score before they change."""
+    """Answer of a scorer: the next features in order, and the score before they change."""
 
     @property
     def features(self) -> Indices: ...
@@ -26,6 +26,8 @@ class Ranked(Protocol):
     def score(self) -> float: ...
     @property
     def kernel(self) -> Any: ...
+    @property
+    def fit(self) -> Any: ...
 
 
 class Scorer(Protocol):
@@ -47,11 +49,13 @@ class Step:
     score : float
         The score of that subset with the kernel for its own size.
     kernel : object
-        That kernel.
+        The kernel of ``score``.
     changed : ndarray of int
         The features that left or entered, in order.
     following : ndarray of int
-        Those that enter next, which a forward search knows already.
+        The features that enter next, which a forward search knows already.
+    fit : object or None
+        The regression on the subset, if the scorer makes one.
     """
 
     subset: Indices
@@ -59,6 +63,13 @@ class Step:
     kernel: Any
     changed: Indices
     following: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    fit: Any = None
+
+    @staticmethod
+    def of(subset: Indices, ranked: Ranked, changed: Indices, following: Indices | None = None) -> Step:
+        """A round with the score, kernel and fit of a scorer's answer."""
+        next_ones = subset[:0] if following is None else following
+        return Step(subset, ranked.score, ranked.kernel, changed, next_ones, ranked.fit)
 
 
 def round_size(step: float, remaining: int) -> int:
@@ -104,15 +115,14 @@ def backward(
     if after is not None:
         subset = np.setdiff1d(after.subset, after.changed, assume_unique=True)
     elif stay.all():
-        ranked = scorer.score(subset)
-        yield Step(subset, ranked.score, ranked.kernel, subset[:0])
+        yield Step.of(subset, scorer.score(subset), subset[:0])
     while not stay[subset].all():
         free = subset[~stay[subset]]
         count = round_size(step, len(free))
         idle = free[constant[free]][:count]
         ranked = scorer.leaving(subset, free[~constant[free]], count - len(idle))
         leaving = np.concatenate([idle, ranked.features])
-        yield Step(subset, ranked.score, ranked.kernel, leaving)
+        yield Step.of(subset, ranked, leaving)
         subset = np.setdiff1d(subset, leaving, assume_unique=True)
 
 
@@ -157,8 +167,7 @@ def forward(
         ranked = scorer.entering(subset, candidates, wanted)
         following = np.concatenate([ranked.features, idle[: count - wanted]])
         if len(entering):
-            yield Step(subset, ranked.score, ranked.kernel, entering, following)
+            yield Step.of(subset, ranked, entering, following)
         entering = following
         subset = np.union1d(subset, entering)
-    final = scorer.score(subset)
-    yield Step(subset, final.score, final.kernel, entering)
+    yield Step.of(subset, scorer.score(subset), entering)

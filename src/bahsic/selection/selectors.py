@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine import Scorer
-from bahsic.selection.base import Round, Selector
+from bahsic.selection.base import Selector
 from bahsic.selection.problem import FeatureUnits
+from bahsic.selection.rounds import Round
 from bahsic.selection.search import Step, backward, forward, round_size
 
 Indices = NDArray[np.intp]

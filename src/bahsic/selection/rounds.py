@@ -1,0 +1,205 @@
+"""One search with one kernel: its scorer, the records of its rounds, and the scores of single features at its end."""
+
+from __future__ import annotations
+
+import math
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.criteria.hsic import estimate_and_variance
+from bahsic.criteria.prediction import ResidualWeights, RidgeFit, label_features
+from bahsic.criteria.weights import Matrix, label_weights
+from bahsic.engine import Executor, Plan, scorer_for
+from bahsic.engine.gram import KernelBlocks, block_values, tiled_variance
+from bahsic.engine.prediction import EXACT, PredictionScorer
+from bahsic.engine.ridge import RidgeRegression
+from bahsic.selection.checkpoint import Checkpoint
+from bahsic.selection.path import PathStep, fewest_as_good
+from bahsic.selection.problem import FeatureUnits, Problem
+from bahsic.selection.search import Step
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Steps = Callable[[Any, Step | None], Iterator[Step]]
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """A step of the path, and the units that it is about; see `bahsic.selection.search.Step`."""
+
+    step: PathStep
+    subset: Indices
+    changed: Indices
+    following: Indices
+    losses: Array | None = None  # squared leave-one-out residuals, if the number of features depends on them
+
+    def as_plain(self) -> dict[str, Any]:
+        """The round as plain data."""
+        units = {name: getattr(self, name).tolist() for name in ("subset", "changed", "following")}
+        losses = None if self.losses is None else b64encode(self.losses.tobytes()).decode("ascii")
+        return {"step": asdict(self.step), **units, "losses": losses}
+
+    @staticmethod
+    def from_plain(found: dict[str, Any]) -> Round:
+        """The round that plain data stand for."""
+        step = {**found["step"], "features": tuple(found["step"]["features"])}
+        units = {name: np.array(found[name], dtype=np.intp) for name in ("subset", "changed", "following")}
+        losses = found["losses"]
+        return Round(PathStep(**step), **units, losses=None if losses is None else np.frombuffer(b64decode(losses)))
+
+    def as_step(self) -> Step:
+        """The round as the search knows it, but for its kernel."""
+        return Step(self.subset, self.step.hsic or 0.0, None, self.changed, self.following)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Parameters of a selector that say what the rounds maximise and record.
+
+    Attributes
+    ----------
+    criterion : {"hsic", "prediction"}
+    statistic : {"unbiased", "biased"}
+    ridge : float or "auto"
+    standard_errors : bool
+        Whether to record the standard error of HSIC.
+    predictability : bool
+        Whether to record the predictability of each subset.
+    losses : bool
+        Whether to keep the losses of each subset.
+    """
+
+    criterion: str
+    statistic: str
+    ridge: Any
+    standard_errors: bool
+    predictability: bool
+    losses: bool
+
+
+class Search:
+    """A search with one kernel: rounds, resumed from a checkpoint if there is one, and their records.
+
+    Parameters
+    ----------
+    problem : Problem
+    units : FeatureUnits
+    plan : Plan
+    executor : Executor
+    goal : Goal
+    """
+
+    def __init__(self, problem: Problem, units: FeatureUnits, plan: Plan, executor: Executor, goal: Goal) -> None:
+        self.problem, self._plan, self._executor, self._goal = problem, plan, executor, goal
+        weights = problem.label_weights(goal.statistic, executor)
+        self.linear = scorer_for(problem.data.columns, problem.kernel, weights, executor, plan, units.groups)
+        self._judge: PredictionScorer | None = None
+        if goal.criterion == "prediction" or goal.predictability:
+            Y = label_features(problem.labels, problem.weights)
+            regression = RidgeRegression(Y, goal.ridge, plan, problem.starts, problem.weights, executor)
+            self._judge = PredictionScorer(self.linear, regression, executor)
+        self.scorer: Any = self._judge if goal.criterion == "prediction" else self.linear
+        self.path: list[Round] = []
+        self._saved: Checkpoint | None = None
+
+    def resume(self, saved: Checkpoint) -> None:
+        """Take over the rounds of a checkpoint, and add the new ones to it."""
+        self._saved = saved
+        if saved.rounds:
+            self.path = [Round.from_plain(found) for found in saved.rounds]
+            self.scorer.restore(saved.state["scorer"])
+            if self._judge is not None:
+                self._judge.restore(saved.state["judge"])
+
+    def rounds(self, steps: Steps, n_rounds: int) -> Iterator[Round]:
+        """The rounds that are missing, recorded."""
+        after = self.path[-1].as_step() if self.path else None
+        for step in steps(self.scorer, after) if len(self.path) < n_rounds else ():
+            self.path.append(self._record(step))
+            if self._saved is not None:
+                judge = {} if self._judge is None else self._judge.state()
+                state = {"scorer": self.scorer.state(), "judge": judge}
+                self._saved.write([found.as_plain() for found in self.path], state)
+            yield self.path[-1]
+
+    def _record(self, step: Step) -> Round:
+        goal, fit = self._goal, self._fit(step)
+        parts = self.linear.units.each(step.changed)
+        path_step = PathStep(
+            n_features=self.linear.units.size(step.subset),
+            parameter=getattr(step.kernel, "gamma", None),
+            hsic=step.score if goal.criterion == "hsic" else None,
+            standard_error=self._standard_error(step) if goal.standard_errors else None,
+            features=tuple(int(j) for part in parts for j in part),
+            predictability=None if fit is None else fit.predictability,
+            predictability_error=None if fit is None else fit.error,
+            ridge=None if fit is None else fit.ridge,
+        )
+        losses = fit.losses if fit is not None and goal.losses else None
+        return Round(path_step, step.subset, step.changed, step.following, losses)
+
+    def _fit(self, step: Step) -> RidgeFit | None:
+        if self._judge is None or step.fit is not None:
+            found: RidgeFit | None = step.fit
+            return found
+        return self._judge.fit(step.subset)[0]
+
+    def _standard_error(self, step: Step) -> float | None:
+        """Standard error of a subset's HSIC: across blocks if there are any, else equation varHSIC."""
+        if self._goal.criterion != "hsic":
+            return None
+        scorer, starts = self.linear, self.problem.starts
+        if self._plan.keep and len(starts) == 1:
+            K = Matrix(scorer.gram(step.subset, step.kernel))
+            return math.sqrt(estimate_and_variance(K, self.problem.labels, self.problem.weights)[1])
+        columns = scorer.units.columns(step.subset)
+        blocks = KernelBlocks(scorer.columns, columns, step.kernel, self._plan.budget / 4)
+        if len(starts) == 1:
+            weights: Any = scorer.weights
+            if weights.statistic != "unbiased":
+                weights = label_weights(self.problem.labels, "unbiased", self.problem.weights, self._executor.stream)
+            return math.sqrt(tiled_variance(blocks, weights, self._plan, self._executor))
+        values = block_values(blocks, scorer.weights, starts, self._executor)
+        return float(values.std(ddof=1)) / math.sqrt(len(values))
+
+    def fewest_as_good(self) -> int:
+        """Position on the path of the smallest subset that predicts as well as any."""
+        sizes = [found.step.n_features for found in self.path]
+        losses = [found.losses for found in self.path if found.losses is not None]
+        return fewest_as_good(sizes, losses, self.problem.weights)
+
+    def quality(self, selected: Indices | None) -> float:
+        """Predictability of the selected units, or the best one on the path."""
+        if selected is None or self._judge is None:
+            return max(found.step.predictability or -math.inf for found in self.path)
+        return self._judge.fit(np.sort(selected))[0].predictability
+
+    def scores(self, selected: Indices, outside: Indices, n_units: int) -> Array:
+        """For each unit what its leaving the selection would lose, or its joining it would add.
+
+        With the criterion HSIC, in units of it and with the kernel of the selection. With "prediction", in units of
+        explained variance: for up to `EXACT` selected units the loss of predictability, for more the first-order
+        change; for the others a bound on what they would add, see `RidgeFit.at_most`.
+        """
+        linear, scores, fit = self.linear, np.zeros(n_units), None
+        columns = linear.units.columns(np.sort(selected))
+        kernel = linear.kernel(columns, len(columns))
+        if self._goal.criterion == "prediction" and self._judge is not None:
+            ridges = [found.step.ridge for found in self.path if len(found.subset) == len(selected)]
+            fit = self._judge.fit(np.sort(selected), *ridges[:1])[0]
+            if len(selected) <= EXACT:
+                scores[selected] = self._judge.losses(selected, fit)
+            linear.weigh(ResidualWeights(fit.Q, self.problem.starts, self.problem.weights))
+        if len(selected) == 1 and self._goal.criterion == "hsic":
+            scores[selected] = linear.total(columns, kernel)
+        elif self._goal.criterion == "hsic" or len(selected) > EXACT:
+            scores[selected] = -linear.changes(columns, selected, kernel, leaving=True).values
+        if len(outside):
+            added = linear.changes(columns, outside, kernel, leaving=False).values
+            scores[outside] = added if fit is None else fit.at_most(added)
+        return scores
