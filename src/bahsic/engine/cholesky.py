@@ -23,20 +23,15 @@ _PANEL = 128
 _CHUNK = 256
 
 
-def inverse_factor(A: Matrix, executor: Executor) -> Matrix:
-    """The lower triangular X with X'X = A^-1, for symmetric positive definite A.
+class CholeskyFactor:
+    """The lower triangular L with LL' = A, for symmetric positive definite A.
 
     Parameters
     ----------
     A : ndarray of shape (m, m), float32 or float64
-        Its upper triangle is read, and overwritten by the upper Cholesky factor.
+        Its upper triangle is read, and overwritten by L'.
     executor : Executor
-        Its threads share the work.
-
-    Returns
-    -------
-    ndarray of shape (m, m)
-        Of the type of A. Cost 2/3 m^3 operations.
+        Its threads share the work, m^3 / 3 operations.
 
     Raises
     ------
@@ -46,44 +41,66 @@ def inverse_factor(A: Matrix, executor: Executor) -> Matrix:
     Examples
     --------
     >>> from bahsic.engine.executor import ThreadExecutor
-    >>> inverse_factor(np.array([[4.0, 2.0], [2.0, 5.0]]), ThreadExecutor(1))
+    >>> factor = CholeskyFactor(np.array([[4.0, 2.0], [2.0, 5.0]]), ThreadExecutor(1))
+    >>> factor.inverse()
     array([[ 0.5 ,  0.  ],
            [-0.25,  0.5 ]])
+    >>> factor.solve(np.array([[8.0], [12.0]]))
+    array([[1.],
+           [2.]])
     """
-    m = len(A)
-    X = np.zeros_like(A)
-    for start in range(0, m, _PANEL):
-        panel = slice(start, min(start + _PANEL, m))
-        _factor_panel(A, X, panel, executor)
-        inverse = X[panel, panel]
 
-        def below(columns: slice, panel: slice = panel, inverse: Matrix = inverse) -> None:
-            """Rows of X in this panel, for columns left of it: zero above the columns' own rows."""
-            inner = slice(columns.start, panel.start)
-            X[panel, columns] = inverse @ (A[inner, panel].T @ X[inner, columns])
-            np.negative(X[panel, columns], out=X[panel, columns])
+    def __init__(self, A: Matrix, executor: Executor) -> None:
+        self._U, self._executor = A, executor
+        self._panels = [slice(start, min(start + _PANEL, len(A))) for start in range(0, len(A), _PANEL)]
+        self._inverses = [self._factored(panel) for panel in self._panels]  # of the diagonal blocks of L
 
-        executor.map(below, list(_chunks(0, start)))
-    return X
+    @property
+    def dtype(self) -> Any:
+        """Type of the entries."""
+        return self._U.dtype
 
+    def _factored(self, panel: slice) -> Matrix:
+        """Make a panel of L' of the panel of A."""
+        U, done = self._U, slice(0, panel.start)
 
-def _factor_panel(A: Matrix, X: Matrix, panel: slice, executor: Executor) -> None:
-    """Turn rows of A into rows of its upper factor U; the inverse of the transposed diagonal block goes into X."""
-    done = slice(0, panel.start)
+        def subtract(columns: slice) -> None:
+            U[panel, columns] -= U[done, panel].T @ U[done, columns]
 
-    def subtract(columns: slice) -> None:
-        A[panel, columns] -= A[done, panel].T @ A[done, columns]
+        self._executor.map(subtract, [panel, *_chunks(panel.stop, len(U))])
+        square = np.linalg.cholesky(U[panel, panel], upper=True)
+        U[panel, panel] = square
+        inverse: Matrix = solve_triangular(square, np.eye(len(square), dtype=U.dtype), trans="T", check_finite=False)
 
-    executor.map(subtract, [panel, *_chunks(panel.stop, len(A))])
-    U = np.linalg.cholesky(A[panel, panel], upper=True)
-    A[panel, panel] = U
-    inverse = solve_triangular(U, np.eye(len(U), dtype=A.dtype), trans="T", check_finite=False)
-    X[panel, panel] = inverse
+        def divide(columns: slice) -> None:
+            U[panel, columns] = inverse @ U[panel, columns]
 
-    def divide(columns: slice) -> None:
-        A[panel, columns] = inverse @ A[panel, columns]
+        self._executor.map(divide, list(_chunks(panel.stop, len(U))))
+        return inverse
 
-    executor.map(divide, list(_chunks(panel.stop, len(A))))
+    def solve(self, R: Matrix) -> Matrix:
+        """A^-1 R, for R of shape (m, c)."""
+        U, X = self._U, np.array(R, dtype=self.dtype)
+        for panel, inverse in zip(self._panels, self._inverses, strict=True):
+            X[panel] = inverse @ (X[panel] - U[: panel.start, panel].T @ X[: panel.start])
+        for panel, inverse in zip(self._panels[::-1], self._inverses[::-1], strict=True):
+            X[panel] = inverse.T @ (X[panel] - U[panel, panel.stop :] @ X[panel.stop :])
+        return X
+
+    def inverse(self) -> Matrix:
+        """L^-1, another m^3 / 3 operations."""
+        U = self._U
+        X = np.zeros_like(U)
+        for panel, inverse in zip(self._panels, self._inverses, strict=True):
+            X[panel, panel] = inverse
+
+            def below(columns: slice, panel: slice = panel, inverse: Matrix = inverse) -> None:
+                """Rows of this panel, in columns left of it: X is zero above its diagonal."""
+                inner = slice(columns.start, panel.start)
+                X[panel, columns] = -inverse @ (U[inner, panel].T @ X[inner, columns])
+
+            self._executor.map(below, list(_chunks(0, panel.start)))
+        return X
 
 
 def _chunks(start: int, stop: int) -> Iterator[slice]:

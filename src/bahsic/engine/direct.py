@@ -53,6 +53,9 @@ class GenericScorer(Scorer):
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         return self._products(columns, kernel)[0]
 
+    def _offset(self, columns: Indices, candidates: Indices, kernel: Kernel) -> float:
+        return self._score(columns, kernel) if len(columns) else 0.0
+
     def _round(
         self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:

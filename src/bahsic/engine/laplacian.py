@@ -70,6 +70,9 @@ class LaplacianScorer(PairScorer):
 
         return [direct], score
 
+    def _offset(self, columns: Indices, candidates: Indices, kernel: Kernel) -> float:
+        return self._score(columns, kernel) - self._diagonal.score(gamma_of(kernel)) if len(columns) else 0.0
+
     def _changed_scores(self, gamma: float, groups: Sequence[Indices], *, leaving: bool) -> Intervals:
         values, radii = np.zeros((2, len(groups)))
         plain = np.array([len(group) == 1 and not self.columns.special[group[0]] for group in groups], dtype=bool)

@@ -91,6 +91,10 @@ class PolynomialScorer(PairScorer):
 
         return [changes], score
 
+    def _offset(self, columns: Indices, candidates: Indices, kernel: Kernel) -> float:
+        by_groups = self._degree > 1 and not self.units.single(candidates).all()
+        return self._score(columns, kernel) if by_groups and len(columns) else 0.0
+
     def _sums(self, groups: Sequence[Indices], sign: float) -> Intervals:
         """Score changes by groups of columns for the linear kernel: sums over their columns."""
         known, starts = self._products, np.cumsum([0, *map(len, groups[:-1])])

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit
-from bahsic.engine.executor import Executor
-from bahsic.engine.gram import KernelBlocks
 from bahsic.engine.intervals import Intervals
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import Ranked, Scorer
@@ -26,9 +23,6 @@ EXACT = 16
 # Rounding error of the explained variance of a fit; candidates that differ by less are ties.
 _ROUNDING = 1e-11
 
-# Candidates that are fitted at a time.
-_BATCH = 2
-
 
 class PredictionScorer:
     """Changes of the explained variance, to first order by the residuals of the subset, or by a fit for each candidate.
@@ -42,11 +36,10 @@ class PredictionScorer:
     linear : Scorer
         Finds the greatest changes of <K, W> for a given W.
     regression : RidgeRegression
-    executor : Executor
     """
 
-    def __init__(self, linear: Scorer, regression: RidgeRegression, executor: Executor) -> None:
-        self.linear, self._regression, self._executor = linear, regression, executor
+    def __init__(self, linear: Scorer, regression: RidgeRegression) -> None:
+        self.linear, self._regression = linear, regression
 
     @property
     def units(self) -> Units:
@@ -130,17 +123,12 @@ class PredictionScorer:
         first = self.linear.changes(columns, candidates, kernel, leaving=leaving)
         bounds = fit.explained + fit.at_most(self._shift(columns, kernel, own) + first.upper) + _ROUNDING
 
-        def explained(position: int) -> float:
-            return self._regression.explained(self._kernel_values(change(columns, groups[position]), kernel))
-
         values = np.full(len(candidates), -np.inf)
-        queue = np.argsort(-bounds, kind="stable")
-        for start in range(0, len(queue), _BATCH):
-            some = queue[start : start + _BATCH]
-            values[some] = self._executor.map(explained, some.tolist())
-            enough = np.sort(values)[len(values) - count] - 4 * _ROUNDING
-            if start + _BATCH < len(queue) and bounds[queue[start + _BATCH]] < enough:
+        for position in np.argsort(-bounds, kind="stable"):
+            if bounds[position] < np.sort(values)[len(values) - count] - 4 * _ROUNDING:
                 break
+            changed = change(columns, groups[position])
+            values[position] = self._regression.explained(Scorer.panel(self.linear, changed, kernel))
         radii = np.full(len(values), _ROUNDING)
         return self.linear.best([lambda at: Intervals(values[at], radii[at])], candidates, count)
 
@@ -149,7 +137,3 @@ class PredictionScorer:
         if own is None:
             return 0.0
         return self.linear.total(columns, kernel) - self.linear.total(columns, own)
-
-    def _kernel_values(self, columns: Indices, kernel: Kernel) -> Callable[[slice], Array]:
-        K = KernelBlocks(self.linear.columns, columns, kernel)
-        return lambda block: K.block(block, block)

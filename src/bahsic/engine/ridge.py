@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from bahsic.criteria.prediction import RIDGES, RidgeFit
-from bahsic.engine.cholesky import inverse_factor
+from bahsic.engine.cholesky import CholeskyFactor
 from bahsic.engine.executor import Executor
 from bahsic.engine.plan import Plan, Tile
 from bahsic.kernels.rows import FloatArray
@@ -150,14 +149,11 @@ class RidgeRegression:
             ridge, explained, np.concatenate(Q), np.concatenate(losses), np.concatenate(baseline), self.sample_weight
         )
 
-    def explained(self, block_of: Callable[[slice], Array]) -> float:
-        """Penalised share of explained variance with other kernel values, given by ranges of samples, full matrices.
-
-        For one candidate in one thread; no leave-one-out losses.
-        """
-        parts = zip(self._parts, self._blocks, strict=True)
-        missed = [part.missed(block_of(block), self.ridge) for part, block in parts]
-        return 1 - sum(missed) / self._total
+    def explained(self, panel: Panel) -> float:
+        """Penalised share of explained variance with other kernel values and the ridge in use."""
+        matrices = [self._assembled(panel, *pair) for pair in zip(self._blocks, self._parts, strict=True)]
+        parts = zip(self._parts, matrices, strict=True)
+        return 1 - sum(part.missed(K, self.ridge, self._executor) for part, K in parts) / self._total
 
 
 def _block_centred(Y: Array, w: Array) -> Array:
@@ -178,11 +174,7 @@ def _without_lower(values: Array, tile: Tile) -> Array:
 
 def _centring(K: Array, w: Array) -> Array:
     """The vector r for which K - r1' - 1r' is centred under the weights w, given the upper triangle of K."""
-    return _centring_of_sums(K @ w + w @ K - np.diagonal(K) * w, w)
-
-
-def _centring_of_sums(sums: Array, w: Array) -> Array:
-    means = sums / w.sum()
+    means = (K @ w + w @ K - np.diagonal(K) * w) / w.sum()
     return np.asarray(means - w @ means / (2 * w.sum()))
 
 
@@ -213,27 +205,22 @@ class _Part:
         K is centred, its upper triangle given.
         """
         lam = self._n * ridge
-        with self._shifted(K, lam) as A:
-            X = self._inverse_factor(A, executor)
-            b = self._refined(lambda S: _symmetric_product(A, S), lambda R: X.T @ (X @ R), X.dtype)
+        factor, b = self._solved(K, lam, executor)
         B = b / self._roots[:, None]
-        own = ((1 - (1 - lam * _column_squares(X)) / self.w) - 1 / self._n) / lam
+        own = ((1 - (1 - lam * _column_squares(factor.inverse())) / self.w) - 1 / self._n) / lam
         losses = np.square(B / own[:, None]).sum(axis=1)
         return self._missed(b, lam), self._scaled(B, lam, total), losses, self._baseline
 
-    def missed(self, K: Array, ridge: float) -> float:
-        """Variance that is missed, given all kernel values, which are overwritten; in one thread."""
-        lam, shift = self._n * ridge, _centring_of_sums(K @ self.w, self.w)
-        K -= shift[:, None]
-        K -= shift
+    def missed(self, K: Array, ridge: float, executor: Executor) -> float:
+        """Variance that is missed, given the upper triangle of centred K."""
+        lam = self._n * ridge
+        return self._missed(self._solved(K, lam, executor)[1], lam)
+
+    def _solved(self, K: Array, lam: float, executor: Executor) -> tuple[CholeskyFactor, Array]:
+        """The factor of sKs + lambda I, and b."""
         with self._shifted(K, lam) as A:
-            L = self._lower_factor(A)
-
-            def solve(R: NDArray[Any]) -> NDArray[Any]:
-                half = solve_triangular(L, R, lower=True, check_finite=False)
-                return np.asarray(solve_triangular(L, half, lower=True, trans="T", check_finite=False))
-
-            return self._missed(self._refined(lambda S: A @ S, solve, L.dtype), lam)
+            factor = self._factored(A, executor)
+            return factor, self._refined(A, factor)
 
     @contextmanager
     def _shifted(self, K: Array, lam: float) -> Iterator[Array]:
@@ -244,37 +231,32 @@ class _Part:
         yield A
         K[np.diag_indices(len(K))] = diagonal
 
-    def _inverse_factor(self, A: Array, executor: Executor) -> NDArray[Any]:
+    def _factored(self, A: Array, executor: Executor) -> CholeskyFactor:
         if self._single:
             try:
-                return inverse_factor(A.astype(np.float32), executor)
+                return CholeskyFactor(A.astype(np.float32), executor)
             except np.linalg.LinAlgError:  # the ridge is below what float32 resolves
                 pass
-        with _definite():
-            return inverse_factor(A.copy(), executor)
+        try:
+            return CholeskyFactor(A.copy(), executor)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                "kernel is not positive definite on these samples; accepted with criterion='prediction' or "
+                "n_features_to_select='auto': a kernel that is, such as 'gaussian', or a greater ridge"
+            ) from None
 
-    def _lower_factor(self, A: Array) -> NDArray[Any]:
-        """Lower Cholesky factor of a full symmetric matrix, in float32 where it is large."""
-        if self._single:
-            try:
-                return np.linalg.cholesky(A.astype(np.float32))
-            except np.linalg.LinAlgError:
-                pass
-        with _definite():
-            return np.linalg.cholesky(A)
-
-    def _refined(self, product: Callable[[Array], Array], solve: Callable[[Any], Any], dtype: Any) -> Array:
-        """Solution of A b = targets, where ``solve`` is exact to the precision of its type only."""
-        solved = np.asarray(solve(self._targets.astype(dtype)), dtype=np.float64)
-        if dtype == np.float64:
+    def _refined(self, A: Array, factor: CholeskyFactor) -> Array:
+        """Solution of A b = targets, refined where the factor has the precision of float32."""
+        solved = np.asarray(factor.solve(self._targets), dtype=np.float64)
+        if factor.dtype == np.float64:
             return solved
         size = float(np.abs(self._targets).max())
         for _ in range(_MOST_STEPS):
-            rest = self._targets - product(solved)
+            rest = self._targets - _symmetric_product(A, solved)
             worst = float(np.abs(rest).max())
             if worst <= _SOLVED * size:
                 break
-            solved += solve((rest / worst).astype(dtype)).astype(np.float64) * worst
+            solved += factor.solve(rest / worst).astype(np.float64) * worst
         return solved
 
     def _missed(self, b: Array, lam: float) -> float:
@@ -283,18 +265,6 @@ class _Part:
     def _scaled(self, B: Array, lam: float, total: float) -> Array:
         """Residuals Q of which QQ' is the derivative of the explained share of the variance."""
         return np.asarray(B * self.w[:, None] * math.sqrt(lam / total))
-
-
-@contextmanager
-def _definite() -> Iterator[None]:
-    """Say so where a kernel is not positive definite."""
-    try:
-        yield
-    except np.linalg.LinAlgError:
-        raise ValueError(
-            "kernel is not positive definite on these samples; accepted with criterion='prediction' or "
-            "n_features_to_select='auto': a kernel that is, such as 'gaussian', or a greater ridge"
-        ) from None
 
 
 def _symmetric_product(A: Array, S: Array) -> Array:

@@ -177,7 +177,11 @@ class Scorer(ABC):
                 break
             more = stage(unknown)
             found.values[unknown], found.radii[unknown] = more.values, more.radii
-        return found
+        return Intervals(found.values - self._offset(columns, candidates, kernel), found.radii)
+
+    def _offset(self, columns: Indices, candidates: Indices, kernel: Kernel) -> float:
+        """The score that the stages of a round do not subtract from those of the changed subsets."""
+        return 0.0
 
     def total(self, columns: Indices, kernel: Kernel) -> float:
         """<K, W> of a subset with a kernel."""

@@ -102,7 +102,7 @@ class Search:
         if goal.criterion == "prediction" or goal.predictability:
             Y = label_features(problem.labels, problem.weights)
             regression = RidgeRegression(Y, goal.ridge, plan, problem.starts, problem.weights, executor)
-            self._judge = PredictionScorer(self.linear, regression, executor)
+            self._judge = PredictionScorer(self.linear, regression)
         self.scorer: Any = self._judge if goal.criterion == "prediction" else self.linear
         self.path: list[Round] = []
         self._saved: Checkpoint | None = None
