@@ -103,3 +103,13 @@ def test_the_memory_is_that_of_the_stored_entries_and_a_block():
     dense = 8 * m * d
     stored = X.data.nbytes + X.indices.nbytes
     assert peak < 8 * stored + 64 * 2**20 < dense
+
+
+@pytest.mark.filterwarnings("ignore:2 of 12 features are constant")
+def test_missing_entries_in_blocks():
+    """A new order of the samples leaves the stored entries of a sparse array unsorted."""
+    X, y = table(missing=True)
+    options = {"missing": "neutral", "block_size": 20, "random_state": 0}
+    dense, found = (BAHSIC(3, **options).fit(data, y) for data in (X, sparse.csr_array(X)))
+    assert_array_equal(found.ranking_, dense.ranking_)
+    assert_allclose([step.hsic for step in found.path_], [step.hsic for step in dense.path_], rtol=1e-9, atol=1e-14)
