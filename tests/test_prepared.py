@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 import bahsic
-from bahsic import BAHSIC, FOHSIC, hsic_scores, redundancy, selection_test
+from bahsic import BAHSIC, FOHSIC, hsic_interval, hsic_scores, hsic_test, redundancy, selection_test
 from bahsic.cli import main
 from bahsic.criteria import weights
 from bahsic.data import prepared as prepared_module
@@ -97,6 +97,12 @@ def test_a_result_makes_columns_once(counted):
 
 
 # In the library
+
+
+@pytest.mark.parametrize("measure", [hsic_test, hsic_interval])
+def test_a_test_and_an_interval_make_weights_once(measure, counted):
+    measure(*drawn(m=40))
+    assert counted["weights"] == 1
 
 
 @SELECTORS
