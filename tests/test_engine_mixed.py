@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bahsic.criteria.weights import label_weights
-from bahsic.data.columns import mixed_columns
 from bahsic.data.levels import MAX_CATEGORIES, few_levels
+from bahsic.data.prepared import prepared
 from bahsic.engine import scorer_for, threads, units
 from bahsic.engine.gaussian import groups
 from bahsic.engine.gaussian import round as rounds
@@ -79,7 +79,8 @@ class Draw:
             self.X[self.rng.choice(np.arange(self.m), n, replace=False), j] = np.nan
 
     def columns(self):
-        return mixed_columns(self.X, self.categorical, Gaussian(), standardize=True, weights=self.weights)[0]
+        data = prepared(self.X, Gaussian(), categorical_features=self.categorical, missing="neutral")
+        return data.weighted(self.weights).columns
 
     def label_weights(self):
         return label_weights(label_kernel(self.y, self.labels, self.weights), self.statistic, self.weights)
@@ -367,7 +368,8 @@ def test_categories_beside_numbers_in_any_unit(scale, leaving):
     X[::5, 0] = X[1::4, 1] = np.nan
     categorical = np.array([True, False, False, False, True])
     y = np.resize([0, 1, 2], 40)
-    columns, _ = mixed_columns(X, categorical, Gaussian(), standardize=False)
+    options = {"standardize": False, "categorical_features": categorical, "missing": "neutral"}
+    columns = prepared(X, Gaussian(), **options).columns
     weights, gamma = label_weights(label_kernel(y)), min(1.0, scale**-2) / 8
     D = np.array([distances(x, bool(c)) * (1 if c else np.nanvar(x)) for x, c in zip(X.T, categorical, strict=True)])
     inside = np.arange(5) if leaving else np.arange(3)

@@ -10,12 +10,12 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 import bahsic
-from bahsic import BAHSIC, FOHSIC, hsic_scores, redundancy, selection_test
+from bahsic import BAHSIC, FOHSIC, hsic_interval, hsic_scores, hsic_test, redundancy, selection_test
 from bahsic.cli import main
 from bahsic.criteria import weights
 from bahsic.data import prepared as prepared_module
 from bahsic.data.prepared import Prepared, prepared
-from bahsic.kernels import Gaussian, Laplacian, Linear
+from bahsic.kernels import Gaussian, Kernel, Laplacian, Linear, label_kernel
 from bahsic.report.result import selection_result
 from bahsic.selection.problem import prepared_for
 from selecting import SELECTORS, drawn, same_fit
@@ -97,6 +97,12 @@ def test_a_result_makes_columns_once(counted):
 
 
 # In the library
+
+
+@pytest.mark.parametrize("measure", [hsic_test, hsic_interval])
+def test_a_test_and_an_interval_make_weights_once(measure, counted):
+    measure(*drawn(m=40))
+    assert counted["weights"] == 1
 
 
 @SELECTORS
@@ -231,3 +237,22 @@ def test_label_values_beyond_the_range_are_told():
     X, y = drawn(m=60, d=5)
     with pytest.raises(ValueError, match="kernel values exceed the range of float64"):
         hsic_scores(X, 1e200 * (1.0 + y), target_kernel="linear")
+
+
+@pytest.mark.parametrize("target_kernel", ["multiclass", "regression", "laplacian", "polynomial"])
+def test_labels_are_checked_once(target_kernel, monkeypatch):
+    _, y = drawn(m=60)
+    labels = label_kernel(y + np.arange(60) % 2, target_kernel)
+    expected = labels.kernel(labels.values[:20], labels.values[10:])
+    monkeypatch.setattr(Kernel, "rows", None)
+    assert_array_equal(labels.block(slice(0, 20), slice(10, 60)), expected)
+    weights.label_weights(labels)
+
+
+def test_a_kernel_on_labels_that_has_its_own_call():
+    class Doubled(Linear):
+        def __call__(self, X, Y=None):
+            return 2 * super().__call__(X, Y)
+
+    labels = label_kernel([1.0, 2.0, 3.0], Doubled())
+    assert_array_equal(labels.block(slice(0, 1), slice(0, 3)), [[2.0, 4.0, 6.0]])

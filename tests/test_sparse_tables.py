@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from bahsic import BAHSIC, FOHSIC
-from bahsic.data.columns import mixed_columns
+from bahsic.data.prepared import prepared
 from bahsic.data.sparse_rows import SparseRows
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
 
@@ -39,10 +39,9 @@ def table(m=60, d=12, seed=0, *, missing=False):
 def test_rows_are_those_of_the_dense_table(standardize, weighted, missing):
     X, _ = table(missing=missing)
     weights = np.arange(1.0, 61.0) if weighted else None
-    none = np.zeros(12, dtype=bool)
-    options = {"standardize": standardize, "weights": weights}
-    dense, constant = mixed_columns(X, none, Gaussian(), **options)
-    columns, found = mixed_columns(sparse.csc_array(X), none, Gaussian(), **options)
+    options = {"standardize": standardize, "missing": "neutral" if missing else "error"}
+    tables = [prepared(data, Gaussian(), **options).weighted(weights) for data in (X, sparse.csc_array(X))]
+    (dense, constant), (columns, found) = ((data.columns, data.constant) for data in tables)
     assert isinstance(columns.data, SparseRows)
     assert_array_equal(found, constant)
     everything = np.arange(12)
@@ -52,6 +51,12 @@ def test_rows_are_those_of_the_dense_table(standardize, weighted, missing):
     assert_array_equal(columns.missing, dense.missing)
     assert_allclose(columns.neutral, dense.neutral, rtol=1e-12)
     assert_array_equal(columns.rows(np.array([7, 2, 7])), columns.rows(everything)[[7, 2, 7]])
+
+
+def test_large_values_that_are_not_standardised():
+    X, y = table()
+    with pytest.raises(ValueError, match=r"X has values up to 7e\+200; accepted with standardize=False: up to 1e\+150"):
+        BAHSIC(2, standardize=False).fit(sparse.csr_array(X * np.where(np.arange(12) == 5, 1e200, 1.0)), y)
 
 
 @SELECTORS
@@ -98,3 +103,13 @@ def test_the_memory_is_that_of_the_stored_entries_and_a_block():
     dense = 8 * m * d
     stored = X.data.nbytes + X.indices.nbytes
     assert peak < 8 * stored + 64 * 2**20 < dense
+
+
+@pytest.mark.filterwarnings("ignore:2 of 12 features are constant")
+def test_missing_entries_in_blocks():
+    """A new order of the samples leaves the stored entries of a sparse array unsorted."""
+    X, y = table(missing=True)
+    options = {"missing": "neutral", "block_size": 20, "random_state": 0}
+    dense, found = (BAHSIC(3, **options).fit(data, y) for data in (X, sparse.csr_array(X)))
+    assert_array_equal(found.ranking_, dense.ranking_)
+    assert_allclose([step.hsic for step in found.path_], [step.hsic for step in dense.path_], rtol=1e-9, atol=1e-14)

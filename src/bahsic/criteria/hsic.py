@@ -288,9 +288,11 @@ def data_kernel(x: Any, kernel: Any, weights: Weights) -> tuple[Kernel, Matrix]:
     return resolved, Matrix(resolved.centrable(X))
 
 
-def estimate_and_variance(K: Gram, L: Gram, sample_weight: Any = None) -> tuple[float, float]:
-    """`hsic_unbiased` and `hsic_variance` in one pass; weights are frequencies of the samples."""
-    weights = label_weights(L, "unbiased", sample_weight)
+def estimate_and_variance(
+    K: Gram, L: Gram, sample_weight: Any = None, weights: Weights | None = None
+) -> tuple[float, float]:
+    """`hsic_unbiased` and `hsic_variance` in one pass, of repeated samples by weights; ``weights`` is W, if known."""
+    weights = weights or label_weights(L, "unbiased", sample_weight)
     products = _row_products(K, L, "unbiased", weights)
     return math.fsum(products), variance_of_products(products, weights.sample_weight)
 

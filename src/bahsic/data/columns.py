@@ -15,6 +15,7 @@ from bahsic.data.sources import Source
 from bahsic.data.sparse_rows import SparseRows
 from bahsic.data.standard import prepared_columns
 from bahsic.data.stored_rows import StoredRows
+from bahsic.data.tables import Table
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
@@ -187,8 +188,7 @@ def check_mixture(kernel: Kernel, *, categories: bool, missing: bool, standardiz
 
 
 def mixed_columns(
-    X: NDArray[Any] | sparse.csc_array | Source,
-    categorical: NDArray[np.bool_],
+    table: Table,
     kernel: Kernel,
     *,
     standardize: bool,
@@ -199,9 +199,7 @@ def mixed_columns(
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features), sparse array or Source
-        Numbers, or codes of categories; NaN where an entry is missing.
-    categorical : ndarray of bool of shape (n_features,)
+    table : Table
     kernel : Kernel
         A kernel of differences, if there are categories.
     standardize : bool
@@ -212,6 +210,7 @@ def mixed_columns(
     order : ndarray of int of shape (n_samples,), optional
         The samples to use, in the order wanted; weights are in this order too.
     """
+    X, categorical, missing = table.values, table.categorical, table.missing
     data: Array | SparseRows
     if isinstance(X, Source):
         stored, constant = StoredRows.standardised(X, kernel, weights, standardize=standardize, order=order)
@@ -219,12 +218,13 @@ def mixed_columns(
     if sparse.issparse(X):
         X = X if order is None else X[order]
         data, constant = SparseRows.standardised(X, weights, standardize=standardize)
-        missing = data.missing
     else:
-        XT, constant = prepared_columns(X, kernel, standardize=standardize, weights=weights, order=order)
+        complete = not missing.any()
+        data, constant = prepared_columns(
+            X, kernel, standardize=standardize, weights=weights, order=order, complete=complete
+        )
         if categorical.any():
-            XT[categorical] = (X if order is None else X[order]).T[categorical]
-        data, missing = XT, np.isnan(XT.sum(axis=1))
+            data[categorical] = (X if order is None else X[order]).T[categorical]
     check_mixture(kernel, categories=bool(categorical.any()), missing=bool(missing.any()), standardize=standardize)
     if not isinstance(kernel, ScaledKernel):  # the mean of x x' is zero, as is the product with zero
         return Columns.plain(_filled(data) if missing.any() else data), constant

@@ -71,15 +71,8 @@ class Prepared:
 
     @cached_property
     def _made(self) -> tuple[Columns, NDArray[np.bool_]]:
-        table = self.table
-        return mixed_columns(
-            table.values,
-            table.categorical,
-            self.kernel,
-            standardize=self.standardize,
-            weights=self.weights,
-            order=self.order,
-        )
+        options = {"standardize": self.standardize, "weights": self.weights, "order": self.order}
+        return mixed_columns(self.table, self.kernel, **options)  # type: ignore[arg-type]
 
     def weighted(self, weights: FloatArray | None) -> Prepared:
         """The same data in their own order, with a weight >= 0 for each sample; those with weight zero are left out."""
@@ -90,8 +83,7 @@ class Prepared:
         counted = np.flatnonzero(weights)
         if isinstance(self.table.values, Source):
             return replace(self, weights=weights[counted], order=counted)
-        table = replace(self.table, values=self.table.values[counted])
-        return replace(self, table=table, weights=weights[counted], order=None)
+        return replace(self, table=self.table.of_samples(counted), weights=weights[counted], order=None)
 
     def ordered(self, order: Indices | None) -> Prepared:
         """The same data with the samples in this order, or in their own for None."""
@@ -167,7 +159,8 @@ def _stored_table(source: Source, categorical_features: Any, missing: str, *, wh
             "where X is a memmap, a zarr or a dask array that is read piece by piece: None and 'error'"
         )
     check_entries(source)
-    return Table(source, np.zeros(d, dtype=bool), None, {})
+    nowhere = np.zeros(d, dtype=bool)
+    return Table(source, nowhere, None, {}, nowhere)
 
 
 def _check_options(found: Prepared, standardize: bool, categorical_features: Any, missing: str) -> None:

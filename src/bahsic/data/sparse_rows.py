@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bahsic.data.standard import standardised
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-# Squares of values beyond these, or of their differences, overflow or underflow.
-_LARGEST, _SMALLEST = 1e150, 1e-130
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +55,6 @@ class SparseRows:
         dense[np.repeat(np.arange(len(features)), counts), self.stored.indices[positions]] = self.stored.data[positions]
         return dense
 
-    @property
-    def missing(self) -> NDArray[np.bool_]:
-        """Mask of the columns with missing entries."""
-        absent = np.isnan(self.stored.data)
-        n_features, _ = self.shape
-        feature = np.repeat(np.arange(n_features), np.diff(self.stored.indptr))
-        found: NDArray[np.bool_] = np.bincount(feature[absent], minlength=n_features) > 0
-        return found
-
     def filled(self) -> SparseRows:
         """Columns with missing entries set to zero."""
         stored = self.stored.copy()
@@ -89,39 +79,57 @@ class SparseRows:
 
         Missing entries (stored as NaN) stay NaN and do not enter means.
         """
-        XT = sparse.csr_array(X.T, dtype=np.float64, copy=True)
-        low, high = (np.asarray(extreme.todense()).ravel() for extreme in (XT.nanmin(axis=1), XT.nanmax(axis=1)))
-        constant = low == high
-        otherwise = np.zeros(len(constant))
-        if standardize:
-            peaks = np.maximum(np.abs(low), np.abs(high))
-            extreme = (peaks > _LARGEST) | ((peaks < _SMALLEST) & (peaks > 0))
-            feature = np.repeat(np.arange(len(constant)), np.diff(XT.indptr))
-            XT.data = np.ldexp(XT.data, -np.where(extreme, np.frexp(peaks)[1], 0)[feature])
-            otherwise = _standardise(XT, feature, weights, constant)
-        return SparseRows(XT, otherwise), constant
+        numbers = _SparseNumbers(sparse.csr_array(X.T, dtype=np.float64, copy=True), weights)
+        constant = standardised(numbers, standardize=standardize, centre=False).constant
+        return SparseRows(numbers.XT, numbers.otherwise), constant
 
 
-def _standardise(
-    XT: sparse.csr_array, feature: Indices, weights: NDArray[Any] | None, constant: NDArray[np.bool_]
-) -> Array:
-    """Give the rows of XT mean zero and variance one in place; returns the value of entries that are not stored."""
-    n_features, m = XT.shape
-    w = np.ones(m) if weights is None else np.asarray(weights, dtype=np.float64)
-    absent = np.isnan(XT.data)
-    w_stored, w_here = w[XT.indices], np.where(absent, 0.0, w[XT.indices])
-    others = w.sum() - np.bincount(feature, w_stored, n_features)  # weights of the entries that are not stored
-    others[np.diff(XT.indptr) == m] = 0.0
-    observed = np.bincount(feature, w_here, n_features) + others
-    otherwise = np.zeros(n_features)
-    for _ in range(2):  # the second time removes the rounding error of a large mean
-        sums = np.bincount(feature, np.where(absent, 0.0, XT.data) * w_here, n_features)
-        means = (sums + otherwise * others) / observed
-        XT.data -= means[feature]
-        otherwise -= means
-    squares = np.bincount(feature, np.square(np.where(absent, 0.0, XT.data)) * w_here, n_features)
-    variances = (squares + np.square(otherwise) * others) / observed
-    deviations = np.where(constant, 1.0, np.sqrt(variances))
-    XT.data /= deviations[feature]
-    XT.data[constant[feature] & ~absent] = 0.0
-    return np.where(constant, 0.0, otherwise / deviations)
+class _SparseNumbers:
+    """Sparse columns, the rows of XT, while they are standardised; ``otherwise`` is what is not stored."""
+
+    def __init__(self, XT: sparse.csr_array, weights: NDArray[Any] | None) -> None:
+        XT.sort_indices()  # or `extremes` would, and what follows would belong to other entries
+        self.XT, self.otherwise = XT, np.zeros(XT.shape[0])
+        self._feature = np.repeat(np.arange(XT.shape[0]), np.diff(XT.indptr))
+        self._absent = np.isnan(XT.data)
+        w = np.ones(XT.shape[1]) if weights is None else np.asarray(weights, dtype=np.float64)
+        self._weights = np.where(self._absent, 0.0, w[XT.indices])
+        self._others = w.sum() - self._sums(w[XT.indices])  # weights of the entries that are not stored
+        self._others[np.diff(XT.indptr) == XT.shape[1]] = 0.0
+        self._observed = self._sums(self._weights) + self._others
+
+    def extremes(self) -> tuple[Array, Array]:
+        low, high = (np.asarray(found.todense()).ravel() for found in (self.XT.nanmin(axis=1), self.XT.nanmax(axis=1)))
+        return low, high
+
+    def means(self) -> Array:
+        return self._mean_of(self._known(), self.otherwise)
+
+    def mean_squares(self) -> Array:
+        return self._mean_of(np.square(self._known()), np.square(self.otherwise))
+
+    def scale(self, exponents: NDArray[np.int32]) -> None:
+        self.XT.data = np.ldexp(self.XT.data, -exponents[self._feature])
+
+    def shift(self, by: Array) -> None:
+        self.XT.data -= by[self._feature]
+        self.otherwise -= by
+
+    def divide(self, by: Array) -> None:
+        self.XT.data /= by[self._feature]
+        self.otherwise /= by
+
+    def clear(self, columns: NDArray[np.bool_]) -> None:
+        self.XT.data[columns[self._feature] & ~self._absent] = 0.0
+        self.otherwise[columns] = 0.0
+
+    def _known(self) -> Array:
+        """Stored entries, zero where they are missing."""
+        return np.where(self._absent, 0.0, self.XT.data)
+
+    def _mean_of(self, stored: Array, otherwise: Array) -> Array:
+        return np.asarray((self._sums(stored * self._weights) + otherwise * self._others) / self._observed)
+
+    def _sums(self, stored: Array) -> Array:
+        """Sums over the stored entries of each column."""
+        return np.asarray(np.bincount(self._feature, stored, self.XT.shape[0]), dtype=np.float64)

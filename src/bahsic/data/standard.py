@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,55 +79,105 @@ def prepared_columns(
     standardize: bool,
     weights: NDArray[Any] | None = None,
     order: Indices | None = None,
+    complete: bool = True,
 ) -> tuple[Array, NDArray[np.bool_]]:
     """New array with a feature in each row, standardised if asked for, and a mask of the constant features.
 
-    Features that are not standardised are still centred for kernels of differences, which changes
-    only the rounding errors. Missing entries (NaN) stay NaN and do not enter means.
-    Weights are positive frequencies of the samples. ``order`` gives the samples to use, in the order wanted.
+    Where features are not standardised, they are still centred for kernels of differences, which changes nothing but
+    the rounding errors. Missing entries (NaN) stay, and take no part in means; ``complete`` says that there are none.
+    Weights are frequencies of the samples, all of them positive. ``order`` is the one in which the samples come.
     """
+    options = {"standardize": standardize, "centre": isinstance(kernel, ScaledKernel)}
     XT = np.array(X.T, dtype=np.float64, order="C") if order is None else _ordered(X, order)
-    complete = not np.isnan(XT.min())
     if complete:
-        return XT, standardised(XT, kernel, weights, standardize=standardize).constant
+        return XT, standardised(DenseNumbers(XT, weights), **options).constant
     observed = ~np.isnan(XT)
     fill = np.take_along_axis(XT, observed.argmax(axis=1)[:, None], axis=1)  # a value of the column: same extremes
     XT = np.where(observed, XT, fill)
     counts = observed * (1.0 if weights is None else weights)
-    constant = standardised(XT, kernel, counts, standardize=standardize).constant
+    constant = standardised(DenseNumbers(XT, counts), **options).constant
     XT[~observed] = np.nan
     return XT, constant
 
 
-def standardised(XT: Array, kernel: Kernel, weights: NDArray[Any] | None, *, standardize: bool) -> Standard:
-    """Standardise XT in place; weights belong to the samples, or to single entries."""
-    n = len(XT)
-    low, high = XT.min(axis=1), XT.max(axis=1)
-    constant, exponents = low == high, np.zeros(n, dtype=np.int32)
-    if not standardize:
-        largest = float(max(high.max(), -low.min()))
-        if largest > _LARGEST:
-            raise ValueError(f"X has values up to {largest:.3g}; accepted with standardize=False: up to {_LARGEST:g}")
-        shifts = (_means(XT, weights),) if isinstance(kernel, ScaledKernel) else ()
-        return _applied(XT, Standard(exponents, shifts, np.ones(n), constant))
-    peaks = np.maximum(high, -low)
-    extreme = (peaks > _LARGEST) | (peaks < _SMALLEST)
-    if extreme.any():  # against overflow and underflow; a power of two is exact
-        exponents[extreme] = np.frexp(peaks[extreme])[1]
-        XT[extreme] = np.ldexp(XT[extreme], -exponents[extreme][:, None])
-    means = []
-    for _ in range(2):  # the second time removes the rounding error of a large mean
-        means.append(_means(XT, weights))
-        XT -= means[-1][:, None]
-    deviations = np.where(constant, 1.0, np.sqrt(_mean_squares(XT, weights)))
-    XT /= deviations[:, None]
-    XT[constant] = 0.0
-    return Standard(exponents, tuple(means), deviations, constant)
+class Numbers(Protocol):
+    """Columns of numbers, dense or sparse, that are standardised in place."""
+
+    def extremes(self) -> tuple[Array, Array]:
+        """The least and the greatest value of each column."""
+
+    def means(self) -> Array:
+        """The mean of each column."""
+
+    def mean_squares(self) -> Array:
+        """The mean of the squares of each column."""
+
+    def scale(self, exponents: NDArray[np.int32]) -> None:
+        """Multiply columns by 2**-exponent."""
+
+    def shift(self, by: Array) -> None:
+        """Take a number off each column."""
+
+    def divide(self, by: Array) -> None:
+        """Divide each column by a number."""
+
+    def clear(self, columns: NDArray[np.bool_]) -> None:
+        """Set some columns to zero."""
 
 
-def _applied(XT: Array, found: Standard) -> Standard:
-    found.apply(XT)
-    return found
+@dataclass(frozen=True, eq=False)
+class DenseNumbers:
+    """Columns in memory, the rows of XT; weights are those of the samples, or of single entries."""
+
+    XT: Array
+    weights: NDArray[Any] | None
+
+    def extremes(self) -> tuple[Array, Array]:
+        return self.XT.min(axis=1), self.XT.max(axis=1)
+
+    def means(self) -> Array:
+        return _means(self.XT, self.weights)
+
+    def mean_squares(self) -> Array:
+        XT = self.XT
+        return np.asarray(np.vecdot(XT, XT) / XT.shape[1]) if self.weights is None else _means(XT**2, self.weights)
+
+    def scale(self, exponents: NDArray[np.int32]) -> None:
+        some = exponents != 0
+        self.XT[some] = np.ldexp(self.XT[some], -exponents[some][:, None])
+
+    def shift(self, by: Array) -> None:
+        np.subtract(self.XT, by[:, None], out=self.XT)
+
+    def divide(self, by: Array) -> None:
+        np.divide(self.XT, by[:, None], out=self.XT)
+
+    def clear(self, columns: NDArray[np.bool_]) -> None:
+        self.XT[columns] = 0.0
+
+
+def standardised(X: Numbers, *, standardize: bool, centre: bool = True) -> Standard:
+    """Standardise columns in place; those that are not to be standardised are only centred, if ``centre`` says so."""
+    low, high = X.extremes()
+    n, constant, peaks = len(low), low == high, np.maximum(high, -low)
+    exponents, deviations, shifts = np.zeros(n, dtype=np.int32), np.ones(n), []
+    if standardize:
+        extreme = (peaks > _LARGEST) | (peaks < _SMALLEST)
+        if extreme.any():  # a power of two is exact, and out of the way of overflow and underflow
+            exponents[extreme] = np.frexp(peaks[extreme])[1]
+            X.scale(exponents)
+    elif peaks.max() > _LARGEST:
+        raise ValueError(f"X has values up to {peaks.max():.3g}; accepted with standardize=False: up to {_LARGEST:g}")
+    # The second mean is what rounding left of a large first one.
+    for _ in range(2 if standardize else int(centre)):
+        shifts.append(X.means())
+        X.shift(shifts[-1])
+    if standardize:
+        deviations = np.where(constant, 1.0, np.sqrt(X.mean_squares()))
+        X.divide(deviations)
+    if shifts:
+        X.clear(constant)
+    return Standard(exponents, tuple(shifts), deviations, constant)
 
 
 def _means(XT: Array, weights: NDArray[Any] | None) -> Array:
@@ -136,10 +186,6 @@ def _means(XT: Array, weights: NDArray[Any] | None) -> Array:
     if weights.ndim == 2:
         return np.asarray(np.vecdot(XT, weights) / weights.sum(axis=1))
     return np.asarray(XT @ (weights / weights.sum()))
-
-
-def _mean_squares(XT: Array, weights: NDArray[Any] | None) -> Array:
-    return np.asarray(np.vecdot(XT, XT) / XT.shape[1]) if weights is None else _means(np.square(XT), weights)
 
 
 def _ordered(X: NDArray[Any], order: Indices) -> Array:

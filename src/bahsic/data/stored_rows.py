@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.data.sources import Source
-from bahsic.data.standard import Standard, standardised
+from bahsic.data.standard import DenseNumbers, Standard, standardised
+from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
@@ -116,11 +117,11 @@ class StoredRows:
         Means and deviations are computed as for columns in memory, some columns at a time.
         """
         m, d = source.shape
-        samples = slice(0, m) if order is None else order
+        samples, centre = slice(0, m) if order is None else order, isinstance(kernel, ScaledKernel)
         width = max(1, _ENTRIES // m)
         parts = []
         for start in range(0, d, width):
             XT = np.array(source.read(samples, slice(start, min(start + width, d))).T, dtype=np.float64, order="C")
-            parts.append(standardised(XT, kernel, weights, standardize=standardize))
+            parts.append(standardised(DenseNumbers(XT, weights), standardize=standardize, centre=centre))
         standard = Standard.joined(parts)
         return StoredRows(source, standard, order), standard.constant

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,12 +34,21 @@ class Table:
         Names of the columns; None unless all are strings.
     categories : dict of int to ndarray
         For each categorical column the categories that occur, in the order of their codes.
+    missing : ndarray of bool of shape (d,)
+        Whether entries of a column are missing.
     """
 
     values: FloatArray | sparse.csc_array | Source
     categorical: NDArray[np.bool_]
     names: Names
     categories: dict[int, Array]
+    missing: NDArray[np.bool_]
+
+    def of_samples(self, samples: NDArray[np.intp]) -> Table:
+        """The table of some samples, in memory."""
+        values: Any = self.values[samples]  # type: ignore[index]
+        missing = _with_missing(values) if self.missing.any() else self.missing
+        return replace(self, values=values, missing=missing)
 
 
 def as_table(
@@ -82,8 +91,8 @@ def as_table(
     categorical = _categorical(data, categorical_features, names, argument)
     shown = labels if names is None else names
     values, categories = _values(data, categorical, shown, argument)
-    _check_entries(values, missing, shown, argument)
-    return Table(values, categorical, names, categories)
+    absent = _checked_entries(values, missing, shown, argument)
+    return Table(values, categorical, names, categories, absent)
 
 
 def as_numbers(X: Any, argument: str = "X") -> FloatArray | sparse.csc_array:
@@ -257,10 +266,11 @@ def _missing(array: Array) -> Any:
     return np.fromiter(map(is_missing, array), bool, len(array)) if array.dtype.kind == "O" else np.isnan(array)
 
 
-def _check_entries(values: Any, missing: str, names: Names, argument: str) -> None:
+def _checked_entries(values: Any, missing: str, names: Names, argument: str) -> NDArray[np.bool_]:
+    """Columns with missing entries; raises where these, or infinite ones, are not accepted."""
     entries = values.data if sparse.issparse(values) else values
     if not entries.size or (math.isfinite(entries.min()) and math.isfinite(entries.max())):  # both propagate NaN
-        return
+        return np.zeros(values.shape[1], dtype=bool)
     if math.isinf(np.fmin.reduce(entries, axis=None)) or math.isinf(np.fmax.reduce(entries, axis=None)):
         raise ValueError(f"{argument} contains infinity: {_found(np.isinf, values, names)}; accepted: finite numbers")
     if missing == "error":
@@ -269,11 +279,22 @@ def _check_entries(values: Any, missing: str, names: Names, argument: str) -> No
     unknown = np.flatnonzero(_all_missing(values))
     if unknown.size:
         raise ValueError(f"{argument} has no observed entry in column {_shown(names, unknown[0])}; accepted: some")
+    return _with_missing(values)
 
 
 def _found(test: Any, values: Any, names: Names) -> str:
     rows, columns = _where(test, values)
     return f"{len(rows)} entries, the first in row {rows[0]}, column {_shown(names, columns[0])}"
+
+
+def _with_missing(values: Any) -> NDArray[np.bool_]:
+    """Whether entries of each column are missing."""
+    found: NDArray[np.bool_]
+    if sparse.issparse(values):
+        found = np.bincount(_where(np.isnan, values)[1], minlength=values.shape[1]) > 0
+    else:
+        found = np.isnan(values.min(axis=0))
+    return found
 
 
 def _all_missing(values: Any) -> Any:

@@ -149,8 +149,9 @@ def hsic_test(
     _check_method(method, ("permutation", "gamma", "normal"))
     check_count("n_permutations", n_permutations)
     labels = label_kernel(y, target_kernel)
-    resolved, K = data_kernel(x, _without_labels(kernel), label_weights(labels))
-    estimate, variance = estimate_and_variance(K, labels)
+    weights = label_weights(labels)
+    resolved, K = data_kernel(x, _without_labels(kernel), weights)
+    estimate, variance = estimate_and_variance(K, labels, weights=weights)
     null_sample = None
     if method == "normal":
         _check_variance(estimate, variance)
@@ -213,8 +214,9 @@ def hsic_interval(
         raise ValueError(f"level is {level!r}; accepted: a float between 0 and 1")
     _check_method(method, ("normal", "bound"))
     labels = label_kernel(y, target_kernel)
-    resolved, K = data_kernel(x, _without_labels(kernel), label_weights(labels))
-    estimate, variance = estimate_and_variance(K, labels)
+    weights = label_weights(labels)
+    resolved, K = data_kernel(x, _without_labels(kernel), weights)
+    estimate, variance = estimate_and_variance(K, labels, weights=weights)
     if method == "normal":
         _check_variance(estimate, variance)
         radius = float(special.ndtri((1 + level) / 2)) * math.sqrt(variance)
