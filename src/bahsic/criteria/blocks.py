@@ -137,6 +137,10 @@ class BlockWeights:
         """The matrix of some samples alone, as one block."""
         return label_weights(self.labels.of_samples(samples))
 
+    def unbiased(self, each: Any = map) -> BlockWeights:
+        """The matrix itself: the mean over blocks is that of unbiased estimates."""
+        return self
+
 
 def _within(side: slice, start: int, size: int) -> tuple[slice, slice]:
     """The part of a range that is in a block: as places in the block, and in the range."""
