@@ -152,17 +152,17 @@ class _TileSums:
         tile, W = self.K.plan.tiles[index], self.W(index)
         across, down = np.zeros((2, tile.shape[0])), np.zeros((2, tile.shape[1]))
         own = np.zeros(tile.shape[0] if tile.on_diagonal else 0)
-        with overflow_reported():
-            for rows, K in self.K.strips(index):
-                if tile.on_diagonal:
-                    places = np.arange(len(K)), np.arange(rows.start, rows.stop)
-                    own[rows], K[places] = K[places], 0.0
+        for rows, K in self.K.strips(index):
+            if tile.on_diagonal:
+                places = np.arange(len(K)), np.arange(rows.start, rows.stop)
+                own[rows], K[places] = K[places], 0.0
+            with overflow_reported():  # of sums, not within a kernel, whose own business that is
                 across[0, rows] = K @ self.w[tile.cols]
                 down[0] += self.w[tile.rows][rows] @ K
                 M = np.multiply(K, W[rows], out=K)
                 across[1, rows] = M @ np.ones(M.shape[1])
                 down[1] += np.ones(len(M)) @ M
-        down[0, : len(own)] = 0.0  # on the diagonal the rows have both triangles, as K has, and unlike W
+        down[0, : len(own)] = 0.0  # these pairs are in the sums of the rows: K has both triangles, W has one
         rows_and_columns = (tile.start, across), (tile.first, down)
         return *(Placed(start, one) for start, sums in rows_and_columns for one in sums), Placed(tile.start, own)
 
