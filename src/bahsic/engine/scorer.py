@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from bahsic.criteria.blocks import RULE_SAMPLES, BlockWeights
-from bahsic.criteria.weights import Weights
+from bahsic.criteria.weights import Matrix, Weights
 from bahsic.data.columns import Columns
 from bahsic.data.stored_rows import StoredRows
 from bahsic.engine.executor import Executor
+from bahsic.engine.gram import GramTiles, KernelBlocks, KernelTiles, block_variance, tiled_variance
 from bahsic.engine.intervals import Intervals, Stage, leading
-from bahsic.engine.pairs import Pairs
+from bahsic.engine.pairs import Pairs, WeightTiles
 from bahsic.engine.plan import Plan, Tile
 from bahsic.engine.tiles import AbsoluteDistances, InnerProducts, SquaredDistances
 from bahsic.engine.units import Units
@@ -111,9 +112,32 @@ class Scorer(ABC):
         resolved: Kernel = _resolved_on(self._kernel, columns, reference, W, weights.sample_weight)
         return resolved
 
-    def gram(self, subset: Indices, kernel: Kernel) -> Array:
-        """Kernel matrix of all samples on the columns of some units, up to a constant that centring removes."""
-        return kernel_values(self.columns, self.units.columns(subset), kernel)
+    def variance(self, subset: Indices, kernel: Kernel) -> float:
+        """Variance of a subset's score: by its spread over blocks of samples if there are some, else varHSIC.
+
+        That of the unbiased estimate, for both statistics.
+        """
+        K, W = self._kernel_tiles(self.units.columns(subset), kernel), self._unbiased
+        if isinstance(self.weights, BlockWeights):
+            return block_variance(K, W, self.weights.starts, self._executor)
+        return tiled_variance(K, W, self._executor)
+
+    def _kernel_tiles(self, columns: Indices, kernel: Kernel) -> KernelTiles:
+        """Kernel values of all samples on some columns."""
+        whole = self._plan.keep and not isinstance(self.weights, BlockWeights)
+        if whole and not isinstance(kernel, ScaledKernel):  # whose digits are kept best with all samples together
+            return GramTiles(Matrix(kernel_values(self.columns, columns, kernel)), self._plan)
+        return GramTiles(KernelBlocks(self.columns, columns, kernel, self._plan.budget / 4), self._plan)
+
+    @cached_property
+    def _unbiased(self) -> WeightTiles:
+        """W of the unbiased estimate; its tiles are those that the search keeps, if it keeps them."""
+        weights, kept = self.weights.unbiased(self._executor.stream), self._kept_weights()
+        return kept if kept is not None and kept.weights is weights else WeightTiles(weights, self._plan, keep=False)
+
+    def _kept_weights(self) -> WeightTiles | None:
+        """W on the tiles as the search keeps it, if it does."""
+        return None
 
     def state(self) -> dict[str, Any]:
         """State that, beside the subset, determines the next round to the last bit, as plain data."""
@@ -179,6 +203,9 @@ class PairScorer(Scorer):
     @cached_property
     def _pairs(self) -> Pairs:
         return Pairs(self.columns, self._contributions, self.weights, self._plan)
+
+    def _kept_weights(self) -> WeightTiles:
+        return self._pairs.weights
 
     def state(self) -> dict[str, Any]:
         """State that, beside the subset, determines the next round."""

@@ -18,12 +18,9 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bahsic.criteria.hsic import estimate_and_variance
-from bahsic.criteria.weights import Matrix, label_weights
 from bahsic.data.sources import is_dask_array, source_of
-from bahsic.engine import Columns, Executor, Plan, Scorer, scorer_for, tile_plan
+from bahsic.engine import Columns, Scorer, scorer_for, tile_plan
 from bahsic.engine.dask_executor import client_address, executor_for
-from bahsic.engine.gram import KernelBlocks, block_values, tiled_variance
 from bahsic.inference.redundancy import similarities
 from bahsic.kernels import Kernel
 from bahsic.report.notebook import NotebookMixin
@@ -70,24 +67,10 @@ class Search:
     problem: Problem
     scorer: Scorer
     units: FeatureUnits
-    plan: Plan
-    executor: Executor
 
     def standard_error(self, step: Step) -> float:
-        """That of the HSIC of a subset: by the spread over blocks where there are some, else equation varHSIC."""
-        scorer, starts = self.scorer, self.problem.starts
-        if self.plan.keep and len(starts) == 1:
-            K = Matrix(scorer.gram(step.subset, step.kernel))
-            return math.sqrt(estimate_and_variance(K, self.problem.labels, self.problem.weights)[1])
-        columns = scorer.units.columns(step.subset)
-        blocks = KernelBlocks(scorer.columns, columns, step.kernel, self.plan.budget / 4)
-        if len(starts) == 1:
-            weights: Any = scorer.weights
-            if weights.statistic != "unbiased":
-                weights = label_weights(self.problem.labels, "unbiased", self.problem.weights, self.executor.stream)
-            return math.sqrt(tiled_variance(blocks, weights, self.plan, self.executor))
-        values = block_values(blocks, scorer.weights, starts, self.executor)
-        return float(values.std(ddof=1)) / math.sqrt(len(values))
+        """Standard error of the score of a step."""
+        return math.sqrt(self.scorer.variance(step.subset, step.kernel))
 
 
 class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator):
@@ -169,7 +152,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         with executor_for(self.executor, X, self.n_jobs, columns.n_samples) as executor:
             weights = problem.label_weights(self.statistic, executor)
             scorer = scorer_for(columns, problem.kernel, weights, executor, plan, units.groups)
-            path = self._path(Search(problem, scorer, units, plan, executor), number, X, y)
+            path = self._path(Search(problem, scorer, units), number, X, y)
             order = self._order(scorer, units, path)
         self._decide(path, order, units, number)
         if self.redundancy:

@@ -17,12 +17,14 @@ from bahsic.engine.executor import Executor
 from bahsic.engine.gaussian.moments import LowRank, Moments
 from bahsic.engine.gaussian.round import GaussianRound
 from bahsic.engine.gaussian.setting import GaussianSetting
+from bahsic.engine.gram import KernelTiles, LinkedTiles
 from bahsic.engine.intervals import Intervals, Stage
-from bahsic.engine.pairs import Pairs
+from bahsic.engine.pairs import Pairs, WeightTiles
 from bahsic.engine.plan import Plan
 from bahsic.engine.scorer import Scorer, gamma_of
 from bahsic.engine.tiles import SquaredDistances
 from bahsic.engine.units import Units
+from bahsic.kernels import Gaussian
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
@@ -117,6 +119,16 @@ class GaussianScorer(Scorer):
         centre = float(self._typical[columns].sum())
         own_gamma = None if own is None else self._gamma(own)
         return GaussianRound(self._setting, self._gamma(kernel), own_gamma, leaving, centre, self._spread)
+
+    def _kernel_tiles(self, columns: Indices, kernel: Kernel) -> KernelTiles:
+        pairs = self._setting.pairs
+        if not np.array_equal(pairs.subset, columns):  # moving there would change the rounding of D in later rounds
+            return super()._kernel_tiles(columns, kernel)
+        centre = float(self._typical[columns].sum())
+        return LinkedTiles(pairs, Gaussian(self._gamma(kernel)), centre)
+
+    def _kept_weights(self) -> WeightTiles:
+        return self._setting.pairs.weights
 
     def _gamma(self, kernel: Kernel) -> float:
         """The gamma of a kernel, for data in the unit of `_in_range`."""
