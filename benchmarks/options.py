@@ -16,7 +16,7 @@ _SIZES = [(500, 200), (1000, 500)]
 _QUICK = [(100, 30)]
 
 # What each option may cost, times a plain fit.
-_BARS = {"groups of 2": 5, "groups of 5": 5, "groups of 20": 5}
+_BARS = {"groups of 2": 5, "groups of 5": 5, "groups of 20": 5, "standard errors": 1.3}
 _BAR = 2
 
 
@@ -67,6 +67,7 @@ def _fits(X: NDArray[np.float64], y: NDArray[np.int64]) -> dict[str, Callable[[]
         "sample weights": lambda: BAHSIC(2).fit(X, y, sample_weight=weights),
         "keep": lambda: BAHSIC(4, keep=[5, 6]).fit(X, y),
         "two outputs": lambda: BAHSIC(2).fit(X, outputs),
+        "standard errors": lambda: BAHSIC(2, standard_errors=True).fit(X, y),
         "sparse": lambda: BAHSIC(2).fit(sparse.csc_array(binary), y),
         **{f"groups of {size}": _grouped(X, y, size) for size in (2, 5, 20)},
     }

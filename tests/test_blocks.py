@@ -16,7 +16,8 @@ from bahsic.criteria.hsic import estimate_and_variance
 from bahsic.criteria.weights import Matrix, label_weights
 from bahsic.data.columns import Columns
 from bahsic.engine import threads, tile_plan
-from bahsic.engine.gram import KernelBlocks, tiled_variance
+from bahsic.engine.gram import GramTiles, KernelBlocks, tiled_variance
+from bahsic.engine.pairs import WeightTiles
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
 from selecting import SELECTORS, drawn, order, same_fit
 
@@ -210,7 +211,8 @@ def test_kernel_values_by_blocks_have_the_same_variance(kernel):
         assert estimate_and_variance(lazy, labels, weights) == pytest.approx(expected, rel=1e-9, abs=0)
         with threads(1) as executor:
             W = label_weights(labels, "unbiased", weights)
-            found = tiled_variance(lazy, W, tile_plan(90, 0.2), executor)
+            plan = tile_plan(90, 0.2)
+            found = tiled_variance(GramTiles(lazy, plan), WeightTiles(W, plan, keep=False), executor)
         assert found == pytest.approx(expected[1], rel=1e-8, abs=0)
 
 

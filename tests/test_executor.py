@@ -142,6 +142,32 @@ def test_a_stream_may_be_left_early(n_jobs):
         assert executor.map(abs, [-1, -2]) == [1, 2]
 
 
+@pytest.mark.parametrize("closed", [False, True])
+def test_nothing_runs_any_more_after_an_error_or_when_a_stream_is_left(closed):
+    running, begun = set(), threading.Event()
+
+    def function(item):
+        if item == 0:
+            assert begun.wait(10)
+            if not closed:
+                raise RefusedError
+            return
+        running.add(item)
+        begun.set()
+        time.sleep(0.1)
+        running.discard(item)
+
+    with threads(2) as executor:
+        stream = executor.stream(function, range(100))
+        if closed:
+            next(stream)
+            stream.close()
+        else:
+            with pytest.raises(RefusedError):
+                next(stream)
+        assert not running
+
+
 @COUNTS
 def test_placed_parts_are_added_where_they_belong(n_jobs):
     def function(start):

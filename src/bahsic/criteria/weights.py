@@ -51,6 +51,9 @@ class Weights(Protocol):
     def of_samples(self, samples: Indices) -> Weights:
         """W of some samples alone."""
 
+    def unbiased(self, each: Map = map) -> Weights:
+        """The matrix of the unbiased estimate for the same labels; ``each`` as in `label_weights`."""
+
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
@@ -133,6 +136,12 @@ class CentredWeights:
         w = self.sample_weight
         return label_weights(labels.of_samples(samples), self.statistic, None if w is None else w[samples])
 
+    def unbiased(self, each: Map = map) -> CentredWeights:
+        """The matrix of the unbiased estimate for the same labels."""
+        if self.statistic == "unbiased":
+            return self
+        return label_weights(self.centred.gram, "unbiased", self.sample_weight, each)
+
 
 def label_weights(
     labels: Gram, statistic: Statistic = "unbiased", sample_weight: Any = None, each: Map = map
@@ -183,19 +192,25 @@ def centred(gram: Gram, statistic: Statistic, w: FloatArray | None = None, each:
     """Centre a matrix, see `Centred`; w are frequencies of the samples."""
     m = len(gram)
     ones_or_w = np.ones(m) if w is None else w
-    reference = _typical_entry(gram)
+    reference = typical_entry(gram)
     sums = np.concatenate(list(each(partial(_row_sums, gram, reference, statistic, ones_or_w), row_blocks(m))))
-    n, total = float(ones_or_w.sum()), float(ones_or_w @ sums)
+    return Centred(gram, reference, centring_shift(sums, statistic, ones_or_w))
+
+
+def centring_shift(sums: FloatArray, statistic: Statistic, w: FloatArray) -> FloatArray:
+    """The shift of `Centred` from the sums over j of w_j G_ij; unbiased, over the other samples."""
+    n, total = float(w.sum()), float(w @ sums)
     if statistic == "unbiased":
-        return Centred(gram, reference, sums / (n - 2) - total / (2 * (n - 1) * (n - 2)))
-    return Centred(gram, reference, sums / n - total / (2 * n**2))
+        return np.asarray(sums / (n - 2) - total / (2 * (n - 1) * (n - 2)))
+    return np.asarray(sums / n - total / (2 * n**2))
 
 
-def _typical_entry(gram: Gram) -> float:
-    """Mean of the first row without its diagonal entry, exact if the row is constant."""
-    if len(gram) == 1:  # one sample, which counts several times
+def typical_entry(gram: Gram, stop: int | None = None) -> float:
+    """Mean of the first row without its diagonal, up to column ``stop``; exact where that is constant."""
+    stop = len(gram) if stop is None else stop
+    if stop == 1:  # one sample, which counts several times
         return 0.0
-    entries = gram.block(slice(0, 1), slice(1, len(gram)))
+    entries = gram.block(slice(0, 1), slice(1, stop))
     return float(np.clip(entries.mean(dtype=np.float64), entries.min(), entries.max()))
 
 

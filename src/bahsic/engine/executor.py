@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
-from threading import Condition
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from itertools import islice
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs, parallel_config
@@ -68,7 +69,7 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 class ThreadExecutor:
-    """Threads that share the items of a pass, the calling thread among them.
+    """Threads over items; the calling thread waits for their results.
 
     Each thread calls a single-threaded BLAS, and the result for an item depends on that item alone:
     results don't depend on the number of threads.
@@ -88,85 +89,18 @@ class ThreadExecutor:
         if self._pool is None or len(waiting) < 2:
             yield from map(function, waiting)
             return
-        queue = _Queue(function, waiting, _WINDOW * self.n_threads)
-        helpers = [self._pool.submit(queue.work) for _ in range(min(self.n_threads, len(waiting)) - 1)]
+        futures = (self._pool.submit(function, item) for item in waiting)  # submitted when asked for
+        window = deque(islice(futures, _WINDOW * self.n_threads))
         try:
-            yield from queue.results()
-        finally:
-            queue.stop()
-            wait(helpers)
-
-
-class _Queue(Generic[Item, Result]):
-    """Items for several threads, whose results leave in the order of the items."""
-
-    def __init__(self, function: Callable[[Item], Result], items: list[Item], window: int) -> None:
-        self._function, self._items, self._window = function, items, window
-        self._results: dict[int, Result] = {}
-        self._taken = self._given = 0
-        self._error: BaseException | None = None
-        self._changed = Condition()
-
-    def work(self) -> None:
-        """Work on items until none is left, or an error has occurred."""
-        while (index := self._take(may_wait=True)) is not None:
-            self._compute(index)
-
-    def results(self) -> Iterator[Result]:
-        """Results in order; the calling thread works too, where the next one isn't there yet."""
-        for position in range(len(self._items)):
-            while not self._ready(position):
-                index = self._take(may_wait=False)
-                if index is not None:
-                    self._compute(index)
-            yield self._give(position)
-
-    def stop(self) -> None:
-        """Leave the rest of the items."""
-        with self._changed:
-            self._taken = len(self._items)
-            self._changed.notify_all()
-
-    def _take(self, *, may_wait: bool) -> int | None:
-        """The next item, or None: where none is left or, unless waiting is allowed, where the window is full."""
-        with self._changed:
-            if may_wait:
-                self._changed.wait_for(lambda: self._taken - self._given < self._window or self._exhausted)
-            if self._exhausted or self._taken - self._given >= self._window:
-                return None
-            self._taken += 1
-            return self._taken - 1
-
-    @property
-    def _exhausted(self) -> bool:
-        return self._taken >= len(self._items)
-
-    def _compute(self, index: int) -> None:
-        try:
-            result = self._function(self._items[index])
-        except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
-            with self._changed:
-                self._error = self._error or error
-            self.stop()  # the rest is not needed
-            return
-        with self._changed:
-            self._results[index] = result
-            self._changed.notify_all()
-
-    def _ready(self, position: int) -> bool:
-        """Whether a result is there; waits for it where another thread has the last items."""
-        with self._changed:
-            if self._exhausted or self._taken - self._given >= self._window:
-                self._changed.wait_for(lambda: position in self._results or self._error is not None)
-            if self._error is not None:
-                raise self._error
-            return position in self._results
-
-    def _give(self, position: int) -> Result:
-        with self._changed:
-            self._given += 1
-            self._changed.notify_all()
-            return self._results.pop(position)
+            while window:
+                result = window[0].result()
+                window.popleft()
+                window.extend(islice(futures, 1))
+                yield result
+        finally:  # an error, or nobody wants the rest
+            for future in window:
+                future.cancel()
+            wait(window)
 
 
 @contextmanager
@@ -181,7 +115,7 @@ def threads(n_jobs: int | None, n_samples: int | None = None) -> Iterator[Thread
         if n_threads == 1:
             yield ThreadExecutor(1)
             return
-        with _fair_switching(), ThreadPoolExecutor(n_threads - 1) as pool:
+        with _fair_switching(), ThreadPoolExecutor(n_threads) as pool:
             yield ThreadExecutor(n_threads, pool)
 
 

@@ -1,27 +1,36 @@
-"""Kernel matrix of all samples, made block by block, for the variance of HSIC and for the HSIC of blocks of samples."""
+"""Kernel values of all samples by blocks, never all at once, and the variance of HSIC from them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.hsic import variance_of_products
-from bahsic.criteria.weights import Weights
+from bahsic.criteria.weights import Gram, centring_shift, overflow_reported, typical_entry
 from bahsic.data.columns import Columns
 from bahsic.engine.diagonal import diagonal
 from bahsic.engine.executor import Executor, Placed, Sums, map_sum
+from bahsic.engine.pairs import Pairs, WeightTiles
 from bahsic.engine.plan import Plan, Tile
-from bahsic.engine.tiles import AbsoluteDistances, SquaredDistances, row_sums, upper
+from bahsic.engine.tiles import AbsoluteDistances, SquaredDistances, strips
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
+from bahsic.kernels.rows import FloatArray
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+
+def is_flat(columns: Columns, features: Indices, kernel: ScaledKernel) -> bool:
+    """Whether all kernel values on some columns are nearly equal, see `flat_below` of kernels."""
+    reach = 2 * columns.ranges[features]
+    return float((reach**kernel.power).sum()) <= kernel.flat_below
 
 
 class KernelBlocks:
@@ -46,8 +55,7 @@ class KernelBlocks:
         if isinstance(kernel, ScaledKernel):
             contributions = SquaredDistances if kernel.power == 2 else AbsoluteDistances
             self._contributions = contributions(columns, features, np.float64, most)
-            reach = 2 * columns.ranges[features]
-            self._flat = float((reach**kernel.power).sum()) <= kernel.flat_below
+            self._flat = is_flat(columns, features, kernel)
 
     def __len__(self) -> int:
         return self._columns.n_samples
@@ -67,40 +75,145 @@ class KernelBlocks:
         return np.asarray(kernel.deviation(D, out=D) if self._flat else kernel.link(D, out=D))
 
 
-def tiled_variance(K: KernelBlocks, weights: Weights, plan: Plan, executor: Executor) -> float:
-    """`bahsic.hsic_variance` for W of the unbiased estimate, from kernel values made tile by tile in two passes."""
-    m, tiles, given = len(K), plan.tiles, weights.sample_weight
-    w = np.ones(m) if given is None else given
+class KernelTiles(Protocol):
+    """Kernel values of all pairs of samples, centrable and less a constant, on the tiles of a plan."""
 
-    def sums(index: int) -> Sums:
-        tile = tiles[index]
-        G = upper(K.block(tile.rows, tile.cols), tile)
-        return Placed(tile.start, G @ w[tile.cols]), Placed(tile.first, w[tile.rows] @ G)
+    @property
+    def plan(self) -> Plan: ...
 
-    own = None if given is None else diagonal(K)
-    row_total = np.sum(map_sum(executor, sums, range(len(tiles)), m), axis=0)
-    row_total += 0.0 if own is None else (w - 1) * own
-    n = float(w.sum())
-    shift = row_total / (n - 2) - float(w @ row_total) / (2 * (n - 1) * (n - 2))
+    def strips(self, index: int) -> Iterator[tuple[slice, Array]]:
+        """Some rows of a tile after the other, with their values: arrays to write into, valid until the next."""
+
+
+@dataclass(frozen=True, eq=False)
+class GramTiles:
+    """The tiles of a matrix that is read by blocks, less a typical entry."""
+
+    gram: Gram
+    plan: Plan
+
+    @cached_property
+    def _reference(self) -> float:
+        return typical_entry(self.gram, self.plan.tiles[0].end)
+
+    def strips(self, index: int) -> Iterator[tuple[slice, Array]]:
+        """Some rows of a tile after the other, with their values."""
+        tile = self.plan.tiles[index]
+        K = self.gram.block(tile.rows, tile.cols)
+        for rows in strips(tile.shape):
+            yield rows, np.subtract(K[rows], self._reference, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedTiles:
+    """The values of a kernel on the subset that a search is at, from its totals D.
+
+    Attributes
+    ----------
+    pairs : Pairs
+    kernel : ScaledKernel
+        In the unit of the pairs.
+    centre : float
+        A typical value of D, whose kernel value is taken off.
+    """
+
+    pairs: Pairs
+    kernel: ScaledKernel
+    centre: float
+
+    @property
+    def plan(self) -> Plan:
+        """The tiles."""
+        return self.pairs.plan
+
+    @cached_property
+    def _link(self) -> Callable[..., NDArray[Any]]:
+        flat = is_flat(self.pairs.columns, self.pairs.subset, self.kernel)
+        return self.kernel.deviation if flat else self.kernel.link
+
+    def strips(self, index: int) -> Iterator[tuple[slice, Array]]:
+        """Some rows of a tile after the other, with their values."""
+        D, take = self.pairs.totals(index), self.pairs.scratch.take
+        reference = self._link(np.array([self.centre]))
+        for rows in strips(D.shape):
+            K = self._link(D[rows], out=take("first", D[rows].shape))
+            K -= reference
+            yield rows, K
+
+
+@dataclass(frozen=True, eq=False)
+class _TileSums:
+    """Sums over j of w_j K_ij and of W_ij K_ij on one tile, i != j, and the entries K_ii."""
+
+    K: KernelTiles
+    W: WeightTiles
+    w: FloatArray
+
+    def __call__(self, index: int) -> Sums:
+        """Both sums of the rows of the tile, both of its columns, and its part of the diagonal."""
+        tile, W = self.K.plan.tiles[index], self.W(index)
+        across, down = np.zeros((2, tile.shape[0])), np.zeros((2, tile.shape[1]))
+        own = np.zeros(tile.shape[0] if tile.on_diagonal else 0)
+        for rows, K in self.K.strips(index):
+            if tile.on_diagonal:
+                places = np.arange(len(K)), np.arange(rows.start, rows.stop)
+                own[rows], K[places] = K[places], 0.0
+            with overflow_reported():  # of sums, not within a kernel, whose own business that is
+                across[0, rows] = K @ self.w[tile.cols]
+                down[0] += self.w[tile.rows][rows] @ K
+                M = np.multiply(K, W[rows], out=K)
+                across[1, rows] = M @ np.ones(M.shape[1])
+                down[1] += np.ones(len(M)) @ M
+        down[0, : len(own)] = 0.0  # these pairs are in the sums of the rows: K has both triangles, W has one
+        rows_and_columns = (tile.start, across), (tile.first, down)
+        return *(Placed(start, one) for start, sums in rows_and_columns for one in sums), Placed(tile.start, own)
+
+
+def _sums(K: KernelTiles, W: WeightTiles, w: FloatArray, executor: Executor) -> tuple[Array, Array, Array]:
+    """Sums over the other samples j of w_j K_ij, and of W_ij K_ij, for each sample i; and K_ii."""
+    found = map_sum(executor, _TileSums(K, W, w), range(len(K.plan.tiles)), len(w))
+    return found[0] + found[2], found[1] + found[3], found[4]
+
+
+def tiled_variance(K: KernelTiles, W: WeightTiles, executor: Executor) -> float:
+    r"""`bahsic.hsic_variance` of kernel values that are made tile by tile, once.
+
+    With the U-centred :math:`\tilde K_{ij} = K_{ij} - s_i - s_j`, and as the rows of W sum to zero, its products are
+    :math:`\sum_j \tilde K_{ij} W_{ij} = \sum_j K_{ij} W_{ij} - \sum_j W_{ij} s_j`.
+
+    Parameters
+    ----------
+    K : KernelTiles
+    W : WeightTiles
+        Of the unbiased estimate.
+    executor : Executor
+    """
+    given = W.weights.sample_weight
+    w = np.ones(len(W.weights)) if given is None else given
+    totals, products, own = _sums(K, W, w, executor)
+    shift = centring_shift(totals + (w - 1) * own, "unbiased", w)
+    products -= _product(W, shift, executor)
+    products += 0.0 if given is None else (own - shift) * diagonal(W.weights)
+    return variance_of_products(products, given)
+
+
+def _product(W: WeightTiles, vector: FloatArray, executor: Executor) -> Array:
+    """W times a vector, but for the diagonal of W."""
+    factors, tiles = W.weights.factors(), W.plan.tiles
+    if factors is not None and factors[0].shape[1] <= len(vector) // 4:
+        Q, B = factors
+        return np.asarray(Q @ (B @ (vector @ Q)) - np.vecdot(Q @ B, Q) * vector)
 
     def products(index: int) -> Sums:
-        tile = tiles[index]
-        P = K.block(tile.rows, tile.cols)
-        P -= shift[tile.rows, None] + shift[tile.cols]
-        P *= weights.block(tile.rows, tile.cols)
-        return row_sums(upper(P, tile), tile)
+        tile, block = tiles[index], W(index)
+        return Placed(tile.start, block @ vector[tile.cols]), Placed(tile.first, vector[tile.rows] @ block)
 
-    found = np.sum(map_sum(executor, products, range(len(tiles)), m), axis=0)
-    found += 0.0 if own is None else (own - 2 * shift) * diagonal(weights)
-    return variance_of_products(found, given)
+    across, down = map_sum(executor, products, range(len(tiles)), len(vector))
+    return np.asarray(across + down)
 
 
-def block_values(K: KernelBlocks, weights: Weights, starts: Sequence[int], executor: Executor) -> Array:
-    """HSIC of each block of samples by itself, for the W of the mean over the blocks."""
-    blocks = list(pairwise([*starts, len(K)]))
-
-    def value(ends: tuple[int, int]) -> float:
-        block = slice(*ends)
-        return len(blocks) * float(np.vdot(K.block(block, block), weights.block(block, block)))
-
-    return np.array(list(executor.stream(value, blocks)))
+def block_variance(K: KernelTiles, W: WeightTiles, starts: Sequence[int], executor: Executor) -> float:
+    """Variance of the mean of HSIC over blocks of samples, by its spread; W is that of the mean."""
+    _, products, _ = _sums(K, W, np.ones(len(W.weights)), executor)
+    values = len(starts) * np.add.reduceat(products, starts)
+    return float(values.var(ddof=1)) / len(values)

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from bahsic.engine.diagonal import Diagonal
 from bahsic.engine.executor import Sums, map_sum
+from bahsic.engine.gram import KernelTiles, LinkedTiles
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.scorer import PairScorer, gamma_of
 from bahsic.engine.tiles import AbsoluteDistances, strips
 from bahsic.engine.units import scores_by_pairs
+from bahsic.kernels import Laplacian
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
@@ -38,6 +40,16 @@ class LaplacianScorer(PairScorer):
     @cached_property
     def _diagonal(self) -> Diagonal:
         return Diagonal(self._weights, self.columns)
+
+    def move(self, columns: Indices) -> None:
+        """Make some columns the current subset."""
+        self._pairs.move(columns)
+
+    def kernel_tiles(self, columns: Indices, kernel: Kernel) -> KernelTiles:
+        """Kernel values of all samples on some columns, less a constant."""
+        if not isinstance(kernel, Laplacian) or not np.array_equal(self._pairs.subset, columns):
+            return super().kernel_tiles(columns, kernel)
+        return LinkedTiles(self._pairs, kernel, 0.0)
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         gamma, pairs = gamma_of(kernel), self._pairs

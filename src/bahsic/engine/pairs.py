@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,6 +28,37 @@ class Contributions(Protocol):
         """Write the sum on a tile into ``out``."""
 
 
+class WeightTiles:
+    """W on the tiles of a plan, its pairs a < b only.
+
+    Parameters
+    ----------
+    weights : Weights
+        The matrix W.
+    plan : Plan
+    keep : bool
+        Whether tiles are kept in memory or made anew at each call.
+    """
+
+    def __init__(self, weights: Weights, plan: Plan, *, keep: bool) -> None:
+        self.weights, self.plan = weights, plan
+        self._kept: dict[int, Array] | None = {} if keep else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process no tile is there yet."""
+        return partial(WeightTiles, keep=self._kept is not None), (self.weights, self.plan)
+
+    def __call__(self, index: int) -> Array:
+        """W on one tile, to be read only."""
+        if self._kept is not None and index in self._kept:
+            return self._kept[index]
+        tile = self.plan.tiles[index]
+        W = upper(np.asarray(self.weights.block(tile.rows, tile.cols), dtype=np.float64), tile)
+        if self._kept is not None:
+            self._kept[index] = W
+        return W
+
+
 class Pairs:
     """Totals D = sum of the contributions of a subset of features, and W, over the tiles of a plan.
 
@@ -40,6 +72,11 @@ class Pairs:
         The matrix W.
     plan : Plan
         Tiles, and whether D and W are kept in memory or recomputed at each call.
+
+    Attributes
+    ----------
+    weights : WeightTiles
+        W on one tile, its pairs a < b only: ``weights(index)``.
     """
 
     def __init__(
@@ -53,24 +90,23 @@ class Pairs:
         self.plan = plan
         self.subset: Indices = np.empty(0, dtype=np.intp)
         self._make_contributions = contributions
-        self._weights = weights
+        self.weights = WeightTiles(weights, plan, keep=plan.keep)
         self._history: list[Change] = []
         self._rebuilt_size = 0
         self._forget()
 
     def _forget(self) -> None:
-        """Drop all tiles of D and W."""
+        """No tile of D has been made."""
         n_tiles = len(self.plan.tiles)
         self.scratch = Scratch()
         self._D: list[Array | None] = [None] * n_tiles
-        self._W: list[Array | None] = [None] * n_tiles
-        self._followed = [0] * n_tiles  # number of changes of the history applied to each tile of D
+        self._followed = [0] * n_tiles  # how much of the history each tile of D has been through
         self._parts: dict[int, Contributions] = {}
         self._settled = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle the history of changes instead of D; another process makes identical tiles from it."""
-        gone = {"scratch", "_D", "_W", "_followed", "_parts", "_settled"}
+        """What another process needs to make any tile, with the same bits: the history instead of D."""
+        gone = {"scratch", "_D", "_followed", "_parts", "_settled"}
         return {name: value for name, value in vars(self).items() if name not in gone}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -157,15 +193,4 @@ class Pairs:
 
     def weigh(self, weights: Weights) -> None:
         """Replace W."""
-        self._weights = weights
-        self._W = [None] * len(self.plan.tiles)
-
-    def weights(self, index: int) -> Array:
-        """W on one tile, zero except for pairs a < b; read-only."""
-        W = self._W[index]
-        if W is None:
-            tile = self.plan.tiles[index]
-            W = upper(np.asarray(self._weights.block(tile.rows, tile.cols), dtype=np.float64), tile)
-            if self.plan.keep:
-                self._W[index] = W
-        return W
+        self.weights = WeightTiles(weights, self.plan, keep=self.plan.keep)

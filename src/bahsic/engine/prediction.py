@@ -65,12 +65,13 @@ class PredictionScorer:
             return self._regression.empty(), None
         columns = self.units.columns(subset)
         kernel = self.linear.kernel(columns, len(columns))
-        return self._regression.fit(self.linear.panel(columns, kernel), len(columns), ridge), kernel
+        self.linear.move(columns)
+        return self._regression.fit(self.linear.kernel_tiles(columns, kernel), len(columns), ridge), kernel
 
     def losses(self, subset: Indices, fit: RidgeFit) -> Array:
         """Predictability that a subset with a given fit would lose without each of its units."""
         without = [np.setdiff1d(subset, unit) for unit in subset]
-        others = [self.fit(rest, fit.ridge)[0].predictability if len(rest) else 0.0 for rest in without]
+        others = [self.fit(rest, fit.ridge)[0].predictability for rest in without]
         return fit.predictability - np.array(others)
 
     def score(self, subset: Indices) -> Ranked:
@@ -128,7 +129,7 @@ class PredictionScorer:
             if bounds[position] < np.sort(values)[len(values) - count] - 4 * _ROUNDING:
                 break
             changed = change(columns, groups[position])
-            values[position] = self._regression.explained(Scorer.panel(self.linear, changed, kernel))
+            values[position] = self._regression.explained(self.linear.kernel_tiles(changed, kernel))
         radii = np.full(len(values), _ROUNDING)
         return self.linear.best([lambda at: Intervals(values[at], radii[at])], candidates, count)
 

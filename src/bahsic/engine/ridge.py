@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from bahsic.criteria.prediction import RIDGES, RidgeFit
 from bahsic.engine.cholesky import CholeskyFactor
 from bahsic.engine.executor import Executor
+from bahsic.engine.gram import KernelTiles
 from bahsic.engine.plan import Plan, Tile
 from bahsic.kernels.rows import FloatArray
 
 Array = NDArray[np.float64]
-Panel = Callable[[int], Array]  # kernel values on the tile of that number
 
 # Samples of a block up to which it is factored in float64; beyond it float32 is refined until it is as exact.
 DOUBLE_SAMPLES = 512
@@ -91,9 +91,9 @@ class RidgeRegression:
         """The fit to no feature: residuals are the labels themselves."""
         return self._joined([part.mean_fit(self.ridge, self._total) for part in self._parts], self.ridge)
 
-    def fit(self, panel: Panel, n_features: int, ridge: float | None = None) -> RidgeFit:
+    def fit(self, kernel: KernelTiles, n_features: int, ridge: float | None = None) -> RidgeFit:
         """The fit to a subset of so many features, with a given ridge, or the one chosen anew where that is due."""
-        matrices = [self._assembled(panel, *pair) for pair in zip(self._blocks, self._parts, strict=True)]
+        matrices = [self._assembled(kernel, *pair) for pair in zip(self._blocks, self._parts, strict=True)]
         if ridge is not None or self._fixed is not None or not self._due(n_features):
             return self._fitted(matrices, self.ridge if ridge is None else ridge)
         fits = {ridge: self._fitted(matrices, ridge) for ridge in self._candidates()}
@@ -111,7 +111,7 @@ class RidgeRegression:
         place = RIDGES.index(self._ridge)
         return RIDGES[max(0, place - 1) : place + 2]
 
-    def _assembled(self, panel: Panel, block: slice, part: _Part) -> Array:
+    def _assembled(self, kernel: KernelTiles, block: slice, part: _Part) -> Array:
         """Centred kernel values of the samples of one block: the upper triangle, and zeros below."""
         tiles = [
             (index, tile)
@@ -122,7 +122,10 @@ class RidgeRegression:
 
         def place(found: tuple[int, Tile]) -> None:
             index, tile = found
-            _part(K, tile, block)[...] = _without_lower(panel(index), tile)
+            target = _part(K, tile, block)
+            for rows, values in kernel.strips(index):
+                target[rows] = values
+            _without_lower(target, tile)
 
         self._executor.map(place, tiles)
         shift = _centring(K, part.w)
@@ -149,9 +152,9 @@ class RidgeRegression:
             ridge, explained, np.concatenate(Q), np.concatenate(losses), np.concatenate(baseline), self.sample_weight
         )
 
-    def explained(self, panel: Panel) -> float:
+    def explained(self, kernel: KernelTiles) -> float:
         """Penalised share of explained variance with other kernel values and the ridge in use."""
-        matrices = [self._assembled(panel, *pair) for pair in zip(self._blocks, self._parts, strict=True)]
+        matrices = [self._assembled(kernel, *pair) for pair in zip(self._blocks, self._parts, strict=True)]
         parts = zip(self._parts, matrices, strict=True)
         return 1 - sum(part.missed(K, self.ridge, self._executor) for part, K in parts) / self._total
 

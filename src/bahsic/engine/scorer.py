@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,13 +15,13 @@ from sklearn.base import clone
 
 from bahsic.criteria.blocks import RULE_SAMPLES, BlockWeights
 from bahsic.criteria.prediction import RidgeFit
-from bahsic.criteria.weights import Weights
+from bahsic.criteria.weights import Matrix, Weights
 from bahsic.data.columns import Columns
 from bahsic.data.stored_rows import StoredRows
 from bahsic.engine.executor import Executor
-from bahsic.engine.gram import KernelBlocks
+from bahsic.engine.gram import GramTiles, KernelBlocks, KernelTiles, block_variance, tiled_variance
 from bahsic.engine.intervals import Intervals, Stage, leading
-from bahsic.engine.pairs import Pairs
+from bahsic.engine.pairs import Pairs, WeightTiles
 from bahsic.engine.plan import Plan, Tile
 from bahsic.engine.tiles import AbsoluteDistances, InnerProducts, SquaredDistances
 from bahsic.engine.units import Units
@@ -116,9 +116,35 @@ class Scorer(ABC):
         resolved: Kernel = _resolved_on(self._kernel, columns, reference, W, weights.sample_weight)
         return resolved
 
-    def gram(self, subset: Indices, kernel: Kernel) -> Array:
-        """Kernel matrix of all samples on the columns of some units, up to a constant that centring removes."""
-        return kernel_values(self.columns, self.units.columns(subset), kernel)
+    def variance(self, subset: Indices, kernel: Kernel) -> float:
+        """Variance of a subset's score: by its spread over blocks of samples if there are some, else varHSIC.
+
+        That of the unbiased estimate, for both statistics.
+        """
+        K, W = self.kernel_tiles(self.units.columns(subset), kernel), self._unbiased
+        if isinstance(self.weights, BlockWeights):
+            return block_variance(K, W, self.weights.starts, self._executor)
+        return tiled_variance(K, W, self._executor)
+
+    def kernel_tiles(self, columns: Indices, kernel: Kernel) -> KernelTiles:
+        """Kernel values of all samples on some columns, less a constant."""
+        whole = self._plan.keep and not isinstance(self.weights, BlockWeights)
+        if whole and not isinstance(kernel, ScaledKernel):  # whose digits are kept best with all samples together
+            return GramTiles(Matrix(kernel_values(self.columns, columns, kernel)), self._plan)
+        return GramTiles(KernelBlocks(self.columns, columns, kernel, self._plan.budget / 4), self._plan)
+
+    @cached_property
+    def _unbiased(self) -> WeightTiles:
+        """W of the unbiased estimate; its tiles are those that the search keeps, if it keeps them."""
+        weights, kept = self.weights.unbiased(self._executor.stream), self._kept_weights()
+        return kept if kept is not None and kept.weights is weights else WeightTiles(weights, self._plan, keep=False)
+
+    def move(self, columns: Indices) -> None:  # noqa: B027 - scorers that keep nothing of a subset do nothing
+        """Make some columns the current subset, so that `kernel_tiles` of it is quick."""
+
+    def _kept_weights(self) -> WeightTiles | None:
+        """W on the tiles as the search keeps it, if it does."""
+        return None
 
     def state(self) -> dict[str, Any]:
         """State that, beside the subset, determines the next round to the last bit, as plain data."""
@@ -191,12 +217,6 @@ class Scorer(ABC):
         """The ``count`` candidates of the greatest values, in order; copies count once, ties go to the lowest."""
         return Scorer._best(self, stages, candidates, count)[0]
 
-    def panel(self, columns: Indices, kernel: Kernel) -> Callable[[int], Array]:
-        """Kernel values on a tile of the plan, given its number: a new array each time."""
-        K = KernelBlocks(self.columns, columns, kernel, self._plan.budget / 4)
-        tiles = self._plan.tiles
-        return lambda index: K.block(tiles[index].rows, tiles[index].cols)
-
     def score(self, subset: Indices) -> Ranked:
         """Score of a subset without a change, with the kernel for its own size."""
         if not len(subset):
@@ -237,11 +257,8 @@ class PairScorer(Scorer):
         super().weigh(weights)
         self._pairs.weigh(weights)
 
-    def panel(self, columns: Indices, kernel: Kernel) -> Callable[[int], Array]:
-        """Kernel values on a tile, from D of the current subset."""
-        pointwise: Any = kernel
-        self._pairs.move(columns)
-        return lambda index: np.asarray(pointwise.link(self._pairs.totals(index).copy()))
+    def _kept_weights(self) -> WeightTiles:
+        return self._pairs.weights
 
     def state(self) -> dict[str, Any]:
         """State that, beside the subset, determines the next round."""

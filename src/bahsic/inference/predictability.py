@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from bahsic.criteria.prediction import label_features
+from bahsic.criteria.weights import Matrix
 from bahsic.data.prepared import prepared
 from bahsic.engine import threads, tile_plan
+from bahsic.engine.gram import GramTiles
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import kernel_values
 from bahsic.kernels import label_kernel
@@ -72,11 +74,11 @@ def predictability(
     options: Any = {"standardize": standardize, "categorical_features": "from_dtype", "missing": "neutral"}
     columns = prepared(_two_dimensional(x), found, **options, whole=True).columns
     check_same_length(x=columns.n_samples, y=len(labels))
-    K = kernel_values(columns, np.arange(columns.n_features), found)
+    K = Matrix(kernel_values(columns, np.arange(columns.n_features), found))
     plan = tile_plan(len(labels))
     with threads(None, len(labels)) as executor:
         regression = RidgeRegression(label_features(labels), ridge, plan, (0,), None, executor, exact=True)
-        fit = regression.fit(lambda at: K[plan.tiles[at].rows, plan.tiles[at].cols], columns.n_features)
+        fit = regression.fit(GramTiles(K, plan), columns.n_features)
     return fit.predictability
 
 

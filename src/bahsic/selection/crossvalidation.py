@@ -62,7 +62,7 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         Whether to select the fewest features whose mean score is within one standard error of the best,
         that is, the standard deviation of its scores over the root of their number. Otherwise those with
         the best mean score, the fewest in case of ties.
-    kernel, target_kernel, statistic, standardize
+    kernel, target_kernel, criterion, ridge, statistic, standardize
         As for `BAHSIC`. ``target_kernel="auto"`` is "regression" where the estimator is a regressor;
         otherwise the type of all of y decides, for every fold.
     categorical_features, missing, feature_groups, keep
@@ -141,6 +141,8 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         one_standard_error: bool = False,
         kernel: Any = "gaussian",
         target_kernel: Any = "auto",
+        criterion: str = "hsic",
+        ridge: Any = "auto",
         statistic: str = "unbiased",
         standardize: bool = True,
         categorical_features: Any = None,
@@ -157,6 +159,8 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self.one_standard_error = one_standard_error
         self.kernel = kernel
         self.target_kernel = target_kernel
+        self.criterion = criterion
+        self.ridge = ridge
         self.statistic = statistic
         self.standardize = standardize
         self.categorical_features = categorical_features

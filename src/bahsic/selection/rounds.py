@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.criteria.hsic import estimate_and_variance
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit, label_features
-from bahsic.criteria.weights import Matrix, label_weights
 from bahsic.engine import Executor, Plan, scorer_for
-from bahsic.engine.gram import KernelBlocks, block_values, tiled_variance
 from bahsic.engine.prediction import EXACT, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.selection.checkpoint import Checkpoint
@@ -95,7 +92,7 @@ class Search:
     """
 
     def __init__(self, problem: Problem, units: FeatureUnits, plan: Plan, executor: Executor, goal: Goal) -> None:
-        self.problem, self._plan, self._executor, self._goal = problem, plan, executor, goal
+        self.problem, self._goal = problem, goal
         weights = problem.label_weights(goal.statistic, executor)
         self.linear = scorer_for(problem.data.columns, problem.kernel, weights, executor, plan, units.groups)
         self._judge: PredictionScorer | None = None
@@ -150,22 +147,9 @@ class Search:
         return self._judge.fit(step.subset)[0]
 
     def _standard_error(self, step: Step) -> float | None:
-        """Standard error of a subset's HSIC: across blocks if there are any, else equation varHSIC."""
         if self._goal.criterion != "hsic":
             return None
-        scorer, starts = self.linear, self.problem.starts
-        if self._plan.keep and len(starts) == 1:
-            K = Matrix(scorer.gram(step.subset, step.kernel))
-            return math.sqrt(estimate_and_variance(K, self.problem.labels, self.problem.weights)[1])
-        columns = scorer.units.columns(step.subset)
-        blocks = KernelBlocks(scorer.columns, columns, step.kernel, self._plan.budget / 4)
-        if len(starts) == 1:
-            weights: Any = scorer.weights
-            if weights.statistic != "unbiased":
-                weights = label_weights(self.problem.labels, "unbiased", self.problem.weights, self._executor.stream)
-            return math.sqrt(tiled_variance(blocks, weights, self._plan, self._executor))
-        values = block_values(blocks, scorer.weights, starts, self._executor)
-        return float(values.std(ddof=1)) / math.sqrt(len(values))
+        return math.sqrt(self.linear.variance(step.subset, step.kernel))
 
     def fewest_as_good(self) -> int:
         """Position on the path of the smallest subset that predicts as well as any."""

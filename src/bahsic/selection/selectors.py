@@ -55,14 +55,22 @@ class BAHSIC(Selector):
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
         How many features to select: a number, a fraction of all, or half of them (None). "auto" takes
-        the smallest subset on the path whose HSIC is within one standard error of the best; see Notes.
+        the smallest subset on the path that predicts the labels as well as any; see Notes.
     step : float or int, default=0.1
         What leaves in a round: a fraction of the features that remain (at least one), or a number.
     kernel : str, Kernel or callable, default="gaussian"
         Kernel on the data; ``"gaussian"`` is ``Gaussian("dimension")``, the paper's gamma = 1/(2 d).
-        A rule for gamma is evaluated anew in each round, for subsets of one feature less.
+        A rule for gamma is evaluated anew in each round, for subsets of one feature less. ``"auto"`` searches
+        with the Gaussian and with the Laplacian kernel, and keeps the selection that predicts better.
     target_kernel : str, Kernel or callable, default="auto"
         Kernel on the labels, see `bahsic.kernels.label_kernel`; ``"auto"`` chooses by the type of y.
+    criterion : {"hsic", "prediction"}, default="hsic"
+        What the search maximises. "hsic", the paper's, is the dependence between the features and the labels.
+        "prediction" is the share of the labels' variance that kernel ridge regression on the features explains:
+        features that say the same are not selected together. See Notes.
+    ridge : float or "auto", default="auto"
+        With the criterion "prediction" or the number "auto": the penalty of the regression is m times the ridge.
+        "auto" takes the one of 0.1, 0.0316, ..., 0.0001 with the least leave-one-out error.
     statistic : {"unbiased", "biased"}, default="unbiased"
         The estimate of HSIC.
     standardize : bool, default=True
@@ -80,7 +88,7 @@ class BAHSIC(Selector):
     keep : str, int or array-like of str, int or bool, default=None
         Columns that are never eliminated and condition all scores; the group of such a column is kept.
     standard_errors : bool, default=False
-        Whether to record the standard error of HSIC in each round. It costs one kernel matrix a round.
+        Whether to record the standard error of HSIC in each round, with the criterion "hsic".
     redundancy : bool, default=False
         Whether to record, for each subset up to the selected one, how similar its two most similar features
         are, see `bahsic.redundancy`. It costs the square of the number of selected features.
@@ -92,7 +100,7 @@ class BAHSIC(Selector):
         all samples: as unbiased, less exact, at a cost that is linear in the number of samples. Standard
         errors are those of this mean. Rules for gamma but "dimension" are evaluated on 4096 samples.
     random_state : int, RandomState, Generator or None, default=None
-        Who draws the blocks.
+        Seed or generator used to draw the blocks.
     checkpoint : str, path or None, default=None
         Folder in which each finished round is kept. The same fit, interrupted in whatever way, goes on from
         there to the same result, bit by bit; one that is finished is read from there at once. A folder
@@ -115,6 +123,13 @@ class BAHSIC(Selector):
         With ``feature_groups``, the labels of the groups, the most relevant first.
     path_ : tuple of PathStep
         A record of each round.
+    scores_ : ndarray of shape (n_features,)
+        Relevance of each feature: for selected ones what would be lost without it, for the others what it would
+        add. In units of HSIC, with the kernel of the selection, for the criterion "hsic"; in units of
+        predictability for "prediction", where the value for features that are not selected is an upper bound and,
+        with more than 16 selected features, all values are first-order approximations.
+    kernel_ : str or Kernel
+        The kernel on the data that was used.
     target_kernel_ : str
         The kernel on the labels that was used.
     n_features_in_ : int
@@ -133,12 +148,16 @@ class BAHSIC(Selector):
     m samples and n remaining features; the whole elimination with a fraction f costs O(m^2 d / f).
     Other kernels take a slower path, see `bahsic.engine`.
 
-    The choice by "auto" needs no estimator and costs one kernel matrix a round, but know its limits: only the
-    sizes on the path are compared (a smaller ``step`` gives more of them); HSIC of subsets of different size is
-    taken with different kernels, if a rule sets gamma; the standard error (equation varHSIC) is that of one
-    HSIC under dependence, not of a difference; and the best of many values is too high. A feature
-    that matters less than the others may lower HSIC and be left out. Whether there is any dependence is
-    another question, see `selection_test`; for the number that predicts best see `BAHSICCV`.
+    With the criterion "prediction" each round fits a kernel ridge regression to the remaining features. With more
+    than 16 of them, the features leave whose leaving changes the explained variance least to first order, which
+    is HSIC with the residuals instead of the labels; with 16 or fewer, each candidate is judged by a regression
+    of its own. A round costs O(m^3) more. See `bahsic.predictability` and the theory page.
+
+    "auto" compares the leave-one-out losses of the subsets on the path, sample by sample, and takes the smallest
+    subset whose mean loss is within one standard error of the least. The same samples chose the features, so
+    the predictability is optimistic, the more so the more features there were to choose from; `BAHSICCV` is the
+    honest and dearer way, and `selection_test` tells whether there is any dependence. Only sizes on the path
+    are compared: a smaller ``step`` gives more of them.
 
     References
     ----------
@@ -193,17 +212,18 @@ class FOHSIC(Selector):
         what each would add next; with None and "auto" it goes on to the end.
     step : int or float, default=1
         What enters in a round: a number, or a fraction of the features that remain (at least one).
-    kernel, target_kernel, statistic, standardize, categorical_features, missing, feature_groups, keep
+    kernel, target_kernel, criterion, ridge, statistic, standardize, categorical_features, missing
         As for `BAHSIC`. A rule for gamma is evaluated for subsets of one feature more. Kept columns are
         selected from the beginning.
-    standard_errors, redundancy, n_jobs, block_size, random_state, checkpoint, executor
+    feature_groups, keep, standard_errors, redundancy, n_jobs, block_size, random_state, checkpoint, executor
         As for `BAHSIC`.
 
     Attributes
     ----------
     selection_order_ : ndarray of int of shape (n_features,)
         All features, the most relevant first.
-    support_, ranking_, n_features_, group_order_, path_, target_kernel_, n_features_in_, feature_names_in_
+    support_, ranking_, n_features_, scores_, group_order_, path_, kernel_, target_kernel_, n_features_in_,
+    feature_names_in_
         As for `BAHSIC`.
 
     See Also

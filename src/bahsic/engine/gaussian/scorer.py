@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,12 +18,14 @@ from bahsic.engine.executor import Executor
 from bahsic.engine.gaussian.moments import LowRank, Moments
 from bahsic.engine.gaussian.round import GaussianRound
 from bahsic.engine.gaussian.setting import GaussianSetting
+from bahsic.engine.gram import KernelTiles, LinkedTiles
 from bahsic.engine.intervals import Intervals, Stage
-from bahsic.engine.pairs import Pairs
+from bahsic.engine.pairs import Pairs, WeightTiles
 from bahsic.engine.plan import Plan
 from bahsic.engine.scorer import Scorer, gamma_of
 from bahsic.engine.tiles import SquaredDistances
 from bahsic.engine.units import Units
+from bahsic.kernels import Gaussian
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
@@ -102,17 +104,9 @@ class GaussianScorer(Scorer):
         self._diagonal = Diagonal(weights, self._setting.pairs.columns)
         self._known = None
 
-    def panel(self, columns: Indices, kernel: Kernel) -> Callable[[int], Array]:
-        """Kernel values on a tile, from D of the current subset."""
-        pairs, gamma = self._setting.pairs, self._gamma(kernel)
-        pairs.move(columns)
-
-        def values(index: int) -> Array:
-            K: Array = np.multiply(pairs.totals(index), -gamma)
-            np.minimum(K, 0.0, out=K)
-            return np.exp(K, out=K)
-
-        return values
+    def move(self, columns: Indices) -> None:
+        """Make some columns the current subset."""
+        self._setting.pairs.move(columns)
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         known = self._known_score(columns, kernel)
@@ -141,6 +135,16 @@ class GaussianScorer(Scorer):
         centre = float(self._typical[columns].sum())
         own_gamma = None if own is None else self._gamma(own)
         return GaussianRound(self._setting, self._gamma(kernel), own_gamma, leaving, centre, self._spread)
+
+    def kernel_tiles(self, columns: Indices, kernel: Kernel) -> KernelTiles:
+        pairs = self._setting.pairs
+        if not np.array_equal(pairs.subset, columns):  # moving there would change the rounding of D in later rounds
+            return super().kernel_tiles(columns, kernel)
+        centre = float(self._typical[columns].sum())
+        return LinkedTiles(pairs, Gaussian(self._gamma(kernel)), centre)
+
+    def _kept_weights(self) -> WeightTiles:
+        return self._setting.pairs.weights
 
     def _gamma(self, kernel: Kernel) -> float:
         """The gamma of a kernel, for data in the unit of `_in_range`."""
