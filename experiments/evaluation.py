@@ -1,4 +1,4 @@
-"""How good a set of features is: the error of a support vector machine that sees nothing else."""
+"""How good a set of features is: the error of a machine that sees nothing else."""
 
 from typing import Any, NamedTuple
 
@@ -44,23 +44,29 @@ def fold(data: Data, train: Rows, test: Rows) -> Fold:
 
 
 def error(part: Fold, chosen: Order, task: Task, C: float = C_OF_PAPER, factor: float = 1.0) -> float:
-    """Error in percent in the test part of a machine that was trained on the chosen columns.
+    """Error in percent in the test part of a support vector machine that was trained on the chosen columns.
 
-    The Gaussian kernel is exp(-factor |x - x'|^2 / (2 s^2)) with s the median distance of the training samples. For
-    classes it is the rate of errors, for numbers 1 - r^2, the squared error over the variance of the test labels; for
-    these epsilon is 0.1 in units of the standard deviation of y.
+    The Gaussian kernel is exp(-factor |x - x'|^2 / (2 s^2)) with s the median distance of the training samples; for
+    numbers epsilon is 0.1 in units of the standard deviation of y.
     """
     from sklearn.svm import SVC, SVR
 
+    gamma = factor / (2 * median_distance(part.X[:, chosen]) ** 2)
+    machine = SVR(C=C, gamma=gamma, epsilon=0.1) if task == "regression" else SVC(C=C, gamma=gamma)
+    return error_of(machine, part, chosen, task)
+
+
+def error_of(machine: Any, part: Fold, chosen: Order, task: Task) -> float:
+    """Error in percent in the test part of any machine of scikit-learn's, trained on the chosen columns.
+
+    For classes it is the rate of errors, for numbers 1 - r^2, the squared error over the variance of the test labels.
+    """
     X, X_test = part.X[:, chosen], part.X_test[:, chosen]
-    gamma = factor / (2 * median_distance(X) ** 2)
     if task != "regression":
-        machine = SVC(C=C, gamma=gamma).fit(X, part.y)
-        return 100 * float(np.mean(machine.predict(X_test) != part.y_test))
+        return 100 * float(np.mean(machine.fit(X, part.y).predict(X_test) != part.y_test))
     mean, deviation = part.y.mean(), part.y.std()
-    machine = SVR(C=C, gamma=gamma, epsilon=0.1).fit(X, (part.y - mean) / deviation)
-    residuals = part.y_test - (mean + deviation * machine.predict(X_test))
-    return 100 * float(np.square(residuals).mean() / part.y_test.var())
+    predicted = mean + deviation * machine.fit(X, (part.y - mean) / deviation).predict(X_test)
+    return 100 * float(np.square(part.y_test - predicted).mean() / part.y_test.var())
 
 
 def median_distance(X: Array) -> float:

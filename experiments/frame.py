@@ -11,7 +11,7 @@ from experiments.rows import Row, Rows
 Cell = dict[str, Any]
 
 #: Modules with an `EXPERIMENT`, in the order in which all are run.
-NAMES = ("artificial", "real", "machines", "genes", "eeg")
+NAMES = ("artificial", "real", "machines", "judges", "genes", "eeg")
 
 RESULTS = Path(__file__).resolve().parent / "results"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from experiments import data as sources
-from experiments import genes, machines, real
+from experiments import genes, judges, machines, real
 from experiments.__main__ import main
 from experiments.artificial import ranks
 from experiments.artificial import rows as artificial_rows
@@ -19,7 +19,7 @@ from experiments.comparison import (
     summaries,
 )
 from experiments.data import Data, checksum, data_folder, load
-from experiments.evaluation import Fold, error, fold, median_distance, splits
+from experiments.evaluation import Fold, error, error_of, fold, median_distance, splits
 from experiments.frame import RESULTS
 from experiments.genes_table import fewer
 from experiments.methods import METHODS, Method
@@ -27,6 +27,8 @@ from experiments.page import page
 from experiments.paper_table import expected, real_entries
 from experiments.real_table import complete, distances
 from scipy.stats import ttest_ind
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import SVC
 
 # --- data ---
@@ -244,6 +246,46 @@ def test_other_machines_are_for_bahsic_only(tmp_path):
     assert [cell["machine"] for cell in cells if cell["method"] == "rfe"] == [machines.MEAN_LOSS]
 
 
+def test_judges_see_the_features_of_the_row():
+    data = load("wdbc", None)
+    part = fold(data, *splits(data)[3])
+    cell = {"dataset": "wdbc", "method": "rfe", "n_features": 5, "fold": 3, "features": "20 1 7", "judge": "forest"}
+    forest = RandomForestClassifier(200, random_state=3).fit(part.X[:, [20, 1, 7]], part.y)
+    wanted = 100 * np.mean(forest.predict(part.X_test[:, [20, 1, 7]]) != part.y_test)
+    assert judges.rows(cell, None) == [{"error": f"{wanted:.4f}"}]
+    everything = RandomForestClassifier(200, random_state=3).fit(part.X, part.y)
+    wanted_of_all = 100 * np.mean(everything.predict(part.X_test) != part.y_test)
+    assert judges.rows(cell | {"features": "all"}, None) == [{"error": f"{wanted_of_all:.4f}"}]
+    assert wanted != wanted_of_all
+
+
+def test_nearest_neighbours_of_numbers():
+    random = np.random.default_rng(0)
+    X, X_test = random.standard_normal((80, 3)), random.standard_normal((40, 3))
+    part = Fold(X, 1000 + 50 * X[:, 1], X_test, 1000 + 50 * X_test[:, 1], np.arange(3))
+    predicted = KNeighborsRegressor(5).fit(X[:, :2], part.y).predict(X_test[:, :2])
+    wanted = 100 * np.mean((predicted - part.y_test) ** 2) / part.y_test.var()
+    machine = judges.TRAINED["5-nn"]("regression", 0)
+    assert error_of(machine, part, np.array([0, 1]), "regression") == pytest.approx(wanted)
+
+
+def test_judges_get_what_was_chosen_on_the_sets_of_the_paper(tmp_path):
+    table = [
+        {"dataset": "wine", "method": "all", "n_features": "all", "fold": "0", "features": "all"},
+        {"dataset": "wine", "method": "rfe", "n_features": "5", "fold": "0", "features": "stopped"},
+        {"dataset": "dexter", "method": "rfe", "n_features": "5", "fold": "0", "features": "1 2"},
+        {"dataset": "wine", "method": "pearson_of_numbers", "n_features": "5", "fold": "0", "features": "1 2"},
+        {"dataset": "abalone", "method": "l1", "n_features": "5", "fold": "1", "features": "1 2"},
+    ]
+    table = [row | {"error": "3", "seconds": "1"} for row in table]
+    real.EXPERIMENT.store(tmp_path).append(table)
+    cells = [(cell["dataset"], cell["features"], cell["judge"]) for cell in judges.grid(False, tmp_path)]
+    assert cells == [(d, f, j) for d, f in (("abalone", "1 2"), ("wine", "all")) for j in ("forest", "5-nn")]
+    assert [row["dataset"] for row in judges.judged("svm", table, [])] == ["wine"] * 3 + ["abalone"]
+    rows = [{"judge": "forest"}, {"judge": "5-nn"}]
+    assert judges.judged("5-nn", table, rows) == [rows[1]]
+
+
 def test_late_cells_say_so():
     assert real.stopped({})[0]["features"] == "stopped"
     assert [row["n_features"] for row in genes.stopped({})] == [5, 10, 50, "nested"]
@@ -261,6 +303,9 @@ def test_quick_grids_run(tmp_path, capsys, monkeypatch):
     assert "| BAHSIC |" in capsys.readouterr().out
     assert main(["run", "machines", *arguments]) == 0
     assert len(machines.EXPERIMENT.store(tmp_path).read()) == 2 * (4 + len(machines.MACHINES))
+    assert main(["run", "judges", *arguments]) == 0
+    assert len(judges.EXPERIMENT.store(tmp_path).read()) == 5 * 2
+    assert main(["table", "judges", *arguments]) == 0
 
 
 def test_genes_quick_grid(data_folder, tmp_path):

@@ -1,0 +1,109 @@
+"""The features chosen for Table 1, judged by a random forest and by nearest neighbours.
+
+The paper's judge, a support vector machine, has its errors in the rows of `experiments.real`; it is called "svm" here.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments import real
+from experiments.baselines import Order, Task
+from experiments.data import load
+from experiments.evaluation import Fold, error_of, fold, splits
+from experiments.frame import Cell, Experiment
+from experiments.methods import METHODS, names
+from experiments.rows import Row
+
+SVM, FOREST, NEIGHBOURS = "svm", "forest", "5-nn"
+JUDGES = (SVM, FOREST, NEIGHBOURS)
+TIME_LIMIT = 120.0
+
+#: Methods that give five features, and references to compare these with.
+JUDGED = ("paper", "today", "option", "prediction", "reference", "past")
+
+
+def _forest(task: Task, seed: int) -> Any:
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    kind = RandomForestRegressor if task == "regression" else RandomForestClassifier
+    return kind(200, random_state=seed, n_jobs=1)
+
+
+def _neighbours(task: Task, seed: int) -> Any:
+    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+    return KNeighborsRegressor(5) if task == "regression" else KNeighborsClassifier(5)
+
+
+#: The judges that are trained here, as functions of the task and of a seed.
+TRAINED: dict[str, Callable[[Task, int], Any]] = {FOREST: _forest, NEIGHBOURS: _neighbours}
+
+
+def grid(quick: bool, results: Path) -> list[Cell]:
+    """The folds of the paper's sets that have been run, once for each judge, the small sets first."""
+    kept = ("dataset", "method", "n_features", "fold", "features")
+    cells = [
+        {name: row[name] for name in kept} | {"judge": judge}
+        for row in real.EXPERIMENT.store(results).read()
+        if row["dataset"] in real.SIZES and METHODS[row["method"]].kind in JUDGED and row["features"] != real.STOPPED
+        if not quick or (row["dataset"], row["fold"]) == ("wine", "0")
+        for judge in TRAINED
+    ]
+    return sorted(cells, key=_cost)
+
+
+def _cost(cell: Cell) -> int:
+    n_samples, n_features = real.SIZES[cell["dataset"]]
+    return n_samples * n_features if cell["features"] == "all" else n_samples
+
+
+def rows(cell: Cell, folder: Path | None) -> list[Row]:
+    """The error of the same features in the same fold."""
+    data = load(cell["dataset"], folder)
+    part = fold(data, *splits(data)[int(cell["fold"])])
+    machine = TRAINED[cell["judge"]](data.task, int(cell["fold"]))
+    return [{"error": f"{error_of(machine, part, _chosen(part, cell['features']), data.task):.4f}"}]
+
+
+def _chosen(part: Fold, features: str) -> Order:
+    """The columns of a fold that a row of `experiments.real` names."""
+    if features == "all":
+        return np.arange(len(part.columns))
+    return np.searchsorted(part.columns, [int(j) for j in features.split()])
+
+
+def judged(judge: str, table: list[Row], rows: list[Row]) -> list[Row]:
+    """The rows of one judge: those of `experiments.real` for the paper's, else those of this experiment."""
+    if judge == SVM:
+        return [row for row in table if row["dataset"] in real.SIZES]
+    return [row for row in rows if row["judge"] == judge]
+
+
+def stopped(cell: Cell) -> list[Row]:
+    """What is recorded where a judge takes too long to train."""
+    return [{"error": ""}]
+
+
+def _table(rows: list[Row]) -> str:
+    from experiments.comparison import summaries
+    from experiments.real_table import errors
+
+    methods = names(*JUDGED)
+    texts = [f"{judge}\n\n{errors(summaries(judged(judge, [], rows)), methods, methods)}" for judge in TRAINED]
+    return "\n\n".join(texts)
+
+
+EXPERIMENT = Experiment(
+    name="judges",
+    keys=("dataset", "method", "n_features", "fold", "judge"),
+    columns=("dataset", "method", "n_features", "fold", "judge", "error"),
+    grid=grid,
+    rows=rows,
+    table=_table,
+    repeats=("fold",),
+    time_limit=TIME_LIMIT,
+    stopped=stopped,
+)
