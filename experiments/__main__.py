@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.frame import NAMES, RESULTS, Experiment, experiment_named
+from experiments.frame import NAMES, RESULTS, Cell, Experiment, experiment_named
 from experiments.runner import Run
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -30,10 +30,22 @@ def _run(options: argparse.Namespace) -> int:
     n_failed = 0
     for experiment in _experiments(options):
         store = experiment.store(options.results)
-        n_failed += Run(experiment, store, experiment.grid(options.quick, options.results), folder).finish(options.jobs)
+        cells = _wanted(experiment, experiment.grid(options.quick, options.results), options.only)
+        n_failed += Run(experiment, store, cells, folder).finish(options.jobs)
     if n_failed:
         print(f"cells that failed: {n_failed}; the same command tries them again", file=sys.stderr)
     return int(n_failed > 0)
+
+
+def _wanted(experiment: Experiment, cells: Sequence[Cell], only: Sequence[tuple[str, list[str]]]) -> Sequence[Cell]:
+    """The cells with the values that were asked for."""
+    for name, values in only:
+        if name not in experiment.keys:
+            raise SystemExit(f"--only names {name!r}; accepted for {experiment.name}: {', '.join(experiment.keys)}")
+        cells = [cell for cell in cells if str(cell[name]) in values]
+        if not cells:
+            raise SystemExit(f"--only {name}={','.join(values)} leaves no cell of {experiment.name}")
+    return cells
 
 
 def _table(options: argparse.Namespace) -> int:
@@ -82,6 +94,14 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="the small grid, with rows in a folder of their own")
     parser.add_argument("--data", type=Path, help="folder of the data sets; default $BAHSIC_DATA or ../shared/data")
     parser.add_argument("--jobs", type=_count, default=1, metavar="N", help="number of processes, default 1")
+    parser.add_argument(
+        "--only",
+        type=_values,
+        action="append",
+        default=[],
+        metavar="KEY=VALUE,...",
+        help="run: only cells with one of these values, as in dataset=wine,wdbc; may be given several times",
+    )
     parser.add_argument("--results", type=Path, help="folder of the rows; default experiments/results")
     parser.add_argument("--output", type=Path, default=_DOCS, help="folder of the page and figures; default docs")
     parser.add_argument("--check", action="store_true", help="page: only say whether it is up to date")
@@ -91,6 +111,13 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error(f"NAME is {unknown[0]!r}; accepted: {', '.join(NAMES)}")
     options.results = options.results or (RESULTS / "quick" if options.quick else RESULTS)
     return options
+
+
+def _values(text: str) -> tuple[str, list[str]]:
+    name, sign, values = text.partition("=")
+    if not sign or not values:
+        raise argparse.ArgumentTypeError(f"is {text!r}; accepted: KEY=VALUE or KEY=VALUE,VALUE")
+    return name, values.split(",")
 
 
 def _count(text: str) -> int:

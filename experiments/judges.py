@@ -22,7 +22,7 @@ JUDGES = (SVM, FOREST, NEIGHBOURS)
 TIME_LIMIT = 120.0
 
 #: Methods that give five features, and references to compare these with.
-JUDGED = ("paper", "today", "option", "prediction", "reference", "past")
+JUDGED = ("paper", "today", "option", "prediction", "auto", "past", "reference")
 
 
 def _forest(task: Task, seed: int) -> Any:

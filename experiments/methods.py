@@ -31,8 +31,9 @@ class Method:
         ``select(X, y, problem)``, see `experiments.baselines`.
     title : str
         What tables call it.
-    kind : {"paper", "today", "option", "reference", "numbers"}
-        One of the paper's eight, in use today, an option of ours, a reference, or classes taken as numbers.
+    kind : {"paper", "today", "option", "prediction", "auto", "past", "reference", "numbers"}
+        One of the paper's eight, in use today, an option of ours, our other criterion, a rule for the number of
+        features, a rule that only its rows are left of, a reference, or classes taken as numbers.
     tasks : tuple
         What it can do.
     by_number : bool
@@ -83,6 +84,11 @@ def unscaled_indicators(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     return bahsic(np.where(indicators, (X - low) / (high - low), X), y, problem, standardize=False)
 
 
+def no_longer(X: Array, y: NDArray[Any], problem: Problem) -> Order:
+    """Refuse: the rows of this method were made by an earlier version of the library."""
+    raise NotImplementedError("the rule by HSIC is no part of the library any more; its rows can't be made again")
+
+
 def everything(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     """All features."""
     return np.arange(X.shape[1])
@@ -107,7 +113,18 @@ METHODS: Mapping[str, Method] = {
     "bahsic_optimise": Method(_with(rule="optimise"), "optimise", "option"),
     "bahsic_step1": Method(_with(step=1), "step 1", "option"),
     "bahsic_indicators": Method(unscaled_indicators, "indicators", "option"),
-    "bahsic_auto": Method(_with(n_features_to_select="auto"), "auto", "reference"),
+    "prediction": Method(_with(criterion="prediction"), "prediction", "prediction"),
+    "prediction_laplacian": Method(
+        _with(criterion="prediction", kernel="laplacian"), "prediction, Laplacian", "prediction"
+    ),
+    "prediction_kernel": Method(
+        _with(criterion="prediction", kernel="auto"), "prediction, kernel auto", "prediction", by_number=True
+    ),
+    "prediction_auto": Method(
+        _with(criterion="prediction", n_features_to_select="auto"), "prediction, number auto", "auto"
+    ),
+    "bahsic_auto": Method(_with(n_features_to_select="auto"), "BAHSIC, number auto", "auto"),
+    "bahsic_auto_by_hsic": Method(no_longer, "BAHSIC, number by HSIC", "past"),
     "all": Method(everything, "all features", "reference"),
     "pearson_of_numbers": Method(pearson_of_numbers, "PC of class numbers", "numbers", ("multiclass",)),
 }

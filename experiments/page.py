@@ -22,7 +22,15 @@ from experiments.machines import MACHINES, MEAN_LOSS, judged_by
 from experiments.markdown import markdown, unbroken
 from experiments.methods import METHODS, names
 from experiments.paper_table import expected
-from experiments.real_table import all_methods, beside_the_paper, complete, differences, distances, paper_table
+from experiments.real_table import (
+    CHOSEN,
+    all_methods,
+    beside_the_paper,
+    complete,
+    differences,
+    distances,
+    paper_table,
+)
 from experiments.reasons import OTHER_DATA, REASONS
 from experiments.rows import Row
 
@@ -179,7 +187,7 @@ def _distances(rows: list[Row], ours: Summaries, smooth: Summaries) -> str:
     """The l2 distance to the best over the binary sets: the paper's and ours, over sets that all methods have."""
     methods, theirs = names("paper"), paper()
     there, same = _compared(ours)
-    everybody = names("paper", "today", "option")
+    everybody = names(*CHOSEN)
     columns = {
         "paper, as printed": paper_distances(),
         f"paper, {len(there)} sets": distances(theirs, methods, there),
@@ -253,7 +261,7 @@ def _bold() -> str:
 
 def _wins(found: Summaries) -> str:
     """How often each method is the best or not significantly worse."""
-    methods = names("paper", "today", "option")
+    methods = names(*CHOSEN)
     counts = {m: [0, 0] for m in methods}
     for dataset in (*real.SIZES, *real.MORE):
         good = not_worse(found, dataset, methods)
@@ -273,7 +281,7 @@ def _time(rows: list[Row]) -> str:
     typical = {key: median(values) for key, values in seconds.items()}
     large = ("german", "usps", "gisette", "arcene", "dexter")
     lines = []
-    for method in names("paper", "today", "option"):
+    for method in names(*CHOSEN):
         both = [d for d, m in typical if m == method and (d, "bahsic") in typical]
         ratios = [typical[d, method] / max(typical[d, "bahsic"], 1e-3) for d in both]
         cells = [f"{typical[d, method]:.2f}" if (d, method) in typical else "" for d in large]

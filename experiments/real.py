@@ -67,8 +67,9 @@ def grid(quick: bool, results: Path) -> list[Cell]:
     """The data sets and methods that fit together, the cheap ones first."""
     if quick:
         return _cells(["wine", "wdbc"], ["bahsic", "fohsic", "pearson", "relief", "rfe"], n_folds=2)
-    methods, sizes = names("paper", "today", "option", "reference", "numbers"), SIZES | MORE
-    cells = _cells([*SIZES], methods, FOLDS) + _cells([*MORE], [name for name in methods if name not in SLOW], FOLDS)
+    methods, sizes = names("paper", "today", "option", "prediction", "auto", "reference", "numbers"), SIZES | MORE
+    quick_ones = [name for name in methods if name not in (*SLOW, *names("prediction"), "prediction_auto")]
+    cells = _cells([*SIZES], methods, FOLDS) + _cells([*MORE], quick_ones, FOLDS)
     return sorted(cells, key=lambda cell: _cost(*sizes[cell["dataset"]], cell["method"]))
 
 
@@ -89,7 +90,7 @@ def _cells(datasets: list[str], methods: list[str], n_folds: int) -> list[Cell]:
 
 def number_for(method: str) -> int | str:
     """What the column n_features says."""
-    return {"all": "all", "bahsic_auto": "auto"}.get(method, N_FEATURES)
+    return {"reference": "all", "auto": "auto", "past": "auto"}.get(METHODS[method].kind, N_FEATURES)
 
 
 def rows(cell: Cell, folder: Path | None) -> list[Row]:

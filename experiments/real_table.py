@@ -16,6 +16,9 @@ from experiments.methods import METHODS, names
 from experiments.real import BINARY, MORE, MULTICLASS, REGRESSION
 from experiments.rows import Row
 
+#: Kinds of methods that are compared with each other, because all of them give five features.
+CHOSEN = ("paper", "today", "option", "prediction")
+
 ORDER = (*BINARY, *MORE, *MULTICLASS, *REGRESSION)
 
 
@@ -34,7 +37,8 @@ def paper_table(rows: list[Row]) -> str:
 def all_methods(rows: list[Row]) -> str:
     """Errors of the methods in use today and of our options, beside BAHSIC; bold as before, but among all of them."""
     found = summaries(rows)
-    return errors(found, ["bahsic", *names("option", "today", "reference")], names("paper", "option", "today"))
+    shown = ["bahsic", *names("option", "today", "prediction", "auto", "past", "reference")]
+    return errors(found, shown, names(*CHOSEN))
 
 
 def errors(found: Summaries, methods: Sequence[str], compared: Sequence[str]) -> str:

@@ -124,12 +124,26 @@ def test_every_experiment_is_complete():
         (["run", "reel"], "NAME is 'reel'; accepted: artificial"),
         (["run", "real", "--jobs", "0"], "N is '0'; accepted: a number of at least 1"),
         (["ran"], "invalid choice: 'ran'"),
+        (["run", "real", "--only", "wine"], "is 'wine'; accepted: KEY=VALUE"),
     ],
 )
 def test_bad_command_lines(arguments, message, capsys):
     with pytest.raises(SystemExit):
         main(arguments)
     assert message in capsys.readouterr().err
+
+
+def test_only_some_cells_are_run(tmp_path, monkeypatch):
+    ran = []
+    monkeypatch.setattr(Run, "finish", lambda self, jobs: ran.extend(self.cells) or 0)
+    arguments = ["run", "real", "--results", str(tmp_path), "--only", "dataset=wine,wdbc", "--only"]
+    assert main([*arguments, "method=prediction"]) == 0
+    assert {(cell["dataset"], cell["method"]) for cell in ran} == {("wine", "prediction"), ("wdbc", "prediction")}
+    assert len(ran) == 20
+    with pytest.raises(SystemExit, match="--only names 'set'; accepted for real: dataset, method"):
+        main([*arguments, "set=wine"])
+    with pytest.raises(SystemExit, match="--only method=best leaves no cell of real"):
+        main([*arguments, "method=best"])
 
 
 def command(root, *arguments):

@@ -31,6 +31,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import SVC
 
+from bahsic import BAHSIC
+
 # --- data ---
 
 
@@ -226,6 +228,35 @@ def test_a_cell_of_the_table_is_what_the_protocol_says():
     [again] = machines.rows(cell | {"features": row["features"], "machine": machines.MEAN_LOSS}, None)
     expected_error = error(part, chosen, "binary", 100 / len(part.y))
     assert float(again["error"]) == pytest.approx(expected_error, abs=1e-3)
+
+
+def test_methods_by_prediction_are_what_they_say():
+    data = load("wine", None)
+    part = fold(data, *splits(data)[0])
+    for method, options in {
+        "prediction": {"n_features_to_select": 5},
+        "prediction_laplacian": {"n_features_to_select": 5, "kernel": "laplacian"},
+        "prediction_kernel": {"n_features_to_select": 5, "kernel": "auto"},
+        "prediction_auto": {"n_features_to_select": "auto"},
+    }.items():
+        selector = BAHSIC(criterion="prediction", **options).fit(part.X, part.y)
+        cell = {"dataset": "wine", "method": method, "n_features": real.number_for(method), "fold": 0}
+        [row] = real.rows(cell, None)
+        assert sorted(map(int, row["features"].split())) == part.columns[selector.support_].tolist(), method
+    assert [real.number_for(m) for m in ("prediction", "prediction_auto", "bahsic_auto_by_hsic", "all")] == [
+        5,
+        "auto",
+        "auto",
+        "all",
+    ]
+
+
+def test_rows_of_the_rule_by_hsic_are_kept_and_cannot_be_made_again():
+    kept = [row for row in real.EXPERIMENT.store().read() if row["method"] == "bahsic_auto_by_hsic"]
+    assert len(kept) == 320
+    assert not [cell for cell in real.grid(False, RESULTS) if cell["method"] == "bahsic_auto_by_hsic"]
+    with pytest.raises(NotImplementedError, match="can't be made again"):
+        METHODS["bahsic_auto_by_hsic"].select(np.zeros((2, 1)), np.arange(2), real.Problem("binary"))
 
 
 def test_machines_have_the_width_that_they_say():
