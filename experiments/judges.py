@@ -76,10 +76,15 @@ def _chosen(part: Fold, features: str) -> Order:
 
 
 def judged(judge: str, table: list[Row], rows: list[Row]) -> list[Row]:
-    """The rows of one judge: those of `experiments.real` for the paper's, else those of this experiment."""
+    """The rows of one judge on the paper's sets, given those of `experiments.real` and of this experiment.
+
+    A selection that was stopped has no error by any judge.
+    """
+    of_paper = [row for row in table if row["dataset"] in real.SIZES]
     if judge == SVM:
-        return [row for row in table if row["dataset"] in real.SIZES]
-    return [row for row in rows if row["judge"] == judge]
+        return of_paper
+    late = [row for row in of_paper if row["features"] == real.STOPPED]
+    return [row for row in rows if row["judge"] == judge] + late
 
 
 def stopped(cell: Cell) -> list[Row]:

@@ -6,6 +6,8 @@ from statistics import median
 from experiments import real
 from experiments.artificial import N_RUNS, N_RUNS_OF_PAPER, SIZES_OF_TABLE, TODAY, means
 from experiments.artificial_table import table as artificial_table
+from experiments.auto_table import numbers_table
+from experiments.auto_table import summary_table as auto_table
 from experiments.comparison import (
     Summaries,
     chance_distances,
@@ -18,6 +20,8 @@ from experiments.comparison import (
 from experiments.frame import NAMES, experiment_named
 from experiments.genes_table import fewer as fewer_genes
 from experiments.genes_table import table as genes_table
+from experiments.judges_table import by_judge, parts_table, rules_table, standing
+from experiments.judges_table import summary_table as judges_table
 from experiments.machines import MACHINES, MEAN_LOSS, judged_by
 from experiments.markdown import markdown, unbroken
 from experiments.methods import METHODS, names
@@ -43,6 +47,7 @@ def page(results: Path) -> str:
     names_here = [name for name in NAMES if name != "eeg"]  # which has a page of its own
     rows = {name: experiment_named(name).store(results).read() for name in names_here}
     ours, smooth = summaries(rows["real"]), summaries(judged_by(MEAN_LOSS, rows["machines"]))
+    judged = by_judge(rows["real"], rows["judges"])
     parts = {
         "progress": _progress(rows, results),
         "ranks": artificial_table(rows["artificial"], N_RUNS, SIZES_OF_TABLE),
@@ -60,6 +65,12 @@ def page(results: Path) -> str:
         "indicators": _indicators(ours),
         "today": all_methods(rows["real"]),
         "wins": _wins(ours),
+        "judges": judges_table(judged, rows["real"]),
+        "standing": standing(judged),
+        "rules": rules_table(),
+        "parts": parts_table(judged),
+        "auto": auto_table(judged, rows["real"]),
+        "auto_numbers": numbers_table(ours, rows["real"]),
         "time": _time(rows["real"]),
         "genes": genes_table(rows["genes"]),
         "fewer_genes": fewer_genes(rows["genes"]),

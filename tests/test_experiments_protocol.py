@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from experiments import auto_table, genes, judges, judges_table, machines, real
 from experiments import data as sources
-from experiments import genes, judges, machines, real
 from experiments.__main__ import main
 from experiments.artificial import ranks
 from experiments.artificial import rows as artificial_rows
@@ -232,7 +232,7 @@ def test_a_cell_of_the_table_is_what_the_protocol_says():
 
 def test_methods_by_prediction_are_what_they_say():
     data = load("wine", None)
-    part = fold(data, *splits(data)[0])
+    part = fold(data, *splits(data)[5])  # where the kernel makes a difference
     for method, options in {
         "prediction": {"n_features_to_select": 5},
         "prediction_laplacian": {"n_features_to_select": 5, "kernel": "laplacian"},
@@ -240,7 +240,7 @@ def test_methods_by_prediction_are_what_they_say():
         "prediction_auto": {"n_features_to_select": "auto"},
     }.items():
         selector = BAHSIC(criterion="prediction", **options).fit(part.X, part.y)
-        cell = {"dataset": "wine", "method": method, "n_features": real.number_for(method), "fold": 0}
+        cell = {"dataset": "wine", "method": method, "n_features": real.number_for(method), "fold": 5}
         [row] = real.rows(cell, None)
         assert sorted(map(int, row["features"].split())) == part.columns[selector.support_].tolist(), method
     assert [real.number_for(m) for m in ("prediction", "prediction_auto", "bahsic_auto_by_hsic", "all")] == [
@@ -288,6 +288,8 @@ def test_judges_see_the_features_of_the_row():
     wanted_of_all = 100 * np.mean(everything.predict(part.X_test) != part.y_test)
     assert judges.rows(cell | {"features": "all"}, None) == [{"error": f"{wanted_of_all:.4f}"}]
     assert wanted != wanted_of_all
+    machine = judges.TRAINED["forest"]("binary", 3)
+    assert (machine.random_state, machine.n_jobs) == (3, 1)
 
 
 def test_nearest_neighbours_of_numbers():
@@ -314,7 +316,7 @@ def test_judges_get_what_was_chosen_on_the_sets_of_the_paper(tmp_path):
     assert cells == [(d, f, j) for d, f in (("abalone", "1 2"), ("wine", "all")) for j in ("forest", "5-nn")]
     assert [row["dataset"] for row in judges.judged("svm", table, [])] == ["wine"] * 3 + ["abalone"]
     rows = [{"judge": "forest"}, {"judge": "5-nn"}]
-    assert judges.judged("5-nn", table, rows) == [rows[1]]
+    assert judges.judged("5-nn", table[2:], rows) == [rows[1]]
 
 
 def test_late_cells_say_so():
@@ -411,6 +413,96 @@ def test_difference_in_standard_errors():
     assert standard_difference(Summary(13.0, 3.0), Summary(3.0, 4.0)) == 2.0
     assert standard_difference(Summary(1.0, 0.0), Summary(1.04, 0.0)) == 0.0
     assert standard_difference(Summary(1.0, 0.0), Summary(2.0, 0.0)) == -np.inf
+
+
+# --- judges and the number of features ---
+
+
+@pytest.fixture
+def three_methods(monkeypatch):
+    """Tables of three methods and of all features, so that figures can be worked out by hand."""
+    for module in (judges_table, auto_table):
+        monkeypatch.setattr(module, "names", lambda *kinds: ["bahsic", "rfe", "sequential"])
+
+
+def summary(**errors):
+    return {(dataset, method): Summary(e, 1.0) for dataset, row in errors.items() for method, e in row.items()}
+
+
+def test_figures_over_the_sets_that_all_methods_have(three_methods):
+    found = summary(
+        wine={"bahsic": 4.0, "rfe": 1.0, "sequential": 2.0, "all": 5.0},
+        wdbc={"bahsic": 3.0, "rfe": 7.0, "all": 6.0},
+        sonar={"bahsic": 3.0, "sequential": 0.0},
+    )
+    sets = judges_table.compared(found, ["sonar", "wine", "wdbc"])
+    assert sets == ["wine", "wdbc"]  # sequential may be missing, RFE may not
+    assert judges_table.best_distances(found, sets) == {"bahsic": 3.0, "rfe": 4.0}
+    assert judges_table.best_distances(found, ["wine"])["sequential"] == 1.0
+    assert judges_table.mean_errors(found, sets) == {"bahsic": 3.5, "rfe": 4.0, "all": 5.5}
+    assert judges_table.mean_errors(found, []) == judges_table.mean_ranks(found, []) == {}
+    # RFE can't be applied to numbers: it is neither missed nor ranked there.
+    assert judges_table.compared(summary(housing={"bahsic": 1.0}), ["housing"]) == ["housing"]
+
+
+def test_equal_errors_share_their_ranks(three_methods):
+    found = summary(
+        vowel={"bahsic": 4.0, "rfe": 4.0 + 1e-9, "sequential": 9.0},
+        usps={"bahsic": 5.0, "rfe": 3.0, "sequential": 2.0},
+    )
+    assert judges_table.mean_ranks(found, ["vowel", "usps"]) == {"bahsic": 2.25, "rfe": 1.75, "sequential": 2.0}
+
+
+def test_lowest_of_the_selections_is_bold(three_methods):
+    figures = {"bahsic": 3.001, "rfe": 3.004, "sequential": 3.1, "all": 1.0}
+    table = judges_table._lines([judges_table.Column("error", figures)])
+    assert table.splitlines()[2:] == [
+        "| BAHSIC | **3.00** |",
+        "| RFE | **3.00** |",
+        "| sequential | 3.10 |",
+        "| all features | 1.00 |",
+    ]
+    assert "**" not in judges_table._lines([judges_table.Column("by chance", figures, marked=False)])
+
+
+def test_parts_are_the_sets_where_rules_were_fixed_and_the_others(three_methods):
+    assert set(judges_table.FIXED_ON) < set(real.SIZES)
+    found = summary(
+        sonar={"bahsic": 4.0, "rfe": 1.0},
+        heart={"bahsic": 4.0, "rfe": 8.0},
+        wine={"bahsic": 2.0, "rfe": 1.0},
+    )
+    line = judges_table.parts_table(dict.fromkeys(judges.JUDGES, found)).splitlines()[2]
+    assert line == "| BAHSIC | **3.00** | **4.00** | **4.00** | **4.00** | 1.00 | 2.00 | 2.00 | 2.00 |"
+
+
+def test_stopped_selections_are_late_for_every_judge():
+    late = {"dataset": "wine", "method": "rfe", "error": "", "features": "stopped"}
+    assert judges.judged("forest", [late], []) == [late]
+
+
+def test_rules_for_the_number_against_all_features(monkeypatch):
+    monkeypatch.setattr(auto_table, "names", lambda *kinds: ["bahsic_auto"])
+    found = summary(wine={"bahsic_auto": 4.0, "all": 1.0}, wdbc={"bahsic_auto": 4.0, "all": 5.0}, heart={"all": 1.0})
+    found |= {("sonar", "bahsic_auto"): Summary(100.0, 0.0, finished=False), ("sonar", "all"): Summary(10.0, 1.0)}
+    row = {"method": "bahsic_auto", "n_features": "auto"}
+    rows = [{"dataset": "wine", "features": "1 2", **row}, {"dataset": "wine", "features": "1 2 3", **row}]
+    rows += [{"dataset": "wdbc", "features": "7 8 9", **row}, {"dataset": "sonar", "features": "stopped", **row}]
+    rows += [{"dataset": "wine", "method": "rfe", "n_features": "5", "features": "1"}]
+    assert auto_table.sizes_chosen(rows) == {("wine", "bahsic_auto"): 2.5, ("wdbc", "bahsic_auto"): 3.0}
+    assert auto_table.compared(found) == ["wdbc", "wine"]
+    table = auto_table.summary_table({"svm": found, "forest": found, "5-nn": {}}, rows)
+    # Shares of 13 and of 30 features: (2.5 / 13 + 3 / 30) / 2.
+    assert table.splitlines()[2:] == [
+        "| BAHSIC, number auto | +1.00 | 15% | 1 of 2 | wine (+3.0) | +1.00 (2 sets) |  |"
+    ]
+    numbers = auto_table.numbers_table(found, rows).splitlines()[2:]
+    assert numbers == [
+        "| sonar |  | 60: 10.0 |",
+        "| heart |  | 13: 1.0 |",
+        "| wdbc | 3.0: 4.0 | 30: 5.0 |",
+        "| wine | 2.5: 4.0 | 13: 1.0 |",
+    ]
 
 
 # --- the paper's numbers ---
