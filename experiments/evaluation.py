@@ -1,4 +1,4 @@
-"""How good a set of features is: the error of a machine that sees nothing else."""
+"""Errors of machines that see the chosen features alone: the measure of a selection."""
 
 from typing import Any, NamedTuple
 

@@ -88,7 +88,7 @@ def judged(judge: str, table: list[Row], rows: list[Row]) -> list[Row]:
 
 
 def stopped(cell: Cell) -> list[Row]:
-    """What is recorded where a judge takes too long to train."""
+    """Rows of a cell whose judge took too long to train."""
     return [{"error": ""}]
 
 

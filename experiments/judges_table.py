@@ -130,7 +130,7 @@ def parts_table(found: Judged) -> str:
 
 
 def rules_table() -> str:
-    """Which rules were fixed on which sets, and which sets are left to confirm them."""
+    """Rules, the sets that they were fixed on, and the sets that are left to confirm them."""
     others = [dataset for dataset in SIZES if dataset not in FIXED_ON]
     lines = [*([rule, ", ".join(FIXED_ON)] for rule in RULES), ["none; these confirm", ", ".join(others)]]
     return markdown(["rule", "fixed on"], lines)
