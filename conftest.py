@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 _NEEDS = {
     "docs/pictures.md": "matplotlib",
-    "src/bahsic/plotting.py": "matplotlib",
+    "src/bahsic/plotting/pictures.py": "matplotlib",
     "src/bahsic/report/__init__.py": "jinja2",
 }
 

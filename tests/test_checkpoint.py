@@ -82,7 +82,7 @@ def test_resuming_does_only_what_is_left(tmp_path, monkeypatch):
         with pytest.raises(StoppedError):
             BAHSIC(2, step=1, checkpoint=tmp_path).fit(X, y)
     subsets = []
-    from bahsic import selectors
+    from bahsic.selection import selectors
 
     def watched(*arguments):
         for step in backward(*arguments):
@@ -167,7 +167,7 @@ def test_functions_weights_and_working_memory_are_told_apart(tmp_path):
 
 
 def test_other_versions_are_refused(tmp_path, monkeypatch):
-    from bahsic import checkpoint
+    from bahsic.selection import checkpoint
 
     X, y = drawn()
     BAHSIC(2, checkpoint=tmp_path).fit(X, y)
@@ -223,11 +223,11 @@ def test_the_state_of_the_scorer_is_part_of_it(n_rounds, tmp_path, monkeypatch):
         with pytest.raises(StoppedError):
             BAHSIC(2, step=0.2, checkpoint=tmp_path).fit(X, y)
     spreads = []
-    from bahsic.engine import gaussian_scorer
+    from bahsic.engine.gaussian import scorer
 
-    restore = gaussian_scorer.GaussianScorer.restore
+    restore = scorer.GaussianScorer.restore
     monkeypatch.setattr(
-        gaussian_scorer.GaussianScorer,
+        scorer.GaussianScorer,
         "restore",
         lambda self, state: restore(self, state) or spreads.append((self._spread, state["spread"])),
     )

@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from bahsic import BAHSIC, FOHSIC
-from bahsic.engine import cluster
+from bahsic.engine import dask_executor
 from bahsic.kernels import Gaussian
 from selecting import drawn, same_fit
 from test_stored import dask_array, mapped, zarr_array
@@ -77,8 +77,10 @@ def test_tasks_read_the_data_themselves(client, stored, tmp_path):
 def test_a_dask_array_uses_the_client_at_hand(client, tmp_path, monkeypatch):
     X, y = drawn(m=60, d=5)
     streams = []
-    stream = cluster.DaskExecutor.stream
-    monkeypatch.setattr(cluster.DaskExecutor, "stream", lambda self, *given: streams.append(1) or stream(self, *given))
+    stream = dask_executor.DaskExecutor.stream
+    monkeypatch.setattr(
+        dask_executor.DaskExecutor, "stream", lambda self, *given: streams.append(1) or stream(self, *given)
+    )
     alone = BAHSIC(2, step=0.5).fit(X, y)
     with client.as_current():
         assert same_fit(BAHSIC(2, step=0.5).fit(dask_array(X, tmp_path), y), alone)
@@ -136,14 +138,14 @@ def test_blas_has_one_thread_in_the_tasks():
 
 
 def test_errors_of_tasks_reach_the_caller(client):
-    with cluster.executor_for(client, None, 1, 10) as executor:
+    with dask_executor.executor_for(client, None, 1, 10) as executor:
         with pytest.raises(ZeroDivisionError):
             list(executor.stream(lambda item: 1 / (item - 3), range(8)))
         assert list(executor.stream(abs, [-1, -2])) == [1, 2]
 
 
 def test_few_tasks_are_in_flight(client):
-    with cluster.executor_for(client, None, 1, 10) as executor:
+    with dask_executor.executor_for(client, None, 1, 10) as executor:
         submitted = []
         submit = executor.submit
         executor.submit = lambda *given: submitted.append(1) or submit(*given)

@@ -16,8 +16,9 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from bahsic import BAHSIC, folds
+from bahsic import BAHSIC
 from bahsic.kernels import Precomputed
+from bahsic.selection import folds
 from bahsic.selection.crossvalidation import BAHSICCV
 from selecting import drawn
 

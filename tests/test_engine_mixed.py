@@ -8,7 +8,8 @@ import pytest
 from bahsic.criteria.weights import label_weights
 from bahsic.data.columns import mixed_columns
 from bahsic.data.levels import MAX_CATEGORIES, few_levels
-from bahsic.engine import gaussian, gaussian_groups, groups, scorer_for, threads
+from bahsic.engine import scorer_for, threads, units
+from bahsic.engine.gaussian import groups, round as rounds
 from bahsic.engine.gaussian.bounds import Matrices
 from bahsic.engine.gaussian.families import Discrete, Incomplete
 from bahsic.engine.gaussian.moments import LowRank
@@ -33,7 +34,7 @@ LABELS = {"multiclass": "of low rank", "delta": "full"}
 @pytest.fixture
 def every_stage(monkeypatch):
     """All stages, however few the features and samples are."""
-    monkeypatch.setattr(gaussian, "_CHEAP", 0)
+    monkeypatch.setattr(rounds, "_CHEAP", 0)
 
 
 def of_values(rng, m, n):
@@ -173,13 +174,13 @@ def test_every_stage_contains_the_truth_with_many_units(labels, leaving):
 def test_groups_in_batches_make_no_difference(leaving, monkeypatch):
     draw = Draw(4, d=40, sizes=(1, 2, 3))
     whole, _ = check(draw, 1 / 80, leaving=leaving)
-    monkeypatch.setattr(groups, "_BLOCK_ENTRIES", 1)
-    monkeypatch.setattr(gaussian_groups, "_SERIES_ENTRIES", 1)
+    monkeypatch.setattr(units, "_BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(groups, "_SERIES_ENTRIES", 1)
     single, _ = check(draw, 1 / 80, leaving=leaving)
     for one, other in zip(whole, single, strict=True):
         assert np.array_equal(np.isfinite(one.radii), np.isfinite(other.radii))
     sizes = [np.arange(n) for n in (5, 1, 7, 2)]
-    assert [np.arange(4)[part].tolist() for part in groups.batches(sizes, 3)] == [[0], [1], [2], [3]]
+    assert [np.arange(4)[part].tolist() for part in units.batches(sizes, 3)] == [[0], [1], [2], [3]]
 
 
 @pytest.mark.usefixtures("every_stage")

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from bahsic import BAHSIC, FOHSIC, hsic_biased, hsic_unbiased, hsic_variance, selection
+from bahsic import BAHSIC, FOHSIC, hsic_biased, hsic_unbiased, hsic_variance
 from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, Kernel, Laplacian, Linear, Polynomial, label_kernel
+from bahsic.selection import base
 from selecting import SELECTORS, drawn, order, same_fit, standardised
 
 # Columns 1 and 4 of `drawn` are relevant; they are in the groups "b" and "c".
@@ -371,7 +372,7 @@ def test_everything_may_be_kept(selector, wanted, groups):
 @pytest.mark.parametrize("step", [1, 2, 0.4])
 def test_the_number_of_rounds_is_known_beforehand(selector, options, step, monkeypatch):
     told = []
-    monkeypatch.setattr(selection, "reported", lambda estimator, steps, n_rounds, X, y: told.append(n_rounds) or steps)
+    monkeypatch.setattr(base, "reported", lambda estimator, steps, n_rounds, X, y: told.append(n_rounds) or steps)
     for wanted in (2, None):
         assert len(selector(wanted, step=step, **options).fit(*drawn()).path_) == told.pop()
     assert len(selector(keep=range(8), step=step).fit(*drawn()).path_) == told.pop()

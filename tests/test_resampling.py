@@ -12,8 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mixed_oracle
-from bahsic import BAHSIC, FOHSIC, resampling
+from bahsic import BAHSIC, FOHSIC
 from bahsic.datasets import make_xor
+from bahsic.inference import resampling
 from bahsic.inference.independence import hsic_test
 from bahsic.inference.parts import Samples
 from bahsic.inference.resampling import (

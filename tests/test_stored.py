@@ -209,7 +209,7 @@ def test_which_arrays_are_read_piece_by_piece(tmp_path):
 
 
 def test_columns_of_chunks_are_read_with_their_neighbours(tmp_path, monkeypatch):
-    from bahsic.engine import stored_rows
+    from bahsic.data import stored_rows
 
     X, _ = drawn(m=60, d=8)
     source, reads = source_of(zarr_array(X, tmp_path)), []
