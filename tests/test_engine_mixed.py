@@ -9,7 +9,8 @@ from bahsic.criteria.weights import label_weights
 from bahsic.data.columns import mixed_columns
 from bahsic.data.levels import MAX_CATEGORIES, few_levels
 from bahsic.engine import scorer_for, threads, units
-from bahsic.engine.gaussian import groups, round as rounds
+from bahsic.engine.gaussian import groups
+from bahsic.engine.gaussian import round as rounds
 from bahsic.engine.gaussian.bounds import Matrices
 from bahsic.engine.gaussian.families import Discrete, Incomplete
 from bahsic.engine.gaussian.moments import LowRank
