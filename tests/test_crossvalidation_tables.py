@@ -14,7 +14,6 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bahsic import BAHSIC, BAHSICCV
 from patients import FRAMES, MIXED, NAMES, in_codes, in_pandas, in_polars, in_pyarrow, patients
@@ -33,11 +32,6 @@ OPTIONS = [
 
 
 IMPUTED = make_pipeline(SimpleImputer(), GaussianNB())
-
-
-@parametrize_with_checks([BAHSICCV(IMPUTED, cv=2, step=0.9, missing="neutral")])
-def test_contract_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 class Seen(ClassifierMixin, BaseEstimator):

@@ -11,18 +11,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bahsic import BAHSIC, FOHSIC, hsic, redundancy
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, Spectrum, WeisfeilerLehman, label_kernel
 from patients import CATEGORIES, FRAMES, MIXED, NAMES, in_codes, in_pandas, in_pyarrow, patients
 from selecting import SELECTORS, drawn, order, same_fit
-
-
-@parametrize_with_checks([BAHSIC(missing="neutral"), FOHSIC(missing="neutral")])
-def test_contract_of_scikit_learn(estimator, check):
-    check(estimator)
-
 
 # Containers
 
