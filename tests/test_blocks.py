@@ -18,6 +18,7 @@ from bahsic.data.columns import Columns
 from bahsic.engine import threads, tile_plan
 from bahsic.engine.gram import KernelBlocks, tiled_variance
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
+from pairwise import pairwise
 from selecting import SELECTORS, drawn, order, same_fit
 
 
@@ -114,9 +115,7 @@ def test_weights_are_zero_between_blocks_and_those_of_each_block_within(labels):
 KERNELS = [Gaussian(), Laplacian(), Linear(), Polynomial(2), InverseDistance()]
 
 
-@SELECTORS
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-@pytest.mark.parametrize("working_memory", [1024, 0.05])
+@pairwise(selector=[BAHSIC, FOHSIC], kernel=KERNELS, working_memory=[1024, 0.05])
 def test_scores_on_the_path_are_those_of_the_blocks(selector, kernel, working_memory):
     X, y = drawn(m=50, d=5)
     with config_context(working_memory=working_memory):

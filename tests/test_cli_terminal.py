@@ -39,13 +39,13 @@ def entries(names):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1", None])
-@pytest.mark.parametrize("name", HOSTILE)
-def test_names_cannot_harm_a_terminal(name, encoding):
-    cell = fitted(name, 20, encoding)
-    assert display_width(cell) == 20
-    cell.encode(encoding or "ascii")
-    unseen = {unicodedata.category(c) for c in cell.replace("\u200e", "")} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
-    assert unseen == set()
+def test_names_cannot_harm_a_terminal(encoding):
+    for name in HOSTILE:
+        cell = fitted(name, 20, encoding)
+        assert display_width(cell) == 20
+        cell.encode(encoding or "ascii")
+        unseen = {unicodedata.category(c) for c in cell.replace("\u200e", "")} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+        assert unseen == set()
 
 
 @given(st.text(st.characters()), st.integers(5, 40))

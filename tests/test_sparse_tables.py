@@ -11,6 +11,7 @@ from bahsic import BAHSIC, FOHSIC
 from bahsic.data.columns import mixed_columns
 from bahsic.data.sparse_rows import SparseRows
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
+from pairwise import pairwise
 
 SELECTORS = pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
 
@@ -54,9 +55,11 @@ def test_rows_are_those_of_the_dense_table(standardize, weighted, missing):
     assert_array_equal(columns.rows(np.array([7, 2, 7])), columns.rows(everything)[[7, 2, 7]])
 
 
-@SELECTORS
-@pytest.mark.parametrize("kernel", [Gaussian(), Gaussian("median"), Laplacian(), Linear(), Polynomial(2)], ids=repr)
-@pytest.mark.parametrize("container", ["csr_matrix", "csc_array", "coo_array", "lil_matrix"])
+@pairwise(
+    selector=[BAHSIC, FOHSIC],
+    kernel=[Gaussian(), Gaussian("median"), Laplacian(), Linear(), Polynomial(2)],
+    container=["csr_matrix", "csc_array", "coo_array", "lil_matrix"],
+)
 @pytest.mark.filterwarnings("ignore:2 of 12 features are constant")
 def test_the_selection_is_that_of_the_dense_table(selector, kernel, container):
     X, y = table()
