@@ -236,7 +236,7 @@ def test_the_interval_covers_the_truth():
     # P(0,0) = 1/2, P(1,1) = 1/3, P(1,0) = 1/6 with delta kernels: HSIC is 1/9 (see test_oracles.py).
     rng = np.random.default_rng(3)
     cells = np.array([(0, 0), (0, 0), (0, 0), (1, 1), (1, 1), (1, 0)])
-    samples = (cells[rng.integers(6, size=500)] for _ in range(300))
+    samples = (cells[rng.integers(6, size=250)] for _ in range(300))
     kernel = Gaussian(1000.0)  # 1 for equal numbers, else 0 but for 1e-434
     intervals = (hsic_interval(*sample.T, kernel=kernel, target_kernel=kernel) for sample in samples)
     covered = np.mean([low <= 1 / 9 <= high for low, high in intervals])
