@@ -66,7 +66,12 @@ class PredictionScorer:
         columns = self.units.columns(subset)
         kernel = self.linear.kernel(columns, len(columns))
         self.linear.move(columns)
-        return self._regression.fit(self.linear.kernel_tiles(columns, kernel), len(columns), ridge), kernel
+        tiles, definite = self.linear.kernel_tiles(columns, kernel), self._is_definite(columns)
+        return self._regression.fit(tiles, len(columns), ridge, definite=definite), kernel
+
+    def _is_definite(self, columns: Indices) -> bool:
+        """Whether kernel values are sure to be positive definite: missing entries are as far from all others."""
+        return not self.linear.columns.missing[columns].any()
 
     def losses(self, subset: Indices, fit: RidgeFit) -> Array:
         """Predictability that a subset with a given fit would lose without each of its units."""
@@ -118,18 +123,23 @@ class PredictionScorer:
     ) -> Indices:
         """The ``count`` candidates whose own fits explain the most variance, in order.
 
-        Candidates for which `RidgeFit.at_most` is below what others explain need no fit.
+        Candidates for which `RidgeFit.at_most` is below what others explain need no fit, if kernel values are
+        positive definite.
         """
         change, groups = np.setdiff1d if leaving else np.union1d, self.units.each(candidates)
-        first = self.linear.changes(columns, candidates, kernel, leaving=leaving)
-        bounds = fit.explained + fit.at_most(self._shift(columns, kernel, own) + first.upper) + _ROUNDING
+        subsets = [change(columns, group) for group in groups]
+        definite = [self._is_definite(changed) for changed in subsets]
+        bounds = np.full(len(candidates), np.inf)
+        if self._is_definite(columns) and all(definite):
+            first = self.linear.changes(columns, candidates, kernel, leaving=leaving)
+            bounds = fit.explained + fit.at_most(self._shift(columns, kernel, own) + first.upper) + _ROUNDING
 
         values = np.full(len(candidates), -np.inf)
         for position in np.argsort(-bounds, kind="stable"):
             if bounds[position] < np.sort(values)[len(values) - count] - 4 * _ROUNDING:
                 break
-            changed = change(columns, groups[position])
-            values[position] = self._regression.explained(self.linear.kernel_tiles(changed, kernel))
+            tiles = self.linear.kernel_tiles(subsets[position], kernel)
+            values[position] = self._regression.explained(tiles, definite=definite[position])
         radii = np.full(len(values), _ROUNDING)
         return self.linear.best([lambda at: Intervals(values[at], radii[at])], candidates, count)
 

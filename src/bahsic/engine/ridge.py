@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from bahsic.criteria.prediction import RIDGES, RidgeFit
 from bahsic.engine.cholesky import CholeskyFactor
@@ -26,6 +27,9 @@ DOUBLE_SAMPLES = 512
 # Relative size of the residuals of the linear equations at which refinement ends, and the most steps.
 _SOLVED = 1e-11
 _MOST_STEPS = 20
+
+# Negative eigenvalues that are smaller than this part of the trace are rounding errors.
+_NEGATIVE = 1e-12
 
 # The ridge is chosen anew when this share of the features is left since the last choice.
 _RENEWED = 2 / 3
@@ -91,9 +95,15 @@ class RidgeRegression:
         """The fit to no feature: residuals are the labels themselves."""
         return self._joined([part.mean_fit(self.ridge, self._total) for part in self._parts], self.ridge)
 
-    def fit(self, kernel: KernelTiles, n_features: int, ridge: float | None = None) -> RidgeFit:
-        """The fit to a subset of so many features, with a given ridge, or the one chosen anew where that is due."""
-        matrices = [self._assembled(kernel, *pair) for pair in zip(self._blocks, self._parts, strict=True)]
+    def fit(
+        self, kernel: KernelTiles, n_features: int, ridge: float | None = None, *, definite: bool = True
+    ) -> RidgeFit:
+        """The fit to a subset of so many features, with a given ridge, or the one chosen anew where that is due.
+
+        Where kernel values need not be positive ``definite``, as with missing entries, the negative eigenvalues of
+        their centred matrix are set to zero.
+        """
+        matrices = self._matrices(kernel, definite=definite)
         if ridge is not None or self._fixed is not None or not self._due(n_features):
             return self._fitted(matrices, self.ridge if ridge is None else ridge)
         fits = {ridge: self._fitted(matrices, ridge) for ridge in self._candidates()}
@@ -110,6 +120,12 @@ class RidgeRegression:
             return RIDGES
         place = RIDGES.index(self._ridge)
         return RIDGES[max(0, place - 1) : place + 2]
+
+    def _matrices(self, kernel: KernelTiles, *, definite: bool) -> list[Array]:
+        """Centred kernel values of each block, positive semidefinite."""
+        parts = list(zip(self._blocks, self._parts, strict=True))
+        matrices = [self._assembled(kernel, *pair) for pair in parts]
+        return matrices if definite else [part.semidefinite(K) for (_, part), K in zip(parts, matrices, strict=True)]
 
     def _assembled(self, kernel: KernelTiles, block: slice, part: _Part) -> Array:
         """Centred kernel values of the samples of one block: the upper triangle, and zeros below."""
@@ -152,10 +168,9 @@ class RidgeRegression:
             ridge, explained, np.concatenate(Q), np.concatenate(losses), np.concatenate(baseline), self.sample_weight
         )
 
-    def explained(self, kernel: KernelTiles) -> float:
-        """Penalised share of explained variance with other kernel values and the ridge in use."""
-        matrices = [self._assembled(kernel, *pair) for pair in zip(self._blocks, self._parts, strict=True)]
-        parts = zip(self._parts, matrices, strict=True)
+    def explained(self, kernel: KernelTiles, *, definite: bool = True) -> float:
+        """Penalised share of explained variance with other kernel values and the ridge in use; see `fit`."""
+        parts = zip(self._parts, self._matrices(kernel, definite=definite), strict=True)
         return 1 - sum(part.missed(K, self.ridge, self._executor) for part, K in parts) / self._total
 
 
@@ -185,7 +200,8 @@ class _Part:
     """Ridge regression on the samples of one block.
 
     With s the roots of the weights w, b solves (sKs + lambda I) b = sY for centred K and Y, and the residuals over
-    lambda are B = b / s. A sample with weight w stands for w copies, of which leave-one-out leaves out one.
+    lambda are B = b / s. A sample with weight w stands for w copies, of which leave-one-out leaves out one, or all
+    of them if w is below one.
     """
 
     def __init__(self, Y: Array, w: Array, *, exact: bool) -> None:
@@ -194,8 +210,18 @@ class _Part:
         self._n, self._plain = float(w.sum()), bool((w == 1).all())
         self.variance = float(w @ np.square(Y).sum(axis=1))
         self._targets = Y * self._roots[:, None]
-        factor = self._n / (self._n - 1) if self._n > 1 else 0.0
-        self._baseline = np.asarray(np.square(factor * Y).sum(axis=1))
+        self._copies = np.maximum(w, 1.0)  # of which one is left out
+        self._share = w / self._copies / self._n  # of that one in the mean
+        others = np.where(self._share < 1, 1 - self._share, np.inf)
+        self._baseline = np.asarray(np.square(Y / others[:, None]).sum(axis=1))
+
+    def semidefinite(self, K: Array) -> Array:
+        """K without the negative eigenvalues of sKs, given and returned as an upper triangle."""
+        A = (K + np.triu(K, 1).T) * self._roots[:, None] * self._roots
+        highest = -_NEGATIVE * float(np.trace(A))
+        values, V = eigh(A, subset_by_value=(-np.inf, highest), overwrite_a=True, check_finite=False)
+        V /= self._roots[:, None]
+        return np.asarray(K + np.triu(V * -values @ V.T))
 
     def mean_fit(self, ridge: float, total: float) -> tuple[float, Array, Array, Array]:
         """The fit that predicts the mean."""
@@ -210,7 +236,7 @@ class _Part:
         lam = self._n * ridge
         factor, b = self._solved(K, lam, executor)
         B = b / self._roots[:, None]
-        own = ((1 - (1 - lam * _column_squares(factor.inverse())) / self.w) - 1 / self._n) / lam
+        own = ((1 - (1 - lam * _column_squares(factor.inverse())) / self._copies) - self._share) / lam
         losses = np.square(B / own[:, None]).sum(axis=1)
         return self._missed(b, lam), self._scaled(B, lam, total), losses, self._baseline
 
