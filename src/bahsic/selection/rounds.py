@@ -160,8 +160,15 @@ class Search:
     def quality(self, selected: Indices | None) -> float:
         """Predictability of the selected units, or the best one on the path."""
         if selected is None or self._judge is None:
-            return max(found.step.predictability or -math.inf for found in self.path)
-        return self._judge.fit(np.sort(selected))[0].predictability
+            return max(
+                -math.inf if found.step.predictability is None else found.step.predictability for found in self.path
+            )
+        return self._fit_to(self._judge, selected).predictability
+
+    def _fit_to(self, judge: PredictionScorer, selected: Indices) -> RidgeFit:
+        """The regression on some units, with the ridge that the path had at their number if it had one."""
+        ridges = [found.step.ridge for found in self.path if len(found.subset) == len(selected)]
+        return judge.fit(np.sort(selected), *ridges[:1])[0]
 
     def scores(self, selected: Indices, outside: Indices, n_units: int) -> Array:
         """For each unit what its leaving the selection would lose, or its joining it would add.
@@ -174,8 +181,7 @@ class Search:
         columns = linear.units.columns(np.sort(selected))
         kernel = linear.kernel(columns, len(columns))
         if self._goal.criterion == "prediction" and self._judge is not None:
-            ridges = [found.step.ridge for found in self.path if len(found.subset) == len(selected)]
-            fit = self._judge.fit(np.sort(selected), *ridges[:1])[0]
+            fit = self._fit_to(self._judge, selected)
             if len(selected) <= EXACT:
                 scores[selected] = self._judge.losses(selected, fit)
             linear.weigh(ResidualWeights(fit.Q, self.problem.starts, self.problem.weights))
