@@ -153,6 +153,11 @@ def test_few_samples(n):
     assert predictability(x, y, ridge=0.1) == pytest.approx(expected, abs=1e-10)
 
 
+def test_one_sample():
+    with pytest.raises(ValueError, match="x has 1 sample; accepted: at least 2"):
+        predictability([1.0], [2.5], target_kernel="regression")
+
+
 @pytest.mark.parametrize("ridge", [0, -1.0, np.inf, np.nan, "many", None, True, [0.1]])
 def test_bad_ridges(ridge):
     X, y = drawn()
@@ -624,6 +629,17 @@ def test_single_precision_is_refined(selector, kernel, monkeypatch):
     for one, other in zip(single.path_, exact.path_, strict=True):
         assert one.ridge == other.ridge
         assert one.predictability == pytest.approx(other.predictability, abs=1e-5)
+
+
+def test_ill_conditioned_regressions_are_in_double_precision(monkeypatch):
+    X, y = drawn(m=80, d=6)
+    options = {"kernel": Polynomial(degree=5), "ridge": 1e-4, **RULE}
+    exact = BAHSIC(6, **options).fit(X, y)
+    monkeypatch.setattr(ridge_module, "DOUBLE_SAMPLES", 20)
+    single = BAHSIC(6, **options).fit(X, y)
+    assert order(single).tolist() == order(exact).tolist()
+    for one, other in zip(single.path_, exact.path_, strict=True):
+        assert one.predictability == pytest.approx(other.predictability, rel=1e-5)
 
 
 def test_predictability_is_always_in_double_precision(monkeypatch):

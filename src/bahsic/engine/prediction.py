@@ -80,7 +80,7 @@ class PredictionScorer:
         return fit.predictability - np.array(others)
 
     def score(self, subset: Indices) -> Ranked:
-        """Predictability of a subset."""
+        """Explained variance of a subset, with its regression."""
         fit, kernel = self.fit(subset)
         return Ranked(subset[:0], fit.explained, kernel, fit)
 

@@ -21,8 +21,12 @@ from bahsic.kernels.rows import FloatArray
 
 Array = NDArray[np.float64]
 
-# Samples of a block up to which it is factored in float64; beyond it float32 is refined until it is as exact.
+# Samples of a block up to which it is factored in float64; beyond it float32 is refined until it is as exact, unless
+# the ridge is too small for that.
 DOUBLE_SAMPLES = 512
+
+# Greatest trace of the kernel matrix over the penalty, a bound on the condition number, at which float32 will do.
+_WELL_CONDITIONED = 2e4
 
 # Relative size of the residuals of the linear equations at which refinement ends, and the most steps.
 _SOLVED = 1e-11
@@ -248,7 +252,7 @@ class _Part:
     def _solved(self, K: Array, lam: float, executor: Executor) -> tuple[CholeskyFactor, Array]:
         """The factor of sKs + lambda I, and b."""
         with self._shifted(K, lam) as A:
-            factor = self._factored(A, executor)
+            factor = self._factored(A, lam, executor)
             return factor, self._refined(A, factor)
 
     @contextmanager
@@ -260,14 +264,10 @@ class _Part:
         yield A
         K[np.diag_indices(len(K))] = diagonal
 
-    def _factored(self, A: Array, executor: Executor) -> CholeskyFactor:
-        if self._single:
-            try:
-                return CholeskyFactor(A.astype(np.float32), executor)
-            except np.linalg.LinAlgError:  # the ridge is below what float32 resolves
-                pass
+    def _factored(self, A: Array, lam: float, executor: Executor) -> CholeskyFactor:
+        well_conditioned = float(np.trace(A)) - len(A) * lam <= _WELL_CONDITIONED * lam
         try:
-            return CholeskyFactor(A.copy(), executor)
+            return CholeskyFactor(A.astype(np.float32 if self._single and well_conditioned else np.float64), executor)
         except np.linalg.LinAlgError:
             raise ValueError(
                 "kernel is not positive definite on these samples; accepted with criterion='prediction' or "

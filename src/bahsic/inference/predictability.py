@@ -76,6 +76,8 @@ def predictability(
     options: Any = {"standardize": standardize, "categorical_features": "from_dtype", "missing": "neutral"}
     columns = prepared(_two_dimensional(x), found, **options, whole=True).columns
     check_same_length(x=columns.n_samples, y=len(labels))
+    if len(labels) < 2:
+        raise ValueError(f"x has {len(labels)} sample; accepted: at least 2, so that one can be left out")
     K = Matrix(kernel_values(columns, np.arange(columns.n_features), found))
     plan = tile_plan(len(labels))
     with threads(None, len(labels)) as executor:

@@ -173,9 +173,9 @@ class Search:
     def scores(self, selected: Indices, outside: Indices, n_units: int) -> Array:
         """For each unit what its leaving the selection would lose, or its joining it would add.
 
-        With the criterion HSIC, in units of it and with the kernel of the selection. With "prediction", in units of
-        explained variance: for up to `EXACT` selected units the loss of predictability, for more the first-order
-        change; for the others a bound on what they would add, see `RidgeFit.at_most`.
+        With the criterion HSIC, in units of it and with the kernel of the selection. With "prediction", for up to
+        `EXACT` selected units the loss of predictability, for more the first-order change of the explained variance;
+        for the others a bound on what they would add to it, see `RidgeFit.at_most`.
         """
         linear, scores, fit = self.linear, np.zeros(n_units), None
         columns = linear.units.columns(np.sort(selected))

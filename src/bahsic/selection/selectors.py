@@ -125,9 +125,10 @@ class BAHSIC(Selector):
         A record of each round.
     scores_ : ndarray of shape (n_features,)
         Relevance of each feature: for selected ones what would be lost without it, for the others what it would
-        add. In units of HSIC, with the kernel of the selection, for the criterion "hsic"; in units of
-        predictability for "prediction", where the value for features that are not selected is an upper bound and,
-        with more than 16 selected features, all values are first-order approximations.
+        add. In units of HSIC, with the kernel of the selection, for the criterion "hsic". For "prediction" the loss
+        of predictability, with more than 16 selected features the first-order change of the explained variance;
+        for the others an upper bound on what they would add to the explained variance, with the kernel and the
+        ridge of the selection.
     kernel_ : str or Kernel
         The kernel on the data that was used.
     target_kernel_ : str
