@@ -32,6 +32,8 @@ OTHERS = {
     "step": 2,
     "kernel": "linear",
     "target_kernel": "delta",
+    "criterion": "prediction",
+    "ridge": 0.5,
     "statistic": "biased",
     "standardize": False,
     "categorical_features": ["c"],
@@ -220,14 +222,14 @@ def test_messages_have_the_names_of_the_command(message, told):
 
 
 def test_a_row_is_all_that_the_command_and_the_code_need(monkeypatch, capsys):
-    ridge = Option("ridge", "number", "auto", "strength of the penalty", ("auto",), ("--ridge",))
+    noise = Option("noise", "number", "auto", "variance of the noise", ("auto",), ("--noise",))
     loud = Option("loud", "switch", True, "say more", flags=("--loud",))
-    monkeypatch.setattr(options, "OPTIONS", (*OPTIONS, ridge, loud))
-    found = [parsed(["select", "data.npz", *words]) for words in ([], ["--ridge", "0.5", "--no-loud"])]
-    assert [(one.ridge, one.loud) for one in found] == [("auto", True), (0.5, False)]
-    code = result_with(ridge=0.5, loud=False)
-    assert command(code).text.endswith("--ridge 0.5 --no-loud --random-state 5")
-    assert "BAHSIC(n_features_to_select=2, ridge=0.5, loud=False)" in python_code(code).text
+    monkeypatch.setattr(options, "OPTIONS", (*OPTIONS, noise, loud))
+    found = [parsed(["select", "data.npz", *words]) for words in ([], ["--noise", "0.5", "--no-loud"])]
+    assert [(one.noise, one.loud) for one in found] == [("auto", True), (0.5, False)]
+    code = result_with(noise=0.5, loud=False)
+    assert command(code).text.endswith("--noise 0.5 --no-loud --random-state 5")
+    assert "BAHSIC(n_features_to_select=2, noise=0.5, loud=False)" in python_code(code).text
     for wrong in ("0", "-1", "inf", "nan", "many"):
-        assert main(["select", "data.npz", f"--ridge={wrong}"]) == 2
+        assert main(["select", "data.npz", f"--noise={wrong}"]) == 2
         assert f"{wrong!r}; accepted: auto, a number above 0" in capsys.readouterr().err
