@@ -32,6 +32,8 @@ OTHERS = {
     "step": 2,
     "kernel": "linear",
     "target_kernel": "delta",
+    "criterion": "prediction",
+    "ridge": 0.5,
     "statistic": "biased",
     "standardize": False,
     "categorical_features": ["c"],
