@@ -1,11 +1,24 @@
 """What the tests of the selectors share: data with a known answer, and how to compare two fits."""
 
+from itertools import cycle
+
 import numpy as np
 import pytest
 
 from bahsic import BAHSIC, FOHSIC
 
 SELECTORS = pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
+
+
+def selectors_in_turn(test):
+    """Give the cases of a parametrised test BAHSIC and FOHSIC by turns: for checks and code that the two share."""
+    [mark] = [mark for mark in test.pytestmark if mark.name == "parametrize"]
+    test.pytestmark.remove(mark)
+    names, cases = mark.args
+    single = isinstance(names, str)
+    turns = zip(cycle([BAHSIC, FOHSIC]), cases)
+    given = [(selector, *((case,) if single else case)) for selector, case in turns]
+    return pytest.mark.parametrize(("selector", *((names,) if single else names)), given, **mark.kwargs)(test)
 
 
 def drawn(m=40, d=8, seed=0):

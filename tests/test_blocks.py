@@ -19,6 +19,7 @@ from bahsic.engine import threads, tile_plan
 from bahsic.engine.gram import GramTiles, KernelBlocks, tiled_variance
 from bahsic.engine.pairs import WeightTiles
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
+from pairwise import pairwise
 from selecting import SELECTORS, drawn, order, same_fit
 
 
@@ -115,15 +116,14 @@ def test_weights_are_zero_between_blocks_and_those_of_each_block_within(labels):
 KERNELS = [Gaussian(), Laplacian(), Linear(), Polynomial(2), InverseDistance()]
 
 
-@SELECTORS
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-@pytest.mark.parametrize("working_memory", [1024, 0.05])
+@pairwise(selector=[BAHSIC, FOHSIC], kernel=KERNELS, working_memory=[1024, 0.05])
 def test_scores_on_the_path_are_those_of_the_blocks(selector, kernel, working_memory):
     X, y = drawn(m=50, d=5)
     with config_context(working_memory=working_memory):
         fitted = selector(2, kernel=kernel, block_size=12, random_state=5, step=1, standard_errors=True).fit(X, y)
     Z, _ = brute_force.standardised(X)
-    for subset, step in zip(fitted._subsets(), fitted.path_, strict=True):
+    for step in fitted.path_:
+        subset = order(fitted)[: step.n_features]
         own = kernel if step.parameter is None else kernel.with_gamma(step.parameter)
         values = hsic_blocks(Z[:, np.sort(subset)], y, own, block_size=12, random_state=5)
         assert step.hsic == pytest.approx(values.mean(), rel=1e-9, abs=1e-15)

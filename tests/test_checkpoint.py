@@ -16,7 +16,7 @@ from bahsic import BAHSIC, FOHSIC
 from bahsic.kernels import Gaussian
 from bahsic.selection.checkpoint import Checkpoint
 from bahsic.selection.search import backward
-from selecting import SELECTORS, drawn, same_fit
+from selecting import SELECTORS, drawn, same_fit, selectors_in_turn
 
 NAME = "bahsic-checkpoint.json"
 
@@ -51,7 +51,7 @@ OPTIONS = [
 ]
 
 
-@SELECTORS
+@selectors_in_turn
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_any_round_can_be_the_last_before_an_interruption(selector, options, tmp_path, monkeypatch):
     X, y = drawn(m=50, d=8)

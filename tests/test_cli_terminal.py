@@ -40,13 +40,13 @@ def entries(names):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1", None])
-@pytest.mark.parametrize("name", HOSTILE)
-def test_names_cannot_harm_a_terminal(name, encoding):
-    cell = fitted(name, 20, encoding)
-    assert display_width(cell) == 20
-    cell.encode(encoding or "ascii")
-    unseen = {unicodedata.category(c) for c in cell.replace("\u200e", "")} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
-    assert unseen == set()
+def test_names_cannot_harm_a_terminal(encoding):
+    for name in HOSTILE:
+        cell = fitted(name, 20, encoding)
+        assert display_width(cell) == 20
+        cell.encode(encoding or "ascii")
+        unseen = {unicodedata.category(c) for c in cell.replace("\u200e", "")} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+        assert unseen == set()
 
 
 @given(st.text(st.characters()), st.integers(5, 40))
@@ -226,7 +226,7 @@ def test_ctrl_c(spawn, tmp_path):
 
 def test_an_interrupted_selection_goes_on(spawn, tmp_path):
     pytest.importorskip("sklearn.callback", reason="the progress bar tells when to interrupt")
-    words = ["select", "data.npz", "--step", "1", "-k", "3", "--checkpoint", "rounds"]
+    words = ["select", "data.npz", "--step", "3", "-k", "3", "--checkpoint", "rounds"]
     child = spawn(*words)
     child.expect(r"round 9 of \d+")
     child.sendintr()
@@ -236,7 +236,7 @@ def test_an_interrupted_selection_goes_on(spawn, tmp_path):
     assert child.exitstatus == 130
     child = spawn(*words)
     child.expect(r"round 0 of (\d+)")
-    assert int(child.match[1]) <= 292  # the bar moves before a round is written
+    assert int(child.match[1]) <= 92  # the bar moves before a round is written
     child.expect("Selected 3 of 300 features")
     child.wait()
     assert child.exitstatus == 0

@@ -8,6 +8,7 @@ from bahsic.criteria.weights import label_weights
 from bahsic.engine import scorer_for, threads, tile_plan
 from bahsic.engine.diagonal import diagonal
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
+from pairwise import pairwise
 
 EXACT = np.longdouble  # has 64 bits of mantissa on x86; where it is float64, the errors below say so
 EPS = np.finfo(EXACT).eps
@@ -136,9 +137,7 @@ DIRECTIONS = pytest.mark.parametrize("leaving", [True, False], ids=["leaving", "
 SCALES = [1e-9, 1e-3, 1.0, 20.0, 1e3, 1e6]
 
 
-@DIRECTIONS
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("columns", COLUMNS)
+@pairwise(columns=COLUMNS, labels=LABELS, leaving=[True, False])
 def test_intervals_contain_the_truth_for_all_columns(columns, labels, leaving):
     for seed, (m, d) in enumerate([(5, 2), (5, 10), (60, 2), (60, 10), (60, 60)]):
         XT, weights = drawn(seed, m, d, columns, labels, ["unbiased", "biased"][seed % 2])
@@ -147,9 +146,7 @@ def test_intervals_contain_the_truth_for_all_columns(columns, labels, leaving):
             check_intervals(XT, weights, scale / (2 * d), subset, candidates, leaving=leaving)
 
 
-@DIRECTIONS
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("d", [2, 10, 60, 300])
+@pairwise(d=[2, 10, 60, 300], labels=LABELS, leaving=[True, False])
 def test_intervals_contain_the_truth_for_more_samples(d, labels, leaving):
     XT, weights = drawn(d, 300, d, "mixed", labels)
     subset, candidates = split(XT, 12, leaving=leaving)
@@ -157,9 +154,7 @@ def test_intervals_contain_the_truth_for_more_samples(d, labels, leaving):
         check_intervals(XT, weights, scale / (2 * d), subset, candidates, leaving=leaving)
 
 
-@DIRECTIONS
-@pytest.mark.parametrize("labels", ["binary", "regression"])
-@pytest.mark.parametrize("unit", [1e-5, 1e-3, 0.05, 1e3, 1e6])
+@pairwise(unit=[1e-5, 1e-3, 0.05, 1e3, 1e6], labels=["binary", "regression"], leaving=[True, False])
 def test_intervals_contain_the_truth_in_other_units(unit, labels, leaving):
     """Features that were not standardised, with a gamma that fits them and with one that does not."""
     XT, weights = drawn(2, 40, 12, "mixed", labels)
@@ -178,10 +173,11 @@ def test_intervals_contain_the_truth_where_nothing_is_kept(labels, leaving):
         check_intervals(XT, weights, scale / 60, subset, candidates, leaving=leaving, working_memory=0.04)
 
 
-@DIRECTIONS
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize(("columns", "d"), [("mixed", 10), ("mixed", 60), ("normal", 300), ("duplicated", 60)])
-def test_refined_changes_are_exact_to_a_billionth_of_their_spread(columns, d, labels, leaving):
+@pairwise(
+    shape=[("mixed", 10), ("mixed", 60), ("normal", 300), ("duplicated", 60)], labels=LABELS, leaving=[True, False]
+)
+def test_refined_changes_are_exact_to_a_billionth_of_their_spread(shape, labels, leaving):
+    columns, d = shape
     XT, weights = drawn(d, 60, d, columns, labels)
     subset, candidates = split(XT, 24, leaving=leaving)
     for scale in [1e-2, 1.0, 10.0]:
@@ -237,9 +233,7 @@ KERNELS = {
 }
 
 
-@DIRECTIONS
-@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
-@pytest.mark.parametrize("name", KERNELS)
+@pairwise(name=KERNELS, statistic=["unbiased", "biased"], leaving=[True, False])
 def test_scores_of_every_kernel_contain_the_truth(name, statistic, leaving):
     """Up to a constant: the differences between candidates are what an order is made of."""
     kernel = KERNELS[name]
@@ -289,9 +283,7 @@ def test_empty_subset_scores_nothing(name):
     assert (found.score, found.kernel, len(found.features)) == (0.0, None, 0)
 
 
-@DIRECTIONS
-@pytest.mark.parametrize("count", [1, 3, 20])
-@pytest.mark.parametrize("labels", LABELS)
+@pairwise(labels=LABELS, count=[1, 3, 20], leaving=[True, False])
 def test_best_candidates_are_those_of_the_exact_scores(labels, count, leaving):
     XT, weights = drawn(5, 60, 40, "normal", labels)
     subset, candidates = split(XT, 40, leaving=leaving)

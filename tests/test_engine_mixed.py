@@ -27,6 +27,7 @@ from bahsic.engine.units import (
 )
 from bahsic.kernels import Gaussian, label_kernel
 from mixed_oracle import weights_of_labels
+from pairwise import pairwise
 
 DIRECTIONS = pytest.mark.parametrize("leaving", [True, False], ids=["leaving", "entering"])
 LABELS = {"multiclass": "of low rank", "delta": "full"}
@@ -143,10 +144,7 @@ def check(draw, gamma, *, leaving):
 SIZES = {"columns": (1,), "pairs": (2,), "any": (1, 2, 4, 3)}
 
 
-@DIRECTIONS
-@pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
+@pairwise(leaving=[True, False], sizes=SIZES, labels=LABELS, statistic=["unbiased", "biased"])
 @pytest.mark.usefixtures("every_stage")
 def test_every_stage_contains_the_truth(sizes, labels, statistic, leaving):
     for seed, weighted in enumerate([False, True]):
@@ -216,10 +214,7 @@ def round_of(draw, gamma, executor, *, leaving):
     return scorer._current, draw.truth(gamma, inside, candidates, leaving=leaving), candidates
 
 
-@DIRECTIONS
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("missing", [True, False])
-@pytest.mark.parametrize("share", [0.02, 0.3, 0.999])
+@pairwise(leaving=[True, False], labels=LABELS, missing=[True, False], share=[0.02, 0.3, 0.999])
 def test_groups_in_single_precision(share, missing, labels, leaving):
     """The widest group takes a share of what the polynomial is good for."""
     draw = Draw(5, d=24, sizes=(2, 4, 3), labels=labels, missing=missing)
@@ -278,9 +273,7 @@ def test_groups_by_the_series_have_no_special_columns():
     assert [family.members.tolist() for family in families] == [plain]
 
 
-@pytest.mark.parametrize("a", [0.003, -0.003, 0.4, -0.4])
-@pytest.mark.parametrize("order", [1, 2, 4])
-@pytest.mark.parametrize("parallel", [True, False])
+@pairwise(a=[0.003, -0.003, 0.4, -0.4], order=[1, 2, 4], parallel=[True, False])
 def test_tails_of_the_series_bound_what_is_left_out(a, order, parallel):
     """For the worst matrix: the signs of what is left out at each pair of samples; samples are worst on one line."""
     rng = np.random.default_rng(order)

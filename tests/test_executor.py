@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_info
 
 from bahsic.engine import threads
 from bahsic.engine.executor import Placed, map_sum, thread_count
+from pairwise import pairwise
 
 COUNTS = pytest.mark.parametrize("n_jobs", [1, 2, 3])
 
@@ -58,9 +59,7 @@ class RefusedError(Exception):
     pass
 
 
-@COUNTS
-@pytest.mark.parametrize("error", [RefusedError, IndexError, KeyboardInterrupt])
-@pytest.mark.parametrize("at", [0, 3, 19])
+@pairwise(n_jobs=[1, 2, 3], error=[RefusedError, IndexError, KeyboardInterrupt], at=[0, 3, 19])
 def test_errors_reach_the_caller(n_jobs, error, at):
     def function(item):
         if item == at:

@@ -10,7 +10,8 @@ from bahsic import BAHSIC, FOHSIC, hsic_biased, hsic_unbiased, hsic_variance
 from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, Kernel, Laplacian, Linear, Polynomial, label_kernel
 from bahsic.selection import base
-from selecting import SELECTORS, drawn, order, same_fit, standardised
+from pairwise import pairwise
+from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn, standardised
 
 # Columns 1 and 4 of `drawn` are relevant; they are in the groups "b" and "c".
 IDS = ["a", "b", "b", "c", "c", "c", "a", "d"]
@@ -61,7 +62,7 @@ def test_groups_of_relevant_features_come_first(selector):
     assert_array_equal(fitted.transform(X), X[:, 1:6])
 
 
-@SELECTORS
+@selectors_in_turn
 @pytest.mark.parametrize(
     ("wanted", "n"), [(None, 2), (3, 3), (np.int64(1), 1), (0.25, 1), (0.5, 2), (0.99, 3), (1.0, 4)]
 )
@@ -131,7 +132,7 @@ def test_ways_to_give_groups(selector):
     assert numbered.tolist() == [{"a": 9, "b": 4, "c": 7, "d": 1}[label] for label in expected.group_order_]
 
 
-@SELECTORS
+@selectors_in_turn
 @pytest.mark.parametrize(
     ("groups", "error", "message"),
     [
@@ -152,7 +153,7 @@ def test_what_are_no_groups(selector, groups, error, message):
 # Scores
 
 
-@SELECTORS
+@selectors_in_turn
 @pytest.mark.parametrize("kernel", [*KERNELS.values(), Gaussian("median"), Gaussian(0.2)], ids=str)
 def test_groups_of_one_are_the_plain_selector(selector, kernel):
     X, y = drawn(m=30, d=12)
@@ -170,9 +171,7 @@ def gram(kernel, X, labels, size):
     return (kernel.with_gamma(1 / (2 * size)) if hasattr(kernel, "gamma") else kernel)(Z)
 
 
-@SELECTORS
-@pytest.mark.parametrize("estimate", [hsic_unbiased, hsic_biased])
-@pytest.mark.parametrize("name", KERNELS)
+@pairwise(selector=[BAHSIC, FOHSIC], estimate=[hsic_unbiased, hsic_biased], name=KERNELS)
 def test_each_round_is_that_of_the_definition(selector, name, estimate):
     X, y = drawn(m=24)
     Z, L, leaving = standardised(X), label_kernel(y).gram(), selector is BAHSIC
@@ -276,7 +275,7 @@ def test_constant_features_may_be_kept(selector):
 # Features that are kept
 
 
-@SELECTORS
+@selectors_in_turn
 @pytest.mark.parametrize(
     "keep", [[0, 5], (5, 0), np.array([0, 5]), [True, *[False] * 4, True, False, False], [5, 0, 5]]
 )
@@ -338,7 +337,7 @@ def test_fewer_features_than_are_kept(selector):
         selector(1, feature_groups=IDS, keep=[0, 7]).fit(*drawn())
 
 
-@SELECTORS
+@selectors_in_turn
 @pytest.mark.parametrize(
     ("keep", "error", "message"),
     [
@@ -354,9 +353,7 @@ def test_what_cannot_be_kept(selector, keep, error, message):
         selector(keep=keep).fit(*drawn())
 
 
-@SELECTORS
-@pytest.mark.parametrize("wanted", [None, 8, 1.0, "auto"])
-@pytest.mark.parametrize("groups", [None, IDS])
+@pairwise(selector=[BAHSIC, FOHSIC], wanted=[None, 8, 1.0, "auto"], groups=[None, IDS])
 def test_everything_may_be_kept(selector, wanted, groups):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if wanted == 8 and groups else "error")
@@ -367,9 +364,11 @@ def test_everything_may_be_kept(selector, wanted, groups):
     assert not any(step.features for step in fitted.path_)
 
 
-@SELECTORS
-@pytest.mark.parametrize("options", [{}, {"keep": [0, 5]}, {"feature_groups": IDS}, {"feature_groups": IDS, "keep": 7}])
-@pytest.mark.parametrize("step", [1, 2, 0.4])
+@pairwise(
+    selector=[BAHSIC, FOHSIC],
+    options=[{}, {"keep": [0, 5]}, {"feature_groups": IDS}, {"feature_groups": IDS, "keep": 7}],
+    step=[1, 2, 0.4],
+)
 def test_the_number_of_rounds_is_known_beforehand(selector, options, step, monkeypatch):
     told = []
     monkeypatch.setattr(base, "reported", lambda estimator, steps, n_rounds, X, y: told.append(n_rounds) or steps)

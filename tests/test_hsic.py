@@ -11,6 +11,7 @@ import oracle
 from bahsic.criteria.hsic import hsic, hsic_biased, hsic_bound, hsic_unbiased, hsic_variance, hsic_weights
 from bahsic.criteria.weights import label_weights
 from bahsic.kernels import Delta, Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
+from pairwise import pairwise
 
 ESTIMATES = {"unbiased": hsic_unbiased, "biased": hsic_biased}
 BY_DEFINITION = {"unbiased": oracle.unbiased, "biased": oracle.biased}
@@ -156,9 +157,7 @@ KERNELS = [
 ]
 
 
-@statistics
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pairwise(kernel=KERNELS, target=TARGETS, statistic=ESTIMATES)
 def test_hsic_by_definition(kernel, target, statistic):
     expected = value_by_definition(statistic, data_gram(kernel, X), target_gram(target))
     y = TARGETS[target]
@@ -170,11 +169,10 @@ def test_hsic_by_definition(kernel, target, statistic):
 
 # An offset of 1e6 makes the values of the polynomial kernel, which is not translation invariant, equal
 # in their first digits: what HSIC measures is in the last four that a Gram matrix of float64 has.
-@statistics
-@pytest.mark.parametrize("features", [2, 12])  # distances by differences, and by a matrix product
-@pytest.mark.parametrize(("factor", "offset"), [(1e8, 0.0), (1e-8, 0.0), (1.0, 1e6)])
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_scaled_and_shifted_data(kernel, factor, offset, features, statistic):
+# With 2 features distances are made of differences, with 12 by a matrix product.
+@pairwise(kernel=KERNELS, change=[(1e8, 0.0), (1e-8, 0.0), (1.0, 1e6)], features=[2, 12], statistic=ESTIMATES)
+def test_scaled_and_shifted_data(kernel, change, features, statistic):
+    factor, offset = change
     digits = 1e-3 if offset and isinstance(kernel, Polynomial) else 1e-12
     data = np.random.default_rng(6).normal(size=(8, features)) * factor + offset
     expected = value_by_definition(statistic, data_gram(kernel, data), target_gram("regression"))
@@ -206,9 +204,11 @@ def test_huge_values_with_the_linear_kernel_are_an_error():
         hsic(np.array([1.0, 2.0, 3.0, 5.0]) * 1e90, np.array([1.0, 4.0, 3.0, 2.0]) * 1e90, "linear", "linear")
 
 
-@statistics
-@pytest.mark.parametrize("kernel", [*KERNELS, Delta(), Gaussian("optimise"), Gaussian() + Linear()], ids=repr)
-@pytest.mark.parametrize("value", [0.1, -3.7e6, 0.0])
+@pairwise(
+    kernel=[*KERNELS, Delta(), Gaussian("optimise"), Gaussian() + Linear()],
+    value=[0.1, -3.7e6, 0.0],
+    statistic=ESTIMATES,
+)
 def test_a_constant_x_gives_exactly_zero(kernel, statistic, value):
     x = np.full((7, 3), value)
     assert hsic(x, TARGETS["binary"][:7], kernel, statistic=statistic) == 0.0

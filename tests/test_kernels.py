@@ -19,6 +19,7 @@ from bahsic.kernels import (
 )
 from bahsic.kernels.distance import squared_distances
 from contracts import KernelContract, PointwiseContract, VectorKernelContract
+from pairwise import pairwise
 
 VECTOR_KERNELS = [
     (Gaussian(0.3), oracle.gaussian, {"gamma": 0.3}),
@@ -112,10 +113,14 @@ def test_a_sum_takes_kernels_only():
         Sum(Linear(), 3)([1.0, 2.0])
 
 
-@pytest.mark.parametrize("features", [2, 12])  # by differences, and by a matrix product
-@pytest.mark.parametrize(("kernel", "by_definition", "parameters"), VECTOR_KERNELS)
-@pytest.mark.parametrize(("factor", "offset"), [(1, 0), (1e8, 0), (1e-8, 0), (1, 1e6)])
-def test_values_by_definition(kernel, by_definition, parameters, features, factor, offset):
+@pairwise(
+    features=[2, 12],  # by differences, and by a matrix product
+    formula=VECTOR_KERNELS,
+    change=[(1, 0), (1e8, 0), (1e-8, 0), (1, 1e6)],
+)
+def test_values_by_definition(formula, features, change):
+    kernel, by_definition, parameters = formula
+    factor, offset = change
     X = np.random.default_rng(1).normal(size=(6, features)) * factor + offset
     X[4] = X[1]
     expected = np.array(oracle.gram(by_definition, X.tolist(), **parameters), dtype=float)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import mixed_oracle
 from bahsic import BAHSIC, FOHSIC
 from bahsic.kernels import Gaussian, Laplacian, label_kernel
+from pairwise import pairwise
 
 pd = pytest.importorskip("pandas", reason="mixed tables come as dataframes; pandas is not installed")
 
@@ -113,10 +114,12 @@ def _scores(D, W, problem, inside, *, leaving):
     return rounds(D, W, problem.groups, problem.kept, inside)
 
 
-@pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
-@pytest.mark.parametrize("power", [2, 1], ids=["Gaussian", "Laplacian"])
-@pytest.mark.parametrize("option", ["categories", "missing", "groups", "weights", "keep"])
-@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
+@pairwise(
+    selector=[BAHSIC, FOHSIC],
+    power=[2, 1],
+    option=["categories", "missing", "groups", "weights", "keep"],
+    statistic=["unbiased", "biased"],
+)
 def test_each_option_equals_its_definition(selector, power, option, statistic):
     options = dict.fromkeys(["categories", "missing", "groups", "weights", "keep"], False) | {option: True}
     for seed in range(2):

@@ -1,7 +1,7 @@
 """Values that are known exactly, and the oracle against itself."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 import oracle
 from bahsic.criteria.hsic import hsic, hsic_biased, hsic_unbiased, hsic_weights
 from bahsic.kernels import Gaussian, Linear
+from pairwise import covering
 
 DISTANCES = [[[abs(a - b) for b in values] for a in values] for values in ([1, 2, 3, 4, 5, 6], [1, 7, 5, 5, 6, 2])]
 
@@ -94,3 +95,10 @@ def test_biased_by_the_trace():
     H = np.eye(6) - 1 / 6
     assert_allclose(hsic_biased(K, L), np.trace(K @ H @ L @ H) / 25, rtol=1e-13)
     assert_allclose(float(oracle.biased(*DISTANCES)), np.trace(K @ H @ L @ H) / 25, rtol=1e-13)
+
+
+def test_few_combinations_have_all_pairs():
+    rows = covering([4, 3, 2, 2])
+    assert len(rows) == 12  # of 48
+    for (i, m), (j, n) in combinations(enumerate([4, 3, 2, 2]), 2):
+        assert {(row[i], row[j]) for row in rows} == set(product(range(m), range(n)))

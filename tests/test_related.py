@@ -10,6 +10,7 @@ import oracle
 from bahsic.criteria.hsic import hsic, hsic_unbiased
 from bahsic.kernels import Gaussian, Laplacian, label_kernel
 from bahsic.related import cka, kta, mean_difference, mmd, pearson_criterion
+from pairwise import pairwise
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(9, 3)) + np.array([0.0, 1.0, -2.0])
@@ -285,9 +286,11 @@ def test_alignment_with_the_gamma_of_the_greatest_hsic(alignment):
     assert alignment(X, NUMBERS, Gaussian("optimise")) == pytest.approx(expected, rel=1e-12)
 
 
-@statistics
-@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "linear", "polynomial", "delta", "inverse_distance"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pairwise(
+    statistic=["unbiased", "biased"],
+    kernel=["gaussian", "laplacian", "linear", "polynomial", "delta", "inverse_distance"],
+    dtype=[np.float32, np.float64],
+)
 def test_cka_of_constant_data_is_refused(statistic, kernel, dtype):
     constant = np.tile(np.linspace(0.1, 7, 40).astype(dtype), (9, 1))
     with pytest.raises(ValueError, match="x is constant"):

@@ -16,11 +16,9 @@ from bahsic import BAHSIC, FOHSIC
 from bahsic.datasets import make_xor
 from bahsic.inference import resampling
 from bahsic.inference.independence import hsic_test
-from bahsic.inference.parts import Samples
 from bahsic.inference.resampling import (
     SelectionTest,
     _combined_pvalues,
-    _splits,
     selection_frequencies,
     selection_test,
 )
@@ -454,13 +452,15 @@ def test_categories_and_missing_entries_are_tested_as_they_are_selected():
     assert selection_frequencies(selector, X, y, n_resamples=5, random_state=0).tolist() == [1, 0, 0, 0, 1]
 
 
-def test_the_kernel_of_a_mixed_test_is_that_of_the_definition():
+def test_the_kernel_of_a_mixed_test_is_that_of_the_definition(seen):
     X, y = mixed_table(40)
-    selector = BAHSIC(5, categorical_features=[4], missing="neutral", kernel=Gaussian(0.3))
+    selector = Watched(5, categorical_features=[4], missing="neutral", kernel=Gaussian(0.3))
     found = selection_test(selector, X, y, n_splits=1, random_state=0, method="gamma")
     columns = [[None if np.isnan(x) else float(x) for x in column] for column in X.T]
     totals = mixed_oracle.totals(columns, [False] * 4 + [True], 2).sum(axis=0)
-    test = _splits(Samples(X, y, "binary"), 1, 0.5, np.random.RandomState(0))[0].test
+    trained = seen[0][0]
+    test = [i for i, row in enumerate(X) if not np.isclose(trained, row, equal_nan=True).all(axis=1).any()]
+    assert len(test) == 20
     K = np.exp(-0.3 * totals)[np.ix_(test, test)]
     assert found.split_pvalues[0] == pytest.approx(hsic_test(K, y[test], kernel="precomputed", method="gamma").pvalue)
 

@@ -7,12 +7,12 @@ from sklearn.exceptions import NotFittedError
 
 from bahsic import BAHSIC, hsic_scores
 from bahsic.kernels import Gaussian
-from selecting import SELECTORS, drawn, order, same_fit
+from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn
 
 # Bad input
 
 
-@SELECTORS
+@selectors_in_turn
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
@@ -86,7 +86,7 @@ def test_complex_values(selector):
         selector().fit(X + 1j, y)
 
 
-@SELECTORS
+@selectors_in_turn
 @pytest.mark.parametrize(
     ("y", "message"),
     [

@@ -11,6 +11,7 @@ from bahsic import BAHSIC, FOHSIC
 from bahsic.data.prepared import prepared
 from bahsic.data.sparse_rows import SparseRows
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
+from pairwise import pairwise
 
 SELECTORS = pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
 
@@ -59,9 +60,11 @@ def test_large_values_that_are_not_standardised():
         BAHSIC(2, standardize=False).fit(sparse.csr_array(X * np.where(np.arange(12) == 5, 1e200, 1.0)), y)
 
 
-@SELECTORS
-@pytest.mark.parametrize("kernel", [Gaussian(), Gaussian("median"), Laplacian(), Linear(), Polynomial(2)], ids=repr)
-@pytest.mark.parametrize("container", ["csr_matrix", "csc_array", "coo_array", "lil_matrix"])
+@pairwise(
+    selector=[BAHSIC, FOHSIC],
+    kernel=[Gaussian(), Gaussian("median"), Laplacian(), Linear(), Polynomial(2)],
+    container=["csr_matrix", "csc_array", "coo_array", "lil_matrix"],
+)
 @pytest.mark.filterwarnings("ignore:2 of 12 features are constant")
 def test_the_selection_is_that_of_the_dense_table(selector, kernel, container):
     X, y = table()
@@ -93,7 +96,7 @@ def test_sparse_data_stay_sparse():
 @pytest.mark.filterwarnings("ignore:.* features are constant")
 def test_the_memory_is_that_of_the_stored_entries_and_a_block():
     rng = np.random.default_rng(0)
-    m, d = 350, 30_000
+    m, d = 500, 20_000
     X = sparse.random_array((m, d), density=0.01, format="csc", rng=rng, data_sampler=ones)
     y = np.arange(m) % 2
     tracemalloc.start()

@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -57,24 +58,22 @@ def test_the_bits_are_those_of_a_fit_in_memory(selector, stored, tmp_path):
     assert np.array_equal(fits[0].ranking_, fits[1].ranking_)
 
 
-@CHUNKED
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"kernel": "laplacian"},
-        {"kernel": "linear"},
-        {"kernel": "polynomial"},
-        {"kernel": "inverse_distance"},
-        {"kernel": Gaussian("median")},
-        {"kernel": Gaussian("optimise")},
-        {"standardize": False},
-        {"statistic": "biased", "standard_errors": True},
-        {"feature_groups": [[0, 1], [2, 3, 4]]},
-        {"keep": [3]},
-        {"block_size": 20, "random_state": 0, "standard_errors": True},
-    ],
-    ids=str,
-)
+OPTIONS = [
+    {"kernel": "laplacian"},
+    {"kernel": "linear"},
+    {"kernel": "polynomial"},
+    {"kernel": "inverse_distance"},
+    {"kernel": Gaussian("median")},
+    {"kernel": Gaussian("optimise")},
+    {"standardize": False},
+    {"statistic": "biased", "standard_errors": True},
+    {"feature_groups": [[0, 1], [2, 3, 4]]},
+    {"keep": [3]},
+    {"block_size": 20, "random_state": 0, "standard_errors": True},
+]
+
+
+@pytest.mark.parametrize(("options", "stored"), list(zip(OPTIONS, cycle([zarr_array, mapped]))), ids=str)
 def test_the_bits_with_options(stored, options, tmp_path):
     X, y = drawn(m=70, d=6)
     X = X * [3.0, 1.0, 0.5, 2.0, 1.0, 1.0] + 10.0

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from bahsic.data.column_choice import column_mask, group_of_columns
 from bahsic.data.tables import as_table
+from pairwise import pairwise
 
 # One table in every container: a name, then what its entries are.
 COLUMNS = {
@@ -239,9 +240,7 @@ def _never_dense(monkeypatch):
                 monkeypatch.setattr(getattr(sparse, f"{kind}_{suffix}"), method, refused)
 
 
-@pytest.mark.parametrize("suffix", ["array", "matrix"])
-@pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, bool])
+@pairwise(suffix=["array", "matrix"], kind=FORMATS, dtype=[np.float64, np.float32, np.int8, bool])
 @pytest.mark.usefixtures("_never_dense")
 def test_every_sparse_format(kind, suffix, dtype):
     dense = sparse_example(dtype)

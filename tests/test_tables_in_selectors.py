@@ -11,18 +11,12 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bahsic import BAHSIC, FOHSIC, hsic, redundancy
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, Spectrum, WeisfeilerLehman, label_kernel
+from pairwise import pairwise
 from patients import CATEGORIES, FRAMES, MIXED, NAMES, in_codes, in_pandas, in_pyarrow, patients
-from selecting import SELECTORS, drawn, order, same_fit
-
-
-@parametrize_with_checks([BAHSIC(missing="neutral"), FOHSIC(missing="neutral")])
-def test_contract_of_scikit_learn(estimator, check):
-    check(estimator)
-
+from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn
 
 # Containers
 
@@ -89,7 +83,7 @@ def test_single_precision_with_categories_and_missing_entries(selector):
     assert same_fit(selector(**options).fit(X, y), selector(**options).fit(X.astype(float), y))
 
 
-@SELECTORS
+@selectors_in_turn
 @pytest.mark.parametrize("given", [CATEGORIES, [0, 1, 3], [True, True, False, True, False, False]])
 def test_ways_to_give_categories(selector, given):
     columns, y = patients()
@@ -103,7 +97,7 @@ def test_ways_to_give_categories(selector, given):
 # Errors
 
 
-@SELECTORS
+@selectors_in_turn
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -147,7 +141,7 @@ def test_a_rule_that_needs_labels_has_no_redundancy(selector):
 # Weights
 
 
-@SELECTORS
+@selectors_in_turn
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
@@ -188,7 +182,7 @@ LABELS = {
 }
 
 
-@SELECTORS
+@selectors_in_turn
 @pytest.mark.parametrize("labels", LABELS)
 def test_samples_of_weight_zero_are_absent(selector, labels):
     rng = np.random.default_rng(0)
@@ -205,9 +199,11 @@ def test_samples_of_weight_zero_are_absent(selector, labels):
     assert same_fit(found, expected), "bit by bit"
 
 
-@SELECTORS
-@pytest.mark.parametrize("kernel", [Gaussian("median"), Gaussian("optimise"), Laplacian("median"), Linear()], ids=str)
-@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
+@pairwise(
+    selector=[BAHSIC, FOHSIC],
+    kernel=[Gaussian("median"), Gaussian("optimise"), Laplacian("median"), Linear()],
+    statistic=["unbiased", "biased"],
+)
 def test_weights_are_repetitions(selector, kernel, statistic):
     X, y = drawn(m=30)
     weights = np.random.default_rng(2).integers(0, 4, 30)
@@ -231,7 +227,7 @@ def rings_and_paths(sizes):
     return [networkx.cycle_graph(n) if n % 2 == 0 else networkx.path_graph(n) for n in sizes]
 
 
-@SELECTORS
+@selectors_in_turn
 @pytest.mark.parametrize("kind", ["strings", "graphs", "several outputs", "numbers", "precomputed", "survival"])
 def test_labels_of_every_kind(selector, kind):
     """Feature 1 decides on the labels, whatever they are, and the recorded HSIC is that of the columns and labels."""

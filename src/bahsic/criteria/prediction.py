@@ -97,6 +97,8 @@ class RidgeFit:
         The ridge that was used.
     explained : float
         Penalised share of the variance of Y that is explained, between 0 and 1.
+    quadratic : float
+        <K, QQ'>.
     Q : ndarray of shape (m, c)
         Residuals, scaled so that QQ' is the derivative of ``explained`` with respect to K.
     losses : ndarray of shape (m,)
@@ -108,6 +110,7 @@ class RidgeFit:
 
     ridge: float
     explained: float
+    quadratic: float
     Q: Array
     losses: Array
     baseline: Array

@@ -17,18 +17,21 @@ from bahsic.kernels.base import Kernel
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Subsets of at most so many units are searched by a regression for each candidate, as are so many candidates.
-EXACT = 16
+# In subsets of at most so many units, the best candidates to first order get a regression of their own, so many.
+EXACT, FITTED = 16, 8
 
 # Rounding error of the explained variance of a fit; candidates that differ by less are ties.
 _ROUNDING = 1e-11
+
+# Candidates that are fitted at the same time.
+_TOGETHER = 2
 
 
 class PredictionScorer:
     """Changes of the explained variance, to first order by the residuals of the subset, or by a fit for each candidate.
 
     In a subset of more than `EXACT` units, candidates are ranked by the first-order change <K * (E_j - 1), W>, where
-    W is that of the residuals of the subset. In a smaller one the `EXACT` candidates that this ranks highest are
+    W is that of the residuals of the subset. In a smaller one the `FITTED` candidates that this ranks highest are
     ranked by the explained variance of their own ridge regression, with the ridge of the subset.
 
     Parameters
@@ -96,25 +99,18 @@ class PredictionScorer:
         fit, own = self.fit(subset)
         columns = self.units.columns(subset)
         self.linear.weigh(ResidualWeights(fit.Q, self._regression.starts, self._regression.sample_weight))
-        exact, most = len(subset) <= EXACT, min(EXACT, len(candidates))
+        exact, most = len(subset) <= EXACT, min(FITTED, len(candidates))
         leading = candidates
         if not exact or len(candidates) > most:
             wanted = max(count, most) if exact else count
             leading = self.linear.leading(columns, candidates, kernel, wanted, leaving=leaving)
         if exact:
-            fitted = self._by_own_fit(columns, np.sort(leading[:most]), min(count, most), kernel, own, fit, leaving)
+            fitted = self._by_own_fit(columns, np.sort(leading[:most]), min(count, most), kernel, fit, leaving=leaving)
             leading = np.concatenate([fitted, leading[most:count]])
         return Ranked(leading, fit.explained, own, fit)
 
     def _by_own_fit(
-        self,
-        columns: Indices,
-        candidates: Indices,
-        count: int,
-        kernel: Kernel,
-        own: Kernel | None,
-        fit: RidgeFit,
-        leaving: bool,
+        self, columns: Indices, candidates: Indices, count: int, kernel: Kernel, fit: RidgeFit, *, leaving: bool
     ) -> Indices:
         """The ``count`` candidates whose own fits explain the most variance, in order.
 
@@ -122,19 +118,16 @@ class PredictionScorer:
         """
         change, groups = np.setdiff1d if leaving else np.union1d, self.units.each(candidates)
         first = self.linear.changes(columns, candidates, kernel, leaving=leaving)
-        bounds = fit.explained + fit.at_most(self._shift(columns, kernel, own) + first.upper) + _ROUNDING
+        moved = (
+            self.linear.total(columns, kernel) - fit.quadratic if len(columns) else 0.0
+        )  # to the kernel of the round
+        bounds = fit.explained + fit.at_most(moved + first.upper) + _ROUNDING
 
-        values = np.full(len(candidates), -np.inf)
-        for position in np.argsort(-bounds, kind="stable"):
-            if bounds[position] < np.sort(values)[len(values) - count] - 4 * _ROUNDING:
+        values, queue = np.full(len(candidates), -np.inf), np.argsort(-bounds, kind="stable")
+        for some in (queue[start : start + _TOGETHER] for start in range(0, len(queue), _TOGETHER)):
+            if bounds[some[0]] < np.sort(values)[len(values) - count] - 4 * _ROUNDING:
                 break
-            changed = change(columns, groups[position])
-            values[position] = self._regression.explained(self.linear.kernel_tiles(changed, kernel))
+            changed = [self.linear.kernel_tiles(change(columns, groups[position]), kernel) for position in some]
+            values[some] = self._regression.explained(changed)
         radii = np.full(len(values), _ROUNDING)
         return self.linear.best([lambda at: Intervals(values[at], radii[at])], candidates, count)
-
-    def _shift(self, columns: Indices, kernel: Kernel, own: Kernel | None) -> float:
-        """First-order change from the kernel of the subset to that of the round."""
-        if own is None:
-            return 0.0
-        return self.linear.total(columns, kernel) - self.linear.total(columns, own)

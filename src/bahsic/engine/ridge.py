@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.prediction import RIDGES, RidgeFit
+from bahsic.criteria.weights import centring_shift
 from bahsic.engine.cholesky import CholeskyFactor
-from bahsic.engine.executor import Executor
+from bahsic.engine.executor import Executor, ThreadExecutor
 from bahsic.engine.gram import KernelTiles
 from bahsic.engine.plan import Plan, Tile
+from bahsic.engine.scratch import Scratch
 from bahsic.kernels.rows import FloatArray
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 # Samples of a block up to which it is factored in float64; beyond it float32 is refined until it is as exact.
 DOUBLE_SAMPLES = 512
 
 # Relative size of the residuals of the linear equations at which refinement ends, and the most steps.
-_SOLVED = 1e-11
+_SOLVED = 1e-9
 _MOST_STEPS = 20
 
-# The ridge is chosen anew when this share of the features is left since the last choice.
+# The ridge is chosen anew when the number of features has changed by this factor since the last choice.
 _RENEWED = 2 / 3
+
+# For what one thread does by itself.
+_SERIAL = ThreadExecutor(1)
+
+# Samples on which the ridge is chosen: evenly spaced ones, or the first blocks.
+RIDGE_SAMPLES = 1000
 
 
 class RidgeRegression:
@@ -39,8 +49,8 @@ class RidgeRegression:
     Y : ndarray of shape (m, c)
         See `bahsic.criteria.prediction.label_features`; it is centred in each block here.
     ridge : float or "auto"
-        "auto" chooses the ridge with the least leave-one-out error: of all at first, of the neighbours of the last
-        choice when the number of features has changed by a third.
+        "auto" chooses the ridge with the least leave-one-out error: of all at first, of the last choice and its
+        neighbours when the number of features has changed by a third.
     plan : Plan
         The tiles on which kernel values are given.
     starts : tuple of int
@@ -68,11 +78,12 @@ class RidgeRegression:
         self.sample_weight = sample_weight
         self._blocks = [slice(*ends) for ends in pairwise([*starts, len(Y)])]
         w = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        self._parts = [_Part(_block_centred(Y[block], w[block]), w[block], exact=exact) for block in self._blocks]
-        self._total = sum(part.variance for part in self._parts) or 1.0
+        scratch = Scratch()
+        self._parts = [_Part(Y[block], w[block], scratch, exact=exact) for block in self._blocks]
         self._fixed = None if isinstance(ridge, str) else float(ridge)
         self._ridge = self._fixed
         self._chosen_for = 0
+        self._zeros = _Zeros()
 
     def state(self) -> dict[str, Any]:
         """The chosen ridge as plain data."""
@@ -89,17 +100,28 @@ class RidgeRegression:
 
     def empty(self) -> RidgeFit:
         """The fit to no feature: residuals are the labels themselves."""
-        return self._joined([part.mean_fit(self.ridge, self._total) for part in self._parts], self.ridge)
+        return _joined(self._parts, [part.mean_fit(self.ridge) for part in self._parts], self.ridge)
 
     def fit(self, kernel: KernelTiles, n_features: int, ridge: float | None = None) -> RidgeFit:
         """The fit to a subset of so many features, with a given ridge, or the one chosen anew where that is due."""
-        matrices = [self._assembled(kernel, *pair) for pair in zip(self._blocks, self._parts, strict=True)]
-        if ridge is not None or self._fixed is not None or not self._due(n_features):
-            return self._fitted(matrices, self.ridge if ridge is None else ridge)
-        fits = {ridge: self._fitted(matrices, ridge) for ridge in self._candidates()}
-        best = max(fits.values(), key=lambda fit: (fit.predictability, fit.ridge))
-        self._ridge, self._chosen_for = best.ridge, n_features
-        return best
+        matrices = self._matrices(kernel, self._executor)
+        if ridge is None and self._fixed is None and self._due(n_features):
+            some = _some(self._parts, matrices)
+            trials = self._executor.map(lambda candidate: _fitted(*some, candidate, _SERIAL), self._candidates())
+            best = max(trials, key=lambda fit: (fit.predictability, fit.ridge))
+            self._ridge, self._chosen_for = best.ridge, n_features
+            if some[1] is matrices:
+                return best
+        return _fitted(self._parts, matrices, self.ridge if ridge is None else ridge, self._executor)
+
+    def explained(self, kernels: Sequence[KernelTiles]) -> list[float]:
+        """Penalised shares of explained variance with other kernel values and the ridge in use; a task for each."""
+
+        def one(kernel: KernelTiles) -> float:
+            parts = zip(self._parts, self._matrices(kernel, _SERIAL), strict=True)
+            return 1 - sum(part.missed(K, self.ridge, _SERIAL) for part, K in parts) / _variance(self._parts)
+
+        return self._executor.map(one, kernels)
 
     def _due(self, n_features: int) -> bool:
         low, high = sorted((n_features, self._chosen_for))
@@ -111,74 +133,61 @@ class RidgeRegression:
         place = RIDGES.index(self._ridge)
         return RIDGES[max(0, place - 1) : place + 2]
 
-    def _assembled(self, kernel: KernelTiles, block: slice, part: _Part) -> Array:
-        """Centred kernel values of the samples of one block: the upper triangle, and zeros below."""
+    def _matrices(self, kernel: KernelTiles, executor: Executor) -> list[Array]:
+        """Centred kernel values of the samples of each block: the upper triangle, and zeros below."""
+        pairs = zip(self._blocks, self._parts, strict=True)
+        return [self._matrix(kernel, block, part.w, executor) for block, part in pairs]
+
+    def _matrix(self, kernel: KernelTiles, block: slice, w: Array, executor: Executor) -> Array:
         tiles = [
             (index, tile)
             for index, tile in enumerate(self._plan.tiles)
             if block.start <= tile.start and tile.stop <= block.stop
         ]
-        K = np.zeros((block.stop - block.start,) * 2)
+        K = self._zeros(block.start, block.stop - block.start)
 
         def place(found: tuple[int, Tile]) -> None:
             index, tile = found
-            target = _part(K, tile, block)
+            target = _on_tile(K, tile, block)
             for rows, values in kernel.strips(index):
                 target[rows] = values
-            _without_lower(target, tile)
+            _clear_below(target, tile)
 
-        self._executor.map(place, tiles)
-        shift = _centring(K, part.w)
+        executor.map(place, tiles)
+        shift = _shift(K, w)
 
         def centre(found: tuple[int, Tile]) -> None:
             tile = found[1]
-            values = _part(K, tile, block)
+            target = _on_tile(K, tile, block)
             rows, cols = (slice(side.start - block.start, side.stop - block.start) for side in (tile.rows, tile.cols))
-            values -= shift[rows, None]
-            values -= shift[cols]
-            _without_lower(values, tile)
+            target -= shift[rows, None]
+            target -= shift[cols]
+            _clear_below(target, tile)
 
-        self._executor.map(centre, tiles)
+        executor.map(centre, tiles)
         return K
 
-    def _fitted(self, matrices: list[Array], ridge: float) -> RidgeFit:
-        parts = zip(self._parts, matrices, strict=True)
-        return self._joined([part.fit(K, ridge, self._total, self._executor) for part, K in parts], ridge)
 
-    def _joined(self, fits: list[tuple[float, Array, Array, Array]], ridge: float) -> RidgeFit:
-        missed, Q, losses, baseline = zip(*fits, strict=True)
-        explained = 1 - sum(missed) / self._total
-        return RidgeFit(
-            ridge, explained, np.concatenate(Q), np.concatenate(losses), np.concatenate(baseline), self.sample_weight
-        )
+class _Zeros(threading.local):
+    """Memory of a thread for matrices that are zero below their diagonal: nothing is ever written there."""
 
-    def explained(self, kernel: KernelTiles) -> float:
-        """Penalised share of explained variance with other kernel values and the ridge in use."""
-        matrices = [self._assembled(kernel, *pair) for pair in zip(self._blocks, self._parts, strict=True)]
-        parts = zip(self._parts, matrices, strict=True)
-        return 1 - sum(part.missed(K, self.ridge, self._executor) for part, K in parts) / self._total
+    def __init__(self) -> None:
+        self._kept: dict[int, Array] = {}
+
+    def __call__(self, name: int, size: int) -> Array:
+        if name not in self._kept:
+            self._kept[name] = np.zeros((size, size))
+        return self._kept[name]
 
 
-def _block_centred(Y: Array, w: Array) -> Array:
-    return np.asarray(Y - w @ Y / w.sum())
+class _Found(NamedTuple):
+    """Ridge regression on one block: variance that is missed, tr(b'sKsb), residuals B, losses over the samples."""
 
-
-def _part(K: Array, tile: Tile, block: slice) -> Array:
-    return K[tile.start - block.start : tile.stop - block.start, tile.first - block.start : tile.end - block.start]
-
-
-def _without_lower(values: Array, tile: Tile) -> Array:
-    """The values on a tile with zeros below the diagonal, in place."""
-    if tile.on_diagonal:
-        square = values[:, : len(values)]
-        np.copyto(square, 0.0, where=np.tri(len(square), k=-1, dtype=bool))
-    return values
-
-
-def _centring(K: Array, w: Array) -> Array:
-    """The vector r for which K - r1' - 1r' is centred under the weights w, given the upper triangle of K."""
-    means = (K @ w + w @ K - np.diagonal(K) * w) / w.sum()
-    return np.asarray(means - w @ means / (2 * w.sum()))
+    missed: float
+    quadratic: float
+    B: Array
+    losses: Array
+    penalty: float
 
 
 class _Part:
@@ -188,97 +197,142 @@ class _Part:
     lambda are B = b / s. A sample with weight w stands for w copies, of which leave-one-out leaves out one.
     """
 
-    def __init__(self, Y: Array, w: Array, *, exact: bool) -> None:
-        self._single = len(Y) > DOUBLE_SAMPLES and not exact
-        self._Y, self.w, self._roots = Y, w, np.sqrt(w)
+    def __init__(self, Y: Array, w: Array, scratch: Scratch, *, exact: bool) -> None:
+        self._scratch = scratch
+        self._Y = np.asarray(Y - w @ Y / w.sum())
+        self.w, self._roots, self._exact = w, np.sqrt(w), exact
         self._n, self._plain = float(w.sum()), bool((w == 1).all())
-        self.variance = float(w @ np.square(Y).sum(axis=1))
-        self._targets = Y * self._roots[:, None]
+        self.variance = float(w @ np.square(self._Y).sum(axis=1))
+        self._targets = self._Y * self._roots[:, None]
         factor = self._n / (self._n - 1) if self._n > 1 else 0.0
-        self._baseline = np.asarray(np.square(factor * Y).sum(axis=1))
+        self.baseline = np.asarray(np.square(factor * self._Y).sum(axis=1))
 
-    def mean_fit(self, ridge: float, total: float) -> tuple[float, Array, Array, Array]:
+    def of_samples(self, samples: Indices) -> _Part:
+        """The regression on some of the samples."""
+        return _Part(self._Y[samples], self.w[samples], self._scratch, exact=self._exact)
+
+    def mean_fit(self, ridge: float) -> _Found:
         """The fit that predicts the mean."""
         lam = self._n * ridge
-        return self.variance, self._scaled(self._Y / lam, lam, total), self._baseline, self._baseline
+        return _Found(self.variance, 0.0, self._Y / lam, self.baseline, lam)
 
-    def fit(self, K: Array, ridge: float, total: float, executor: Executor) -> tuple[float, Array, Array, Array]:
-        """Variance that is missed, scaled residuals Q, leave-one-out losses and their baseline.
-
-        K is centred, its upper triangle given.
-        """
+    def fit(self, K: Array, ridge: float, executor: Executor) -> _Found:
+        """The fit to centred kernel values, given by their upper triangle."""
         lam = self._n * ridge
-        factor, b = self._solved(K, lam, executor)
+        A = self._weighted(K)
+        factor = self._factored(A, lam, executor)
+        b = self._refined(A, lam, factor)
         B = b / self._roots[:, None]
-        own = ((1 - (1 - lam * _column_squares(factor.inverse())) / self.w) - 1 / self._n) / lam
-        losses = np.square(B / own[:, None]).sum(axis=1)
-        return self._missed(b, lam), self._scaled(B, lam, total), losses, self._baseline
+        own = ((1 - (1 - lam * factor.inverse_diagonal()) / self.w) - 1 / self._n) / lam
+        missed = lam * float(np.vdot(self._targets, b))
+        quadratic = missed - lam**2 * float(np.vdot(b, b))
+        return _Found(missed, quadratic, B, np.square(B / own[:, None]).sum(axis=1), lam)
 
     def missed(self, K: Array, ridge: float, executor: Executor) -> float:
-        """Variance that is missed, given the upper triangle of centred K."""
+        """Variance that is missed.
+
+        With an approximate solution b and its residual r it is lambda tr((sY + r)'b), up to the square of r.
+        """
         lam = self._n * ridge
-        return self._missed(self._solved(K, lam, executor)[1], lam)
+        A = self._weighted(K)
+        b = np.asarray(self._factored(A, lam, executor).solve(self._targets), dtype=np.float64)
+        rest = self._targets - _symmetric_product(A, b) - lam * b
+        return lam * float(np.vdot(self._targets + rest, b))
 
-    def _solved(self, K: Array, lam: float, executor: Executor) -> tuple[CholeskyFactor, Array]:
-        """The factor of sKs + lambda I, and b."""
-        with self._shifted(K, lam) as A:
-            factor = self._factored(A, executor)
-            return factor, self._refined(A, factor)
+    def _weighted(self, K: Array) -> Array:
+        """sKs, or K itself where all weights are one."""
+        return K if self._plain else K * self._roots[:, None] * self._roots
 
-    @contextmanager
-    def _shifted(self, K: Array, lam: float) -> Iterator[Array]:
-        """sKs + lambda I, which takes the place of K where all weights are one."""
-        A = K if self._plain else K * self._roots[:, None] * self._roots
-        diagonal = np.diagonal(K).copy()
-        A[np.diag_indices(len(A))] += lam
-        yield A
-        K[np.diag_indices(len(K))] = diagonal
-
-    def _factored(self, A: Array, executor: Executor) -> CholeskyFactor:
-        if self._single:
+    def _factored(self, A: Array, lam: float, executor: Executor) -> CholeskyFactor:
+        if len(A) > DOUBLE_SAMPLES and not self._exact:
             try:
-                return CholeskyFactor(A.astype(np.float32), executor)
+                return CholeskyFactor(A, lam, executor, np.float32, self._scratch)
             except np.linalg.LinAlgError:  # the ridge is below what float32 resolves
                 pass
         try:
-            return CholeskyFactor(A.copy(), executor)
+            return CholeskyFactor(A, lam, executor, np.float64, self._scratch)
         except np.linalg.LinAlgError:
             raise ValueError(
                 "kernel is not positive definite on these samples; accepted with criterion='prediction' or "
                 "n_features_to_select='auto': a kernel that is, such as 'gaussian', or a greater ridge"
             ) from None
 
-    def _refined(self, A: Array, factor: CholeskyFactor) -> Array:
-        """Solution of A b = targets, refined where the factor has the precision of float32."""
+    def _refined(self, A: Array, lam: float, factor: CholeskyFactor) -> Array:
+        """Solution of (A + lambda I) b = targets, refined where the factor has the precision of float32."""
         solved = np.asarray(factor.solve(self._targets), dtype=np.float64)
         if factor.dtype == np.float64:
             return solved
         size = float(np.abs(self._targets).max())
         for _ in range(_MOST_STEPS):
-            rest = self._targets - _symmetric_product(A, solved)
+            rest = self._targets - _symmetric_product(A, solved) - lam * solved
             worst = float(np.abs(rest).max())
             if worst <= _SOLVED * size:
                 break
             solved += factor.solve(rest / worst).astype(np.float64) * worst
         return solved
 
-    def _missed(self, b: Array, lam: float) -> float:
-        return lam * float(np.vdot(self._targets, b))
 
-    def _scaled(self, B: Array, lam: float, total: float) -> Array:
-        """Residuals Q of which QQ' is the derivative of the explained share of the variance."""
-        return np.asarray(B * self.w[:, None] * math.sqrt(lam / total))
+def _fitted(parts: Sequence[_Part], matrices: Sequence[Array], ridge: float, executor: Executor) -> RidgeFit:
+    found = [part.fit(K, ridge, executor) for part, K in zip(parts, matrices, strict=True)]
+    return _joined(parts, found, ridge)
+
+
+def _variance(parts: Sequence[_Part]) -> float:
+    return sum(part.variance for part in parts) or 1.0
+
+
+def _joined(parts: Sequence[_Part], found: Sequence[_Found], ridge: float) -> RidgeFit:
+    """The fits to all blocks as one."""
+    total = _variance(parts)
+    Q = [fit.B * part.w[:, None] * math.sqrt(fit.penalty / total) for part, fit in zip(parts, found, strict=True)]
+    plain = all((part.w == 1).all() for part in parts)
+    return RidgeFit(
+        ridge=ridge,
+        explained=1 - sum(fit.missed for fit in found) / total,
+        quadratic=sum(fit.quadratic for fit in found) / total,
+        Q=np.concatenate(Q),
+        losses=np.concatenate([fit.losses for fit in found]),
+        baseline=np.concatenate([part.baseline for part in parts]),
+        sample_weight=None if plain else np.concatenate([part.w for part in parts]),
+    )
+
+
+def _some(parts: list[_Part], matrices: list[Array]) -> tuple[list[_Part], list[Array]]:
+    """Parts and their kernel values for about `RIDGE_SAMPLES` samples; the same lists where there are no more."""
+    n_samples = np.cumsum([len(K) for K in matrices])
+    if n_samples[-1] <= RIDGE_SAMPLES:
+        return parts, matrices
+    if len(parts) > 1:
+        n_blocks = 1 + int(np.searchsorted(n_samples, RIDGE_SAMPLES))
+        return parts[:n_blocks], matrices[:n_blocks]
+    chosen = np.linspace(0, n_samples[0] - 1, RIDGE_SAMPLES).astype(np.intp)
+    part, K = parts[0].of_samples(chosen), matrices[0][np.ix_(chosen, chosen)]
+    shift = _shift(K, part.w)
+    return [part], [np.triu(K - shift[:, None] - shift)]
+
+
+def _on_tile(K: Array, tile: Tile, block: slice) -> Array:
+    return K[tile.start - block.start : tile.stop - block.start, tile.first - block.start : tile.end - block.start]
+
+
+def _clear_below(values: Array, tile: Tile) -> None:
+    """Set the values on a tile to zero below the diagonal of the whole matrix."""
+    if tile.on_diagonal:
+        square = values[:, : len(values)]
+        np.copyto(square, 0.0, where=_below(len(square)))
+
+
+@lru_cache(maxsize=4)
+def _below(n: int) -> NDArray[np.bool_]:
+    """The part of an n x n matrix below its diagonal."""
+    return np.tri(n, k=-1, dtype=bool)
+
+
+def _shift(K: Array, w: Array) -> Array:
+    """The vector r for which K - r1' - 1r' is centred under the weights w, given the upper triangle of K."""
+    return np.asarray(centring_shift(K @ w + w @ K - np.diagonal(K) * w, "biased", w), dtype=np.float64)
 
 
 def _symmetric_product(A: Array, S: Array) -> Array:
     """A S, given the upper triangle of A and zeros below."""
     return np.asarray(A @ S + A.T @ S - np.diagonal(A)[:, None] * S)
-
-
-def _column_squares(X: NDArray[Any]) -> Array:
-    """Sums of squares of each column, in float64."""
-    total = np.zeros(X.shape[1])
-    for start in range(0, len(X), 256):
-        part = X[start : start + 256].astype(np.float64)
-        total += np.einsum("ij,ij->j", part, part)
-    return total

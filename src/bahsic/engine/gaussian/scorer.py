@@ -104,6 +104,14 @@ class GaussianScorer(Scorer):
         self._diagonal = Diagonal(weights, self._setting.pairs.columns)
         self._known = None
 
+    def total(self, columns: Indices, kernel: Kernel) -> float:
+        """<K, W> of a subset with a kernel, which the last round may have found on the way."""
+        current = getattr(self, "_current", None)
+        gamma, here = self._gamma(kernel), np.array_equal(self._setting.pairs.subset, columns)
+        if current is None or current.gamma != gamma or not here or self._weights is not self._formed_with:
+            return super().total(columns, kernel)
+        return float(current.score) + self._diagonal.score(gamma)
+
     def move(self, columns: Indices) -> None:
         """Make some columns the current subset."""
         self._setting.pairs.move(columns)
@@ -132,6 +140,7 @@ class GaussianScorer(Scorer):
     def _formed(self, columns: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool) -> GaussianRound:
         self._setting.pairs.move(columns)
         self._diagonal.move(columns)
+        self._formed_with = self._weights
         centre = float(self._typical[columns].sum())
         own_gamma = None if own is None else self._gamma(own)
         return GaussianRound(self._setting, self._gamma(kernel), own_gamma, leaving, centre, self._spread)
