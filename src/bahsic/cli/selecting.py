@@ -24,7 +24,7 @@ from bahsic.cli.messages import WRONG_USAGE, CommandError, say
 from bahsic.cli.progress_bar import with_progress
 from bahsic.cli.terminal import selection_text, style_of
 from bahsic.data.prepared import Prepared
-from bahsic.engine.prediction import EXACT
+from bahsic.engine.prediction import EXACT, FITTED
 from bahsic.files import check_writing, write_table
 from bahsic.inference.resampling import selection_test
 from bahsic.options import options_of
@@ -101,8 +101,7 @@ def _note_cost(selector: Any, n_samples: int, n_features: int) -> None:
         return
     if not (predicts or two or selector.n_features_to_select == "auto"):
         return
-    exact, left = min(EXACT, n_features) if predicts else 0, n_features
-    n_fits = exact * (exact + 1) // 2  # of single candidates in the last rounds
+    n_fits, left = FITTED * min(EXACT, n_features) if predicts else 0, n_features
     while left:
         left -= round_size(selector.step, left)
         n_fits += 1

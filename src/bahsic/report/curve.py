@@ -67,7 +67,7 @@ def headline(selector: Any) -> str:
     >>> from bahsic.datasets import make_xor
     >>> X, y, _ = make_xor(n_samples=200, n_features=4, random_state=0)
     >>> headline(BAHSIC(2, criterion="prediction").fit(X, y))
-    '2 of 4 features: R2 0.77 (all 4: 0.65)'
+    '2 of 4 features: R2 0.96 (all 4: 0.89)'
     """
     told = [step.reason for step in selector.path_ if step.reason]
     reached = {step.n_features: step.predictability for step in selector.path_}

@@ -139,7 +139,8 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
             predictability=auto or len(problems) > 1,
             losses=auto,
         )
-        searches = [Search(one, units, plan, executor, goal) for one in problems]
+        weights = problem.label_weights(self.statistic, executor)
+        searches = [Search(one, units, weights, plan, executor, goal) for one in problems]
         if self.checkpoint is not None:
             for search in searches:
                 search.resume(self._checkpoint(search.problem, several=len(searches) > 1))

@@ -51,10 +51,7 @@ class Problem:
 
     def by_kernel(self) -> list[Problem]:
         """The problem with each of its kernels."""
-        same = [
-            replace(self, kernel=kernel, data=replace(self.data, kernel=kernel), others=()) for kernel in self.others
-        ]
-        return [self, *same]
+        return [self, *(replace(self, kernel=one, data=self.data.for_kernel(one), others=()) for one in self.others)]
 
     @property
     def table(self) -> Table:
