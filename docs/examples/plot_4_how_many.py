@@ -2,8 +2,8 @@
 How many features
 =================
 
-HSIC along the path shows what is left of the dependence as features leave. Two answers follow: the fewest features
-with nearly the highest HSIC, and the number that predicts best.
+HSIC along the path shows what is left of the dependence as features leave. Two ways to choose a number: the smallest
+set that predicts as well as any, by leave-one-out, and the number that is best for a model, by cross-validation.
 """
 
 import matplotlib.pyplot as plt
@@ -20,13 +20,13 @@ automatic = BAHSIC("auto", step=1).fit(X, y)
 plot_path(automatic)
 
 # %%
-# ``"auto"`` takes the smallest subset within one standard error of the best; the title says why:
+# ``"auto"`` takes the smallest subset that predicts as well as any, within one standard error; the title says why:
 
 print(*automatic.get_feature_names_out(), sep=", ")
 
 # %%
-# Features that matter less lower HSIC, which is more an average over the features than a sum, but a model may gain
-# from them. `BAHSICCV` ranks them once in each fold and scores the model on the nested subsets:
+# HSIC is more an average over the features than a sum, so features that matter less lower it, although predictions
+# gain from them. `BAHSICCV` ranks them once in each fold and scores the model on the nested subsets:
 
 search = BAHSICCV(make_pipeline(StandardScaler(), KNeighborsClassifier()), step=2, cv=3).fit(X, y)
 results = search.cv_results_

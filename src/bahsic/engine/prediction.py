@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit
+from bahsic.engine.gram import KernelBlocks
 from bahsic.engine.intervals import Intervals
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import Ranked, Scorer
@@ -19,6 +20,9 @@ Indices = NDArray[np.intp]
 
 # In subsets of at most so many units, the best candidates to first order get a regression of their own, so many.
 EXACT, FITTED = 16, 8
+
+# Candidates that get a fit where their scores are reported, and the samples of these fits.
+GAINS, GAIN_SAMPLES = 64, 500
 
 # Rounding error of the explained variance of a fit; candidates that differ by less are ties.
 _ROUNDING = 1e-11
@@ -76,6 +80,27 @@ class PredictionScorer:
         without = [np.setdiff1d(subset, unit) for unit in subset]
         others = [self.fit(rest, fit.ridge)[0].predictability for rest in without]
         return fit.predictability - np.array(others)
+
+    def gains(self, subset: Indices, candidates: Indices, fit: RidgeFit) -> Array:
+        """Predictability that each candidate would add to a subset with a given fit, on some of the samples.
+
+        The `GAINS` candidates that are best to first order have fits of their own; for the others it is the least of
+        what these would add.
+        """
+        columns, kernel = self.units.columns(subset), self.linear.greater(subset, candidates)
+        self.linear.weigh(ResidualWeights(fit.Q, self._regression.starts, self._regression.sample_weight))
+        first = self.linear.changes(columns, candidates, kernel, leaving=False).values
+        leading = np.argsort(-first, kind="stable")[:GAINS]
+        m = self.linear.columns.n_samples
+        samples = np.linspace(0, m - 1, min(m, GAIN_SAMPLES)).astype(np.intp)
+        data, regression = self.linear.columns.of_samples(samples), self._regression.of_samples(samples, fit.ridge)
+        with_each = [np.union1d(columns, group) for group in self.units.each(candidates[leading])]
+        grams = [KernelBlocks(data, columns, self.linear.kernel(columns, len(columns)))]
+        grams += [KernelBlocks(data, changed, kernel) for changed in with_each]
+        before, *after = regression.predictabilities(grams)
+        gains = np.full(len(candidates), min(after) - before)
+        gains[leading] = np.array(after) - before
+        return gains
 
     def score(self, subset: Indices) -> Ranked:
         """Predictability of a subset."""

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.prediction import RIDGES, RidgeFit
-from bahsic.criteria.weights import centring_shift
+from bahsic.criteria.weights import Gram, centring_shift
 from bahsic.engine.cholesky import CholeskyFactor
 from bahsic.engine.executor import Executor, ThreadExecutor
-from bahsic.engine.gram import KernelTiles
-from bahsic.engine.plan import Plan, Tile
+from bahsic.engine.gram import GramTiles, KernelTiles
+from bahsic.engine.plan import Plan, Tile, tile_plan
 from bahsic.engine.scratch import Scratch
 from bahsic.kernels.rows import FloatArray
 
@@ -75,7 +75,7 @@ class RidgeRegression:
         exact: bool = False,
     ) -> None:
         self._plan, self._executor, self.starts = plan, executor, starts
-        self.sample_weight = sample_weight
+        self._Y, self.sample_weight = Y, sample_weight
         self._blocks = [slice(*ends) for ends in pairwise([*starts, len(Y)])]
         w = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         scratch = Scratch()
@@ -84,6 +84,11 @@ class RidgeRegression:
         self._ridge = self._fixed
         self._chosen_for = 0
         self._zeros = _Zeros()
+
+    def of_samples(self, samples: Indices, ridge: float) -> RidgeRegression:
+        """The regression on some of the samples, as one block."""
+        w = None if self.sample_weight is None else self.sample_weight[samples]
+        return RidgeRegression(self._Y[samples], ridge, tile_plan(len(samples)), (0,), w, self._executor)
 
     def state(self) -> dict[str, Any]:
         """The chosen ridge as plain data."""
@@ -113,6 +118,15 @@ class RidgeRegression:
             if some[1] is matrices:
                 return best
         return _fitted(self._parts, matrices, self.ridge if ridge is None else ridge, self._executor)
+
+    def predictabilities(self, kernels: Sequence[Gram]) -> list[float]:
+        """Predictability with each of several matrices of kernel values and the ridge in use; a task for each."""
+
+        def one(kernel: Gram) -> float:
+            matrices = self._matrices(GramTiles(kernel, self._plan), _SERIAL)
+            return _fitted(self._parts, matrices, self.ridge, _SERIAL).predictability
+
+        return self._executor.map(one, kernels)
 
     def explained(self, kernels: Sequence[KernelTiles]) -> list[float]:
         """Penalised shares of explained variance with other kernel values and the ridge in use; a task for each."""

@@ -171,23 +171,25 @@ class Search:
         """For each unit what its leaving the selection would lose, or its joining it would add.
 
         With the criterion HSIC, in units of it and with the kernel of the selection. With "prediction", in units of
-        explained variance: for up to `EXACT` selected units the loss of predictability, for more the first-order
-        change; for the others a bound on what they would add, see `RidgeFit.at_most`.
+        predictability: see `PredictionScorer.losses` and `gains`; of more than `EXACT` selected units, first-order
+        changes of the explained variance.
         """
-        linear, scores, fit = self.linear, np.zeros(n_units), None
-        columns = linear.units.columns(np.sort(selected))
+        linear, scores, inside = self.linear, np.zeros(n_units), np.sort(selected)
+        columns = linear.units.columns(inside)
         kernel = linear.kernel(columns, len(columns))
         if self._goal.criterion == "prediction" and self._judge is not None:
-            ridges = [found.step.ridge for found in self.path if len(found.subset) == len(selected)]
-            fit = self._judge.fit(np.sort(selected), *ridges[:1])[0]
-            if len(selected) <= EXACT:
-                scores[selected] = self._judge.losses(selected, fit)
+            ridges = [found.step.ridge for found in self.path if len(found.subset) == len(inside)]
+            fit = self._judge.fit(inside, *ridges[:1])[0]
+            if len(outside):
+                scores[outside] = self._judge.gains(inside, outside, fit)
+            if len(inside) <= EXACT:
+                scores[inside] = self._judge.losses(inside, fit)
+                return scores
             linear.weigh(ResidualWeights(fit.Q, self.problem.starts, self.problem.weights))
-        if len(selected) == 1 and self._goal.criterion == "hsic":
-            scores[selected] = linear.total(columns, kernel)
-        elif self._goal.criterion == "hsic" or len(selected) > EXACT:
-            scores[selected] = -linear.changes(columns, selected, kernel, leaving=True).values
-        if len(outside):
-            added = linear.changes(columns, outside, kernel, leaving=False).values
-            scores[outside] = added if fit is None else fit.at_most(added)
+        elif len(outside):
+            scores[outside] = linear.changes(columns, outside, kernel, leaving=False).values
+        if len(inside) == 1:
+            scores[inside] = linear.total(columns, kernel)
+        else:
+            scores[inside] = -linear.changes(columns, inside, kernel, leaving=True).values
         return scores

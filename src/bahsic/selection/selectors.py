@@ -125,9 +125,10 @@ class BAHSIC(Selector):
         A record of each round.
     scores_ : ndarray of shape (n_features,)
         Relevance of each feature: for selected ones what would be lost without it, for the others what it would
-        add. In units of HSIC, with the kernel of the selection, for the criterion "hsic"; in units of
-        predictability for "prediction", where the value for features that are not selected is an upper bound and,
-        with more than 16 selected features, all values are first-order approximations.
+        add. In units of HSIC, with the kernel of the selection, for the criterion "hsic". In units of
+        predictability for "prediction": for features that are not selected it is measured on at most 500 samples
+        for the 64 most promising ones, and the least of these for the rest; for more than 16 selected features
+        it is the first-order change of the explained variance.
     kernel_ : str or Kernel
         The kernel on the data that was used.
     target_kernel_ : str
@@ -150,8 +151,8 @@ class BAHSIC(Selector):
 
     With the criterion "prediction" each round fits a kernel ridge regression to the remaining features. With more
     than 16 of them, the features leave whose leaving changes the explained variance least to first order, which
-    is HSIC with the residuals instead of the labels; with 16 or fewer, each candidate is judged by a regression
-    of its own. A round costs O(m^3) more. See `bahsic.predictability` and the theory page.
+    is HSIC with the residuals instead of the labels; with 16 or fewer, the eight best of them are judged by
+    regressions of their own. A round costs O(m^3) more. See `bahsic.predictability` and the theory page.
 
     "auto" compares the leave-one-out losses of the subsets on the path, sample by sample, and takes the smallest
     subset whose mean loss is within one standard error of the least. The same samples chose the features, so
