@@ -164,8 +164,8 @@ def test_prediction_in_words():
     }
     lines = selection_text(result, Style()).splitlines()
     assert lines[0] == "Criterion: prediction of the target; kernel: laplacian, the better of two."
-    assert [line.split()[-2:] for line in lines[3:6]] == [["0.1000", "✓"], ["0.0500", "✓"], ["3e-08", "<=0.0333"]]
-    assert lines[6].strip() == "R2 -/+: lost without a selected feature; added by another, at most"
+    assert [line.split()[-2:] for line in lines[3:6]] == [["0.1000", "✓"], ["0.0500", "✓"], ["3e-08", "0.0333"]]
+    assert lines[6].strip() == "relevance: R2 lost without a selected feature, or added by another one"
     assert "R2 (leave-one-out) along the path" in lines
     assert "       0.8 │   ███" in lines
     assert lines[-1] == "2 of 3 features: R2 0.80 (all 3: 0.60); target: two classes."
@@ -176,7 +176,7 @@ def test_table_with_what_features_matter_fits_the_terminal(width):
     text = ranking_table(entries(["n" * 500, "short", "other"]), Style(width), relevance=True)
     table = text.splitlines()[:-1]
     assert max(map(display_width, table)) <= max(width, 69)
-    assert table[3].endswith("<=0.0333")
+    assert table[3].endswith("  0.0333")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-# How the command reads a value: an amount is a count of at least 1 or a fraction below 1, columns are names separated
+# Readings of a value: an amount is a count of at least 1 or a fraction below 1, columns are names separated
 # by commas, groups a rule or a file. An object can't be written on a command line.
 Kind = Literal["amount", "choice", "columns", "count", "folder", "groups", "number", "object", "seed", "switch"]
 
@@ -28,7 +28,7 @@ class Option:
     name : str
         Of the constructor's parameter.
     kind : str
-        How the command reads a value.
+        Reading of a value by the command.
     default : object
         Of `BAHSIC`; ask `selector_default` for that of `FOHSIC`.
     help : str

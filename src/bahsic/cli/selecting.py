@@ -40,7 +40,7 @@ _OPERATIONS = 2e10  # of floating point in a second
 
 
 def select(options: Namespace) -> None:
-    """Read, select, print, and write what was asked for."""
+    """Read, select, write the files that were asked for, and print."""
     _check_places(options)
     clock: dict[str, float] = {}
     with _timed(clock, "total_seconds"):
@@ -55,7 +55,7 @@ def select(options: Namespace) -> None:
             _fit(selector, data, source.data.y, options)
         result = _result(options, source, data, selector, groups)
     result["timing"] = {name: clock[name] for name in ("read_seconds", "fit_seconds", "total_seconds")}
-    _write_files(options, source, selector, result)  # first, as nobody may be there to read the rest
+    _write_files(options, source, selector, result)  # first, as printing may fail
     text = as_json(result) if options.json else selection_text(result, style_of(sys.stdout), options.top)
     sys.stdout.write(text)
 

@@ -1,4 +1,4 @@
-"""Results as text: a ranked table, the path as a small plot, what was decided and why."""
+"""Results as text: the criterion, a ranked table, the path as a small plot, the decision and its reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDEST_NAME = 60
 # Meaning of the kernels on the target.
 _KINDS = {"binary": "two classes", "multiclass": "classes", "regression": "numbers"}
 
-_RELEVANCE = "R2 -/+: lost without a selected feature; added by another, at most"
+_RELEVANCE = "relevance: R2 lost without a selected feature, or added by another one"
 
 _BOLD, _GREEN, _DIM = "1", "32", "2"
 
@@ -63,7 +63,7 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int = 20) -> st
         See `bahsic.report.result`.
     style : Style
     top : int, default=20
-        How many features the table has; 0 means all.
+        Number of features in the table; 0 means all.
 
     Returns
     -------
@@ -89,9 +89,9 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]], style: Style, top: int =
         With feature, rank, score, pvalue and perhaps selected.
     style : Style
     top : int, default=20
-        How many lines; 0 means all.
+        Number of lines; 0 means all.
     relevance : bool, default=False
-        Whether to add what each feature matters for the prediction.
+        Whether to add the relevance, of the criterion "prediction".
 
     Returns
     -------
@@ -102,7 +102,7 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]], style: Style, top: int =
     beside = digits + 34 + (11 if relevance else 0)
     width = _name_width([entry["feature"] for entry in shown], style, beside)
     heading = f"{'rank':>{digits}}  {'feature':{width}}  {'HSIC alone':>10}  {'p-value':>8}"
-    heading += f"  {'R2 -/+':>9}" if relevance else ""
+    heading += "  relevance" if relevance else ""
     marked = any("selected" in entry for entry in shown)
     lines = [style.painted(heading + ("  selected" if marked else ""), _BOLD)]
     lines += [_table_line(entry, style, digits, width, relevance=relevance) for entry in shown]
@@ -120,9 +120,7 @@ def _name_width(names: Sequence[str], style: Style, beside: int) -> int:
 def _table_line(entry: Mapping[str, Any], style: Style, digits: int, width: int, *, relevance: bool) -> str:
     name = fitted(entry["feature"], width, style.encoding)
     line = f"{entry['rank']:>{digits}}  {name}  {entry['score']:>10.4g}  {entry['pvalue']:>8.2g}"
-    if relevance:
-        change = f"{entry['relevance']:.4f}" if entry["selected"] else f"<={entry['relevance']:.4f}"
-        line += f"  {change:>9}"
+    line += f"  {entry['relevance']:>9.4f}" if relevance else ""
     if not entry.get("selected"):
         return line
     return style.painted(f"{line}  {'✓' if has_blocks(style.encoding) else '*'}", _GREEN)
@@ -155,9 +153,9 @@ def path_plot(path: Sequence[Mapping[str, Any]], chosen: int, style: Style) -> s
     if len(steps) < 2 or max(step[curve.key] for step in steps) <= 0:
         return ""
     at = min(range(len(steps)), key=lambda i: abs(steps[i]["n_features"] - chosen))
-    room = style.width - 16
-    steps, at = _thinned(steps, at, room)
-    wide = max(1, min(_WIDEST_COLUMN, room // len(steps)))
+    width = style.width - 16
+    steps, at = _thinned(steps, at, width)
+    wide = max(1, min(_WIDEST_COLUMN, width // len(steps)))
     blocks = has_blocks(style.encoding)
     edge, corner, line = ("│", "└", "─") if blocks else ("|", "+", "-")
     values = [step[curve.key] for step in steps for _ in range(wide)]
@@ -173,7 +171,7 @@ def path_plot(path: Sequence[Mapping[str, Any]], chosen: int, style: Style) -> s
 
 
 def _thinned(steps: list[Any], at: int, width: int) -> tuple[list[Any], int]:
-    """As many steps as there are columns, among them the marked one, and where that is."""
+    """As many steps as there are columns, among them the marked one, and its position."""
     if len(steps) <= width:
         return steps, at
     kept = sorted({round(i * (len(steps) - 1) / (width - 2)) for i in range(width - 1)} | {at})

@@ -112,7 +112,7 @@ def table_beside(path: str | os.PathLike[str]) -> Path:
 
 
 def check_report() -> None:
-    """Raise now what would keep a report from being written in the end: a library that is missing.
+    """Raise ImportError now if a library that the report needs is missing.
 
     Examples
     --------

@@ -129,11 +129,11 @@ def path_chart(points: Sequence[Point], chosen: int, unit: str = "", curve: Curv
 
 
 def path_axes(points: Sequence[Point]) -> tuple[Axis, Axis]:
-    """The axes of `path_chart`: zero and the bands are in sight."""
+    """The axes of `path_chart`, which include zero and the bands."""
     low = min(0.0, *(point.value - (point.error or 0) for point in points))
     high = max(0.0, *(point.value + (point.error or 0) for point in points))
-    room = 0.06 * (high - low)
-    return size_axis([point.size for point in points]), Axis(low, high + room, 256, 24)
+    margin = 0.06 * (high - low)
+    return size_axis([point.size for point in points]), Axis(low, high + margin, 256, 24)
 
 
 def ranking_chart(names: Sequence[str], scores: Sequence[float], selected: Sequence[bool], title: str) -> str:
@@ -180,7 +180,7 @@ def bar_axis(labels: Sequence[str], scores: Sequence[float]) -> Axis:
 
 
 def heat_map(names: Sequence[str], table: Sequence[Sequence[float]]) -> str:
-    """A square for each pair of features, the stronger coloured the more they say the same.
+    """A square for each pair of features, coloured by their redundancy.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def decimals(values: Sequence[float]) -> int:
 
 
 def _cell(svg: Element, box: tuple[float, float, float], value: float, pair: str) -> None:
-    """A square under a veil of colour, so that the darkness of both themes is the style sheet's affair."""
+    """A square with a second one of some opacity on it: the style sheet has the colours of both themes."""
     left, top, side = box
     strength = min(1.0, max(0.0, value))
     square = {"x": f"{left:.2f}", "y": f"{top:.2f}", "width": f"{side - 1:.2f}", "height": f"{side - 1:.2f}"}

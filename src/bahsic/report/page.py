@@ -20,7 +20,7 @@ _PIXELS = 3  # steps of the path that are nearer to each other than this are one
 _TITLE_CHARACTERS = 60_000  # of all long names together, so that the page stays small
 _CODE_CHARACTERS = 15_000
 
-_RELEVANCE = "R2 lost without it, or added at most"
+_RELEVANCE = "R2 lost or added"
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -252,8 +252,8 @@ def _ranking(rows: Sequence[Mapping[str, Any]], exponent: int, *, by_prediction:
     chart = ranking_chart([row["feature"] for row in bars], lengths, [row["selected"] for row in bars], title)
     places = decimals(scores)
     n_long = sum(_is_long(row["feature"]) for row in rows)
-    room = _TITLE_CHARACTERS // max(1, n_long)
-    shown = [_row(position, row, places, room) for position, row in enumerate(rows, start=1)]
+    longest = _TITLE_CHARACTERS // max(1, n_long)
+    shown = [_row(position, row, places, longest) for position, row in enumerate(rows, start=1)]
     grouped = any(row.get("group") is not None for row in rows)
     relevance = _RELEVANCE if by_prediction else None
     return {"chart": chart if scores else None, "rows": shown, "grouped": grouped, "relevance": relevance}
@@ -263,19 +263,19 @@ def _is_long(name: object) -> bool:
     return len(str(name)) > 60 or len(for_page(name, None)) > 60
 
 
-def _row(position: int, row: Mapping[str, Any], places: int, room: int) -> dict[str, Any]:
+def _row(position: int, row: Mapping[str, Any], places: int, longest: int) -> dict[str, Any]:
     name = for_page(row["feature"])
     return {
         "position": position,
         "rank": row["rank"],
         "selected": row["selected"],
         "name": name,
-        "title": for_page(row["feature"], max(60, room)) if _is_long(row["feature"]) else None,
+        "title": for_page(row["feature"], max(60, longest)) if _is_long(row["feature"]) else None,
         "score": _number(row["score"], places),
         "score_value": row["score"],
         "pvalue": _probability(row["pvalue"]),
         "pvalue_value": row["pvalue"],
-        "relevance": ("" if row["selected"] else "≤ ") + _number(row.get("relevance"), 4),
+        "relevance": _number(row.get("relevance"), 4),
         "relevance_value": row.get("relevance"),
         "group": "" if row.get("group") is None else for_page(row["group"], 40),
     }

@@ -125,7 +125,7 @@ def _positions(names: Sequence[str], ranking: Sequence[Mapping[str, Any]]) -> li
 
 
 def _groups(ranking: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
-    """Columns of each group: a command names a rule for them, which only the command knows."""
+    """Columns of each group, as Python does not know the rules of the command."""
     groups: dict[str, list[int]] = {}
     for row in ranking:
         groups.setdefault(str(row["group"]), []).append(row["column"])
