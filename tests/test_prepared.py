@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from sklearn.datasets import load_wine
 
 import bahsic
 from bahsic import BAHSIC, FOHSIC, hsic_interval, hsic_scores, hsic_test, redundancy, selection_test
@@ -75,12 +76,13 @@ def test_one_command_makes_columns_and_weights_once(counted, words, tmp_path, mo
     assert own == {"columns": 1, "weights": 1}
 
 
-@pytest.mark.parametrize("words", [["--criterion", "hsic"], ["--criterion", "prediction"], ["-k", "auto"]])
-def test_two_kernels_make_columns_twice_and_weights_once(counted, words, tmp_path, monkeypatch):
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
+def test_two_kernels_make_columns_twice_and_weights_once(counted, criterion, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    X, y = drawn(m=60, d=6)
+    X, y = load_wine(return_X_y=True)
     np.savez("data.npz", X=X, y=y)
-    assert main(["select", "data.npz", "-k", "3", "--json", "--kernel", "auto", *words]) == 0
+    assert main(["select", "data.npz", "--json", "--kernel", "auto", "--criterion", criterion]) == 0
+    assert json.loads(capsys.readouterr().out)["kernel"] == "laplacian"  # the second one
     assert counted == {"columns": 2, "weights": 1}
 
 
