@@ -117,9 +117,18 @@ def test_defaults_of_the_command():
     found = vars(parsed(["select", "data.npz"]))
     table = {option.name: option.command_default() for option in options_of("select")}
     assert {name: found[name] for name in table} == table | {"step": None}  # which leaves it to the selector
-    assert (table["n_features_to_select"], table["random_state"], table["categorical_features"]) == (
-        "auto", 0, "from_dtype",
-    )  # fmt: skip
+    other = {option.name: table[option.name] for option in options_of("select") if option.default != table[option.name]}
+    assert other == {
+        "n_features_to_select": "auto", "kernel": "auto", "criterion": "prediction", "random_state": 0,
+        "categorical_features": "from_dtype",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [["rank", "data.npz"], ["test", "data.npz", "--x", "a", "--y", "b"]])
+def test_other_commands_have_named_kernels(words, capsys):
+    assert parsed(words).kernel == "gaussian"
+    kernels = {name: next(o.choices for o in options_of(name) if o.name == "kernel") for name in ("select", words[0])}
+    assert kernels["select"] == ("auto", *kernels[words[0]])
 
 
 @pytest.mark.parametrize("flag", OLD_FLAGS)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit, label_features
+from bahsic.criteria.weights import Weights
 from bahsic.engine import Executor, Plan, scorer_for
 from bahsic.engine.prediction import EXACT, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
@@ -86,14 +87,17 @@ class Search:
     ----------
     problem : Problem
     units : FeatureUnits
+    weights : Weights
+        W of the labels.
     plan : Plan
     executor : Executor
     goal : Goal
     """
 
-    def __init__(self, problem: Problem, units: FeatureUnits, plan: Plan, executor: Executor, goal: Goal) -> None:
+    def __init__(
+        self, problem: Problem, units: FeatureUnits, weights: Weights, plan: Plan, executor: Executor, goal: Goal
+    ) -> None:
         self.problem, self._goal = problem, goal
-        weights = problem.label_weights(goal.statistic, executor)
         self.linear = scorer_for(problem.data.columns, problem.kernel, weights, executor, plan, units.groups)
         self._judge: PredictionScorer | None = None
         if goal.criterion == "prediction" or goal.predictability:
