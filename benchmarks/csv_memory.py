@@ -86,5 +86,6 @@ if __name__ == "__main__":
     from contextlib import redirect_stdout
 
     with redirect_stdout(sys.stderr):
-        main(["select", sys.argv[1], "--target", "label", "-k", "2", "--step", "0.5", "--quiet"])
+        words = ["--criterion", "hsic", "--kernel", "gaussian", "-k", "2", "--step", "0.5", "--quiet"]
+        main(["select", sys.argv[1], "--target", "label", *words])
     print(peak_bytes())

@@ -23,7 +23,10 @@ def rows(*, quick: bool) -> list[Row]:
 def _ratio(m: int, d: int, bar: float, *, quick: bool) -> Row:
     X, y, _ = make_xor(m, d, random_state=0)
     times = best_times(
-        {name: lambda name=name: seconds(lambda: BAHSIC(10, criterion=name).fit(X, y)) for name in ("hsic", "prediction")},
+        {
+            name: lambda name=name: seconds(lambda: BAHSIC(10, criterion=name).fit(X, y))
+            for name in ("hsic", "prediction")
+        },
         repeats=1 if quick or m > 2000 else 3,
     )
     ratio = times["prediction"] / times["hsic"]

@@ -16,7 +16,17 @@ from table import machine, printed, write
 # Modules with a function rows(*, quick), in the order in which they run.
 BENCHMARKS = [
     *("exactness", "roof", "naive", "few_samples", "draws", "peers", "memory", "growth", "threads"),
-    *("permutations", "scores", "inference", "selection_bias", "options", "prediction", "wide_sparse", "csv_memory", "scale"),
+    *(
+        "permutations",
+        "scores",
+        "inference",
+        "selection_bias",
+        "options",
+        "prediction",
+        "wide_sparse",
+        "csv_memory",
+        "scale",
+    ),
 ]
 
 _RESULTS = Path(__file__).resolve().parent / "results"

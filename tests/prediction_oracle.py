@@ -1,12 +1,18 @@
 """The criterion "prediction" by definition: ridge regression by dense inverses, samples left out one by one.
 
-Imports nothing of ours. `blocks` are arrays of samples that have a regression of their own.
+Imports nothing of ours. `blocks` are arrays of samples that have a regression of their own; samples that count
+several times are repeated.
 """
+
+import math
 
 import numpy as np
 
 GRID = [10 ** (-exponent / 2) for exponent in range(2, 9)]
-FEW = 16
+FEW, FITTED = 16, 8
+
+
+# Features of the labels.
 
 
 def indicators(y):
@@ -20,28 +26,53 @@ def standardised(y):
     return (y - y.mean(axis=0)) / y.std(axis=0)
 
 
-def left_out_losses(K, Y, ridge):
+def factor(L, weights=None):
+    """Y with YY' = HLH, by a Cholesky factor with pivots that ends when a millionth of the mean diagonal is left."""
+    m = len(L)
+    w = np.full(m, 1 / m) if weights is None else np.asarray(weights, dtype=float) / np.sum(weights)
+    H = np.eye(m) - np.ones((m, 1)) * w
+    rest = H @ L @ H.T
+    least = 1e-6 * np.trace(rest) / m
+    columns = []
+    while len(columns) < m and np.diag(rest).max() > least:
+        pivot = np.diag(rest).argmax()
+        columns.append(rest[:, pivot] / math.sqrt(rest[pivot, pivot]))
+        rest = rest - np.outer(columns[-1], columns[-1])
+        rest[pivot] = rest[:, pivot] = 0.0
+    return np.stack(columns, axis=1)
+
+
+# One regression.
+
+
+def left_out_losses(K, Y, ridge, weights=None):
     """Squared errors of predicting each sample by ridge regression with intercept on the others, and by their mean.
 
-    The penalty m * ridge is that of all m samples.
+    The penalty m * ridge is that of all m samples. A sample that counts w times is left out once, or entirely if w is
+    below one.
     """
-    m, losses, baseline = len(K), [], []
-    for i in range(m):
-        others = np.delete(np.arange(m), i)
-        system = np.ones((m, m))
-        system[: m - 1, : m - 1] = K[np.ix_(others, others)] + m * ridge * np.eye(m - 1)
-        system[m - 1, m - 1] = 0.0
+    w = np.ones(len(K)) if weights is None else np.asarray(weights, dtype=float)
+    losses, baseline = [], []
+    for i in range(len(K)):
+        left = w.copy()
+        left[i] -= min(1.0, w[i])
+        others = np.flatnonzero(left)
+        n = len(others)
+        system = np.ones((n + 1, n + 1))
+        system[:n, :n] = K[np.ix_(others, others)] + w.sum() * ridge * np.diag(1 / left[others])
+        system[n, n] = 0.0
         solution = np.linalg.solve(system, np.vstack([Y[others], np.zeros((1, Y.shape[1]))]))
         losses.append(np.sum((Y[i] - K[i, others] @ solution[:-1] - solution[-1]) ** 2))
-        baseline.append(np.sum((Y[i] - Y[others].mean(axis=0)) ** 2))
+        baseline.append(np.sum((Y[i] - np.average(Y, axis=0, weights=left)) ** 2))
     return np.array(losses), np.array(baseline)
 
 
 def regression(K, Y, ridge):
-    """A = (HKH + m ridge I)^-1 and B = A HY."""
+    """A = (HKH + m ridge I)^-1 and B = A HY, without the negative eigenvalues of HKH."""
     m = len(K)
     H = np.eye(m) - 1 / m
-    A = np.linalg.inv(H @ K @ H + m * ridge * np.eye(m))
+    values, V = np.linalg.eigh(H @ K @ H)
+    A = V / (np.maximum(values, 0) + m * ridge) @ V.T
     return A, A @ (H @ Y)
 
 
@@ -56,47 +87,73 @@ def explained(K, Y, ridge, blocks):
     return 1 - missed / total
 
 
-def predictability(K, Y, ridge, blocks):
-    """1 - sum of squared leave-one-out residuals over that of predicting the mean of the others."""
-    losses = baseline = 0.0
+def losses(K, Y, ridge, blocks):
+    """As `left_out_losses`, by the formula for all samples at once, in the order of the blocks."""
+    found = []
     for b in blocks:
         m, centred = len(b), Y[b] - Y[b].mean(axis=0)
         A, B = regression(K[np.ix_(b, b)], Y[b], ridge)
         residuals = m * ridge * B / (m * ridge * np.diag(A) - 1 / m)[:, None]
-        losses += np.sum(residuals**2)
-        baseline += np.sum((m / (m - 1) * centred) ** 2)
-    return 1 - losses / baseline
+        found.append(np.sum([residuals**2, (m / (m - 1) * centred) ** 2], axis=2))
+    return np.concatenate(found, axis=1)
+
+
+def predictability(K, Y, ridge, blocks):
+    """1 - sum of squared leave-one-out residuals over that of predicting the mean of the others."""
+    of_regression, of_mean = losses(K, Y, ridge, blocks)
+    return 1 - of_regression.sum() / of_mean.sum()
 
 
 def residual_matrix(K, Y, ridge, blocks):
-    """BB' m ridge, zero between blocks."""
-    W = np.zeros_like(K)
+    """BB' m ridge over tr(Y'HY), zero between blocks: the derivative of `explained`."""
+    W, total = np.zeros_like(K), 0.0
     for b in blocks:
         B = regression(K[np.ix_(b, b)], Y[b], ridge)[1]
         W[np.ix_(b, b)] = len(b) * ridge * B @ B.T
-    return W
+        total += np.sum((Y[b] - Y[b].mean(axis=0)) ** 2)
+    return W / total
+
+
+# The search.
+
+
+def fewest_as_good(losses):
+    """The smallest size whose losses exceed those of the best by at most one standard error; sizes to losses."""
+    best = min(losses, key=lambda size: (losses[size].sum(), size))
+
+    def as_good(size):
+        worse = losses[size] - losses[best]
+        return worse.mean() <= worse.std(ddof=1) / math.sqrt(len(worse))
+
+    return min(filter(as_good, losses))
 
 
 class Ridge:
     """The choice of the ridge along a search."""
 
     def __init__(self, ridge):
-        self.value = None if ridge == "auto" else ridge
         self.fixed = ridge != "auto"
+        self.value = ridge if self.fixed else GRID[0]  # with no feature at all
         self.size = 0
 
-    def renew(self, K, Y, size, blocks, found):
-        """Check the ridge that was used in a round, ``found``, and take it over."""
+    def check(self, K, Y, size, blocks, found, tolerance):
+        """Assert that the ridge of a round, ``found``, is that of the written rule, ties aside, and take it over."""
         low, high = sorted((size, self.size))
-        if self.fixed or low > 2 / 3 * high:
+        if self.fixed or 3 * low > 2 * high:
             assert found == self.value
             return
-        near = [i for i, ridge in enumerate(GRID) if self.value is None or abs(np.log10(ridge / self.value)) < 0.51]
-        values = {GRID[i]: predictability(K, Y, GRID[i], blocks) for i in near}
+        allowed = [ridge for ridge in GRID if not self.size or abs(math.log10(ridge / self.value)) < 0.51]
+        values = {ridge: predictability(K, Y, ridge, blocks) for ridge in allowed}
         used = min(values, key=lambda ridge: abs(ridge - found))
         assert abs(used - found) < 1e-12
-        assert values[used] >= max(values.values()) - 1e-9
+        assert values[used] >= max(values.values()) - tolerance
         self.value, self.size = found, size
+
+    def choose(self, K, Y, size, blocks):
+        """Take over the ridge of the written rule for the first fit of a search."""
+        if not self.fixed:
+            values = {ridge: predictability(K, Y, ridge, blocks) for ridge in GRID}
+            self.value, self.size = max(values, key=lambda ridge: (values[ridge], ridge)), size
 
 
 def check_order(values, chosen, copies, tolerance):
@@ -108,26 +165,28 @@ def check_order(values, chosen, copies, tolerance):
         del left[j]
 
 
-def check_changes(kernel, Y, W, ridge, inside, candidates, groups, *, size, chosen, copies, blocks):
+def best_to_first_order(first, tolerance):
+    """The units of the greatest first-order changes, as many as get a fit of their own; ties by number."""
+    least = sorted(first.values())[-min(FITTED, len(first))]
+    certain = [unit for unit, value in first.items() if value > least + tolerance]
+    tied = sorted(unit for unit, value in first.items() if abs(value - least) <= tolerance)
+    return certain + tied[: FITTED - len(certain)]
+
+
+def check_changes(K, before, after, Y, ridge, blocks, chosen, *, copies, n_inside):
     """Assert that the chosen units of a round are those of the written rule.
 
-    ``kernel(columns, size)`` is the kernel matrix; first-order changes decide in large subsets, and the candidates'
-    own fits in small ones, of the best ones to first order where there are many.
+    ``K`` is the kernel matrix of the subset for its own size, ``before`` that for the changed size, and ``after`` has
+    the matrix after the change by each candidate. First-order changes decide in large subsets; in small ones the
+    candidates' own fits, of the best ones to first order where there are many.
     """
-    columns = sorted(j for unit in inside for j in groups[unit])
-    K = kernel(columns, size) if columns else np.ones_like(W)
-    changed = {
-        unit: kernel(sorted(set(columns) ^ set(groups[unit])), size) if set(columns) ^ set(groups[unit]) else None
-        for unit in candidates
-    }
-    first = {unit: np.sum((changed[unit] - K) * W) for unit in candidates}
-    scale = max(1e-300, np.abs(list(first.values())).max())
-    if len(inside) > FEW:
-        check_order(first, chosen, copies, 1e-8 * scale)
+    W = residual_matrix(K, Y, ridge, blocks)
+    first = {unit: np.sum((matrix - before) * W) for unit, matrix in after.items()}
+    tolerance = 1e-8 * max(np.abs(list(first.values())).max(), 1e-300)
+    if n_inside > FEW:
+        check_order(first, chosen, copies, tolerance)
         return
-    fitted, rest = chosen[:FEW], chosen[FEW:]
-    least = sorted(first.values())[-min(FEW, len(first))]
-    possible = [unit for unit, value in first.items() if value >= least - 1e-8 * scale]
-    check_order({unit: explained(changed[unit], Y, ridge, blocks) for unit in possible}, fitted, copies, 1e-9)
-    others = {unit: value for unit, value in first.items() if unit not in fitted}
-    check_order(others, rest, copies, 1e-8 * scale)
+    leading = best_to_first_order(first, tolerance)
+    fitted, rest = chosen[: len(leading)], chosen[len(leading) :]
+    check_order({unit: explained(after[unit], Y, ridge, blocks) for unit in leading}, fitted, copies, 1e-9)
+    check_order({unit: value for unit, value in first.items() if unit not in leading}, rest, copies, tolerance)

@@ -7,9 +7,9 @@ from bahsic import BAHSIC, __version__, hsic_scores, redundancy
 from bahsic.datasets import make_xor
 
 
-def result_of(X, y, names, wanted, data_name="data.csv", target="class"):
+def result_of(X, y, names, wanted, data_name="data.csv", target="class", criterion="hsic"):
     """The result of BAHSIC as plain data."""
-    selector = BAHSIC(n_features_to_select=wanted, standard_errors=True).fit(X, y)
+    selector = BAHSIC(n_features_to_select=wanted, criterion=criterion, standard_errors=True).fit(X, y)
     order = selector.elimination_order_[::-1]
     scores = hsic_scores(X, y)
     alone, pvalues = np.asarray(scores[0]), np.asarray(scores[1])
@@ -27,8 +27,16 @@ def result_of(X, y, names, wanted, data_name="data.csv", target="class"):
             "target": target,
             "target_kernel": selector.target_kernel_,
         },
-        "parameters": {"n_features_to_select": wanted, "method": "backward", "kernel": "gaussian", "step": 0.1},
+        "parameters": {
+            "n_features_to_select": wanted,
+            "method": "backward",
+            "kernel": "gaussian",
+            "step": 0.1,
+            "criterion": criterion,
+        },
         "seed": 0,
+        "criterion": criterion,
+        "kernel": "gaussian",
         "selected": [names[j] for j in chosen],
         "n_features": int(selector.n_features_),
         "reason": reason,
@@ -41,6 +49,7 @@ def result_of(X, y, names, wanted, data_name="data.csv", target="class"):
                 "score": float(alone[j]),
                 "pvalue": float(pvalues[j]),
                 "group": None,
+                "relevance": float(selector.scores_[j]),
             }
             for rank, j in enumerate(order, start=1)
         ],
@@ -49,6 +58,9 @@ def result_of(X, y, names, wanted, data_name="data.csv", target="class"):
                 "n_features": step.n_features,
                 "hsic": step.hsic,
                 "standard_error": step.standard_error,
+                "predictability": step.predictability,
+                "predictability_error": step.predictability_error,
+                "ridge": step.ridge,
                 "parameter": step.parameter,
                 "features": [names[j] for j in step.features],
             }
@@ -66,7 +78,7 @@ def wine_result():
     return result_of(data.data, data.target, list(data.feature_names), "auto", "wine.csv", "cultivar")
 
 
-def xor_result():
+def xor_result(criterion="hsic"):
     """Two features that matter together among 20 of noise."""
     X, y, _ = make_xor(n_samples=200, n_features=22, random_state=0)
-    return result_of(X, y, [f"x{j + 1}" for j in range(22)], 2, "xor.csv", "same sign")
+    return result_of(X, y, [f"x{j + 1}" for j in range(22)], 2, "xor.csv", "same sign", criterion)

@@ -10,6 +10,7 @@ from sklearn import config_context
 
 import brute_force
 import oracle
+import prediction_oracle
 from bahsic import BAHSIC, FOHSIC, hsic, hsic_blocks, hsic_unbiased
 from bahsic.criteria.blocks import block_weights, random_blocks
 from bahsic.criteria.hsic import estimate_and_variance
@@ -161,13 +162,18 @@ def test_bits_do_not_depend_on_the_number_of_threads(selector):
     assert not same_fit(fits[0], selector(2, block_size=15, random_state=1).fit(X, y))
 
 
-def test_auto_uses_the_standard_error_of_the_blocks():
+def test_auto_compares_losses_of_regressions_in_the_blocks():
     X, y = drawn(m=200, d=6)
     fitted = BAHSIC("auto", block_size=20, random_state=0).fit(X, y)
-    assert all(step.standard_error is not None for step in fitted.path_)
-    chosen = next(step for step in fitted.path_ if step.reason)
-    best = max(fitted.path_, key=lambda step: step.hsic)
-    assert chosen.hsic >= best.hsic - best.standard_error
+    Z, blocks = (X - X.mean(axis=0)) / X.std(axis=0), list(random_blocks(200, 20, 0).samples())
+    losses = {}
+    for step in fitted.path_:
+        columns = fitted.elimination_order_[6 - step.n_features :]
+        K = Gaussian(1 / (2 * len(columns)))(Z[:, columns])
+        found = prediction_oracle.losses(K, prediction_oracle.indicators(y), step.ridge, blocks)
+        losses[step.n_features] = found[0]
+        assert step.predictability == pytest.approx(1 - found[0].sum() / found[1].sum(), rel=1e-9)
+    assert fitted.n_features_ == prediction_oracle.fewest_as_good(losses)
     assert fitted.support_[1]
 
 

@@ -23,6 +23,7 @@ from bahsic.whole import appearing
 
 X, Y, _ = make_xor(n_samples=80, n_features=6, random_state=0)
 NAMES = ["a_1", "a_2", "b_1", "b_2", "c", "d"]
+PAPER = ["--criterion", "hsic", "--kernel", "gaussian"]  # the defaults of the selectors
 
 
 @pytest.fixture
@@ -68,13 +69,19 @@ def fresh(*words, **environment):
 def test_keys_in_the_order_of_the_schema(result):
     found = result("-k", 2)
     assert list(found) == [
-        "schema", "kind", "versions", "input", "parameters", "seed", "selected", "n_features", "reason", "ranking",
-        "path", "redundancy", "test", "timing",
+        "schema", "kind", "versions", "input", "parameters", "seed", "criterion", "kernel", "selected", "n_features",
+        "reason", "ranking", "path", "redundancy", "test", "timing",
     ]  # fmt: skip
     assert (found["schema"], found["kind"], found["seed"], found["test"]) == ("bahsic/1", "select", 0, None)
     assert list(found["versions"]) == ["bahsic", "python", "numpy", "scipy", "scikit-learn"]
     assert found["versions"]["numpy"] == np.__version__
-    assert list(found["ranking"][0]) == ["feature", "column", "rank", "selected", "score", "pvalue", "group"]
+    assert list(found["ranking"][0]) == [
+        "feature", "column", "rank", "selected", "score", "pvalue", "group", "relevance",
+    ]  # fmt: skip
+    assert list(found["path"][0]) == [
+        "n_features", "hsic", "standard_error", "predictability", "predictability_error", "ridge", "parameter",
+        "features",
+    ]  # fmt: skip
     assert list(found["timing"]) == ["read_seconds", "fit_seconds", "total_seconds"]
 
 
@@ -90,10 +97,13 @@ def test_input_is_known_by_its_hash_and_not_by_its_folder(result, xor):
     }
 
 
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
 @pytest.mark.parametrize(("method", "selector"), [("backward", BAHSIC), ("forward", FOHSIC)])
-def test_selection_is_that_of_the_selector(result, method, selector):
-    found = result("-k", 3, "--method", method, "--step", 2, "--kernel", "laplacian", "--standard-errors")
-    fitted = selector(3, step=2, kernel="laplacian", standard_errors=True).fit(X, Y)
+def test_selection_is_that_of_the_selector(result, method, selector, criterion):
+    words = ["--method", method, "--step", 2, "--kernel", "laplacian", "--ridge", "0.02", "--standard-errors"]
+    found = result("-k", 3, "--criterion", criterion, *words)
+    options = {"step": 2, "kernel": "laplacian", "criterion": criterion, "ridge": 0.02, "standard_errors": True}
+    fitted = selector(3, **options).fit(X, Y)
     order = fitted.elimination_order_[::-1] if method == "backward" else fitted.selection_order_
     assert [entry["feature"] for entry in found["ranking"]] == [NAMES[j] for j in order]
     assert [entry["rank"] for entry in found["ranking"]] == [1, 2, 3, 4, 5, 6]
@@ -102,28 +112,72 @@ def test_selection_is_that_of_the_selector(result, method, selector):
     scores, pvalues = hsic_scores(X, Y, kernel="laplacian")
     assert [entry["score"] for entry in found["ranking"]] == scores[order].tolist()
     assert [entry["pvalue"] for entry in found["ranking"]] == pvalues[order].tolist()
-    told = [(step["n_features"], step["hsic"], step["standard_error"], step["parameter"]) for step in found["path"]]
-    assert told == [(step.n_features, step.hsic, step.standard_error, step.parameter) for step in fitted.path_]
+    assert [entry["relevance"] for entry in found["ranking"]] == fitted.scores_[order].tolist()
+    told = [{**step, "features": None} for step in found["path"]]
+    assert told == [{name: getattr(step, name) for name in told[0]} | {"features": None} for step in fitted.path_]
+    assert (told[0]["hsic"] is None) == (told[0]["ridge"] == 0.02) == (criterion == "prediction")
+    assert (found["criterion"], found["kernel"]) == (criterion, "laplacian")
     assert found["path"][0]["features"] == [NAMES[j] for j in fitted.path_[0].features]
 
 
 def test_redundancy_of_the_selected_features(result):
-    found = result("-k", 3)
+    found = result("-k", 3, "--kernel", "auto")
     chosen = [NAMES.index(name) for name in found["selected"]]
     assert found["redundancy"]["features"] == found["selected"]
-    np.testing.assert_allclose(found["redundancy"]["table"], redundancy(X, chosen), rtol=1e-12)
+    table = redundancy(X, chosen, kernel=found["kernel"])
+    np.testing.assert_allclose(found["redundancy"]["table"], table, rtol=1e-12)
 
 
 def test_automatic_number_tells_its_reason(result):
-    found = result()
-    fitted = BAHSIC("auto").fit(X, Y)
-    assert found["n_features"] == fitted.n_features_ == len(found["selected"])
-    assert found["reason"] == next(step.reason for step in fitted.path_ if step.reason)
+    for words, options in (([], {"criterion": "prediction", "kernel": "auto"}), (PAPER, {})):
+        found = result(*words)
+        fitted = BAHSIC("auto", **options).fit(X, Y)
+        assert found["n_features"] == fitted.n_features_ == len(found["selected"])
+        assert found["reason"] == next(step.reason for step in fitted.path_ if step.reason)
+        assert (found["criterion"], found["kernel"]) == (fitted.criterion, fitted.kernel_)
+        scores, _ = hsic_scores(X, Y, kernel=fitted.kernel_)
+        assert [entry["score"] for entry in found["ranking"]] == [scores[entry["column"]] for entry in found["ranking"]]
+
+
+def test_given_number_tells_what_it_reaches(result):
+    found = result("-k", 2)
+    reached = {step["n_features"]: step["predictability"] for step in found["path"]}
+    assert found["reason"] == f"2 of 6 features: R2 {reached[2]:.2f} (all 6: {reached[6]:.2f})"
+    assert result("-k", 2, *PAPER)["reason"] == "2 features asked for"
+
+
+def test_first_line_says_which_criterion_and_kernel(run, xor):
+    first = [run("select", xor, "-k", 2, *words)[1].splitlines()[0] for words in ([], PAPER, PAPER[:2])]
+    kernels = [json.loads(run("select", xor, "-k", 2, *words, "--json")[1])["kernel"] for words in ([], PAPER[:2])]
+    assert first == [
+        f"Criterion: prediction of the target; kernel: {kernels[0]}, the better of two.",
+        "Criterion: hsic, dependence on the target; kernel: gaussian.",
+        f"Criterion: hsic, dependence on the target; kernel: {kernels[1]}, the better of two.",
+    ]
+
+
+def test_a_long_fit_says_so(run, xor, monkeypatch):
+    monkeypatch.setattr("bahsic.cli.selecting._MANY_SAMPLES", 79)
+    # A minute for each regression: one in each of 6 rounds and 8 of candidates, for each kernel.
+    monkeypatch.setattr("bahsic.cli.selecting._OPERATIONS", 80**3 / 3 / 60)
+    note = run("select", xor, "-k", 2, "--step", 1)[2]
+    assert note.startswith("bahsic: note: with 80 samples this takes roughly 108 minutes")
+    assert "--block-size 1000" in note
+    assert "roughly 54 minutes" in run("select", xor, "-k", 2, "--step", 1, "--kernel", "gaussian")[2]
+    assert "roughly 6 minutes" in run("select", xor, *PAPER, "--step", 1)[2]
+    for words in (PAPER, ["--block-size", 40], ["--quiet"]):
+        assert run("select", xor, "-k", 2, *words)[2] == ""
+    monkeypatch.setattr("bahsic.cli.selecting._MANY_SAMPLES", 80)
+    assert run("select", xor, "-k", 2)[2] == ""
 
 
 def test_test_of_the_selection_uses_the_seed(result):
-    found = result("-k", 2, "--test", "--seed", 3)["test"]
+    found = result("-k", 2, "--test", "--seed", 3, *PAPER)["test"]
     expected = selection_test(BAHSIC(2), X, Y, random_state=3)
+    assert found == {"pvalue": expected.pvalue, "split_pvalues": expected.split_pvalues.tolist()}
+    found = result("-k", 2, "--test", "--seed", 3)["test"]
+    selector = BAHSIC(2, criterion="prediction", kernel="auto")
+    expected = selection_test(selector, X, Y, kernel="gaussian", random_state=3)
     assert found == {"pvalue": expected.pvalue, "split_pvalues": expected.split_pvalues.tolist()}
 
 
@@ -151,11 +205,11 @@ def test_groups_by_prefix_by_file_and_by_none(result, tmp_path):
 
 
 def test_blocks_are_drawn_by_the_seed(result):
-    found = result("-k", 2, "--block-size", 20, "--seed", 3)
+    found = result("-k", 2, "--block-size", 20, "--seed", 3, *PAPER)
     expected = BAHSIC(2, block_size=20, random_state=3).fit(X, Y)
     assert [step["hsic"] for step in found["path"]] == [step.hsic for step in expected.path_]
     assert found["parameters"]["block_size"] == 20
-    assert found["path"] != result("-k", 2, "--block-size", 20, "--seed", 4)["path"]
+    assert found["path"] != result("-k", 2, "--block-size", 20, "--seed", 4, *PAPER)["path"]
 
 
 def test_checkpoint_and_memory_change_nothing(result):
@@ -163,7 +217,7 @@ def test_checkpoint_and_memory_change_nothing(result):
     for _ in range(2):  # the second one finds everything in the folder
         found = result("-k", 2, "--checkpoint", "rounds", "--memory", 64)
         assert found["path"] == plain["path"]
-        assert [path.name for path in Path("rounds").iterdir()] == ["bahsic-checkpoint.json"]
+        assert sorted(path.name for path in Path("rounds").iterdir()) == ["gaussian", "laplacian"]
     status = main(["select", "xor.npz", "-k", "2", "--step", "1", "--checkpoint", "rounds", "--memory", "64"])
     assert status == 3  # of another selection
 
@@ -181,7 +235,7 @@ def test_missing_entries_and_categories(run, tmp_path, monkeypatch):
     np.savez("holes.npz", X=holes, y=Y)
     status, _, err = run("select", "holes.npz")
     assert (status, "--missing neutral" in err) == (3, True)
-    out = run("select", "holes.npz", "-k", 2, "--missing", "neutral", "--categorical", "x6", "--json")[1]
+    out = run("select", "holes.npz", "-k", 2, "--missing", "neutral", "--categorical", "x6", *PAPER, "--json")[1]
     found, expected = json.loads(out), BAHSIC(2, missing="neutral", categorical_features=[6]).fit(holes, Y)
     assert found["parameters"]["categorical_features"] == ["x6"]
     assert [step["hsic"] for step in found["path"]] == [step.hsic for step in expected.path_]
@@ -194,7 +248,7 @@ def test_text_columns_of_csv_are_categories(run, tmp_path, monkeypatch):
     colour[:6] = "green"
     frame = pandas.DataFrame(X, columns=NAMES).assign(colour=colour, label=Y)
     frame.to_csv("table.csv", index=False)
-    out = run("select", "table.csv", "--target", "label", "-k", 1, "-o", "reduced.csv", "--quiet", "--json")[1]
+    out = run("select", "table.csv", "--target", "label", "-k", 1, *PAPER, "-o", "reduced.csv", "--quiet", "--json")[1]
     assert json.loads(out)["selected"] == ["colour"]
     reduced = pandas.read_csv("reduced.csv")
     assert list(reduced.columns) == ["colour", "label"]
@@ -299,6 +353,10 @@ def test_completion_without_its_library(run, monkeypatch):
         (["select", "xor.npz", "-k", "nan"], 2, "accepted: auto, a number of at least 1"),
         (["select", "xor.npz", "--step", "-1"], 2, "accepted: a number of at least 1"),
         (["select", "xor.npz", "--kernel", "gausian"], 2, "invalid choice: 'gausian'"),
+        (["rank", "xor.npz", "--kernel", "auto"], 2, "invalid choice: 'auto'"),
+        (["test", "xor.npz", "--x", "c", "--y", "d", "--kernel", "auto"], 2, "invalid choice: 'auto'"),
+        (["select", "xor.npz", "--criterion", "hsci"], 2, "invalid choice: 'hsci'"),
+        (["select", "xor.npz", "--ridge", "0"], 2, "accepted: auto, a number above 0"),
         (["select", "xor.npz", "--seed", "-1"], 2, "accepted: a whole number from 0"),
         (["select", "xor.npz", "--stp", "1"], 2, "--stp"),
         (["select", "xor.npz", "-o", "xor.npz"], 2, "is read, or written twice"),
@@ -424,7 +482,7 @@ def test_files_are_written_although_nobody_reads_the_text(run, xor, monkeypatch)
 def test_many_different_numbers_are_no_classes(run, tmp_path, monkeypatch, numbers, kernel):
     monkeypatch.chdir(tmp_path)
     np.savez("numbers.npz", X=X, y=numbers)
-    out, err = run("select", "numbers.npz", "-k", 2, "--json")[1:]
+    out, err = run("select", "numbers.npz", "-k", 2, *PAPER, "--json")[1:]
     assert json.loads(out)["input"]["target_kernel"] == kernel
     assert ("80 different whole numbers" in err) == (kernel == "regression")
     assert json.loads(run("rank", "numbers.npz", "--json", "-q")[1])["input"]["target_kernel"] == kernel

@@ -175,6 +175,33 @@ def assert_repeated_in_python(result):
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["-k", "auto"],
+        ["--ridge", "0.02"],
+        ["--kernel", "linear", "--method", "forward"],
+        ["--criterion", "hsic"],
+        ["--criterion", "hsic", "--kernel", "gaussian", "-k", "auto"],
+        ["--criterion", "hsic", "--kernel", "laplacian", "--standard-errors"],
+        ["--block-size", "30", "--seed", "1", "-k", "auto"],
+    ],
+)
+def test_code_repeats_the_criterion_the_kernel_and_the_ridge(capsys, options):
+    np.savez("t.npz", X=X, y=Y, feature_names=NAMES)
+    assert main(["select", "t.npz", "-k", "3", *options, "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    space = {}
+    exec(python_code(result).text, space)
+    path = [(step.n_features, step.hsic, step.predictability, step.ridge) for step in space["selector"].path_]
+    assert path == [(s["n_features"], s["hsic"], s["predictability"], s["ridge"]) for s in result["path"]]
+    assert space["selector"].kernel_ == result["kernel"]
+    assert main([*shlex.split(command(result).text)[1:], "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert {**again, "timing": None} == {**result, "timing": None}
+
+
+@pytest.mark.parametrize(
     "options", [["--keep", "c,e"], ["--groups", "prefix:_"], ["--categorical", "d"], ["--method", "forward"]]
 )
 def test_code_names_columns_of_arrays_by_their_places(capsys, options):

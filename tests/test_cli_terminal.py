@@ -34,7 +34,7 @@ HOSTILE = [
 
 def entries(names):
     return [
-        {"feature": name, "rank": i, "selected": i <= 2, "score": 0.5 / i, "pvalue": 1e-8 * i}
+        {"feature": name, "rank": i, "selected": i <= 2, "score": 0.5 / i, "pvalue": 1e-8 * i, "relevance": 0.1 / i}
         for i, name in enumerate(names, start=1)
     ]
 
@@ -132,6 +132,9 @@ def test_no_plot_of_nothing(path):
 
 def test_selection_in_words():
     result = {
+        "criterion": "hsic",
+        "kernel": "gaussian",
+        "parameters": {"kernel": "gaussian"},
         "ranking": entries(["a", "b", "c"]),
         "path": steps(0.1, 0.4, 0.3),
         "n_features": 2,
@@ -144,6 +147,36 @@ def test_selection_in_words():
     assert text.endswith("did not select: p = 0.012 (20 splits).\n")
     assert "\x1b" not in text
     assert "\x1b[32m" in selection_text(result, Style(colour=True))
+
+
+def test_prediction_in_words():
+    path = [{"n_features": n, "hsic": None, "predictability": value} for n, value in ((1, -0.1), (2, 0.8), (3, 0.6))]
+    result = {
+        "criterion": "prediction",
+        "kernel": "laplacian",
+        "parameters": {"kernel": "auto"},
+        "ranking": entries(["a", "b", "c"]),
+        "path": path,
+        "n_features": 2,
+        "reason": "2 of 3 features: R2 0.80 (all 3: 0.60)",
+        "input": {"n_features": 3, "target_kernel": "binary"},
+        "test": None,
+    }
+    lines = selection_text(result, Style()).splitlines()
+    assert lines[0] == "Criterion: prediction of the target; kernel: laplacian, the better of two."
+    assert [line.split()[-2:] for line in lines[3:6]] == [["0.1000", "✓"], ["0.0500", "✓"], ["3e-08", "0.0333"]]
+    assert lines[6].strip() == "relevance: R2 lost without a selected feature, or added by another one"
+    assert "R2 (leave-one-out) along the path" in lines
+    assert "       0.8 │   ███" in lines
+    assert lines[-1] == "2 of 3 features: R2 0.80 (all 3: 0.60); target: two classes."
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_table_with_what_features_matter_fits_the_terminal(width):
+    text = ranking_table(entries(["n" * 500, "short", "other"]), Style(width), relevance=True)
+    table = text.splitlines()[:-1]
+    assert max(map(display_width, table)) <= max(width, 69)
+    assert table[3].endswith("  0.0333")
 
 
 @pytest.mark.parametrize(
@@ -205,7 +238,7 @@ def test_progress_bar_in_a_terminal(spawn):
     child.expect(r"selecting [█░]+ round 1 of \d+")
     child.expect("\x1b\\[K")
     child.expect("\x1b\\[1m.*rank")
-    child.expect("Selected 3 of 300 features")
+    child.expect("3 of 300 features: R2")
     child.wait()
     assert child.exitstatus == 0
 
@@ -226,7 +259,7 @@ def test_ctrl_c(spawn, tmp_path):
 
 def test_an_interrupted_selection_goes_on(spawn, tmp_path):
     pytest.importorskip("sklearn.callback", reason="the progress bar tells when to interrupt")
-    words = ["select", "data.npz", "--step", "3", "-k", "3", "--checkpoint", "rounds"]
+    words = ["select", "data.npz", "--step", "3", "-k", "3", "--kernel", "gaussian", "--checkpoint", "rounds"]
     child = spawn(*words)
     child.expect(r"round 9 of \d+")
     child.sendintr()
@@ -237,7 +270,7 @@ def test_an_interrupted_selection_goes_on(spawn, tmp_path):
     child = spawn(*words)
     child.expect(r"round 0 of (\d+)")
     assert int(child.match[1]) <= 92  # the bar moves before a round is written
-    child.expect("Selected 3 of 300 features")
+    child.expect("3 of 300 features: R2")
     child.wait()
     assert child.exitstatus == 0
 
@@ -247,7 +280,7 @@ def test_quiet_and_without_colour_in_a_terminal(spawn):
     text = child.read()
     child.wait()
     assert child.exitstatus == 0
-    assert "Selected 3 of 300 features" in text
+    assert "3 of 300 features: R2" in text
     assert "\x1b" not in text
     assert "selecting" not in text
 
@@ -262,4 +295,4 @@ def test_no_bar_in_a_pipe(tmp_path):
     )
     assert process.stderr == b""
     assert b"\x1b" not in process.stdout
-    assert b"Selected 3 of 300 features" in process.stdout
+    assert b"3 of 300 features: R2" in process.stdout

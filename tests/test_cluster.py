@@ -54,6 +54,8 @@ CASES = [
     (BAHSIC, {"kernel": "inverse_distance"}, 1024),
     (BAHSIC, {"feature_groups": [[0, 1], [2, 3]], "kernel": Gaussian("median")}, 0.3),
     (BAHSIC, {"block_size": 40, "random_state": 0, "standard_errors": True}, 1024),
+    (BAHSIC, {"criterion": "prediction", "n_features_to_select": "auto", "kernel": "auto"}, 0.3),
+    (FOHSIC, {"criterion": "prediction", "block_size": 40, "random_state": 0}, 1024),
 ]
 
 
@@ -66,6 +68,8 @@ def test_the_bits_are_those_of_one_machine(client, selector, options, working_me
     assert same_fit(alone, there)
     assert np.array_equal(alone.ranking_, there.ranking_)
     assert np.array_equal(alone.support_, there.support_)
+    assert np.array_equal(alone.scores_, there.scores_)
+    assert alone.kernel_ == there.kernel_
 
 
 @pytest.mark.parametrize("stored", [mapped, zarr_array, dask_array])

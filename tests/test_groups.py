@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import prediction_oracle
 from bahsic import BAHSIC, FOHSIC, hsic_biased, hsic_unbiased, hsic_variance
 from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, Kernel, Laplacian, Linear, Polynomial, label_kernel
@@ -77,10 +78,15 @@ def test_auto_counts_columns_and_keeps_groups_together(selector):
     X, y = drawn()
     fitted = selector("auto", feature_groups=IDS, step=1).fit(X, y)
     (chosen,) = [step for step in fitted.path_ if step.reason]
-    best = max(fitted.path_, key=lambda step: step.hsic)
-    enough = [step.n_features for step in fitted.path_ if step.hsic >= best.hsic - best.standard_error]
-    assert fitted.n_features_ == chosen.n_features == min(enough)
-    assert chosen.reason.startswith(f"{chosen.n_features} is the smallest number of features")
+    every = order(fitted).tolist()
+    losses = {}
+    for step in fitted.path_:
+        columns = every[: step.n_features]
+        K = Gaussian(1 / (2 * step.n_features))(standardised(X)[:, columns])
+        losses[step.n_features], _ = prediction_oracle.left_out_losses(K, prediction_oracle.indicators(y), step.ridge)
+    assert fitted.n_features_ == chosen.n_features == prediction_oracle.fewest_as_good(losses)
+    predict = "feature predicts" if chosen.n_features == 1 else "features predict"
+    assert chosen.reason.startswith(f"{chosen.n_features} of 8 {predict} as well as any: R2 ")
     labels = set(np.array(IDS)[fitted.support_])
     assert fitted.get_support(indices=True).tolist() == sorted(columns_of(labels))
 

@@ -42,6 +42,15 @@ def test_fitted_selector_shows_its_features_and_path(selector):
     assert html.count('class="chart path"') == 1
 
 
+def test_prediction_shows_predictability():
+    selector = BAHSIC(2, criterion="prediction").fit(X[:, :6], Y)
+    html = html_of(selector).partition("bahsic-selection")[2]
+    reached = {step.n_features: step.predictability for step in selector.path_}
+    assert f"<p>2 of 6 features: R2 {reached[2]:.2f} (all 6: {reached[6]:.2f})</p>" in html
+    assert "R2 (leave-one-out) against the number of features" in html
+    assert "HSIC" not in html
+
+
 def test_features_are_in_order_and_many_are_counted():
     selector = BAHSIC(25).fit(X, Y)
     html = html_of(selector)

@@ -32,6 +32,8 @@ OTHERS = {
     "step": 2,
     "kernel": "linear",
     "target_kernel": "delta",
+    "criterion": "prediction",
+    "ridge": 0.5,
     "statistic": "biased",
     "standardize": False,
     "categorical_features": ["c"],
@@ -115,9 +117,18 @@ def test_defaults_of_the_command():
     found = vars(parsed(["select", "data.npz"]))
     table = {option.name: option.command_default() for option in options_of("select")}
     assert {name: found[name] for name in table} == table | {"step": None}  # which leaves it to the selector
-    assert (table["n_features_to_select"], table["random_state"], table["categorical_features"]) == (
-        "auto", 0, "from_dtype",
-    )  # fmt: skip
+    other = {option.name: table[option.name] for option in options_of("select") if option.default != table[option.name]}
+    assert other == {
+        "n_features_to_select": "auto", "kernel": "auto", "criterion": "prediction", "random_state": 0,
+        "categorical_features": "from_dtype",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [["rank", "data.npz"], ["test", "data.npz", "--x", "a", "--y", "b"]])
+def test_other_commands_have_named_kernels(words, capsys):
+    assert parsed(words).kernel == "gaussian"
+    kernels = {name: next(o.choices for o in options_of(name) if o.name == "kernel") for name in ("select", words[0])}
+    assert kernels["select"] == ("auto", *kernels[words[0]])
 
 
 @pytest.mark.parametrize("flag", OLD_FLAGS)
@@ -220,14 +231,14 @@ def test_messages_have_the_names_of_the_command(message, told):
 
 
 def test_a_row_is_all_that_the_command_and_the_code_need(monkeypatch, capsys):
-    ridge = Option("ridge", "number", "auto", "strength of the penalty", ("auto",), ("--ridge",))
+    noise = Option("noise", "number", "auto", "variance of the noise", ("auto",), ("--noise",))
     loud = Option("loud", "switch", True, "say more", flags=("--loud",))
-    monkeypatch.setattr(options, "OPTIONS", (*OPTIONS, ridge, loud))
-    found = [parsed(["select", "data.npz", *words]) for words in ([], ["--ridge", "0.5", "--no-loud"])]
-    assert [(one.ridge, one.loud) for one in found] == [("auto", True), (0.5, False)]
-    code = result_with(ridge=0.5, loud=False)
-    assert command(code).text.endswith("--ridge 0.5 --no-loud --random-state 5")
-    assert "BAHSIC(n_features_to_select=2, ridge=0.5, loud=False)" in python_code(code).text
+    monkeypatch.setattr(options, "OPTIONS", (*OPTIONS, noise, loud))
+    found = [parsed(["select", "data.npz", *words]) for words in ([], ["--noise", "0.5", "--no-loud"])]
+    assert [(one.noise, one.loud) for one in found] == [("auto", True), (0.5, False)]
+    code = result_with(noise=0.5, loud=False)
+    assert command(code).text.endswith("--noise 0.5 --no-loud --random-state 5")
+    assert "BAHSIC(n_features_to_select=2, noise=0.5, loud=False)" in python_code(code).text
     for wrong in ("0", "-1", "inf", "nan", "many"):
-        assert main(["select", "data.npz", f"--ridge={wrong}"]) == 2
+        assert main(["select", "data.npz", f"--noise={wrong}"]) == 2
         assert f"{wrong!r}; accepted: auto, a number above 0" in capsys.readouterr().err

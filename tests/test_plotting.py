@@ -13,8 +13,7 @@ from bahsic import BAHSIC, BAHSICCV, FOHSIC
 from bahsic.datasets import make_xor
 from bahsic.names import for_picture
 from bahsic.plotting import plot_bands, plot_path, plot_ranking, plot_redundancy, plot_scores, plot_stability
-from bahsic.report.drawable import clustered, hsic_down_to, significant_features
-from bahsic.selection.path import PathStep
+from bahsic.report.drawable import clustered, significant_features, values_down_to
 
 HOSTILE = [
     "$a$",
@@ -130,10 +129,36 @@ def test_the_reason_of_auto(plt, xor):
     assert ax.title.get_window_extent().width < ax.get_window_extent().width
 
 
+@pytest.mark.parametrize("selector", [BAHSIC(3, criterion="prediction"), BAHSIC("auto"), BAHSIC(3, kernel="auto")])
+def test_predictability_is_drawn_where_it_is_recorded(plt, xor, selector):
+    X, y = xor
+    steps = sorted(selector.fit(X[:, :6], y).path_, key=lambda step: step.n_features)
+    ax = plot_path(selector)
+    assert ax.get_ylabel() == "R2 (leave-one-out)"
+    assert_array_equal(ax.lines[0].get_ydata(), [step.predictability for step in steps])
+    corners = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert {step.predictability + step.predictability_error for step in steps} <= set(corners)
+    ranked = plot_ranking(selector)
+    assert ranked.get_xlabel() == "R2 (leave-one-out) down to here"
+    assert_array_equal(ranked.lines[0].get_xdata(), [step.predictability for step in steps])
+
+
+def test_the_title_says_what_a_given_number_reaches(plt, xor):
+    X, y = xor
+    selector = BAHSIC(2, criterion="prediction").fit(X[:, :6], y)
+    reached = {step.n_features: step.predictability for step in selector.path_}
+    expected = f"2 of 6 features: R2 {reached[2]:.2f} (all 6: {reached[6]:.2f})"
+    assert plot_path(selector).get_title().replace("\n", " ") == expected
+    forward = FOHSIC(2, criterion="prediction").fit(X[:, :6], y)  # which never has all six
+    assert plot_path(forward).get_title() == f"2 of 6 features: R2 {forward.path_[1].predictability:.2f}"
+
+
 def test_the_reason_stays_inside_the_figure_and_off_the_exponent(plt):
-    X, y, _ = make_xor(n_samples=300, n_features=8, random_state=0)  # HSIC of two classes shrinks with their sizes
+    X, y, _ = make_xor(n_samples=60, n_features=8, random_state=0)
     figure, axes = plt.subplots(3, 2, figsize=(12, 15), layout="constrained")
-    ax = drawn(plot_path(BAHSIC("auto").fit(X, y), ax=axes[0, 0]))
+    ax = plot_path(BAHSIC("auto").fit(X, y), ax=axes[0, 0])
+    ax.ticklabel_format(axis="y", useOffset=1.0)  # written where an exponent would be
+    drawn(ax)
     title, exponent = ax.title.get_window_extent(), ax.yaxis.get_offset_text()
     assert exponent.get_text()
     assert title.y1 <= figure.bbox.height
@@ -198,9 +223,9 @@ def test_ranking_of_a_forward_selection(plt, xor):
 
 
 def test_features_of_a_round_share_the_subset():
-    path = [PathStep(5, None, 0.5, None, (4, 3, 2)), PathStep(2, None, 0.2, None, (1, 0))]
-    assert_array_equal(hsic_down_to(path, 6), [0.2, 0.2, 0.5, 0.5, 0.5, np.nan])
-    assert_array_equal(hsic_down_to(path[::-1], 1), [0.2])
+    sizes, values = np.array([2, 5]), np.array([0.2, 0.5])
+    assert_array_equal(values_down_to(sizes, values, 6), [0.2, 0.2, 0.5, 0.5, 0.5, np.nan])
+    assert_array_equal(values_down_to(sizes, values, 1), [0.2])
 
 
 # Bars

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from sklearn.datasets import load_wine
 
 import bahsic
 from bahsic import BAHSIC, FOHSIC, hsic_interval, hsic_scores, hsic_test, redundancy, selection_test
@@ -20,6 +21,7 @@ from bahsic.report.result import selection_result
 from bahsic.selection.problem import prepared_for
 from selecting import SELECTORS, drawn, same_fit
 
+GAUSSIAN = ["--kernel", "gaussian"]
 OPTIONS = {"categorical_features": [4], "missing": "neutral"}
 
 
@@ -54,30 +56,41 @@ def test_one_module_makes_columns():
     assert sorted(callers) == ["columns.py", "prepared.py"]
 
 
-# In the command. Standard errors make a W of their own for "auto", so the number is given.
+# In the command.
 
 
-@pytest.mark.parametrize("words", [[], ["--method", "forward"], ["--test"]])
+@pytest.mark.parametrize("words", [[], ["--criterion", "hsic"], ["--method", "forward"], ["--test"]])
 def test_one_command_makes_columns_and_weights_once(counted, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X, y = drawn(m=60, d=6)
     np.savez("data.npz", X=X, y=y)
     parts = {}
     if words == ["--test"]:  # each split fits and tests on other samples
-        selection_test(BAHSIC(3), prepared(X, Gaussian()), y, random_state=0, n_jobs=1)
+        selection_test(BAHSIC(3, criterion="prediction"), prepared(X, Gaussian()), y, random_state=0, n_jobs=1)
         parts = dict(counted)
         parts["columns"] -= 1  # those of all samples, which the command shares
         counted.update(columns=0, weights=0)
-    assert main(["select", "data.npz", "-k", "3", "--json", "--report", "page.html", "--jobs", "1", *words]) == 0
+    words = [*GAUSSIAN, *words, "--json", "--report", "page.html", "--jobs", "1"]
+    assert main(["select", "data.npz", "-k", "3", *words]) == 0
     own = {name: count - parts.get(name, 0) for name, count in counted.items()}
     assert own == {"columns": 1, "weights": 1}
+
+
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
+def test_two_kernels_make_columns_twice_and_weights_once(counted, criterion, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    X, y = load_wine(return_X_y=True)
+    np.savez("data.npz", X=X, y=y)
+    assert main(["select", "data.npz", "--json", "--kernel", "auto", "--criterion", criterion]) == 0
+    assert json.loads(capsys.readouterr().out)["kernel"] == "laplacian"  # the second one
+    assert counted == {"columns": 2, "weights": 1}
 
 
 def test_one_command_with_blocks_makes_columns_once(counted, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     X, y = drawn(m=60, d=6)
     np.savez("data.npz", X=X, y=y)
-    assert main(["select", "data.npz", "-k", "3", "--json", "--block-size", "20"]) == 0
+    assert main(["select", "data.npz", "-k", "3", "--json", "--block-size", "20", *GAUSSIAN]) == 0
     assert counted == {"columns": 1, "weights": 3}  # a W for each block
     found = json.loads(capsys.readouterr().out)
     scores, pvalues = hsic_scores(X, y)

@@ -108,8 +108,47 @@ def test_headline_says_how_many_and_why(xor):
     assert "2 of 22 features selected for" in html
     assert "2 features were asked for." in html
     wine = report_html(wine_result())
-    assert "smallest number of features on the path" in wine
-    assert "1 of 13 features selected for" in wine
+    (reason,) = re.findall(r'<p class="reason">(.*)</p>', wine)
+    assert re.fullmatch(r"\d+ of 13 features predict as well as any: R2 0\.\d\d, all 13: 0\.\d\d\.", reason)
+    assert reason.split(maxsplit=1)[0] + " of 13 features selected for" in wine
+
+
+def test_page_of_a_prediction_shows_predictability_and_nothing_of_hsic_along_the_path():
+    result = xor_result("prediction")
+    html = report_html(result)
+    assert "Criterion: prediction of the target; kernel: gaussian." in html
+    path, rest = html.split('<h2 id="features"')
+    assert "HSIC" not in path
+    steps = sorted(result["path"], key=lambda step: step["n_features"])
+    shown = re.findall(r'<td class="n">(\d+)</td><td class="n">(.*?)</td><td class="n">(.*?)</td>', path)
+    expected = [(s["n_features"], s["predictability"], s["predictability_error"]) for s in steps]
+    assert [tuple(float(cell.replace("\N{MINUS SIGN}", "-")) for cell in row) for row in shown] == [
+        tuple(round(value, 4) for value in row) for row in expected
+    ]
+    assert 'class="band"' in path
+    assert re.search(r"<dt>R2 of the selection</dt><dd>0\.\d+ <small><bdi>± 0\.\d+, one standard error", path)
+    data = json.loads(Page(html).raw["script"][0])
+    assert (data["name"], data["unit"]) == ("R2", "")
+    assert "<title>Ranking: R2 lost or added</title>" in rest
+    cells = re.findall(r'data-value="([^"]*)">[^<]*</td></tr>', rest)
+    assert [float(cell) for cell in cells] == [row["relevance"] for row in result["ranking"]]
+
+
+def test_bars_of_a_prediction_are_as_long_as_the_relevance():
+    result = xor_result("prediction")
+    bars = elements(page(result)["ranking"]["chart"], "bar")
+    widths = [float(bar.get("width")) for bar in bars]
+    relevance = [row["relevance"] for row in result["ranking"]]
+    assert widths[0] / widths[1] == pytest.approx(relevance[0] / relevance[1], rel=0.01)
+    assert widths[2] / widths[0] == pytest.approx(abs(relevance[2]) / relevance[0], abs=0.01)
+
+
+def test_page_of_hsic_with_an_automatic_number_has_both():
+    result = wine_result()
+    path = report_html(result).split('<h2 id="features"')[0]
+    assert '<th scope="col" class="n">R2</th>' in path
+    assert '<th scope="col" class="n">HSIC</th>' in path
+    assert f'<td class="n">{result["path"][-1]["hsic"]:.4g}</td>' in path
 
 
 def test_selected_rows_are_those_of_the_result(xor):
@@ -285,7 +324,8 @@ def test_code_has_the_parameters_that_matter():
     for row in result["ranking"]:
         row["group"] = row["feature"][0]
     assert command(result).text == (
-        "bahsic select data.csv -k 1 --method backward --feature-groups prefix:_ --keep b --random-state 0"
+        "bahsic select data.csv -k 1 --method backward --kernel gaussian --criterion hsic --feature-groups prefix:_ "
+        "--keep b --random-state 0"
     )
     assert python_code(result).text.splitlines()[3:5] == [
         "data = read_data('data.csv')",
@@ -373,7 +413,7 @@ def test_charts_have_finite_coordinates_inside(d):
 
 def test_bars_are_as_long_as_their_scores():
     scores = [0.4, -0.2, 0.1, 0.0]
-    bars = elements(ranking_chart(list("abcd"), scores, [True, False, False, True]), "bar")
+    bars = elements(ranking_chart(list("abcd"), scores, [True, False, False, True], "scores"), "bar")
     zero = bar_axis(list("abcd"), scores)(0.0)
     widths = [float(bar.get("width")) for bar in bars]
     assert widths[0] == pytest.approx(2 * widths[1], abs=0.03)

@@ -14,6 +14,7 @@ class Answer:
     features: np.ndarray
     score: float
     kernel: str
+    fit: str
 
 
 class KnownOrder:
@@ -24,7 +25,7 @@ class KnownOrder:
         self.asked = []
 
     def _answer(self, subset, features):
-        return Answer(features, float(self.relevance[subset].sum()), f"for {len(subset)}")
+        return Answer(features, float(self.relevance[subset].sum()), f"for {len(subset)}", f"fit to {len(subset)}")
 
     def leaving(self, subset, candidates, count):
         self.asked.append(("leaving", subset.tolist(), candidates.tolist(), count))
@@ -48,6 +49,11 @@ MOST = 20  # rounds: a search that never ends is to fail as well
 
 def records(steps):
     return [(step.subset.tolist(), step.score, step.kernel, step.changed.tolist()) for step in islice(steps, MOST)]
+
+
+def test_steps_hold_the_fit_of_the_scorer():
+    assert [step.fit for step in backward(KnownOrder(RELEVANCE), NONE_CONSTANT, 4)] == ["fit to 6", "fit to 2"]
+    assert [step.fit for step in forward(KnownOrder(RELEVANCE), NONE_CONSTANT, 2, 3)] == ["fit to 2", "fit to 3"]
 
 
 def changes(steps):

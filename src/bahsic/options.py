@@ -6,14 +6,17 @@ heavy is imported, so that ``bahsic --help`` answers at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-# How the command reads a value: an amount is a count of at least 1 or a fraction below 1, columns are names separated
+# Readings of a value: an amount is a count of at least 1 or a fraction below 1, columns are names separated
 # by commas, groups a rule or a file. An object can't be written on a command line.
 Kind = Literal["amount", "choice", "columns", "count", "folder", "groups", "number", "object", "seed", "switch"]
 
 _SAME: Final = object()  # the default is that of the constructor of BAHSIC
+
+# Defaults of `bahsic select` that are not those of the selectors: the number, the kernel and the criterion.
+_NUMBER, _KERNEL, _CRITERION = "auto", "auto", "prediction"
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Option:
     name : str
         Of the constructor's parameter.
     kind : str
-        How the command reads a value.
+        Reading of a value by the command.
     default : object
         Of `BAHSIC`; ask `selector_default` for that of `FOHSIC`.
     help : str
@@ -36,6 +39,8 @@ class Option:
         Options of the command; the first one is that of messages and code. Empty for a parameter of Python alone.
     commands : tuple of str
         Commands that have the option.
+    select_choices : tuple of str
+        Choices that `select` alone has.
     forward_default : object
         Of `FOHSIC`, where it is another one.
     default_of_command : object
@@ -54,6 +59,7 @@ class Option:
     forward_default: Any = _SAME
     default_of_command: Any = _SAME
     recorded: bool = True
+    select_choices: tuple[str, ...] = ()
 
     @property
     def depends_on_method(self) -> bool:
@@ -68,6 +74,13 @@ class Option:
         """Default of the command for a search."""
         return self.selector_default(method) if self.default_of_command is _SAME else self.default_of_command
 
+    def of_command(self, command: str) -> Option:
+        """The option as a command has it."""
+        if not self.select_choices or command == "select":
+            return self
+        choices = tuple(choice for choice in self.choices if choice not in self.select_choices)
+        return replace(self, choices=choices, default_of_command=_SAME)
+
 
 _ALL = ("select", "rank", "test")
 
@@ -76,19 +89,21 @@ OPTIONS: Final = (
     Option("n_features_to_select", "amount", None,
            "how many features (or groups) to select: a number, a fraction, or auto, the smallest set that predicts "
            "as well as any",
-           ("auto",), ("-k", "--n-features-to-select", "--n-features"), default_of_command="auto"),
+           ("auto",), ("-k", "--n-features-to-select", "--n-features"), default_of_command=_NUMBER),
     Option("step", "amount", 0.1,
            "features that leave or enter in a round: a number, or a fraction of those that remain",
            (), ("--step",), forward_default=1),
-    Option("kernel", "choice", "gaussian", "kernel on the features",
-           ("gaussian", "laplacian", "linear", "polynomial", "inverse_distance"), ("--kernel",), _ALL),
+    Option("kernel", "choice", "gaussian",
+           "kernel on the features; auto, for select: gaussian or laplacian, whichever predicts better",
+           ("auto", "gaussian", "laplacian", "linear", "polynomial", "inverse_distance"), ("--kernel",), _ALL,
+           default_of_command=_KERNEL, select_choices=("auto",)),
     Option("target_kernel", "choice", "auto",
            "kernel on the target; auto: for classes, or for numbers where there are more than 20 different ones",
            ("auto", "binary", "multiclass", "regression", "delta"), ("--target-kernel",), _ALL),
     Option("criterion", "choice", "hsic",
            "what is maximised: hsic, the dependence on the target (the paper), or prediction, what a regression on the "
            "features explains of it",
-           ("hsic", "prediction"), ("--criterion",)),
+           ("hsic", "prediction"), ("--criterion",), default_of_command=_CRITERION),
     Option("ridge", "number", "auto",
            "penalty of that regression, over the number of samples; auto: by leave-one-out error",
            ("auto",), ("--ridge",)),
@@ -132,7 +147,7 @@ def options_of(command: str) -> list[Option]:
     >>> [option.flags[0] for option in options_of("datasets")]
     ['--random-state']
     """
-    return [option for option in OPTIONS if option.flags and command in option.commands]
+    return [option.of_command(command) for option in OPTIONS if option.flags and command in option.commands]
 
 
 def recorded_options() -> list[Option]:

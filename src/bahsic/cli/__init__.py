@@ -1,4 +1,4 @@
-"""The command line: `bahsic select DATA --target COLUMN` and its sisters.
+"""The command line: `bahsic select DATA --target COLUMN` and the other commands.
 
 Nothing heavy is imported before the arguments are known to be right, so that help and mistakes are answered at once.
 """
@@ -52,14 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if sys.stdout is None:  # closed by whoever started the program
+    if sys.stdout is None:  # closed by the process that started this one
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
     try:
         return _finished(words)
     except KeyboardInterrupt:
         say("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:  # who read our output wants no more of it
+    except BrokenPipeError:  # the reader of the output has closed it
         _discard_output()
         return FAILURE
     except Exception as error:  # noqa: BLE001 - a user gets one line, whatever happened
@@ -98,7 +98,7 @@ def _reported(error: Exception, *, debug: bool) -> int:
 
 @contextmanager
 def _warnings_as_notes(quiet: bool) -> Iterator[None]:
-    """Show what the library warns of in one line each, once; warnings about the code itself are not for this reader."""
+    """Show each warning of the library once, in one line; warnings about the code itself are left out."""
     said: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -116,7 +116,7 @@ def _warnings_as_notes(quiet: bool) -> Iterator[None]:
 
 
 def _discard_output() -> None:
-    """Let the interpreter's last flush of stdout go nowhere, where it is a file of the system."""
+    """Redirect stdout to the null device, so that the interpreter's last flush cannot fail."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):

@@ -114,7 +114,7 @@ def command_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     whole = _Parser(
         prog="bahsic",
-        description="Select the features that the labels depend on, by HSIC (Song et al., ICML 2007).",
+        description="Select the few features that predict the labels, or on which they depend most.",
         epilog=_EXAMPLES,
     )
     whole.add_argument("--version", action="version", version=f"bahsic {__version__}")

@@ -1,4 +1,4 @@
-"""The demonstration: what BAHSIC finds in two data sets that need no download."""
+"""The demonstration: selections from two data sets that need no download."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,8 +9,15 @@ from sklearn.datasets import load_breast_cancer
 
 from bahsic import BAHSIC, __version__, hsic
 from bahsic.datasets import make_xor
+from bahsic.report.curve import headline
 
 _FULL_BAR = 24  # characters
+
+_WHAT_NEXT = (
+    "Your own data:  bahsic select table.csv --target column --report page.html",
+    "In Python:      from bahsic import BAHSIC",
+    '                BAHSIC("auto", criterion="prediction").fit_transform(X, y)',
+)
 
 
 def demonstration(mark: str = "#") -> str:
@@ -26,28 +33,24 @@ def demonstration(mark: str = "#") -> str:
     str
         Lines of text.
     """
-    title = f"bahsic {__version__}: the features that the labels depend on"
-    return "\n".join([title, "", *_breast_cancer(mark), "", "", *_xor(mark), "", "", *_what_next(), ""])
+    title = f"bahsic {__version__}: few features that say as much as all of them"
+    return "\n".join([title, "", *_breast_cancer(mark), "", "", *_xor(mark), "", "", *_WHAT_NEXT, ""])
 
 
 def _breast_cancer(mark: str) -> list[str]:
-    """BAHSIC keeps 5 of 30 named features."""
+    """The fewest of 30 named features that predict as well as any, and the part of each in it."""
     data = load_breast_cancer()
-    selector = BAHSIC(n_features_to_select=5).fit(data.data, data.target)
-    kept = selector.elimination_order_[::-1][:5]
-    X = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
-    rows = [
-        (f"{rank}. {data.feature_names[j]}", _dependence(X[:, [j]], data.target))
-        for rank, j in enumerate(kept, start=1)
-    ]
-    rows.append(("these five together", _dependence(X[:, kept], data.target)))
-    rows.append(("all thirty together", _dependence(X, data.target)))
+    selector = BAHSIC("auto", criterion="prediction", kernel="auto").fit(data.data, data.target)
+    kept = selector.elimination_order_[::-1][: selector.n_features_]
+    rows = [(f"{rank}. {data.feature_names[j]}", selector.scores_[j]) for rank, j in enumerate(kept, start=1)]
     return [
         "1. Breast cancer: 569 tumours, 30 measurements, benign or malignant",
         "",
-        "   BAHSIC(n_features_to_select=5).fit(X, y) keeps, the most relevant first:",
+        '   BAHSIC("auto", criterion="prediction", kernel="auto").fit(X, y):',
+        f"   {headline(selector)}",
+        "   (R2 of samples that are left out one by one). Each was taken for a part:",
         "",
-        *_table(rows, mark),
+        *_table(rows, mark, "R2 lost without it"),
     ]
 
 
@@ -68,18 +71,10 @@ def _xor(mark: str) -> list[str]:
         "2. XOR: 200 samples, 22 features; the label says whether the signs of x1 and",
         "   x2 agree, the other 20 features are noise. One by one, none stands out:",
         "",
-        *_table(rows, mark),
+        *_table(rows, mark, "HSIC"),
         "",
         f"   Ranked one by one:  {_names(np.argsort(-alone))}, ...",
         f"   Ranked by BAHSIC:   {_names(order)}, ...",
-    ]
-
-
-def _what_next() -> list[str]:
-    return [
-        "Your own data:  from bahsic import BAHSIC",
-        "                BAHSIC(n_features_to_select=10).fit_transform(X, y)",
-        "README.md has more.",
     ]
 
 
@@ -89,10 +84,10 @@ def _dependence(x: NDArray[np.float64], y: NDArray[Any]) -> float:
     return hsic(x, y, target_kernel="delta")
 
 
-def _table(rows: Sequence[tuple[str, float]], mark: str) -> list[str]:
-    """Aligned lines of name, HSIC and bar, below a heading."""
+def _table(rows: Sequence[tuple[str, float]], mark: str, heading: str) -> list[str]:
+    """Aligned lines of name, value and bar, below a heading."""
     longest = max(value for _, value in rows)
-    lines = [f"   {'':32}{'HSIC':>8}"]
+    lines = [f"   {heading:>40}"]
     for name, value in rows:
         bar = mark * max(0, round(_FULL_BAR * value / longest))
         lines.append(f"   {name:32}{value:8.4f}  {bar}".rstrip())

@@ -57,7 +57,7 @@ class Input:
         return {name: j for j, name in enumerate(self.names)}
 
     def position(self, name: str) -> int:
-        """Where the column of that name is; where columns have no names, a number from 0 will do."""
+        """Position of the column of that name, or of that number if columns have no names."""
         if name in self._positions:
             return self._positions[name]
         if self.data.names is None and name.isdecimal() and int(name) < len(self.names):
@@ -67,7 +67,7 @@ class Input:
         )
 
     def positions(self, names: Sequence[str] | None) -> list[int] | None:
-        """Where columns are."""
+        """Positions of columns."""
         return None if names is None else [self.position(name) for name in names]
 
     def names_of(self, columns: str | Sequence[int]) -> str | list[str]:
@@ -101,7 +101,7 @@ def read_input(options: Namespace, *, needs_target: bool) -> Input:
 
 
 def _note_different_texts(X: Any, names: Sequence[str], used: set[str]) -> None:
-    """Say which columns in use are identifiers, dates or numbers in disguise: as categories they tell nothing."""
+    """Note columns of text that differs in each row, such as identifiers: as categories they tell nothing."""
     if not hasattr(X, "dtypes") or len(X) < _FEWEST_ROWS:
         return
     different = [
@@ -118,7 +118,7 @@ def _note_different_texts(X: Any, names: Sequence[str], used: set[str]) -> None:
 
 
 def target_kernel(options: Namespace, y: Any) -> str:
-    """The kernel on the labels: as asked for, or by the labels, where many different numbers are no classes."""
+    """The kernel on the labels: the one asked for, or "regression" for many different whole numbers."""
     numbers = np.asarray(y)
     if options.target_kernel != "auto" or numbers.ndim != 1 or numbers.dtype.kind not in "iuf":
         return str(options.target_kernel)
@@ -134,13 +134,13 @@ def target_kernel(options: Namespace, y: Any) -> str:
 
 
 def reading_options(options: Namespace) -> dict[str, Any]:
-    """How to read the file, as `bahsic.files.read_data` takes it."""
+    """Options of `bahsic.files.read_data` for the file."""
     return {name: getattr(options, name) for name in ("delimiter", "drop", "key", "layer", "group_by")}
 
 
 @contextmanager
 def data_errors(status: int = BAD_DATA) -> Iterator[None]:
-    """Turn what the library says about data into the end of the command."""
+    """Turn errors of the library about data into the end of the command."""
     try:
         yield
     except (ValueError, TypeError) as error:  # DataError among them
@@ -156,7 +156,7 @@ def in_options(message: str) -> str:
 
 
 def categorical_columns(names: str | Sequence[str], source: Input) -> Any:
-    """What `BAHSIC` takes as categorical_features, for the option --categorical-features.
+    """The parameter categorical_features of `BAHSIC`, for the option --categorical-features.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is said on stderr, and the error that ends a command."""
+"""Messages on stderr, and the error that ends a command."""
 
 from __future__ import annotations
 

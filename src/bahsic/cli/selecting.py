@@ -24,18 +24,23 @@ from bahsic.cli.messages import WRONG_USAGE, CommandError, say
 from bahsic.cli.progress_bar import with_progress
 from bahsic.cli.terminal import selection_text, style_of
 from bahsic.data.prepared import Prepared
+from bahsic.engine.prediction import EXACT, FITTED
 from bahsic.files import check_writing, write_table
 from bahsic.inference.resampling import selection_test
 from bahsic.options import options_of
 from bahsic.report.page import SCHEMA
 from bahsic.report.result import as_json, input_record, selection_result
 from bahsic.selection.problem import prepared_for
+from bahsic.selection.search import round_size
 from bahsic.selection.selectors import BAHSIC, FOHSIC
 from bahsic.whole import check_place
 
+_MANY_SAMPLES = 4000  # of one regression, for which a fit takes minutes
+_OPERATIONS = 2e10  # of floating point in a second
+
 
 def select(options: Namespace) -> None:
-    """Read, select, print, and write what was asked for."""
+    """Read, select, write the files that were asked for, and print."""
     _check_places(options)
     clock: dict[str, float] = {}
     with _timed(clock, "total_seconds"):
@@ -45,10 +50,12 @@ def select(options: Namespace) -> None:
         selector = _selector(options, source, groups)
         with _timed(clock, "fit_seconds"), data_errors(), _working_memory(options.memory):
             data = prepared_for(selector, source.data.X)
+            if not options.quiet:
+                _note_cost(selector, *data.table.values.shape)
             _fit(selector, data, source.data.y, options)
         result = _result(options, source, data, selector, groups)
     result["timing"] = {name: clock[name] for name in ("read_seconds", "fit_seconds", "total_seconds")}
-    _write_files(options, source, selector, result)  # first, as nobody may be there to read the rest
+    _write_files(options, source, selector, result)  # first, as printing may fail
     text = as_json(result) if options.json else selection_text(result, style_of(sys.stdout), options.top)
     sys.stdout.write(text)
 
@@ -85,6 +92,24 @@ def _selector(options: Namespace, source: Input, groups: list[str] | None) -> An
     }
     kind = BAHSIC if options.method == "backward" else FOHSIC
     return kind(**{name: value for name, value in given.items() if value is not None})
+
+
+def _note_cost(selector: Any, n_samples: int, n_features: int) -> None:
+    """Say so if regressions on all samples at once will take long."""
+    predicts, two = selector.criterion == "prediction", selector.kernel == "auto"
+    if n_samples <= _MANY_SAMPLES or selector.block_size is not None:
+        return
+    if not (predicts or two or selector.n_features_to_select == "auto"):
+        return
+    n_fits, left = FITTED * min(EXACT, n_features) if predicts else 0, n_features
+    while left:
+        left -= round_size(selector.step, left)
+        n_fits += 1
+    minutes = max(1, round((1 + two) * n_fits * n_samples**3 / 3 / _OPERATIONS / 60))
+    say(
+        f"note: with {n_samples} samples this takes roughly {minutes} minutes, as regressions cost their cube; "
+        "--block-size 1000 is much quicker, or --criterion hsic with --kernel gaussian and a number -k"
+    )
 
 
 def _fit(selector: Any, data: Prepared, y: Any, options: Namespace) -> None:
@@ -136,7 +161,7 @@ def _parameters(options: Namespace, source: Input, selector: Any) -> dict[str, A
 
 
 def _groups_name(rule: str | None) -> str | None:
-    """The rule, or the name of the file; never where it lies."""
+    """The rule, or the name of the file without its folder."""
     return rule if rule is None or rule.startswith("prefix:") else Path(rule).name
 
 
@@ -153,7 +178,7 @@ def _write_files(options: Namespace, source: Input, selector: Any, result: dict[
 
 
 def _check_places(options: Namespace) -> None:
-    """Refuse, before any work, what cannot be written in the end."""
+    """Refuse, before any work, files that cannot be written in the end."""
     if options.output is not None:
         with data_errors(WRONG_USAGE):
             check_writing(options.output, options.data)
@@ -180,7 +205,7 @@ def _check_report_place(page: Path) -> None:
 
 
 def _check_different(written: Sequence[Path | None], read: Sequence[Any]) -> None:
-    """Refuse to write a file twice, or what is read."""
+    """Refuse to write a file twice, or over one that is read."""
     seen = {Path(path).resolve() for path in read if path is not None and Path(path).exists()}
     for path in written:
         if path is not None:

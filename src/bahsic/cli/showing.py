@@ -62,8 +62,7 @@ def _write_demo_report(options: Namespace) -> None:
     with TemporaryDirectory() as folder:
         data = Path(folder) / "breast_cancer.csv"
         data.write_text(_table("breast_cancer", 0), encoding="utf-8")
-        words = ["select", str(data), "--target", "diagnosis", "-k", "5", "--standard-errors", "--test"]
-        words += ["--report", str(options.report)]
+        words = ["select", str(data), "--target", "diagnosis", "--report", str(options.report)]
         chosen = command_parser().parse_args([*words, "--quiet"] if options.quiet else words)
         with redirect_stdout(io.StringIO()):
             select(chosen)

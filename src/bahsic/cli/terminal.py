@@ -1,4 +1,4 @@
-"""Results as text: a ranked table, the path as a small plot, what was decided and why."""
+"""Results as text: the criterion, a ranked table, the path as a small plot, the decision and its reason."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from bahsic.cli.text import display_width, fitted, has_blocks
 from bahsic.names import for_terminal
+from bahsic.report.curve import criterion_words, curve_of
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _ASCII_LEVELS = " .:#"
@@ -18,15 +19,17 @@ _PLOT_HEIGHT = 5
 _WIDEST_COLUMN = 3
 _WIDEST_NAME = 60
 
-# What the kernels on the target take it for.
+# Meaning of the kernels on the target.
 _KINDS = {"binary": "two classes", "multiclass": "classes", "regression": "numbers"}
+
+_RELEVANCE = "relevance: R2 lost without a selected feature, or added by another one"
 
 _BOLD, _GREEN, _DIM = "1", "32", "2"
 
 
 @dataclass(frozen=True)
 class Style:
-    """What the place where text goes can show.
+    """Capabilities of the place where text goes.
 
     Attributes
     ----------
@@ -60,22 +63,24 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int = 20) -> st
         See `bahsic.report.result`.
     style : Style
     top : int, default=20
-        How many features the table has; 0 means all.
+        Number of features in the table; 0 means all.
 
     Returns
     -------
     str
         Lines.
     """
+    predicts = result["criterion"] == "prediction"
     parts = [
-        ranking_table(result["ranking"], style, top),
+        _paragraphs([criterion_words(result)], style),
+        ranking_table(result["ranking"], style, top, relevance=predicts),
         path_plot(result["path"], result["n_features"], style),
         _decision(result, style),
     ]
     return "\n".join(part for part in parts if part)
 
 
-def ranking_table(ranking: Sequence[Mapping[str, Any]], style: Style, top: int = 20) -> str:
+def ranking_table(ranking: Sequence[Mapping[str, Any]], style: Style, top: int = 20, *, relevance: bool = False) -> str:
     """Aligned lines of rank, feature, HSIC alone, p-value and, where features were selected, a mark.
 
     Parameters
@@ -84,7 +89,9 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]], style: Style, top: int =
         With feature, rank, score, pvalue and perhaps selected.
     style : Style
     top : int, default=20
-        How many lines; 0 means all.
+        Number of lines; 0 means all.
+    relevance : bool, default=False
+        Whether to add the relevance, of the criterion "prediction".
 
     Returns
     -------
@@ -92,24 +99,28 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]], style: Style, top: int =
     """
     shown = list(ranking[:top] if top else ranking)
     digits = max(4, len(str(len(shown))))
-    width = _name_width([entry["feature"] for entry in shown], style, digits)
+    beside = digits + 34 + (11 if relevance else 0)
+    width = _name_width([entry["feature"] for entry in shown], style, beside)
     heading = f"{'rank':>{digits}}  {'feature':{width}}  {'HSIC alone':>10}  {'p-value':>8}"
+    heading += "  relevance" if relevance else ""
     marked = any("selected" in entry for entry in shown)
     lines = [style.painted(heading + ("  selected" if marked else ""), _BOLD)]
-    lines += [_table_line(entry, style, digits, width) for entry in shown]
+    lines += [_table_line(entry, style, digits, width, relevance=relevance) for entry in shown]
     lines += [style.painted(_rest(ranking[len(shown) :], digits), _DIM)] if len(shown) < len(ranking) else []
-    return "\n".join(lines) + "\n"
+    note = [style.painted(f"{'':{digits}}  {_RELEVANCE}", _DIM)] if relevance else []
+    return "\n".join(lines + note) + "\n"
 
 
-def _name_width(names: Sequence[str], style: Style, digits: int) -> int:
-    """Columns for names: what they need, if the terminal has it."""
+def _name_width(names: Sequence[str], style: Style, beside: int) -> int:
+    """Columns for names: as many as they need, if the terminal has them beside the other columns."""
     longest = max((display_width(for_terminal(name[:200], style.encoding)) for name in names), default=0)
-    return max(10, min(longest, _WIDEST_NAME, style.width - digits - 34))
+    return max(10, min(longest, _WIDEST_NAME, style.width - beside))
 
 
-def _table_line(entry: Mapping[str, Any], style: Style, digits: int, width: int) -> str:
+def _table_line(entry: Mapping[str, Any], style: Style, digits: int, width: int, *, relevance: bool) -> str:
     name = fitted(entry["feature"], width, style.encoding)
     line = f"{entry['rank']:>{digits}}  {name}  {entry['score']:>10.4g}  {entry['pvalue']:>8.2g}"
+    line += f"  {entry['relevance']:>9.4f}" if relevance else ""
     if not entry.get("selected"):
         return line
     return style.painted(f"{line}  {'✓' if has_blocks(style.encoding) else '*'}", _GREEN)
@@ -122,12 +133,12 @@ def _rest(entries: Sequence[Mapping[str, Any]], digits: int) -> str:
 
 
 def path_plot(path: Sequence[Mapping[str, Any]], chosen: int, style: Style) -> str:
-    """HSIC against the number of features, a column of blocks for each step of the path.
+    """Predictability or HSIC against the number of features, a column of blocks for each step of the path.
 
     Parameters
     ----------
     path : sequence of mappings
-        With n_features and hsic.
+        With n_features and the entries of a curve, see `bahsic.report.curve`.
     chosen : int
         The number of features that was selected; its column is marked.
     style : Style
@@ -138,29 +149,29 @@ def path_plot(path: Sequence[Mapping[str, Any]], chosen: int, style: Style) -> s
         Empty where the path has fewer than two steps. Values below zero have no block.
     """
     steps = sorted(path, key=lambda step: step["n_features"])
-    if len(steps) < 2 or max(step["hsic"] for step in steps) <= 0:
+    curve = curve_of(path)
+    if len(steps) < 2 or max(step[curve.key] for step in steps) <= 0:
         return ""
     at = min(range(len(steps)), key=lambda i: abs(steps[i]["n_features"] - chosen))
-    room = style.width - 16
-    steps, at = _thinned(steps, at, room)
-    wide = max(1, min(_WIDEST_COLUMN, room // len(steps)))
+    width = style.width - 16
+    steps, at = _thinned(steps, at, width)
+    wide = max(1, min(_WIDEST_COLUMN, width // len(steps)))
     blocks = has_blocks(style.encoding)
     edge, corner, line = ("│", "└", "─") if blocks else ("|", "+", "-")
-    highest = max(step["hsic"] for step in steps)
-    rows = _columns_of_blocks(
-        [step["hsic"] / highest for step in steps for _ in range(wide)], _LEVELS if blocks else _ASCII_LEVELS
-    )
+    values = [step[curve.key] for step in steps for _ in range(wide)]
+    highest = max(values)
+    rows = _columns_of_blocks([value / highest for value in values], _LEVELS if blocks else _ASCII_LEVELS)
     labels = [f"{highest:.3g}", *[""] * (_PLOT_HEIGHT - 1)]
     plot = [f"{label:>10} {edge}{row}".rstrip() for label, row in zip(labels, rows, strict=True)]
     few, many = f"{steps[0]['n_features']}", f"{steps[-1]['n_features']} features"
     gap = " " * max(1, wide * len(steps) - len(few) - len(many))
     axis = [f"{0:>10} {corner}{line * wide * len(steps)}", f"{'':12}{few}{gap}{many}"]
     pointer = style.painted(f"{'':12}{' ' * wide * at}^ {chosen}", _GREEN)
-    return "\n".join([style.painted("HSIC along the path", _BOLD), *plot, axis[0], pointer, axis[1], ""])
+    return "\n".join([style.painted(f"{curve.title} along the path", _BOLD), *plot, axis[0], pointer, axis[1], ""])
 
 
 def _thinned(steps: list[Any], at: int, width: int) -> tuple[list[Any], int]:
-    """As many steps as there are columns, among them the marked one, and where that is."""
+    """As many steps as there are columns, among them the marked one, and its position."""
     if len(steps) <= width:
         return steps, at
     kept = sorted({round(i * (len(steps) - 1) / (width - 2)) for i in range(width - 1)} | {at})
@@ -176,15 +187,22 @@ def _columns_of_blocks(heights: Sequence[float], levels: str) -> list[str]:
 
 
 def _decision(result: Mapping[str, Any], style: Style) -> str:
-    """What was decided and why, in a sentence or two."""
-    total = result["input"]["n_features"]
+    """The decision and its reason, in a sentence or two."""
+    total, reason = result["input"]["n_features"], result["reason"]
     kind = _KINDS.get(result["input"]["target_kernel"], result["input"]["target_kernel"])
-    lines = [f"Selected {result['n_features']} of {total} features for a target of {kind}: {result['reason']}."]
+    counted = f"{result['n_features']} of {total} features"
+    told = reason.startswith(counted)
+    lines = [f"{reason}; target: {kind}." if told else f"Selected {counted} for a target of {kind}: {reason}."]
     if result["test"] is not None:
         splits = len(result["test"]["split_pvalues"])
         lines.append(
             f"Dependence in samples that did not select: p = {result['test']['pvalue']:.2g} ({splits} splits)."
         )
+    return _paragraphs(lines, style)
+
+
+def _paragraphs(lines: Sequence[str], style: Style) -> str:
+    """Lines, wrapped to the width of the terminal."""
     return "".join(
         f"{wrapped}\n" for line in lines for wrapped in wrap(for_terminal(line, style.encoding), style.width)
     )

@@ -120,7 +120,7 @@ def _common(options: Namespace) -> dict[str, Any]:
 
 
 def _heading(options: Namespace, source: Input, target: str | None, used: str) -> dict[str, Any]:
-    """What all results begin with; the parameters by the names that the functions have for them."""
+    """The beginning of a result; parameters have the names of the functions' arguments."""
     parameters = {
         "kernel": options.kernel,
         "categorical_features": source.names_of(categorical_columns(options.categorical_features, source)),

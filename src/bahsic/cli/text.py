@@ -10,7 +10,7 @@ _LEFT_TO_RIGHT_MARK = "\u200e"
 
 
 def display_width(text: str) -> int:
-    """How many columns of a terminal printable text takes.
+    """Number of columns of a terminal that printable text takes.
 
     Parameters
     ----------
@@ -92,5 +92,5 @@ def _has(encoding: str | None, characters: str) -> bool:
 
 
 def has_blocks(encoding: str | None) -> bool:
-    """Whether a terminal of that encoding can show what plots and bars are made of."""
+    """Whether a terminal of that encoding can show the characters of plots and bars."""
     return _has(encoding, "▁▂▃▄▅▆▇█░│└─✓")

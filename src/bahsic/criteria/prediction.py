@@ -138,7 +138,8 @@ class RidgeFit:
         multiple of B as Z gives :math:`u \delta / (u + \delta)` for the unexplained share u.
         """
         missed = 1 - self.explained
-        return np.asarray(missed * change / np.maximum(missed + change, 1e-300))
+        least = max(1e-12 * missed, 1e-300)  # the sum is positive but for rounding errors
+        return np.asarray(missed * change / np.maximum(missed + change, least))
 
     def _mean(self, values: Array) -> float:
         return float(np.average(values, weights=self.sample_weight))

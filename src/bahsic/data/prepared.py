@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -53,6 +53,7 @@ class Prepared:
     missing: str
     weights: FloatArray | None = None
     order: Indices | None = None
+    _others: dict[type, Prepared] = field(default_factory=dict, init=False)
 
     @property
     def columns(self) -> Columns:
@@ -73,6 +74,12 @@ class Prepared:
     def _made(self) -> tuple[Columns, NDArray[np.bool_]]:
         options = {"standardize": self.standardize, "weights": self.weights, "order": self.order}
         return mixed_columns(self.table, self.kernel, **options)  # type: ignore[arg-type]
+
+    def for_kernel(self, kernel: Kernel) -> Prepared:
+        """The same data for another kernel; columns are made once for each type of kernel."""
+        if type(self.kernel) is type(kernel):
+            return self
+        return self._others.setdefault(type(kernel), replace(self, kernel=kernel))
 
     def weighted(self, weights: FloatArray | None) -> Prepared:
         """The same data in their own order, with a weight >= 0 for each sample; those with weight zero are left out."""
@@ -136,7 +143,7 @@ def prepared(
     """
     if isinstance(X, Prepared):
         _check_options(X, standardize, categorical_features, missing)
-        return X if type(X.kernel) is type(kernel) else replace(X, kernel=kernel)
+        return X.for_kernel(kernel)
     source = source_of(X)
     if source is None:
         table = as_table(X, categorical_features, missing, labels=labels)

@@ -83,7 +83,7 @@ class LaplacianScorer(PairScorer):
         return [direct], score
 
     def _offset(self, columns: Indices, candidates: Indices, kernel: Kernel) -> float:
-        return self._score(columns, kernel) - self._diagonal.score(gamma_of(kernel)) if len(columns) else 0.0
+        return self._score(columns, kernel) - self._diagonal.score(gamma_of(kernel))
 
     def _changed_scores(self, gamma: float, groups: Sequence[Indices], *, leaving: bool) -> Intervals:
         values, radii = np.zeros((2, len(groups)))

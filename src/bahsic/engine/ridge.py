@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from bahsic.criteria.prediction import RIDGES, RidgeFit
 from bahsic.criteria.weights import Gram, centring_shift
@@ -24,8 +25,15 @@ from bahsic.kernels.rows import FloatArray
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Samples of a block up to which it is factored in float64; beyond it float32 is refined until it is as exact.
+# Samples of a block up to which it is factored in float64; beyond it float32 is refined until it is as exact, unless
+# the ridge is too small for that.
 DOUBLE_SAMPLES = 512
+
+# Greatest trace of the kernel matrix over the penalty, a bound on the condition number, at which float32 will do.
+_WELL_CONDITIONED = 2e4
+
+# Negative eigenvalues that are smaller than this part of the trace are rounding errors.
+_NEGATIVE = 1e-12
 
 # Relative size of the residuals of the linear equations at which refinement ends, and the most steps.
 _SOLVED = 1e-9
@@ -107,9 +115,15 @@ class RidgeRegression:
         """The fit to no feature: residuals are the labels themselves."""
         return _joined(self._parts, [part.mean_fit(self.ridge) for part in self._parts], self.ridge)
 
-    def fit(self, kernel: KernelTiles, n_features: int, ridge: float | None = None) -> RidgeFit:
-        """The fit to a subset of so many features, with a given ridge, or the one chosen anew where that is due."""
-        matrices = self._matrices(kernel, self._executor)
+    def fit(
+        self, kernel: KernelTiles, n_features: int, ridge: float | None = None, *, definite: bool = True
+    ) -> RidgeFit:
+        """The fit to a subset of so many features, with a given ridge, or the one chosen anew where that is due.
+
+        Where kernel values need not be positive ``definite``, as with missing entries, the negative eigenvalues of
+        their centred matrix are set to zero.
+        """
+        matrices = self._matrices(kernel, self._executor, definite=definite)
         if ridge is None and self._fixed is None and self._due(n_features):
             some = _some(self._parts, matrices)
             trials = self._executor.map(lambda candidate: _fitted(*some, candidate, _SERIAL), self._candidates())
@@ -119,20 +133,20 @@ class RidgeRegression:
                 return best
         return _fitted(self._parts, matrices, self.ridge if ridge is None else ridge, self._executor)
 
-    def predictabilities(self, kernels: Sequence[Gram]) -> list[float]:
-        """Predictability with each of several matrices of kernel values and the ridge in use; a task for each."""
+    def predictabilities(self, kernels: Sequence[tuple[Gram, bool]]) -> list[float]:
+        """Predictability with each of several matrices of kernel values, definite or not; a task for each."""
 
-        def one(kernel: Gram) -> float:
-            matrices = self._matrices(GramTiles(kernel, self._plan), _SERIAL)
+        def one(kernel: tuple[Gram, bool]) -> float:
+            matrices = self._matrices(GramTiles(kernel[0], self._plan), _SERIAL, definite=kernel[1])
             return _fitted(self._parts, matrices, self.ridge, _SERIAL).predictability
 
         return self._executor.map(one, kernels)
 
-    def explained(self, kernels: Sequence[KernelTiles]) -> list[float]:
-        """Penalised shares of explained variance with other kernel values and the ridge in use; a task for each."""
+    def explained(self, kernels: Sequence[tuple[KernelTiles, bool]]) -> list[float]:
+        """Penalised share of explained variance with each of several kernels, definite or not; a task for each."""
 
-        def one(kernel: KernelTiles) -> float:
-            parts = zip(self._parts, self._matrices(kernel, _SERIAL), strict=True)
+        def one(kernel: tuple[KernelTiles, bool]) -> float:
+            parts = zip(self._parts, self._matrices(kernel[0], _SERIAL, definite=kernel[1]), strict=True)
             return 1 - sum(part.missed(K, self.ridge, _SERIAL) for part, K in parts) / _variance(self._parts)
 
         return self._executor.map(one, kernels)
@@ -147,10 +161,11 @@ class RidgeRegression:
         place = RIDGES.index(self._ridge)
         return RIDGES[max(0, place - 1) : place + 2]
 
-    def _matrices(self, kernel: KernelTiles, executor: Executor) -> list[Array]:
+    def _matrices(self, kernel: KernelTiles, executor: Executor, *, definite: bool) -> list[Array]:
         """Centred kernel values of the samples of each block: the upper triangle, and zeros below."""
-        pairs = zip(self._blocks, self._parts, strict=True)
-        return [self._matrix(kernel, block, part.w, executor) for block, part in pairs]
+        pairs = list(zip(self._blocks, self._parts, strict=True))
+        matrices = [self._matrix(kernel, block, part.w, executor) for block, part in pairs]
+        return matrices if definite else [part.semidefinite(K) for (_, part), K in zip(pairs, matrices, strict=True)]
 
     def _matrix(self, kernel: KernelTiles, block: slice, w: Array, executor: Executor) -> Array:
         tiles = [
@@ -208,7 +223,8 @@ class _Part:
     """Ridge regression on the samples of one block.
 
     With s the roots of the weights w, b solves (sKs + lambda I) b = sY for centred K and Y, and the residuals over
-    lambda are B = b / s. A sample with weight w stands for w copies, of which leave-one-out leaves out one.
+    lambda are B = b / s. A sample with weight w stands for w copies, of which leave-one-out leaves out one, or all
+    of them if w is below one.
     """
 
     def __init__(self, Y: Array, w: Array, scratch: Scratch, *, exact: bool) -> None:
@@ -218,12 +234,22 @@ class _Part:
         self._n, self._plain = float(w.sum()), bool((w == 1).all())
         self.variance = float(w @ np.square(self._Y).sum(axis=1))
         self._targets = self._Y * self._roots[:, None]
-        factor = self._n / (self._n - 1) if self._n > 1 else 0.0
-        self.baseline = np.asarray(np.square(factor * self._Y).sum(axis=1))
+        self._copies = np.maximum(w, 1.0)  # of which one is left out
+        self._share = w / self._copies / self._n  # of that one in the mean
+        others = np.where(self._share < 1, 1 - self._share, np.inf)
+        self.baseline = np.asarray(np.square(self._Y / others[:, None]).sum(axis=1))
 
     def of_samples(self, samples: Indices) -> _Part:
         """The regression on some of the samples."""
         return _Part(self._Y[samples], self.w[samples], self._scratch, exact=self._exact)
+
+    def semidefinite(self, K: Array) -> Array:
+        """K without the negative eigenvalues of sKs, given and returned as an upper triangle."""
+        A = (K + np.triu(K, 1).T) * self._roots[:, None] * self._roots
+        highest = -_NEGATIVE * float(np.trace(A))
+        values, V = eigh(A, subset_by_value=(-np.inf, highest), overwrite_a=True, check_finite=False)
+        V /= self._roots[:, None]
+        return np.asarray(K + np.triu(V * -values @ V.T))
 
     def mean_fit(self, ridge: float) -> _Found:
         """The fit that predicts the mean."""
@@ -237,7 +263,7 @@ class _Part:
         factor = self._factored(A, lam, executor)
         b = self._refined(A, lam, factor)
         B = b / self._roots[:, None]
-        own = ((1 - (1 - lam * factor.inverse_diagonal()) / self.w) - 1 / self._n) / lam
+        own = ((1 - (1 - lam * factor.inverse_diagonal()) / self._copies) - self._share) / lam
         missed = lam * float(np.vdot(self._targets, b))
         quadratic = missed - lam**2 * float(np.vdot(b, b))
         return _Found(missed, quadratic, B, np.square(B / own[:, None]).sum(axis=1), lam)
@@ -258,13 +284,10 @@ class _Part:
         return K if self._plain else K * self._roots[:, None] * self._roots
 
     def _factored(self, A: Array, lam: float, executor: Executor) -> CholeskyFactor:
-        if len(A) > DOUBLE_SAMPLES and not self._exact:
-            try:
-                return CholeskyFactor(A, lam, executor, np.float32, self._scratch)
-            except np.linalg.LinAlgError:  # the ridge is below what float32 resolves
-                pass
+        well_conditioned = float(np.trace(A)) <= _WELL_CONDITIONED * lam
+        single = len(A) > DOUBLE_SAMPLES and well_conditioned and not self._exact
         try:
-            return CholeskyFactor(A, lam, executor, np.float64, self._scratch)
+            return CholeskyFactor(A, lam, executor, np.float32 if single else np.float64, self._scratch)
         except np.linalg.LinAlgError:
             raise ValueError(
                 "kernel is not positive definite on these samples; accepted with criterion='prediction' or "

@@ -217,6 +217,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     if method not in _METHODS:
         raise ValueError(f"method is {method!r}; accepted: 'permutation', 'gamma', which hold under independence")
     kernel = getattr(selector, "kernel", "gaussian") if kernel is None else kernel
+    kernel = "gaussian" if isinstance(kernel, str) and kernel == "auto" else kernel  # not one that the samples choose
     target_kernel = getattr(selector, "target_kernel", "auto") if target_kernel is None else target_kernel
     if target_kernel == "auto":  # from all labels: those of a part may look like another type
         target_kernel = label_kernel(y).name

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bahsic.parameters import check_count
 from bahsic.plotting.axes import axes_or_new, has_room_in_cells, legible_on, write_names, write_sizes, write_title
+from bahsic.report.curve import headline
 from bahsic.report.drawable import (
     band_values,
     check_fraction,
@@ -18,11 +19,12 @@ from bahsic.report.drawable import (
     edges,
     fitted,
     fractions,
-    hsic_down_to,
     listed,
     order_of,
+    path_curve,
     significant_features,
     similarity_table,
+    values_down_to,
     vector,
 )
 
@@ -40,20 +42,21 @@ _MOST_HATCHED = 60  # bars; with more, each is too thin for a hatch
 
 
 def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
-    """Plot HSIC against the number of features along the search.
+    """Plot predictability or HSIC against the number of features along the search.
 
     Parameters
     ----------
     selector : BAHSIC, FOHSIC or BAHSICCV
-        Fitted. With ``standard_errors=True`` or ``n_features_to_select="auto"`` a band of one standard error to both
-        sides (equation varHSIC) is drawn.
+        Fitted. The predictability is drawn with a band of one standard error to both sides; without the criterion
+        "prediction", the number "auto" and the kernel "auto" there is none, and HSIC is drawn, with a band if it has
+        ``standard_errors=True`` (equation varHSIC).
     ax : Axes, optional
 
     Returns
     -------
     Axes
         A dashed line is at the selected number of features, with a marker if that number is on the path. The title is
-        the reason for this number, if it was chosen by "auto".
+        the reason for this number, if it was chosen by "auto", or with the criterion "prediction" what it reaches.
 
     Examples
     --------
@@ -65,26 +68,23 @@ def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
     ('number of features', '2 features selected')
     """
     selector = fitted(selector)
-    path = sorted(selector.path_, key=lambda step: step.n_features)
-    sizes, hsic = np.array([step.n_features for step in path]), np.array([step.hsic for step in path])
+    curve, sizes, values, errors = path_curve(selector)
     ax = axes_or_new(ax, 6.4, 4.0)
-    ax.plot(sizes, hsic, color=_DARK, marker=".")
-    if all(step.standard_error is not None for step in path):
-        errors = np.array([step.standard_error for step in path])
-        ax.fill_between(sizes, hsic - errors, hsic + errors, color=_LIGHT, zorder=1, label="± one standard error")
+    ax.plot(sizes, values, color=_DARK, marker=".")
+    if errors is not None:
+        ax.fill_between(sizes, values - errors, values + errors, color=_LIGHT, zorder=1, label="± one standard error")
         ax.legend(loc="best", fontsize="small")
     write_sizes(ax, sizes)
     ax.margins(y=0.15)  # space for the text beside the dashed line
-    ax.set(xlabel="number of features", ylabel="HSIC")
-    _mark_number(ax, int(selector.n_features_), sizes, hsic)
-    reasons = [step.reason for step in path if step.reason]
-    if reasons:
-        write_title(ax, reasons[0])
+    ax.set(xlabel="number of features", ylabel=curve.title)
+    _mark_number(ax, int(selector.n_features_), sizes, values)
+    if headline(selector):
+        write_title(ax, headline(selector))
     return ax
 
 
 def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | None = None) -> Axes:
-    """Plot the best features in order, each with the HSIC of the subset of it and all better ones.
+    """Plot the best features in order, each with the predictability or HSIC of it and all better ones together.
 
     Parameters
     ----------
@@ -100,7 +100,8 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
     -------
     Axes
         Markers are filled for selected features, hollow for others. Features that left or entered in the same round
-        share the HSIC of the smallest subset on the path with all of them. Features that never entered have no marker.
+        share the value of the smallest subset on the path with all of them. Features that never entered have no marker.
+        The value is that of `plot_path`.
 
     Examples
     --------
@@ -114,20 +115,21 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
     selector = fitted(selector)
     check_count("n", n)
     order = order_of(selector)[:n]
-    hsic = hsic_down_to(selector.path_, len(order))
+    curve, sizes, reached, _ = path_curve(selector)
+    values = values_down_to(sizes, reached, len(order))
     names = getattr(selector, "feature_names_in_", None) if names is None else names
     labels = listed(names, len(selector.ranking_))
     ax = axes_or_new(ax, 6.4, _height(len(order)))
-    ax.plot(hsic, np.arange(len(order)), color=_LIGHT, zorder=1)
+    ax.plot(values, np.arange(len(order)), color=_LIGHT, zorder=1)
     for chosen, label, face in ((True, "selected", _DARK), (False, "not selected", "white")):
-        rows = np.flatnonzero((selector.support_[order] == chosen) & np.isfinite(hsic))
+        rows = np.flatnonzero((selector.support_[order] == chosen) & np.isfinite(values))
         if len(rows):
-            ax.plot(hsic[rows], rows, "o", color=_DARK, markerfacecolor=face, label=label)
+            ax.plot(values[rows], rows, "o", color=_DARK, markerfacecolor=face, label=label)
     ax.grid(axis="y", color="0.92")
     _rows(ax, [labels[j] for j in order])
-    known = hsic[np.isfinite(hsic)]
+    known = values[np.isfinite(values)]
     rising = known[0] < known[-1]
-    ax.set_xlabel("HSIC down to here", loc="left")  # on the right there may be an exponent
+    ax.set_xlabel(f"{curve.title} down to here", loc="left")  # on the right there may be an exponent
     ax.legend(loc="lower right" if rising else "lower left", fontsize="small")  # away from the best ones
     return ax
 
@@ -325,10 +327,10 @@ def _rows(ax: Axes, labels: Sequence[Any]) -> None:
     ax.set_ylim(len(labels) - 0.4, -0.6)
 
 
-def _mark_number(ax: Axes, number: int, sizes: NDArray[np.int_], hsic: Array) -> None:
+def _mark_number(ax: Axes, number: int, sizes: NDArray[np.intp], values: Array) -> None:
     ax.axvline(number, color="black", linestyle="--", linewidth=1)
     on_path = sizes == number
-    ax.plot(sizes[on_path], hsic[on_path], "D", color="black", markersize=7)
+    ax.plot(sizes[on_path], values[on_path], "D", color="black", markersize=7)
     text = "1 feature selected" if number == 1 else f"{number} features selected"
     left, here, right = ax.xaxis.get_transform().transform(np.array([ax.get_xlim()[0], number, ax.get_xlim()[1]]))
     side, gap = ("left", 5) if 2 * here <= left + right else ("right", -5)

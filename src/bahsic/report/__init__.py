@@ -20,7 +20,7 @@ from bahsic.whole import appearing
 
 __all__ = ["check_report", "report_html", "table_beside", "write_report"]
 
-_COLUMNS = ("rank", "feature", "selected", "score", "pvalue", "group")
+_COLUMNS = ("rank", "feature", "selected", "score", "pvalue", "group", "relevance")
 
 
 def report_html(result: Mapping[str, Any], table_name: str | None = None) -> str:
@@ -112,7 +112,7 @@ def table_beside(path: str | os.PathLike[str]) -> Path:
 
 
 def check_report() -> None:
-    """Raise now what would keep a report from being written in the end: a library that is missing.
+    """Raise ImportError now if a library that the report needs is missing.
 
     Examples
     --------

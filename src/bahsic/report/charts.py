@@ -11,6 +11,7 @@ from importlib.resources import files
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from bahsic.names import for_page
+from bahsic.report.curve import HSIC, Curve
 
 _WIDTH = 600
 _LETTER = 7.8  # widest mean width of a bold letter, in the units of the charts
@@ -52,7 +53,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Point:
-    """HSIC of the subset of one size, with its standard error if there is one."""
+    """Value of a curve at one size, with its standard error if there is one."""
 
     size: int
     value: float
@@ -84,8 +85,8 @@ def size_axis(sizes: Sequence[int]) -> Axis:
     return Axis(min(sizes), max(sizes), 48, _WIDTH - 16, logarithmic=max(sizes) > _LOGARITHMIC_FROM)
 
 
-def path_chart(points: Sequence[Point], chosen: int, unit: str = "") -> str:
-    """HSIC against the number of features, with a band of one standard error and the chosen number.
+def path_chart(points: Sequence[Point], chosen: int, unit: str = "", curve: Curve = HSIC) -> str:
+    """Curve against the number of features, with a band of one standard error and the chosen number.
 
     Parameters
     ----------
@@ -93,7 +94,8 @@ def path_chart(points: Sequence[Point], chosen: int, unit: str = "") -> str:
     chosen : int
         The number of features that was selected, marked where the path has it.
     unit : str
-        Written after HSIC, such as " × 10⁻⁶".
+        Written after the name of the curve, such as " × 10⁻⁶".
+    curve : Curve
 
     Returns
     -------
@@ -109,11 +111,11 @@ def path_chart(points: Sequence[Point], chosen: int, unit: str = "") -> str:
     best = max(points, key=lambda point: (point.value, -point.size))
     svg = _picture(
         300,
-        "Path: HSIC against the number of features",
-        f"A line over {points[0].size} to {points[-1].size} features. HSIC is highest, {best.value:.4g}{unit}, "
+        f"Path: {curve.title} against the number of features",
+        f"A line over {points[0].size} to {points[-1].size} features. {curve.name} is highest, {best.value:.4g}{unit}, "
         f"with {best.size}; {chosen} were selected. The table below has the numbers.",
     )
-    _grid(svg, x, y, unit)
+    _grid(svg, x, y, f"{curve.title}{unit}")
     with_error = [point for point in points if point.error is not None]
     if with_error:
         upper = [(x(p.size), y(p.value + (p.error or 0))) for p in with_error]
@@ -121,27 +123,29 @@ def path_chart(points: Sequence[Point], chosen: int, unit: str = "") -> str:
         SubElement(svg, "path", {"class": "band", "d": f"{_line([*upper, *lower])}Z"})
     SubElement(svg, "path", {"class": "line", "d": _line([(x(p.size), y(p.value)) for p in points])})
     for point in points:
-        _dot(svg, "dot", 2.2, (x(point.size), y(point.value)), _point_title(point))
-    _mark_chosen(svg, points, chosen)
+        _dot(svg, "dot", 2.2, (x(point.size), y(point.value)), _point_title(point, curve))
+    _mark_chosen(svg, points, chosen, curve)
     return tostring(svg, encoding="unicode")
 
 
 def path_axes(points: Sequence[Point]) -> tuple[Axis, Axis]:
-    """The axes of `path_chart`: zero and the bands are in sight."""
+    """The axes of `path_chart`, which include zero and the bands."""
     low = min(0.0, *(point.value - (point.error or 0) for point in points))
     high = max(0.0, *(point.value + (point.error or 0) for point in points))
-    room = 0.06 * (high - low)
-    return size_axis([point.size for point in points]), Axis(low, high + room, 256, 24)
+    margin = 0.06 * (high - low)
+    return size_axis([point.size for point in points]), Axis(low, high + margin, 256, 24)
 
 
-def ranking_chart(names: Sequence[str], scores: Sequence[float], selected: Sequence[bool]) -> str:
-    """A bar for each feature: its HSIC alone, filled where the feature is selected.
+def ranking_chart(names: Sequence[str], scores: Sequence[float], selected: Sequence[bool], title: str) -> str:
+    """A bar for each feature, filled if the feature is selected.
 
     Parameters
     ----------
     names : sequence of str
     scores : sequence of float, as long
     selected : sequence of bool, as long
+    title : str
+        The meaning of the scores.
 
     Returns
     -------
@@ -150,15 +154,13 @@ def ranking_chart(names: Sequence[str], scores: Sequence[float], selected: Seque
 
     Examples
     --------
-    >>> ranking_chart(["age", "<b>"], [0.2, -0.1], [True, False]).count("&lt;b&gt;")
+    >>> ranking_chart(["age", "<b>"], [0.2, -0.1], [True, False], "HSIC alone").count("&lt;b&gt;")
     1
     """
     labels, places = [for_page(name, 30) for name in names], decimals(scores)
     x = bar_axis(labels, scores)
     description = f"Bars of {len(names)} features, the most relevant first; {sum(selected)} of them are selected."
-    svg = _picture(
-        22 * len(names) + 8, "Ranking: HSIC of each feature alone", f"{description} The table has the numbers."
-    )
+    svg = _picture(22 * len(names) + 8, f"Ranking: {title}", f"{description} The table has the numbers.")
     for row, (label, score, chosen) in enumerate(zip(labels, scores, selected, strict=True)):
         top, ends = 22 * row + 4, sorted((x(0.0), x(score)))
         bar = SubElement(svg, "g", {"class": "feature selected" if chosen else "feature"})
@@ -178,7 +180,7 @@ def bar_axis(labels: Sequence[str], scores: Sequence[float]) -> Axis:
 
 
 def heat_map(names: Sequence[str], table: Sequence[Sequence[float]]) -> str:
-    """A square for each pair of features, the stronger coloured the more they say the same.
+    """A square for each pair of features, coloured by their redundancy.
 
     Parameters
     ----------
@@ -236,7 +238,7 @@ def decimals(values: Sequence[float]) -> int:
 
 
 def _cell(svg: Element, box: tuple[float, float, float], value: float, pair: str) -> None:
-    """A square under a veil of colour, so that the darkness of both themes is the style sheet's affair."""
+    """A square with a second one of some opacity on it: the style sheet has the colours of both themes."""
     left, top, side = box
     strength = min(1.0, max(0.0, value))
     square = {"x": f"{left:.2f}", "y": f"{top:.2f}", "width": f"{side - 1:.2f}", "height": f"{side - 1:.2f}"}
@@ -248,7 +250,7 @@ def _cell(svg: Element, box: tuple[float, float, float], value: float, pair: str
         _text(svg, kind, (left + side / 2, top + side / 2 + 4), f"{value:.2f}", anchor="middle")
 
 
-def _mark_chosen(svg: Element, points: Sequence[Point], chosen: int) -> None:
+def _mark_chosen(svg: Element, points: Sequence[Point], chosen: int, curve: Curve) -> None:
     """The chosen number, and a marker that the script moves."""
     x, y = path_axes(points)
     if not points[0].size <= chosen <= points[-1].size:
@@ -258,7 +260,7 @@ def _mark_chosen(svg: Element, points: Sequence[Point], chosen: int) -> None:
     SubElement(svg, "line", line)
     here = next((point for point in points if point.size == chosen), None)
     if here is not None:
-        _dot(svg, "chosen", 6, (x(here.size), y(here.value)), f"selected: {_point_title(here)}")
+        _dot(svg, "chosen", 6, (x(here.size), y(here.value)), f"selected: {_point_title(here, curve)}")
 
 
 def _picture(height: float, title: str, description: str) -> Element:
@@ -271,7 +273,7 @@ def _picture(height: float, title: str, description: str) -> Element:
     return svg
 
 
-def _grid(svg: Element, x: Axis, y: Axis, unit: str) -> None:
+def _grid(svg: Element, x: Axis, y: Axis, caption: str) -> None:
     for value in y.ticks():
         at = f"{y(value):g}"
         ends = {"x1": f"{x.start:g}", "x2": f"{x.stop:g}", "y1": at, "y2": at}
@@ -280,7 +282,7 @@ def _grid(svg: Element, x: Axis, y: Axis, unit: str) -> None:
     for value in filter(float.is_integer, x.ticks()):
         _text(svg, "number", (x(value), 274), f"{value:g}", anchor="middle")
     _text(svg, "caption", ((x.start + x.stop) / 2, 295), "number of features", anchor="middle")
-    _text(svg, "caption", (0, 14), f"HSIC{unit}")
+    _text(svg, "caption", (0, 14), caption)
 
 
 def _text(svg: Element, kind: str, at: tuple[float, float], text: str, anchor: str = "start") -> None:
@@ -297,9 +299,9 @@ def _line(points: Sequence[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{x:g} {y:g}" for x, y in points)
 
 
-def _point_title(point: Point) -> str:
+def _point_title(point: Point, curve: Curve) -> str:
     error = "" if point.error is None else f" ± {point.error:.2g}"
-    return f"{point.size} features: HSIC {point.value:.4g}{error}"
+    return f"{point.size} features: {curve.name} {point.value:.4g}{error}"
 
 
 def _linear_ticks(low: float, high: float) -> list[float]:

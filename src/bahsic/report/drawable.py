@@ -1,9 +1,9 @@
-"""What pictures are made of: checked numbers, their order and names."""
+"""Parts of pictures: checked numbers, their order and names."""
 
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +13,8 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 from scipy.stats import false_discovery_control
 from sklearn.exceptions import NotFittedError
+
+from bahsic.report.curve import Curve, curve_of
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -50,24 +52,33 @@ def order_of(selector: Any) -> Indices:
     return order
 
 
-def hsic_down_to(path: Sequence[Any], count: int) -> Array:
-    """HSIC of the smallest subset on a path with the first 1, 2, ..., count features; NaN where there is none.
+def path_of(selector: Any) -> list[dict[str, Any]]:
+    """The steps of a fitted selector as plain data, sizes increasing."""
+    return [asdict(step) for step in sorted(selector.path_, key=lambda step: int(step.n_features))]
+
+
+def path_curve(selector: Any) -> tuple[Curve, Indices, Array, Array | None]:
+    """The curve of a fitted selector's path: sizes, increasing, its values, and their standard errors if known."""
+    path = path_of(selector)
+    curve = curve_of(path)
+    sizes, values, errors = (np.array([step[key] for step in path]) for key in ("n_features", curve.key, curve.error))
+    return curve, sizes, values, None if errors[0] is None else errors
+
+
+def values_down_to(sizes: Indices, values: Array, count: int) -> Array:
+    """Value of the smallest subset with the first 1, 2, ..., count features; NaN where there is none.
 
     Examples
     --------
-    >>> from bahsic.selection.path import PathStep
-    >>> steps = [PathStep(3, None, 0.2, None, (5, 1)), PathStep(1, None, 0.1, None, (4,))]
-    >>> hsic_down_to(steps, 4)
+    >>> values_down_to(np.array([1, 3]), np.array([0.1, 0.2]), 4)
     array([0.1, 0.2, 0.2, nan])
     """
-    by_size = sorted(path, key=lambda step: step.n_features)
-    values = np.array([*(step.hsic for step in by_size), np.nan])
-    found: Array = values[np.searchsorted([step.n_features for step in by_size], np.arange(1, count + 1))]
+    found: Array = np.append(values, np.nan)[np.searchsorted(sizes, np.arange(1, count + 1))]
     return found
 
 
 def significant_features(pvalues: Array, level: float) -> Mask:
-    """Which are significant by the method of Benjamini and Hochberg: false discovery rate at most ``level``."""
+    """Features that are significant by the method of Benjamini and Hochberg: false discovery rate at most ``level``."""
     found: Mask = false_discovery_control(pvalues) <= level
     return found
 

@@ -1,15 +1,15 @@
-"""What a notebook shows of a fitted selector, below scikit-learn's own picture of it."""
+"""View of a fitted selector in a notebook, below scikit-learn's own picture of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from html import escape
 from typing import Any
 
 from bahsic.names import for_page
 from bahsic.report.charts import chart_style
-from bahsic.report.drawable import listed, order_of
+from bahsic.report.curve import headline
+from bahsic.report.drawable import listed, order_of, path_of
 from bahsic.report.page import path_figure
 
 _MOST_NAMES = 20
@@ -62,11 +62,11 @@ def selection_html(selector: Any) -> str:
     found = getattr(selector, "selector_", selector)  # the one inside BAHSICCV
     if not hasattr(found, "path_"):
         return ""
-    path = [asdict(step) for step in found.path_]
+    told = f"<p>{escape(headline(found))}</p>" if headline(found) else ""
     return (
         f'<style>{chart_style()}{_STYLE}</style><div class="bahsic-selection">'
         f"<p>{found.n_features_} of {found.n_features_in_} features selected, the most relevant first:</p>"
-        f"{_names(found)}{path_figure(path, found.n_features_)}</div>"
+        f"{_names(found)}{told}{path_figure(path_of(found), found.n_features_)}</div>"
     )
 
 

@@ -1,4 +1,4 @@
-"""What the page says, as plain data for the template: nothing here is markup but the charts."""
+"""Contents of the page, as plain data for the template: nothing here is markup but the charts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from bahsic.names import for_page
 from bahsic.report.charts import Point, decimals, heat_map, path_axes, path_chart, ranking_chart, size_axis
+from bahsic.report.curve import HSIC, PREDICTABILITY, Curve, criterion_words, curve_of
 from bahsic.report.snippets import Snippet, command, python_code
 
 SCHEMA = "bahsic/1"
@@ -19,7 +20,12 @@ _PIXELS = 3  # steps of the path that are nearer to each other than this are one
 _TITLE_CHARACTERS = 60_000  # of all long names together, so that the page stays small
 _CODE_CHARACTERS = 15_000
 
+_RELEVANCE = "R2 lost or added"
+
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+# Columns of the path's table after its curve: the entry of a step, and the heading.
+_STEP_COLUMNS = (("hsic", "HSIC"), ("ridge", "Ridge"), ("parameter", "Kernel parameter"))
 
 _PARTS = ("input", "parameters", "selected", "n_features", "reason", "ranking", "path")
 
@@ -72,21 +78,23 @@ def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, 
         Names of the template, with text, numbers and charts. Cost O(n_features), of bounded size.
     """
     steps, ranking = _thinned(result["path"], result["n_features"]), result["ranking"][:ROWS]
-    exponent = _exponent([*(step["hsic"] for step in steps), *(row["score"] or 0.0 for row in ranking)])
-    points = _points(steps, exponent)
+    exponent = _exponent([*(step["hsic"] or 0.0 for step in steps), *(row["score"] or 0.0 for row in ranking)])
+    shown = _Shown(curve_of(steps), exponent)
+    points = _points(steps, shown)
     return {
         **_headline(result),
+        "criterion": for_page(criterion_words(result), 200),
         "unit": _unit(exponent),
-        "facts": _facts(result, points, exponent),
-        "path": _path(steps, points, result["n_features"], _unit(exponent)) if steps else None,
-        "ranking": _ranking(ranking, exponent),
+        "facts": _facts(result, points, shown),
+        "path": _path(steps, points, result["n_features"], shown) if steps else None,
+        "ranking": _ranking(ranking, exponent, by_prediction=result.get("criterion") == "prediction"),
         "n_hidden": len(result["ranking"]) - len(ranking),
         "redundancy": _redundancy(result.get("redundancy")),
         "python": _short(python_code(result)),
         "command": _short(command(result)),
         "table_name": table_name,
         "details": _details(result),
-        "script_data": _script_data(result, points, _unit(exponent)),
+        "script_data": _script_data(result, points, shown),
     }
 
 
@@ -96,7 +104,7 @@ def path_figure(path: Sequence[Mapping[str, Any]], chosen: int) -> str:
     Parameters
     ----------
     path : sequence of mappings, at least one
-        With n_features, hsic and standard_error.
+        With n_features and the entries of a curve, see `curve_of`.
     chosen : int
         The number of features that was selected.
 
@@ -106,8 +114,8 @@ def path_figure(path: Sequence[Mapping[str, Any]], chosen: int) -> str:
         An ``svg`` element.
     """
     steps = _thinned(path, chosen)
-    exponent = _exponent([step["hsic"] for step in steps])
-    return path_chart(_points(steps, exponent), chosen, _unit(exponent))
+    shown = _Shown(curve_of(steps), _exponent([step["hsic"] or 0.0 for step in steps]))
+    return path_chart(_points(steps, shown), chosen, shown.unit, shown.curve)
 
 
 def json_for_script(data: Any) -> str:
@@ -163,14 +171,22 @@ def _unit(exponent: int) -> str:
     return f" × 10{str(exponent).translate(_SUPERSCRIPTS)}" if exponent else ""  # noqa: RUF001 - the sign of products
 
 
-def _facts(result: Mapping[str, Any], points: Sequence[Point], exponent: int) -> list[tuple[str, str, str]]:
-    """A few numbers to remember: what, value, remark."""
-    data, unit = result["input"], _unit(exponent)
+class _Shown:
+    """The curve that is shown, and its power of ten: R2 has none."""
+
+    def __init__(self, curve: Curve, exponent: int) -> None:
+        self.curve, self.exponent = curve, exponent if curve is HSIC else 0
+        self.unit = _unit(self.exponent)
+
+
+def _facts(result: Mapping[str, Any], points: Sequence[Point], shown: _Shown) -> list[tuple[str, str, str]]:
+    """A few numbers to remember: name, value, remark."""
+    data, unit = result["input"], shown.unit
     facts = [("Samples", str(data.get("n_samples", "–")), for_page(data.get("name", ""), 40))]  # noqa: RUF001
     here = next((point for point in points if point.size == result["n_features"]), None)
     if here is not None:
         remark = "" if here.error is None else f"± {here.error:.2g}{unit}, one standard error"
-        facts.append(("HSIC of the selection", f"{here.value:.4g}{unit}".replace("-", "−"), remark))  # noqa: RUF001
+        facts.append((f"{shown.curve.name} of the selection", f"{here.value:.4g}{unit}".replace("-", "−"), remark))  # noqa: RUF001
     test = result.get("test")
     if test:
         remark = f"{len(test.get('split_pvalues') or [])} splits, selection repeated in each"
@@ -190,70 +206,77 @@ def _thinned(path: Sequence[Mapping[str, Any]], chosen: int) -> list[Mapping[str
     return kept
 
 
-def _points(steps: Sequence[Mapping[str, Any]], exponent: int) -> list[Point]:
-    """The steps with their numbers divided by the power of ten."""
-    errors = [_scaled(step.get("standard_error"), exponent) for step in steps]
-    return [Point(s["n_features"], s["hsic"] * 10.0**-exponent, e) for s, e in zip(steps, errors, strict=True)]
+def _points(steps: Sequence[Mapping[str, Any]], shown: _Shown) -> list[Point]:
+    """The curve at the steps, divided by its power of ten."""
+    key, error, scale = shown.curve.key, shown.curve.error, shown.exponent
+    return [Point(s["n_features"], s[key] * 10.0**-scale, _scaled(s.get(error), scale)) for s in steps]
 
 
 def _scaled(value: float | None, exponent: int) -> float | None:
     return None if value is None else value * 10.0**-exponent
 
 
-def _path(steps: Sequence[Mapping[str, Any]], points: Sequence[Point], chosen: int, unit: str) -> dict[str, Any]:
-    places = decimals([point.value for point in points])
+def _path(steps: Sequence[Mapping[str, Any]], points: Sequence[Point], chosen: int, shown: _Shown) -> dict[str, Any]:
+    places, name = decimals([point.value for point in points]), f"{shown.curve.name}{shown.unit}"
+    others = [(key, heading) for key, heading in _STEP_COLUMNS if key != shown.curve.key]
+    others = [(key, heading) for key, heading in others if any(step.get(key) is not None for step in steps)]
     rows = [
         {
             "size": point.size,
             "chosen": point.size == chosen,
-            "hsic": _number(point.value, places),
-            "error": _number(point.error, places),
-            "parameter": "–" if step.get("parameter") is None else f"{step['parameter']:.4g}",  # noqa: RUF001
+            "numbers": [
+                *(_number(value, places) for value in (point.value, point.error)),
+                *("–" if step.get(key) is None else f"{step[key]:.4g}" for key, _ in others),  # noqa: RUF001 - a dash
+            ],
             "names": [for_page(name, 40) for name in step["features"][:3]],
             "n_more": max(0, len(step["features"]) - 3),
         }
         for step, point in zip(steps, points, strict=True)
     ]
     return {
-        "chart": path_chart(points, chosen, unit),
+        "chart": path_chart(points, chosen, shown.unit, shown.curve),
+        "predicts": shown.curve is PREDICTABILITY,
+        "banded": any(point.error is not None for point in points),
+        "headings": [name, f"Standard error{shown.unit}", *(heading for _, heading in others)],
         "rows": rows,
         "n_steps": len(rows),
         "on_path": any(row["chosen"] for row in rows),
     }
 
 
-def _ranking(rows: Sequence[Mapping[str, Any]], exponent: int) -> dict[str, Any]:
+def _ranking(rows: Sequence[Mapping[str, Any]], exponent: int, *, by_prediction: bool) -> dict[str, Any]:
     rows = [{**row, "score": _scaled(row["score"], exponent)} for row in rows]
+    key, title = ("relevance", _RELEVANCE) if by_prediction else ("score", "HSIC of each feature alone")
     bars, scores = rows[:_BARS], [row["score"] for row in rows if row["score"] is not None]
-    chart = ranking_chart(
-        [row["feature"] for row in bars],
-        [row["score"] or 0.0 for row in bars],
-        [row["selected"] for row in bars],
-    )
+    lengths = [row[key] or 0.0 for row in bars]
+    chart = ranking_chart([row["feature"] for row in bars], lengths, [row["selected"] for row in bars], title)
     places = decimals(scores)
     n_long = sum(_is_long(row["feature"]) for row in rows)
-    room = _TITLE_CHARACTERS // max(1, n_long)
-    shown = [_row(position, row, places, room) for position, row in enumerate(rows, start=1)]
+    longest = _TITLE_CHARACTERS // max(1, n_long)
+    shown = [_row(position, row, places, longest) for position, row in enumerate(rows, start=1)]
     grouped = any(row.get("group") is not None for row in rows)
-    return {"chart": chart if scores else None, "rows": shown, "grouped": grouped}
+    relevance = _RELEVANCE if by_prediction else None
+    return {"chart": chart if scores else None, "rows": shown, "grouped": grouped, "relevance": relevance}
 
 
 def _is_long(name: object) -> bool:
     return len(str(name)) > 60 or len(for_page(name, None)) > 60
 
 
-def _row(position: int, row: Mapping[str, Any], places: int, room: int) -> dict[str, Any]:
+def _row(position: int, row: Mapping[str, Any], places: int, longest: int) -> dict[str, Any]:
     name = for_page(row["feature"])
     return {
         "position": position,
         "rank": row["rank"],
         "selected": row["selected"],
         "name": name,
-        "title": for_page(row["feature"], max(60, room)) if _is_long(row["feature"]) else None,
+        "title": for_page(row["feature"], max(60, longest)) if _is_long(row["feature"]) else None,
         "score": _number(row["score"], places),
         "score_value": row["score"],
         "pvalue": _probability(row["pvalue"]),
         "pvalue_value": row["pvalue"],
+        "relevance": _number(row.get("relevance"), 4),
+        "relevance_value": row.get("relevance"),
         "group": "" if row.get("group") is None else for_page(row["group"], 40),
     }
 
@@ -277,7 +300,7 @@ def _short(code: Snippet) -> Snippet | None:
 
 
 def _details(result: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Where the result comes from: input, parameters, versions, time."""
+    """Origin of the result: input, parameters, versions, time."""
     parts = {
         "Input": {**result["input"], **result["input"].get("options", {}), "options": None},
         "Parameters": {**result["parameters"], "seed": result.get("seed")},
@@ -296,10 +319,11 @@ def _detail(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else for_page(value, 80)
 
 
-def _script_data(result: Mapping[str, Any], points: Sequence[Point], unit: str) -> dict[str, Any]:
+def _script_data(result: Mapping[str, Any], points: Sequence[Point], shown: _Shown) -> dict[str, Any]:
     """Sizes that the slider stops at, with their place in the chart and the number that code asks for."""
     stops = _stops(result, [point.size for point in points])
-    data: dict[str, Any] = {"chosen": result["n_features"], "stops": stops, "unit": unit}
+    data: dict[str, Any] = {"chosen": result["n_features"], "stops": stops}
+    data |= {"name": shown.curve.name, "unit": shown.unit}
     if points:
         x, y = path_axes(points)
         places = decimals([point.value for point in points])

@@ -39,7 +39,7 @@
     if (!data.path) return features;
     if (!step) return `${features}, between two steps of the path`;
     const value = step[2] === "–" ? step[1] : `${step[1]} ± ${step[2]}`;
-    return `${features}, HSIC ${data.unit && step[2] !== "–" ? `(${value})` : value}${data.unit}`;
+    return `${features}, ${data.name} ${data.unit && step[2] !== "–" ? `(${value})` : value}${data.unit}`;
   }
 
   function update() {

@@ -17,6 +17,7 @@ from bahsic.data.prepared import Prepared, prepared
 from bahsic.inference.independence import hsic_scores
 from bahsic.inference.redundancy import redundancy
 from bahsic.kernels.vector import kernel_on_features
+from bahsic.report.curve import headline
 from bahsic.report.drawable import order_of
 from bahsic.report.page import SCHEMA
 
@@ -55,7 +56,8 @@ def selection_result(
     Returns
     -------
     dict
-        schema, kind, versions, input, parameters, seed, selected, n_features, reason, ranking, path, redundancy, test.
+        schema, kind, versions, input, parameters, seed, criterion, kernel, selected, n_features, reason, ranking, path,
+        redundancy, test.
 
     Examples
     --------
@@ -71,6 +73,8 @@ def selection_result(
     selected = [int(j) for j in order if selector.support_[j]]
     return {
         **result_heading("select", **heading),
+        "criterion": selector.criterion,
+        "kernel": str(selector.kernel_),
         "selected": [names[j] for j in selected],
         "n_features": len(selected),
         "reason": _reason(selector),
@@ -82,14 +86,14 @@ def selection_result(
 
 
 def result_heading(kind: str, **heading: Any) -> dict[str, Any]:
-    """What all results begin with: the schema, versions, and the given entries."""
+    """The beginning of all results: the schema, versions, and the given entries."""
     libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
     versions = {"bahsic": __version__, "python": platform.python_version(), **libraries}
     return {"schema": SCHEMA, "kind": kind, "versions": versions, **heading}
 
 
 def input_record(data: Any, sha256: str, target_kernel: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What a result says of the file that the data come from and how it was read; never where it lies."""
+    """The file that the data come from and how it was read; never its folder."""
     return {
         "name": data.source.name,
         "sha256": sha256,
@@ -115,49 +119,47 @@ def ranked(scores: Any, pvalues: Any, names: Sequence[str], order: Any) -> list[
 
 
 def _prepared(selector: Any, X: Any) -> Prepared:
-    """X by the options of the selector."""
-    kernel = kernel_on_features(selector.kernel, "single features")
+    """X by the options of the selector, for the kernel that it used."""
+    kernel = kernel_on_features(selector.kernel_, "single features")
     return prepared(X, kernel, **{name: getattr(selector, name) for name in _OPTIONS}, whole=True)
 
 
 def _ranking(
     selector: Any, data: Prepared, y: Any, order: Any, names: Sequence[str], groups: Sequence[Any] | None
 ) -> list[dict[str, Any]]:
-    options = ("kernel", "target_kernel", "n_jobs", *_OPTIONS)
-    scores, pvalues = hsic_scores(data, y, **{name: getattr(selector, name) for name in options})
+    options = {name: getattr(selector, name) for name in ("target_kernel", "n_jobs", *_OPTIONS)}
+    scores, pvalues = hsic_scores(data, y, kernel=selector.kernel_, **options)
     entries = ranked(scores, pvalues, names, order)
     for entry, j in zip(entries, order, strict=True):
         group = None if groups is None else str(groups[j])
         alone = {"score": entry.pop("score"), "pvalue": entry.pop("pvalue")}
-        entry.update(selected=bool(selector.support_[j]), **alone, group=group)
+        relevance = float(selector.scores_[j])
+        entry.update(selected=bool(selector.support_[j]), **alone, group=group, relevance=relevance)
     return entries
 
 
 def _step(step: Any, names: Sequence[str]) -> dict[str, Any]:
+    told = ("n_features", "hsic", "standard_error", "predictability", "predictability_error", "ridge")
     return {
-        "n_features": step.n_features,
-        "hsic": step.hsic,
-        "standard_error": step.standard_error,
+        **{name: getattr(step, name) for name in told},
         "parameter": None if step.parameter is None else float(step.parameter),
         "features": [names[j] for j in step.features],
     }
 
 
 def _reason(selector: Any) -> str:
-    """Why this number of features, in words."""
-    told = [step.reason for step in selector.path_ if step.reason]
-    if told:
-        return str(told[0])
-    wanted = selector.n_features_to_select
-    if not isinstance(wanted, int):
-        return f"a share of {wanted} was asked for"
+    """The reason for this number of features, in words."""
+    wanted, told = selector.n_features_to_select, headline(selector)
+    if told or not isinstance(wanted, int):
+        return told or f"a share of {wanted} was asked for"
     kind = "features" if selector.feature_groups is None else "groups"
     return f"{wanted} {kind if wanted != 1 else kind[:-1]} asked for"
 
 
 def _redundancy(selector: Any, data: Prepared, features: list[int], names: Sequence[str]) -> dict[str, Any]:
     """Normalised HSIC of each two of some features."""
-    values = redundancy(data, features, **{name: getattr(selector, name) for name in ("kernel", *_OPTIONS)})
+    options = {name: getattr(selector, name) for name in _OPTIONS}
+    values = redundancy(data, features, kernel=selector.kernel_, **options)
     return {"features": [names[j] for j in features], "table": values.tolist()}
 
 

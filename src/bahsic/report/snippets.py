@@ -84,7 +84,7 @@ def command(result: Mapping[str, Any]) -> Snippet:
     --------
     >>> result = {"input": {"name": "my wine.csv", "target": "class"}, "parameters": {"n_features_to_select": "auto"}}
     >>> command(result).text
-    "bahsic select 'my wine.csv' --target class -k auto"
+    "bahsic select 'my wine.csv' --target class -k auto --kernel gaussian --criterion hsic"
     """
     parameters, data = result["parameters"], result["input"]
     how = "".join(f" {_option('--' + name.replace('_', '-'), value)}" for name, value in _reading(data).items())
@@ -101,16 +101,19 @@ def command(result: Mapping[str, Any]) -> Snippet:
 
 
 def _reading(data: Mapping[str, Any]) -> dict[str, Any]:
-    """How the file was read: its target, and options."""
+    """The target of the file, and options of reading it."""
     return {**({} if data["target"] is None else {"target": data["target"]}), **data.get("options", {})}
 
 
 def _given(parameters: Mapping[str, Any], default_of: Callable[[Option, str | None], Any]) -> dict[str, Any]:
-    """The parameters that differ from their defaults, which need no mention, but for the number of features."""
-    given = {}
+    """The parameters that differ from given defaults, but for the number of features.
+
+    One that a result lacks is as the selectors have it, whose default the command may not share.
+    """
+    given, method = {}, parameters.get("method")
     for option in recorded_options():
-        value = parameters.get(option.name)
-        default = default_of(option, parameters.get("method"))
+        value = parameters.get(option.name, option.selector_default(method))
+        default = default_of(option, method)
         if option.name != _NUMBER and value not in (None, [], default):
             given[option.name] = value
     return given
@@ -122,7 +125,7 @@ def _positions(names: Sequence[str], ranking: Sequence[Mapping[str, Any]]) -> li
 
 
 def _groups(ranking: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
-    """Columns of each group: a command names a rule for them, which only the command knows."""
+    """Columns of each group, as Python does not know the rules of the command."""
     groups: dict[str, list[int]] = {}
     for row in ranking:
         groups.setdefault(str(row["group"]), []).append(row["column"])

@@ -1,4 +1,4 @@
-"""What BAHSIC and FOHSIC share: from X and y by rounds of a search to what was selected."""
+"""Base class of BAHSIC and FOHSIC: checks data, runs the searches, decides and records the selection."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Indices = NDArray[np.intp]
 
 
 class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator):
-    """What backward elimination and forward selection share."""
+    """Base class of backward elimination and forward selection."""
 
     def __init__(  # noqa: PLR0913 - the search, the kernels, the table, and what to report
         self,
@@ -93,7 +93,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The labels: classes or numbers, or whatever ``target_kernel`` takes.
         sample_weight : array-like of shape (n_samples,), optional
-            How many times each sample counts: the result is that of the repeated samples.
+            Number of times that each sample counts: the result is that of the repeated samples.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
     def _searched(
         self, problem: Problem, units: FeatureUnits, number: int, plan: Plan, executor: Executor, X: Any, y: Any
     ) -> Search:
-        """The search with the kernel, or with each of those that "auto" stands for the one that predicts best."""
+        """The search with the kernel, or of those with each kernel of "auto" the one that predicts best."""
         problems = problem.by_kernel()
         auto = self.n_features_to_select == "auto"
         goal = Goal(
@@ -139,7 +139,8 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
             predictability=auto or len(problems) > 1,
             losses=auto,
         )
-        searches = [Search(one, units, plan, executor, goal) for one in problems]
+        weights = problem.label_weights(self.statistic, executor)
+        searches = [Search(one, units, weights, plan, executor, goal) for one in problems]
         if self.checkpoint is not None:
             for search in searches:
                 search.resume(self._checkpoint(search.problem, several=len(searches) > 1))
@@ -176,7 +177,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
 
     @abstractmethod
     def _n_rounds(self, units: FeatureUnits, number: int) -> int:
-        """How many rounds that will be."""
+        """Number of rounds of the search."""
 
     @abstractmethod
     def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[Round]) -> Indices:
@@ -258,7 +259,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         return cloned
 
     def __getstate__(self) -> Any:
-        """Of a client only the address of its scheduler is pickled; a fit connects to it."""
+        """State for pickling, with the address of the scheduler in place of a client."""
         state = super().__getstate__()
         return {**state, "executor": client_address(self.executor)}
 
@@ -293,7 +294,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
 
 
 def decoded(X: Any) -> Any:
-    """X, but a pyarrow table without dictionaries: as arrays these would get values where entries are missing."""
+    """X; a pyarrow table with its dictionaries decoded, as these lose missing entries in arrays."""
     if not hasattr(X, "itercolumns"):
         return X
     types = [column.type for column in X.itercolumns()]
@@ -306,7 +307,7 @@ def decoded(X: Any) -> Any:
 
 @contextmanager
 def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
-    """Leave the estimator as it was where a fit fails or is interrupted."""
+    """Restore the estimator if a fit fails or is interrupted."""
     before = dict(vars(estimator))
     try:
         yield

@@ -1,4 +1,4 @@
-"""Finished rounds of a search in a folder, so that an interrupted one goes on from there to the same bits."""
+"""Finished rounds of a search, kept in a folder: an interrupted search continues from there with identical results."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _SOME_ROWS = 1 << 12
 
 
 class Checkpoint:
-    """The file of a search: what it belongs to, its rounds, and the state in which the scorer was after them.
+    """The file of a search: its fingerprint, its rounds, and the state of the scorer after them.
 
     Parameters
     ----------
     folder : str or path
         Made where it does not exist.
     fingerprint : dict of str to str
-        What the fit depends on, see `fingerprint`.
+        Everything that the fit depends on, see `fingerprint`.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Checkpoint:
             )
 
     def write(self, rounds: list[dict[str, Any]], state: dict[str, Any]) -> None:
-        """Put these rounds into the place of those that were there, all or nothing."""
+        """Replace the rounds in the file, all or nothing."""
         content = {"format": _FORMAT, "fingerprint": self._fingerprint, "rounds": rounds, "state": state}
         text = json.dumps({"sha256": _digest([_text(content)]), "content": content}, allow_nan=False)
         with appearing(self._path, durable=True) as draft:
@@ -116,7 +116,7 @@ def _digest(parts: Iterable[Any]) -> str:
 
 
 def fingerprint(selector: BaseEstimator, problem: Problem) -> dict[str, str]:
-    """What the rounds of a fit depend on, each part of it as a short text or as its SHA-256.
+    """Everything that the rounds of a fit depend on, each part as a short text or as its SHA-256.
 
     Examples
     --------

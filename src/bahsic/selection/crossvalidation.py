@@ -51,7 +51,7 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     estimator : estimator with ``fit``
         Any one: neither coefficients nor importances are needed, the ranking is that of HSIC.
     step : float or int, default=0.1
-        What leaves in a round, see `BAHSIC`; the subsets that are scored are those between the rounds.
+        Features that leave in a round, see `BAHSIC`; the subsets that are scored are those between the rounds.
     min_features_to_select : int, default=1
         Size of the smallest subset, no less than what is kept. It is scored whether or not a round ends there.
     cv : int, splitter, iterable or None, default=None
@@ -210,7 +210,7 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self.estimator_ = samples.fitted(self.estimator, self.support_)
 
     def _selector(self) -> BAHSIC:
-        """Whatever its number of features is, all of them leave: the ranking is that of `elimination_order_`."""
+        """The selector that ranks all features, by its `elimination_order_`."""
         by_type = _is_named(self.target_kernel, "auto") and is_regressor(self.estimator)
         shared = set(BAHSIC().get_params()) & set(self.get_params(deep=False))
         parameters = {name: getattr(self, name) for name in shared}
@@ -326,7 +326,7 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError("target_kernel is 'precomputed'; accepted: a kernel on labels that the estimator predicts")
 
     def _routed(self, caller: str, metadata: dict[str, Any]) -> Any:
-        """What of the metadata goes to the estimator, the splitter and the scorer."""
+        """Metadata for the estimator, the splitter and the scorer."""
         if get_config()["enable_metadata_routing"]:
             return process_routing(self, caller, **metadata)
         unknown = sorted(set(metadata) - ({"groups"} if caller == "fit" else set()))
@@ -338,7 +338,7 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         return {"estimator": {"fit": {}}, "splitter": {"split": metadata}, "scorer": {"score": {}}}
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Where metadata go: to the estimator, the splitter and the scorer."""
+        """Routing of metadata to the estimator, the splitter and the scorer."""
         router = MetadataRouter(owner=self)
         router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         router.add(splitter=check_cv(self.cv), method_mapping=MethodMapping().add(caller="fit", callee="split"))

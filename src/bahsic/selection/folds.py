@@ -1,4 +1,4 @@
-"""One fold of a cross-validated selection: a ranking, its nested subsets, and what an estimator makes of them."""
+"""One fold of a cross-validated selection: a ranking, its nested subsets, and the scores of an estimator."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Split = tuple[Indices, Indices]
 
 _ROUNDING = 1e-12  # relative; means of the same scores in another order are ties
 
-# What prepares numbers, or columns of a pandas DataFrame, for an estimator that takes complete numbers only.
+# Transformer of numbers, or of columns of a pandas DataFrame, for an estimator that takes complete numbers only.
 _FILLED = "SimpleImputer()"
 _ENCODED = (
     "make_column_transformer((OneHotEncoder(handle_unknown='ignore'), make_column_selector(dtype_exclude='number')), "
@@ -33,7 +33,7 @@ _ENCODED = (
 
 
 class FoldRanker(BAHSIC):
-    """Silent about constant features: the fit on all data reports them once."""
+    """A selector that does not report constant features: the fit on all data does so once."""
 
     def _report_constant(self, constant: Mask) -> None:
         pass
@@ -160,7 +160,7 @@ def ranks(selector: BAHSIC, unit_of: Indices) -> Indices:
 
 
 def chosen_size(scores: Scores, *, one_standard_error: bool) -> int:
-    """Which size to choose, given scores of shape (n_splits, n_sizes), sizes increasing.
+    """Position of the size to choose, given scores of shape (n_splits, n_sizes), sizes increasing.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def chosen_size(scores: Scores, *, one_standard_error: bool) -> int:
 
 
 def cv_results(folds: list[Fold], scores: Scores) -> dict[str, NDArray[Any]]:
-    """What `BAHSICCV.cv_results_` holds."""
+    """Contents of `BAHSICCV.cv_results_`."""
     sizes = np.array(folds[0].sizes)
     results = {"n_features": sizes, "mean_test_score": scores.mean(axis=0), "std_test_score": scores.std(axis=0)}
     for i, fold in enumerate(folds):

@@ -105,8 +105,8 @@ def fewest_as_good(sizes: Sequence[int], losses: Sequence[Array], sample_weight:
 def reason(path: Sequence[PathStep], chosen: int) -> str:
     """The reason why the step at a position was chosen, in words."""
     step, most = path[chosen], max(path, key=lambda step: step.n_features)
-    features = "feature predicts" if step.n_features == 1 else "features predict"
+    predict = "predicts" if step.n_features == 1 else "predict"
     return (
-        f"{step.n_features} of {most.n_features} {features} as well as any: R2 {step.predictability:.2f}, "
+        f"{step.n_features} of {most.n_features} features {predict} as well as any: R2 {step.predictability:.2f}, "
         f"all {most.n_features}: {most.predictability:.2f}"
     )

@@ -1,4 +1,4 @@
-"""What is asked of a selector: its parameters and data, checked against each other."""
+"""The problem that a search solves: parameters and data of a selector, checked against each other."""
 
 from __future__ import annotations
 
@@ -51,10 +51,7 @@ class Problem:
 
     def by_kernel(self) -> list[Problem]:
         """The problem with each of its kernels."""
-        same = [
-            replace(self, kernel=kernel, data=replace(self.data, kernel=kernel), others=()) for kernel in self.others
-        ]
-        return [self, *same]
+        return [self, *(replace(self, kernel=one, data=self.data.for_kernel(one), others=()) for one in self.others)]
 
     @property
     def table(self) -> Table:
@@ -63,7 +60,7 @@ class Problem:
 
     @property
     def weights(self) -> FloatArray | None:
-        """How often each sample counts, all of them positive; None if each counts once."""
+        """Number of times that each sample counts, all of them positive; None if each counts once."""
         return self.data.weights
 
     @property
@@ -80,7 +77,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class FeatureUnits:
-    """What enters or leaves together.
+    """Units of the search: columns, or groups of columns that enter or leave together.
 
     Attributes
     ----------
@@ -89,7 +86,7 @@ class FeatureUnits:
     of_columns : ndarray of int of shape (n_features,)
         The unit of each column.
     labels : ndarray of shape (n_units,)
-        What the units are called.
+        Names of the units.
     constant, kept : ndarray of bool of shape (n_units,)
         Those that say nothing, and those that never leave.
     """
@@ -105,7 +102,7 @@ class FeatureUnits:
 
     @property
     def name(self) -> str:
-        """What the units are."""
+        """The word for the units."""
         return "features" if self.groups is None else "groups"
 
 
@@ -204,7 +201,7 @@ def feature_units(feature_groups: Any, keep: Any, table: Table, constant: NDArra
 
 
 def checked_number(wanted: Any, units: FeatureUnits) -> int:
-    """How many units to select; all for "auto", which is decided when the search is over."""
+    """Number of units to select; all for "auto", which is decided when the search is over."""
     n_kept = int(units.kept.sum())
     if wanted is None:
         return max(1, n_kept, len(units) // 2)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit, label_features
+from bahsic.criteria.weights import Weights
 from bahsic.engine import Executor, Plan, scorer_for
 from bahsic.engine.prediction import EXACT, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
@@ -86,14 +87,17 @@ class Search:
     ----------
     problem : Problem
     units : FeatureUnits
+    weights : Weights
+        W of the labels.
     plan : Plan
     executor : Executor
     goal : Goal
     """
 
-    def __init__(self, problem: Problem, units: FeatureUnits, plan: Plan, executor: Executor, goal: Goal) -> None:
+    def __init__(
+        self, problem: Problem, units: FeatureUnits, weights: Weights, plan: Plan, executor: Executor, goal: Goal
+    ) -> None:
         self.problem, self._goal = problem, goal
-        weights = problem.label_weights(goal.statistic, executor)
         self.linear = scorer_for(problem.data.columns, problem.kernel, weights, executor, plan, units.groups)
         self._judge: PredictionScorer | None = None
         if goal.criterion == "prediction" or goal.predictability:
@@ -160,8 +164,14 @@ class Search:
     def quality(self, selected: Indices | None) -> float:
         """Predictability of the selected units, or the best one on the path."""
         if selected is None or self._judge is None:
-            return max(found.step.predictability or -math.inf for found in self.path)
-        return self._judge.fit(np.sort(selected))[0].predictability
+            known = (found.step.predictability for found in self.path)
+            return max(-math.inf if value is None else value for value in known)
+        return self._fit_to(self._judge, selected).predictability
+
+    def _fit_to(self, judge: PredictionScorer, selected: Indices) -> RidgeFit:
+        """The regression on some units, with the ridge that the path had at their number if it had one."""
+        ridges = [found.step.ridge for found in self.path if len(found.subset) == len(selected)]
+        return judge.fit(np.sort(selected), *ridges[:1])[0]
 
     def scores(self, selected: Indices, outside: Indices, n_units: int) -> Array:
         """For each unit what its leaving the selection would lose, or its joining it would add.
@@ -174,8 +184,7 @@ class Search:
         columns = linear.units.columns(inside)
         kernel = linear.kernel(columns, len(columns))
         if self._goal.criterion == "prediction" and self._judge is not None:
-            ridges = [found.step.ridge for found in self.path if len(found.subset) == len(inside)]
-            fit = self._judge.fit(inside, *ridges[:1])[0]
+            fit = self._fit_to(self._judge, inside)
             if len(outside):
                 scores[outside] = self._judge.gains(inside, outside, fit)
             if len(inside) <= EXACT:

@@ -73,7 +73,7 @@ class Step:
 
 
 def round_size(step: float, remaining: int) -> int:
-    """How many features change in a round: an int is a count, a float a fraction of the remaining ones.
+    """Number of features that change in a round: an int is a count, a float a fraction of the remaining ones.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def forward(
     step : float or int
         See `round_size`.
     n_features : int
-        How many features are wanted.
+        Number of features that are wanted.
     kept : ndarray of bool of shape (n_features,), optional
         Features that are there from the beginning.
     after : Step, optional

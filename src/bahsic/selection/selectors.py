@@ -54,10 +54,10 @@ class BAHSIC(Selector):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
-        How many features to select: a number, a fraction of all, or half of them (None). "auto" takes
+        Number of features to select: a count, a fraction of all, or half of them (None). "auto" takes
         the smallest subset on the path that predicts the labels as well as any; see Notes.
     step : float or int, default=0.1
-        What leaves in a round: a fraction of the features that remain (at least one), or a number.
+        Amount that leaves in a round: a fraction of the features that remain (at least one), or a number.
     kernel : str, Kernel or callable, default="gaussian"
         Kernel on the data; ``"gaussian"`` is ``Gaussian("dimension")``, the paper's gamma = 1/(2 d).
         A rule for gamma is evaluated anew in each round, for subsets of one feature less. ``"auto"`` searches
@@ -65,7 +65,7 @@ class BAHSIC(Selector):
     target_kernel : str, Kernel or callable, default="auto"
         Kernel on the labels, see `bahsic.kernels.label_kernel`; ``"auto"`` chooses by the type of y.
     criterion : {"hsic", "prediction"}, default="hsic"
-        What the search maximises. "hsic", the paper's, is the dependence between the features and the labels.
+        Quantity that the search maximises. "hsic", the paper's, is the dependence between the features and the labels.
         "prediction" is the share of the labels' variance that kernel ridge regression on the features explains:
         features that say the same are not selected together. See Notes.
     ridge : float or "auto", default="auto"
@@ -107,7 +107,7 @@ class BAHSIC(Selector):
         that belongs to another fit, or is damaged, is refused.
     executor : dask.distributed.Client, str or None, default=None
         A Dask cluster that works on the tiles, or the address of its scheduler: the result is the same, bit
-        by bit. Where X is a dask array, the client at hand is used by itself.
+        by bit. If X is a dask array, the current client is used by default.
 
     Attributes
     ----------
@@ -212,7 +212,7 @@ class FOHSIC(Selector):
         As for `BAHSIC`. The search stops at a number or fraction, and the other features are ranked by
         what each would add next; with None and "auto" it goes on to the end.
     step : int or float, default=1
-        What enters in a round: a number, or a fraction of the features that remain (at least one).
+        Amount that enters in a round: a number, or a fraction of the features that remain (at least one).
     kernel, target_kernel, criterion, ridge, statistic, standardize, categorical_features, missing
         As for `BAHSIC`. A rule for gamma is evaluated for subsets of one feature more. Kept columns are
         selected from the beginning.

@@ -17,7 +17,7 @@ from bahsic.data.columns import Columns
 from bahsic.data.levels import Levels
 from bahsic.engine.gaussian.bounds import FunctionSums, Known, Matrices, Parts, known_from_functions
 from bahsic.engine.gaussian.expansion import Expansion, chebyshev_values, even_polynomial
-from bahsic.engine.gaussian.moments import Moments
+from bahsic.engine.gaussian.moments import Moments, RoundMoments
 from bahsic.engine.scratch import Scratch
 
 Array = NDArray[np.float64]
@@ -102,7 +102,7 @@ class _Expanded:
 class Polynomial(_Expanded):
     """Columns of many values, by an expansion of low degree: leading functions are evaluated, the others by moments."""
 
-    moments: Moments
+    moments: Moments | RoundMoments
 
     @property
     def width(self) -> int:

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.data.columns import Columns
+from bahsic.engine.executor import Executor
 from bahsic.engine.gaussian.expansion import Expansion
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+# Features whose moments are made at a time, and entries of them.
+_CHUNK, _CHUNK_ENTRIES = 64, 1 << 21
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,19 @@ class Moments:
             features, ranges, np.empty((n, degree + 1, q)), np.empty((n, degree + 1)), np.empty((n, degree + 1))
         )
 
+    @staticmethod
+    def made(features: Indices, degree: int, columns: Columns, low_rank: LowRank, executor: Executor) -> Moments:
+        """Moments of some features."""
+        moments = Moments.empty(features, columns.ranges[features], degree, low_rank.Q.shape[1])
+        chunk = max(1, min(_CHUNK, _CHUNK_ENTRIES // columns.n_samples))
+
+        def fill(start: int) -> None:
+            part = slice(start, min(start + chunk, len(features)))
+            moments.fill(part, columns.rows(features[part]), low_rank)
+
+        executor.map(fill, range(0, len(features), chunk))
+        return moments
+
     def fill(self, part: slice, columns: Array, low_rank: LowRank) -> None:
         """Compute the moments of the features at positions ``part``, given their columns (c, n_samples)."""
         weights = np.column_stack([low_rank.Q, low_rank.diagonal, np.ones(columns.shape[1])])
@@ -106,3 +124,28 @@ class Moments:
             ((self.diagonals[columns, :n] * powers**2) @ squares).T,
             ((self.norms[columns, :n] * powers**2) @ squares).T,
         )
+
+
+@dataclass(frozen=True)
+class RoundMoments:
+    """Moments with a W that serves one round only: made when asked for, up to the degree that is needed.
+
+    Attributes
+    ----------
+    columns : Columns
+    low_rank : LowRank
+        The factors of W.
+    executor : Executor
+    degree : int
+        Largest degree of polynomials that may be asked for.
+    """
+
+    columns: Columns
+    low_rank: LowRank
+    executor: Executor
+    degree: int
+
+    def of(self, columns: Indices, terms: Expansion) -> tuple[Array, Array, Array]:
+        """Sums over the samples of the polynomials of an expansion, see `Moments.of`."""
+        moments = Moments.made(columns, terms.degree, self.columns, self.low_rank, self.executor)
+        return moments.of(columns, terms)

@@ -15,7 +15,7 @@ from bahsic.data.columns import Columns
 from bahsic.data.levels import Levels, few_levels
 from bahsic.engine.diagonal import Diagonal
 from bahsic.engine.executor import Executor
-from bahsic.engine.gaussian.moments import LowRank, Moments
+from bahsic.engine.gaussian.moments import LowRank, Moments, RoundMoments
 from bahsic.engine.gaussian.round import GaussianRound
 from bahsic.engine.gaussian.setting import GaussianSetting
 from bahsic.engine.gram import KernelTiles, LinkedTiles
@@ -42,9 +42,6 @@ _FIRST_SPREAD = 0.01
 
 # Largest binary exponent of data that are used unscaled; standardised data have small ones.
 _USUAL_EXPONENT = 20
-
-# Features whose moments are made at a time, and entries of them.
-_CHUNK, _CHUNK_ENTRIES = 64, 1 << 21
 
 
 class GaussianScorer(Scorer):
@@ -94,13 +91,12 @@ class GaussianScorer(Scorer):
         self._known = None if known is None else (np.array(known[0], dtype=np.intp), float(known[1]), float(known[2]))
 
     def weigh(self, weights: Weights) -> None:
-        """Replace W; it has no factors in this setting, so that sums over the columns stay what they are."""
+        """Replace W."""
         super().weigh(weights)
         self._setting.pairs.weigh(weights)
-        if self._setting.low_rank.Q.shape[1]:
-            low_rank = _no_factors(len(weights))
-            moments = _moments(self._setting.pairs.columns, self._setting.levels, low_rank, self._executor)
-            self._setting = replace(self._setting, low_rank=low_rank, moments=moments)
+        low_rank = _low_rank(weights)
+        moments = RoundMoments(self._setting.pairs.columns, low_rank, self._executor, _MOMENT_DEGREE)
+        self._setting = replace(self._setting, low_rank=low_rank, moments=moments)
         self._diagonal = Diagonal(weights, self._setting.pairs.columns)
         self._known = None
 
@@ -197,20 +193,11 @@ def _in_range(columns: Columns) -> tuple[Columns, float]:
 
 
 def _moments(columns: Columns, levels: tuple[Levels, ...], low_rank: LowRank, executor: Executor) -> Moments:
-    """Moments of the complete columns of numbers of many values."""
+    """Moments of the complete columns of many numbers."""
     many = ~columns.special
     for group in levels:
         many[group.columns] = False
-    features = np.flatnonzero(many)
-    moments = Moments.empty(features, columns.ranges[features], _MOMENT_DEGREE, low_rank.Q.shape[1])
-    chunk = max(1, min(_CHUNK, _CHUNK_ENTRIES // columns.n_samples))
-
-    def fill(start: int) -> None:
-        part = slice(start, min(start + chunk, len(features)))
-        moments.fill(part, columns.rows(features[part]), low_rank)
-
-    executor.map(fill, range(0, len(features), chunk))
-    return moments
+    return Moments.made(np.flatnonzero(many), _MOMENT_DEGREE, columns, low_rank, executor)
 
 
 def _low_rank(weights: Weights) -> LowRank:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bahsic.data.levels import Levels
 from bahsic.engine.executor import Executor
-from bahsic.engine.gaussian.moments import LowRank, Moments
+from bahsic.engine.gaussian.moments import LowRank, Moments, RoundMoments
 from bahsic.engine.pairs import Pairs
 
 Array = NDArray[np.float64]
@@ -43,7 +43,7 @@ class GaussianSetting:
     ranges: Array
     levels: tuple[Levels, ...]
     low_rank: LowRank
-    moments: Moments
+    moments: Moments | RoundMoments
     kept: dict[tuple[int, str], NDArray[Any]] = field(default_factory=dict)
 
     @cached_property
