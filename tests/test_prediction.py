@@ -11,11 +11,15 @@ from sklearn.neighbors import KNeighborsClassifier
 import brute_force
 import prediction_oracle
 from bahsic import BAHSIC, BAHSICCV, FOHSIC, hsic_biased, predictability
-from bahsic.criteria.prediction import RIDGES, label_features
+from bahsic.criteria.blocks import random_blocks
+from bahsic.criteria.prediction import RIDGES, ResidualWeights, label_features
+from bahsic.criteria.weights import Matrix
 from bahsic.engine import prediction as prediction_module
 from bahsic.engine import ridge as ridge_module
-from bahsic.engine import threads
+from bahsic.engine import threads, tile_plan
 from bahsic.engine.cholesky import CholeskyFactor
+from bahsic.engine.gram import GramTiles
+from bahsic.engine.ridge import RidgeRegression
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, label_kernel
 from selecting import SELECTORS, drawn, order, same_fit, standardised
 from test_checkpoint import StoppedError, interrupted_after
@@ -313,8 +317,6 @@ def test_blocks_have_regressions_of_their_own():
     X, y = drawn(m=40, d=5)
     X, y = np.concatenate([X, X + 0.0]), np.concatenate([y, y])
     fitted = BAHSIC(1, block_size=20, random_state=3, ridge=0.01, **RULE).fit(X, y)
-    from bahsic.criteria.blocks import random_blocks
-
     blocks = list(random_blocks(80, 20, 3).samples())
     K, Y = gaussian(standardised(X)), prediction_oracle.indicators(y)
     parts = [prediction_oracle.left_out_losses(K[np.ix_(b, b)], Y[b], 0.01) for b in blocks]
@@ -649,6 +651,38 @@ def test_single_precision_is_refined(selector, kernel, monkeypatch):
     for one, other in zip(single.path_, exact.path_, strict=True):
         assert one.ridge == other.ridge
         assert one.predictability == pytest.approx(other.predictability, abs=1e-5)
+
+
+def test_residuals_in_single_precision_are_as_exact(monkeypatch):
+    X, y = drawn(m=150, d=5)
+    K, Y, plan = gaussian(standardised(X)), prediction_oracle.indicators(y), tile_plan(150)
+    monkeypatch.setattr(ridge_module, "DOUBLE_SAMPLES", 20)
+    with threads(1) as executor:
+        for exact in (False, True):
+            regression = RidgeRegression(Y, 1e-3, plan, (0,), None, executor, exact=exact)
+            found = regression.fit(GramTiles(Matrix(K), plan), 5)
+            W = prediction_oracle.residual_matrix(K, Y, 1e-3, [np.arange(150)])
+            np.testing.assert_allclose(found.Q @ found.Q.T, W, atol=1e-9 * np.abs(W).max())
+            expected = prediction_oracle.explained(K, Y, 1e-3, [np.arange(150)])
+            assert found.explained == pytest.approx(expected, abs=1e-10)
+            (value,) = regression.explained([(GramTiles(Matrix(K), plan), True)])
+            assert value == pytest.approx(expected, abs=1e-10)
+
+
+def test_residual_weights_are_zero_between_blocks():
+    Q = np.arange(10.0).reshape(5, 2) + 1
+    weights = ResidualWeights(Q, (0, 2))
+    W = Q @ Q.T
+    W[:2, 2:] = W[2:, :2] = 0.0
+    assert np.array_equal(weights.matrix(), W)
+    for rows, cols in itertools.product([slice(0, 2), slice(1, 4), slice(2, 5)], repeat=2):
+        assert np.array_equal(weights.block(rows, cols), W[rows, cols])
+    assert weights.factors() is None
+    whole = ResidualWeights(Q)
+    assert np.array_equal(whole.matrix(), Q @ Q.T)
+    factor, middle = whole.factors()
+    assert np.array_equal(factor @ middle @ factor.T, Q @ Q.T)
+    assert np.array_equal(weights.of_samples(np.array([1, 3])).matrix(), Q[[1, 3]] @ Q[[1, 3]].T)
 
 
 def test_ill_conditioned_regressions_are_in_double_precision(monkeypatch):

@@ -49,10 +49,10 @@ def test_a_fit_in_another_process(method):
 class Looking(BAHSIC):
     """Notes how many BLAS threads are at work in a fit, and in which process."""
 
-    def _record(self, step, search):
+    def _steps(self, *search):
         self.blas_threads_ = {i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"}
         self.process_ = os.getpid()
-        return super()._record(step, search)
+        return super()._steps(*search)
 
 
 class Bayes(GaussianNB):

@@ -156,6 +156,7 @@ STEADY, TWICE = EVEN + 0.1, np.array([4.0, 4.0, 4.0, 4.0])
         ([2, 1], [EVEN, STEADY], 0),  # little worse, but on every sample
         ([1, 2], [UNEVEN + 0.1, UNEVEN], 1),  # pairs count, not the spread of each
         ([1, 2], [EVEN + 1e-12, EVEN], 0),  # rounding errors are no difference
+        ([3, 2, 1], [EVEN, UNEVEN, UNEVEN + 0.1], 1),  # of two best ones the smaller is what others are compared with
         ([5], [TWICE], 0),
     ],
 )
