@@ -105,7 +105,7 @@ class Pairs:
         self._settled = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process needs to make any tile, with the same bits: the history instead of D."""
+        """State for another process, which makes identical tiles from it: the history instead of D."""
         gone = {"scratch", "_D", "_followed", "_parts", "_settled"}
         return {name: value for name, value in vars(self).items() if name not in gone}
 

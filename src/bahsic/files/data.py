@@ -1,4 +1,4 @@
-"""What a file holds, the error that says why it cannot be read, and the checks that all formats share."""
+"""Content of a data file, the error for one that cannot be read, and checks that all formats share."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def kept_names(path: Path, names: Sequence[str], drop: Sequence[str]) -> list[st
 
 
 def column_position(path: Path, target: str | int, names: Sequence[str] | None, n_columns: int) -> int:
-    """Where a column is, by its name or, also in a table without names, its number from 0."""
+    """Position of a column, given by its name or, also in a table without names, by its number from 0."""
     if names is not None and isinstance(target, str):
         return list(names).index(chosen(path, "column", target, names))
     try:
