@@ -85,7 +85,7 @@ def test_slider_moves_path_table_and_code(page):
     assert names(page, "#ranking tr.selected") == names(page)[:5]
     assert len(page.find_elements(By.CSS_SELECTOR, "g.feature.selected")) == 5
     python, shell = (code.text for code in page.find_elements(By.TAG_NAME, "code"))
-    assert "n_features_to_select=5," in python
+    assert "n_features_to_select=5" in python
     assert " -k 5 " in shell
     assert page.find_element(By.ID, "size-output").text.startswith("5 features, HSIC (")
 
