@@ -11,9 +11,9 @@ import numpy as np
 
 
 def repeated(columns, y, weights):
-    """The table and labels with each sample as often as its weight says."""
+    """The table and labels with each sample as often as its weight says, and the sample that each one copies."""
     picks = [i for i, weight in enumerate(weights) for _ in range(int(weight))]
-    return [[column[i] for i in picks] for column in columns], [y[i] for i in picks]
+    return [[column[i] for i in picks] for column in columns], [y[i] for i in picks], picks
 
 
 def standardised(column):
@@ -24,8 +24,8 @@ def standardised(column):
     return [None if x is None else (x - mean) / (deviation or 1.0) for x in column]
 
 
-def contribution(column, categorical, power):
-    """What a column contributes to D, as a function of two of its entries."""
+def contribution(column, categorical, power, together):
+    """What a column contributes to D, as a function of the entries of two samples."""
     seen = [x for x in column if x is not None]
 
     def of_observed(x, y):
@@ -37,20 +37,44 @@ def contribution(column, categorical, power):
     scale = 1.0
     if categorical and mean:
         scale = (2.0 if power == 2 else 2 / math.sqrt(math.pi)) / mean
+    centre = None if categorical else sum(seen) / len(seen) if power == 2 else sorted(seen)[(len(seen) - 1) // 2]
 
     def of_any(x, y):
-        return scale * (mean if x is None or y is None else of_observed(x, y))
+        """A missing entry is in the centre and half the mean contribution away from it, in its own direction."""
+        if not mean:  # a constant column contributes nothing
+            return 0.0
+        if x is None and y is None:
+            return scale * mean * (not together)
+        if x is None or y is None:
+            x = y if x is None else x
+            return scale * (mean / 2 + (0.5 if categorical else of_observed(x, centre)))
+        return scale * of_observed(x, y)
 
     return of_any
 
 
-def totals(columns, categorical, power):
-    """What each column contributes to D for all pairs of samples, shape (d, m, m)."""
+def with_missing_values(column, categorical):
+    """A column with missing entries as a value of their own where that makes a category; and whether it is one."""
+    known = {x for x in column if x is not None}
+    if not (categorical or len(known) == 1) or None not in column:
+        return column, categorical
+    return ["missing" if x is None else str(x) for x in column], True
+
+
+def totals(columns, categorical, power, samples=None, together=False):
+    """What each column contributes to D for all pairs of entries, shape (d, m, m).
+
+    ``samples`` has the same number for copies of one sample, which differ in nothing. ``together``: missing entries
+    are one value.
+    """
     found = []
     for column, is_category in zip(columns, categorical, strict=True):
-        entries = column if is_category else standardised(column)
-        of = contribution(entries, is_category, power)
-        found.append([[of(x, y) for y in entries] for x in entries])
+        if together:
+            column, is_category = with_missing_values(column, is_category)
+        entries = list(enumerate(column if is_category else standardised(column)))
+        of = contribution([x for _, x in entries], is_category, power, together)
+        same = samples or range(len(entries))
+        found.append([[0.0 if same[i] == same[j] else of(x, y) for j, y in entries] for i, x in entries])
     return np.array(found)
 
 

@@ -66,7 +66,8 @@ class Draw:
         self.rng, self.m, self.d = np.random.default_rng(seed), m, d
         self.categorical = np.array([kinds[j % len(kinds)].endswith(("category", "categories")) for j in range(d)])
         self.X = np.column_stack([column(kinds[j % len(kinds)], self.rng, m) for j in range(d)])
-        self._remove_entries(options.get("missing", True))
+        self.missing = options.get("missing", "neutral")
+        self._remove_entries(self.missing)
         self.y, self.statistic = self.rng.permutation(np.resize([0, 1, 2], m)), statistic
         self.labels = options.get("labels", "multiclass")
         self.weights = self.rng.integers(1, 4, m) if weighted else None
@@ -75,12 +76,12 @@ class Draw:
 
     def _remove_entries(self, missing):
         """Every other column loses a fifth of its entries, or most of them."""
-        for j in range(0, self.d if missing else 0, 2):
+        for j in range(0, 0 if missing == "error" else self.d, 2):
             n = int(0.6 * self.m) if j % 4 else self.m // 5
             self.X[self.rng.choice(np.arange(self.m), n, replace=False), j] = np.nan
 
     def columns(self):
-        data = prepared(self.X, Gaussian(), categorical_features=self.categorical, missing="neutral")
+        data = prepared(self.X, Gaussian(), categorical_features=self.categorical, missing=self.missing)
         return data.weighted(self.weights).columns
 
     def label_weights(self):
@@ -95,7 +96,9 @@ class Draw:
         picks = np.repeat(np.arange(self.m), 1 if self.weights is None else self.weights)
         L = label_kernel(self.y[picks], self.labels).gram()
         W = weights_of_labels(L, self.statistic)
-        D = np.array([distances(x[picks], bool(c)) for x, c in zip(self.X.T, self.categorical, strict=True)])
+        together = self.missing == "indicator"
+        D = np.array([distances(x[picks], bool(c), together) for x, c in zip(self.X.T, self.categorical, strict=True)])
+        D[:, picks[:, None] == picks] = 0.0  # a sample, and its copies by weights
         total = sum((D[j] for unit in inside for j in self.groups[unit]), np.zeros_like(W))
         before, sign = W * np.exp(-gamma * total), -1 if leaving else 1
         after = [W * np.exp(-gamma * (total + sign * D[self.groups[unit]].sum(axis=0))) for unit in candidates]
@@ -110,15 +113,20 @@ class Draw:
         return sum(len(self.groups[unit]) for unit in units)
 
 
-def distances(x, categorical):
-    """What a column contributes to D, by definition."""
+def distances(x, categorical, together=False):
+    """What a column contributes to D, by definition; ``together``: missing entries are one value."""
+    if categorical and together:
+        x = np.nan_to_num(x, nan=-1.0)
     seen = ~np.isnan(x)
     if categorical:
         D = (x[:, None] != x).astype(float)
         D *= 2 / D[np.ix_(seen, seen)].mean()
     else:
         D = np.subtract.outer(x, x) ** 2 / x[seen].var()
-    D[~seen] = D[:, ~seen] = D[np.ix_(seen, seen)].mean()
+    mean = D[np.ix_(seen, seen)].mean()
+    from_centre = D[np.ix_(seen, seen)].max() / 2 if categorical else (x - x[seen].mean()) ** 2 / x[seen].var()
+    D[~seen] = np.where(seen, from_centre + mean / 2, 0.0 if together else mean)
+    D[:, ~seen] = D[~seen].T
     return D
 
 
@@ -144,11 +152,18 @@ def check(draw, gamma, *, leaving):
 SIZES = {"columns": (1,), "pairs": (2,), "any": (1, 2, 4, 3)}
 
 
-@pairwise(leaving=[True, False], sizes=SIZES, labels=LABELS, statistic=["unbiased", "biased"])
+@pairwise(
+    leaving=[True, False],
+    sizes=SIZES,
+    labels=LABELS,
+    statistic=["unbiased", "biased"],
+    missing=["neutral", "indicator"],
+)
 @pytest.mark.usefixtures("every_stage")
-def test_every_stage_contains_the_truth(sizes, labels, statistic, leaving):
+def test_every_stage_contains_the_truth(sizes, labels, statistic, leaving, missing):
+    options = {"sizes": SIZES[sizes], "labels": labels, "statistic": statistic, "missing": missing}
     for seed, weighted in enumerate([False, True]):
-        draw = Draw(seed, d=21, sizes=SIZES[sizes], labels=labels, statistic=statistic, weighted=weighted)
+        draw = Draw(seed, d=21, weighted=weighted, **options)
         for scale in [0.1, 1.0, 8.0]:
             check(draw, scale / 42, leaving=leaving)
 
@@ -214,7 +229,7 @@ def round_of(draw, gamma, executor, *, leaving):
     return scorer._current, draw.truth(gamma, inside, candidates, leaving=leaving), candidates
 
 
-@pairwise(leaving=[True, False], labels=LABELS, missing=[True, False], share=[0.02, 0.3, 0.999])
+@pairwise(leaving=[True, False], labels=LABELS, missing=["neutral", "indicator", "error"], share=[0.02, 0.3, 0.999])
 def test_groups_in_single_precision(share, missing, labels, leaving):
     """The widest group takes a share of what the polynomial is good for."""
     draw = Draw(5, d=24, sizes=(2, 4, 3), labels=labels, missing=missing)
@@ -246,7 +261,7 @@ def test_nothing_is_said_in_single_precision_of_groups_that_are_too_wide(leaving
 @DIRECTIONS
 @pytest.mark.parametrize("labels", LABELS)
 def test_groups_by_the_series(labels, leaving):
-    draw = Draw(6, kinds=["number", "few"], d=36, sizes=(1, 2, 3, 4), labels=labels, missing=False)
+    draw = Draw(6, kinds=["number", "few"], d=36, sizes=(1, 2, 3, 4), labels=labels, missing="error")
     gamma = 1 / 72
     with threads(1) as executor:
         found, (truth, error), candidates = round_of(draw, gamma, executor, leaving=leaving)
@@ -264,7 +279,7 @@ def test_groups_by_the_series(labels, leaving):
 
 
 def test_groups_by_the_series_have_no_special_columns():
-    draw = Draw(7, kinds=["number", "category"], d=12, sizes=(2,), missing=False)
+    draw = Draw(7, kinds=["number", "category"], d=12, sizes=(2,), missing="error")
     with threads(1) as executor:
         found, _, _ = round_of(draw, 1 / 24, executor, leaving=True)
         families = list(found._group_families(draw.groups, 0.5))

@@ -23,6 +23,7 @@ class Problem:
         self.rng = np.random.default_rng(seed)
         self.power, self.statistic, self.m, self.d = power, statistic, m, d
         self.categorical = [bool(categories and j % 3 == 0) for j in range(d)]
+        self.missing = missing if isinstance(missing, str) else "neutral" if missing else "error"
         self.columns = [self._column(j, missing=missing) for j in range(d)]
         self.y = self.rng.integers(0, 3, m).tolist()
         self.y[:3] = [0, 1, 2]
@@ -63,8 +64,8 @@ class Problem:
             kernel=KERNELS[self.power](),
             statistic=self.statistic,
             target_kernel="multiclass",
-            categorical_features="from_dtype" if any(self.categorical) else None,
-            missing="neutral" if any(x is None for column in self.columns for x in column) else "error",
+            identifiers="use",
+            missing=self.missing,
             feature_groups=self.group_ids,
             keep=self.keep,
             step=1,
@@ -73,10 +74,10 @@ class Problem:
 
     def oracle(self):
         """What each column contributes to D, and W, of the repeated samples."""
-        columns, y = self.columns, self.y
+        columns, y, samples = self.columns, self.y, None
         if self.weights is not None:
-            columns, y = mixed_oracle.repeated(columns, y, self.weights)
-        D = mixed_oracle.totals(columns, self.categorical, self.power)
+            columns, y, samples = mixed_oracle.repeated(columns, y, self.weights)
+        D = mixed_oracle.totals(columns, self.categorical, self.power, samples, self.missing == "indicator")
         return D, mixed_oracle.weights_of_labels(label_kernel(y, "multiclass").gram(), self.statistic)
 
 
@@ -117,11 +118,12 @@ def _scores(D, W, problem, inside, *, leaving):
 @pairwise(
     selector=[BAHSIC, FOHSIC],
     power=[2, 1],
-    option=["categories", "missing", "groups", "weights", "keep"],
+    option=["categories", "missing", "indicator", "groups", "weights", "keep"],
     statistic=["unbiased", "biased"],
 )
 def test_each_option_equals_its_definition(selector, power, option, statistic):
-    options = dict.fromkeys(["categories", "missing", "groups", "weights", "keep"], False) | {option: True}
+    chosen = {"missing": "indicator", "categories": True} if option == "indicator" else {option: True}
+    options = dict.fromkeys(OPTIONS, False) | chosen
     for seed in range(2):
         check(Problem(seed, power=power, statistic=statistic, **options), selector)
 
@@ -131,7 +133,9 @@ def test_each_option_equals_its_definition(selector, power, option, statistic):
 @settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
-    options=st.fixed_dictionaries({name: st.booleans() for name in OPTIONS}),
+    options=st.fixed_dictionaries(
+        {name: st.booleans() for name in OPTIONS} | {"missing": st.sampled_from([False, "neutral", "indicator"])}
+    ),
     power=st.sampled_from([2, 1]),
     statistic=st.sampled_from(["unbiased", "biased"]),
     selector=st.sampled_from([BAHSIC, FOHSIC]),

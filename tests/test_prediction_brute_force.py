@@ -179,7 +179,7 @@ def random_case(seed):
     groups = sorted(np.flatnonzero(labels == label).tolist() for label in np.unique(labels))
     keep = rng.choice(d, size=min(d, int(rng.integers(1, 3))), replace=False) if rng.random() < 0.25 else None
     kept = [unit for unit, group in enumerate(groups) if keep is not None and set(group) & set(keep.tolist())]
-    D = mixed_oracle.totals(table, categorical, power)
+    D = mixed_oracle.totals(table, categorical, power, repeated.tolist())
     idle = [not D[group].any() for group in groups]
     ridge = "auto" if rng.random() < 0.5 else float(10 ** rng.uniform(-4, 0))
     step = [1, 0.1, 0.3, 0.5, 2, 20][rng.integers(6)]

@@ -35,8 +35,10 @@ _PORTION = 1 << 20
 class Columns:
     r"""Features, a row each, and their contributions to the total D of a kernel of differences.
 
-    Two numbers contribute :math:`|x - x'|^p`, two different categories ``different``, and any pair with a missing
-    entry ``neutral``.
+    Two numbers contribute :math:`|x - x'|^p`, two different categories ``different``. A missing number lies in the
+    centre of its column (the mean, or for p = 1 the median), which is zero here, and ``neutral / 2`` away from it in a
+    direction of its own; a missing category is a category of its own. So two missing entries are ``neutral`` apart,
+    and all contributions are those of points in a space: kernel matrices are positive definite.
 
     Attributes
     ----------
@@ -45,15 +47,18 @@ class Columns:
     different : ndarray of shape (n_features,)
         Contribution of two different categories; zero for numbers.
     neutral : ndarray of shape (n_features,)
-        Contribution of a missing entry: the mean contribution of the column. Zero in complete columns.
+        Contribution of two missing entries: the mean contribution of the column. Zero in complete columns.
     missing : ndarray of bool of shape (n_features,)
         Whether the column has missing entries.
+    together : bool
+        Whether the missing numbers of a column have one direction instead, and so contribute zero to each other.
     """
 
     data: Rows
     different: Array
     neutral: Array
     missing: NDArray[np.bool_]
+    together: bool = False
 
     @staticmethod
     def plain(XT: Rows) -> Columns:
@@ -132,11 +137,17 @@ class Columns:
         """The same columns in the unit 2**exponent, for kernels of squared differences."""
         different, neutral = (np.ldexp(values, -2 * exponent) for values in (self.different, self.neutral))
         if not isinstance(self.data, np.ndarray):
-            return Columns(self.data.scaled(-exponent), different, neutral, self.missing)
+            return replace(self, data=self.data.scaled(-exponent), different=different, neutral=neutral)
         data = self.data.copy()
         numbers = self.different == 0
         data[numbers] = np.ldexp(data[numbers], -exponent)
-        return Columns(data, different, neutral, self.missing)
+        return replace(self, data=data, different=different, neutral=neutral)
+
+    def contribution(self, feature: int, power: int, x: Array, y: Array, out: Array) -> Array:
+        """Contributions of a column for all pairs of two parts x and y of it; see `contributions`."""
+        different, neutral = float(self.different[feature]), float(self.neutral[feature])
+        options = {"missing": bool(self.missing[feature]), "together": self.together}
+        return contributions(x, y, different, neutral, power, out, **options)
 
 
 def _copied(part: Array, out: Array) -> Array:
@@ -145,31 +156,48 @@ def _copied(part: Array, out: Array) -> Array:
 
 
 def contributions(
-    x: Array, y: Array, different: float, neutral: float, power: int, out: Array, *, missing: bool = True
+    x: Array,
+    y: Array,
+    different: float,
+    neutral: float,
+    power: int,
+    out: Array,
+    *,
+    missing: bool,
+    together: bool = False,
 ) -> Array:
     """Contributions of one column to D for all pairs of two parts (m,) and (n,) of it, in ``out`` (m, n).
+
+    Entries are of different samples: a missing one of the same sample would contribute zero to itself.
 
     Examples
     --------
     >>> x = np.array([0.0, 3.0, np.nan])
-    >>> contributions(x, x, 0.0, 9.0, 2, np.empty((3, 3)))
-    array([[0., 9., 9.],
-           [9., 0., 9.],
-           [9., 9., 9.]])
-    >>> contributions(x, x, 4.0, 2.0, 2, np.empty((3, 3)))
-    array([[0., 4., 2.],
-           [4., 0., 2.],
-           [2., 2., 2.]])
+    >>> contributions(x, x, 0.0, 8.0, 2, np.empty((3, 3)), missing=True)
+    array([[ 0.,  9.,  4.],
+           [ 9.,  0., 13.],
+           [ 4., 13.,  8.]])
+    >>> contributions(x, x, 0.0, 8.0, 2, np.empty((3, 3)), missing=True, together=True)
+    array([[ 0.,  9.,  4.],
+           [ 9.,  0., 13.],
+           [ 4., 13.,  0.]])
+    >>> contributions(x, x, 4.0, 2.0, 2, np.empty((3, 3)), missing=True)
+    array([[0., 4., 3.],
+           [4., 0., 3.],
+           [3., 3., 2.]])
     """
     if different > 0:
-        np.not_equal.outer(x, y, out=out, casting="unsafe")
+        np.not_equal.outer(x, y, out=out, casting="unsafe")  # NaN differs from all
         out *= different
     else:
-        np.subtract.outer(x, y, out=out)
+        np.subtract.outer(*((np.nan_to_num(side, nan=0.0) for side in (x, y)) if missing else (x, y)), out=out)
         (np.square if power == 2 else np.abs)(out, out=out)
     if missing:
-        out[np.isnan(x)] = neutral
-        out[:, np.isnan(y)] = neutral
+        half, rows, cols = (neutral - different) / 2, np.isnan(x), np.isnan(y)
+        out[rows] += half
+        out[:, cols] += half
+        if together:
+            out[np.ix_(rows, cols)] = 0.0
     return out
 
 
@@ -182,7 +210,7 @@ def check_mixture(kernel: Kernel, *, categories: bool, missing: bool, standardiz
     of_products = type(kernel) in (Linear, Polynomial) and standardize
     if missing and not (of_differences or of_products):
         raise ValueError(
-            f"kernel is {kernel!r}, standardize is {standardize!r}; accepted with missing='neutral': "
+            f"kernel is {kernel!r}, standardize is {standardize!r}; accepted where entries are missing: "
             "Gaussian or Laplacian, or Linear or Polynomial with standardize=True"
         )
 
@@ -194,6 +222,7 @@ def mixed_columns(
     standardize: bool,
     weights: NDArray[Any] | None = None,
     order: Indices | None = None,
+    together: bool = False,
 ) -> tuple[Columns, NDArray[np.bool_]]:
     """Columns of a table, standardised if asked for, and a mask of the constant ones.
 
@@ -203,12 +232,14 @@ def mixed_columns(
     kernel : Kernel
         A kernel of differences, if there are categories.
     standardize : bool
-        Whether numbers get mean zero and variance one; then a missing number contributes 2 to a squared distance.
+        Whether numbers get mean zero and variance one; then two missing numbers contribute 2 to a squared distance.
         The contribution of two different categories gives such a column the same mean contribution.
     weights : ndarray of shape (n_samples,), optional
         Frequencies of the samples, all positive.
     order : ndarray of int of shape (n_samples,), optional
         The samples to use, in the order wanted; weights are in this order too.
+    together : bool
+        Whether a missing entry is a value of its own, the same for all samples.
     """
     X, categorical, missing = table.values, table.categorical, table.missing
     data: Array | SparseRows
@@ -228,9 +259,28 @@ def mixed_columns(
     check_mixture(kernel, categories=bool(categorical.any()), missing=bool(missing.any()), standardize=standardize)
     if not isinstance(kernel, ScaledKernel):  # the mean of x x' is zero, as is the product with zero
         return Columns.plain(_filled(data) if missing.any() else data), constant
-    columns = Columns(data, np.zeros(len(constant)), np.zeros(len(constant)), missing)
+    if together and missing.any():
+        categorical, missing, constant = _with_missing_codes(data, categorical, missing, constant)
+    columns = Columns(data, np.zeros(len(constant)), np.zeros(len(constant)), missing, together)
     different, neutral = _contributions_of_columns(columns, categorical, constant, weights, kernel.power)
-    return Columns(data, different, neutral, missing), constant
+    return replace(columns, different=different, neutral=neutral), constant
+
+
+def _with_missing_codes(
+    data: Array | SparseRows, categorical: NDArray[np.bool_], missing: NDArray[np.bool_], constant: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], ...]:
+    """Make a missing category one more category, and so all of a column whose other entries are the same number.
+
+    Returns the new masks of categories, missing numbers and constant columns.
+    """
+    if not isinstance(data, np.ndarray):
+        return categorical, missing, constant
+    categorical = categorical | (missing & constant)
+    for j in np.flatnonzero(categorical & missing):
+        absent = np.isnan(data[j])
+        codes = np.unique(data[j, ~absent], return_inverse=True)[1]
+        data[j, ~absent], data[j, absent] = codes, codes.max() + 1
+    return categorical, missing & ~categorical, constant & ~missing
 
 
 def _filled(data: Array | SparseRows) -> Array | SparseRows:
@@ -253,7 +303,23 @@ def _contributions_of_columns(
             different[j] = _STANDARD_MEAN[power] / _chance_of_difference(x, weights)
         if columns.missing[j]:
             neutral[j] = _STANDARD_MEAN[power] if categorical[j] else _mean_difference(x, weights, power)
+            if not categorical[j]:
+                _centre(columns, int(j), x, weights, power)
     return different, neutral
+
+
+def _centre(columns: Columns, j: int, x: Array, weights: NDArray[Any] | None, power: int) -> None:
+    """Shift a column of numbers so that its mean, or for p = 1 its median, is zero."""
+    values, counts = _observed(x, weights)
+    if power == 2:
+        centre = float(counts @ values)
+    else:
+        order = np.argsort(values)
+        centre = float(values[order][np.searchsorted(np.cumsum(counts[order]), 0.5 - 1e-12)])
+    if isinstance(columns.data, SparseRows):
+        columns.data.shift(j, centre)
+    else:
+        columns.data[j] -= centre  # type: ignore[index]
 
 
 # Mean of |x - x'|^p over pairs of standard normal numbers; for p = 2 of any with variance one.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.data.columns import Columns, contributions
+from bahsic.data.columns import Columns
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -80,8 +80,7 @@ def _levels(columns: Columns, group: list[tuple[int, Array]]) -> Levels:
 
 
 def _table(columns: Columns, column: int, values: Array) -> Array:
-    out = np.empty((len(values), len(values)))
-    return contributions(values, values, float(columns.different[column]), float(columns.neutral[column]), 2, out)
+    return columns.contribution(column, 2, values, values, np.empty((len(values), len(values))))
 
 
 def _levels_of(X: Array, categorical: NDArray[np.bool_]) -> list[tuple[int, Array]]:

@@ -13,8 +13,8 @@ from sklearn.utils import check_array
 
 from bahsic.data.column_choice import Names, column_mask
 from bahsic.data.columns import Columns, mixed_columns
-from bahsic.data.sources import Source, check_entries, source_of
-from bahsic.data.tables import Table, as_table
+from bahsic.data.sources import Source, check_entries, is_finite, source_of
+from bahsic.data.tables import Table, as_table, by_dtype
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import FloatArray
 
@@ -37,7 +37,7 @@ class Prepared:
     kernel : Kernel
         The columns are the same for all kernels of its type.
     standardize : bool
-    categorical_features, missing
+    categorical_features, missing, identifiers
         The options that X was read with, see `prepared`.
     weights : ndarray of shape (m,), or None
         How often each sample counts, all of them positive.
@@ -51,6 +51,7 @@ class Prepared:
     standardize: bool
     categorical_features: Any
     missing: str
+    identifiers: str = "drop"
     weights: FloatArray | None = None
     order: Indices | None = None
     _others: dict[type, Prepared] = field(default_factory=dict, init=False)
@@ -73,6 +74,7 @@ class Prepared:
     @cached_property
     def _made(self) -> tuple[Columns, NDArray[np.bool_]]:
         options = {"standardize": self.standardize, "weights": self.weights, "order": self.order}
+        options["together"] = self.missing == "indicator"
         return mixed_columns(self.table, self.kernel, **options)  # type: ignore[arg-type]
 
     def for_kernel(self, kernel: Kernel) -> Prepared:
@@ -103,8 +105,9 @@ def prepared(
     kernel: Kernel,
     *,
     standardize: bool = True,
-    categorical_features: Any = None,
-    missing: str = "error",
+    categorical_features: Any = "from_dtype",
+    missing: str = "neutral",
+    identifiers: str = "drop",
     labels: Any = None,
     whole: bool = False,
 ) -> Prepared:
@@ -118,7 +121,7 @@ def prepared(
     kernel : Kernel
     standardize : bool
         Whether columns of numbers get mean zero and variance one.
-    categorical_features, missing, labels
+    categorical_features, missing, identifiers, labels
         As for `as_table`.
     whole : bool
         Whether stored arrays may be read at once where there are categories or missing entries, which reading piece
@@ -142,40 +145,47 @@ def prepared(
     True
     """
     if isinstance(X, Prepared):
-        _check_options(X, standardize, categorical_features, missing)
+        _check_options(X, standardize, categorical_features, missing, identifiers)
         return X.for_kernel(kernel)
     source = source_of(X)
     if source is None:
-        table = as_table(X, categorical_features, missing, labels=labels)
+        table = as_table(X, categorical_features, missing, labels=labels, identifiers=identifiers)
     else:
         table = _stored_table(source, categorical_features, missing, whole=whole)
-    return Prepared(X, table, kernel, standardize, categorical_features, missing)
+    return Prepared(X, table, kernel, standardize, categorical_features, missing, identifiers)
 
 
 def _stored_table(source: Source, categorical_features: Any, missing: str, *, whole: bool) -> Table:
     """The table of a stored array: its entries where it is small, else the array itself."""
     check_array(np.broadcast_to(0.0, source.shape), input_name="X")
     m, d = source.shape
-    plain = categorical_features is None and missing == "error"
+    plain = by_dtype(categorical_features)[0] is None
     small = _SMALL * m * d <= get_config()["working_memory"] * 2**20
-    if small or (whole and not plain):
-        return as_table(source.read(slice(0, m), slice(0, d)), categorical_features, missing)
+    if not (small or (whole and not plain) or (whole and missing != "error" and not is_finite(source))):
+        return _read_by_pieces(source, categorical_features, plain=plain)
+    return as_table(source.read(slice(0, m), slice(0, d)), categorical_features, missing)
+
+
+def _read_by_pieces(source: Source, categorical_features: Any, *, plain: bool) -> Table:
     if not plain:
         raise ValueError(
-            f"categorical_features is {categorical_features!r}, missing is {missing!r}; accepted "
-            "where X is a memmap, a zarr or a dask array that is read piece by piece: None and 'error'"
+            f"categorical_features is {categorical_features!r}; accepted where X is a memmap, a zarr or a dask "
+            "array that is read piece by piece: None"
         )
-    check_entries(source)
-    nowhere = np.zeros(d, dtype=bool)
+    check_entries(source)  # none may be missing
+    nowhere = np.zeros(source.shape[1], dtype=bool)
     return Table(source, nowhere, None, {}, nowhere)
 
 
-def _check_options(found: Prepared, standardize: bool, categorical_features: Any, missing: str) -> None:
+def _check_options(
+    found: Prepared, standardize: bool, categorical_features: Any, missing: str, identifiers: str
+) -> None:
     """Raise where data were prepared with other options."""
     options = (
         ("standardize", standardize, found.standardize == standardize),
         ("categorical_features", categorical_features, _are_categories(found, categorical_features)),
         ("missing", missing, found.missing == missing),
+        ("identifiers", identifiers, found.identifiers == identifiers),
     )
     for name, wanted, same in options:
         if not same:
@@ -186,7 +196,7 @@ def _check_options(found: Prepared, standardize: bool, categorical_features: Any
 
 def _are_categories(found: Prepared, wanted: Any) -> bool:
     """Whether these are the categorical columns of data that were prepared."""
-    if isinstance(wanted, str) and wanted == "from_dtype":
-        return isinstance(found.categorical_features, str) and found.categorical_features == wanted
+    if by_dtype(wanted)[1]:
+        return repr(found.categorical_features) == repr(wanted)
     categorical = found.table.categorical
     return np.array_equal(column_mask(wanted, len(categorical), found.names, "categorical_features"), categorical)

@@ -127,20 +127,28 @@ def _two_dimensional(X: Any) -> Any:
 
 def check_entries(source: Source) -> None:
     """Raise unless all entries are finite real numbers; every chunk of rows is read once."""
+    where = _not_finite(source)
+    if where:
+        raise ValueError(
+            f"X contains NaN or infinity: {where}; accepted where X is read piece by piece: finite numbers"
+        )
+
+
+def is_finite(source: Source) -> bool:
+    """Whether all entries are finite real numbers; every chunk of rows is read once."""
+    return not _not_finite(source)
+
+
+def _not_finite(source: Source) -> str:
+    """Number and first place of the entries that are not finite, or an empty string."""
     if source.dtype.kind not in "fiub":
         raise TypeError(f"X has dtype {source.dtype}; accepted: real numbers")
-    if source.dtype.kind != "f":
-        return
     found, first = 0, (0, 0)
-    for rows in source.row_chunks():
+    for rows in source.row_chunks() if source.dtype.kind == "f" else ():
         part = source.read(rows, slice(None))
         if np.isfinite(part.min()) and np.isfinite(part.max()):  # both propagate NaN
             continue
         bad = np.argwhere(~np.isfinite(part))
         first = first if found else (rows.start + int(bad[0, 0]), int(bad[0, 1]))
         found += len(bad)
-    if found:
-        where = f"{found} entries, the first in row {first[0]}, column {first[1]}"
-        raise ValueError(
-            f"X contains NaN or infinity: {where}; accepted where X is read piece by piece: finite numbers"
-        )
+    return f"{found} entries, the first in row {first[0]}, column {first[1]}" if found else ""

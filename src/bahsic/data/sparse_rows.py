@@ -71,6 +71,11 @@ class SparseRows:
         stored.data = np.ldexp(stored.data, exponent)
         return replace(self, stored=stored, otherwise=np.ldexp(self.otherwise, exponent))
 
+    def shift(self, feature: int, by: float) -> None:
+        """Take a number off a column, in place."""
+        self.stored.data[slice(*self.stored.indptr[feature : feature + 2])] -= by
+        self.otherwise[feature] -= by
+
     @staticmethod
     def standardised(
         X: sparse.csc_array, weights: NDArray[Any] | None, *, standardize: bool

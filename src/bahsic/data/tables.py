@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from bahsic.data.column_choice import Names, as_objects, column_mask
+from bahsic.data.roles import LEFT_OUT, ColumnRole, number_role, text_role
 from bahsic.data.sources import Source
 from bahsic.kernels.rows import Array, FloatArray, check_at_hand, is_missing
 
@@ -36,6 +38,10 @@ class Table:
         For each categorical column the categories that occur, in the order of their codes.
     missing : ndarray of bool of shape (d,)
         Whether entries of a column are missing.
+    special : dict of int to (role, reason)
+        Columns that are left out, which are all zero here, and dates; see `ColumnRole`.
+    is_frame : bool
+        Whether it is a data frame, whose columns may be of any kind, or an array of numbers.
     """
 
     values: FloatArray | sparse.csc_array | Source
@@ -43,6 +49,37 @@ class Table:
     names: Names
     categories: dict[int, Array]
     missing: NDArray[np.bool_]
+    special: dict[int, tuple[str, str]] = field(default_factory=dict)
+    is_frame: bool = False
+
+    @property
+    def left_out(self) -> list[int]:
+        """Columns that take no part."""
+        return [j for j, (role, _) in self.special.items() if role in LEFT_OUT]
+
+    def roles(self, constant: NDArray[np.bool_], missing: str) -> list[ColumnRole]:
+        """The role of each column; ``missing`` says what was done with missing entries."""
+        names = [f"x{j}" for j in range(len(constant))] if self.names is None else self.names.tolist()
+        counts = _n_missing(self.values) if self.missing.any() else np.zeros(len(constant), dtype=int)
+        found = (self._role(j, int(n), missing, constant=bool(constant[j])) for j, n in enumerate(counts))
+        return [ColumnRole(name, *role) for name, role in zip(names, found, strict=True)]
+
+    def _role(self, j: int, n_missing: int, missing: str, *, constant: bool) -> tuple[str, str]:
+        if j in self.left_out:
+            return self.special[j]
+        role, reason = self.special.get(j, ("category" if self.categorical[j] else "number", ""))
+        if self.categorical[j]:
+            reason = f"{len(self.categories[j])} categories"
+        if constant:
+            role, reason = "constant", "one value in all rows"
+        how = "a value of their own" if missing == "indicator" else "neutral"
+        return role, ", ".join(part for part in (reason, f"{n_missing} missing: {how}" if n_missing else "") if part)
+
+    def without(self, columns: list[int]) -> Table:
+        """The table with some columns of an array in memory set to zero."""
+        values, categorical, missing = np.array(self.values), self.categorical.copy(), self.missing.copy()
+        values[:, columns], categorical[columns], missing[columns] = 0.0, False, False
+        return replace(self, values=values, categorical=categorical, missing=missing)
 
     def of_samples(self, samples: NDArray[np.intp]) -> Table:
         """The table of some samples, in memory."""
@@ -52,7 +89,12 @@ class Table:
 
 
 def as_table(
-    X: Any, categorical_features: Any = None, missing: str = "error", argument: str = "X", labels: Any = None
+    X: Any,
+    categorical_features: Any = None,
+    missing: str = "error",
+    argument: str = "X",
+    labels: Any = None,
+    identifiers: str = "use",
 ) -> Table:
     """Numbers and categories of an array, a dataframe or a sparse matrix.
 
@@ -61,19 +103,22 @@ def as_table(
     X : array-like, scipy sparse, pandas or polars DataFrame or pyarrow Table of shape (m, d)
     categorical_features : None, "from_dtype", or anything that `column_mask` takes
         Columns that are categories: none; columns of strings, booleans and categorical types (in an array: of
-        strings only); or the given columns, which may be numbers.
-    missing : {"error", "neutral"}
+        strings only); or the given columns, which may be numbers. A list may hold "from_dtype" beside columns.
+    missing : {"error", "neutral", "indicator"}
         Whether a missing entry (None, NaN, NA, NaT, null or masked) is an error or allowed.
     argument : str
         Name of the argument in error messages.
     labels : sequence of d labels, optional
         Names of the columns in error messages, if X has none; by default their numbers.
+    identifiers : {"drop", "use"}
+        Whether columns of a frame that only name the samples, and those without any entry, are left out.
 
     Returns
     -------
     Table
-        With values in float32 if all columns are float32, else in float64. An array of floats without categories is
-        not copied, sparse data stay sparse. Categories are sorted, so codes do not depend on the order of the rows.
+        With values in float32 if all columns are float32, else in float64; dates and times are days. An array of
+        floats without categories is not copied, sparse data stay sparse. Categories are sorted, so codes do not depend
+        on the order of the rows.
 
     Examples
     --------
@@ -85,14 +130,44 @@ def as_table(
     >>> table.categories
     {0: array(['blue', 'red'], dtype=object)}
     """
-    if missing not in ("error", "neutral"):
-        raise ValueError(f"missing is {missing!r}; accepted: 'error', 'neutral'")
+    for name, value, accepted in (
+        ("missing", missing, ("error", "neutral", "indicator")),
+        ("identifiers", identifiers, ("drop", "use")),
+    ):
+        if not isinstance(value, str) or value not in accepted:
+            raise ValueError(f"{name} is {value!r}; accepted: {', '.join(map(repr, accepted))}")
     data, names = _data(X, argument), column_names(X, argument)
-    categorical = _categorical(data, categorical_features, names, argument)
+    categorical, named = _categorical(data, categorical_features, names, argument)
     shown = labels if names is None else names
     values, categories = _values(data, categorical, shown, argument)
+    special = {j: ("date", "in days") for j in _dates(data) if not categorical[j]}
+    frame = isinstance(data, list) or is_frame(X)
+    if frame and identifiers == "drop" and not sparse.issparse(values):
+        left_out = _left_out(values, categorical, categories, names, named)
+        values = values.copy() if left_out and not isinstance(data, list) else values  # it may be the user's memory
+        for j in left_out:
+            values[:, j], categorical[j] = 0.0, False
+            categories.pop(j, None)
+        special |= left_out
     absent = _checked_entries(values, missing, shown, argument)
-    return Table(values, categorical, names, categories, absent)
+    return Table(values, categorical, names, categories, absent, special, frame)
+
+
+def _left_out(
+    values: Array, categorical: NDArray[np.bool_], categories: dict[int, Array], names: Names, named: set[int]
+) -> dict[int, tuple[str, str]]:
+    """Role and reason of the columns that only name the samples, or have no entry, unless the user has named them."""
+    found = {}
+    for j in range(values.shape[1]):
+        x = values[:, j]
+        if np.isnan(x).all():
+            found[j] = "empty", "no entry"
+        elif j not in named:
+            name = None if names is None else names[j]
+            role = text_role(x, categories[j]) if categorical[j] else number_role(x, name)
+            if role is not None:
+                found[j] = role
+    return found
 
 
 def as_numbers(X: Any, argument: str = "X") -> FloatArray | sparse.csc_array:
@@ -105,9 +180,8 @@ def as_numbers(X: Any, argument: str = "X") -> FloatArray | sparse.csc_array:
            [nan,  2.]])
     """
     data = _data(X, argument)
-    values: FloatArray | sparse.csc_array = _values(
-        data, _categorical(data, None, None, argument), column_names(X, argument), argument
-    )[0]
+    nowhere, _ = _categorical(data, None, None, argument)
+    values: FloatArray | sparse.csc_array = _values(data, nowhere, column_names(X, argument), argument)[0]
     return values
 
 
@@ -172,18 +246,36 @@ def _csc(X: Any, argument: str) -> sparse.csc_array:
     return matrix
 
 
-def _categorical(data: Any, wanted: Any, names: Names, argument: str) -> NDArray[np.bool_]:
+def _categorical(data: Any, wanted: Any, names: Names, argument: str) -> tuple[NDArray[np.bool_], set[int]]:
+    """Mask of the columns of categories, and those of them that the user has named."""
     n_features = len(data) if isinstance(data, list) else data.shape[1]
-    if isinstance(wanted, str) and wanted == "from_dtype":
-        wanted = [j for j, column in enumerate(data) if _has_categories(column)] if isinstance(data, list) else None
+    wanted, by_type = by_dtype(wanted)
     if isinstance(wanted, str) and (names is None or wanted not in names):
         raise ValueError(
             f"categorical_features is {wanted!r}; accepted: 'from_dtype', or columns by their names, indices or a mask"
         )
     mask = column_mask(wanted, n_features, names, "categorical_features")
+    named = set(np.flatnonzero(mask).tolist())
+    if by_type and isinstance(data, list):
+        mask |= np.array([_has_categories(column) for column in data], dtype=bool)
     if sparse.issparse(data) and mask.any():
         raise ValueError(f"categorical_features has columns of a sparse {argument}; accepted: None, or dense data")
-    return mask
+    return mask, named
+
+
+def by_dtype(categorical_features: Any) -> tuple[Any, bool]:
+    """The columns that a user names as categories, and whether those with such a type are categories too.
+
+    Examples
+    --------
+    >>> by_dtype("from_dtype"), by_dtype(["from_dtype", "class"]), by_dtype([0])
+    ((None, True), (['class'], True), ([0], False))
+    """
+    if isinstance(categorical_features, str):
+        return (None, True) if categorical_features == "from_dtype" else (categorical_features, False)
+    if isinstance(categorical_features, list | tuple) and "from_dtype" in categorical_features:
+        return [column for column in categorical_features if column != "from_dtype"], True
+    return categorical_features, False
 
 
 def _values(data: Any, categorical: NDArray[np.bool_], names: Names, argument: str) -> tuple[Any, dict[int, Array]]:
@@ -246,6 +338,8 @@ def _numbers(column: Any, where: str) -> Any:
     if _has_strings(array) or (_CATEGORICAL_TYPE.match(name) and not name.lower().startswith("bool")):
         accepted = "real numbers, or categories where categorical_features='from_dtype'"
         raise TypeError(f"{where} has strings or categories (dtype {name}); accepted: {accepted}")
+    if _has_times(array):
+        return _days(array)
     if array.dtype.kind == "O":
         array = np.where(_missing(array), np.nan, array)
     if array.dtype.kind not in "fiubO" or (array.dtype.kind == "O" and any(map(np.iscomplexobj, array))):
@@ -254,6 +348,37 @@ def _numbers(column: Any, where: str) -> Any:
         return _as_float(array)
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"{where} has values that are no real numbers ({error}); accepted: real numbers") from None
+
+
+def _dates(data: Any) -> list[int]:
+    """Positions of the columns of dates and times."""
+    return [j for j, column in enumerate(data) if _has_times(np.asarray(column))] if isinstance(data, list) else []
+
+
+def _has_times(array: Array) -> bool:
+    if array.dtype.kind != "O":
+        return array.dtype.kind in "mM"
+    first = next((value for value in array if not is_missing(value)), None)
+    return isinstance(first, date | time | timedelta)
+
+
+def _days(array: Array) -> FloatArray:
+    """Dates and times as days since 1970, durations and times of the day as days; NaN where they are missing."""
+    if array.dtype.kind == "O":
+        return np.array([np.nan if is_missing(value) else _in_days(value) for value in array], dtype=np.float64)
+    numbers = array - np.datetime64(0, "s") if array.dtype.kind == "M" else array
+    days: FloatArray = numbers / np.timedelta64(1, "D")  # NaN for NaT
+    return days
+
+
+def _in_days(value: Any) -> float:
+    if isinstance(value, datetime):
+        value = (value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)) - datetime(1970, 1, 1)  # noqa: DTZ001
+    elif isinstance(value, date):
+        value = value - date(1970, 1, 1)
+    elif isinstance(value, time):
+        value = datetime.combine(date.min, value.replace(tzinfo=None)) - datetime.min  # noqa: DTZ901
+    return float(value / timedelta(days=1))
 
 
 def _as_float(numbers: Any) -> Any:
@@ -275,7 +400,9 @@ def _checked_entries(values: Any, missing: str, names: Names, argument: str) -> 
         raise ValueError(f"{argument} contains infinity: {_found(np.isinf, values, names)}; accepted: finite numbers")
     if missing == "error":
         found = _found(np.isnan, values, names)
-        raise ValueError(f"{argument} contains NaN or null: {found}; accepted: complete data, or missing='neutral'")
+        raise ValueError(
+            f"{argument} contains NaN or null: {found}; accepted: complete data, or missing='neutral' or 'indicator'"
+        )
     unknown = np.flatnonzero(_all_missing(values))
     if unknown.size:
         raise ValueError(f"{argument} has no observed entry in column {_shown(names, unknown[0])}; accepted: some")
@@ -285,6 +412,13 @@ def _checked_entries(values: Any, missing: str, names: Names, argument: str) -> 
 def _found(test: Any, values: Any, names: Names) -> str:
     rows, columns = _where(test, values)
     return f"{len(rows)} entries, the first in row {rows[0]}, column {_shown(names, columns[0])}"
+
+
+def _n_missing(values: Any) -> NDArray[Any]:
+    """Number of missing entries of each column."""
+    if isinstance(values, Source):
+        return np.zeros(values.shape[1], dtype=int)
+    return np.bincount(_where(np.isnan, values)[1], minlength=values.shape[1])
 
 
 def _with_missing(values: Any) -> NDArray[np.bool_]:

@@ -68,9 +68,8 @@ class KernelBlocks:
         tile = Tile(rows.start, rows.stop, cols.start, cols.stop)
         D = self._contributions.panel(tile, np.empty(tile.shape))
         np.maximum(D, 0, out=D)
-        if not self._columns.missing[self._features].any():  # missing entries contribute on the diagonal too
-            same = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
-            D[same - rows.start, same - cols.start] = 0.0  # a distance is a root, which magnifies rounding errors
+        same = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
+        D[same - rows.start, same - cols.start] = 0.0  # a distance is a root, which magnifies rounding errors
         kernel: Any = self._kernel
         return np.asarray(kernel.deviation(D, out=D) if self._flat else kernel.link(D, out=D))
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.engine.diagonal import Diagonal
+from bahsic.engine.diagonal import on_diagonal
 from bahsic.engine.executor import Sums, map_sum
 from bahsic.engine.gram import KernelTiles, LinkedTiles
 from bahsic.engine.intervals import Intervals, Stage
@@ -38,8 +38,8 @@ class LaplacianScorer(PairScorer):
     _contributions = AbsoluteDistances
 
     @cached_property
-    def _diagonal(self) -> Diagonal:
-        return Diagonal(self._weights, self.columns)
+    def _on_diagonal(self) -> float:
+        return on_diagonal(self._weights)
 
     def move(self, columns: Indices) -> None:
         """Make some columns the current subset."""
@@ -54,7 +54,6 @@ class LaplacianScorer(PairScorer):
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         gamma, pairs = gamma_of(kernel), self._pairs
         pairs.move(columns)
-        self._diagonal.move(columns)
 
         def tile_score(index: int) -> Sums:
             K = np.exp(-gamma * pairs.totals(index))
@@ -62,28 +61,22 @@ class LaplacianScorer(PairScorer):
 
         (score,) = map_sum(self._executor, tile_score, range(len(self._pairs.plan.tiles)))
         self._pairs.settle()
-        return float(score) + self._diagonal.score(gamma)
+        return float(score) + self._on_diagonal
 
     def _round(
         self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
         score = 0.0 if own is None else self._score(columns, own)
         self._pairs.move(columns)
-        self._diagonal.move(columns)
         gamma, groups = gamma_of(kernel), self.units.each(candidates)
-        a = gamma if leaving else -gamma
 
         def direct(positions: Indices) -> Intervals:
-            chosen = [groups[position] for position in positions]
-            found = self._changed_scores(gamma, chosen, leaving=leaving)
-            if not self._diagonal.varies:
-                return found
-            return Intervals(found.values + self._diagonal.changes(chosen, gamma, a), found.radii)
+            return self._changed_scores(gamma, [groups[position] for position in positions], leaving=leaving)
 
         return [direct], score
 
     def _offset(self, columns: Indices, candidates: Indices, kernel: Kernel) -> float:
-        return self._score(columns, kernel) - self._diagonal.score(gamma_of(kernel))
+        return self._score(columns, kernel) - self._on_diagonal
 
     def _changed_scores(self, gamma: float, groups: Sequence[Indices], *, leaving: bool) -> Intervals:
         values, radii = np.zeros((2, len(groups)))

@@ -73,12 +73,7 @@ class PredictionScorer:
         columns = self.units.columns(subset)
         kernel = self.linear.kernel(columns, len(columns))
         self.linear.move(columns)
-        tiles, definite = self.linear.kernel_tiles(columns, kernel), self._is_definite(columns)
-        return self._regression.fit(tiles, len(columns), ridge, definite=definite), kernel
-
-    def _is_definite(self, columns: Indices) -> bool:
-        """Whether kernel values are sure to be positive definite: missing entries are as far from all others."""
-        return not self.linear.columns.missing[columns].any()
+        return self._regression.fit(self.linear.kernel_tiles(columns, kernel), len(columns), ridge), kernel
 
     def losses(self, subset: Indices, fit: RidgeFit) -> Array:
         """Predictability that a subset with a given fit would lose without each of its units."""
@@ -102,8 +97,7 @@ class PredictionScorer:
         with_each = [np.union1d(columns, group) for group in self.units.each(candidates[leading])]
         own = self.linear.kernel(columns, len(columns))
         grams = [KernelBlocks(data, columns, own), *(KernelBlocks(data, changed, kernel) for changed in with_each)]
-        definite = [self._is_definite(changed) for changed in (columns, *with_each)]
-        before, *after = regression.predictabilities(list(zip(grams, definite, strict=True)))
+        before, *after = regression.predictabilities(grams)
         gains = np.full(len(candidates), min(after) - before)
         gains[leading] = np.array(after) - before
         return gains
@@ -145,23 +139,18 @@ class PredictionScorer:
     ) -> Indices:
         """The ``count`` candidates whose own fits explain the most variance, in order.
 
-        Candidates for which `RidgeFit.at_most` is below what others explain need no fit, if kernel values are
-        positive definite.
+        Candidates for which `RidgeFit.at_most` is below what others explain need no fit.
         """
         change = np.setdiff1d if leaving else np.union1d
         subsets = [change(columns, group) for group in self.units.each(candidates)]
-        definite = [self._is_definite(changed) for changed in subsets]
-        bounds = np.full(len(candidates), np.inf)
-        if self._is_definite(columns) and all(definite):
-            first = self.linear.changes(columns, candidates, kernel, leaving=leaving)
-            # From the kernel of the subset to that of the round.
-            moved = self.linear.total(columns, kernel) - fit.quadratic if len(columns) else 0.0
-            bounds = fit.explained + fit.at_most(moved + first.upper) + _ROUNDING
+        first = self.linear.changes(columns, candidates, kernel, leaving=leaving)
+        # From the kernel of the subset to that of the round.
+        moved = self.linear.total(columns, kernel) - fit.quadratic if len(columns) else 0.0
+        bounds = fit.explained + fit.at_most(moved + first.upper) + _ROUNDING
         values, queue = np.full(len(candidates), -np.inf), np.argsort(-bounds, kind="stable")
         for some in (queue[start : start + _TOGETHER] for start in range(0, len(queue), _TOGETHER)):
             if bounds[some[0]] < np.sort(values)[len(values) - count] - 4 * _ROUNDING:
                 break
-            kernels = [(self.linear.kernel_tiles(subsets[at], kernel), definite[at]) for at in some]
-            values[some] = self._regression.explained(kernels)
+            values[some] = self._regression.explained([self.linear.kernel_tiles(subsets[at], kernel) for at in some])
         radii = np.full(len(values), _ROUNDING)
         return self.linear.best([lambda at: Intervals(values[at], radii[at])], candidates, count)

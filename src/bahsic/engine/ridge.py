@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from bahsic.criteria.prediction import RIDGES, RidgeFit
 from bahsic.criteria.weights import Gram, centring_shift
@@ -31,9 +30,6 @@ DOUBLE_SAMPLES = 512
 
 # Greatest trace of the kernel matrix over the penalty, a bound on the condition number, at which float32 will do.
 _WELL_CONDITIONED = 2e4
-
-# Negative eigenvalues that are smaller than this part of the trace are rounding errors.
-_NEGATIVE = 1e-12
 
 # Relative size of the residuals of the linear equations at which refinement ends, and the most steps.
 _SOLVED = 1e-9
@@ -115,15 +111,9 @@ class RidgeRegression:
         """The fit to no feature: residuals are the labels themselves."""
         return _joined(self._parts, [part.mean_fit(self.ridge) for part in self._parts], self.ridge)
 
-    def fit(
-        self, kernel: KernelTiles, n_features: int, ridge: float | None = None, *, definite: bool = True
-    ) -> RidgeFit:
-        """The fit to a subset of so many features, with a given ridge, or the one chosen anew where that is due.
-
-        Where kernel values need not be positive ``definite``, as with missing entries, the negative eigenvalues of
-        their centred matrix are set to zero.
-        """
-        matrices = self._matrices(kernel, self._executor, definite=definite)
+    def fit(self, kernel: KernelTiles, n_features: int, ridge: float | None = None) -> RidgeFit:
+        """The fit to a subset of so many features, with a given ridge, or the one chosen anew where that is due."""
+        matrices = self._matrices(kernel, self._executor)
         if ridge is None and self._fixed is None and self._due(n_features):
             some = _some(self._parts, matrices)
             trials = self._executor.map(lambda candidate: _fitted(*some, candidate, _SERIAL), self._candidates())
@@ -133,20 +123,20 @@ class RidgeRegression:
                 return best
         return _fitted(self._parts, matrices, self.ridge if ridge is None else ridge, self._executor)
 
-    def predictabilities(self, kernels: Sequence[tuple[Gram, bool]]) -> list[float]:
-        """Predictability with each of several matrices of kernel values, definite or not; a task for each."""
+    def predictabilities(self, kernels: Sequence[Gram]) -> list[float]:
+        """Predictability with each of several matrices of kernel values; a task for each."""
 
-        def one(kernel: tuple[Gram, bool]) -> float:
-            matrices = self._matrices(GramTiles(kernel[0], self._plan), _SERIAL, definite=kernel[1])
+        def one(kernel: Gram) -> float:
+            matrices = self._matrices(GramTiles(kernel, self._plan), _SERIAL)
             return _fitted(self._parts, matrices, self.ridge, _SERIAL).predictability
 
         return self._executor.map(one, kernels)
 
-    def explained(self, kernels: Sequence[tuple[KernelTiles, bool]]) -> list[float]:
-        """Penalised share of explained variance with each of several kernels, definite or not; a task for each."""
+    def explained(self, kernels: Sequence[KernelTiles]) -> list[float]:
+        """Penalised share of explained variance with each of several kernels; a task for each."""
 
-        def one(kernel: tuple[KernelTiles, bool]) -> float:
-            parts = zip(self._parts, self._matrices(kernel[0], _SERIAL, definite=kernel[1]), strict=True)
+        def one(kernel: KernelTiles) -> float:
+            parts = zip(self._parts, self._matrices(kernel, _SERIAL), strict=True)
             return 1 - sum(part.missed(K, self.ridge, _SERIAL) for part, K in parts) / _variance(self._parts)
 
         return self._executor.map(one, kernels)
@@ -161,11 +151,10 @@ class RidgeRegression:
         place = RIDGES.index(self._ridge)
         return RIDGES[max(0, place - 1) : place + 2]
 
-    def _matrices(self, kernel: KernelTiles, executor: Executor, *, definite: bool) -> list[Array]:
+    def _matrices(self, kernel: KernelTiles, executor: Executor) -> list[Array]:
         """Centred kernel values of the samples of each block: the upper triangle, and zeros below."""
-        pairs = list(zip(self._blocks, self._parts, strict=True))
-        matrices = [self._matrix(kernel, block, part.w, executor) for block, part in pairs]
-        return matrices if definite else [part.semidefinite(K) for (_, part), K in zip(pairs, matrices, strict=True)]
+        pairs = zip(self._blocks, self._parts, strict=True)
+        return [self._matrix(kernel, block, part.w, executor) for block, part in pairs]
 
     def _matrix(self, kernel: KernelTiles, block: slice, w: Array, executor: Executor) -> Array:
         tiles = [
@@ -242,14 +231,6 @@ class _Part:
     def of_samples(self, samples: Indices) -> _Part:
         """The regression on some of the samples."""
         return _Part(self._Y[samples], self.w[samples], self._scratch, exact=self._exact)
-
-    def semidefinite(self, K: Array) -> Array:
-        """K without the negative eigenvalues of sKs, given and returned as an upper triangle."""
-        A = (K + np.triu(K, 1).T) * self._roots[:, None] * self._roots
-        highest = -_NEGATIVE * float(np.trace(A))
-        values, V = eigh(A, subset_by_value=(-np.inf, highest), overwrite_a=True, check_finite=False)
-        V /= self._roots[:, None]
-        return np.asarray(K + np.triu(V * -values @ V.T))
 
     def mean_fit(self, ridge: float) -> _Found:
         """The fit that predicts the mean."""

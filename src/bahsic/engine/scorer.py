@@ -185,7 +185,7 @@ class Scorer(ABC):
     def weigh(self, weights: Weights) -> None:
         """Replace W; rules for gamma keep the one that the scorer was made with."""
         self._weights = weights
-        for name in ("_diagonal", "_matrix", "_products"):  # made of W when they are first asked for
+        for name in ("_diagonal", "_on_diagonal", "_matrix", "_products"):  # made of W when they are first asked for
             vars(self).pop(name, None)
 
     def leading(self, columns: Indices, candidates: Indices, kernel: Kernel, count: int, *, leaving: bool) -> Indices:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from bahsic.data.columns import Columns, contributions
+from bahsic.data.columns import Columns
 from bahsic.data.levels import MAX_CATEGORIES
 from bahsic.data.sparse_rows import SparseRows
 from bahsic.engine.executor import Placed
@@ -93,11 +93,11 @@ class _Pieces:
 class SquaredDistances(_Pieces):
     r"""Sum of the contributions of some columns to a squared distance, a tile at a time, by one matrix product.
 
-    With x set to zero where it is missing, o one where it is observed, and c the contribution of a missing entry,
-    a column of numbers contributes :math:`c + u o' + o u' - 2 x x'` with :math:`u = x^2 - c o / 2`. A column of
-    categories contributes :math:`c + (d - c) o o' - d \sum_k 1_k 1_k'`, where d is the contribution of two different
-    categories and :math:`1_k` marks the samples of the k-th. Complete columns of numbers share one u, the squared
-    norms of the samples.
+    With x set to zero where it is missing, q one there, and c the contribution of two missing entries, a column of
+    numbers contributes :math:`u + u' - 2 x x'` with :math:`u = x^2 + c q / 2`, less :math:`c q q'` if its missing
+    entries lie together. A column of categories contributes :math:`d + v + v' - d \sum_k 1_k 1_k'` with
+    :math:`v = (c - d) q / 2`, where d is the contribution of two different categories and :math:`1_k` marks the
+    samples of the k-th. Complete columns of numbers share one u, the squared norms of the samples.
     """
 
     def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> None:
@@ -105,6 +105,7 @@ class SquaredDistances(_Pieces):
         many = columns.n_categories[features] > MAX_CATEGORIES  # a row for each category would take as much memory as D
         self._many, lifted = features[many], features[special & ~many]
         self._special = _LiftedSpecial(columns, lifted, dtype) if len(lifted) else None
+        self._gaps = bool(columns.missing[features].any())
         super().__init__(columns, features[~special], dtype, most)
 
     def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
@@ -126,7 +127,8 @@ class SquaredDistances(_Pieces):
                 out += left.T @ right
         if self._special is not None:
             self._special.add(tile, out)
-        return _add_one_by_one(self._columns, self._many, tile, 2, out)
+        _add_one_by_one(self._columns, self._many, tile, 2, out)
+        return _none_to_itself(out, tile) if self._gaps else out
 
 
 class _LiftedSpecial:
@@ -135,8 +137,7 @@ class _LiftedSpecial:
     def __init__(self, columns: Columns, features: Indices, dtype: Any) -> None:
         pairs = [_lifted_special(columns, int(j)) for j in features]
         self._left, self._right = (np.vstack(sides).astype(dtype, copy=False) for sides in zip(*pairs, strict=True))
-        complete = features[~columns.missing[features]]
-        self._constant = float(columns.neutral[features].sum() + columns.different[complete].sum())
+        self._constant = float(columns.different[features].sum())
 
     def add(self, tile: Tile, out: NDArray[Any]) -> None:
         """Add the contributions on a tile."""
@@ -147,15 +148,28 @@ class _LiftedSpecial:
 def _lifted_special(columns: Columns, feature: int) -> tuple[Array, Array]:
     x = columns.rows(np.array([feature]))[0]
     different, neutral = float(columns.different[feature]), float(columns.neutral[feature])
-    observed = (~np.isnan(x)).astype(np.float64)
+    absent, ones = np.isnan(x).astype(np.float64), np.ones(len(x))
     if different == 0:
-        x = np.nan_to_num(x)
-        u = x**2 - neutral / 2 * observed
-        return np.array([u, observed, -2 * x]), np.array([observed, u, x])
-    marks = (x == np.unique(x[observed > 0])[:, None]).astype(np.float64)
+        x = np.nan_to_num(x, nan=0.0)
+        u = x**2 + neutral / 2 * absent
+        left, right = [u, ones, -2 * x], [ones, u, x]
+        return (
+            (np.array([*left, -neutral * absent]), np.array([*right, absent]))
+            if columns.together
+            else (np.array(left), np.array(right))
+        )
+    marks = (x == np.unique(x[absent == 0])[:, None]).astype(np.float64)
     if not columns.missing[feature]:
         return -different * marks, marks
-    return np.vstack([-different * marks, (different - neutral) * observed]), np.vstack([marks, observed])
+    v = (neutral - different) / 2 * absent
+    return np.vstack([-different * marks, v, ones]), np.vstack([marks, ones, v])
+
+
+def _none_to_itself(out: NDArray[Any], tile: Tile) -> NDArray[Any]:
+    """Zero the contributions of samples to themselves on a tile."""
+    same = np.arange(max(tile.start, tile.first), min(tile.stop, tile.end))
+    out[same - tile.start, same - tile.first] = 0.0
+    return out
 
 
 class InnerProducts(_Pieces):
@@ -191,16 +205,16 @@ class AbsoluteDistances(_Pieces):
         for left, right in self.sides(tile):
             if len(right):
                 out += cdist(left.T, right.T, "cityblock", out=change)
-        return _add_one_by_one(self._columns, self._special, tile, 1, out)
+        _add_one_by_one(self._columns, self._special, tile, 1, out)
+        return _none_to_itself(out, tile) if self._columns.missing[self._special].any() else out
 
 
-def _add_one_by_one(columns: Columns, features: Indices, tile: Tile, power: int, out: NDArray[Any]) -> NDArray[Any]:
+def _add_one_by_one(columns: Columns, features: Indices, tile: Tile, power: int, out: NDArray[Any]) -> None:
     """Add the contributions of columns, one column after the other, for all pairs of a tile."""
     change = np.empty(out.shape) if len(features) else out
     for feature in features:
         x, y = (columns.rows(np.array([feature]), samples=side)[0] for side in (tile.rows, tile.cols))
-        out += contributions(x, y, float(columns.different[feature]), float(columns.neutral[feature]), power, change)
-    return out
+        out += columns.contribution(int(feature), power, x, y, change)
 
 
 def quadratic_forms(columns: Vectors, M: Vectors, tile: Tile, scratch: Scratch) -> Array:

@@ -233,8 +233,9 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     kernel: Any = "gaussian",
     target_kernel: Any = "auto",
     standardize: bool = True,
-    categorical_features: Any = None,
-    missing: str = "error",
+    categorical_features: Any = "from_dtype",
+    missing: str = "neutral",
+    identifiers: str = "drop",
     method: str = "gamma",
     n_permutations: int = 999,
     random_state: Any = None,
@@ -252,7 +253,7 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
     kernel, target_kernel
         As for `hsic_test`; ``kernel`` is evaluated on single features.
-    standardize, categorical_features, missing
+    standardize, categorical_features, missing, identifiers
         As for `BAHSIC`.
     method : {"gamma", "permutation"}
         As for `hsic_test`; all features share the same permutations.
@@ -262,9 +263,9 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     Returns
     -------
     scores : ndarray of shape (d,)
-        Unbiased estimates of HSIC; zero for constant features.
+        Unbiased estimates of HSIC; zero for features that are constant or left out.
     pvalues : ndarray of shape (d,)
-        One for constant features.
+        One for these.
 
     Notes
     -----
@@ -283,7 +284,8 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     check_count("n_permutations", n_permutations)
     kernel = _without_labels(kernel_on_features(kernel, "single features"))
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
-    data, labels = prepared(X, kernel, **options, whole=True).weighted(None), label_kernel(y, target_kernel)
+    options["identifiers"] = identifiers
+    data, labels = prepared(X, kernel, **options, whole=True).weighted(None), _labels(y, target_kernel)
     check_same_length(X=data.table.values.shape[0], y=len(labels))
     check_statistic("unbiased", len(labels))
     _check_label_values(labels)
@@ -299,6 +301,11 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
         found = executor.map(lambda part: _scores(columns, part, kernel, B, permutations), parts)
     scores, pvalues = (np.concatenate(values) for values in zip(*found, strict=True))
     return scores, pvalues
+
+
+def _labels(y: Any, target_kernel: Any) -> LabelKernel:
+    """Labels with their kernel, which may have been made before."""
+    return y if isinstance(y, LabelKernel) else label_kernel(y, target_kernel)
 
 
 def _scores(

@@ -58,8 +58,7 @@ def predictability(
     -----
     With :math:`A = (HKH + \lambda I)^{-1}`, :math:`\lambda = m \varepsilon`, the residual of sample i when it is left
     out is :math:`\lambda (AY)_i / (\lambda A_{ii} - 1/m)`; the penalty stays the same and the intercept is free.
-    Missing entries, which are as far from all others, may make K indefinite: the negative eigenvalues of HKH are then
-    set to zero. Features that were chosen by the same samples make the result optimistic; `BAHSICCV` and
+    Features that were chosen by the same samples make the result optimistic; `BAHSICCV` and
     `selection_test` are honest.
 
     Examples
@@ -73,8 +72,8 @@ def predictability(
     """
     check_ridge(ridge)
     found, labels = kernel_on_features(kernel, "features"), label_kernel(y, target_kernel)
-    options: Any = {"standardize": standardize, "categorical_features": "from_dtype", "missing": "neutral"}
-    columns = prepared(_two_dimensional(x), found, **options, whole=True).columns
+    data = prepared(_two_dimensional(x), found, standardize=standardize, identifiers="use", whole=True)
+    columns = data.columns
     check_same_length(x=columns.n_samples, y=len(labels))
     if len(labels) < 2:
         raise ValueError(f"x has {len(labels)} sample; accepted: at least 2, so that one can be left out")
@@ -82,8 +81,7 @@ def predictability(
     plan = tile_plan(len(labels))
     with threads(None, len(labels)) as executor:
         regression = RidgeRegression(label_features(labels), ridge, plan, (0,), None, executor, exact=True)
-        definite = not columns.missing.any()
-        fit = regression.fit(GramTiles(K, plan), columns.n_features, definite=definite)
+        fit = regression.fit(GramTiles(K, plan), columns.n_features)
     return fit.predictability
 
 

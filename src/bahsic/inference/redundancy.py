@@ -41,8 +41,9 @@ def redundancy(
     *,
     kernel: Any = "gaussian",
     standardize: bool = True,
-    categorical_features: Any = None,
-    missing: str = "error",
+    categorical_features: Any = "from_dtype",
+    missing: str = "neutral",
+    identifiers: str = "drop",
 ) -> Array:
     r"""Normalised HSIC of each pair of single features, which is near 1 for near copies.
 
@@ -62,8 +63,10 @@ def redundancy(
         Whether to give each feature zero mean and unit variance first, as the selectors do.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
         The columns of X that are categories, as for `BAHSIC`.
-    missing : {"error", "neutral"}
-        Whether entries may be missing, as for `BAHSIC`.
+    missing : {"neutral", "indicator", "error"}
+        What missing entries are, as for `BAHSIC`.
+    identifiers : {"drop", "use"}
+        Whether columns that only name the samples count as constant, as for `BAHSIC`.
 
     Returns
     -------
@@ -86,7 +89,7 @@ def redundancy(
            [0.34, 0.34, 1.  ]])
     """
     found = kernel_on_features(kernel, "single features")
-    options: Any = {"standardize": standardize, "missing": missing, "whole": True}
+    options: Any = {"standardize": standardize, "missing": missing, "identifiers": identifiers, "whole": True}
     if isinstance(X, Prepared):
         data = prepared(X, found, categorical_features=categorical_features, **options).weighted(None)
         chosen = np.array(_positions(features, len(data.constant), data.names))

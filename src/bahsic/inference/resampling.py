@@ -273,7 +273,9 @@ def _frequencies(supports: Sequence[NDArray[np.bool_]]) -> Array:
 def _test_data(selector: Any, X: Any, kernel: Any) -> Prepared:
     """The data for the kernel of the tests, by the options of the selector for categories and missing entries."""
     found = kernel_on_features(kernel, "features, some of which are to be selected")
-    defaults = {"standardize": True, "categorical_features": None, "missing": "error"}
+    defaults = {
+        "standardize": True, "categorical_features": "from_dtype", "missing": "neutral", "identifiers": "drop"
+    }  # fmt: skip
     options: Any = {name: getattr(selector, name, default) for name, default in defaults.items()}
     return prepared(X, found, **options, whole=True).weighted(None).ordered(None)
 

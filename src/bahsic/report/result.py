@@ -25,7 +25,7 @@ from bahsic.report.page import SCHEMA
 MOST_REDUNDANCIES = 30
 
 # Parameters of the selector that say how data become columns.
-_OPTIONS = ("standardize", "categorical_features", "missing")
+_OPTIONS = ("standardize", "categorical_features", "missing", "identifiers")
 
 
 def selection_result(

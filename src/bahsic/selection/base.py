@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bahsic.data.roles import ColumnRole
 from bahsic.data.sources import is_dask_array, source_of
 from bahsic.engine import Executor, Plan, Scorer, tile_plan
 from bahsic.engine.dask_executor import client_address, executor_for
@@ -26,7 +27,7 @@ from bahsic.kernels import Kernel
 from bahsic.report.notebook import NotebookMixin
 from bahsic.selection.checkpoint import Checkpoint, fingerprint
 from bahsic.selection.path import reason
-from bahsic.selection.problem import FeatureUnits, Problem, checked_number, checked_problem, feature_units
+from bahsic.selection.problem import FeatureUnits, Problem, checked_number, checked_problem, column_roles, feature_units
 from bahsic.selection.progress import CallbackSupportMixin, reported, with_callbacks
 from bahsic.selection.rounds import Goal, Round, Search
 from bahsic.selection.search import Step
@@ -49,8 +50,9 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         ridge: Any = "auto",
         statistic: str = "unbiased",
         standardize: bool = True,
-        categorical_features: Any = None,
-        missing: str = "error",
+        categorical_features: Any = "from_dtype",
+        missing: str = "neutral",
+        identifiers: str = "drop",
         feature_groups: Any = None,
         keep: Any = None,
         standard_errors: bool = False,
@@ -71,6 +73,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         self.standardize = standardize
         self.categorical_features = categorical_features
         self.missing = missing
+        self.identifiers = identifiers
         self.feature_groups = feature_groups
         self.keep = keep
         self.standard_errors = standard_errors
@@ -110,7 +113,8 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         X = problem.data.X
         validate_data(self, X, skip_check_array=True)  # names and number of features
         columns, constant = problem.data.columns, problem.data.constant
-        self._report_constant(constant)
+        roles = column_roles(problem, self.missing)
+        self._report_idle(roles)
         units = feature_units(self.feature_groups, self.keep, problem.table, constant)
         number = checked_number(self.n_features_to_select, units)
         self._report_excess(units)
@@ -121,6 +125,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
             self._decide(found, order, units, number)
             self.scores_ = self._scores(found, order, units)
         self.target_kernel_ = problem.labels.name
+        self.columns_ = roles
         self.kernel_ = _kernel_name(self.kernel, found.problem.kernel)
         if self.redundancy:
             self._add_redundancy(found.problem)
@@ -267,21 +272,25 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing == "neutral"
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.categorical = self.categorical_features is not None
         tags.input_tags.string = self.categorical_features is not None
         return tags
 
-    def _report_constant(self, constant: NDArray[np.bool_]) -> None:
-        if not constant.any():
-            return
-        names = getattr(self, "feature_names_in_", np.arange(len(constant)))[constant]
-        shown = ", ".join(map(str, names[:10])) + (", ..." if len(names) > 10 else "")
-        warnings.warn(
-            f"{len(names)} of {len(constant)} features are constant and rank last: {shown}",
-            UserWarning,
-            stacklevel=5,
-        )
+    def _report_idle(self, roles: Sequence[ColumnRole]) -> None:
+        """Warn of constant columns, and of those that are left out."""
+        labels = getattr(self, "feature_names_in_", np.arange(len(roles)))
+        for idle, told in (
+            (
+                [role.left_out for role in roles],
+                "only name the samples or are empty and are left out (identifiers='use')",
+            ),
+            ([role.role == "constant" for role in roles], "are constant and rank last"),
+        ):
+            names = labels[np.array(idle, dtype=bool)]
+            if len(names):
+                shown = ", ".join(map(str, names[:10])) + (", ..." if len(names) > 10 else "")
+                warnings.warn(f"{len(names)} of {len(roles)} features {told}: {shown}", UserWarning, stacklevel=5)
 
     def _report_excess(self, units: FeatureUnits) -> None:
         wanted = self.n_features_to_select

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,10 @@ from bahsic.criteria.weights import FEWEST_SAMPLES, Weights, label_weights
 from bahsic.data.column_choice import column_mask, group_of_columns
 from bahsic.data.columns import check_mixture
 from bahsic.data.prepared import Prepared, prepared
+from bahsic.data.roles import ColumnRole, rare_rows
 from bahsic.data.tables import Table
 from bahsic.engine.executor import Executor
+from bahsic.inference.independence import hsic_scores
 from bahsic.inference.parts import labels_of
 from bahsic.inference.predictability import check_ridge
 from bahsic.kernels import Kernel, LabelKernel, Laplacian, label_kernel
@@ -24,6 +26,12 @@ from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import check_jobs, is_count, is_fraction
 
 Indices = NDArray[np.intp]
+
+# Parameters by which a table is read.
+TABLE_OPTIONS = ("standardize", "categorical_features", "missing", "identifiers")
+
+# Level at which a column that hardly varies has to depend on the labels by itself, to be ranked beside the others.
+_RARE_LEVEL = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +49,8 @@ class Problem:
         First sample of each block, in this order.
     others : tuple of Kernel
         Kernels that are to be tried as well.
+    rare : dict of int to str
+        Columns that hardly vary, in words.
     """
 
     kernel: Kernel
@@ -48,6 +58,7 @@ class Problem:
     labels: LabelKernel
     starts: tuple[int, ...] = (0,)
     others: tuple[Kernel, ...] = ()
+    rare: dict[int, str] = field(default_factory=dict)
 
     def by_kernel(self) -> list[Problem]:
         """The problem with each of its kernels."""
@@ -125,12 +136,39 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
         raise ValueError(f"{few}; accepted: at least 4 for statistic='unbiased', at least 2 for statistic='biased'")
     if w is None:
         labels.warn_if_idle()
+    data, rare = _without_rare(data, labels)
     blocks = _blocks(selector, m, weighted=w is not None)
     if blocks is None:
-        return Problem(kernel, data if w is not None else data.ordered(None), labels, others=_others(selector))
-    return Problem(
-        kernel, data.ordered(blocks.order), labels.of_samples(blocks.order), blocks.starts, _others(selector)
-    )
+        data = data if w is not None else data.ordered(None)
+        return Problem(kernel, data, labels, others=_others(selector), rare=rare)
+    data, labels = data.ordered(blocks.order), labels.of_samples(blocks.order)
+    return Problem(kernel, data, labels, blocks.starts, _others(selector), rare)
+
+
+def _without_rare(data: Prepared, labels: LabelKernel) -> tuple[Prepared, dict[int, str]]:
+    """Data of a frame without columns that hardly vary and tell nothing of the labels; and all that hardly vary."""
+    values = data.table.values
+    if not data.table.is_frame or not isinstance(values, np.ndarray):
+        return data, {}
+    rare = {j: rows for j, x in enumerate(values.T) if (rows := rare_rows(x)) is not None}
+    if not rare:
+        return data, {}
+    marks = np.column_stack([rows.astype(np.float64) for rows in rare.values()])
+    _, pvalues = hsic_scores(marks, labels)
+    level, m = _RARE_LEVEL / len(rare), len(values)
+    told = {j: f"one value in all but {int(rows.sum())} of {m} rows" for j, rows in rare.items()}
+    idle = [j for j, pvalue in zip(rare, pvalues, strict=True) if pvalue > level]
+    told |= {j: f"{told[j]}, which tell nothing of the target: ranks last" for j in idle}
+    return (replace(data, table=data.table.without(idle)) if idle else data), told
+
+
+def column_roles(problem: Problem, missing: str) -> tuple[ColumnRole, ...]:
+    """The role of each column, with the reason for it."""
+    names_samples = problem.data.constant.copy()
+    names_samples[list(problem.rare)] = False
+    roles = problem.table.roles(names_samples, missing)
+    told = [", ".join(part for part in (role.reason, problem.rare.get(j, "")) if part) for j, role in enumerate(roles)]
+    return tuple(role._replace(reason=reason) for role, reason in zip(roles, told, strict=True))
 
 
 def _is_auto(kernel: Any) -> bool:
@@ -157,9 +195,9 @@ def _blocks(selector: Any, m: int, *, weighted: bool) -> Blocks | None:
 
 def _checked_data(selector: Any, X: Any, kernel: Kernel) -> Prepared:
     """X by the parameters of a selector; its columns are not made yet."""
-    options = {name: getattr(selector, name) for name in ("standardize", "categorical_features", "missing")}
+    options = {name: getattr(selector, name) for name in TABLE_OPTIONS}
     data = prepared(X, kernel, **options)
-    categories, missing = bool(data.table.categorical.any()), selector.missing == "neutral"
+    categories, missing = (bool(mask.any()) for mask in (data.table.categorical, data.table.missing))
     check_mixture(kernel, categories=categories, missing=missing, standardize=selector.standardize)
     return data
 

@@ -192,14 +192,13 @@ def _smooth_functions(expansion: Expansion, z: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Incomplete(_Expanded):
-    r"""Columns of many values with missing entries; a pair with a missing entry contributes the constant c to D.
+    r"""Columns of many values with missing entries, two of which contribute 2c to D.
 
-    With q one where a value is missing, and functions set to zero there, the change is
-
-    .. math:: 2 e' M 1 + \sum_k \lambda_k \varphi_k' M \varphi_k - 2 u' M q - b q' M q
-
-    with :math:`b = \exp(a c) - 1` and the edges :math:`e = u + b q`. The last two terms are one quadratic form in
-    u and q; its 2 x 2 eigenvectors make two more terms of the same kind, which come first.
+    A missing value is zero, and with q one there and :math:`b = \exp(a c) - 1`, pairs have the factor
+    :math:`(1 + b q)(1 + b q') g` with the g of complete columns. Its expansion has the functions
+    :math:`(1 + b q) \varphi_k`, the edges :math:`w = u + b q (1 + u)`, and
+    :math:`b (q w' + w q') - b^2 q q'`; where missing entries lie together, :math:`(2 b + b^2) q q'` less. This
+    is one quadratic form in q and w; its 2 x 2 eigenvectors make two more terms of the same kind, which come first.
     """
 
     a: float
@@ -207,8 +206,23 @@ class Incomplete(_Expanded):
     @property
     def size(self) -> float:
         """Bound on the sum of the magnitudes of all terms, at any pair of samples."""
-        neutral = np.abs(np.expm1(self.a * self.data.neutral[self.columns]))
-        return self.expansion.size + 4 * self.expansion.edge_bound + 2 * float(neutral.max())
+        b = self._largest
+        edge = self._edge_bound(b)
+        return (1 + b) ** 2 * self.expansion.size + 2 * (1 + b) * edge + 2 * b * (1 + b)
+
+    @property
+    def remainder(self) -> float:
+        """Bound on the error of the sum of all terms, at any pair of samples."""
+        return (1 + self._largest) ** 2 * self.expansion.remainder
+
+    @property
+    def _largest(self) -> float:
+        """Largest magnitude of b."""
+        return float(np.abs(np.expm1(self.a * self.data.neutral[self.columns] / 2)).max())
+
+    def _edge_bound(self, b: float) -> float:
+        """Bound on the edges w."""
+        return self.expansion.edge_bound + b * (1 + self.expansion.edge_bound)
 
     @property
     def width(self) -> int:
@@ -223,20 +237,21 @@ class Incomplete(_Expanded):
         z = np.nan_to_num(x, copy=False, nan=0.0)
         z /= terms.radius
         smooth, basis = _smooth_functions(terms, z)
-        smooth[:, absent] = 0.0
+        b = np.expm1(self.a * self.data.neutral[columns] / 2)
         u = np.tensordot(terms.edge, basis, axes=1)
-        u[absent] = 0.0
-        b = np.expm1(self.a * self.data.neutral[columns])
-        unit = max(terms.edge_bound, 1e-300)  # scales u, so that both rows of the form are of the same size
+        scale = 1 + b[:, None] * absent
+        edge = u * scale + b[:, None] * absent
+        smooth *= scale
+        unit = max(self._edge_bound(self._largest), 1e-300)  # so that both rows of the form are of the same size
         forms = np.zeros((len(columns), 2, 2))
-        forms[:, 0, 0], forms[:, 0, 1], forms[:, 1, 0] = -b, -unit, -unit
+        forms[:, 0, 0] = -2 * b * (1 + b) if self.data.together else -np.square(b)
+        forms[:, 0, 1] = forms[:, 1, 0] = b * unit
         eigenvalues, vectors = np.linalg.eigh(forms)
-        parts = np.stack([absent.astype(np.float64), u / unit])
+        parts = np.stack([absent.astype(np.float64), edge / unit])
         mixed = np.einsum("cik,icm->kcm", vectors, parts)
         phi = np.concatenate([mixed, smooth])
         lam = np.concatenate([eigenvalues.T, np.broadcast_to(terms.eigenvalues[:, None], smooth.shape[:2])])
         fill_functions(phi, out)
-        edge = u + b[:, None] * absent
         edge_size = np.abs(edge) @ np.abs(matrices.sums)
         return known_from_functions(matrices, lam, phi, edge @ matrices.sums, edge_size, self.n_leading)
 

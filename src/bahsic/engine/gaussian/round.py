@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.data.columns import contributions
 from bahsic.engine.executor import Sums, map_sum
 from bahsic.engine.gaussian.bounds import Known, Matrices
 from bahsic.engine.gaussian.expansion import expansion, is_expandable
@@ -328,8 +327,7 @@ class GaussianRound(GroupChanges):
         data = self._pairs.columns
         # The last column changes nothing: its score is the one that the others are compared with.
         columns = np.vstack([data.rows(features), np.zeros(self._matrices.n_samples)])
-        different, neutral = (np.append(values[features], 0.0) for values in (data.different, data.neutral))
-        missing = np.append(data.missing[features], False)
+        known = [int(feature) for feature in features]
         pairs, gamma, a = self._pairs, self.gamma, self.a
 
         def tile_changes(index: int) -> Sums:
@@ -340,9 +338,10 @@ class GaussianRound(GroupChanges):
                 exponents = np.multiply(D[rows], -gamma, out=take("first", D[rows].shape))
                 for position, x in enumerate(columns):
                     K = take("second", exponents.shape)
-                    constants = float(different[position]), float(neutral[position])
-                    sides = x[tile.rows][rows], x[tile.cols]
-                    contributions(*sides, *constants, 2, K, missing=bool(missing[position]))
+                    if position < len(known):
+                        data.contribution(known[position], 2, x[tile.rows][rows], x[tile.cols], K)
+                    else:
+                        K[:] = 0.0
                     K *= a
                     K += exponents
                     np.exp(K, out=K)

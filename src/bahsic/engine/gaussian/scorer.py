@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
 from bahsic.data.levels import Levels, few_levels
-from bahsic.engine.diagonal import Diagonal
+from bahsic.engine.diagonal import on_diagonal
 from bahsic.engine.executor import Executor
 from bahsic.engine.gaussian.moments import LowRank, Moments, RoundMoments
 from bahsic.engine.gaussian.round import GaussianRound
@@ -61,7 +61,7 @@ class GaussianScorer(Scorer):
     ) -> None:
         super().__init__(columns, kernel, weights, executor, plan, units)
         columns, self._unit = _in_range(columns)
-        self._diagonal = Diagonal(weights, columns)
+        self._on_diagonal = on_diagonal(weights)
         self._typical = columns.typical
         low_rank = _low_rank(weights)
         levels = few_levels(columns)
@@ -97,7 +97,7 @@ class GaussianScorer(Scorer):
         low_rank = _low_rank(weights)
         moments = RoundMoments(self._setting.pairs.columns, low_rank, self._executor, _MOMENT_DEGREE)
         self._setting = replace(self._setting, low_rank=low_rank, moments=moments)
-        self._diagonal = Diagonal(weights, self._setting.pairs.columns)
+        self._on_diagonal = on_diagonal(weights)
         self._known = None
 
     def total(self, columns: Indices, kernel: Kernel) -> float:
@@ -106,7 +106,7 @@ class GaussianScorer(Scorer):
         gamma, here = self._gamma(kernel), np.array_equal(self._setting.pairs.subset, columns)
         if current is None or current.gamma != gamma or not here or self._weights is not self._formed_with:
             return super().total(columns, kernel)
-        return float(current.score) + self._diagonal.score(gamma)
+        return float(current.score) + self._on_diagonal
 
     def move(self, columns: Indices) -> None:
         """Make some columns the current subset."""
@@ -117,7 +117,7 @@ class GaussianScorer(Scorer):
         if known is not None:
             return known
         formed = self._formed(columns, kernel, kernel, leaving=True)
-        return formed.own_score + self._diagonal.score(self._gamma(kernel))
+        return formed.own_score + self._on_diagonal
 
     def _round(
         self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
@@ -126,16 +126,11 @@ class GaussianScorer(Scorer):
         self._current = self._formed(columns, kernel, None if known is not None else own, leaving=leaving)
         if known is None:
             known = self._current.own_score
-            known += 0.0 if own is None else self._diagonal.score(self._gamma(own))
-        stages = self._current.stages(self.units, candidates)
-        if not self._diagonal.varies:
-            return stages, known
-        shifts = self._diagonal.changes(self.units.each(candidates), self._current.gamma, self._current.a)
-        return [_shifted(stage, shifts) for stage in stages], known
+            known += 0.0 if own is None else self._on_diagonal
+        return self._current.stages(self.units, candidates), known
 
     def _formed(self, columns: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool) -> GaussianRound:
         self._setting.pairs.move(columns)
-        self._diagonal.move(columns)
         self._formed_with = self._weights
         centre = float(self._typical[columns].sum())
         own_gamma = None if own is None else self._gamma(own)
@@ -158,11 +153,11 @@ class GaussianScorer(Scorer):
     def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> tuple[Indices, Intervals]:
         best, changes = super()._best(stages, candidates, count)
         self._spread = self._current.spread
-        if count == 1 and not self._diagonal.varies:  # then the score of the next subset is known
+        if count == 1:  # then the score of the next subset is known
             if changes.radii[0] > _ACCURACY * abs(self._current.score + changes.values[0]):
                 changes = self._current.exact(self.units, best)
             changed = np.setxor1d(self._setting.pairs.subset, self.units.columns(best))
-            score = self._current.score + float(changes.values[0]) + self._diagonal.score(self._current.gamma)
+            score = self._current.score + float(changes.values[0]) + self._on_diagonal
             self._known = (changed, self._current.gamma, score)
         return best, changes
 
@@ -172,16 +167,6 @@ class GaussianScorer(Scorer):
             return None
         known, gamma, score = self._known
         return score if gamma == self._gamma(kernel) and np.array_equal(known, columns) else None
-
-
-def _shifted(stage: Stage, shifts: Array) -> Stage:
-    """Stage with exactly known shifts added to its scores."""
-
-    def shifted(positions: Indices) -> Intervals:
-        found = stage(positions)
-        return Intervals(found.values + shifts[positions], found.radii)
-
-    return shifted
 
 
 def _in_range(columns: Columns) -> tuple[Columns, float]:

@@ -50,4 +50,7 @@ class GaussianSetting:
     def reach(self) -> Array:
         """Largest possible contribution of each column to a squared distance."""
         data = self.pairs.columns
-        return np.asarray(np.where(data.different > 0, data.different, np.maximum(4 * self.ranges**2, data.neutral)))
+        numbers = np.where(
+            data.missing, np.maximum(4 * self.ranges**2, self.ranges**2 + data.neutral), 4 * self.ranges**2
+        )
+        return np.asarray(np.where(data.different > 0, np.maximum(data.different, data.neutral), numbers))
