@@ -68,9 +68,8 @@ def totals(columns, categorical, power, samples=None, together=False):
     are one value.
     """
     found = []
-    for column, is_category in zip(columns, categorical, strict=True):
-        if together:
-            column, is_category = with_missing_values(column, is_category)
+    given = list(zip(columns, categorical, strict=True))
+    for column, is_category in [with_missing_values(*pair) for pair in given] if together else given:
         entries = list(enumerate(column if is_category else standardised(column)))
         of = contribution([x for _, x in entries], is_category, power, together)
         same = samples or range(len(entries))

@@ -70,7 +70,7 @@ def test_keys_in_the_order_of_the_schema(result):
     found = result("-k", 2)
     assert list(found) == [
         "schema", "kind", "versions", "input", "parameters", "seed", "criterion", "kernel", "selected", "n_features",
-        "reason", "ranking", "path", "redundancy", "test", "timing",
+        "reason", "columns", "ranking", "path", "redundancy", "test", "timing",
     ]  # fmt: skip
     assert (found["schema"], found["kind"], found["seed"], found["test"]) == ("bahsic/1", "select", 0, None)
     assert list(found["versions"]) == ["bahsic", "python", "numpy", "scipy", "scikit-learn"]
@@ -233,11 +233,13 @@ def test_missing_entries_and_categories(run, tmp_path, monkeypatch):
     holes = np.column_stack([X, codes])
     holes[3, 4] = np.nan
     np.savez("holes.npz", X=holes, y=Y)
-    status, _, err = run("select", "holes.npz")
+    status, _, err = run("select", "holes.npz", "--missing", "error")
     assert (status, "--missing neutral" in err) == (3, True)
-    out = run("select", "holes.npz", "-k", 2, "--missing", "neutral", "--categorical", "x6", *PAPER, "--json")[1]
+    out = run("select", "holes.npz", "-k", 2, "--categorical", "x6", *PAPER, "--json")[1]
     found, expected = json.loads(out), BAHSIC(2, missing="neutral", categorical_features=[6]).fit(holes, Y)
-    assert found["parameters"]["categorical_features"] == ["x6"]
+    assert found["parameters"]["categorical_features"] == ["from_dtype", "x6"]
+    assert [column["role"] for column in found["columns"]] == ["number"] * 6 + ["category"]
+    assert found["columns"][4]["reason"] == "1 missing: neutral"
     assert [step["hsic"] for step in found["path"]] == [step.hsic for step in expected.path_]
 
 
@@ -271,7 +273,7 @@ def test_rank(run, xor):
     order = np.argsort(-scores)
     assert [entry["feature"] for entry in found["ranking"]] == [NAMES[j] for j in order]
     assert [entry["pvalue"] for entry in found["ranking"]] == pvalues[order].tolist()
-    parameters = {"kernel": "gaussian", "categorical_features": "from_dtype", "missing": "error", "method": "gamma"}
+    parameters = {"kernel": "gaussian", "categorical_features": "from_dtype", "missing": "neutral", "method": "gamma"}
     assert found["parameters"] == {**parameters, "n_permutations": None}
     out = run("rank", xor, "--top", 2)[1].splitlines()
     assert [line.split()[1] for line in out[1:3]] == [NAMES[j] for j in order[:2]]
@@ -517,18 +519,19 @@ def test_names_with_commas_and_rules_with_slashes(run, tmp_path, monkeypatch):
     assert rule["parameters"]["feature_groups"] == "prefix:/"
 
 
-def test_texts_that_tell_nothing_get_a_note(run, tmp_path, monkeypatch):
+def test_texts_that_tell_nothing_are_left_out(run, tmp_path, monkeypatch):
     pandas = pytest.importorskip("pandas", reason="CSV is read by pandas")
     monkeypatch.chdir(tmp_path)
     names = [f"id{i}" for i in range(80)]
     pandas.DataFrame(X, columns=NAMES).assign(name=names, y=Y).to_csv("t.csv", index=False)
-    _, _, err = run("select", "t.csv", "-t", "y", "-k", 2)
-    assert "note: 'name': a different text in each row" in err
+    status, out, err = run("select", "t.csv", "-t", "y", "-k", 2)
+    assert (status, err) == (0, "")
+    assert "Left out: name (80 different texts in 80 rows); --identifiers use takes them." in " ".join(out.split())
+    used = json.loads(run("select", "t.csv", "-t", "y", "-k", 2, "--identifiers", "use", "--json")[1])
+    assert used["columns"][-1] == {"name": "name", "role": "category", "reason": "80 categories"}
     status, out, err = run("select", "t.csv", "-t", "y", "-k", 2, "--drop", "name", "--json")
     assert (status, err) == (0, "")
     assert json.loads(out)["input"]["options"] == {"drop": ["name"]}
-    assert run("test", "t.csv", "--x", NAMES[0], "--y", "y")[2] == ""
-    assert "note: 'name': a different" in run("test", "t.csv", "--x", "name", "--y", "y")[2]
 
 
 def test_too_few_rows_are_told_without_a_parameter_that_the_command_lacks(run, tmp_path):

@@ -36,8 +36,9 @@ OTHERS = {
     "ridge": 0.5,
     "statistic": "biased",
     "standardize": False,
-    "categorical_features": ["c"],
-    "missing": "neutral",
+    "categorical_features": ["from_dtype", "c"],
+    "missing": "indicator",
+    "identifiers": "use",
     "feature_groups": "prefix:_",
     "keep": ["a", "c"],
     "standard_errors": True,
@@ -120,7 +121,6 @@ def test_defaults_of_the_command():
     other = {option.name: table[option.name] for option in options_of("select") if option.default != table[option.name]}
     assert other == {
         "n_features_to_select": "auto", "kernel": "auto", "criterion": "prediction", "random_state": 0,
-        "categorical_features": "from_dtype",
     }  # fmt: skip
 
 
@@ -209,7 +209,11 @@ def test_the_python_of_a_result_makes_the_same_selector():
     (line,) = [line for line in code if line.startswith("selector = ")]
     selector = eval(line.removeprefix("selector = "), vars(bahsic) | {"BAHSIC": BAHSIC})
     expected = {"n_features_to_select": 2, **OTHERS, "random_state": 5}
-    expected |= {"categorical_features": [2], "keep": [0, 2], "feature_groups": {"a": [0, 1], "c": [2], "d": [3]}}
+    expected |= {
+        "categorical_features": ["from_dtype", 2],
+        "keep": [0, 2],
+        "feature_groups": {"a": [0, 1], "c": [2], "d": [3]},
+    }
     assert selector.get_params() == BAHSIC().get_params() | expected
 
 

@@ -421,7 +421,7 @@ def test_invalid_arguments_of_the_test(changes, error, message):
         ({"y": np.arange(39) % 2}, ValueError, "X has 40 samples, y has 39 samples"),
         ({"y": np.zeros(40)}, ValueError, "one class only"),
         ({"y": np.append(np.ones(39), np.nan)}, ValueError, "y has 1 entries that are NaN"),
-        ({"X": np.append(np.ones(39), np.nan)[:, None]}, ValueError, "X .*NaN"),
+        ({"X": np.append(np.ones(39), np.inf)[:, None]}, ValueError, "X .*infinity"),
         ({"X": np.ones((3, 2)), "y": [0, 1, 0.5]}, ValueError, "(subsample|test_size) is 0.5"),
     ],
 )

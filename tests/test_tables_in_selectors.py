@@ -124,7 +124,7 @@ def test_kernels_without_a_place_for_missing_entries(selector):
     X, y = drawn()
     X[3, 2] = np.nan
     for kernel, standardize in [(lambda A, B: A @ B.T, True), (Linear(), False), (Gaussian() + Linear(), True)]:
-        with pytest.raises(ValueError, match=r"kernel is .*; accepted with missing='neutral': Gaussian"):
+        with pytest.raises(ValueError, match=r"kernel is .*; accepted where entries are missing: Gaussian"):
             selector(kernel=kernel, standardize=standardize, missing="neutral").fit(X, y)
     zero = np.where(np.isnan(X), np.nanmean(X[:, 2]), X)  # the mean is what has no product with others
     assert_array_equal(
@@ -273,9 +273,12 @@ def test_the_path_records_the_redundancy_of_each_subset(selector, kernel):
 
 @SELECTORS
 def test_tags(selector):
-    plain, mixed = (get_tags(selector(**options)).input_tags for options in ({}, MIXED))
+    strict = {"missing": "error", "categorical_features": None}
+    named = {"categorical_features": ["city"]}
+    plain, mixed, given = (get_tags(selector(**options)).input_tags for options in (strict, {}, named))
     assert (plain.allow_nan, plain.categorical, plain.string, plain.sparse) == (False, False, False, True)
-    assert (mixed.allow_nan, mixed.categorical, mixed.string, mixed.sparse) == (True, True, True, True)
+    assert (mixed.allow_nan, mixed.categorical, mixed.string, mixed.sparse) == (True, False, True, True)
+    assert (given.categorical, given.string) == (True, True)
 
 
 @SELECTORS

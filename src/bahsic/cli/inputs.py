@@ -32,7 +32,6 @@ _PHRASES = {
 }
 
 _MOST_CLASSES = 20  # different numbers that are taken for classes
-_FEWEST_ROWS = 20  # for which a text that is different in each of them is worth a note
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +69,11 @@ class Input:
         """Positions of columns."""
         return None if names is None else [self.position(name) for name in names]
 
-    def names_of(self, columns: str | Sequence[int]) -> str | list[str]:
+    def names_of(self, columns: str | Sequence[int | str]) -> str | list[str]:
         """Columns by their names; the name of a rule for them stays what it is."""
-        return columns if isinstance(columns, str) else [self.names[j] for j in columns]
+        if isinstance(columns, str):
+            return columns
+        return [column if isinstance(column, str) else self.names[column] for column in columns]
 
 
 def read_input(options: Namespace, *, needs_target: bool) -> Input:
@@ -93,28 +94,9 @@ def read_input(options: Namespace, *, needs_target: bool) -> Input:
     if needs_target and data.y is None:
         raise CommandError(f"{options.data}: no target; name its column by --target", 2)
     names = [f"x{j}" for j in range(data.X.shape[1])] if data.names is None else [str(name) for name in data.names]
-    if not options.quiet:
-        _note_different_texts(data.X, names, set(getattr(options, "x", names)))
     with options.data.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Input(replace(data, source=options.data), names, digest)
-
-
-def _note_different_texts(X: Any, names: Sequence[str], used: set[str]) -> None:
-    """Note columns of text that differs in each row, such as identifiers: as categories they tell nothing."""
-    if not hasattr(X, "dtypes") or len(X) < _FEWEST_ROWS:
-        return
-    different = [
-        name
-        for name, (_, column) in zip(names, X.items(), strict=True)
-        if name in used and getattr(column.dtype, "kind", "O") not in "fiub" and column.nunique() == len(column)
-    ]
-    if different:
-        more = f" and {len(different) - 3} more" if len(different) > 3 else ""
-        say(
-            f"note: {', '.join(map(for_message, different[:3]))}{more}: a different text in each row, "
-            "a category that tells nothing; --drop leaves columns out"
-        )
 
 
 def target_kernel(options: Namespace, y: Any) -> str:
@@ -166,15 +148,11 @@ def categorical_columns(names: str | Sequence[str], source: Input) -> Any:
 
     Returns
     -------
-    "from_dtype", or list of int
+    "from_dtype", or list with it and int
     """
     listed = [] if isinstance(names, str) else names
     named = [source.position(name) for name in listed if name not in ("auto", "from_dtype")]
-    if not named:
-        return "from_dtype"
-    types = list(source.data.X.dtypes) if hasattr(source.data.X, "dtypes") else []
-    text = [j for j, dtype in enumerate(types) if getattr(dtype, "kind", "O") not in "fiu"]
-    return sorted({*named, *text})
+    return ["from_dtype", *sorted(set(named))] if named else "from_dtype"
 
 
 def feature_groups(rule: str | None, source: Input) -> list[str] | None:

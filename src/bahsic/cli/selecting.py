@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -114,7 +115,9 @@ def _note_cost(selector: Any, n_samples: int, n_features: int) -> None:
 
 def _fit(selector: Any, data: Prepared, y: Any, options: Namespace) -> None:
     try:
-        with_progress(selector, quiet=options.quiet).fit(data, y)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*are left out")  # the result tells of them
+            with_progress(selector, quiet=options.quiet).fit(data, y)
     except KeyboardInterrupt:
         if options.checkpoint is not None and not options.quiet:
             say(f"finished rounds are in {options.checkpoint}; the same command goes on from them")

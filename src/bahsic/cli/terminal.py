@@ -12,6 +12,7 @@ from typing import Any, TextIO
 from bahsic.cli.text import display_width, fitted, has_blocks
 from bahsic.names import for_terminal
 from bahsic.report.curve import criterion_words, curve_of
+from bahsic.report.roles import role_lines
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _ASCII_LEVELS = " .:#"
@@ -72,7 +73,7 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int = 20) -> st
     """
     predicts = result["criterion"] == "prediction"
     parts = [
-        _paragraphs([criterion_words(result)], style),
+        _paragraphs([*role_lines(result["columns"], result["input"]["n_samples"]), criterion_words(result)], style),
         ranking_table(result["ranking"], style, top, relevance=predicts),
         path_plot(result["path"], result["n_features"], style),
         _decision(result, style),

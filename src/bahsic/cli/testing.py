@@ -97,10 +97,15 @@ def _labels(names: list[str], source: Input) -> Any:
 def _kernel_matrix(options: Namespace, source: Input, x: list[int]) -> Any:
     """Kernel values of columns as the selectors see them: standardised numbers, categories, neutral gaps."""
     wanted = categorical_columns(options.categorical_features, source)
-    categorical = wanted if isinstance(wanted, str) else [i for i, j in enumerate(x) if j in wanted]
+    categorical = wanted if isinstance(wanted, str) else ["from_dtype", *(i for i, j in enumerate(x) if j in wanted)]
     kernel = kernel_from_name(options.kernel)
     data = prepared(
-        columns_of(source.data.X, x), kernel, categorical_features=categorical, missing=options.missing, whole=True
+        columns_of(source.data.X, x),
+        kernel,
+        categorical_features=categorical,
+        missing=options.missing,
+        identifiers="use",
+        whole=True,
     )
     return kernel_values(data.columns, np.arange(len(x)), kernel)
 
@@ -116,7 +121,12 @@ def _null(options: Namespace) -> dict[str, Any]:
 
 
 def _common(options: Namespace) -> dict[str, Any]:
-    return {**_null(options), "kernel": options.kernel, "missing": options.missing}
+    return {
+        **_null(options),
+        "kernel": options.kernel,
+        "missing": options.missing,
+        "identifiers": options.identifiers,
+    }
 
 
 def _heading(options: Namespace, source: Input, target: str | None, used: str) -> dict[str, Any]:

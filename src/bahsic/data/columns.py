@@ -261,6 +261,8 @@ def mixed_columns(
         return Columns.plain(_filled(data) if missing.any() else data), constant
     if together and missing.any():
         categorical, missing, constant = _with_missing_codes(data, categorical, missing, constant)
+    missing = missing & ~constant
+    _clear(data, np.flatnonzero(constant & (table.missing | categorical)))
     columns = Columns(data, np.zeros(len(constant)), np.zeros(len(constant)), missing, together)
     different, neutral = _contributions_of_columns(columns, categorical, constant, weights, kernel.power)
     return replace(columns, different=different, neutral=neutral), constant
@@ -281,6 +283,14 @@ def _with_missing_codes(
         codes = np.unique(data[j, ~absent], return_inverse=True)[1]
         data[j, ~absent], data[j, absent] = codes, codes.max() + 1
     return categorical, missing & ~categorical, constant & ~missing
+
+
+def _clear(data: Array | SparseRows, constant: Indices) -> None:
+    """Set columns to zero, in place, as codes and missing entries of a constant column tell nothing."""
+    if isinstance(data, SparseRows):
+        data.clear(constant)
+    else:
+        data[constant] = 0.0
 
 
 def _filled(data: Array | SparseRows) -> Array | SparseRows:

@@ -76,6 +76,12 @@ class SparseRows:
         self.stored.data[slice(*self.stored.indptr[feature : feature + 2])] -= by
         self.otherwise[feature] -= by
 
+    def clear(self, features: Indices) -> None:
+        """Set columns to zero, in place."""
+        for feature in features:
+            self.stored.data[slice(*self.stored.indptr[feature : feature + 2])] = 0.0
+        self.otherwise[features] = 0.0
+
     @staticmethod
     def standardised(
         X: sparse.csc_array, weights: NDArray[Any] | None, *, standardize: bool

@@ -111,7 +111,7 @@ def as_table(
     labels : sequence of d labels, optional
         Names of the columns in error messages, if X has none; by default their numbers.
     identifiers : {"drop", "use"}
-        Whether columns of a frame that only name the samples, and those without any entry, are left out.
+        Whether columns of a frame that only name the samples are left out, as those without any entry always are.
 
     Returns
     -------
@@ -142,7 +142,8 @@ def as_table(
     values, categories = _values(data, categorical, shown, argument)
     special = {j: ("date", "in days") for j in _dates(data) if not categorical[j]}
     frame = isinstance(data, list) or is_frame(X)
-    if frame and identifiers == "drop" and not sparse.issparse(values):
+    if frame and not sparse.issparse(values):
+        named = set(range(len(categorical))) if identifiers == "use" else named
         left_out = _left_out(values, categorical, categories, names, named)
         values = values.copy() if left_out and not isinstance(data, list) else values  # it may be the user's memory
         for j in left_out:
@@ -156,7 +157,7 @@ def as_table(
 def _left_out(
     values: Array, categorical: NDArray[np.bool_], categories: dict[int, Array], names: Names, named: set[int]
 ) -> dict[int, tuple[str, str]]:
-    """Role and reason of the columns that only name the samples, or have no entry, unless the user has named them."""
+    """Role and reason of the columns that have no entry, or only name the samples and are not ``named`` to be used."""
     found = {}
     for j in range(values.shape[1]):
         x = values[:, j]
@@ -294,7 +295,16 @@ def _values(data: Any, categorical: NDArray[np.bool_], names: Names, argument: s
 
 
 def _has_categories(column: Any) -> bool:
-    return bool(_CATEGORICAL_TYPE.match(_type_name(column))) or _has_strings(np.asarray(column))
+    return bool(_CATEGORICAL_TYPE.match(_type_name(column))) or _has_names(np.asarray(column))
+
+
+def _has_names(array: Array) -> bool:
+    """Whether an array has strings, or objects that are all true, false or missing."""
+    if _has_strings(array):
+        return True
+    seen = (value for value in array if not is_missing(value)) if array.dtype.kind == "O" else iter(())
+    kinds = {type(value) for value in seen}
+    return bool(kinds) and kinds <= {bool, np.bool_}
 
 
 def _has_strings(array: Array) -> bool:

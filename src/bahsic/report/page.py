@@ -10,6 +10,7 @@ from typing import Any
 from bahsic.names import for_page
 from bahsic.report.charts import Point, decimals, heat_map, path_axes, path_chart, ranking_chart, size_axis
 from bahsic.report.curve import HSIC, PREDICTABILITY, Curve, criterion_words, curve_of
+from bahsic.report.roles import role_lines, role_table
 from bahsic.report.snippets import Snippet, command, python_code
 
 SCHEMA = "bahsic/1"
@@ -93,6 +94,7 @@ def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, 
         "python": _short(python_code(result)),
         "command": _short(command(result)),
         "table_name": table_name,
+        "columns": _columns(result),
         "details": _details(result),
         "script_data": _script_data(result, points, shown),
     }
@@ -293,6 +295,16 @@ def _redundancy(redundancy: Mapping[str, Any] | None) -> dict[str, Any] | None:
     ]
     nearest = {"value": f"{value:.2f}", "names": [for_page(names[j], 40), for_page(names[i], 40)]}
     return {"chart": heat_map(names, table), "rows": rows, "nearest": nearest}
+
+
+def _columns(result: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What was done with the columns, in words and as a table; None where there is nothing to say."""
+    table = role_table(result)
+    lines = role_lines(table, result["input"].get("n_samples", 0))
+    if not lines:
+        return None
+    rows = [{key: for_page(column[key], 60) for key in ("name", "role", "reason")} for column in table[:ROWS]]
+    return {"lines": [for_page(line, 600) for line in lines], "rows": rows, "n_more": len(table) - len(rows)}
 
 
 def _short(code: Snippet) -> Snippet | None:

@@ -56,8 +56,8 @@ def selection_result(
     Returns
     -------
     dict
-        schema, kind, versions, input, parameters, seed, criterion, kernel, selected, n_features, reason, ranking, path,
-        redundancy, test.
+        schema, kind, versions, input, parameters, seed, criterion, kernel, selected, n_features, reason, columns,
+        ranking, path, redundancy, test.
 
     Examples
     --------
@@ -78,6 +78,7 @@ def selection_result(
         "selected": [names[j] for j in selected],
         "n_features": len(selected),
         "reason": _reason(selector),
+        "columns": [{**role._asdict(), "name": name} for role, name in zip(selector.columns_, names, strict=True)],
         "ranking": _ranking(selector, data, y, order, names, groups),
         "path": [_step(step, names) for step in selector.path_],
         "redundancy": _redundancy(selector, data, selected[:MOST_REDUNDANCIES], names),

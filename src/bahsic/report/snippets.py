@@ -119,9 +119,10 @@ def _given(parameters: Mapping[str, Any], default_of: Callable[[Option, str | No
     return given
 
 
-def _positions(names: Sequence[str], ranking: Sequence[Mapping[str, Any]]) -> list[int]:
+def _positions(names: Sequence[str], ranking: Sequence[Mapping[str, Any]]) -> list[int | str]:
+    """Positions of columns by their names; what names no column is a rule, and stays."""
     column = {row["feature"]: row["column"] for row in ranking}
-    return [column[name] for name in names]
+    return [column.get(name, name) for name in names]
 
 
 def _groups(ranking: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bahsic.data.roles import ColumnRole
 from bahsic.data.sources import is_dask_array, source_of
+from bahsic.data.tables import by_dtype
 from bahsic.engine import Executor, Plan, Scorer, tile_plan
 from bahsic.engine.dask_executor import client_address, executor_for
 from bahsic.inference.redundancy import similarities
@@ -96,7 +97,8 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The labels: classes or numbers, or whatever ``target_kernel`` takes.
         sample_weight : array-like of shape (n_samples,), optional
-            Number of times that each sample counts: the result is that of the repeated samples.
+            Number of times that each sample counts: the result is that of the repeated samples, whose missing
+            entries are the same.
 
         Returns
         -------
@@ -273,8 +275,8 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing != "error"
-        tags.input_tags.categorical = self.categorical_features is not None
-        tags.input_tags.string = self.categorical_features is not None
+        named, by_type = by_dtype(self.categorical_features)
+        tags.input_tags.categorical, tags.input_tags.string = named is not None, by_type or named is not None
         return tags
 
     def _report_idle(self, roles: Sequence[ColumnRole]) -> None:

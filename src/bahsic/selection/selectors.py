@@ -75,13 +75,19 @@ class BAHSIC(Selector):
         The estimate of HSIC.
     standardize : bool, default=True
         Whether to give each number zero mean and unit variance first.
-    categorical_features : None, "from_dtype", or array-like of bool, int or str, default=None
-        Which columns are categories: none, those of strings, booleans and categorical types, or the given
-        ones. Two different categories contribute to a squared distance so much that the mean contribution
-        of the column is that of a standardised number. For the kernels `Gaussian` and `Laplacian`.
-    missing : {"error", "neutral"}, default="error"
-        Whether entries may be missing (NaN, None, null). If so, such an entry contributes the mean
-        contribution of its column, whatever the other one is: it neither attracts nor repels.
+    categorical_features : None, "from_dtype", or array-like of bool, int or str, default="from_dtype"
+        Which columns are categories: those of strings, booleans and categorical types, the given ones, both for
+        a list of "from_dtype" and columns, or none. Two different categories contribute to a squared distance so
+        much that the mean contribution of the column is that of a standardised number. For the kernels `Gaussian`
+        and `Laplacian`.
+    missing : {"neutral", "indicator", "error"}, default="neutral"
+        What a missing entry (NaN, None, null) is. "neutral": in the middle of its column and, in a direction of
+        its own, so far away that two missing entries are as unlike as two others on average. "indicator": a value
+        of its own, the same for all samples, so that being missing can be what matters.
+    identifiers : {"drop", "use"}, default="drop"
+        Whether to leave out columns of a data frame that only name the samples: text of which more than half is
+        different, whole numbers that count the rows, or differ in each row and are called an id. A column that
+        ``categorical_features`` names is always used. What is left out ranks last.
     feature_groups : array-like of n_features labels, list of lists of columns, or dict, default=None
         Groups of columns that enter and leave together, such as one-hot columns or gene sets; numbers of
         features then count groups. gamma is for the columns that are left when a group of mean size leaves.
@@ -129,6 +135,10 @@ class BAHSIC(Selector):
         predictability for "prediction": for features that are not selected it is measured on at most 500 samples
         for the 64 most promising ones, and the least of these for the rest; for more than 16 selected features
         it is the first-order change of the explained variance.
+    columns_ : tuple of ColumnRole
+        For each column its name, what it was taken for ("number", "category", "date", "constant"; left out:
+        "identifier", "text", "empty"), and the reason. Columns of a data frame with one value in nearly all rows,
+        which by themselves tell nothing of the target, are said so and rank last.
     kernel_ : str or Kernel
         The kernel on the data that was used.
     target_kernel_ : str
@@ -213,7 +223,7 @@ class FOHSIC(Selector):
         what each would add next; with None and "auto" it goes on to the end.
     step : int or float, default=1
         Amount that enters in a round: a number, or a fraction of the features that remain (at least one).
-    kernel, target_kernel, criterion, ridge, statistic, standardize, categorical_features, missing
+    kernel, target_kernel, criterion, ridge, statistic, standardize, categorical_features, missing, identifiers
         As for `BAHSIC`. A rule for gamma is evaluated for subsets of one feature more. Kept columns are
         selected from the beginning.
     feature_groups, keep, standard_errors, redundancy, n_jobs, block_size, random_state, checkpoint, executor
@@ -223,8 +233,8 @@ class FOHSIC(Selector):
     ----------
     selection_order_ : ndarray of int of shape (n_features,)
         All features, the most relevant first.
-    support_, ranking_, n_features_, scores_, group_order_, path_, kernel_, target_kernel_, n_features_in_,
-    feature_names_in_
+    support_, ranking_, n_features_, scores_, group_order_, path_, columns_, kernel_, target_kernel_,
+    n_features_in_, feature_names_in_
         As for `BAHSIC`.
 
     See Also

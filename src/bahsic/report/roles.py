@@ -1,0 +1,67 @@
+"""What was done with each column, in a few lines."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bahsic.data.roles import LEFT_OUT
+
+_PLURALS = {"number": "numbers", "category": "categories", "date": "dates", "constant": "constant"}
+_MISSING = re.compile(r"(\d+) missing: (.+)")
+_NAMED = 6  # columns named in a line
+
+
+def role_lines(columns: Sequence[Mapping[str, str]], n_samples: int) -> list[str]:
+    """Lines on the columns of a result: how many of each kind, those left out, missing entries, and what hardly varies.
+
+    Parameters
+    ----------
+    columns : sequence of mappings
+        With name, role and reason, see `bahsic.data.roles.ColumnRole`.
+    n_samples : int
+
+    Returns
+    -------
+    list of str
+        Empty where all columns are complete numbers.
+
+    Examples
+    --------
+    >>> age = {"name": "age", "role": "number", "reason": "3 missing: neutral"}
+    >>> for line in role_lines([age, {"name": "id", "role": "identifier", "reason": "counts the rows"}], 20):
+    ...     print(line)
+    Columns: 1 number; 1 left out.
+    Left out: id (counts the rows); --identifiers use takes them.
+    Missing: age 3 of 20 rows; neutral.
+    """
+    counts = Counter(column["role"] for column in columns)
+    left_out = [column for column in columns if column["role"] in LEFT_OUT]
+    gaps = [(column["name"], *found.groups()) for column in columns if (found := _MISSING.search(column["reason"]))]
+    rare = [column for column in columns if "one value in all but" in column["reason"]]
+    if not (left_out or gaps or rare) and set(counts) <= {"number"}:
+        return []
+    present = [(counts[role], role, plural) for role, plural in _PLURALS.items() if counts[role]]
+    kinds = [f"{n} {role if n == 1 else plural}" for n, role, plural in present]
+    lines = [f"Columns: {', '.join(kinds)}" + (f"; {len(left_out)} left out." if left_out else ".")]
+    if left_out:
+        told = _some([f"{column['name']} ({column['reason']})" for column in left_out])
+        lines.append(f"Left out: {told}; --identifiers use takes them.")
+    if gaps:
+        told = _some([f"{name} {n}" for name, n, _ in gaps])
+        lines.append(f"Missing: {told} of {n_samples} rows; {gaps[0][2]}.")
+    if rare:
+        lines.append(f"Hardly varying: {_some([column['name'] for column in rare])} (one value in nearly all rows).")
+    return lines
+
+
+def _some(items: list[str]) -> str:
+    more = f" and {len(items) - _NAMED} more" if len(items) > _NAMED else ""
+    return ", ".join(items[:_NAMED]) + more
+
+
+def role_table(result: Mapping[str, Any]) -> list[Mapping[str, str]]:
+    """The columns of a result, those first of which something is to be said; results of before have none."""
+    return sorted(result.get("columns") or [], key=lambda column: (column["role"] == "number", not column["reason"]))

@@ -1,0 +1,298 @@
+"""What each column is taken for: numbers, categories, dates, what only names the samples, and what hardly varies."""
+
+import datetime as dt
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bahsic import BAHSIC, FOHSIC, hsic_scores
+from bahsic.data.roles import number_role, rare_rows, text_role
+from bahsic.data.tables import as_table
+
+pd = pytest.importorskip("pandas", reason="columns with names come in dataframes; pandas is not installed")
+
+M = 60
+
+
+def roles(fitted):
+    return {column.name: column.role for column in fitted.columns_}
+
+
+def quiet_fit(selector, X, y):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*(are left out|rank last)")
+        return selector.fit(X, y)
+
+
+# Identifiers and texts
+
+
+@pytest.mark.parametrize(
+    ("x", "name", "expected"),
+    [
+        (np.arange(M), None, "counts the rows"),
+        (np.arange(1, M + 1)[::-1], None, "counts the rows"),
+        (np.delete(np.arange(1, 90), np.arange(0, 90, 4)), None, "counts the rows"),  # a training part
+        (1900 + np.arange(M), "year", None),
+        (np.random.default_rng(0).permutation(M), "rank", None),
+        (np.random.default_rng(0).permutation(M), "PassengerId", "a different whole number in each row, and its name"),
+        (np.random.default_rng(0).permutation(M), "patient_id", "a different whole number in each row, and its name"),
+        (np.random.default_rng(0).permutation(M), "ID", "a different whole number in each row, and its name"),
+        (np.random.default_rng(0).permutation(M), "humid", None),
+        (np.random.default_rng(0).permutation(M), "Madrid", None),
+        (np.arange(M) // 2, "id", None),
+        (np.arange(M) + 0.5, "id", None),
+        (np.append(np.arange(M - 1.0), np.nan), "id", None),
+        (np.arange(19), "id", None),
+    ],
+)
+def test_whole_numbers_that_only_name_the_rows(x, name, expected):
+    found = number_role(x.astype(float), name)
+    assert found == (None if expected is None else ("identifier", expected))
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ([f"No. {i}" for i in range(M)], ("text", "60 different texts in 60 rows")),
+        ([f"A{i}" for i in range(M)], ("identifier", "60 different texts in 60 rows")),
+        ([f"A{i % 40}" for i in range(M)], ("identifier", "40 different texts in 60 rows")),
+        ([f"A{i % 30}" for i in range(M)], None),  # just half
+        ([f"A{i}" for i in range(19)], None),
+        ([f"A{i}" for i in range(25)] + [None] * 35, ("identifier", "25 different texts in 25 rows")),
+        (list(range(M)), None),
+    ],
+)
+def test_texts_that_are_nearly_all_different(texts, expected):
+    table = as_table(np.array(texts, dtype=object)[:, None], [0], missing="neutral")
+    assert text_role(table.values[:, 0], table.categories[0]) == expected
+
+
+def named_table(m=M):
+    rng = np.random.default_rng(1)
+    y = np.resize([0, 1], m)
+    columns = {
+        "id": np.arange(m) + 7000,
+        "name": [f"Person {i}, of {rng.integers(99)}" for i in range(m)],
+        "signal": y + rng.normal(size=m) / 3,
+        "noise": rng.normal(size=m),
+    }
+    return pd.DataFrame(columns), y
+
+
+@pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
+def test_what_only_names_the_samples_is_left_out_unless_asked_for(selector, criterion):
+    X, y = named_table()
+    with pytest.warns(UserWarning, match=r"2 of 4 features only name .* are left out .*identifiers='use'.*: id, name"):
+        fitted = selector(1, criterion=criterion).fit(X, y)
+    assert roles(fitted) == {"id": "identifier", "name": "text", "signal": "number", "noise": "number"}
+    assert fitted.get_feature_names_out().tolist() == ["signal"]
+    assert sorted(fitted.ranking_[:2].tolist()) == [3, 4]
+    assert fitted.scores_[:2].tolist() == [0, 0]
+    assert fitted.scores_[2] > fitted.scores_[3]
+    used = selector(1, criterion=criterion, identifiers="use").fit(X, y)
+    assert roles(used) == {"id": "number", "name": "category", "signal": "number", "noise": "number"}
+    one = quiet_fit(selector(1, criterion=criterion, categorical_features=["from_dtype", "name"]), X, y)
+    assert roles(one)["name"] == "category"
+    kept = quiet_fit(selector(2, criterion=criterion, keep=["id"]), X, y)
+    assert kept.get_feature_names_out().tolist() == ["id", "signal"]
+
+
+def test_scores_of_what_is_left_out():
+    X, y = named_table()
+    scores, pvalues = hsic_scores(X, y)
+    assert (scores[:2].tolist(), pvalues[:2].tolist()) == ([0, 0], [1, 1])
+    assert hsic_scores(X, y, identifiers="use")[0][0] != 0
+
+
+def test_arrays_of_numbers_are_taken_as_they_are():
+    X, y = named_table()
+    numbers = X[["id", "signal", "noise"]].to_numpy()
+    fitted = BAHSIC(1).fit(numbers, y)
+    assert roles(fitted) == {"x0": "number", "x1": "number", "x2": "number"}
+    assert fitted.scores_[0] != 0
+
+
+def test_the_data_of_the_user_are_not_changed():
+    X, y = named_table()
+    before = X.copy()
+    quiet_fit(BAHSIC(1), X, y)
+    numbers = X[["id", "signal"]].astype(float)
+    copy = numbers.copy()
+    quiet_fit(BAHSIC(1), numbers, y)
+    pd.testing.assert_frame_equal(X, before)
+    pd.testing.assert_frame_equal(numbers, copy)
+
+
+# Dates
+
+
+DAYS = np.array(["2020-02-01", "2020-02-03", "NaT", "2021-02-01"], dtype="M8[ns]")
+
+
+def test_dates_are_days_in_every_type():
+    expected = [0, 2, np.nan, 366]
+    stamps = pd.Series(DAYS)
+    dates = [None if stamp is pd.NaT else stamp.date() for stamp in stamps]
+    hours = pd.Series(DAYS + np.timedelta64(6, "h")).dt.tz_localize("UTC")
+    columns = [
+        stamps,
+        stamps.dt.tz_localize("UTC"),
+        hours.dt.tz_convert("Asia/Tokyo"),
+        pd.Series(dates),
+        stamps.astype("M8[s]"),
+    ]
+    if pytest.importorskip("pyarrow", reason="dates of arrow; pyarrow is not installed"):
+        columns += [stamps.astype("timestamp[us][pyarrow]"), pd.Series(dates).astype("date32[pyarrow]")]
+    for column in columns:
+        table = as_table(pd.DataFrame({"when": column}), missing="neutral")
+        np.testing.assert_array_equal(table.values[:, 0] - table.values[0, 0], expected)
+        assert table.special == {0: ("date", "in days")}
+    polars = pytest.importorskip("polars", reason="dates of polars; polars is not installed")
+    frame = polars.DataFrame(
+        {"day": dates, "time": stamps.dt.to_pydatetime().tolist()[:2] + [None, dates[3]]}, strict=False
+    )
+    np.testing.assert_array_equal(as_table(frame[["day"]], missing="neutral").values[:, 0] - 18293, expected)
+
+
+def test_durations_and_times_of_the_day():
+    frame = pd.DataFrame(
+        {
+            "long": pd.to_timedelta([36, 12], unit="h"),
+            "at": [dt.time(12), dt.time(6, 30)],
+            "away": [dt.timedelta(days=2), dt.timedelta(hours=1)],
+        }
+    )
+    np.testing.assert_allclose(as_table(frame).values, [[1.5, 0.5, 2], [0.5, 6.5 / 24, 1 / 24]], rtol=1e-15)
+
+
+def test_a_date_that_matters_is_selected():
+    rng = np.random.default_rng(0)
+    y = np.resize([0, 1], M)
+    when = pd.Timestamp("2024-01-01") + pd.to_timedelta(300 * y + rng.integers(0, 200, M), unit="D")
+    fitted = BAHSIC(1).fit(pd.DataFrame({"noise": rng.normal(size=M), "when": when}), y)
+    assert fitted.get_feature_names_out().tolist() == ["when"]
+    assert fitted.columns_[1] == ("when", "date", "in days")
+
+
+# Columns that hardly vary
+
+
+def test_rows_that_differ_from_nearly_all():
+    x = np.zeros(1000)
+    assert rare_rows(x) is None
+    x[[5, 7]] = [1.0, np.nan]
+    assert np.flatnonzero(rare_rows(x)).tolist() == [5]
+    x[:10] = np.arange(1, 11)
+    assert rare_rows(x).sum() == 10
+    x[:11] = np.arange(1, 12)
+    assert rare_rows(x) is None
+    assert rare_rows(np.arange(1000.0)) is None
+    assert rare_rows(np.array([0.0] * 18 + [1.0])) is None  # too few rows
+
+
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_hardly_varies_never_outranks_what_explains_something(seed, criterion):
+    rng = np.random.default_rng(seed)
+    m = 300
+    y = rng.integers(0, 2, m)
+    weak = y + 1.5 * rng.normal(size=m)
+    rare = {f"rare{i}": np.isin(np.arange(m), rng.choice(m, 1 + i % 3, replace=False)).astype(float) for i in range(6)}
+    X = pd.DataFrame({**rare, "strong": 2 * y + rng.normal(size=m), "weak": weak, "noise": rng.normal(size=m)})
+    fitted = BAHSIC(2, criterion=criterion, step=1).fit(X, y)
+    assert set(fitted.get_feature_names_out()) == {"strong", "weak"}
+    assert min(fitted.ranking_[:6]) > fitted.ranking_[8]  # also than noise, which at least varies
+    assert (
+        fitted.columns_[0].reason == "one value in all but 1 of 300 rows, which tell nothing of the target: ranks last"
+    )
+    assert {column.role for column in fitted.columns_} == {"number"}
+
+
+def test_rare_rows_that_tell_of_the_target_take_part():
+    rng = np.random.default_rng(0)
+    m = 1000
+    rare = np.arange(m) < 10
+    y = np.where(rare, 1, rng.random(m) < 0.02).astype(int)
+    X = pd.DataFrame({"noise": rng.normal(size=m), "flag": np.where(rare, "yes", "no"), "more": rng.normal(size=m)})
+    fitted = BAHSIC(1).fit(X, y)
+    assert fitted.get_feature_names_out().tolist() == ["flag"]
+    assert fitted.columns_[1] == ("flag", "category", "2 categories, one value in all but 10 of 1000 rows")
+
+
+# The same table in every library
+
+
+def as_categories(frame):
+    return frame.astype({"key": "category", "colour": "category", "smokes": "category"})
+
+
+def nine_frames(columns):
+    """The same columns in every library and its types."""
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    frame, arrow, polar = pd.DataFrame(columns), pa.table(columns), pl.DataFrame(columns)
+    coded = {name: arrow[name].dictionary_encode() for name in ("key", "colour")}
+    return {
+        "objects": frame.astype(object),
+        "numpy types": frame.assign(count=frame["count"].astype(float), born=pd.to_datetime(frame["born"])),
+        "categories": as_categories(frame),
+        "nullable": frame.convert_dtypes(),
+        "arrow types": frame.convert_dtypes(dtype_backend="pyarrow"),
+        "polars": polar,
+        "polars categories": polar.with_columns(pl.col("key", "colour").cast(pl.Categorical)),
+        "pyarrow": arrow,
+        "pyarrow dictionaries": pa.table({name: coded.get(name, arrow[name]) for name in columns}),
+    }
+
+
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
+def test_the_same_selection_from_every_kind_of_frame(criterion):
+    """Strings, categories, booleans, dates, missing entries and nullable integers."""
+    rng = np.random.default_rng(3)
+    m = 80
+    y = rng.integers(0, 2, m)
+    gaps = rng.random((5, m)) < 0.15
+
+    def with_gaps(values, where):
+        return [None if gap else value for value, gap in zip(values, where, strict=True)]
+
+    columns = {
+        "key": [f"K{i}" for i in range(m)],
+        "colour": with_gaps(np.where(y + rng.normal(size=m) > 0.5, "red", "blue").tolist(), gaps[0]),
+        "size": with_gaps((y + rng.normal(size=m) / 2).tolist(), gaps[1]),
+        "count": with_gaps(rng.integers(0, 9, m).tolist(), gaps[2]),
+        "smokes": with_gaps((rng.random(m) < 0.5).tolist(), gaps[3]),
+        "born": [dt.date(1950, 1, 1) + dt.timedelta(days=int(d)) for d in rng.integers(0, 20000, m)],
+        "noise": rng.normal(size=m).tolist(),
+    }
+    frames = nine_frames(columns)
+    assert len(frames) == 9
+    found = [quiet_fit(BAHSIC(3, criterion=criterion, step=1), frame, y) for frame in frames.values()]
+    for other in found:
+        assert roles(other) == {
+            "key": "identifier", "colour": "category", "size": "number", "count": "number", "smokes": "category",
+            "born": "date", "noise": "number",
+        }  # fmt: skip
+        assert other.ranking_.tolist() == found[0].ranking_.tolist()
+        np.testing.assert_allclose(other.scores_, found[0].scores_, rtol=1e-9)
+    assert {"colour", "size"} <= set(found[0].get_feature_names_out())
+
+
+# Tables as they are
+
+
+RAW = Path(__file__).parents[2] / "shared" / "data" / "raw"
+
+
+@pytest.mark.skipif(not RAW.is_dir(), reason="the raw tables of ../shared/data are not here")
+def test_titanic_as_it_is():
+    X = pd.read_csv(RAW / "titanic.csv")
+    y = X.pop("Survived")
+    fitted = quiet_fit(BAHSIC(3, criterion="prediction"), X, y)
+    left_out = {column.name for column in fitted.columns_ if column.left_out}
+    assert left_out == {"PassengerId", "Name", "Ticket", "Cabin"}
+    assert {"Sex", "Pclass"} <= set(fitted.get_feature_names_out())
