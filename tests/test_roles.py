@@ -152,10 +152,10 @@ def test_dates_are_days_in_every_type():
         np.testing.assert_array_equal(table.values[:, 0] - table.values[0, 0], expected)
         assert table.special == {0: ("date", "in days")}
     polars = pytest.importorskip("polars", reason="dates of polars; polars is not installed")
-    frame = polars.DataFrame(
-        {"day": dates, "time": stamps.dt.to_pydatetime().tolist()[:2] + [None, dates[3]]}, strict=False
-    )
-    np.testing.assert_array_equal(as_table(frame[["day"]], missing="neutral").values[:, 0] - 18293, expected)
+    frame = polars.DataFrame({"day": dates}).with_columns(time=polars.col("day").cast(polars.Datetime("us")))
+    for name in frame.columns:
+        values = as_table(frame[[name]], missing="neutral").values[:, 0]
+        np.testing.assert_array_equal(values - 18293, expected)  # days since 1970
 
 
 def test_durations_and_times_of_the_day():

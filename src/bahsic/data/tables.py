@@ -302,8 +302,7 @@ def _has_names(array: Array) -> bool:
     """Whether an array has strings, or objects that are all true, false or missing."""
     if _has_strings(array):
         return True
-    seen = (value for value in array if not is_missing(value)) if array.dtype.kind == "O" else iter(())
-    kinds = {type(value) for value in seen}
+    kinds = {type(value) for value in array if not is_missing(value)} if array.dtype.kind == "O" else set()
     return bool(kinds) and kinds <= {bool, np.bool_}
 
 
