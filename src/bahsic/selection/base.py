@@ -24,7 +24,7 @@ from bahsic.engine.dask_executor import client_address, executor_for
 from bahsic.inference.redundancy import similarities
 from bahsic.kernels import Kernel
 from bahsic.report.notebook import NotebookMixin
-from bahsic.selection.checkpoint import Checkpoint, fingerprint
+from bahsic.selection.checkpoint import Checkpoint, check_seed, fingerprint
 from bahsic.selection.path import reason
 from bahsic.selection.problem import FeatureUnits, Problem, checked_number, checked_problem, feature_units
 from bahsic.selection.progress import CallbackSupportMixin, reported, with_callbacks
@@ -163,11 +163,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         return max(searches, key=quality)
 
     def _checkpoint(self, problem: Problem, *, several: bool) -> Checkpoint:
-        if len(problem.starts) > 1 and self.random_state is None:
-            raise ValueError(
-                "random_state is None; accepted with block_size and checkpoint: an int, so that the blocks are the "
-                "same after an interruption"
-            )
+        check_seed(self, problem)
         folder = Path(self.checkpoint) / type(problem.kernel).__name__.lower() if several else self.checkpoint
         return Checkpoint(folder, fingerprint(self, problem))
 

@@ -28,34 +28,41 @@ _PACKAGES = ("bahsic", "numpy", "scipy")
 _SOME_ROWS = 1 << 12
 
 
-class Checkpoint:
-    """The file of a search: its fingerprint, its rounds, and the state of the scorer after them.
+class CheckpointError(ValueError):
+    """A file of a checkpoint that is damaged, or that belongs to another fit."""
+
+
+class KeptFile:
+    """A JSON file in a folder, with the fingerprint of the fit that it belongs to.
 
     Parameters
     ----------
     folder : str or path
         Made where it does not exist.
-    fingerprint : dict of str to str
-        Everything that the fit depends on, see `fingerprint`.
+    name : str
+        Of the file.
+    fingerprint : mapping of str to str
+        Everything that the content depends on, see `fingerprint`.
 
     Attributes
     ----------
-    rounds : list of dict
-        The rounds that are finished.
-    state : dict
-        See `bahsic.engine.scorer.Scorer.state`.
+    found : dict
+        Content of the file; empty if there is none.
+
+    Raises
+    ------
+    CheckpointError
+        Where the file is damaged, or has another fingerprint.
     """
 
-    def __init__(self, folder: Any, fingerprint: Mapping[str, str]) -> None:
-        self._path = _folder(folder) / _NAME
+    def __init__(self, folder: Any, name: str, fingerprint: Mapping[str, str]) -> None:
+        self._path = _folder(folder) / name
         self._fingerprint = dict(fingerprint)
-        found = self._read()
-        self.rounds: list[dict[str, Any]] = found["rounds"]
-        self.state: dict[str, Any] = found["state"]
+        self.found: dict[str, Any] = self._read()
 
     def _read(self) -> dict[str, Any]:
         if not self._path.exists():
-            return {"rounds": [], "state": {}}
+            return {}
         try:
             found = json.loads(self._path.read_bytes())
             content = found["content"]
@@ -63,7 +70,7 @@ class Checkpoint:
         except (ValueError, KeyError, TypeError):
             intact = False
         if not intact:
-            raise ValueError(f"checkpoint has the file {self._path}, which is damaged; delete it to start anew")
+            raise CheckpointError(f"checkpoint has the file {self._path}, which is damaged; delete it to start anew")
         self._check_origin(content["fingerprint"])
         return dict(content)
 
@@ -75,17 +82,54 @@ class Checkpoint:
                 f"{name} ({other.get(name)} there, {mine.get(name)} here)" if _is_short(mine, other, name) else name
                 for name in names
             )
-            raise ValueError(
+            raise CheckpointError(
                 f"checkpoint has the file {self._path} of another fit, which differs in {shown}; "
                 "accepted: the folder of the same fit, or one without that file, so delete it to start anew"
             )
 
-    def write(self, rounds: list[dict[str, Any]], state: dict[str, Any]) -> None:
-        """Replace the rounds in the file, all or nothing."""
-        content = {"format": _FORMAT, "fingerprint": self._fingerprint, "rounds": rounds, "state": state}
+    def replace(self, **content: Any) -> None:
+        """Replace the content of the file, all or nothing."""
+        content = {"format": _FORMAT, "fingerprint": self._fingerprint, **content}
         text = json.dumps({"sha256": _digest([_text(content)]), "content": content}, allow_nan=False)
         with appearing(self._path, durable=True) as draft:
             draft.write_text(text, encoding="utf-8")
+
+
+class Checkpoint:
+    """The file of a search: its fingerprint, its rounds, and the state of the scorer after them.
+
+    Parameters
+    ----------
+    folder : str or path
+        Made where it does not exist.
+    fingerprint : mapping of str to str
+        Everything that the fit depends on, see `fingerprint`.
+
+    Attributes
+    ----------
+    rounds : list of dict
+        The rounds that are finished.
+    state : dict
+        See `bahsic.engine.scorer.Scorer.state`.
+    """
+
+    def __init__(self, folder: Any, fingerprint: Mapping[str, str]) -> None:
+        self._file = KeptFile(folder, _NAME, fingerprint)
+        self.rounds: list[dict[str, Any]] = self._file.found.get("rounds", [])
+        self.state: dict[str, Any] = self._file.found.get("state", {})
+
+    def write(self, rounds: list[dict[str, Any]], state: dict[str, Any]) -> None:
+        """Replace the rounds in the file, all or nothing."""
+        self._file.replace(rounds=rounds, state=state)
+
+
+def check_seed(selector: Any, problem: Problem) -> None:
+    """Raise where a checkpoint needs a seed, as the blocks of samples are drawn at random."""
+    if len(problem.starts) > 1 and selector.random_state is None:
+        raise ValueError(
+            "random_state is None; accepted with block_size and checkpoint: an int, so that the blocks are the "
+            "same after an interruption"
+        )
 
 
 def _folder(folder: Any) -> Path:
