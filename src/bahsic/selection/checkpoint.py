@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -26,6 +27,7 @@ _FORMAT = 1
 _PACKAGES = ("bahsic", "numpy", "scipy")
 
 _SOME_ROWS = 1 << 12
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # of an object in memory
 
 
 class CheckpointError(ValueError):
@@ -147,6 +149,11 @@ def _is_short(mine: Mapping[str, str], other: Mapping[str, str], name: str) -> b
     return max(len(str(side.get(name))) for side in (mine, other)) < 40
 
 
+def digest_of(arrays: Iterable[Any]) -> str:
+    """SHA-256 of arrays, one after the other."""
+    return _digest(part for array in arrays for part in _array_bytes(array))
+
+
 def _text(content: Any) -> bytes:
     """JSON that is the same for the same content; floats are exact."""
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
@@ -178,10 +185,10 @@ def fingerprint(selector: BaseEstimator, problem: Problem) -> dict[str, str]:
     return {
         "selector": type(selector).__name__,
         "X": _digest(_table_bytes(problem)),
-        "y": _digest([_described(labels.kernel).encode(), *_array_bytes(labels.values)]),
+        "y": _digest([described(labels.kernel).encode(), *_array_bytes(labels.values)]),
         "sample_weight": _digest(_array_bytes(problem.weights)),
         "random_state": _digest(_array_bytes(problem.order)),
-        **{name: _described(value) for name, value in parameters.items()},
+        **{name: described(value) for name, value in parameters.items()},
         "working_memory": repr(get_config()["working_memory"]),
         **{name: version(name) for name in _PACKAGES},
     }
@@ -205,23 +212,37 @@ def _table_bytes(problem: Problem) -> Iterable[Any]:
 
 def _array_bytes(array: Any) -> Iterable[Any]:
     if not isinstance(array, np.ndarray) or array.dtype.kind == "O":
-        yield _described(array).encode()
+        yield described(array).encode()
         return
     yield repr((array.dtype.str, array.shape)).encode()
     for start in range(0, len(array), _SOME_ROWS):
         yield np.ascontiguousarray(array[start : start + _SOME_ROWS]).tobytes()
 
 
-def _described(value: Any) -> str:
-    """A text that is the same in another process, also for functions."""
+def described(value: Any) -> str:
+    """A text that is the same in another process, also for functions, random states and nested estimators.
+
+    Examples
+    --------
+    >>> described([np.int64(3), {"a": np.array([0.5])}])
+    "[3, {'a': [0.5]}]"
+    """
     if isinstance(value, BaseEstimator):
-        parameters = {name: _described(part) for name, part in value.get_params(deep=False).items()}
-        return f"{type(value).__name__}{parameters}"
+        return type(value).__name__ + described(value.get_params(deep=False))
     if isinstance(value, Mapping):
-        return repr({_described(key): _described(part) for key, part in value.items()})
-    if isinstance(value, np.ndarray | list | tuple):
-        return repr([_described(part) for part in np.asarray(value, dtype=object).ravel()])
+        return "{" + ", ".join(f"{described(key)}: {described(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(described, value)) + "]"
+    if isinstance(value, np.ndarray | np.random.RandomState | np.random.Generator):
+        return described(_as_plain(value))
     if inspect.isroutine(value):
         code = getattr(getattr(value, "__code__", None), "co_code", b"")
         return f"{value.__module__}.{value.__qualname__} {_digest([code])[:16]}"
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    return _ADDRESS.sub("", repr(value.item() if isinstance(value, np.generic) else value))
+
+
+def _as_plain(value: Any) -> Any:
+    """Entries of an array, or the state of a generator."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.get_state(legacy=False) if isinstance(value, np.random.RandomState) else value.bit_generator.state
