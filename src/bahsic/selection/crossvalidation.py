@@ -47,6 +47,18 @@ def _is_named(kernel: Any, name: str) -> bool:
     return isinstance(kernel, str) and kernel == name
 
 
+def _kernel_of_classes(y: Any, weights: Any) -> str:
+    """Kernel on the labels of a classifier, by their number; "auto" where they are no classes or several outputs."""
+    try:
+        columns = outputs(y)
+        labels = columns[0].values
+        counted = labels if weights is None or np.shape(weights) != labels.shape else labels[weights > 0]
+        kind = target_type(counted, "y") if len(columns) == 1 else "several"
+    except (TypeError, ValueError):  # the selector says what is wrong
+        return "auto"
+    return kind if kind in ("binary", "multiclass") else "auto"
+
+
 @with_parameters_of(BAHSIC)
 class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     """Backward elimination by HSIC, with the number of features chosen by cross-validation.
@@ -254,13 +266,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
             return self.target_kernel
         if is_regressor(self.estimator):
             return "regression"
-        columns = outputs(y) if is_classifier(self.estimator) else []
-        if len(columns) != 1:
-            return "auto"
-        labels = columns[0].values
-        counted = labels if weights is None or np.shape(weights) != labels.shape else labels[weights > 0]
-        kind = target_type(counted, "y")
-        return kind if kind in ("binary", "multiclass") else "auto"
+        return _kernel_of_classes(y, weights) if is_classifier(self.estimator) else "auto"
 
     def _seen(self, X: Any, *, reset: bool = False) -> Any:
         """X as the estimator sees it, checked."""
@@ -375,7 +381,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
             raise ValueError("target_kernel is 'precomputed'; accepted: a kernel on labels that the estimator predicts")
         if self.executor is not None and effective_n_jobs(self.n_jobs) > 1:
             raise ValueError(
-                f"n_jobs is {self.n_jobs}; accepted with an executor: None or 1, as a cluster works on one fold at a time"
+                f"n_jobs is {self.n_jobs}; accepted with an executor, which works on one fold at a time: None or 1"
             )
 
     def _weights_of_rankings(self, metadata: dict[str, Any]) -> Any:
@@ -408,6 +414,6 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
             setattr(tags, name, getattr(inner, name))
         tags.target_tags.required = True
         tags.input_tags.positive_only = inner.input_tags.positive_only
-        tags.input_tags.allow_nan = self.missing != "error" and inner.input_tags.allow_nan
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.categorical = tags.input_tags.string = self.categorical_features is not None
         return tags
