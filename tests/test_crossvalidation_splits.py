@@ -83,8 +83,8 @@ def test_splits_by_hand(cv, groups):
     assert np.array_equal(scores_of(search), expected)
     check_selection(search, X, y, expected, step=0.5)
     given = BAHSICCV(LogisticRegression(), cv=iter(splits), step=0.5)
-    with sklearn.config_context(enable_metadata_routing=True):  # which must not use up the iterator
-        assert np.array_equal(scores_of(given.fit(X, y)), expected)
+    given.get_metadata_routing()  # which must not use up the iterator
+    assert np.array_equal(scores_of(given.fit(X, y)), expected)
 
 
 class Clock(Ridge):
