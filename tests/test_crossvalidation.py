@@ -164,10 +164,10 @@ def test_sizes_are_those_between_rounds_and_the_smallest(step, smallest, expecte
 def test_selector_is_the_one_of_all_data():
     X, y = drawn()
     search = BAHSICCV(LogisticRegression(), cv=2).fit(X, y)
-    alone = BAHSIC(search.n_features_).fit(X, y)
+    alone = BAHSIC(search.n_features_, target_kernel="binary").fit(X, y)
     assert type(search.selector_) is BAHSIC
     assert search.selector_.get_params() == alone.get_params()
-    for name in ("support_", "ranking_", "elimination_order_"):
+    for name in ("support_", "ranking_", "elimination_order_", "scores_"):
         assert np.array_equal(getattr(search.selector_, name), getattr(alone, name))
     assert (search.selector_.n_features_, search.selector_.path_) == (alone.n_features_, alone.path_)
     assert np.array_equal(search.support_, alone.support_)

@@ -18,6 +18,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import _safe_indexing, get_tags
 
 from bahsic import BAHSIC, BAHSICCV
+from bahsic.selection.estimator_tables import is_numeric
 from patients import FRAMES, MIXED, NAMES, in_codes, in_pandas, in_polars, in_pyarrow, patients
 from selecting import drawn
 
@@ -79,7 +80,7 @@ def test_selector_is_the_one_of_all_data(options):
     X = in_pandas(columns)
     search = BAHSICCV(prepared(GaussianNB()), cv=CV, **(MIXED | options)).fit(X, y)
     size = search.cv_results_["n_features"][np.argmax(search.cv_results_["mean_test_score"])]
-    alone = BAHSIC(int(size), **(MIXED | options)).fit(X, y)
+    alone = BAHSIC(int(size), target_kernel="binary", **(MIXED | options)).fit(X, y)
     assert search.selector_.get_params() == alone.get_params()
     for name in ("support_", "ranking_", "elimination_order_", "group_order_"):
         assert_array_equal(getattr(search.selector_, name, None), getattr(alone, name, None))
@@ -194,6 +195,63 @@ def test_estimator_gets_numbers_as_an_array_with_nan(frame):
     assert type(search.estimator_.seen_) is np.ndarray
     assert_array_equal(search.estimator_.seen_, expected)
     assert search.selector_.path_ == BAHSIC(3, missing="neutral", keep=[1]).fit(expected, y).path_
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_columns_decide_on_what_the_estimator_gets_not_the_parameter(frame):
+    columns, y = patients()
+    numbers = {name: columns[name] for name in ("visits", "weight", "dose")}
+    X = frame(columns)
+    X = X[list(numbers)] if hasattr(X, "iloc") else X.select(list(numbers))
+    plain, by_type = (
+        BAHSICCV(IMPUTED, cv=CV, missing="neutral", categorical_features=kind).fit(X, y)
+        for kind in (None, "from_dtype")
+    )
+    assert all(np.array_equal(plain.cv_results_[name], by_type.cv_results_[name]) for name in plain.cv_results_)
+    seen = BAHSICCV(Seen(), cv=CV, min_features_to_select=3, **MIXED).fit(X, y).estimator_.seen_
+    assert_array_equal(seen, in_codes(columns)[:, [2, 4, 5]])
+
+
+def test_whole_numbers_and_booleans_stay_what_they_are():
+    pd = pytest.importorskip("pandas")
+    X, y = drawn()
+    whole = np.round(3 * X).astype(int)
+    for table in (whole, pd.DataFrame(whole), (whole > 0)):
+        seen = BAHSICCV(Seen(), cv=2, min_features_to_select=8, **MIXED).fit(table, y).estimator_.seen_
+        assert_array_equal(seen, np.asarray(table))
+        assert seen.dtype == np.asarray(table).dtype
+    mixed = pd.DataFrame(X).assign(b=whole[:, 0] > 0).rename(columns=str)
+    seen = BAHSICCV(Seen(), cv=2, min_features_to_select=9, **MIXED).fit(mixed, y).estimator_.seen_
+    assert_array_equal(seen, mixed.to_numpy(dtype=float))
+
+
+def test_named_categories_stay_in_a_dataframe():
+    pd = pytest.importorskip("pandas")
+    X, y = drawn()
+    frame = pd.DataFrame(X).assign(code=np.arange(40) % 3).rename(columns=str)
+    search = BAHSICCV(Seen(), cv=2, min_features_to_select=9, categorical_features=["code"]).fit(frame, y)
+    assert search.estimator_.seen_.equals(frame)
+
+
+def test_columns_of_time_are_no_numbers():
+    pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    days = pd.date_range("2024-01-01", periods=3)
+    for frame in (pd.DataFrame({"a": days}), pl.DataFrame({"a": days}), pa.table({"a": days.to_numpy()})):
+        assert not is_numeric(frame, "from_dtype")
+    assert not is_numeric(pd.DataFrame({"a": days - days[0]}), None)
+    assert is_numeric(pd.DataFrame({"a": days.day}), "from_dtype")
+
+
+def test_gradient_boosting_takes_categories_but_no_strings():
+    columns, y = patients()
+    X = in_pandas(columns)
+    boosting = HistGradientBoostingClassifier(categorical_features="from_dtype", max_iter=2)
+    with pytest.raises(ValueError, match=r"which fails .* column 'city' .*strings.*; accepted: one that can take it"):
+        BAHSICCV(boosting, cv=CV, keep="city", **MIXED).fit(X, y)
+    X = X.astype({"city": "category", "ward": "category"})
+    search = BAHSICCV(boosting, cv=CV, keep="city", **MIXED).fit(X, y)
+    chosen = X[search.get_feature_names_out()]
+    assert_array_equal(search.predict_proba(X), clone(boosting).fit(chosen, y).predict_proba(chosen))
 
 
 def test_masked_and_nullable_entries_of_arrays():

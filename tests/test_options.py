@@ -8,6 +8,7 @@ import shlex
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
 
 import bahsic
 from bahsic import BAHSIC, BAHSICCV, FOHSIC, options
@@ -74,13 +75,24 @@ def test_docstring_tells_the_defaults_of_the_table():
     }
 
 
-def test_cross_validation_shares_names_defaults_and_order():
-    table = {option.name: option.default for option in OPTIONS}
-    shared = {name: default for name, default in keyword_defaults(BAHSICCV).items() if name in table}
-    assert list(shared.items()) == [(name, table[name]) for name in table if name in shared]
-    assert set(table) - set(shared) == {
-        "n_features_to_select", "standard_errors", "redundancy", "block_size", "random_state", "checkpoint", "executor",
-    }  # fmt: skip
+def test_cross_validation_has_all_parameters_but_the_number():
+    table = {option.name: option.default for option in OPTIONS if option.name != "n_features_to_select"}
+    own = ["estimator", "min_features_to_select", "cv", "scoring", "one_standard_error"]
+    found = keyword_defaults(BAHSICCV)
+    assert list(found) == [*own, *table]
+    assert {name: found[name] for name in table} == table
+    search = BAHSICCV(GaussianNB(), **OTHERS)
+    assert list(search.get_params(deep=False)) == sorted([*own, *table])
+    assert {name: getattr(search, name) for name in OTHERS} == OTHERS
+    assert clone(search).get_params(deep=False).keys() == search.get_params(deep=False).keys()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'n_features_to_select'"):
+        BAHSICCV(GaussianNB(), n_features_to_select=3)
+
+
+def test_docstring_of_cross_validation_has_all_parameters():
+    told = BAHSICCV.__doc__.partition("Parameters\n")[2].partition("Attributes\n")[0]
+    heads = re.findall(r"^    ((?:\w+, )*\w+)(?: : .*)?$", told, re.MULTILINE)
+    assert sorted(name for head in heads for name in head.split(", ")) == sorted(keyword_defaults(BAHSICCV))
 
 
 def test_rows_are_complete():

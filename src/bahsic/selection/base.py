@@ -6,7 +6,6 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
@@ -22,11 +21,12 @@ from bahsic.data.roles import ColumnRole
 from bahsic.data.sources import is_dask_array, source_of
 from bahsic.data.tables import by_dtype
 from bahsic.engine import Executor, Plan, Scorer, tile_plan
-from bahsic.engine.dask_executor import client_address, executor_for
+from bahsic.engine.dask_executor import executor_for
 from bahsic.inference.redundancy import similarities
 from bahsic.kernels import Kernel
 from bahsic.report.notebook import NotebookMixin
-from bahsic.selection.checkpoint import Checkpoint, fingerprint
+from bahsic.selection.checkpoint import Checkpoint, check_seed, fingerprint
+from bahsic.selection.cluster import ClusterMixin
 from bahsic.selection.path import reason
 from bahsic.selection.problem import FeatureUnits, Problem, checked_number, checked_problem, column_roles, feature_units
 from bahsic.selection.progress import CallbackSupportMixin, reported, with_callbacks
@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
-class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator):
+class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator):
     """Base class of backward elimination and forward selection."""
 
     def __init__(  # noqa: PLR0913 - the search, the kernels, the table, and what to report
@@ -170,11 +170,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         return max(searches, key=quality)
 
     def _checkpoint(self, problem: Problem, *, several: bool) -> Checkpoint:
-        if len(problem.starts) > 1 and self.random_state is None:
-            raise ValueError(
-                "random_state is None; accepted with block_size and checkpoint: an int, so that the blocks are the "
-                "same after an interruption"
-            )
+        check_seed(self, problem)
         folder = Path(self.checkpoint) / type(problem.kernel).__name__.lower() if several else self.checkpoint
         return Checkpoint(folder, fingerprint(self, problem))
 
@@ -256,19 +252,6 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         check_is_fitted(self, "support_")
         support: NDArray[np.bool_] = self.support_
         return support
-
-    def __sklearn_clone__(self) -> Self:
-        """A clone works with the same client; scikit-learn would try to copy it."""
-        bare = copy(self)
-        bare.executor = None
-        cloned: Self = super(Selector, bare).__sklearn_clone__()
-        cloned.executor = self.executor
-        return cloned
-
-    def __getstate__(self) -> Any:
-        """State for pickling, with the address of the scheduler in place of a client."""
-        state = super().__getstate__()
-        return {**state, "executor": client_address(self.executor)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

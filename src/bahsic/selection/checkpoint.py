@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -26,36 +27,44 @@ _FORMAT = 1
 _PACKAGES = ("bahsic", "numpy", "scipy")
 
 _SOME_ROWS = 1 << 12
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # of an object in memory
 
 
-class Checkpoint:
-    """The file of a search: its fingerprint, its rounds, and the state of the scorer after them.
+class CheckpointError(ValueError):
+    """A file of a checkpoint that is damaged, or that belongs to another fit."""
+
+
+class KeptFile:
+    """A JSON file in a folder, with the fingerprint of the fit that it belongs to.
 
     Parameters
     ----------
     folder : str or path
         Made where it does not exist.
-    fingerprint : dict of str to str
-        Everything that the fit depends on, see `fingerprint`.
+    name : str
+        Of the file.
+    fingerprint : mapping of str to str
+        Everything that the content depends on, see `fingerprint`.
 
     Attributes
     ----------
-    rounds : list of dict
-        The rounds that are finished.
-    state : dict
-        See `bahsic.engine.scorer.Scorer.state`.
+    found : dict
+        Content of the file; empty if there is none.
+
+    Raises
+    ------
+    CheckpointError
+        Where the file is damaged, or has another fingerprint.
     """
 
-    def __init__(self, folder: Any, fingerprint: Mapping[str, str]) -> None:
-        self._path = _folder(folder) / _NAME
+    def __init__(self, folder: Any, name: str, fingerprint: Mapping[str, str]) -> None:
+        self._path = _folder(folder) / name
         self._fingerprint = dict(fingerprint)
-        found = self._read()
-        self.rounds: list[dict[str, Any]] = found["rounds"]
-        self.state: dict[str, Any] = found["state"]
+        self.found: dict[str, Any] = self._read()
 
     def _read(self) -> dict[str, Any]:
         if not self._path.exists():
-            return {"rounds": [], "state": {}}
+            return {}
         try:
             found = json.loads(self._path.read_bytes())
             content = found["content"]
@@ -63,7 +72,7 @@ class Checkpoint:
         except (ValueError, KeyError, TypeError):
             intact = False
         if not intact:
-            raise ValueError(f"checkpoint has the file {self._path}, which is damaged; delete it to start anew")
+            raise CheckpointError(f"checkpoint has the file {self._path}, which is damaged; delete it to start anew")
         self._check_origin(content["fingerprint"])
         return dict(content)
 
@@ -75,17 +84,54 @@ class Checkpoint:
                 f"{name} ({other.get(name)} there, {mine.get(name)} here)" if _is_short(mine, other, name) else name
                 for name in names
             )
-            raise ValueError(
+            raise CheckpointError(
                 f"checkpoint has the file {self._path} of another fit, which differs in {shown}; "
                 "accepted: the folder of the same fit, or one without that file, so delete it to start anew"
             )
 
-    def write(self, rounds: list[dict[str, Any]], state: dict[str, Any]) -> None:
-        """Replace the rounds in the file, all or nothing."""
-        content = {"format": _FORMAT, "fingerprint": self._fingerprint, "rounds": rounds, "state": state}
+    def replace(self, **content: Any) -> None:
+        """Replace the content of the file, all or nothing."""
+        content = {"format": _FORMAT, "fingerprint": self._fingerprint, **content}
         text = json.dumps({"sha256": _digest([_text(content)]), "content": content}, allow_nan=False)
         with appearing(self._path, durable=True) as draft:
             draft.write_text(text, encoding="utf-8")
+
+
+class Checkpoint:
+    """The file of a search: its fingerprint, its rounds, and the state of the scorer after them.
+
+    Parameters
+    ----------
+    folder : str or path
+        Made where it does not exist.
+    fingerprint : mapping of str to str
+        Everything that the fit depends on, see `fingerprint`.
+
+    Attributes
+    ----------
+    rounds : list of dict
+        The rounds that are finished.
+    state : dict
+        See `bahsic.engine.scorer.Scorer.state`.
+    """
+
+    def __init__(self, folder: Any, fingerprint: Mapping[str, str]) -> None:
+        self._file = KeptFile(folder, _NAME, fingerprint)
+        self.rounds: list[dict[str, Any]] = self._file.found.get("rounds", [])
+        self.state: dict[str, Any] = self._file.found.get("state", {})
+
+    def write(self, rounds: list[dict[str, Any]], state: dict[str, Any]) -> None:
+        """Replace the rounds in the file, all or nothing."""
+        self._file.replace(rounds=rounds, state=state)
+
+
+def check_seed(selector: Any, problem: Problem) -> None:
+    """Raise where a checkpoint needs a seed, as the blocks of samples are drawn at random."""
+    if len(problem.starts) > 1 and selector.random_state is None:
+        raise ValueError(
+            "random_state is None; accepted with block_size and checkpoint: an int, so that the blocks are the "
+            "same after an interruption"
+        )
 
 
 def _folder(folder: Any) -> Path:
@@ -101,6 +147,11 @@ def _folder(folder: Any) -> Path:
 
 def _is_short(mine: Mapping[str, str], other: Mapping[str, str], name: str) -> bool:
     return max(len(str(side.get(name))) for side in (mine, other)) < 40
+
+
+def digest_of(arrays: Iterable[Any]) -> str:
+    """SHA-256 of arrays, one after the other."""
+    return _digest(part for array in arrays for part in _array_bytes(array))
 
 
 def _text(content: Any) -> bytes:
@@ -134,10 +185,10 @@ def fingerprint(selector: BaseEstimator, problem: Problem) -> dict[str, str]:
     return {
         "selector": type(selector).__name__,
         "X": _digest(_table_bytes(problem)),
-        "y": _digest([_described(labels.kernel).encode(), *_array_bytes(labels.values)]),
+        "y": _digest([described(labels.kernel).encode(), *_array_bytes(labels.values)]),
         "sample_weight": _digest(_array_bytes(problem.weights)),
         "random_state": _digest(_array_bytes(problem.order)),
-        **{name: _described(value) for name, value in parameters.items()},
+        **{name: described(value) for name, value in parameters.items()},
         "working_memory": repr(get_config()["working_memory"]),
         **{name: version(name) for name in _PACKAGES},
     }
@@ -161,23 +212,37 @@ def _table_bytes(problem: Problem) -> Iterable[Any]:
 
 def _array_bytes(array: Any) -> Iterable[Any]:
     if not isinstance(array, np.ndarray) or array.dtype.kind == "O":
-        yield _described(array).encode()
+        yield described(array).encode()
         return
     yield repr((array.dtype.str, array.shape)).encode()
     for start in range(0, len(array), _SOME_ROWS):
         yield np.ascontiguousarray(array[start : start + _SOME_ROWS]).tobytes()
 
 
-def _described(value: Any) -> str:
-    """A text that is the same in another process, also for functions."""
+def described(value: Any) -> str:
+    """A text that is the same in another process, also for functions, random states and nested estimators.
+
+    Examples
+    --------
+    >>> described([np.int64(3), {"a": np.array([0.5])}])
+    "[3, {'a': [0.5]}]"
+    """
     if isinstance(value, BaseEstimator):
-        parameters = {name: _described(part) for name, part in value.get_params(deep=False).items()}
-        return f"{type(value).__name__}{parameters}"
+        return type(value).__name__ + described(value.get_params(deep=False))
     if isinstance(value, Mapping):
-        return repr({_described(key): _described(part) for key, part in value.items()})
-    if isinstance(value, np.ndarray | list | tuple):
-        return repr([_described(part) for part in np.asarray(value, dtype=object).ravel()])
+        return "{" + ", ".join(f"{described(key)}: {described(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(described, value)) + "]"
+    if isinstance(value, np.ndarray | np.random.RandomState | np.random.Generator):
+        return described(_as_plain(value))
     if inspect.isroutine(value):
         code = getattr(getattr(value, "__code__", None), "co_code", b"")
         return f"{value.__module__}.{value.__qualname__} {_digest([code])[:16]}"
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    return _ADDRESS.sub("", repr(value.item() if isinstance(value, np.generic) else value))
+
+
+def _as_plain(value: Any) -> Any:
+    """Entries of an array, or the state of a generator."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.get_state(legacy=False) if isinstance(value, np.random.RandomState) else value.bit_generator.state

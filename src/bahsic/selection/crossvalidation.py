@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from copy import deepcopy
 from numbers import Integral
@@ -10,24 +11,31 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, check_array, get_tags
+from sklearn.model_selection import KFold, check_cv
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bahsic.data.column_choice import column_mask, group_of_columns
-from bahsic.data.tables import as_array, as_numbers, is_frame
+from bahsic.data.tables import Table, is_frame
 from bahsic.kernels import Precomputed
+from bahsic.kernels.labels.outputs import outputs, target_type
 from bahsic.report.notebook import NotebookMixin
 from bahsic.selection.base import decoded, unchanged_on_error
-from bahsic.selection.folds import Fold, FoldRanker, Indices, Samples, Split, chosen_size, cv_results, ranks
+from bahsic.selection.checkpoint import check_seed, described, digest_of, fingerprint
+from bahsic.selection.cluster import ClusterMixin
+from bahsic.selection.constructors import with_parameters_of
+from bahsic.selection.estimator_tables import estimator_table, is_numeric
+from bahsic.selection.folds import Evaluation, Fold, FoldRanker, Indices, Samples, Split, chosen_size, cv_results
+from bahsic.selection.kept_folds import KeptFolds
+from bahsic.selection.metadata import unrouted
+from bahsic.selection.problem import Problem, checked_problem
 from bahsic.selection.selectors import BAHSIC
 
 
@@ -39,7 +47,20 @@ def _is_named(kernel: Any, name: str) -> bool:
     return isinstance(kernel, str) and kernel == name
 
 
-class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
+def _kernel_of_classes(y: Any, weights: Any) -> str:
+    """Kernel on the labels of a classifier, by their number; "auto" where they are no classes or several outputs."""
+    try:
+        columns = outputs(y)
+        labels = columns[0].values
+        counted = labels if weights is None or np.shape(weights) != labels.shape else labels[weights > 0]
+        kind = target_type(counted, "y") if len(columns) == 1 else "several"
+    except (TypeError, ValueError):  # the selector says what is wrong
+        return "auto"
+    return kind if kind in ("binary", "multiclass") else "auto"
+
+
+@with_parameters_of(BAHSIC)
+class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     """Backward elimination by HSIC, with the number of features chosen by cross-validation.
 
     In each fold `BAHSIC` ranks the features once, on the training part alone. The ranking gives nested
@@ -50,8 +71,6 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : estimator with ``fit``
         Any one: neither coefficients nor importances are needed, the ranking is that of HSIC.
-    step : float or int, default=0.1
-        Features that leave in a round, see `BAHSIC`; the subsets that are scored are those between the rounds.
     min_features_to_select : int, default=1
         Size of the smallest subset, no less than what is kept. It is scored whether or not a round ends there.
     cv : int, splitter, iterable or None, default=None
@@ -62,15 +81,29 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         Whether to select the fewest features whose mean score is within one standard error of the best,
         that is, the standard deviation of its scores over the root of their number. Otherwise those with
         the best mean score, the fewest in case of ties.
+    step : float or int, default=0.1
+        Features that leave in a round, see `BAHSIC`; the subsets that are scored are those between the rounds.
     kernel, target_kernel, criterion, ridge, statistic, standardize
-        As for `BAHSIC`. ``target_kernel="auto"`` is "regression" where the estimator is a regressor;
-        otherwise the type of all of y decides, for every fold.
+        As for `BAHSIC`, in every fold. ``target_kernel="auto"`` is "binary" or "multiclass" where the estimator is a
+        classifier, "regression" where it is a regressor; otherwise all of y decides, for every fold.
     categorical_features, missing, feature_groups, keep
-        As for `BAHSIC`, in every fold. The estimator gets missing entries as NaN; and where
-        ``categorical_features`` is given, the selected columns as they are, of a dataframe a dataframe: it has
-        to deal with them, see Notes. Numbers of features count groups, and all subsets have the kept columns.
+        As for `BAHSIC`, in every fold. The estimator gets an array of numbers, with NaN for missing entries. If
+        there are columns of other types, or ``categorical_features`` names some, it gets the selected columns as they
+        are, of a dataframe a dataframe: it has to deal with them, see Notes. Numbers of features count groups, and
+        all subsets have the kept columns.
+    standard_errors, redundancy : bool, default=False
+        As for `BAHSIC`, for `selector_` alone.
     n_jobs : int or None, default=None
         Number of folds at a time. The result does not depend on it.
+    block_size, random_state
+        As for `BAHSIC`. Each fold draws the blocks of its training part from the same seed, or from the same state
+        of a generator.
+    checkpoint : str, path or None, default=None
+        Folder that keeps finished rounds, in ``fold-0``, ``fold-1``, ... and ``all``, and the scores of each fold. The
+        same fit, interrupted in whatever way, continues from there. A folder that belongs to another fit is refused:
+        other data, parameters or splits, so that a ``cv`` that shuffles needs a ``random_state``.
+    executor : dask.distributed.Client, str or None, default=None
+        As for `BAHSIC`: a cluster works on one fold after the other, so that ``n_jobs`` has to be None or 1.
 
     Attributes
     ----------
@@ -79,9 +112,9 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     support_, ranking_ : ndarray of shape (n_features,)
         Of `selector_`: the selected features, and 1 for these, 2 for the next best one, and so on.
     selector_ : BAHSIC
-        Fitted to all data; its ``n_features_to_select`` is the chosen number.
+        Fitted to all data, with the chosen number as its ``n_features_to_select``.
     estimator_ : estimator
-        Fitted to the selected columns of all data, as an array without names unless there are categories.
+        Fitted to the selected columns of all data, as an array without names if all columns are numbers.
     cv_results_ : dict of ndarray
         ``n_features``, sizes in increasing order (numbers of groups, if there are any), and for these
         ``mean_test_score``, ``std_test_score`` (of the scores, dividing by their number),
@@ -105,6 +138,11 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     The cost is that of `BAHSIC` for each fold and for all data, and a fit of the estimator for each fold
     and size, of which there are about log(d) / step for d features and a step below 1.
 
+    Samples that belong together (patients, sites) or follow each other in time need splits that know it:
+    ``cv=GroupKFold()`` with ``fit(X, y, groups=groups)``, or ``cv=TimeSeriesSplit()``. Sample weights count in the
+    rankings, the fits of the estimator and the scores; with scikit-learn's ``enable_metadata_routing`` each of them
+    uses the metadata that it requests, the ranking by ``set_fit_request(sample_weight=True)`` of this class.
+
     Neither categories nor missing entries are encoded for the estimator. `HistGradientBoostingClassifier` takes
     missing entries, and categorical columns of dataframes; for other estimators, put before them in a pipeline what
     prepares the columns of any subset, chosen by type::
@@ -127,49 +165,38 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     array([ 1,  2,  3,  4,  5,  7,  9, 12, 16, 22])
     """
 
-    # They go to the splitter: `fit` itself has no request for them, and so no set_fit_request.
+    # Groups are for the splitter; `fit` itself makes no use of them.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
 
-    def __init__(  # noqa: PLR0913 - scikit-learn's parameters, and those of BAHSIC
+    # Parameters of BAHSIC that are used here; all of them are passed to the selectors.
+    target_kernel: Any
+    categorical_features: Any
+    missing: str
+    feature_groups: Any
+    keep: Any
+    n_jobs: int | None
+    checkpoint: Any
+    support_: NDArray[np.bool_]
+
+    def __init__(
         self,
         estimator: Any,
         *,
-        step: float = 0.1,
         min_features_to_select: int = 1,
         cv: Any = None,
         scoring: Any = None,
         one_standard_error: bool = False,
-        kernel: Any = "gaussian",
-        target_kernel: Any = "auto",
-        criterion: str = "hsic",
-        ridge: Any = "auto",
-        statistic: str = "unbiased",
-        standardize: bool = True,
-        categorical_features: Any = None,
-        missing: str = "error",
-        feature_groups: Any = None,
-        keep: Any = None,
-        n_jobs: int | None = None,
+        **selector: Any,
     ) -> None:
         self.estimator = estimator
-        self.step = step
         self.min_features_to_select = min_features_to_select
         self.cv = cv
         self.scoring = scoring
         self.one_standard_error = one_standard_error
-        self.kernel = kernel
-        self.target_kernel = target_kernel
-        self.criterion = criterion
-        self.ridge = ridge
-        self.statistic = statistic
-        self.standardize = standardize
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.feature_groups = feature_groups
-        self.keep = keep
-        self.n_jobs = n_jobs
+        for name, value in selector.items():  # those of BAHSIC
+            setattr(self, name, value)
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Self:
         """Choose the number of features, select them, and fit the estimator to them.
 
         Parameters
@@ -178,62 +205,76 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             The data.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The labels: classes or numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+            Number of times that each sample counts, in the rankings, the fits of the estimator and the scores. With
+            scikit-learn's ``enable_metadata_routing`` estimator and scorer get the weights if they request them, and
+            the rankings unless ``set_fit_request(sample_weight=False)`` was called.
         groups : array-like of shape (n_samples,), optional
             Groups of samples, for a splitter that keeps them together.
         **params
-            Metadata for the estimator, the scorer and the splitter, with scikit-learn's
-            ``enable_metadata_routing``. The ranking makes no use of sample weights.
+            Other metadata for the estimator, the scorer and the splitter, with ``enable_metadata_routing``.
 
         Returns
         -------
         self
         """
+        given = {"sample_weight": sample_weight, "groups": groups}
+        metadata = {name: np.asarray(value) for name, value in given.items() if value is not None}
         with unchanged_on_error(self):
-            self._fit(X, y, params if groups is None else {"groups": groups, **params})
+            self._fit(X, y, metadata | params)
         return self
 
     def _fit(self, X: Any, y: Any, metadata: dict[str, Any]) -> None:
         self._check_parameters()
-        routed = self._routed("fit", metadata)
-        selector = self._selector().fit(X, y)
-        y = validate_data(self, y=y, multi_output=True)  # before X, whose names it would forget
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        routed, weights = self._routed("fit", metadata), self._weights_of_rankings(metadata)
+        selector = self._selector(y, weights)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit on all data warns
+            problem = checked_problem(clone(selector), X, y, weights)
+        labels = validate_data(self, y=y, multi_output=True)  # before X, whose names it would forget
+        self._numeric = is_numeric(X, self.categorical_features)
         seen = self._seen(X, reset=True)
-        splits = self._splits(seen, y, routed["splitter"]["split"])
         table = X if is_frame(X) else seen  # rankings need the names
-        samples = Samples(table, seen, y, routed["estimator"]["fit"], routed["scorer"]["score"])
-        unit_of, smallest = self._units(selector)
-        folds = self._folds(selector, samples, splits, unit_of, smallest)
+        samples = Samples(table, seen, labels, weights, routed["estimator"]["fit"], routed["scorer"]["score"])
+        evaluation = self._evaluation(selector, problem)
+        splits = self._splits(seen, labels, routed["splitter"]["split"])
+        kept = None if self.checkpoint is None else self._kept(selector, problem, samples, splits)
+        folds = self._folds(evaluation, samples, splits, kept)
         scores = np.array([fold.scores for fold in folds])
         size = folds[0].sizes[chosen_size(scores, one_standard_error=self.one_standard_error)]
         self.cv_results_ = cv_results(folds, scores)
-        self._set_selection(selector, ranks(selector, unit_of), size)
+        selector.set_params(n_features_to_select=size, checkpoint=kept and kept.all_data)
+        self._select(selector, X, y, weights)
         self.estimator_ = samples.fitted(self.estimator, self.support_)
 
-    def _selector(self) -> BAHSIC:
-        """The selector that ranks all features, by its `elimination_order_`."""
-        by_type = _is_named(self.target_kernel, "auto") and is_regressor(self.estimator)
+    def _select(self, selector: BAHSIC, X: Any, y: Any, weights: Any) -> None:
+        self.selector_ = selector.fit(X, y, weights)
+        self.support_, self.ranking_ = selector.support_, selector.ranking_
+        self.n_features_ = selector.n_features_
+
+    def _selector(self, y: Any, weights: Any) -> BAHSIC:
+        """The selector of all features."""
         shared = set(BAHSIC().get_params()) & set(self.get_params(deep=False))
         parameters = {name: getattr(self, name) for name in shared}
-        return BAHSIC(1.0, **(parameters | ({"target_kernel": "regression"} if by_type else {})))
+        return BAHSIC(1.0, **(parameters | {"target_kernel": self._target_kernel(y, weights)}))
+
+    def _target_kernel(self, y: Any, weights: Any) -> Any:
+        """Kernel on the labels; what "auto" means if the estimator says whether it predicts classes or numbers."""
+        if not _is_named(self.target_kernel, "auto"):
+            return self.target_kernel
+        if is_regressor(self.estimator):
+            return "regression"
+        return _kernel_of_classes(y, weights) if is_classifier(self.estimator) else "auto"
 
     def _seen(self, X: Any, *, reset: bool = False) -> Any:
-        """X as the estimator sees it: an array of numbers, or with categories as it is; and checked."""
-        neutral = self.missing == "neutral"
-        if sparse.issparse(X) or (self.categorical_features is None and not neutral):
-            return validate_data(self, X, reset=reset)
-        finite = "allow-nan" if neutral else True
-        if self.categorical_features is None:
-            seen = check_array(as_numbers(X), ensure_all_finite=finite, input_name="X")
-        elif is_frame(X):
-            seen = decoded(X)
-        else:
-            seen = check_array(as_array(X, "X"), dtype=None, ensure_all_finite=finite, input_name="X")
-        validate_data(self, X, reset=reset, skip_check_array=True)  # names and number of features
-        return seen
+        """X as the estimator sees it, checked."""
+        return estimator_table(self, X, numeric=self._numeric, missing=self.missing != "error", reset=reset)
 
-    def _units(self, selector: BAHSIC) -> tuple[Indices, int]:
+    def _units(self, table: Table) -> tuple[Indices, int]:
         """The unit of each column, that is, its group or itself; and how many make the smallest subset."""
-        d, names = selector.n_features_in_, getattr(selector, "feature_names_in_", None)
+        d, names = len(table.categorical), table.names
         unit_of, labels = group_of_columns(self.feature_groups, d, names)
         kept = np.unique(unit_of[column_mask(self.keep, d, names, "keep")])
         smallest = self.min_features_to_select
@@ -242,22 +283,36 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"min_features_to_select is {smallest}, X has {len(labels)} {name}; accepted: no more")
         return unit_of, max(smallest, len(kept))
 
-    def _folds(
-        self, selector: BAHSIC, samples: Samples, splits: list[Split], unit_of: Indices, smallest: int
-    ) -> list[Fold]:
+    def _evaluation(self, selector: BAHSIC, problem: Problem) -> Evaluation:
+        unit_of, smallest = self._units(problem.table)
         ranker = FoldRanker(**selector.get_params(deep=False))
+        ranker.set_params(standard_errors=False, redundancy=False, checkpoint=None)
         if _is_named(ranker.target_kernel, "auto"):
-            ranker.set_params(target_kernel=selector.target_kernel_)
+            ranker.set_params(target_kernel=problem.labels.name)
         if effective_n_jobs(self.n_jobs) > 1:
             ranker.set_params(n_jobs=1)  # the folds are the workers
-        arguments = (ranker, self.estimator, check_scoring(self.estimator, self.scoring), unit_of, smallest)
-        return list(Parallel(n_jobs=self.n_jobs)(delayed(samples.fold)(split, *arguments) for split in splits))
+        return Evaluation(ranker, self.estimator, check_scoring(self.estimator, self.scoring), unit_of, smallest)
 
-    def _set_selection(self, selector: BAHSIC, rank: Indices, size: int) -> None:
-        self.selector_ = selector.set_params(n_features_to_select=size)
-        self.ranking_ = selector.ranking_ = np.maximum(rank + 1 - size, 1)
-        self.support_ = selector.support_ = rank <= size
-        self.n_features_ = selector.n_features_ = int(self.support_.sum())
+    def _kept(self, selector: BAHSIC, problem: Problem, samples: Samples, splits: list[Split]) -> KeptFolds:
+        """The folder of the checkpoint, if it is new or belongs to this fit."""
+        check_seed(selector, problem)
+        own = ("estimator", "scoring", "min_features_to_select", "one_standard_error")
+        metadata = {"fit": samples.fit_params, "score": samples.score_params}
+        everything = {
+            **fingerprint(selector, problem),
+            "selector": type(self).__name__,
+            **{name: described(getattr(self, name)) for name in own},
+            "splits": digest_of(part for split in splits for part in split),
+            "metadata": digest_of([described(metadata)]),
+        }
+        return KeptFolds(self.checkpoint, everything)
+
+    def _folds(
+        self, evaluation: Evaluation, samples: Samples, splits: list[Split], kept: KeptFolds | None
+    ) -> list[Fold]:
+        files = [None] * len(splits) if kept is None else kept.folds(len(splits))
+        jobs = (delayed(evaluation.fold)(samples, *fold) for fold in zip(splits, files, strict=True))
+        return list(Parallel(n_jobs=self.n_jobs)(jobs))
 
     @property
     def classes_(self) -> Any:
@@ -324,24 +379,31 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"scoring is {scoring!r}; accepted: None, the name of a scorer or a callable")
         if _is_named(self.target_kernel, "precomputed") or isinstance(self.target_kernel, Precomputed):
             raise ValueError("target_kernel is 'precomputed'; accepted: a kernel on labels that the estimator predicts")
+        if self.executor is not None and effective_n_jobs(self.n_jobs) > 1:
+            raise ValueError(
+                f"n_jobs is {self.n_jobs}; accepted with an executor, which works on one fold at a time: None or 1"
+            )
+
+    def _weights_of_rankings(self, metadata: dict[str, Any]) -> Any:
+        """Weights of the samples in the rankings, or None."""
+        refused = get_config()["enable_metadata_routing"] and self._requested("sample_weight") is False
+        return None if refused else metadata.get("sample_weight")
+
+    def _requested(self, name: str) -> Any:
+        return self._get_metadata_request().fit.requests.get(name)
 
     def _routed(self, caller: str, metadata: dict[str, Any]) -> Any:
         """Metadata for the estimator, the splitter and the scorer."""
         if get_config()["enable_metadata_routing"]:
             return process_routing(self, caller, **metadata)
-        unknown = sorted(set(metadata) - ({"groups"} if caller == "fit" else set()))
-        if unknown:
-            raise ValueError(
-                f"{caller} got {', '.join(unknown)}; accepted: groups in fit, "
-                "other metadata only with sklearn.set_config(enable_metadata_routing=True)"
-            )
-        return {"estimator": {"fit": {}}, "splitter": {"split": metadata}, "scorer": {"score": {}}}
+        return unrouted(caller, metadata, self.estimator, self.scoring)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Routing of metadata to the estimator, the splitter and the scorer."""
-        router = MetadataRouter(owner=self)
+        """Routing of metadata to the rankings, the estimator, the splitter and the scorer."""
+        router = MetadataRouter(owner=self).add_self_request(self)
         router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-        router.add(splitter=check_cv(self.cv), method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        splitter = self.cv if hasattr(self.cv, "split") else KFold()  # splits that are given request nothing either
+        router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         scores = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
         router.add(scorer=check_scoring(self.estimator, self.scoring), method_mapping=scores)
         return router
@@ -352,6 +414,6 @@ class BAHSICCV(NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             setattr(tags, name, getattr(inner, name))
         tags.target_tags.required = True
         tags.input_tags.positive_only = inner.input_tags.positive_only
-        tags.input_tags.allow_nan = self.missing == "neutral"
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.input_tags.categorical = tags.input_tags.string = self.categorical_features is not None
         return tags

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -15,6 +16,8 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from bahsic.data.tables import as_table
+from bahsic.selection.checkpoint import CheckpointError
+from bahsic.selection.kept_folds import KeptScores
 from bahsic.selection.selectors import BAHSIC
 
 Scores = NDArray[np.float64]
@@ -33,10 +36,13 @@ _ENCODED = (
 
 
 class FoldRanker(BAHSIC):
-    """A selector that does not report constant features: the fit on all data does so once."""
+    """A selector for the ranking of a fold: it neither reports constant features nor computes scores of single ones."""
 
     def _report_constant(self, constant: Mask) -> None:
         pass
+
+    def _scores(self, *_: Any) -> Scores:
+        return np.zeros(self.n_features_in_)
 
 
 @dataclass(frozen=True)
@@ -59,30 +65,26 @@ class Samples:
     X : array or dataframe of shape (m, d)
         The same as the estimator gets them.
     y : ndarray of shape (m,) or (m, k)
+    weights : ndarray of shape (m,), or None
+        How often each sample counts in the ranking.
     fit_params, score_params : mapping
+        Metadata for the fit of the estimator and for the scorer.
     """
 
     table: Any
     X: Any
     y: NDArray[Any]
+    weights: NDArray[Any] | None
     fit_params: Mapping[str, Any]
     score_params: Mapping[str, Any]
 
-    def fold(self, split: Split, ranker: BAHSIC, estimator: Any, scorer: Any, unit_of: Indices, smallest: int) -> Fold:
-        """Rank the columns on the training part; score subsets of units from the smallest one on the test part."""
-        train, test = (self._rows(rows) for rows in split)
-        ranker = train.ranked(ranker)
-        rank = ranks(ranker, unit_of)
-        first_to_leave = (ranker.elimination_order_[-step.n_features] for step in ranker.path_)
-        sizes = sorted({smallest, *(size for size in map(int, rank[list(first_to_leave)]) if size > smallest)})
-        scores = [test.score(train.fitted(estimator, rank <= size), scorer, rank <= size) for size in sizes]
-        return Fold(sizes, np.array(scores), rank)
-
     def ranked(self, ranker: BAHSIC) -> BAHSIC:
-        """A clone of the ranker, fitted."""
+        """The ranker, fitted."""
         try:
-            return clone(ranker).fit(self.table, self.y)  # type: ignore[no-any-return]
-        except ValueError as error:  # not of the parameters, which the fit on all data has accepted
+            return ranker.fit(self.table, self.y, self.weights)  # type: ignore[no-any-return]
+        except CheckpointError:
+            raise
+        except ValueError as error:  # not of the parameters, which were accepted with all data
             raise ValueError(f"cv gives a training part of {len(self.y)} samples without a ranking: {error}") from error
 
     def fitted(self, estimator: Any, support: Mask) -> Any:
@@ -125,11 +127,50 @@ class Samples:
         names = getattr(self.table, "column_names", getattr(self.table, "columns", range(len(support))))
         return [name for name, chosen in zip(names, support, strict=True) if chosen]
 
-    def _rows(self, rows: Indices) -> Samples:
+    def of_rows(self, rows: Indices) -> Samples:
+        """Some of the samples."""
         table, y = _safe_indexing(self.table, rows), _safe_indexing(self.y, rows)
         X = table if self.X is self.table else _safe_indexing(self.X, rows)
+        weights = None if self.weights is None else self.weights[rows]
         params = (_rows_of(params, rows, len(self.y)) for params in (self.fit_params, self.score_params))
-        return Samples(table, X, y, *params)
+        return Samples(table, X, y, weights, *params)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Evaluation of nested subsets in a fold: a ranking on its training part, a score on its test part for each size.
+
+    Attributes
+    ----------
+    ranker : BAHSIC
+    estimator : estimator
+    scorer : callable
+    unit_of : ndarray of int of shape (d,)
+        The unit of each column, that is, its group or itself.
+    smallest : int
+        Number of units of the smallest subset.
+    """
+
+    ranker: BAHSIC
+    estimator: Any
+    scorer: Any
+    unit_of: Indices
+    smallest: int
+
+    def fold(self, samples: Samples, split: Split, kept: KeptScores | None = None) -> Fold:
+        """Rank the columns on the training part, score the subsets on the test part; what is kept is not done again."""
+        train, test = (samples.of_rows(rows) for rows in split)
+        ranker = clone(self.ranker) if kept is None else clone(self.ranker).set_params(checkpoint=kept.folder)
+        ranker = train.ranked(ranker)
+        rank = ranks(ranker, self.unit_of)
+        leaving = (ranker.elimination_order_[-step.n_features] for step in ranker.path_)  # first in each round
+        sizes = sorted({max(size, self.smallest) for size in (self.smallest, *map(int, rank[list(leaving)]))})
+
+        def score(size: int) -> float:
+            return test.score(train.fitted(self.estimator, rank <= size), self.scorer, rank <= size)
+
+        scores = [score(size) if kept is None else kept.score(size, partial(score, size)) for size in sizes]
+        return Fold(sizes, np.array(scores), rank)
 
 
 def _rows_of(params: Mapping[str, Any], rows: Indices, n_samples: int) -> dict[str, Any]:

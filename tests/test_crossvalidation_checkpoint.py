@@ -1,0 +1,176 @@
+"""Checkpoints of BAHSICCV: an interrupted search continues, and a folder of another search is refused."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, ShuffleSplit
+
+from bahsic import BAHSICCV
+from bahsic.selection import folds, selectors
+from bahsic.selection.search import backward
+from selecting import drawn
+
+NAMES = {"fold-0", "fold-1", "fold-2", "all", "bahsic-crossvalidation.json"}
+
+
+class Counted(LogisticRegression):
+    """Counts its fits, and is interrupted in one of them."""
+
+    n_fits = 0
+    last = None
+
+    def fit(self, X, y, sample_weight=None):
+        Counted.n_fits += 1
+        if Counted.n_fits == Counted.last:
+            raise KeyboardInterrupt
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.fixture(autouse=True)
+def counted(monkeypatch):
+    monkeypatch.setattr(Counted, "n_fits", 0)
+    monkeypatch.setattr(Counted, "last", None)
+
+
+@pytest.fixture
+def rounds(monkeypatch):
+    """Sizes of the subsets of all rounds that were made."""
+    made = []
+
+    def watched(*arguments):
+        for step in backward(*arguments):
+            made.append(len(step.subset))
+            yield step
+
+    monkeypatch.setattr(selectors, "backward", watched)
+    return made
+
+
+def search(folder=None, **changes):
+    return BAHSICCV(Counted(), **({"cv": KFold(3), "step": 0.5, "checkpoint": folder} | changes))
+
+
+def same(one, other):
+    assert one.cv_results_.keys() == other.cv_results_.keys()
+    for name, values in one.cv_results_.items():
+        assert np.array_equal(values, other.cv_results_[name])
+    for name in ("support_", "ranking_"):
+        assert np.array_equal(getattr(one, name), getattr(other, name))
+    assert one.selector_.path_ == other.selector_.path_
+    assert np.array_equal(one.estimator_.coef_, other.estimator_.coef_)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"kernel": "auto", "criterion": "prediction"},
+        {"block_size": 8, "random_state": 0},
+        {"feature_groups": [0, 0, 1, 1, 2, 2, 3, 3], "keep": [5], "step": 1},
+    ],
+    ids=str,
+)
+def test_an_interrupted_search_continues(options, tmp_path, monkeypatch, rounds):
+    X, y = drawn(60)
+    whole = search(**options).fit(X, y)
+    n_fits, n_rounds = Counted.n_fits, len(rounds)
+    sizes = len(whole.cv_results_["n_features"])
+    last = sizes + 2  # the second size of the second fold
+    monkeypatch.setattr(Counted, "n_fits", 0)
+    monkeypatch.setattr(Counted, "last", last)
+    interrupted = search(tmp_path, **options)
+    before = dict(vars(interrupted))
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.fit(X, y)
+    assert vars(interrupted) == before
+    assert len(rounds) == n_rounds + 2 * (n_rounds // 4)  # of two folds
+    monkeypatch.setattr(Counted, "n_fits", 0)
+    monkeypatch.setattr(Counted, "last", None)
+    same(search(tmp_path, n_jobs=1, **options).fit(X, y), whole)
+    assert len(rounds) == 2 * n_rounds  # the third fold and all data
+    assert Counted.n_fits == n_fits - last + 1  # from the one that was interrupted
+    assert {path.name for path in tmp_path.iterdir()} == NAMES
+
+
+def test_a_finished_search_is_read_from_its_folder(tmp_path, rounds):
+    X, y = drawn(60)
+    first = search(tmp_path).fit(X, y, np.linspace(0.5, 2, 60))
+    n_rounds = len(rounds)
+    again = search(str(tmp_path)).fit(X, y, np.linspace(0.5, 2, 60))
+    same(again, first)
+    assert len(rounds) == n_rounds
+    assert Counted.n_fits == 3 * 4 + 1 + 1  # only the last one, to the selected columns, was made twice
+    assert again.selector_.checkpoint == tmp_path / "all"
+    assert again.checkpoint == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"cv": KFold(4)}, "splits"),
+        ({"cv": ShuffleSplit(3)}, "splits"),
+        ({"step": 2}, r"step \(0.5 there, 2 here\)"),
+        ({"estimator": Counted(C=2)}, "estimator"),
+        ({"scoring": "roc_auc"}, r"scoring \(None there, 'roc_auc' here\)"),
+        ({"one_standard_error": True}, r"one_standard_error \(False there, True here\)"),
+    ],
+    ids=str,
+)
+def test_a_folder_of_another_search_is_refused(changes, named, tmp_path):
+    X, y = drawn(60)
+    search(tmp_path).fit(X, y)
+    other = search(tmp_path).set_params(**changes)
+    with pytest.raises(
+        ValueError, match=f"^checkpoint has the file .*validation.json of another fit.* in {named}; acc"
+    ):
+        other.fit(X, y)
+
+
+def test_a_folder_of_other_data_is_refused(tmp_path):
+    X, y = drawn(60)
+    search(tmp_path).fit(X, y)
+    cases = [(X + 1, y, None, "X"), (X, 1 - y, None, "y"), (X, y, np.full(60, 2.0), "y, sample_weight, metadata")]
+    for data, labels, weights, named in cases:
+        with pytest.raises(ValueError, match=f"validation.json of another fit, which differs in {named}; accepted"):
+            search(tmp_path).fit(data, labels, weights)
+
+
+@pytest.mark.parametrize("name", ["bahsic-scores.json", "bahsic-checkpoint.json"])
+def test_a_damaged_file_is_refused(name, tmp_path):
+    X, y = drawn(60)
+    search(tmp_path).fit(X, y)
+    path = tmp_path / "fold-1" / name
+    path.write_text(path.read_text().replace("0.", "0.1", 1))
+    with pytest.raises(ValueError, match=f"^checkpoint has the file .*fold-1/{name}, which is damaged"):
+        search(tmp_path).fit(X, y)
+
+
+def test_files_of_another_fold_are_refused(tmp_path):
+    X, y = drawn(60)
+    search(tmp_path).fit(X, y)
+    (tmp_path / "fold-0" / "bahsic-scores.json").replace(tmp_path / "fold-1" / "bahsic-scores.json")
+    with pytest.raises(ValueError, match=r"fold-1/bahsic-scores.json of another fit.*fold \(0 there, 1 here\)"):
+        search(tmp_path).fit(X, y)
+
+
+def test_scores_in_the_file_are_those_of_the_results(tmp_path):
+    X, y = drawn(60)
+    found = search(tmp_path, n_jobs=2).fit(X, y).cv_results_
+    for i in range(3):
+        kept = json.loads((tmp_path / f"fold-{i}" / "bahsic-scores.json").read_text())["content"]["scores"]
+        assert dict(kept) == dict(zip(found["n_features"], found[f"split{i}_test_score"], strict=True))
+
+
+def test_blocks_need_a_seed(tmp_path):
+    with pytest.raises(ValueError, match=r"^random_state is None; accepted with block_size and checkpoint: an int"):
+        search(tmp_path, block_size=8).fit(*drawn(60))
+    assert not any(tmp_path.iterdir())
+    with pytest.raises(TypeError, match=r"^checkpoint is 3; accepted: None or a folder"):
+        search(3).fit(*drawn(60))
+
+
+def test_rankings_of_folds_compute_no_scores_of_single_features():
+    X, y = drawn(60)
+    assert not folds.FoldRanker(1.0).fit(X, y).scores_.any()
