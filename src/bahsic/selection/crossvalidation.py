@@ -23,7 +23,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bahsic.data.column_choice import column_mask, group_of_columns
-from bahsic.data.tables import Table, is_frame
+from bahsic.data.tables import Table, by_dtype, is_frame
 from bahsic.kernels import Precomputed
 from bahsic.kernels.labels.outputs import outputs, target_type
 from bahsic.report.notebook import NotebookMixin
@@ -86,7 +86,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
     kernel, target_kernel, criterion, ridge, statistic, standardize
         As for `BAHSIC`, in every fold. ``target_kernel="auto"`` is "binary" or "multiclass" where the estimator is a
         classifier, "regression" where it is a regressor; otherwise all of y decides, for every fold.
-    categorical_features, missing, feature_groups, keep
+    categorical_features, missing, identifiers, feature_groups, keep
         As for `BAHSIC`, in every fold. The estimator gets an array of numbers, with NaN for missing entries. If
         there are columns of other types, or ``categorical_features`` names some, it gets the selected columns as they
         are, of a dataframe a dataframe: it has to deal with them, see Notes. Numbers of features count groups, and
@@ -414,6 +414,8 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
             setattr(tags, name, getattr(inner, name))
         tags.target_tags.required = True
         tags.input_tags.positive_only = inner.input_tags.positive_only
-        tags.input_tags.allow_nan = self.missing != "error"
-        tags.input_tags.categorical = tags.input_tags.string = self.categorical_features is not None
+        named, by_type = by_dtype(self.categorical_features)
+        tags.input_tags.allow_nan = self.missing != "error" and inner.input_tags.allow_nan
+        tags.input_tags.categorical = named is not None
+        tags.input_tags.string = inner.input_tags.string and (by_type or named is not None)
         return tags

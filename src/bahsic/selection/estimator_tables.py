@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from bahsic.data.tables import as_array, as_numbers, is_frame
+from bahsic.data.tables import as_array, as_numbers, by_dtype, is_frame
 from bahsic.selection.base import decoded
 
 # Types of pandas, polars and pyarrow that hold dates, times or spans of time.
@@ -26,9 +26,7 @@ def is_numeric(X: Any, categorical_features: Any) -> bool:
     >>> is_numeric([[1, 2.5]], "from_dtype"), is_numeric([[1, "red"]], "from_dtype"), is_numeric([[1, 2.5]], [0])
     (True, False, False)
     """
-    by_type = categorical_features is None or (
-        isinstance(categorical_features, str) and categorical_features == "from_dtype"
-    )
+    by_type = by_dtype(categorical_features)[0] is None
     if by_type and _is_plain(X):
         return True
     if not by_type or any(_TIME.search(str(kind)) for kind in _types(X)):
