@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.weights import Gram, centred
-from bahsic.inference.column_kernels import ColumnKernel, Part, part_product
+from bahsic.inference.column_kernels import ColumnKernel, Part, centred_column
 from bahsic.inference.factors import pivoted_factors
 from bahsic.kernels.rows import row_blocks, scaled_by_power_of_two
 
@@ -104,16 +104,12 @@ def from_factors(factors: Array, left: Array) -> CentredMatrices:
 
 def from_column(kernel: ColumnKernel) -> CentredMatrices:
     """Centred matrix of a single column."""
-    largest = max(float(np.square(kernel.factors).max(initial=0.0)), *(part.largest for part in kernel.parts), 0.0)
-    exponent = math.frexp(largest)[1] // 2
-    A = from_factors(np.ldexp(kernel.factors, -exponent)[None], np.ldexp([kernel.left], -2 * exponent))
-    parts = tuple(part.scaled(-2 * exponent) for part in kernel.parts)
-    diagonals, squares = A.diagonals, A.squares
-    for position, part in enumerate(parts):
-        diagonals = diagonals + part.diagonal()
-        squares = squares + part.square() + 2 * part.forms(A.factors[0]).sum()  # type: ignore[index]
-        squares += 2 * sum(part_product(part, other) for other in parts[:position])
-    return replace(A, diagonals=diagonals, squares=squares, exponent=2 * exponent, parts=parts)
+    found, square, exponent = centred_column(kernel, np.ones(kernel.factors.shape[1]))
+    diagonal = sum((part.diagonal() for part in found.parts), start=np.square(found.factors).sum(axis=0))
+    error = np.array([found.left])
+    return CentredMatrices(
+        diagonal[None], np.array([square]), found.factors[None], None, error, exponent, parts=found.parts
+    )
 
 
 def as_matrix(A: CentredMatrices) -> CentredMatrices:

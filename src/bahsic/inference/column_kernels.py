@@ -195,6 +195,31 @@ def _own_axes(missing: NDArray[np.bool_], gamma: float, kind: ColumnKind, w: Arr
     return Groups.of(codes, excess, w)
 
 
+def centred_column(kernel: ColumnKernel, weights: Array) -> tuple[ColumnKernel, float, int]:
+    """Centre a kernel of one column, and scale it by a power of two.
+
+    Returns
+    -------
+    kernel : ColumnKernel
+        Its factors, times the roots of the weights, have a weighted mean of zero; its parts are not changed but in scale.
+    square : float
+        Sum of the squared entries of the centred matrix, each as often as the weights say.
+    exponent : int
+        The matrix is that of ``kernel`` times 2**exponent, so that squares neither overflow nor underflow.
+    """
+    largest = max(float(np.square(kernel.factors).max(initial=0.0)), *(part.largest for part in kernel.parts), 0.0)
+    half = math.frexp(largest)[1] // 2
+    F = np.ldexp(kernel.factors, -half)
+    F -= (F @ (weights / weights.sum()))[:, None]
+    F *= np.sqrt(weights)
+    parts = tuple(part.scaled(-2 * half) for part in kernel.parts)
+    square = float(np.square(F @ F.T).sum())
+    for position, part in enumerate(parts):
+        square += part.square() + 2 * float(part.forms(F * np.sqrt(weights)).sum())
+        square += 2 * sum(part_product(part, other) for other in parts[:position])
+    return ColumnKernel(F, parts, math.ldexp(kernel.left, -2 * half)), square, 2 * half
+
+
 def part_product(one: Part, other: Part) -> float:
     """Inner product of two centred matrices on the same samples, with weights."""
     if isinstance(one, Groups):
