@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 # Most links of a chain that is written as factors for an inner product.
-_FEW_LINKS = 1024
+_FEW_LINKS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,19 +174,18 @@ class Chain:
         return F
 
     def product(self, other: Chain) -> float:
-        """Inner product of HRH with that of another column; O(m^2) time, if both have many links."""
+        """Inner product of HRH with that of another column, in O(m log(m)^2) time."""
         for one, two in ((self, other), (other, self)):
             if len(one.starts) <= _FEW_LINKS:
                 F = one.factors()
                 F -= (F @ (one.weights / one.weights.sum()))[:, None]
                 return float(two.forms(F * one.weights).sum())
-        w, r = self.weights, self._row_means()
-        shift = r - (r @ w) / (2 * w.sum())
-        found = 0.0
-        for part in row_blocks(len(w)):
-            centred = self.rows(part) - shift[part, None] - shift
-            found += float(w[part] @ (centred * other.rows(part)) @ w)
-        return found
+        w, r, t = self.weights, self._row_means(), other._row_means()
+        share = w / w.sum()
+        r_mean, t_mean = share @ r, share @ t
+        total = float(w.sum()) ** 2
+        centring = 2 * float(share @ ((r - r_mean) * (t - t_mean))) + float(r_mean * t_mean)
+        return sum_of_products(self, other) * self._scale * other._scale - total * centring
 
     def _row_means(self) -> Array:
         """Weighted mean of each row of R, shape (m,)."""
@@ -198,13 +197,60 @@ class Chain:
         """The matrix R, not centred."""
         return np.concatenate([self.rows(part) for part in row_blocks(len(self.weights))])
 
+    def places(self) -> tuple[Array, NDArray[np.int8]]:
+        """Depth of each sample, and its side of the root: 1, 2, or 0 at the root."""
+        depths, sides = np.zeros(len(self.weights)), np.zeros(len(self.weights), dtype=np.int8)
+        depths[self.order] = self._on_samples(self.depths)
+        sides[self.order] = self._on_samples(np.where(np.arange(len(self.starts)) < self.turn, 1, 2))
+        return depths, sides
+
     def rows(self, part: slice) -> Array:
         """Some rows of R."""
-        t = np.zeros(len(self.weights))
-        t[self.order] = self._on_samples(self.depths)
-        side = np.zeros(len(t), dtype=np.int8)
-        side[self.order] = self._on_samples(np.where(np.arange(len(self.starts)) < self.turn, 1, 2))
+        t, side = self.places()
         found = np.exp(-np.abs(np.subtract.outer(t[part], t)))
         found *= -np.expm1(-2 * np.minimum.outer(t[part], t))
         found[np.not_equal.outer(side[part], side)] = 0.0
         return found * self._scale
+
+
+def sum_of_products(one: Chain, other: Chain) -> float:
+    r"""Sum over all pairs of samples of :math:`w_i w_j R_{ij} R'_{ij}`, two matrices that are not centred or scaled.
+
+    Samples on the same side in both columns are sorted by their depth in the first column and halved again and again.
+    For i in the inner and j in the outer half, divided at depth c, the first kernel is a product,
+    :math:`e^{t_i - c} (1 - e^{-2 t_i}) \cdot e^{c - t_j}`, so that the sum over i is one product of a vector with the
+    second matrix. All terms are positive.
+    """
+    (t, side), (s, other_side) = one.places(), other.places()
+    inside = np.flatnonzero((side > 0) & (other_side > 0))
+    quadrant = (3 * side + other_side)[inside]
+    order = np.lexsort((t[inside], quadrant))
+    inside, quadrant = inside[order], quadrant[order].astype(np.intp)
+    t, s, w = t[inside], s[inside], one.weights[inside]
+    first = np.searchsorted(quadrant, quadrant)
+    position = np.arange(len(inside)) - first
+    last = np.searchsorted(quadrant, quadrant, "right") - 1
+    h, by_depth = -np.expm1(-2 * t), np.argsort(s, kind="stable")
+    found = float(np.square(w) @ (h * -np.expm1(-2 * s)))
+    half = 1
+    while half <= position.max(initial=0):
+        node, outer = position // (2 * half), position // half % 2 == 1
+        divide = t[np.minimum(first + node * 2 * half + half - 1, last)]
+        vector = np.where(outer, 0.0, w * h * np.exp(np.minimum(t - divide, 0.0)))
+        weight = np.where(outer, w * np.exp(np.minimum(divide - t, 0.0)), 0.0)
+        start = first + node * 2 * half
+        sorted_by_depth = by_depth[np.argsort(start[by_depth], kind="stable")]
+        found += 2 * _separate_products(*(values[sorted_by_depth] for values in (start, s, vector, weight)))
+        half *= 2
+    return found
+
+
+def _separate_products(node: Indices, depths: Array, vector: Array, weight: Array) -> float:
+    """Products w'Rv of vectors that are zero where the other is not, for each node, added; sorted by node and depth."""
+    band, h = np.ones((2, len(node))), -np.expm1(-2 * depths)
+    damping = np.where(node[1:] == node[:-1], -np.exp(-np.abs(np.diff(depths))), 0.0)
+    band[1, :-1] = damping
+    below = solve_banded((1, 0), band, h * vector, check_finite=False)
+    band[0, 1:], band[1] = damping, 1.0
+    above = solve_banded((0, 1), band, vector, check_finite=False)
+    return float(weight @ (below + h * above))
