@@ -25,9 +25,7 @@ def contribution(a, b, *, power, different=0.0, neutral=0.0, centre=0.0, togethe
 
 def totals(x, **kind):
     """D of a column, shape (m, m): zero for a sample with itself."""
-    return np.array(
-        [[0.0 if i == j else contribution(a, b, **kind) for j, b in enumerate(x)] for i, a in enumerate(x)]
-    )
+    return np.array([[0.0 if i == j else contribution(a, b, **kind) for j, b in enumerate(x)] for i, a in enumerate(x)])
 
 
 def centred(D, gamma, weights=None):

@@ -2,11 +2,11 @@
 
 from importlib import import_module
 
-import column_oracle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import column_oracle
 from bahsic.data.columns import Columns
 from bahsic.inference.centred import as_matrix, from_column, from_vectors, permuted_products
 from bahsic.inference.chains import sum_of_products
@@ -58,7 +58,7 @@ def definition(x, kind, power):
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("gamma", [0.5, 1e-9, 40.0])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("m", [6, 61])
+@pytest.mark.parametrize("m", [6, 41])
 def test_the_short_form_is_the_centred_matrix(name, gamma, power, m):
     x, kind = example(name, m)
     A = from_column(column_kernel(x, gamma, power, kind))
@@ -72,7 +72,8 @@ def test_the_short_form_is_the_centred_matrix(name, gamma, power, m):
 
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("name", NAMES)
-def test_products_with_permuted_labels(name, power, m=50):
+def test_products_with_permuted_labels(name, power):
+    m = 50
     x, kind = example(name, m)
     rng = np.random.default_rng(3)
     B = from_vectors(rng.normal(size=(m, 2)))
@@ -87,7 +88,8 @@ def test_products_with_permuted_labels(name, power, m=50):
 
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("tables", [2**22, 0], ids=["whole tables", "occupied cells"])
-def test_products_of_two_columns_with_weights(monkeypatch, power, tables, m=40):
+def test_products_of_two_columns_with_weights(monkeypatch, power, tables):
+    m = 40
     monkeypatch.setattr(import_module("bahsic.inference.groups"), "_TABLE_ENTRIES", tables)
     w = np.random.default_rng(1).integers(1, 4, m).astype(float)
     columns = [example(name, m, seed) for seed, name in enumerate(NAMES) if "constant" not in name]
@@ -170,14 +172,13 @@ def mixed_table(m, seed=0):
 
 def totals_of_table(X, categorical, power):
     """D of each column, with the constants that the selectors use."""
-    found = []
-    for j, x in enumerate(X.T):
+    standard, found = column_oracle.standard_mean(power), []
+    for j, column in enumerate(X.T):
+        x = column
         if j in categorical:
-            different = column_oracle.standard_mean(power) / column_oracle.chance_of_difference(x)
-            kind = {"different": different, "neutral": column_oracle.standard_mean(power)}
+            kind = {"different": standard / column_oracle.chance_of_difference(x), "neutral": standard}
         else:
-            deviation = np.nanstd(x)
-            x = (x - np.nanmean(x)) / (deviation if deviation > 0 else 1.0)
+            x = (column - np.nanmean(column)) / (np.nanstd(column) or 1.0)
             kind = {"centre": 0.0 if power == 2 else np.nanmedian(x), "neutral": column_oracle.mean_of_pairs(x, power)}
         found.append(column_oracle.totals(x, power=power, **kind))
     return found
@@ -193,7 +194,7 @@ OPTIONS = {"missing": "neutral"}
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
 @pytest.mark.parametrize("kind", ["numbers", "classes"])
-@pytest.mark.parametrize("m", [7, 150])
+@pytest.mark.parametrize("m", [7, 110])
 def test_scores_of_a_mixed_table(kernel, kind, m):
     X, categorical = mixed_table(m)
     y = labels(kind, X[:, 0])
@@ -223,7 +224,8 @@ def test_permutation_p_values_of_a_mixed_table(kernel, kind, m):
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
-def test_labels_without_factors(kernel, m=40):
+def test_labels_without_factors(kernel):
+    m = 40
     X, categorical = mixed_table(m)
     L = np.exp(-np.square(np.subtract.outer(*[np.arange(m) % 37 * 50.0] * 2)))
     options = {"target_kernel": "precomputed"}
@@ -235,24 +237,29 @@ def test_labels_without_factors(kernel, m=40):
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
-@pytest.mark.parametrize("m", [7, 150])
+@pytest.mark.parametrize("m", [7, 110])
 def test_redundancy_of_a_mixed_table(monkeypatch, kernel, m):
     X, categorical = mixed_table(m)
     found = redundancy(X, kernel=kernel, categorical_features=categorical, **OPTIONS)
     power = 2 if kernel == "gaussian" else 1
     A = [column_oracle.centred(D, 0.5).astype(float) for D in totals_of_table(X, categorical, power)]
     d = len(A)
-    expected = [[float(i == j) if 5 in (i, j) else column_oracle.alignment(A[i], A[j]) for j in range(d)] for i in range(d)]
-    assert_allclose(found, expected, rtol=1e-10, atol=1e-13)
+    expected = [
+        [float(i == j) if 5 in (i, j) else column_oracle.alignment(A[i], A[j]) for j in range(d)] for i in range(d)
+    ]
+    assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
     monkeypatch.setattr(import_module("bahsic.inference.redundancy"), "_MATRIX_ENTRIES", 120 * m)
     chunked = redundancy(X, kernel=kernel, categorical_features=categorical, **OPTIONS)
     assert_allclose(chunked, found, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(), Laplacian()], ids=str)
-def test_redundancy_with_weights(kernel, m=40):
+def test_redundancy_with_weights(kernel):
+    m = 40
     rng = np.random.default_rng(0)
-    data = np.array([rng.integers(0, 4, m), rng.integers(0, 9, m), rng.normal(size=m), rng.integers(0, 3, m)], dtype=float)
+    data = np.array(
+        [rng.integers(0, 4, m), rng.integers(0, 9, m), rng.normal(size=m), rng.integers(0, 3, m)], dtype=float
+    )
     columns = Columns(data, np.array([2.4, 2.1, 0.0, 0.0]), np.zeros(4), np.zeros(4, dtype=bool))
     w = rng.integers(1, 4, m)
     repeated = Columns(np.repeat(data, w, axis=1), columns.different, columns.neutral, columns.missing)

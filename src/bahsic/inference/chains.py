@@ -1,7 +1,7 @@
 r"""Laplacian kernel matrices of single columns, whose products with vectors cost O(m).
 
-Conditioned on its value at a root c, the Gaussian process of the kernel :math:`\exp(-\gamma |x - x'|)` is a Markov chain
-that starts with zero at c and moves outward on both sides, independently. With :math:`f = \exp(-\gamma |x - c|)`
+Conditioned on its value at a root c, the Gaussian process of the kernel :math:`\exp(-\gamma |x - x'|)` is a Markov
+chain that starts with zero at c and moves outward on both sides, independently. With :math:`f = \exp(-\gamma |x - c|)`
 
 .. math:: K = f f' + R, \qquad R_{ij} = e^{-\gamma |t_i - t_j|} (1 - e^{-2 \gamma \min(t_i, t_j)})
 
@@ -97,7 +97,7 @@ class Chain:
     @cached_property
     def sizes(self) -> Array:
         """Sum of the weights of each link."""
-        return self._sums(self.weights[None])[0]
+        return np.asarray(self._sums(self.weights[None])[0])
 
     @property
     def _scale(self) -> float:
@@ -239,8 +239,8 @@ def sum_of_products(one: Chain, other: Chain) -> float:
         vector = np.where(outer, 0.0, w * h * np.exp(np.minimum(t - divide, 0.0)))
         weight = np.where(outer, w * np.exp(np.minimum(divide - t, 0.0)), 0.0)
         start = first + node * 2 * half
-        sorted_by_depth = by_depth[np.argsort(start[by_depth], kind="stable")]
-        found += 2 * _separate_products(*(values[sorted_by_depth] for values in (start, s, vector, weight)))
+        order = by_depth[np.argsort(start[by_depth], kind="stable")]
+        found += 2 * _separate_products(start[order], s[order], vector[order], weight[order])
         half *= 2
     return found
 

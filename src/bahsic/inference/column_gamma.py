@@ -79,7 +79,7 @@ def _median_distance(x: Array, power: int, kind: ColumnKind, w: Array) -> float:
     within = _within_categories(*observed, kind, power) if kind.different else _within_numbers(*observed)
 
     def count(distance: float) -> float:
-        return within(distance) + absent.sum() * between(distance) + inside(distance)
+        return within(distance) + float(absent.sum()) * between(distance) + inside(distance)
 
     zero = count(0.0)
     if zero >= total:

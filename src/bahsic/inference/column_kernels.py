@@ -29,8 +29,8 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Part = Groups | Chain
 
-# Largest range of a column, in units of the Gaussian's width, for which factors are powers of x. These are accurate also
-# where all kernel values are near one, but more of them are needed than Cholesky factors for long ranges.
+# Largest range of a column, in units of the Gaussian's width, for which factors are powers of x. These are accurate
+# also where all kernel values are near one, but for long ranges more of them are needed than Cholesky factors.
 _SHORT = 2.0
 
 # Most entries of the factors of one column, of which there may be 64 at least; and their largest error for one sample.
@@ -201,7 +201,7 @@ def centred_column(kernel: ColumnKernel, weights: Array) -> tuple[ColumnKernel, 
     Returns
     -------
     kernel : ColumnKernel
-        Its factors, times the roots of the weights, have a weighted mean of zero; its parts are not changed but in scale.
+        Its factors are centred and times the roots of the weights; its parts are changed in scale only.
     square : float
         Sum of the squared entries of the centred matrix, each as often as the weights say.
     exponent : int

@@ -108,8 +108,8 @@ def power_factors(x: Array, gamma: float) -> Array:
 
     With z = x - c for the middle c of the range, the kernel is
     :math:`e^{-\gamma z^2} e^{-\gamma z'^2} \sum_k (2 \gamma z z')^k / k!`: the factors are
-    :math:`e^{-\gamma z^2} (\sqrt{2 \gamma} z)^k / \sqrt{k!}`. Each is accurate relative to its own size, and so is their
-    sum after centring, however near one all kernel values are.
+    :math:`e^{-\gamma z^2} (\sqrt{2 \gamma} z)^k / \sqrt{k!}`. Each is accurate relative to its own size, and so is
+    their sum after centring, however near one all kernel values are.
 
     Parameters
     ----------

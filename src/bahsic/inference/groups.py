@@ -69,7 +69,7 @@ class Groups:
     @cached_property
     def sizes(self) -> Array:
         """Sum of the weights of each group."""
-        return self.sums(self.weights[None])[0]
+        return np.asarray(self.sums(self.weights[None])[0])
 
     @cached_property
     def labels(self) -> Indices:
@@ -115,12 +115,12 @@ class Groups:
             cells = np.bincount(self.labels * shape[1] + other.labels, self.weights, shape[0] * shape[1])
             excess = cells.reshape(shape)[:-1, :-1] - np.multiply.outer(self.sizes, other.sizes) / total
             return float(self.excess @ np.square(excess) @ other.excess)
-        used, cells = _cells(self, other, shape[1])
+        used, held = _cells(self, other, shape[1])
         rows, cols = used // shape[1], used % shape[1]
         inside = (rows < len(self.starts)) & (cols < len(other.starts))
-        rows, cols, cells = rows[inside], cols[inside], cells[inside]
+        rows, cols, held = rows[inside], cols[inside], held[inside]
         expected = self.sizes[rows] * other.sizes[cols] / total
-        occupied = self.excess[rows] * other.excess[cols] * (np.square(cells - expected) - np.square(expected))
+        occupied = self.excess[rows] * other.excess[cols] * (np.square(held - expected) - np.square(expected))
         everywhere = (self.excess @ self.sizes**2) * (other.excess @ other.sizes**2) / total**2
         return float(occupied.sum() + everywhere)
 
@@ -128,7 +128,7 @@ class Groups:
 def _cells(one: Groups, other: Groups, width: int) -> tuple[Indices, Array]:
     """Numbers of the cells of a table of two groupings that hold samples, and their weights."""
     used, cell = np.unique(one.labels * width + other.labels, return_inverse=True)
-    return used, np.bincount(cell, one.weights)
+    return used, np.bincount(cell, one.weights).astype(np.float64)
 
 
 def _sums_of_others(values: Array) -> Array:

@@ -316,9 +316,7 @@ def _scores(
     return scores, pvalues
 
 
-def _centred_features(
-    columns: Columns, features: Indices, kernel: Kernel
-) -> Iterator[tuple[Indices, CentredMatrices]]:
+def _centred_features(columns: Columns, features: Indices, kernel: Kernel) -> Iterator[tuple[Indices, CentredMatrices]]:
     """Yield features and their centred kernel matrices: factors of several at once where there are some."""
     if type(kernel) is Gaussian:
         plain = features[~columns.special[features]]

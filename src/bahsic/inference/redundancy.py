@@ -77,10 +77,10 @@ def redundancy(
 
     Notes
     -----
-    With a Gaussian kernel the cost is O(k^2 m r^2) time and up to 256 MB, or O(m r) if that is more, for kernel matrices
-    of numerical rank r (about 20). Categories and missing entries need no more, nor does a Laplacian kernel, except for
-    two features of more than 1024 values each: O(m^2) time. Other kernels take O(k^2 m^2) time and up to 256 MB, or two
-    m x m matrices. The biased HSIC of independent features is not zero but of the order 1 / m.
+    With a Gaussian kernel the cost is O(k^2 m r^2) time and up to 256 MB, or O(m r) if that is more, for kernel
+    matrices of numerical rank r (about 20). Categories and missing entries need no more, and a Laplacian kernel takes
+    O(k^2 m log(m)^2) time. Other kernels take O(k^2 m^2) time and up to 256 MB, or two m x m matrices. The biased HSIC
+    of independent features is not zero but of the order 1 / m.
 
     Examples
     --------
@@ -180,13 +180,13 @@ def _of_any_columns(columns: Columns, features: Indices, kernel: Kernel, w: Arra
     def made(i: int) -> _ShortForms:
         found = [kernel_of_column(columns, int(j), kernel, w) for j in features[chunks[i]]]
         if any(one is None for one in found):
-            raise _NoShortForm
+            raise _NoShortFormError
         return _ShortForms.of([one for one in found if one is not None], w)
 
     try:
         kept = [made(0)] if len(chunks) == 1 else []
         return _table(chunks, kept.__getitem__ if kept else made, _ShortForms.products)
-    except _NoShortForm:
+    except _NoShortFormError:
         return None
 
 
@@ -206,7 +206,7 @@ def _of_matrices(columns: Columns, features: Indices, kernel: Kernel, w: Array) 
     return _table(chunks, matrices, lambda A, B: A @ B.T)
 
 
-class _NoShortForm(Exception):
+class _NoShortFormError(Exception):
     """A column whose kernel matrix has no short form."""
 
 
@@ -247,14 +247,19 @@ class _ShortForms:
         """Inner products of each two matrices, over their norms."""
         projections = self.factors @ other.factors.T
         table: Array = self.owners @ np.square(projections, out=projections) @ other.owners.T
-        for i, part in self.parts:
-            table[i] += other.owners @ part.forms(other.factors * other.roots)
-        for j, part in other.parts:
-            table[:, j] += self.owners @ part.forms(self.factors * self.roots)
+        across = self._forms(other)
+        table += across + (across if self is other else other._forms(self)).T
         for (i, one), (j, two) in itertools.product(self.parts, other.parts):
             if self is not other or i < j:  # the table is symmetric, and its diagonal is known
                 table[i, j] += part_product(one, two)
         return np.asarray(table / np.multiply.outer(self.norms, other.norms))
+
+    def _forms(self, other: _ShortForms) -> Array:
+        """Inner products of the parts of these matrices with the factors of others."""
+        found, vectors = np.zeros((len(self.norms), len(other.norms))), other.factors * other.roots
+        for i, part in self.parts:
+            found[i] += other.owners @ part.forms(vectors)
+        return found
 
 
 def _unit_factors(XT: Array, gammas: Array, w: Array) -> Array:
