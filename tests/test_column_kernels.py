@@ -12,6 +12,7 @@ from bahsic.inference.centred import as_matrix, from_column, from_vectors, permu
 from bahsic.inference.chains import sum_of_products
 from bahsic.inference.column_gamma import ColumnKind, gamma_of_column
 from bahsic.inference.column_kernels import centred_column, column_kernel, kernel_of_column, part_product
+from bahsic.inference.factors import power_factors
 from bahsic.inference.independence import hsic_scores, hsic_test
 from bahsic.inference.redundancy import redundancy, similarities
 from bahsic.kernels import Delta, Gaussian, Laplacian, Linear
@@ -130,6 +131,25 @@ def test_too_many_factors_are_no_short_form(monkeypatch):
     assert column_kernel(x, 1e4, 2) is None  # and the matrix itself is used
     assert_allclose(hsic_scores(X, x, kernel=kernel, standardize=False), scores, rtol=1e-9)
     assert_allclose(redundancy(X, kernel=kernel, standardize=False), table, rtol=1e-9)
+
+
+def test_a_category_of_one_sample_in_very_many():
+    m = 10**6
+    x = (np.arange(m) == 3).astype(float)
+    A = from_column(column_kernel(x, 0.5, 2, ColumnKind(different=2.0)))
+    # HDH is 2 e u u' for two groups with constant e, where u is x less its mean
+    diagonal = 2 * -np.expm1(-1) * np.square(x - 1 / m)
+    assert_allclose(np.ldexp(A.diagonals[0, :5], A.exponent), diagonal[:5], rtol=1e-13)
+    assert np.ldexp(np.sqrt(A.squares[0]), A.exponent) == pytest.approx(2 * -np.expm1(-1) * (1 - 1 / m), rel=1e-13)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 1e-3, 1e-12])
+def test_powers_are_accurate_relative_to_what_centring_leaves(gamma):
+    x = np.linspace(-0.3, 2.5, 30)
+    F = power_factors(x, gamma).astype(np.longdouble)
+    F -= F.mean(axis=1, keepdims=True)
+    expected = column_oracle.centred(np.square(np.subtract.outer(x, x)), gamma)
+    assert np.abs(F.T @ F - expected).max() <= 2e-15 * np.abs(expected).max()
 
 
 def test_other_kernels_have_no_short_form():

@@ -45,6 +45,9 @@ Indices = NDArray[np.intp]
 # Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
 _CHUNK_ENTRIES = 2**13
 
+# Most samples for which the matrix of a column of numbers is made sooner than its short form.
+_SMALL = 128
+
 
 @dataclass(frozen=True, eq=False)
 class HypothesisTest:
@@ -272,8 +275,9 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
 
     Notes
     -----
-    With a Gaussian kernel on the data, and labels that are classes or numbers, the cost is O(m d r^2) for kernel
-    matrices of numerical rank r (about 20): linear in the number of samples. Other kernels cost O(m^2 d).
+    With a Gaussian or Laplacian kernel on the data, also for categories and missing entries, and labels that are
+    classes or numbers, the cost is O(d m (log m + r^2)) time and O(m r) memory for kernel matrices of numerical rank r
+    (about 20). Other kernels and labels cost O(m^2 d) time and two m x m matrices.
 
     Examples
     --------
@@ -327,7 +331,8 @@ def _centred_features(columns: Columns, features: Indices, kernel: Kernel) -> It
             yield plain[alike], from_factors(*gaussian_factors(XT[alike], gammas[alike]))
             features = np.setdiff1d(features, plain[alike], assume_unique=True)
     for feature in features:
-        short = kernel_of_column(columns, int(feature), kernel)
+        small = columns.n_samples <= _SMALL and not columns.special[feature]
+        short = None if small else kernel_of_column(columns, int(feature), kernel)
         if short is None:
             yield np.array([feature]), from_matrix(Matrix(kernel_values(columns, np.array([feature]), kernel)))
         else:
