@@ -1,14 +1,24 @@
-"""Scores of single features: all at once against one after the other, and against scikit-learn's mutual information."""
+"""Scores of single features: all at once against one after the other, and against scikit-learn's mutual information.
+
+Those of mixed tables, and their redundancy, against the same for numbers alone.
+"""
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from sklearn.feature_selection import mutual_info_classif
 from table import Row, row
 from timing import best_times, seconds
 
-from bahsic import hsic_scores, hsic_test
+from bahsic import hsic_scores, hsic_test, redundancy
 
 _SIZES = [(60, 10_000), (1000, 1000)]
 _QUICK = [(60, 200)]
+
+# Sizes of mixed tables.
+_TABLES = [(1500, 80), (32_000, 14)]
+_QUICK_TABLES = [(100, 8)]
 
 # Features that are tested one after the other, and by mutual information; the time is scaled to all.
 _SOME = 50
@@ -16,7 +26,9 @@ _SOME = 50
 
 def rows(*, quick: bool) -> list[Row]:
     """Time of the others over that of `hsic_scores`, for scores and p-values."""
-    return [line for m, d in (_QUICK if quick else _SIZES) for line in _size_rows(m, d, quick=quick)]
+    plain = [line for m, d in (_QUICK if quick else _SIZES) for line in _size_rows(m, d, quick=quick)]
+    mixed = [line for m, d in (_QUICK_TABLES if quick else _TABLES) for line in _mixed_rows(m, d, quick=quick)]
+    return plain + mixed
 
 
 def _size_rows(m: int, d: int, *, quick: bool) -> list[Row]:
@@ -43,3 +55,42 @@ def _size_rows(m: int, d: int, *, quick: bool) -> list[Row]:
         )
         for name, time in times.items()
     ]
+
+
+def _mixed_rows(m: int, d: int, *, quick: bool) -> list[Row]:
+    """Time for a table in which two of three columns are categories, and each second one has missing entries."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(m, d)), rng.integers(0, 2, m)
+    codes = np.arange(d) % 3 > 0
+    mixed = np.where(codes, np.floor(rng.random((m, d)) * np.linspace(2, 40, d)), X)
+    mixed[:, ::2][rng.random((m, len(range(0, d, 2)))) < 0.1] = np.nan
+    options = {"categorical_features": codes, "missing": "neutral"}
+    tasks = {
+        f"{name}, {kernel}": _timed(call, kernel)
+        for kernel in ("gaussian", "laplacian")
+        for name, call in {
+            "hsic_scores": lambda kernel: hsic_scores(X, y, kernel=kernel),
+            "hsic_scores, mixed": lambda kernel: hsic_scores(mixed, y, kernel=kernel, **options),
+            "redundancy": lambda kernel: redundancy(X, kernel=kernel),
+            "redundancy, mixed": lambda kernel: redundancy(mixed, kernel=kernel, **options),
+        }.items()
+    }
+    times = best_times(tasks, repeats=1 if quick else 2)
+    return [
+        row(
+            f"{name}: mixed table / numbers, {kernel}, m={m}, d={d}",
+            times[f"{name}, mixed, {kernel}"] / times[f"{name}, {kernel}"],
+            "" if quick else "<= 3",
+            note=f"{times[f'{name}, mixed, {kernel}']:.3g} s",
+            m=m,
+            d=d,
+            seconds=times[f"{name}, mixed, {kernel}"],
+            other_seconds=times[f"{name}, {kernel}"],
+        )
+        for name in ("hsic_scores", "redundancy")
+        for kernel in ("gaussian", "laplacian")
+    ]
+
+
+def _timed(call: Callable[[str], Any], kernel: str) -> Callable[[], float]:
+    return lambda: seconds(lambda: call(kernel))

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.weights import Gram, centred
+from bahsic.inference.column_kernels import ColumnKernel, Part, centred_column
 from bahsic.inference.factors import pivoted_factors
 from bahsic.kernels.rows import row_blocks, scaled_by_power_of_two
 
@@ -44,13 +45,15 @@ class CentredMatrices:
     squares : ndarray of shape (c,)
         Sums of the squared entries.
     factors : ndarray of shape (c, rank, m) or None
-        HKH is the sum of the outer products f f' of these vectors.
+        HKH is the sum of the outer products f f' of these vectors, and of the parts.
     matrix : ndarray of shape (m, m) or None
         HKH itself.
     errors : ndarray of shape (c,)
         Frobenius norms of the errors of the factors.
     exponent : int
         Entries of HKH are those stored here times 2**exponent, so that squares neither overflow nor underflow.
+    parts : tuple of Groups and Chain
+        Further parts of a single matrix (c = 1), beside its factors.
     """
 
     diagonals: Array
@@ -59,6 +62,7 @@ class CentredMatrices:
     matrix: Array | None
     errors: Array
     exponent: int = 0
+    parts: tuple[Part, ...] = ()
 
     @property
     def traces(self) -> Array:
@@ -96,6 +100,29 @@ def from_factors(factors: Array, left: Array) -> CentredMatrices:
     inner = np.matmul(factors, factors.transpose(0, 2, 1))
     squares = np.square(inner).sum(axis=(1, 2))
     return CentredMatrices(np.square(factors).sum(axis=1), squares, factors, None, left)
+
+
+def from_column(kernel: ColumnKernel) -> CentredMatrices:
+    """Centred matrix of a single column."""
+    found, square, exponent = centred_column(kernel, np.ones(kernel.factors.shape[1]))
+    diagonal = sum((part.diagonal() for part in found.parts), start=np.square(found.factors).sum(axis=0))
+    error = np.array([found.left])
+    return CentredMatrices(
+        diagonal[None], np.array([square]), found.factors[None], None, error, exponent, parts=found.parts
+    )
+
+
+def as_matrix(A: CentredMatrices) -> CentredMatrices:
+    """The same single matrix, written out."""
+    if A.factors is None:
+        return A
+    matrix = A.factors[0].T @ A.factors[0]
+    for part in A.parts:
+        D = part.matrix()
+        D -= D.mean(axis=0)
+        D -= D.mean(axis=1, keepdims=True)
+        matrix += D
+    return replace(A, factors=None, matrix=matrix, parts=())
 
 
 def factored(A: CentredMatrices) -> CentredMatrices | None:
@@ -143,6 +170,8 @@ def permuted_products(A: CentredMatrices, B: CentredMatrices, permutations: Perm
         projections = shuffled @ A.factors.reshape(-1, m).T
         np.square(projections, out=projections)
         sums: Array = projections.reshape(B.factors.shape[1], n, *A.factors.shape[:2]).sum(axis=(0, 3))
+        for part in A.parts:
+            sums += part.forms(shuffled).reshape(-1, n).sum(axis=0)[:, None]
         return sums
     if A.matrix is not None and B.factors is not None:
         return _quadratic_forms(A.matrix, np.take(B.factors, permutations, axis=2)).T

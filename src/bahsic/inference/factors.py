@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -75,7 +76,7 @@ def have_factors(XT: Array, gammas: Array) -> NDArray[np.bool_]:
     return found
 
 
-def gaussian_factors(XT: Array, gammas: Array) -> tuple[Array, Array]:
+def gaussian_factors(XT: Array, gammas: Array, max_rank: int | None = None) -> tuple[Array, Array]:
     """Factors of the kernel matrices exp(-gamma (x - x')^2) of single features, see `pivoted_factors`.
 
     Parameters
@@ -83,6 +84,8 @@ def gaussian_factors(XT: Array, gammas: Array) -> tuple[Array, Array]:
     XT : ndarray of shape (c, m)
         A feature in each row.
     gammas : ndarray of shape (c,)
+    max_rank : int, optional
+        By default m.
 
     Returns
     -------
@@ -97,4 +100,42 @@ def gaussian_factors(XT: Array, gammas: Array) -> tuple[Array, Array]:
         values *= -gammas[:, None]
         return np.exp(values, out=values)
 
-    return pivoted_factors(np.ones(XT.shape), rows, XT.shape[1])
+    return pivoted_factors(np.ones(XT.shape), rows, min(max_rank or XT.shape[1], XT.shape[1]))
+
+
+def power_factors(x: Array, gamma: float) -> Array:
+    r"""Factors of exp(-gamma (x - x')^2) for a short range of numbers, the first of them less one.
+
+    With z = x - c for the middle c of the range, the kernel is
+    :math:`e^{-\gamma z^2} e^{-\gamma z'^2} \sum_k (2 \gamma z z')^k / k!`: the factors are
+    :math:`e^{-\gamma z^2} (\sqrt{2 \gamma} z)^k / \sqrt{k!}`. Each is accurate relative to its own size, and so is
+    their sum after centring, however near one all kernel values are.
+
+    Parameters
+    ----------
+    x : ndarray of shape (m,)
+    gamma : float
+
+    Returns
+    -------
+    ndarray of shape (rank, m)
+        The rank is about 20 for a range of two widths, and falls with it.
+
+    Examples
+    --------
+    >>> F = power_factors(np.array([0.0, 1.0]), 0.01)
+    >>> F[0] += 1
+    >>> (F.T @ F).round(6)
+    array([[1.     , 0.99005],
+           [0.99005, 1.     ]])
+    """
+    z = math.sqrt(2 * gamma) * (x - (x.min() + x.max()) / 2)
+    factors, damping = [np.expm1(-np.square(z) / 2)], np.exp(-np.square(z) / 2)
+    power, largest = damping, float(np.abs(z).max())
+    size = 1.0
+    # Centring leaves the second factor, as large as z, at its full size.
+    while size**2 > 1e-18 * min(1.0, largest**2) and size > 0:
+        power = power * z / math.sqrt(len(factors))
+        size *= largest / math.sqrt(len(factors))
+        factors.append(power)
+    return np.array(factors)

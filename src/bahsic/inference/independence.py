@@ -20,15 +20,18 @@ from bahsic.engine.scorer import kernel_values
 from bahsic.inference.centred import (
     CentredMatrices,
     Permutations,
+    as_matrix,
     diagonal_products,
     factored,
     for_permutations,
+    from_column,
     from_factors,
     from_matrix,
     from_vectors,
     products,
     unbiased,
 )
+from bahsic.inference.column_kernels import kernel_of_column
 from bahsic.inference.factors import gaussian_factors, have_factors
 from bahsic.inference.null import gamma_test, permutation_test, permutations_of
 from bahsic.kernels import Function, Gaussian, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
@@ -37,9 +40,13 @@ from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import check_count, random_source
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 # Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
 _CHUNK_ENTRIES = 2**13
+
+# Most samples for which the matrix of a column of numbers is made sooner than its short form.
+_SMALL = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,8 +276,9 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
 
     Notes
     -----
-    With a Gaussian kernel on the data, and labels that are classes or numbers, the cost is O(m d r^2) for kernel
-    matrices of numerical rank r (about 20): linear in the number of samples. Other kernels cost O(m^2 d).
+    With a Gaussian or Laplacian kernel on the data, also for categories and missing entries, and labels that are
+    classes or numbers, the cost is O(d m (log m + r^2)) time and O(m r) memory for kernel matrices of numerical rank r
+    (about 20). Other kernels and labels cost O(m^2 d) time and two m x m matrices.
 
     Examples
     --------
@@ -312,24 +320,35 @@ def _scores(
     columns: Columns, part: slice, kernel: Kernel, B: CentredMatrices, permutations: Permutations | None
 ) -> tuple[Array, Array]:
     """Scores and p-values of some features."""
-    found = [_score_and_pvalue(A, B, permutations) for A in _centred_features(columns, part, kernel)]
-    scores, pvalues = (np.concatenate(values) for values in zip(*found, strict=True))
+    scores, pvalues = np.empty((2, part.stop - part.start))
+    for features, A in _centred_features(columns, np.arange(part.start, part.stop), kernel):
+        places = features - part.start
+        scores[places], pvalues[places] = _score_and_pvalue(A, B, permutations)
     return scores, pvalues
 
 
-def _centred_features(columns: Columns, part: slice, kernel: Kernel) -> Iterator[CentredMatrices]:
-    """Yield the centred kernel matrices of some features: together as factors, or one by one."""
-    if type(kernel) is Gaussian and not columns.special[part].any():
-        XT = columns.rows(part)
+def _centred_features(columns: Columns, features: Indices, kernel: Kernel) -> Iterator[tuple[Indices, CentredMatrices]]:
+    """Yield features and their centred kernel matrices: factors of several at once where there are some."""
+    if type(kernel) is Gaussian:
+        plain = features[~columns.special[features]]
+        XT = columns.rows(plain)
         gammas = np.array([float(kernel.resolved(x[:, None]).gamma) for x in XT])  # type: ignore[arg-type]
-        if (have_factors(XT, gammas) | (XT[:, :1] == XT).all(axis=1)).all():
-            yield from_factors(*gaussian_factors(XT, gammas))
-            return
-    for feature in range(part.start, part.stop):
-        yield from_matrix(Matrix(kernel_values(columns, np.array([feature]), kernel)))
+        alike = have_factors(XT, gammas)
+        if alike.any():
+            yield plain[alike], from_factors(*gaussian_factors(XT[alike], gammas[alike]))
+            features = np.setdiff1d(features, plain[alike], assume_unique=True)
+    for feature in features:
+        small = columns.n_samples <= _SMALL and not columns.special[feature]
+        short = None if small else kernel_of_column(columns, int(feature), kernel)
+        if short is None:
+            yield np.array([feature]), from_matrix(Matrix(kernel_values(columns, np.array([feature]), kernel)))
+        else:
+            yield np.array([feature]), from_column(short)
 
 
 def _score_and_pvalue(A: CentredMatrices, B: CentredMatrices, permutations: Permutations | None) -> tuple[Array, Array]:
+    if B.factors is None and A.parts:
+        A = as_matrix(A)
     identity = np.arange(A.diagonals.shape[1], dtype=np.int32)[None]
     scores = unbiased(A, B, products(A, B), diagonal_products(A, B, identity)[0])
     if permutations is None:

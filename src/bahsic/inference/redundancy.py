@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +18,15 @@ from bahsic.data.columns import Columns
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.tables import column_names
 from bahsic.engine.scorer import kernel_values
+from bahsic.inference.column_kernels import ColumnKernel, Part, centred_column, kernel_of_column, part_product
 from bahsic.inference.factors import gaussian_factors, have_factors
-from bahsic.kernels import Gaussian, Kernel
+from bahsic.kernels import Gaussian, Kernel, Laplacian
 from bahsic.kernels.rows import scaled_by_power_of_two
 from bahsic.kernels.vector import kernel_on_features
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Piece = TypeVar("Piece")
 
 # Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
 _CHUNK_ENTRIES = 2**13
@@ -76,9 +80,10 @@ def redundancy(
 
     Notes
     -----
-    With a Gaussian kernel the cost is O(k^2 m r^2) time and O(k m r) memory for kernel matrices of numerical rank r
-    (about 20), other kernels take O(k^2 m^2) time and up to 256 MB, or two m x m matrices. The biased HSIC of
-    independent features is not zero but of the order 1 / m.
+    With a Gaussian kernel the cost is O(k^2 m r^2) time and up to 256 MB, or O(m r) if that is more, for kernel
+    matrices of numerical rank r (about 20). Categories and missing entries need no more, and a Laplacian kernel takes
+    O(k^2 m log(m)^2) time. Other kernels take O(k^2 m^2) time and up to 256 MB, or two m x m matrices. The biased HSIC
+    of independent features is not zero but of the order 1 / m.
 
     Examples
     --------
@@ -149,20 +154,52 @@ def columns_of(X: Any, positions: list[int]) -> Any:
 
 def _cosines(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> Array:
     """Normalised inner products of the centred kernel matrices of columns that vary."""
+    found = _of_plain_columns(columns, features, kernel, w)
+    if found is None and type(kernel) in (Gaussian, Laplacian):
+        found = _of_any_columns(columns, features, kernel, w)
+    return _of_matrices(columns, features, kernel, w) if found is None else found
+
+
+def _of_plain_columns(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> Array | None:
+    """Table for complete numbers with factors that are made, and fit into memory, together."""
     k, m = len(features), columns.n_samples
-    if type(kernel) is Gaussian and not columns.special[features].any():
-        XT = columns.rows(features)
-        gammas = np.array([float(kernel.resolved(x[:, None], None, w).gamma) for x in XT])  # type: ignore[arg-type]
-        if have_factors(XT, gammas).all():
-            chunks = _slices(k, max(1, _CHUNK_ENTRIES // m))
-            if k * m * _TYPICAL_RANK <= _MATRIX_ENTRIES:
-                factors = [_unit_factors(XT[chunk], gammas[chunk], w) for chunk in chunks]
-                return _table(chunks, factors.__getitem__, _squared_products)
-            return _table(chunks, lambda i: _unit_factors(XT[chunks[i]], gammas[chunks[i]], w), _squared_products)
+    too_many = k * m * _TYPICAL_RANK > _MATRIX_ENTRIES
+    if type(kernel) is not Gaussian or columns.special[features].any() or too_many:
+        return None
+    XT = columns.rows(features)
+    gammas = np.array([float(kernel.resolved(x[:, None], None, w).gamma) for x in XT])  # type: ignore[arg-type]
+    if not have_factors(XT, gammas).all():
+        return None
+    chunks = _slices(k, max(1, _CHUNK_ENTRIES // m))
+    factors = [_unit_factors(XT[chunk], gammas[chunk], w) for chunk in chunks]
+    return _table(chunks, factors.__getitem__, _squared_products)
+
+
+def _of_any_columns(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> Array | None:
+    """Table for columns of all kinds in short forms; None if one has none."""
+    k, m = len(features), columns.n_samples
+    chunks = _slices(k, max(1, _MATRIX_ENTRIES // (2 * m * _TYPICAL_RANK)))
+
+    def made(i: int) -> _ShortForms:
+        found = [kernel_of_column(columns, int(j), kernel, w) for j in features[chunks[i]]]
+        if any(one is None for one in found):
+            raise _NoShortFormError
+        return _ShortForms.of([one for one in found if one is not None], w)
+
+    try:
+        kept = [made(0)] if len(chunks) == 1 else []
+        return _table(chunks, kept.__getitem__ if kept else made, _ShortForms.products)
+    except _NoShortFormError:
+        return None
+
+
+def _of_matrices(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> Array:
+    """Table for any kernel, with matrices of all pairs of samples."""
+    k, m = len(features), columns.n_samples
     if m > _MOST_SAMPLES:
         raise ValueError(
             f"X has {m} samples and the kernel on single features is {kernel!r}; accepted for redundancy of more than "
-            f"{_MOST_SAMPLES} samples: a Gaussian kernel on numbers, whose matrices have short factors"
+            f"{_MOST_SAMPLES} samples: a Gaussian or Laplacian kernel, whose matrices have short forms"
         )
     chunks = _slices(k, max(1, _MATRIX_ENTRIES // m**2))
 
@@ -170,6 +207,62 @@ def _cosines(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> A
         return np.stack([_unit_matrix(columns, j, kernel, w) for j in features[chunks[i]]])
 
     return _table(chunks, matrices, lambda A, B: A @ B.T)
+
+
+class _NoShortFormError(Exception):
+    """A column whose kernel matrix has no short form."""
+
+
+@dataclass(frozen=True, eq=False)
+class _ShortForms:
+    """Centred kernel matrices of some columns.
+
+    Attributes
+    ----------
+    factors : ndarray of shape (n_factors, m)
+        Those of all columns, times the roots of the weights.
+    owners : ndarray of shape (n_columns, n_factors)
+        One where a factor belongs to a column, else zero.
+    parts : list of (int, Part)
+        The other parts, each with its column.
+    norms : ndarray of shape (n_columns,)
+    roots : ndarray of shape (m,)
+        Roots of the weights.
+    """
+
+    factors: Array
+    owners: Array
+    parts: list[tuple[int, Part]]
+    norms: Array
+    roots: Array
+
+    @staticmethod
+    def of(kernels: list[ColumnKernel], w: Array) -> _ShortForms:
+        found, squares, _ = zip(*[centred_column(kernel, w) for kernel in kernels], strict=True)
+        owners = np.repeat(np.eye(len(found)), [len(one.factors) for one in found], axis=1)
+        parts = [(i, part) for i, one in enumerate(found) for part in one.parts]
+        # A matrix of zeros has no product with any other.
+        norms = np.sqrt(np.array(squares))
+        norms[norms == 0] = 1.0
+        return _ShortForms(np.concatenate([one.factors for one in found]), owners, parts, norms, np.sqrt(w))
+
+    def products(self, other: _ShortForms) -> Array:
+        """Inner products of each two matrices, over their norms."""
+        projections = self.factors @ other.factors.T
+        table: Array = self.owners @ np.square(projections, out=projections) @ other.owners.T
+        across = self._forms(other)
+        table += across + (across if self is other else other._forms(self)).T
+        for (i, one), (j, two) in itertools.product(self.parts, other.parts):
+            if self is not other or i < j:  # the table is symmetric, and its diagonal is known
+                table[i, j] += part_product(one, two)
+        return np.asarray(table / np.multiply.outer(self.norms, other.norms))
+
+    def _forms(self, other: _ShortForms) -> Array:
+        """Inner products of the parts of these matrices with the factors of others."""
+        found, vectors = np.zeros((len(self.norms), len(other.norms))), other.factors * other.roots
+        for i, part in self.parts:
+            found[i] += other.owners @ part.forms(vectors)
+        return found
 
 
 def _unit_factors(XT: Array, gammas: Array, w: Array) -> Array:
@@ -199,7 +292,7 @@ def _unit_matrix(columns: Columns, feature: int, kernel: Kernel, w: Array) -> Ar
     return np.asarray(A / (math.sqrt(np.vdot(A, A)) or 1.0))
 
 
-def _table(chunks: list[slice], part: Callable[[int], Array], inner: Callable[[Array, Array], Array]) -> Array:
+def _table(chunks: list[slice], part: Callable[[int], Piece], inner: Callable[[Piece, Piece], Array]) -> Array:
     """Table of all inner products of matrices that are made chunk by chunk, with two chunks in memory at a time."""
     table = np.zeros((chunks[-1].stop,) * 2)
     for i, rows in enumerate(chunks):
