@@ -15,9 +15,9 @@ from bahsic.files.data import (
     check_expansion,
     check_gzip,
     check_names,
-    labels,
     library,
     one_line_errors,
+    with_target,
 )
 
 
@@ -31,7 +31,7 @@ def read_svmlight(path: Path, target: str | int | None = None) -> Data:
         if 0 in X.shape:
             raise DataError(f"{path}: there is no feature; give rows such as '1 1:0.5 3:2'")
         check_expansion(path, 8 * X.shape[1])  # some arrays have a number for each column, also for empty ones
-        return Data(X, labels(path, y, "label", X.shape[0]), target="label", source=path)
+        return with_target(path, Data(X, source=path), y, "label")
 
 
 def read_arff(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:
