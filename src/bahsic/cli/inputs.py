@@ -94,6 +94,8 @@ def read_input(options: Namespace, *, needs_target: bool) -> Input:
         raise CommandError(f"{options.data}: no target; name its column by --target", 2)
     names = [f"x{j}" for j in range(data.X.shape[1])] if data.names is None else [str(name) for name in data.names]
     if not options.quiet:
+        for note in data.notes:
+            say(f"note: {note}")
         _note_different_texts(data.X, names, set(getattr(options, "x", names)))
     with options.data.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -107,7 +109,7 @@ def _note_different_texts(X: Any, names: Sequence[str], used: set[str]) -> None:
     different = [
         name
         for name, (_, column) in zip(names, X.items(), strict=True)
-        if name in used and getattr(column.dtype, "kind", "O") not in "fiub" and column.nunique() == len(column)
+        if name in used and getattr(column.dtype, "kind", "O") not in "fiubM" and column.nunique() == len(column)
     ]
     if different:
         more = f" and {len(different) - 3} more" if len(different) > 3 else ""
@@ -173,7 +175,7 @@ def categorical_columns(names: str | Sequence[str], source: Input) -> Any:
     if not named:
         return "from_dtype"
     types = list(source.data.X.dtypes) if hasattr(source.data.X, "dtypes") else []
-    text = [j for j, dtype in enumerate(types) if getattr(dtype, "kind", "O") not in "fiu"]
+    text = [j for j, dtype in enumerate(types) if getattr(dtype, "kind", "O") not in "fiuM"]
     return sorted({*named, *text})
 
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 # Marks that are missing values in every column: those of pandas, and marks that no category is called by.
-MISSING_MARKS = frozenset(
-    "#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan|null".split("|")
-    + ["?", r"\N", "#DIV/0!", "#NAME?", "#NUM!", "#REF!", "#VALUE!"]
+_MARKS_OF_PANDAS = (
+    *("NA", "N/A", "n/a", "<NA>", "#N/A", "#N/A N/A", "#NA", "NULL", "null", "None"),
+    *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
 )
+MISSING_MARKS = frozenset([*_MARKS_OF_PANDAS, "?", r"\N", "#DIV/0!", "#NAME?", "#NUM!", "#REF!", "#VALUE!"])
 
 # Marks, in small letters, that are missing values among numbers or dates, and categories among other text.
 _MARKS_AMONG_NUMBERS = frozenset(
-    "-|--|---|.|..|...|*|**|–|—|na|n/a|n.a.|n.a|n/d|nd|nan|nil|none|null|missing|unknown|undefined|"  # noqa: RUF001
-    "not available|not applicable|no data|tbd".split("|")
+    [
+        *("-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", ".", "..", "...", "*", "**"),
+        *("na", "n/a", "n.a.", "n.a", "n/d", "nd", "nan", "nil", "none", "null", "tbd"),
+        *("missing", "unknown", "undefined", "not available", "not applicable", "no data"),
+    ]
 )
 
 _PLAIN = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf(?:inity)?", re.IGNORECASE)
@@ -95,7 +99,16 @@ def _kind(body: str) -> str | None:
     return next((kind for kind, pattern in _KINDS.items() if pattern.fullmatch(body)), None)
 
 
-def style_of(forms: Iterable[Form], delimiter: str) -> Style | None:
+def decimal_marks(forms: Iterable[Form]) -> set[str]:
+    """Decimal marks that some numbers have for certain: a comma, a point, both or none."""
+    kinds = {form.kind for form in forms}
+    comma, point = kinds & {"decimal", "decimal and points"}, kinds & {"point", "thousands"}
+    return ({","} if comma else set()) | ({"."} if point else set())
+
+
+def style_of(
+    forms: Iterable[Form], delimiter: str, decimal_mark: Callable[[], str | None] = lambda: None
+) -> Style | None:
     """Style of a column, from the forms of all its numbers.
 
     Parameters
@@ -104,11 +117,14 @@ def style_of(forms: Iterable[Form], delimiter: str) -> Style | None:
         Each form that occurs.
     delimiter : str
         That of the file.
+    decimal_mark : callable
+        Returns the decimal mark of the other columns of the file, None if it is unknown; called only if the column
+        itself does not decide.
 
     Returns
     -------
     Style or None
-        None if some numbers have a symbol that others have not, so that the column is text.
+        None if there is no number, or if some numbers have a symbol that others have not, so that the column is text.
 
     Raises
     ------
@@ -120,9 +136,11 @@ def style_of(forms: Iterable[Form], delimiter: str) -> Style | None:
     -----
     Commas separate thousands if an entry cannot be read otherwise (1,234,567 or 1,234.5), or if other entries have a
     decimal point. They are decimal if an entry can be read only so (1,5 or 0,123), which is ambiguous, and refused, in
-    a file that is delimited by commas: there "1,5" in quotes may be a list. If all entries with commas are like 1,234,
-    the delimiter decides: beside commas they separate thousands, as in English; beside semicolons, which spreadsheets
-    write where the comma is decimal, they are decimal; otherwise the column is refused.
+    a file that is delimited by commas: there "1,5" in quotes may be a list. Where all entries with commas are like
+    1,234, they separate thousands in a file that is delimited by commas, as in English; in other files the decimal
+    mark of the other columns decides. Without one, commas beside semicolons, which spreadsheets write where the comma
+    is decimal, are decimal if all entries have one (read otherwise, all would be 1000 times as large, which changes no
+    selection); anything else is refused.
 
     Examples
     --------
@@ -131,25 +149,25 @@ def style_of(forms: Iterable[Form], delimiter: str) -> Style | None:
     """
     found = set(forms)
     symbols, kinds = {form.symbol for form in found}, {form.kind for form in found}
-    return Style(symbols.pop(), _comma(kinds, delimiter)) if len(symbols) == 1 else None
+    return Style(symbols.pop(), _comma(kinds, delimiter, decimal_mark)) if len(symbols) == 1 else None
 
 
-def _comma(kinds: set[str], delimiter: str) -> str:
-    decimal = kinds & {"decimal", "decimal and points"}
-    if decimal:
+def _comma(kinds: set[str], delimiter: str, decimal_mark: Callable[[], str | None]) -> str:
+    if kinds & {"decimal", "decimal and points"}:
         points = {"point", "thousands"} | (set() if "decimal and points" in kinds else {"point or thousands"})
         if kinds & points:
             raise ValueError("commas and points")
         if delimiter == ",":
             raise ValueError("decimal commas")
         return "decimal"
-    if kinds & {"thousands"} or (kinds & {"either"} and kinds & {"point", "point or thousands"}):
-        return "thousands"
     if "either" not in kinds:
-        return ""
-    if delimiter not in ",;":
+        return "thousands" if "thousands" in kinds else ""
+    if delimiter == "," or kinds & {"thousands", "point", "point or thousands"}:
+        return "thousands"
+    mark = decimal_mark() or ("," if delimiter == ";" and kinds == {"either"} else None)
+    if mark is None:
         raise ValueError("commas")
-    return "thousands" if delimiter == "," else "decimal"
+    return "decimal" if mark == "," else "thousands"
 
 
 def number(text: str, style: Style) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from bahsic.files.cells import (
     Form,
     Style,
     dates,
+    decimal_marks,
     form_of,
     is_mark,
     mostly_decimal_commas,
@@ -38,7 +40,7 @@ from bahsic.files.layout import Layout, header_of, layout_of, rows_of
 from bahsic.names import for_message
 
 _CELLS_AT_ONCE = 2**18
-_SAMPLE = 100  # texts that are looked at to tell whether most of a column are numbers
+_SAMPLE = 100  # texts that are looked at to tell whether most of a column have decimal commas
 
 
 def read_delimited(
@@ -117,8 +119,9 @@ class _Parsed:
         self.others: dict[int, Any] = {}  # categories and dates, by positions
         self.decided: list[str] = []  # notes
         self.marks: Counter[str] = Counter()
+        wanted = set(columns)
         for (j, mark), times in layout.marks.items():
-            self.marks[mark] += times if j in columns else 0
+            self.marks[mark] += times if j in wanted else 0
         forms = self._read_numbers()
         styles = self._styles(forms)
         self._read_styled(styles)
@@ -163,9 +166,10 @@ class _Parsed:
         forms: dict[int, set[Form] | None] = {}
         for start, chunk in self._chunks(range(len(self.columns))):
             stop = start + len(chunk)
-            plain = [j for j, column in enumerate(self.columns) if chunk.dtypes[column].kind in "iuf"]
+            is_plain = np.isin([dtype.kind for dtype in chunk.dtypes.loc[self.columns]], ["i", "u", "f"])
+            plain = np.flatnonzero(is_plain)
             self.values[start:stop, plain] = chunk[[self.columns[j] for j in plain]].to_numpy(np.float64)
-            for j in sorted(set(range(len(self.columns))) - set(plain)):
+            for j in np.flatnonzero(~is_plain).tolist():
                 self.values[start:stop, j] = np.nan
                 if forms.setdefault(j, set()) is not None:
                     forms[j] = _added(forms[j] or set(), chunk[self.columns[j]].dropna().unique())
@@ -173,31 +177,48 @@ class _Parsed:
 
     def _styles(self, forms: dict[int, set[Form] | None]) -> dict[int, Style]:
         """Styles of the columns all of whose entries are numbers or marks."""
+        numbers = {j: found | self._plain_forms(j) for j, found in forms.items() if found is not None}
         styles = {}
-        for j, found in forms.items():
-            if found is None:
-                continue
-            plain = self.values[np.isfinite(self.values[:, j]), j]  # of chunks without anything else
-            kinds = {"whole"} | ({"point"} if np.any(plain != np.round(plain)) else set())
-            every = found | {Form("", kind) for kind in kinds if plain.size}
+        for j, found in numbers.items():
             try:
-                style = style_of(every, self.layout.delimiter) if every else None
+                style = style_of(found, self.layout.delimiter, lambda: self._decimal_mark(forms, numbers))
             except ValueError as reason:
                 raise self._ambiguous(j, str(reason)) from None
             if style is not None:
                 styles[j] = style
         return styles
 
+    def _plain_forms(self, j: int) -> set[Form]:
+        """Forms of the numbers of a column that pandas has parsed."""
+        column = self.values[:, j]
+        plain = column[np.isfinite(column)]
+        if not plain.size:
+            return set()
+        return {Form("", "point" if np.any(plain != np.round(plain)) else "whole")}
+
+    def _decimal_mark(self, odd: Iterable[int], numbers: dict[int, set[Form]]) -> str | None:
+        """The decimal mark of all columns in which it is certain, if it is the same."""
+        found = {mark for forms in numbers.values() for mark in decimal_marks(forms)}
+        plain = set(range(len(self.columns))) - set(odd)
+        found |= {"." for j in plain for form in self._plain_forms(j) if form.kind == "point"}
+        return found.pop() if len(found) == 1 else None
+
     def _ambiguous(self, j: int, reason: str) -> DataError:
         text = next(
-            (text for _, chunk in self._chunks([j], dtype=str) for text in chunk[self.columns[j]].dropna() if "," in text),
+            (
+                text
+                for _, chunk in self._chunks([j], dtype=str)
+                for text in chunk[self.columns[j]].dropna()
+                if "," in text
+            ),
             "",
         )
-        what = {"commas": "commas, of decimals or of thousands", "commas and points": "decimal commas and points"}
-        return DataError(
-            f"{self.layout.path}: column {for_message(self.names[j])} has {what.get(reason, reason)}, as in "
-            f"{for_message(text.strip())}; write points"
-        )
+        what, remedy = {
+            "commas": ("commas, decimal or of thousands", "write numbers without them"),
+            "commas and points": ("decimal commas and points", "write points"),
+        }.get(reason, (reason, "write points"))
+        column, example = for_message(self.names[j]), for_message(text.strip())
+        return DataError(f"{self.layout.path}: column {column} has {what}, as in {example}; {remedy}")
 
     def _read_styled(self, styles: dict[int, Style]) -> None:
         """Parse columns of numbers that are not plain, or have marks among them."""
@@ -244,7 +265,7 @@ class _Parsed:
 
     def _categories(self, j: int, column: Any, texts: list[str]) -> Any:
         """The column with categories without spaces around them, and without those that are marks."""
-        self._check_numbers_in_text(j, texts[:_SAMPLE])
+        self._check_numbers_in_text(j, texts)
         marks = MISSING_MARKS.intersection(texts)
         if not marks and texts == list(column.categories):
             return column
@@ -257,11 +278,13 @@ class _Parsed:
         return self.pandas.Categorical.from_codes(codes, categories)
 
     def _check_numbers_in_text(self, j: int, texts: list[str]) -> None:
-        """Note a column of categories most of which are numbers; refuse it if they have decimal commas."""
-        if mostly_decimal_commas(texts):
+        """Note a column of categories nearly all of which are numbers; refuse it if they have decimal commas."""
+        if mostly_decimal_commas(texts[:: max(1, len(texts) // _SAMPLE)]):
             raise self._ambiguous(j, "decimal commas")
-        strange = [text for text in texts if form_of(text) is None and not is_mark(text)]
-        if strange and len(strange) < len(texts) / 2:
+        entries = [text for text in texts if not is_mark(text)]
+        few = max(1, len(entries) // 10)
+        strange = list(islice((text for text in entries if form_of(text) is None), few + 1))
+        if strange and len(strange) <= few < len(entries) / 2:
             self.decided.append(
                 f"column {for_message(self.names[j])} has numbers, but also {for_message(strange[0])}; "
                 "all are read as categories"
@@ -297,7 +320,7 @@ class _Parsed:
                 names=range(self.layout.n_cells),
                 usecols=[self.columns[j] for j in positions],
                 index_col=False,
-                skipinitialspace=True,
+                skipinitialspace=self.layout.skips_spaces,
                 na_values=sorted(MISSING_MARKS),
                 low_memory=False,
                 **options,
@@ -323,9 +346,7 @@ def _of_rows(column: Any, rows: Any) -> Any:
 
 
 def _marks_note(marks: Counter[str]) -> list[str]:
-    listed = [
-        f"{for_message(mark)} in {times} cell{'s' * (times > 1)}" for mark, times in marks.most_common() if times
-    ]
+    listed = [f"{for_message(mark)} in {times} cell{'s' * (times > 1)}" for mark, times in marks.most_common() if times]
     if not listed:
         return []
     return [f"taken for missing values: {', '.join(listed[:5])}{', ...' if len(listed) > 5 else ''}"]

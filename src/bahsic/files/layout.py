@@ -46,6 +46,11 @@ class Layout:
     marks: Counter[tuple[int, str]] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def skips_spaces(self) -> bool:
+        """Whether spaces after a delimiter are no part of the cell."""
+        return self.delimiter != " "
+
 
 def layout_of(path: Path, delimiter: str | None) -> Layout:
     """Layout of a file.
@@ -82,7 +87,7 @@ def layout_of(path: Path, delimiter: str | None) -> Layout:
 
 def rows_of(layout: Layout, text: TextIO) -> Any:
     """Reader of the rows of a file; the same rules as pandas has them with `skipinitialspace`."""
-    return csv.reader(text, delimiter=layout.delimiter, skipinitialspace=True)
+    return csv.reader(text, delimiter=layout.delimiter, skipinitialspace=layout.skips_spaces)
 
 
 def header_of(rows: Iterator[list[str]]) -> list[str]:
