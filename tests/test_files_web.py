@@ -128,11 +128,11 @@ def test_a_delimiter_that_may_be_another_is_refused(read, refused):
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
 def test_encodings(read, encoding, name):
-    text = "a,größe\n1,5€\n2,6€\n3,klein – “fein”\n"
+    text = "a,größe\n1,5€\n2,6€\n3,klein \N{EN DASH} “fein”\n"
     mark = "\ufeff" if encoding in ("utf-16-le", "utf-16-be") else ""
     content = (mark + text).encode(encoding)
     data = read(gzip.compress(content) if name.endswith(".gz") else content, name=name)
-    assert columns(data) == {"a": [1, 2, 3], "größe": ["5€", "6€", "klein – “fein”"]}
+    assert columns(data) == {"a": [1, 2, 3], "größe": ["5€", "6€", "klein \N{EN DASH} “fein”"]}
     told = [note for note in data.notes if "UTF-8" in note]
     assert told == (["no text in UTF-8 (line 1), so read as Windows-1252"] if encoding == "cp1252" else [])
 
@@ -219,7 +219,7 @@ def test_marks_alone_are_no_numbers(read):
         ("1,2,3", None, None),
         ("1.2.3", None, None),
         ("2024-05-01", None, None),
-        ("١", None, None),
+        ("\N{ARABIC-INDIC DIGIT ONE}", None, None),
         ("", None, None),
     ],
 )
@@ -500,6 +500,19 @@ def test_arrow_has_dates_decimals_and_nulls(tmp_path):
         assert [data.X[name].to_numpy()[0] for name in ("day", "time", "zone")] == stamps
         assert data.X[["day", "time", "zone", "price", "whole"]].iloc[1].isna().all()
         assert data.X[["price", "whole"]].iloc[0].tolist() == [1.5, 7]
+
+
+def test_arff_in_windows_1252(read):
+    pytest.importorskip("arff", reason="the format is read by liac-arff")
+    text = "@relation r\n@attribute größe real\n@attribute y {ja,nö}\n@data\n1,ja\n?,nö\n3,?\n"
+    data = read(text, "y", name="t.arff", encoding="cp1252")
+    assert columns(data) == {"größe": [1, None]}
+    assert data.y.tolist() == ["ja", "nö"]
+    assert data.notes == (
+        "no text in UTF-8 (line 2), so read as Windows-1252",
+        "1 row without a target left out",
+    )
+    assert read(text, "y", name="t.arff", encoding="utf-16").y.tolist() == ["ja", "nö"]
 
 
 def test_nullable_integers_of_pandas_are_a_target(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from bahsic.files.data import (
     one_line_errors,
     with_target,
 )
+from bahsic.files.encoding import text_encoding
 
 
 def read_svmlight(path: Path, target: str | int | None = None) -> Data:
@@ -38,7 +40,8 @@ def read_arff(path: Path, target: str | int | None = None, drop: Sequence[str] =
     """Read a table whose attributes are numbers, nominal or strings; the last two become categories."""
     arff, pandas = library("arff", path.suffix), library("pandas", path.suffix)
     with one_line_errors(path, "reading ARFF"):
-        with path.open(encoding="utf-8-sig") as text:
+        encoding, notes = text_encoding(path)
+        with path.open(encoding=encoding) as text:
             content = arff.load(text)
         names = [str(name) for name, _ in content["attributes"]]
         check_names(path, names)
@@ -47,7 +50,9 @@ def read_arff(path: Path, target: str | int | None = None, drop: Sequence[str] =
         kinds = [kind for _, kind in content["attributes"]]
         values = zip(*content["data"], strict=True)
         columns = [_column(pandas, column, kind) for column, kind in zip(values, kinds, strict=True)]
-        return frame_data(path, pandas.DataFrame(dict(zip(names, columns, strict=True))), target, pandas, drop)
+        frame = pandas.DataFrame(dict(zip(names, columns, strict=True)))
+        data = frame_data(path, frame, target, pandas, drop)
+        return replace(data, notes=(*notes, *data.notes))
 
 
 def _column(pandas: Any, values: Sequence[Any], kind: Any) -> Any:
