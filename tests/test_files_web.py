@@ -376,6 +376,7 @@ def test_dates_are_written_and_read_back(read, tmp_path):
         assert back.names == ["t", "d"]
         assert np.array_equal(back.X["t"].to_numpy(), data.X["t"].to_numpy())
         assert np.array_equal(back.X["d"].to_numpy(), data.X["d"].to_numpy(), equal_nan=True)
+    assert (tmp_path / "o.csv").read_text(encoding="utf-8").splitlines()[1].endswith(",2024-05-01,1")
     with pytest.raises(DataError, match=r"column 'd' has dates; write \.csv or \.parquet"):
         write_table(tmp_path / "o.npz", data, [0])
 
