@@ -53,7 +53,8 @@ def read_data(path: str | os.PathLike[str], target: str | int | None = None, **o
     **options
         delimiter : of .csv and .tsv, by default a comma and a tabulator, or the one that fits all rows. key : of .npz
         and .mat, the array with the data, by default X. layer : of .h5ad, by default X. group_by : of .fif,
-        "frequency" (default) or "channel". drop : of tables with names (.csv, .tsv, .parquet, .feather, .arrow, .arff), columns to leave out.
+        "frequency" (default) or "channel". drop : of tables with names (.csv, .tsv, .parquet, .feather, .arrow,
+        .arff), columns to leave out.
 
     Returns
     -------
