@@ -287,9 +287,15 @@ def test_output_keeps_the_types_of_a_dataframe():
 
 
 def test_tags():
-    plain, mixed = get_tags(BAHSICCV(Seen())).input_tags, get_tags(BAHSICCV(Seen(), **MIXED)).input_tags
-    assert (plain.allow_nan, plain.categorical, plain.string) == (False, False, False)
-    assert (mixed.allow_nan, mixed.categorical, mixed.string) == (True, True, True)
+    """What the search and its estimator take both."""
+    trees = HistGradientBoostingClassifier()
+    found = [get_tags(BAHSICCV(*given)).input_tags.allow_nan for given in ((trees,), (LogisticRegression(),))]
+    assert found == [True, False]
+    assert not get_tags(BAHSICCV(trees, missing="error")).input_tags.allow_nan
+    assert [get_tags(BAHSICCV(trees, categorical_features=named)).input_tags.categorical for named in (None, [0])] == [
+        False,
+        True,
+    ]
 
 
 # An estimator that cannot take them

@@ -483,12 +483,6 @@ def test_types_that_pandas_does_not_have(tmp_path):
     assert np.array_equal(table.values, [[1, 1], [np.nan, 2], [0, np.nan], [1, 4]], equal_nan=True)
 
 
-def test_decimal_commas_are_no_categories(tmp_path):
-    needs("pandas")
-    path = text_file(tmp_path / "t.csv", "a;b\n1,5;x\n-2,25;y\n3;y\n")
-    refused(path, "column 'a' has decimal commas, as in '", "write points", delimiter=";")
-
-
 def test_compressed_chunks_that_expand_absurdly_are_refused(tmp_path, monkeypatch):
     pyarrow, h5py = needs("pyarrow"), needs("h5py")
     needs("anndata")
@@ -536,10 +530,8 @@ def test_what_libraries_say_is_one_printable_line():
         ("a,b\n1,2,3\n1,2,3\n", "line 2 has 3 cells"),
         ('a,b\n"x\ny",2\n1\n', "line 4 has 1 cells"),
         ("a,b,a\n1,2,3\n", "2 columns are called 'a'"),
-        ("a,,c\n1,2,3\n", "column 2 has no name"),
         ("a,b\n", "there is a header but no row"),
         ("\n\n", "the file is empty"),
-        ("a;b\n1;2\n", "the header has ';' but no ','; say that the delimiter is ';'"),
         ('a,b\n1,"2\n3,4\n', "look for a quote that is not closed"),
         ("a\0b,c\n1,2\n", "binary data"),
     ],
@@ -554,15 +546,6 @@ def test_a_wrong_target_brings_the_nearest(tmp_path):
     path = text_file(tmp_path / "t.csv", "age,weight,Outcome\n1,2,3\n")
     refused(path, "no column is called 'outcom'; did you mean 'Outcome'?", target="outcom")
     refused(path, "known: 'age', 'weight', 'Outcome'", target="zzzzzz")
-
-
-@pytest.mark.parametrize("cells", ["1,\n2,0\n", "1,x\n2,\n3,NA\n"])
-def test_a_missing_target_is_refused(tmp_path, cells):
-    needs("pandas")
-    row = 0 if cells.startswith("1,\n") else 1
-    refused(
-        text_file(tmp_path / "t.csv", "a,y\n" + cells), f"the first row {row}, counted from 0; remove them", target="y"
-    )
 
 
 GARBAGE = np.random.default_rng(0).bytes(3000)
@@ -651,8 +634,9 @@ def test_a_gzip_file_that_was_cut_is_refused(tmp_path):
 def test_columns_that_are_no_features_are_refused(tmp_path):
     pandas = needs("pandas")
     needs("pyarrow")
+    frame().assign(took=pandas.to_timedelta(1, "s")).to_parquet(tmp_path / "t.parquet")
+    refused(tmp_path / "t.parquet", "column 'took' is of type timedelta64", "drop it or make numbers of it")
     frame().assign(when=pandas.to_datetime("2020-01-01")).to_parquet(tmp_path / "t.parquet")
-    refused(tmp_path / "t.parquet", "column 'when' is of type datetime64", "drop it or make numbers of it")
     refused(tmp_path / "t.parquet", "target 'when' has times (2020-01-01", "make numbers or classes", target="when")
 
 

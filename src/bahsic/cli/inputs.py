@@ -94,6 +94,8 @@ def read_input(options: Namespace, *, needs_target: bool) -> Input:
     if needs_target and data.y is None:
         raise CommandError(f"{options.data}: no target; name its column by --target", 2)
     names = [f"x{j}" for j in range(data.X.shape[1])] if data.names is None else [str(name) for name in data.names]
+    for note in () if options.quiet else data.notes:
+        say(f"note: {note}")
     with options.data.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Input(replace(data, source=options.data), names, digest)

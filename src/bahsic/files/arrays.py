@@ -18,9 +18,9 @@ from bahsic.files.data import (
     check_names,
     chosen,
     column_position,
-    labels,
     one_line_errors,
     suggestion,
+    with_target,
 )
 from bahsic.names import for_message
 
@@ -105,9 +105,7 @@ def _array_data(path: Path, arrays: Mapping[str, Any], key: str, target: str | i
     if target is None:
         return Data(X, names=names, source=path)
     if target in others:
-        return Data(
-            X, labels(path, arrays[str(target)], str(target), X.shape[0]), names, target=str(target), source=path
-        )
+        return with_target(path, Data(X, names=names, source=path), arrays[str(target)], str(target))
     return _without_column(path, X, names, others, target)
 
 
@@ -120,7 +118,7 @@ def _without_column(path: Path, X: Any, names: list[str] | None, others: list[st
     rest = [i for i in range(X.shape[1]) if i != j]
     name = str(j) if names is None else names[j]
     left = None if names is None else [names[i] for i in rest]
-    return Data(X[:, rest], labels(path, column, name, X.shape[0]), left, target=name, source=path)
+    return with_target(path, Data(X[:, rest], names=left, source=path), column, name)
 
 
 def _feature_names(path: Path, arrays: Mapping[str, Any], n_features: int) -> list[str] | None:

@@ -13,9 +13,10 @@ from bahsic.files.data import (
     check_names,
     column_position,
     kept_names,
-    labels,
     library,
+    named,
     one_line_errors,
+    with_target,
 )
 from bahsic.names import for_message
 
@@ -59,7 +60,8 @@ def _checked(path: Path, batches: Iterable[Any]) -> Iterator[Any]:
 
 def _table_data(path: Path, table: Any, target: str | int | None, drop: Sequence[str]) -> Data:
     pandas = library("pandas", path.suffix)
-    frame = table.to_pandas(strings_to_categorical=True)
+    table.validate(full=True)  # a damaged file would end the process later
+    frame = table.to_pandas(strings_to_categorical=True, date_as_object=False)
     if not len(frame):
         raise DataError(f"{path}: there is no row; give one row for each sample")
     for field in table.schema:  # types that pandas turns into objects
@@ -73,24 +75,34 @@ def _table_data(path: Path, table: Any, target: str | int | None, drop: Sequence
 
 
 def frame_data(path: Path, frame: Any, target: str | int | None, pandas: Any, drop: Sequence[str] = ()) -> Data:
-    """Turn a DataFrame into `Data`: one column becomes the target, all others must be numbers or categories."""
-    check_names(path, list(frame.columns))
-    frame = frame[kept_names(path, list(frame.columns), drop)]
+    """Turn a DataFrame into `Data`: one column becomes the target, all others must be numbers, categories or dates."""
+    names, notes = named(list(frame.columns))
+    check_names(path, names)
+    frame = frame.set_axis(names, axis=1)[kept_names(path, names, drop)]
     names = list(frame.columns)
     if target is None:
-        _check_types(path, frame, pandas)
-        return Data(frame, names=names, source=path)
+        return Data(_checked_types(path, frame, pandas), names=names, source=path, notes=tuple(notes))
     name = names.pop(column_position(path, target, names, len(names)))
-    X = frame[names]
-    _check_types(path, X, pandas)
-    column = frame[name]
-    is_number = pandas.api.types.is_numeric_dtype(column) and not hasattr(column.array, "_mask")
-    y = labels(path, column.to_numpy() if is_number else column.astype(object).to_numpy(), name, len(frame))
-    return Data(X, y, names, target=name, source=path)
+    data = Data(_checked_types(path, frame[names], pandas), names=names, source=path, notes=tuple(notes))
+    return with_target(path, data, _target_values(frame[name], pandas), name)
 
 
-def _check_types(path: Path, frame: Any, pandas: Any) -> None:
+def _target_values(column: Any, pandas: Any) -> Any:
+    if not pandas.api.types.is_numeric_dtype(column):
+        return column.astype(object).to_numpy()
+    if not hasattr(column.array, "_mask"):
+        return column.to_numpy()
+    is_bool = pandas.api.types.is_bool_dtype(column)
+    return column.astype(object).to_numpy() if is_bool else column.to_numpy("float64", na_value=float("nan"))
+
+
+def _checked_types(path: Path, frame: Any, pandas: Any) -> Any:
+    """The frame, times with a zone in UTC; refuse columns that are neither numbers nor categories nor dates."""
+    zoned = {}
     for name, dtype in frame.dtypes.items():
         is_text = isinstance(dtype, pandas.CategoricalDtype) or pandas.api.types.is_string_dtype(frame[name])
-        if not (is_text or pandas.api.types.is_numeric_dtype(dtype)) or dtype.kind == "c":
+        if isinstance(dtype, pandas.DatetimeTZDtype):
+            zoned[name] = frame[name].dt.tz_convert("UTC").dt.tz_localize(None)
+        elif not (is_text or dtype.kind == "M" or pandas.api.types.is_numeric_dtype(dtype)) or dtype.kind == "c":
             raise DataError(f"{path}: column {for_message(name)} is of type {dtype}; drop it or make numbers of it")
+    return frame.assign(**zoned) if zoned else frame

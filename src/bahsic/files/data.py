@@ -8,7 +8,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from difflib import get_close_matches
 from importlib import import_module
@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from bahsic.kernels.rows import is_missing
 from bahsic.names import for_message, one_line
@@ -66,6 +67,8 @@ class Data:
         The name of y.
     source : Path, or None
         Where the data come from.
+    notes : tuple of str
+        What the reader has decided about the file, such as rows and columns left out, one line each.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Data:
     groups: list[str] | None = None
     target: str | None = None
     source: Path | None = None
+    notes: tuple[str, ...] = ()
 
 
 def library(name: str, suffix: str, action: str = "reading") -> Any:
@@ -156,6 +160,27 @@ def check_names(path: Path, names: Sequence[str], remedy: str = "rename or remov
         raise DataError(f"{path}: {times} columns are called {for_message(name)}; {remedy}")
 
 
+def named(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names, with one such as "column 7" for a column that has none, and the note that says so.
+
+    Examples
+    --------
+    >>> named(["a", "", "c"])
+    (['a', 'column 2', 'c'], ["column 2 has no name and is called 'column 2'"])
+    """
+    taken, given = set(names), list(names)
+    nameless = [j for j, name in enumerate(names) if not name]
+    for j in nameless:
+        given[j] = f"column {j + 1}"
+        while given[j] in taken:
+            given[j] += "_"
+        taken.add(given[j])
+    if len(nameless) < 2:
+        return given, [f"column {j + 1} has no name and is called {for_message(given[j])}" for j in nameless]
+    listed = ", ".join(for_message(given[j]) for j in nameless[:3]) + (", ..." if len(nameless) > 3 else "")
+    return given, [f"{len(nameless)} columns have no name and are called {listed} after their places"]
+
+
 def check_expansion(path: Path, size: int) -> None:
     """Refuse a file that would take far more memory than its own size makes one expect."""
     if size > HARMLESS_SIZE and size > LARGEST_EXPANSION * path.stat().st_size:
@@ -185,23 +210,89 @@ def check_gzip(path: Path) -> None:
 
 def labels(path: Path, values: Any, name: str, n_samples: int) -> Any:
     """A target as an array: integers where all numbers are, nothing missing, one entry for each sample."""
-    y = np.asarray(values)
-    if y.size != n_samples:
-        raise DataError(
-            f"{path}: target {for_message(name)} has shape {y.shape}; accepted: one value a row ({n_samples})"
-        )
-    y = y.reshape(n_samples)
-    missing = np.isnan(y) if y.dtype.kind == "f" else np.array([is_missing(v) for v in y.tolist()], dtype=bool)
+    y = _one_each(path, values, name, n_samples)
+    missing = _missing(y)
     if missing.any():
         row, times = int(np.argmax(missing)), int(missing.sum())
         raise DataError(
             f"{path}: target {for_message(name)} is missing in {times} rows, the first row {row}, counted from 0; "
             "remove them"
         )
+    return _typed(path, y, name)
+
+
+def _typed(path: Path, y: Any, name: str) -> Any:
     if y.dtype.kind in "mM" or any(isinstance(value, date | timedelta) for value in y[:1]):
         raise DataError(f"{path}: target {for_message(name)} has times ({y[0]}, ...); make numbers or classes of them")
     whole = y.dtype.kind == "f" and bool(np.all((np.abs(y) < 2**53) & (y == np.round(y))))
     return y.astype(np.int64) if whole else y
+
+
+def target_rows(path: Path, values: Any, name: str, n_samples: int) -> tuple[Any, Any, list[str]]:
+    """Target of the rows that have one.
+
+    Parameters
+    ----------
+    path : Path
+    values : array-like of n_samples entries
+    name : str
+        Of the target.
+    n_samples : int
+
+    Returns
+    -------
+    y : ndarray
+        As `labels` returns it.
+    rows : ndarray of int, or None
+        The rows that have a target; None if all have.
+    notes : list of str
+        How many rows have none.
+    """
+    y = _one_each(path, values, name, n_samples)
+    missing = _missing(y)
+    if not missing.any():
+        return _typed(path, y, name), None, []
+    rows, times = np.flatnonzero(~missing), int(missing.sum())
+    if not rows.size:
+        raise DataError(f"{path}: target {for_message(name)} is missing in all rows; give a column with entries")
+    observed = y[rows]
+    if observed.dtype.kind == "O" and all(isinstance(value, bool | np.bool_) for value in observed):
+        observed = observed.astype(bool)  # as without missing entries
+    counted = "1 row" if times == 1 else f"{times} rows"
+    return _typed(path, observed, name), rows, [f"{counted} without a target left out"]
+
+
+def with_target(path: Path, data: Data, values: Any, name: str) -> Data:
+    """The data with a target, without the rows that have none."""
+    y, rows, notes = target_rows(path, values, name, data.X.shape[0])
+    X = data.X if rows is None else of_rows(data.X, rows)
+    return replace(data, X=X, y=y, target=name, notes=(*data.notes, *notes))
+
+
+def of_rows(X: Any, rows: Any) -> Any:
+    """Some rows of an array, a sparse array or a DataFrame, numbered anew; categories without a row are left out."""
+    if not hasattr(X, "iloc"):
+        return (X.tocsr() if sparse.issparse(X) else X)[rows]
+    frame = X.iloc[rows].reset_index(drop=True)
+    for j, dtype in enumerate(frame.dtypes):
+        if str(dtype) == "category":
+            frame.isetitem(j, frame.iloc[:, j].cat.remove_unused_categories())
+    return frame
+
+
+def _one_each(path: Path, values: Any, name: str, n_samples: int) -> Any:
+    y = np.asarray(values)
+    if y.size != n_samples:
+        raise DataError(
+            f"{path}: target {for_message(name)} has shape {y.shape}; accepted: one value a row ({n_samples})"
+        )
+    return y.reshape(n_samples)
+
+
+def _missing(y: Any) -> Any:
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    return np.array([is_missing(value) for value in y.tolist()], dtype=bool)
 
 
 def library_version(module: ModuleType) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from bahsic.files.data import (
     check_expansion,
     check_gzip,
     check_names,
-    labels,
     library,
     one_line_errors,
+    with_target,
 )
+from bahsic.files.encoding import text_encoding
 
 
 def read_svmlight(path: Path, target: str | int | None = None) -> Data:
@@ -31,14 +33,15 @@ def read_svmlight(path: Path, target: str | int | None = None) -> Data:
         if 0 in X.shape:
             raise DataError(f"{path}: there is no feature; give rows such as '1 1:0.5 3:2'")
         check_expansion(path, 8 * X.shape[1])  # some arrays have a number for each column, also for empty ones
-        return Data(X, labels(path, y, "label", X.shape[0]), target="label", source=path)
+        return with_target(path, Data(X, source=path), y, "label")
 
 
 def read_arff(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:
     """Read a table whose attributes are numbers, nominal or strings; the last two become categories."""
     arff, pandas = library("arff", path.suffix), library("pandas", path.suffix)
     with one_line_errors(path, "reading ARFF"):
-        with path.open(encoding="utf-8-sig") as text:
+        encoding, notes = text_encoding(path)
+        with path.open(encoding=encoding) as text:
             content = arff.load(text)
         names = [str(name) for name, _ in content["attributes"]]
         check_names(path, names)
@@ -47,7 +50,9 @@ def read_arff(path: Path, target: str | int | None = None, drop: Sequence[str] =
         kinds = [kind for _, kind in content["attributes"]]
         values = zip(*content["data"], strict=True)
         columns = [_column(pandas, column, kind) for column, kind in zip(values, kinds, strict=True)]
-        return frame_data(path, pandas.DataFrame(dict(zip(names, columns, strict=True))), target, pandas, drop)
+        frame = pandas.DataFrame(dict(zip(names, columns, strict=True)))
+        data = frame_data(path, frame, target, pandas, drop)
+        return replace(data, notes=(*notes, *data.notes))
 
 
 def _column(pandas: Any, values: Sequence[Any], kind: Any) -> Any:

@@ -48,15 +48,18 @@ def read_data(path: str | os.PathLike[str], target: str | int | None = None, **o
         .arrow, .npy, .npz, .arff, .mat, .h5ad.
     target : str or int, optional
         The column (.h5ad: of ``obs``; .npz and .mat: or the array) that becomes y; its number if columns have no
-        names. By default the target that the file itself has: y in .npz and .mat, svmlight, events of .fif.
+        names. By default the target that the file itself has: y in .npz and .mat, svmlight, events of .fif. Rows
+        without a target are left out, with a note.
     **options
-        delimiter : of .csv and .tsv, by default a comma and a tabulator. key : of .npz and .mat, the array with the
-        data, by default X. layer : of .h5ad, by default X. group_by : of .fif, "frequency" (default) or "channel".
-        drop : of tables with names (.csv, .tsv, .parquet, .feather, .arrow, .arff), columns to leave out.
+        delimiter : of .csv and .tsv, by default a comma and a tabulator, or the one that fits all rows. key : of .npz
+        and .mat, the array with the data, by default X. layer : of .h5ad, by default X. group_by : of .fif,
+        "frequency" (default) or "channel". drop : of tables with names (.csv, .tsv, .parquet, .feather, .arrow,
+        .arff), columns to leave out.
 
     Returns
     -------
     Data
+        Its `notes` say what was decided about the file.
 
     Raises
     ------

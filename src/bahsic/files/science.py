@@ -15,9 +15,9 @@ from bahsic.files.data import (
     check_gzip,
     check_names,
     chosen,
-    labels,
     library,
     one_line_errors,
+    with_target,
 )
 from bahsic.names import for_message
 
@@ -39,7 +39,7 @@ def read_h5ad(path: Path, target: str | int | None = None, layer: str | None = N
         obs = anndata_io.read_elem(file["obs"])
         name = chosen(path, "column of obs", str(target), map(str, obs.columns))
         y = obs[name].to_numpy() if obs[name].dtype.kind in "fiu" else obs[name].astype(object).to_numpy()
-        return Data(X, labels(path, y, name, X.shape[0]), names, target=name, source=path)
+        return with_target(path, Data(X, names=names, source=path), y, name)
 
 
 def _matrix(path: Path, file: Any, layer: str | None) -> Any:
@@ -81,7 +81,7 @@ def read_epochs(path: Path, target: str | int | None = None, group_by: str = "fr
         by_channel = [channel for channel in spectrum.ch_names for _ in hertz]
         groups = by_channel if group_by == "channel" else hertz * len(spectrum.ch_names)
         X = power.reshape(len(power), -1)
-        return Data(X, labels(path, y, name, len(X)), names, groups, name, path)
+        return with_target(path, Data(X, names=names, groups=groups, source=path), y, name)
 
 
 def _events(path: Path, epochs: Any, target: str | int | None) -> tuple[str, Any]:

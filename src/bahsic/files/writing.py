@@ -131,7 +131,7 @@ def _protected(value: Any) -> Any:
 def _write_delimited(path: Path, data: Data, selected: Any, suffix: str) -> None:
     frame = _frame(data, selected, suffix)
     for j, dtype in enumerate(frame.dtypes):
-        if not isinstance(dtype, np.dtype) or dtype.kind not in "fiub":
+        if not isinstance(dtype, np.dtype) or dtype.kind not in "fiubM":
             frame.isetitem(j, frame.iloc[:, j].astype(object).map(_protected))
     frame.columns = [_protected(name) for name in frame.columns]
     with _text_opened(path, suffix) as file:
@@ -166,8 +166,9 @@ def _numbers(data: Data, selected: Any, suffix: str) -> Any:
     frame = data.X.iloc[:, selected]
     for name, dtype in frame.dtypes.items():
         if not isinstance(dtype, np.dtype) or dtype.kind not in "fiub":
+            what = "dates" if getattr(dtype, "kind", "O") == "M" else "categories"
             raise DataError(
-                f"{suffix} holds numbers only, and column {for_message(name)} has categories; write .csv or .parquet"
+                f"{suffix} holds numbers only, and column {for_message(name)} has {what}; write .csv or .parquet"
             )
     return frame.to_numpy()
 

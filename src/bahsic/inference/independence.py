@@ -339,7 +339,7 @@ def _centred_features(columns: Columns, features: Indices, kernel: Kernel) -> It
             features = np.setdiff1d(features, plain[alike], assume_unique=True)
     for feature in features:
         small = columns.n_samples <= _SMALL and not columns.special[feature]
-        short = None if small else kernel_of_column(columns, int(feature), kernel)
+        short = None if small else kernel_of_column(columns, int(feature), kernel, together=columns.together)
         if short is None:
             yield np.array([feature]), from_matrix(Matrix(kernel_values(columns, np.array([feature]), kernel)))
         else:

@@ -181,7 +181,7 @@ def _of_any_columns(columns: Columns, features: Indices, kernel: Kernel, w: Arra
     chunks = _slices(k, max(1, _MATRIX_ENTRIES // (2 * m * _TYPICAL_RANK)))
 
     def made(i: int) -> _ShortForms:
-        found = [kernel_of_column(columns, int(j), kernel, w) for j in features[chunks[i]]]
+        found = [kernel_of_column(columns, int(j), kernel, w, together=columns.together) for j in features[chunks[i]]]
         if any(one is None for one in found):
             raise _NoShortFormError
         return _ShortForms.of([one for one in found if one is not None], w)

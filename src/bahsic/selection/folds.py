@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from bahsic.data.roles import ColumnRole
 from bahsic.data.tables import as_table
 from bahsic.selection.checkpoint import CheckpointError
 from bahsic.selection.kept_folds import KeptScores
@@ -38,7 +39,7 @@ _ENCODED = (
 class FoldRanker(BAHSIC):
     """A selector for the ranking of a fold: it neither reports constant features nor computes scores of single ones."""
 
-    def _report_constant(self, constant: Mask) -> None:
+    def _report_idle(self, roles: Sequence[ColumnRole]) -> None:
         pass
 
     def _scores(self, *_: Any) -> Scores:

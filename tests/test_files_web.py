@@ -1,0 +1,586 @@
+"""Tables as people have them: text that is not quite a table, read with a note on what was decided."""
+
+import gzip
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from scipy import io as scipy_io
+from scipy import sparse
+
+from bahsic.cli import main
+from bahsic.files import Data, DataError, delimited, read_data, write_table
+from bahsic.files.cells import MISSING_MARKS, Form, Style, dates, form_of, number, style_of
+
+pandas = pytest.importorskip("pandas", reason="text is read by pandas")
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Read text that stands in a file."""
+
+    def reader(text, target=None, name="t.csv", encoding="utf-8", **options):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode(encoding))
+        return read_data(path, target, **options)
+
+    return reader
+
+
+@pytest.fixture
+def refused(read):
+    """The message about text that is not read."""
+
+    def reader(text, *words, **options):
+        with pytest.raises(DataError) as caught:
+            read(text, **options)
+        message = str(caught.value)
+        assert "\n" not in message
+        for word in words:
+            assert word in message
+        return message
+
+    return reader
+
+
+def columns(data):
+    """Columns as lists, None where an entry is missing."""
+    return {name: [None if pandas.isna(v) else v for v in data.X[name].tolist()] for name in data.names}
+
+
+# --- header and columns ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("a,b,\n1,x\n3,y\n", "the header ends with a delimiter, which makes no column"),
+        ("a,b,\n1,x,\n3,y,\n", "every row, as the header, ends with a delimiter, which makes no column"),
+        ("a,b\n1,x,\n3,y,\n", "every row ends with a delimiter, which makes no column"),
+        ("a,b, \n1,x, \n3,y,\n", "every row, as the header, ends with a delimiter, which makes no column"),
+        ("a,,b\n1,,x\n3,,y\n", "column 2 has neither a name nor entries; left out"),
+        (",,a,,b\n1,,1,,x\n2,,3,,y\n", "columns 2, 4 have neither a name nor entries; left out"),
+    ],
+)
+def test_empty_columns_without_a_name_are_left_out(read, text, note):
+    data = read(text)
+    assert columns(data) == {"a": [1, 3], "b": ["x", "y"]}
+    assert data.notes == (note,)
+    assert read(text, "a").names == ["b"]
+
+
+def test_columns_without_a_name_get_one(read):
+    data = read(",a,,column 3,,\n9,1,x,5,0,\n8,2,y,6,,\n", "column 5")
+    assert columns(data) == {"a": [1], "column 3_": ["x"], "column 3": [5]}
+    assert data.y.tolist() == [0]
+    assert "2 columns have no name and are called 'column 3_', 'column 5' after their places" in data.notes
+    assert read("a,\n1,2\n", drop=["a"]).notes == ("column 2 has no name and is called 'column 2'",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b,\n1,2\n1,2,3\n", "line 3 has 3 cells, the header 3"),
+        ("a,b,\n1,2,\n1,2\n", "line 3 has 2 cells, the header 3"),
+        ("a,b\n1,2,\n3,4,5\n", "line 2 has 3 cells, the header 2"),
+        ("a,b\n1,2,\n3,4\n", "line 3 has 2 cells, the header 2"),
+        ("a,b,c\n1,2\n", "line 2 has 2 cells, the header 3"),
+        ("a,a\n1,2\n", "2 columns are called 'a'"),
+    ],
+)
+def test_lines_of_other_lengths_are_refused(refused, text, message):
+    refused(text, message)
+
+
+def test_spaces_around_names_and_cells_do_not_count(read):
+    data = read('age , work, "a, b"\n39, State-gov, x\n 50, ?, x \n38 , State-gov , "y, z"\n')
+    assert columns(data) == {
+        "age": [39, 50, 38],
+        "work": ["State-gov", None, "State-gov"],
+        "a, b": ["x", "x", "y, z"],
+    }
+    assert read("a,a \n1,2\n").names == ["a", "a "]
+    assert columns(read("a b\n1 2\n", delimiter=" ")) == {"a": [1], "b": [2]}
+
+
+# --- delimiters and encodings ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("delimiter", "name"), [(";", "t.csv"), ("\t", "t.csv"), ("|", "t.csv"), (",", "t.tsv")])
+def test_the_delimiter_is_found(read, refused, delimiter, name):
+    text = "a,b\n1,x\n2,y\n".replace(",", delimiter)
+    data = read(text, name=name)
+    assert columns(data) == {"a": [1, 2], "b": ["x", "y"]}
+    usual = "\t" if name == "t.tsv" else ","
+    assert data.notes == (f"the delimiter is {delimiter!r}, not {usual!r}",)
+    assert read(text, name=name, delimiter=delimiter).notes == ()
+    refused(text, f"say that the delimiter is {delimiter!r}", name=name, delimiter=usual)
+    refused(text + delimiter.join("xyz"), "line 4 has 3 cells, the header 2", name=name)
+
+
+def test_a_delimiter_that_may_be_another_is_refused(read, refused):
+    refused("a;b|c\n1;2|3\n", "the delimiter may be ';' or '|'")
+    assert columns(read("a;b|c\n1;2\n")) == {"a": [1], "b|c": [2]}
+    assert columns(read('"a;b"\n1\n2\n')) == {"a;b": [1, 2]}  # a name in quotes
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+def test_encodings(read, encoding, name):
+    text = "a,größe\n1,5€\n2,6€\n3,klein \N{EN DASH} “fein”\n"
+    mark = "\ufeff" if encoding in ("utf-16-le", "utf-16-be") else ""
+    content = (mark + text).encode(encoding)
+    data = read(gzip.compress(content) if name.endswith(".gz") else content, name=name)
+    assert columns(data) == {"a": [1, 2, 3], "größe": ["5€", "6€", "klein \N{EN DASH} “fein”"]}
+    told = [note for note in data.notes if "UTF-8" in note]
+    assert told == (["no text in UTF-8 (line 1), so read as Windows-1252"] if encoding == "cp1252" else [])
+
+
+def test_the_line_where_utf_8_fails_is_told(read, monkeypatch):
+    for size in (1, 7, 2**20):
+        monkeypatch.setattr("bahsic.files.encoding._BYTES_AT_ONCE", size)
+        data = read(b"a,b\n1,2\n\xc3\xa9,x\ncaf\xe9,y\n")
+        assert data.notes == ("no text in UTF-8 (line 4), so read as Windows-1252",)
+        assert data.X["a"].tolist() == ["1", "Ã©", "café"]
+    assert read(b"a,b\n\x81,1\n").notes == ("no text in UTF-8 (line 2), so read as Latin-1",)
+
+
+@pytest.mark.parametrize(
+    "content", [b"a,b\n1,\0\n", b"a,b\n\xe9,\x01\n", "a,b\n1,\0\n".encode("utf-16"), b"\xff\xfea,b"]
+)
+def test_binary_data_are_refused(refused, content):
+    refused(content, "no text")
+
+
+# --- missing values ----------------------------------------------------------------------------------------------
+
+
+def test_marks_are_those_of_pandas_and_more():
+    from pandas._libs.parsers import STR_NA_VALUES
+
+    assert STR_NA_VALUES - {""} < MISSING_MARKS
+
+
+@pytest.mark.parametrize("cells_at_once", [1, 6, 1000])
+def test_marks_among_numbers_dates_and_text(read, monkeypatch, cells_at_once):
+    monkeypatch.setattr(delimited, "_CELLS_AT_ONCE", cells_at_once)
+    rows = ["1,-,2024-01-05,2", "?,unknown,.,Missing", "-,red, ,1e3", "3.5,? ,2024-01-06,NA", ".,.,-,4"]
+    data = read("n,text,day,m\n" + "\n".join(rows) + "\n")
+    days = pandas.to_datetime(["2024-01-05", "2024-01-06"]).tolist()
+    assert columns(data) == {
+        "n": [1, None, None, 3.5, None],
+        "text": ["-", "unknown", "red", None, "."],
+        "day": [days[0], None, None, days[1], None],
+        "m": [2, None, 1000, None, 4],
+    }
+    assert len(data.notes) == 1
+    counted = data.notes[0].removeprefix("taken for missing values: ").split(", ")
+    assert sorted(counted[:3]) == ["'-' in 2 cells", "'.' in 2 cells", "'?' in 2 cells"]
+    assert sorted(counted[3:]) == ["'Missing' in 1 cell", "'NA' in 1 cell"]
+
+
+def test_marks_are_counted_in_the_columns_that_are_read(read):
+    text = "a,b,c\n?,?,1\n2,NA,\n?,3,n/a\n"
+    assert read(text).notes == ("taken for missing values: '?' in 3 cells, 'NA' in 1 cell, 'n/a' in 1 cell",)
+    assert read(text, drop=["b", "c"]).notes == ("taken for missing values: '?' in 2 cells",)
+    assert read(text, drop=["a", "b"]).notes == ("taken for missing values: 'n/a' in 1 cell",)
+    assert read("a,b\n,1\n2,\n").notes == ()
+
+
+def test_marks_alone_are_no_numbers(read):
+    assert columns(read("a,b\n-,1\n-,2\n")) == {"a": ["-", "-"], "b": [1, 2]}
+
+
+# --- numbers -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "value"),
+    [
+        ("-1", Form("", "whole"), -1),
+        ("1e-3", Form("", "whole"), 0.001),
+        ("+.5", Form("", "point"), 0.5),
+        ("1.234", Form("", "point or thousands"), 1.234),
+        ("12%", Form("%", "whole"), 12),
+        ("7.5 %", Form("%", "point"), 7.5),
+        ("$5", Form("$", "whole"), 5),
+        ("-$5.00", Form("$", "point"), -5),
+        ("$-5.00", Form("$", "point"), -5),
+        ("5 €", Form("€", "whole"), 5),
+        ("1\u00a0234\u00a0567", Form("", "whole"), 1234567),
+        ("red", None, None),
+        ("--5", None, None),
+        ("-$-5", None, None),
+        ("$5€", None, None),
+        ("1_000", None, None),
+        ("0x10", None, None),
+        ("12,34,567", None, None),
+        ("1,2,3", None, None),
+        ("1.2.3", None, None),
+        ("2024-05-01", None, None),
+        ("\N{ARABIC-INDIC DIGIT ONE}", None, None),
+        ("", None, None),
+    ],
+)
+def test_numbers_in_text(text, form, value):
+    assert form_of(text) == form
+    if form is not None:
+        assert number(text, Style(form.symbol, "")) == value
+
+
+# Entries of a column; their numbers, or the reason for not reading them, with the delimiters comma, semicolon and bar.
+COMMAS = [
+    (["1,234,567", "5"], [1234567, 5], [1234567, 5], [1234567, 5]),
+    (["1,234.5", "2,000"], [1234.5, 2000], [1234.5, 2000], [1234.5, 2000]),
+    (["1,234", "2.5"], [1234, 2.5], [1234, 2.5], [1234, 2.5]),
+    (["1,234", "999"], [1234, 999], "commas", "commas"),
+    (["1,234", "2,500"], [1234, 2500], [1.234, 2.5], "commas"),
+    (["1,5", "2"], "decimal commas", [1.5, 2], [1.5, 2]),
+    (["0,123", "1,234"], "decimal commas", [0.123, 1.234], [0.123, 1.234]),
+    (["-1234,5", ",5"], "decimal commas", [-1234.5, 0.5], [-1234.5, 0.5]),
+    (["1.234,5", "1.234", "0,5"], "decimal commas", [1234.5, 1234, 0.5], [1234.5, 1234, 0.5]),
+    (["1,5", "1.5"], "commas and points", "commas and points", "commas and points"),
+    (["1,5", "1.234"], "commas and points", "commas and points", "commas and points"),
+    (["1,5", "1,234,567"], "commas and points", "commas and points", "commas and points"),
+]
+
+
+@pytest.mark.parametrize(("texts", "comma", "semicolon", "bar"), COMMAS)
+def test_what_commas_mean(read, texts, comma, semicolon, bar):
+    for delimiter, expected in ((",", comma), (";", semicolon), ("|", bar)):
+        content = f"a{delimiter}b\n" + "".join(f'"{text}"{delimiter}x\n' for text in texts)
+        if isinstance(expected, str):
+            with pytest.raises(ValueError, match=f"^{expected}$"):
+                style_of({form_of(text) for text in texts}, delimiter)
+            with pytest.raises(DataError, match=r"column 'a' has .*commas.*, as in '-?[0-9].*'; write "):
+                read(content, delimiter=delimiter)
+        else:
+            data = read(content, delimiter=delimiter)
+            assert data.X["a"].tolist() == expected
+            assert data.X["a"].dtype == np.float64
+            thousands = any("," in text and value >= 1000 for text, value in zip(texts, expected, strict=True))
+            thousands &= "." not in texts[0] or texts[0] == "1,234.5"
+            assert data.notes == (f"column 'a': commas {'separate thousands' if thousands else 'are decimal'}",)
+
+
+def test_thousands_are_read_as_pandas_reads_them(tmp_path):
+    values = np.random.default_rng(0).integers(0, 10**8, 500)
+    path = tmp_path / "t.csv"
+    pandas.DataFrame({"a": [f"{value:,}" for value in values], "b": values}).to_csv(path, index=False)
+    data = read_data(path)
+    assert np.array_equal(data.X["a"], values)
+    assert np.array_equal(data.X["a"], pandas.read_csv(path, thousands=",")["a"])
+
+
+def test_decimal_commas_are_read_as_pandas_reads_them(tmp_path):
+    values = pandas.DataFrame(np.random.default_rng(0).standard_normal((50, 3)), columns=["a", "b", "c"])
+    path = tmp_path / "t.csv"
+    values.to_csv(path, sep=";", decimal=",", index=False)
+    assert np.array_equal(read_data(path).X, pandas.read_csv(path, sep=";", decimal=",", float_precision="round_trip"))
+    assert np.array_equal(read_data(path).X, values)
+
+
+def test_the_other_columns_tell_what_commas_mean(read):
+    assert columns(read("a;b\n1,234;0,5\n999;2\n"))["a"] == [1.234, 999]
+    assert columns(read("a;b\n1,234;0.5\n999;2\n"))["a"] == [1234, 999]
+    with pytest.raises(DataError, match="commas, decimal or of thousands, as in '1,234'; write numbers without them"):
+        read("a;b;c\n1,234;0.5;0,5\n999;2;1\n")
+
+
+@pytest.mark.parametrize("cells_at_once", [1, 1000])
+def test_chunks_do_not_change_what_commas_mean(read, monkeypatch, cells_at_once):
+    monkeypatch.setattr(delimited, "_CELLS_AT_ONCE", cells_at_once)
+    assert columns(read('a,b\n2.5,x\n"1,234",y\n')) == {"a": [2.5, 1234], "b": ["x", "y"]}
+    assert columns(read("a,b\n$2,x\n3,y\n"))["a"] == ["$2", "3"]
+    with pytest.raises(DataError, match="decimal commas and points"):
+        read("a;b\n2.5;x\n1,5;y\n")
+
+
+def test_lists_and_text_with_commas_stay_text(read, refused):
+    assert columns(read('a,b\n"1,3",1\n"2,3",2\n"1,2,3",3\n'))["a"] == ["1,3", "2,3", "1,2,3"]
+    refused("a;b\n1,5;1\n2,5;2\n3,5;3\nx;4\n", "column 'a' has decimal commas, as in '1,5'; write points")
+
+
+def test_signs_of_percent_and_currency_are_left_out(read):
+    data = read('a,b,c,d\n12%,"$1,200",5 €,1%\n7.5 %,-$3.5,6€,2\n-,$0,,3\n')
+    assert columns(data) == {"a": [12, 7.5, None], "b": [1200, -3.5, 0], "c": [5, 6, None], "d": ["1%", "2", "3"]}
+    assert data.notes == (
+        "column 'a': read as numbers without '%'",
+        "column 'b': commas separate thousands",
+        "column 'b': read as numbers without '$'",
+        "column 'c': read as numbers without '€'",
+        "taken for missing values: '-' in 1 cell",
+    )
+
+
+def test_large_numbers_stay_numbers(read):
+    huge = 10**30 + 1
+    data = read(f"a,b,c\n{huge},1,inf\n2,1e400,1\n,3,2\n-{huge},-1e999,3\n")
+    assert columns(data) == {"a": [1e30, 2, None, -1e30], "b": [1, np.inf, 3, -np.inf], "c": [np.inf, 1, 2, 3]}
+    assert data.notes == (
+        "column 'b': 1e400 in row 1, counted from 0, is beyond the largest number and read as infinite",
+    )
+
+
+def test_numbers_beside_few_other_texts_are_noted(read):
+    data = read("a\n" + "".join(f"{i}\n" for i in range(50)) + "bad\n")
+    assert data.notes == ("column 'a' has numbers, but also 'bad'; all are read as categories",)
+    assert str(data.X["a"].dtype) == "category"
+    assert read("a\n1\n2\n3a\n4b\n5c\n").notes == ()
+
+
+def test_zeros_in_front_are_read_as_pandas_reads_them(read):
+    assert columns(read("zip\n01234\n00501\n")) == {"zip": [1234, 501]}
+
+
+# --- dates -------------------------------------------------------------------------------------------------------
+
+
+def test_dates_in_iso_format(read):
+    data = read(
+        "d,t,z,o,f\n2024-05-01,2024-05-01 12:30,2024-05-01T12:30:00Z,9999-12-31,05/01/2024\n"
+        ",2024-05-01T12:30:01.25,2024-05-01T12:30:00+02:00,0001-01-01,06/01/2024\n"
+    )
+    assert [str(dtype) for dtype in data.X.dtypes] == ["datetime64[us]"] * 4 + ["category"]
+    assert data.X["d"].isna().tolist() == [False, True]
+    assert data.X["d"].to_numpy()[0] == np.datetime64("2024-05-01")
+    assert data.X["t"].to_numpy().astype(str).tolist() == ["2024-05-01T12:30:00.000000", "2024-05-01T12:30:01.250000"]
+    assert data.X["z"].to_numpy().astype("datetime64[s]").astype(str).tolist() == [
+        "2024-05-01T12:30:00",
+        "2024-05-01T10:30:00",
+    ]
+    assert data.X["o"].to_numpy().astype("datetime64[D]").astype(str).tolist() == ["9999-12-31", "0001-01-01"]
+
+
+@pytest.mark.parametrize(
+    "texts", [["2024-02-30"], ["2024-05-01", "soon"], ["2024-05"], ["-"], [], ["9999-12-31T23:00-05:00"]]
+)
+def test_other_texts_are_no_dates(texts):
+    assert dates(texts) is None
+
+
+def test_dates_agree_with_pandas(read):
+    stamps = pandas.Series(pandas.date_range("1999-12-31 23:59:59", periods=100, freq="37h61s"))
+    data = read(pandas.DataFrame({"t": stamps, "n": 1.0}).to_csv(index=False))
+    assert np.array_equal(data.X["t"].to_numpy(), stamps.to_numpy())
+
+
+def test_dates_are_written_and_read_back(read, tmp_path):
+    data = read("d,t,n\n2024-05-01,2024-05-01 12:30,1\n,2024-05-02 00:00:01.5,2\n", "n")
+    for name in ("o.csv", "o.parquet", "o.feather"):
+        if name != "o.csv":
+            pytest.importorskip("pyarrow", reason="the format is written by pyarrow")
+        write_table(tmp_path / name, data, [1, 0])
+        back = read_data(tmp_path / name, "n")
+        assert back.names == ["t", "d"]
+        assert np.array_equal(back.X["t"].to_numpy(), data.X["t"].to_numpy())
+        assert np.array_equal(back.X["d"].to_numpy(), data.X["d"].to_numpy(), equal_nan=True)
+    assert (tmp_path / "o.csv").read_text(encoding="utf-8").splitlines()[1].endswith(",2024-05-01,1")
+    with pytest.raises(DataError, match=r"column 'd' has dates; write \.csv or \.parquet"):
+        write_table(tmp_path / "o.npz", data, [0])
+
+
+# --- rows without a target ---------------------------------------------------------------------------------------
+
+X = np.arange(12.0).reshape(6, 2)
+CLASSES = np.array([0, np.nan, 1, 1, np.nan, 0])
+HAS_TARGET = [0, 2, 3, 5]
+
+
+def frame(text=False):
+    names = {0: "no", 1: "yes"}
+    target = [names.get(v) for v in CLASSES.tolist()] if text else CLASSES
+    return pandas.DataFrame(X, columns=["a", "b"]).assign(c=list("uvwxyz"), y=target)
+
+
+def write_rows(path, text):
+    table, suffix = frame(text), path.suffix
+    if suffix == ".csv":
+        table.to_csv(path, index=False)
+    elif suffix in (".parquet", ".feather"):
+        pytest.importorskip("pyarrow", reason="the format is read by pyarrow")
+        getattr(table, f"to_{suffix[1:]}")(path)
+    elif suffix == ".arff":
+        arff = pytest.importorskip("arff", reason="the format is read by liac-arff")
+        kind = ["no", "yes"] if text else "REAL"
+        attributes = [("a", "REAL"), ("b", "REAL"), ("c", "STRING"), ("y", kind)]
+        rows = [[None if pandas.isna(v) else v for v in row] for row in table.astype(object).to_numpy().tolist()]
+        path.write_text(arff.dumps({"relation": "r", "attributes": attributes, "data": rows}), encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", [False, True])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".feather", ".arff"])
+def test_rows_of_frames_without_a_target_are_left_out(tmp_path, suffix, text):
+    path = tmp_path / f"t{suffix}"
+    write_rows(path, text)
+    data = read_data(path, "y")
+    assert data.y.tolist() == (["no", "yes", "yes", "no"] if text else [0, 1, 1, 0])
+    assert text or data.y.dtype == np.int64
+    assert np.array_equal(data.X[["a", "b"]], X[HAS_TARGET])
+    assert data.X["c"].tolist() == ["u", "w", "x", "z"]
+    assert data.X["c"].cat.categories.tolist() == ["u", "w", "x", "z"]
+    assert data.X.index.tolist() == [0, 1, 2, 3]
+    assert data.notes == ("2 rows without a target left out",)
+    write_table(tmp_path / "o.csv", data, [0, 2])
+    back = read_data(tmp_path / "o.csv", "y")
+    assert back.y.tolist() == data.y.tolist()
+    assert columns(back) == {"a": X[HAS_TARGET, 0].tolist(), "c": ["u", "w", "x", "z"]}
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".mat", "sparse.mat", ".svmlight", ".h5ad"])
+def test_rows_of_arrays_without_a_target_are_left_out(tmp_path, suffix):
+    path, target = tmp_path / f"t{suffix}", None
+    if suffix == ".npy":
+        target = 2
+        np.save(path, np.column_stack([X, CLASSES]))
+    elif suffix == ".npz":
+        np.savez(path, X=X, y=CLASSES)
+    elif suffix.endswith(".mat"):
+        scipy_io.savemat(path, {"X": sparse.csc_matrix(X) if "sparse" in suffix else X, "y": CLASSES})
+    elif suffix == ".svmlight":
+        lines = [f"{label} 1:{a} 2:{b}\n" for label, (a, b) in zip(CLASSES, X, strict=True)]
+        path.write_text("".join(lines), encoding="utf-8")
+    else:
+        target = "y"
+        anndata = pytest.importorskip("anndata", reason="the format is read by anndata")
+        index = list("uvwxyz")
+        obs = pandas.DataFrame({"y": CLASSES}, index=index)
+        anndata.AnnData(sparse.csr_matrix(X), obs, pandas.DataFrame(index=["a", "b"])).write_h5ad(path)
+    data = read_data(path, target)
+    assert data.y.tolist() == [0, 1, 1, 0]
+    assert np.array_equal(data.X.toarray() if sparse.issparse(data.X) else data.X, X[HAS_TARGET])
+    assert data.notes == ("2 rows without a target left out",)
+
+
+@pytest.mark.parametrize("cells_at_once", [1, 4, 1000])
+def test_rows_are_moved_in_place(read, monkeypatch, cells_at_once):
+    monkeypatch.setattr(delimited, "_CELLS_AT_ONCE", cells_at_once)
+    rng = np.random.default_rng(0)
+    values, has = rng.integers(0, 100, (40, 2)), rng.random(40) < 0.6
+    lines = [f"{a},{b},t{a},{'x' if h else ''}\n" for (a, b), h in zip(values, has, strict=True)]
+    data = read("a,b,c,y\n" + "".join(lines), "y")
+    assert np.array_equal(data.X[["a", "b"]], values[has])
+    assert data.X["c"].tolist() == [f"t{a}" for a in values[has, 0]]
+    assert data.y.tolist() == ["x"] * has.sum()
+
+
+def test_all_rows_without_a_target_are_refused(read, refused, tmp_path):
+    refused("a,y\n1,\n2,?\n", "target 'y' is missing in all rows; give a column with entries", target="y")
+    assert read("a,y\n1,\n2,5\n", "y").notes == ("1 row without a target left out",)
+    np.savez(tmp_path / "t.npz", X=X, y=np.full(6, np.nan))
+    with pytest.raises(DataError, match="missing in all rows"):
+        read_data(tmp_path / "t.npz")
+
+
+# --- other formats -----------------------------------------------------------------------------------------------
+
+
+def test_arrow_has_dates_decimals_and_nulls(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="the format is read by pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the format is read by pyarrow")
+    noon = datetime(2024, 5, 1, 12, tzinfo=UTC)
+    table = pyarrow.table(
+        {
+            "day": pyarrow.array([date(2024, 5, 1), None]),
+            "time": pyarrow.array([noon, None], pyarrow.timestamp("us")),
+            "zone": pyarrow.array([noon, None], pyarrow.timestamp("ms", tz="Europe/Berlin")),
+            "price": pyarrow.array([Decimal("1.50"), None]),
+            "whole": pyarrow.array([7, None], pyarrow.int32()),
+            "": pyarrow.array([1.0, 2.0]),
+        }
+    )
+    parquet.write_table(table, tmp_path / "t.parquet")
+    pyarrow.feather = pytest.importorskip("pyarrow.feather", reason="the format is read by pyarrow")
+    pyarrow.feather.write_feather(table, str(tmp_path / "t.feather"))
+    for name in ("t.parquet", "t.feather"):
+        data = read_data(tmp_path / name)
+        assert data.names == ["day", "time", "zone", "price", "whole", "column 6"]
+        assert data.notes == ("column 6 has no name and is called 'column 6'",)
+        stamps = [np.datetime64("2024-05-01"), *[np.datetime64("2024-05-01T12:00")] * 2]
+        assert [data.X[name].to_numpy()[0] for name in ("day", "time", "zone")] == stamps
+        assert data.X[["day", "time", "zone", "price", "whole"]].iloc[1].isna().all()
+        assert data.X[["price", "whole"]].iloc[0].tolist() == [1.5, 7]
+
+
+def test_arff_in_windows_1252(read):
+    pytest.importorskip("arff", reason="the format is read by liac-arff")
+    text = "@relation r\n@attribute größe real\n@attribute y {ja,nö}\n@data\n1,ja\n?,nö\n3,?\n"
+    data = read(text, "y", name="t.arff", encoding="cp1252")
+    assert columns(data) == {"größe": [1, None]}
+    assert data.y.tolist() == ["ja", "nö"]
+    assert data.notes == (
+        "no text in UTF-8 (line 2), so read as Windows-1252",
+        "1 row without a target left out",
+    )
+    assert read(text, "y", name="t.arff", encoding="utf-16").y.tolist() == ["ja", "nö"]
+
+
+def test_nullable_integers_of_pandas_are_a_target(tmp_path):
+    pytest.importorskip("pyarrow", reason="the format is read by pyarrow")
+    y = pandas.array([3, None, 5], dtype="Int64")
+    pandas.DataFrame({"a": [1.0, 2.0, 3.0], "y": y}).to_parquet(tmp_path / "t.parquet")
+    data = read_data(tmp_path / "t.parquet", "y")
+    assert data.y.tolist() == [3, 5]
+    assert data.y.dtype == np.int64
+    assert data.X["a"].tolist() == [1, 3]
+
+
+# --- files from the web ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def raw(data_folder):
+    folder = data_folder / "raw"
+    if not folder.is_dir():
+        pytest.skip(f"no raw files in {folder}; set BAHSIC_DATA to the folder that has them")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "shape", "notes"),
+    [
+        ("titanic", "Survived", (891, 11), ()),
+        ("adult", "class", (32561, 14), ("taken for missing values: '?' in 4262 cells",)),
+        ("wisconsin", "diagnosis", (569, 31), ("the header ends with a delimiter, which makes no column",)),
+    ],
+)
+def test_raw_files_are_read_as_pandas_reads_them(raw, name, target, shape, notes):
+    path = raw / f"{name}.csv"
+    data = read_data(path, target)
+    expected = pandas.read_csv(path, na_values="?", float_precision="round_trip", index_col=False).dropna(
+        axis=1, how="all"
+    )
+    assert data.X.shape == shape
+    assert data.notes == notes
+    assert data.y.tolist() == expected.pop(target).tolist()
+    assert data.names == list(expected.columns)
+    for column in data.names:
+        if expected[column].dtype.kind in "if":
+            assert np.array_equal(data.X[column], expected[column], equal_nan=True)
+        else:
+            assert data.X[column].astype(object).where(data.X[column].notna(), None).tolist() == [
+                None if pandas.isna(v) else v.strip() for v in expected[column]
+            ]
+
+
+def test_the_command_shows_notes(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = [
+        f"{a:.3f},{b:.3f},{'' if i == 3 else int(a > 0)}\n" for i, (a, b) in enumerate(rng.standard_normal((30, 2)))
+    ]
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y,\n" + "".join(rows), encoding="utf-8")
+    words = ["select", str(path), "--target", "y", "-k", "1"]
+    assert main(words) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told[:2] == [
+        "bahsic: note: the header ends with a delimiter, which makes no column",
+        "bahsic: note: 1 row without a target left out",
+    ]
+    assert main([*words, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_data_without_a_file_has_no_notes():
+    assert Data(X).notes == ()
