@@ -118,7 +118,7 @@ def test_every_format_from_file_to_repeated_selection(capsys, name, write, optio
         ("twice.csv", b"a,a,label\n1,2,x\n3,4,y\n", "2 columns are called 'a'; rename or remove all but one"),
         ("pickle.npz", lambda name: np.savez(name, X=np.array([[{}]])), "Python objects"),
         ("text.csv", b"a,b,label\n1,2,x\n3,4,y\n", "accepted: at least 4"),
-        ("hole.csv", b"a,label\n1,x\n,y\n3,x\n4,y\n5,x\n", "'a'"),
+        ("wide.csv", b"a,label\n1,x\n1e400,y\n3,x\n4,y\n5,x\n", "column 'a'; accepted: finite numbers"),
     ],
 )
 def test_malformed_files_end_in_one_line_that_says_what_to_do(capsys, name, write, told):

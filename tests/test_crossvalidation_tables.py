@@ -49,6 +49,11 @@ class Seen(ClassifierMixin, BaseEstimator):
     def predict(self, X):
         return np.full(len(X), self.favourite_)
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
 
 def prepared(estimator):
     """A pipeline for any columns of a pandas dataframe."""

@@ -126,7 +126,7 @@ def test_names(library):
     data["c"] = np.where(np.arange(60) == 7, np.nan, data["c"])
     frame = frames.table(data) if library == "pyarrow" else frames.DataFrame(data)
     with pytest.raises(ValueError, match=r"X contains NaN .*row 7, column 'c'"):
-        redundancy(frame, ["b", "c"])
+        redundancy(frame, ["b", "c"], missing="error")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_bad_data_and_kernels():
     X = table()
     X[3, 5] = np.nan
     with pytest.raises(ValueError, match=r"X contains NaN .*row 3, column 5"):
-        redundancy(X, [4, 5])
+        redundancy(X, [4, 5], missing="error")
     with pytest.raises(ValueError, match="kernel is 'precomputed'"):
         redundancy(table(), kernel="precomputed")
     with pytest.raises(ValueError, match="'optimise', which needs labels"):

@@ -17,7 +17,6 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
@@ -356,11 +355,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
 
     def transform(self, X: Any) -> Any:
         """The selected columns of X: an array, or a dataframe where `set_output` asks for one."""
-        chosen, X = self._get_support_mask(), decoded(X)
-        whole = _get_output_config("transform", estimator=self)["dense"] != "default" and hasattr(X, "iloc")
-        finite = "allow-nan" if self.missing != "error" else True
-        options = {"dtype": None, "accept_sparse": "csr", "ensure_all_finite": finite, "skip_check_array": whole}
-        return _safe_indexing(validate_data(self, X, reset=False, **options), chosen, axis=1)
+        return super().transform(decoded(X))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
