@@ -107,6 +107,7 @@ def prepared(
     missing: str = "error",
     labels: Any = None,
     whole: bool = False,
+    argument: str = "X",
 ) -> Prepared:
     """Check data and make columns of them, for a kernel.
 
@@ -123,6 +124,8 @@ def prepared(
     whole : bool
         Whether stored arrays may be read at once where there are categories or missing entries, which reading piece
         by piece does not know; otherwise these are errors.
+    argument : str
+        Name of the argument in error messages.
 
     Returns
     -------
@@ -146,7 +149,7 @@ def prepared(
         return X.for_kernel(kernel)
     source = source_of(X)
     if source is None:
-        table = as_table(X, categorical_features, missing, labels=labels)
+        table = as_table(X, categorical_features, missing, argument, labels=labels)
     else:
         table = _stored_table(source, categorical_features, missing, whole=whole)
     return Prepared(X, table, kernel, standardize, categorical_features, missing)
