@@ -87,12 +87,12 @@ def hsic(  # noqa: PLR0913 - the kernels, the estimate, and how a table is read
     blocks = random_blocks(len(labels), block_size, random_state, statistic, weighted=w is not None)
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
     data = given(x, kernel_from_name(kernel), len(labels), w, **options)
+    if data.samples is not None and w is not None:
+        labels, w = labels.of_samples(data.samples), w[data.samples]
+    weights = None if blocks else label_weights(labels, statistic, w)
     labels.warn(unbiased=statistic == "unbiased", way_out="statistic='biased'")
     if blocks is not None:
         return math.fsum(_block_values(data, labels, blocks)) / len(blocks)
-    if data.samples is not None and w is not None:
-        labels, w = labels.of_samples(data.samples), w[data.samples]
-    weights = label_weights(labels, statistic, w)
     return hsic_value(data.matrix(data.resolved(weights)), labels, statistic, weights)
 
 

@@ -64,7 +64,7 @@ def fixed_kernel(selector: Any, y: Any, target_kernel: Any) -> Any:
 
     Labels of a part may look like another type. A selector with a regressor, such as `BAHSICCV`, takes numbers.
     """
-    if y is None or not (isinstance(target_kernel, str) and target_kernel == "auto"):
+    if not (isinstance(target_kernel, str) and target_kernel == "auto"):
         return target_kernel
     predicts_numbers = hasattr(selector, "__sklearn_tags__") and is_regressor(selector)
     return "regression" if predicts_numbers else chosen_name(y, "auto", warn=True)

@@ -120,7 +120,8 @@ def selection_frequencies(
     check_count("n_resamples", n_resamples)
     _check_fraction("subsample", subsample)
     check_jobs(n_jobs)
-    samples = Samples(X, y, fixed_kernel(selector, y, getattr(selector, "target_kernel", "auto")))
+    target_kernel = getattr(selector, "target_kernel", "auto")
+    samples = Samples(X, y, target_kernel if y is None else fixed_kernel(selector, y, target_kernel))
     selector = _with_kernel(selector, samples.target_kernel)
     strata = samples.strata("stratify=False") if stratify else [np.arange(len(samples))]
     size = sum(share(subsample, len(stratum)) for stratum in strata)

@@ -106,7 +106,7 @@ class LabelKernel:
     def _idle(self) -> str | None:
         if isinstance(self.kernel, Precomputed) or not isinstance(self.values, np.ndarray):
             return None
-        if bool((self.values == self.values[0]).all()):
+        if len(self) > 1 and bool((self.values == self.values[0]).all()):
             return "y does not vary"
         if self.name not in ("multiclass", "delta"):
             return None
@@ -195,9 +195,8 @@ def _by_name(y: Any, name: str, sample_weight: Any) -> LabelKernel:
     if name == "regression":
         return _from_numbers(y, sample_weight)
     if name == "multioutput":
-        weights = None if sample_weight is None else as_weights(sample_weight, len(y))
         known = name.numbers if isinstance(name, OutputNames) else None
-        return _from_outputs(outputs(y, weights, known), sample_weight)
+        return _from_outputs(outputs(y, sample_weight, known), sample_weight)
     if name == "survival":
         vectors = survival_vectors(y, sample_weight)
         return LabelKernel(name, Gaussian("median").resolved(vectors, sample_weight=sample_weight), vectors)
@@ -226,10 +225,12 @@ def _chosen(y: Any, sample_weight: Any) -> tuple[str, str | None]:
     """Name of the kernel that "auto" chooses for y, and what is not obvious about it."""
     if isinstance(y, np.ndarray) and y.dtype.names:
         return "survival", None
-    columns = outputs(y, None if sample_weight is None else as_weights(sample_weight, len(y)))
+    columns = outputs(y, sample_weight)
     if len(columns) > 1:
-        numbers = [column.is_number for column in columns]
-        return "regression" if all(numbers) else OutputNames.of(numbers), _doubt_of_columns(columns)
+        varied = [column for column in columns if not column.is_constant] or columns
+        if all(column.is_number for column in varied):
+            return "regression", _doubt_of_columns(columns)
+        return OutputNames.of(column.is_number for column in columns), _doubt_of_columns(columns)
     (column,) = columns
     if column.is_number:
         return "regression", _told("y", column, "target_kernel='multiclass'")

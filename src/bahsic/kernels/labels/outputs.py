@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from bahsic.kernels.base import Kernel
-from bahsic.kernels.rows import Array, FloatArray, as_labels, row_blocks
+from bahsic.kernels.rows import Array, FloatArray, as_labels, as_weights, row_blocks
 from bahsic.kernels.vector import Gaussian, Linear
 
 # Whole numbers with at most so many different values are classes, and so many of these may be rare.
@@ -50,6 +50,11 @@ class Output:
     def __str__(self) -> str:
         return f"column {self.name!r} of y"
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is a number that does not vary."""
+        return self.values.dtype.kind in "fiu" and bool((self.values == self.values[0]).all())
+
 
 class OutputNames(str):  # noqa: SLOT000 - it carries the choice
     """The name "multioutput" with the choice for each column, so that it stays the same for some of the samples.
@@ -75,7 +80,7 @@ class OutputNames(str):  # noqa: SLOT000 - it carries the choice
         return name
 
 
-def outputs(y: Any, weights: FloatArray | None = None, numbers: Sequence[bool] | None = None) -> list[Output]:
+def outputs(y: Any, sample_weight: Any = None, numbers: Sequence[bool] | None = None) -> list[Output]:
     """Columns of y, checked.
 
     Strings, booleans and categoricals are classes, numbers with fractions are numbers, and whole numbers, of any type,
@@ -84,7 +89,7 @@ def outputs(y: Any, weights: FloatArray | None = None, numbers: Sequence[bool] |
     Parameters
     ----------
     y : array-like of shape (m,) or (m, k), pandas or polars dataframe or series, pyarrow table or array
-    weights : ndarray of shape (m,), optional
+    sample_weight : array-like of shape (m,), optional
         Number of times that each sample counts.
     numbers : sequence of k bool, optional
         Whether each column holds numbers, if that is known.
@@ -104,6 +109,7 @@ def outputs(y: Any, weights: FloatArray | None = None, numbers: Sequence[bool] |
     ]
     if numbers is not None and len(numbers) == len(columns):
         return [Output(name, values, known) for (name, values, _), known in zip(columns, numbers, strict=True)]
+    weights = as_weights(sample_weight, len(columns[0][1])) if columns else None
     return [_judged(name, values, weights, categorical=categorical) for name, values, categorical in columns]
 
 
