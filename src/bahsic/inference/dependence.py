@@ -78,9 +78,9 @@ def hsic(  # noqa: PLR0913 - the kernels, the estimate, and how a table is read
     --------
     >>> x = np.linspace(-1, 1, 50)
     >>> round(hsic(x, x**2), 4), round(hsic(x, x**2, kernel="linear"), 4)
-    (0.0338, -0.0136)
-    >>> hsic(1000 * x + 5, x**2) == hsic(x, x**2, standardize=False)
-    False
+    (0.0307, -0.0136)
+    >>> round(hsic(1000 * x + 5, x**2), 4), round(hsic(1000 * x + 5, x**2, standardize=False), 4)
+    (0.0307, 0.0004)
     """
     labels = label_kernel(y, target_kernel, sample_weight)
     w = as_weights(sample_weight, len(labels))
@@ -136,7 +136,7 @@ def hsic_blocks(  # noqa: PLR0913 - as `hsic`
     >>> x = np.linspace(-1, 1, 1000)
     >>> values = hsic_blocks(x, x**2, block_size=100, random_state=0)
     >>> print(f"{values.mean():.4f}, standard error {values.std(ddof=1) / len(values) ** 0.5:.4f}")
-    0.0379, standard error 0.0016
+    0.0333, standard error 0.0013
     """
     labels = label_kernel(y, target_kernel)
     blocks = random_blocks(len(labels), block_size, random_state)
