@@ -10,6 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold
+from sklearn.neighbors import KNeighborsClassifier
 
 import oracle
 from bahsic import (
@@ -282,6 +284,16 @@ def test_a_selector_with_a_regressor_takes_numbers():
 
     selection_frequencies(Watched(LinearRegression(), cv=2), X, y, 2, random_state=0)
     assert seen == ["regression"] * 2
+
+
+def test_folds_do_not_warn_again():
+    counts = TARGETS["counts"][0]
+    found = told(lambda: BAHSICCV(KNeighborsClassifier(1), cv=KFold(3)).fit(X, counts))  # scikit-learn warns too
+    (message,) = (said for said in found if said.startswith("y has"))
+    assert "different whole numbers and is taken for numbers" in message
+    rare = np.append(np.arange(M - 1) % 2, 2)
+    (message,) = told(lambda: BAHSICCV(KNeighborsClassifier(1), cv=KFold(3)).fit(X, rare))
+    assert message.startswith("y has the class 2 once, which adds nothing")
 
 
 # Classes of a single sample

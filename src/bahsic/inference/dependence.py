@@ -90,7 +90,7 @@ def hsic(  # noqa: PLR0913 - the kernels, the estimate, and how a table is read
     if data.samples is not None and w is not None:
         labels, w = labels.of_samples(data.samples), w[data.samples]
     weights = None if blocks else label_weights(labels, statistic, w)
-    labels.warn(unbiased=statistic == "unbiased", way_out="statistic='biased'")
+    labels.warn(unbiased=statistic == "unbiased", way_out="statistic='biased'", weighted=w is not None)
     if blocks is not None:
         return math.fsum(_block_values(data, labels, blocks)) / len(blocks)
     return hsic_value(data.matrix(data.resolved(weights)), labels, statistic, weights)

@@ -110,6 +110,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         X = problem.data.X
         validate_data(self, X, skip_check_array=True)  # names and number of features
         columns, constant = problem.data.columns, problem.data.constant
+        self._report_labels(problem)
         self._report_constant(constant)
         units = feature_units(self.feature_groups, self.keep, problem.table, constant)
         number = checked_number(self.n_features_to_select, units)
@@ -271,6 +272,10 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         tags.input_tags.categorical = self.categorical_features is not None
         tags.input_tags.string = self.categorical_features is not None
         return tags
+
+    def _report_labels(self, problem: Problem) -> None:
+        unbiased = self.statistic == "unbiased" and self.criterion == "hsic"
+        problem.labels.warn(unbiased=unbiased, way_out="statistic='biased'", weighted=problem.weights is not None)
 
     def _report_constant(self, constant: NDArray[np.bool_]) -> None:
         if not constant.any():

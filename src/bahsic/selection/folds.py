@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from bahsic.data.tables import as_table
+from bahsic.selection.problem import Problem
 from bahsic.selection.selectors import BAHSIC
 
 Scores = NDArray[np.float64]
@@ -33,7 +34,10 @@ _ENCODED = (
 
 
 class FoldRanker(BAHSIC):
-    """A selector that does not report constant features: the fit on all data does so once."""
+    """A selector that does not report constant features and labels: the fit on all data does so once."""
+
+    def _report_labels(self, problem: Problem) -> None:
+        pass
 
     def _report_constant(self, constant: Mask) -> None:
         pass

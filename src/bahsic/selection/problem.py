@@ -123,8 +123,6 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
     if found < FEWEST_SAMPLES[selector.statistic]:
         few = f"X has n_samples={m}" if w is None else f"sample_weight has the sum {found:g}, which is how many samples"
         raise ValueError(f"{few}; accepted: at least 4 for statistic='unbiased', at least 2 for statistic='biased'")
-    unbiased = selector.statistic == "unbiased" and selector.criterion == "hsic"
-    labels.warn(unbiased=unbiased, way_out="statistic='biased'")
     blocks = _blocks(selector, m, weighted=w is not None)
     if blocks is None:
         return Problem(kernel, data if w is not None else data.ordered(None), labels, others=_others(selector))

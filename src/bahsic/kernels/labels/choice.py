@@ -84,15 +84,15 @@ class LabelKernel:
         """Vectors of shape (m, k) whose inner products are the kernel values, or None."""
         return self.values if isinstance(self.kernel, Linear) else None
 
-    def warn(self, *, unbiased: bool = True, way_out: str | None = None) -> None:
+    def warn(self, *, unbiased: bool = True, way_out: str | None = None, weighted: bool = False) -> None:
         """Warn of what is not obvious about the labels, once for each call of the user.
 
         That is the choice between classes and numbers; labels that no feature can depend on, all equal, or all of
-        different classes; and, for the unbiased HSIC, classes of a single sample, where ``way_out`` may name an option
-        that helps.
+        different classes (but for weights, by which a sample counts several times); and, for the unbiased HSIC, classes
+        of a single sample, where ``way_out`` may name an option that helps.
         """
         self.warn_of_choice()
-        idle = self._idle()
+        idle = self._idle(weighted=weighted)
         if idle is not None:
             _warn(f"{idle}, so that no feature can depend on it")
         elif unbiased and self.rare is not None:
@@ -103,12 +103,12 @@ class LabelKernel:
         if self.doubt is not None:
             _warn(self.doubt)
 
-    def _idle(self) -> str | None:
+    def _idle(self, *, weighted: bool) -> str | None:
         if isinstance(self.kernel, Precomputed) or not isinstance(self.values, np.ndarray):
             return None
         if len(self) > 1 and bool((self.values == self.values[0]).all()):
             return "y does not vary"
-        if self.name not in ("multiclass", "delta"):
+        if weighted or self.name not in ("multiclass", "delta"):
             return None
         n_classes = len(np.unique(self.values) if self.classes is None else self.classes)
         if n_classes < len(self):
