@@ -100,7 +100,7 @@ def _coverage(m: int, n: int) -> Row:
 
     def covered() -> bool:
         drawn = rng.choice(6, size=m, p=P)
-        low, high = hsic_interval(x[drawn], y[drawn], kernel=kernel, target_kernel=kernel)
+        low, high = hsic_interval(x[drawn], y[drawn], kernel=kernel, target_kernel=kernel, standardize=False)
         return low <= truth <= high
 
     rate = float(np.mean([covered() for _ in range(n)]))

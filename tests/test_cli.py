@@ -479,20 +479,27 @@ def test_files_are_written_although_nobody_reads_the_text(run, xor, monkeypatch)
 
 @pytest.mark.parametrize(
     ("numbers", "kernel"),
-    [(np.arange(80) * 7, "regression"), (np.arange(80) % 20, "multiclass"), (np.arange(80) % 2, "binary")],
+    [
+        (np.arange(80) % 26 * 7, "regression"),
+        (np.arange(80) % 20, "multiclass"),
+        (np.arange(80) % 2, "binary"),
+        (np.arange(80) % 2 * 1.0, "binary"),
+        (np.arange(80) * 1000, "regression"),
+    ],
 )
 def test_many_different_numbers_are_no_classes(run, tmp_path, monkeypatch, numbers, kernel):
     monkeypatch.chdir(tmp_path)
     np.savez("numbers.npz", X=X, y=numbers)
     out, err = run("select", "numbers.npz", "-k", 2, *PAPER, "--json")[1:]
     assert json.loads(out)["input"]["target_kernel"] == kernel
-    assert ("80 different whole numbers" in err) == (kernel == "regression")
+    told = "bahsic: note: the target has 26 different whole numbers and is taken for numbers; "
+    assert err == (told + "--target-kernel multiclass takes them for classes\n") * (len(np.unique(numbers)) == 26)
     assert json.loads(run("rank", "numbers.npz", "--json", "-q")[1])["input"]["target_kernel"] == kernel
     expected = BAHSIC(2, target_kernel=kernel).fit(X, numbers)
     assert [step["hsic"] for step in json.loads(out)["path"]] == [step.hsic for step in expected.path_]
     asked = run("select", "numbers.npz", "-k", 2, "--target-kernel", "delta", "--json")
     assert json.loads(asked[1])["input"]["target_kernel"] == "delta"
-    assert asked[2].count("note: y has 80 classes, another one for each sample") == (kernel == "regression")
+    assert asked[2].count("the target has 80 classes, another one for each sample") == (len(set(numbers)) == 80)
     tested = run("test", "numbers.npz", "--x", "x0", "--y", "y", "--json", "-q")[1]
     assert json.loads(tested)["input"]["target_kernel"] == kernel
 

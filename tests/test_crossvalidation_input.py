@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from bahsic import BAHSIC
-from bahsic.kernels import Precomputed
+from bahsic.kernels import Precomputed, label_kernel
 from bahsic.selection import folds
 from bahsic.selection.crossvalidation import BAHSICCV
 from selecting import drawn
@@ -138,11 +138,13 @@ class Untyped(BaseEstimator):
         return -np.mean((y - self.mean_) ** 2)
 
 
+@pytest.mark.filterwarnings("ignore:y has the class 6.0 once")
 def test_all_labels_decide_on_the_kernel_of_a_fold():
     """The numbers are whole in the first training part, but not everywhere."""
     X, _ = drawn(60)
     y = np.round(3 * X[:, 1])
     y[:5] += 0.5
+    assert label_kernel(y[20:]).name == "multiclass"
     parts = [(np.arange(20, 60), np.arange(20)), (np.arange(40), np.arange(40, 60))]
     search = quick(Untyped(), cv=parts, kernel="gaussian").fit(X, y)
     complete, other = (

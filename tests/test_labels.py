@@ -1,13 +1,17 @@
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import bahsic
 import oracle
-from bahsic import BAHSIC, FOHSIC, hsic
+from bahsic import BAHSIC, FOHSIC
 from bahsic.kernels import Delta, Gaussian, Laplacian, Linear, Spectrum, WeisfeilerLehman, label_kernel
 from bahsic.kernels.labels.outputs import standardised
+
+hsic = partial(bahsic.hsic, standardize=False)  # oracles take x as it is
 
 
 def floats(matrix):
@@ -37,7 +41,7 @@ def test_multiclass_labels():
 
 
 def test_many_classes_give_no_warning():
-    assert label_kernel(np.arange(50)).name == "multiclass"
+    assert label_kernel([f"s{i}" for i in range(50)]).name == "multiclass"
 
 
 def regression_gram(rows):
@@ -172,7 +176,7 @@ TABLE = {
     "dose": [0.5, 2.0, 1.0, 4.0, 0.0, 2.5, 3.25],
     "sick": [True, False, False, True, True, True, False],
     "visits": [3, 1, 1, 2, 3, 1, 1],
-    "weight": [70.0, 80.0, 65.0, 90.0, 71.0, 60.0, 85.0],
+    "weight": [70.5, 80.0, 65.0, 90.0, 71.0, 60.0, 85.0],
 }
 CLASS_COLUMNS, NUMBER_COLUMNS = ["site", "sick", "visits"], ["dose", "weight"]
 FREQUENCIES = [2, 1, 0, 3, 1, 2, 1]
@@ -260,6 +264,7 @@ def test_several_outputs_in_any_order(names):
     assert_allclose(label_kernel(frame[names[::-1]]).gram(), label_kernel(frame[names]).gram(), rtol=1e-11, atol=1e-14)
 
 
+@pytest.mark.filterwarnings("ignore:column 'site' of y has the class 'c' once")
 @pytest.mark.parametrize("statistic", ["unbiased", "biased"])
 @pytest.mark.parametrize("names", [CLASS_COLUMNS, NUMBER_COLUMNS, list(TABLE)], ids=["classes", "numbers", "mixed"])
 def test_weights_of_several_outputs_are_repetitions(names, statistic):

@@ -103,6 +103,7 @@ def random_case(seed):
 
 
 @pytest.mark.filterwarnings("ignore:.*features are constant")
+@pytest.mark.filterwarnings("ignore:y has .* once")
 @pytest.mark.parametrize("block", range(5))
 @pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
 def test_order_equals_brute_force(selector, block):

@@ -23,7 +23,7 @@ MEMORY = pytest.mark.parametrize("working_memory", [1024, 0.2])  # D and W are k
 LABELS = {
     "two classes": lambda X: (X[:, 0] * X[:, 1] > 0).astype(int),
     "numbers": lambda X: X[:, 0] + X[:, 1] ** 2,
-    "many classes": lambda X: np.repeat(np.arange(len(X) // 2), 2),
+    "many classes": lambda X: np.repeat(np.arange(len(X) // 2), 2).astype(str),
 }
 
 

@@ -1,10 +1,10 @@
-from bahsic.criteria.hsic import hsic as hsic
 from bahsic.criteria.hsic import hsic_biased as hsic_biased
-from bahsic.criteria.hsic import hsic_blocks as hsic_blocks
 from bahsic.criteria.hsic import hsic_bound as hsic_bound
 from bahsic.criteria.hsic import hsic_unbiased as hsic_unbiased
 from bahsic.criteria.hsic import hsic_variance as hsic_variance
 from bahsic.criteria.hsic import hsic_weights as hsic_weights
+from bahsic.inference.dependence import hsic as hsic
+from bahsic.inference.dependence import hsic_blocks as hsic_blocks
 from bahsic.inference.independence import HypothesisTest as HypothesisTest
 from bahsic.inference.independence import hsic_interval as hsic_interval
 from bahsic.inference.independence import hsic_scores as hsic_scores

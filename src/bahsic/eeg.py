@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bahsic.criteria.hsic import hsic
+from bahsic.inference.dependence import hsic
+from bahsic.kernels.labels.choice import chosen_name
 from bahsic.parameters import is_count
 from bahsic.selection.selectors import BAHSIC
 
@@ -226,11 +227,13 @@ def band_hsic(X: Any, y: Any, sfreq: float, lower: Any, upper: Any, **options: A
     spectra, frequencies = power_spectra(X, sfreq)
     deviations = spectra.std(axis=0)
     standard = (spectra - spectra.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)
+    target_kernel = chosen_name(y, options.get("target_kernel", "auto"), warn=True)  # here, and not for each band
+    given = {"standardize": False, **options, "target_kernel": target_kernel}
     values = np.full((len(lows), len(highs)), np.nan)
     for i, j in np.argwhere(lows[:, None] < highs):
         band = (frequencies >= lows[i]) & (frequencies <= highs[j])
         if band.any():
-            values[i, j] = hsic(standard[:, band], y, **options)
+            values[i, j] = hsic(standard[:, band], y, **given)
     return values
 
 

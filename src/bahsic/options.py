@@ -98,7 +98,7 @@ OPTIONS: Final = (
            ("auto", "gaussian", "laplacian", "linear", "polynomial", "inverse_distance"), ("--kernel",), _ALL,
            default_of_command=_KERNEL, select_choices=("auto",)),
     Option("target_kernel", "choice", "auto",
-           "kernel on the target; auto: for classes, or for numbers where there are more than 20 different ones",
+           "kernel on the target; auto: for classes, or for numbers with fractions or more than 20 different ones",
            ("auto", "binary", "multiclass", "regression", "delta"), ("--target-kernel",), _ALL),
     Option("criterion", "choice", "hsic",
            "what is maximised: hsic, the dependence on the target (the paper), or prediction, what a regression on the "

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bahsic.criteria.hsic import hsic
+from bahsic.criteria.hsic import hsic_of_rows
 from bahsic.criteria.weights import Statistic, label_weights
 from bahsic.kernels import Kernel, LabelKernel, kernel_from_name, label_kernel
 from bahsic.kernels.rows import (
@@ -67,7 +67,7 @@ def mmd(x: Any, y: Any, kernel: Any = "gaussian", statistic: Statistic = "unbias
     7.0
     """
     n_first, n_second = _class_sizes(y)
-    value = hsic(x, y, kernel, "binary", statistic)
+    value = hsic_of_rows(x, y, kernel, "binary", statistic)
     m = n_first + n_second
     if statistic == "biased":
         return _in_range((m - 1) ** 2 * value)
@@ -168,7 +168,7 @@ def cka(
     K = _of_unit_size(kernel.centrable(X), statistic)
     L = _of_unit_size(labels.kernel.centrable(labels.values), statistic)
     norms = (_centred_norm("x", K, statistic), _centred_norm("y", L, statistic))
-    return _ratio(hsic(K, L, "precomputed", "precomputed", statistic), *norms)
+    return _ratio(hsic_of_rows(K, L, "precomputed", "precomputed", statistic), *norms)
 
 
 def pearson_criterion(X: Any, y: Any) -> FloatArray:
@@ -238,6 +238,7 @@ def _resolved(x: Any, y: Any, kernel: Any, target_kernel: Any, statistic: Statis
     X = kernel.rows(x, "x")
     labels = label_kernel(y, target_kernel)
     check_same_length(x=len(X), y=len(labels))
+    labels.warn_of_choice()
     W = label_weights(labels, statistic).matrix() if kernel.needs_labels else None
     return kernel.resolved(X, W), X, labels
 
@@ -279,7 +280,7 @@ def _of_unit_size(G: FloatArray, statistic: Statistic) -> FloatArray:
 
 def _centred_norm(name: str, G: FloatArray, statistic: Statistic) -> float:
     """Root of HSIC(G, G); raises if that is within the rounding errors of entries of about 1."""
-    value = hsic(G, G, "precomputed", "precomputed", statistic)
+    value = hsic_of_rows(G, G, "precomputed", "precomputed", statistic)
     if value <= (8 * float(np.finfo(G.dtype).eps)) ** 2:
         raise ValueError(
             f"HSIC of {name} with itself is 0 for statistic={statistic!r}: nothing is left of its kernel values once "

@@ -58,7 +58,6 @@ def _xor(mark: str) -> list[str]:
     """BAHSIC finds two features that matter only together."""
     X, y, support = make_xor(n_samples=200, n_features=22, random_state=0)
     order = BAHSIC(n_features_to_select=2).fit(X, y).elimination_order_[::-1]
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
     alone = np.array([_dependence(X[:, [j]], y) for j in range(X.shape[1])])
     noise = 2 + int(np.argmax(alone[~support]))
     rows = [

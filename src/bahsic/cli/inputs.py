@@ -30,8 +30,7 @@ _PHRASES = {
     "at least 4 for statistic='unbiased', at least 2 for statistic='biased'": "at least 4",
     "say that the delimiter is": "give --delimiter",
 }
-
-_MOST_CLASSES = 20  # different numbers that are taken for classes
+_OF_LABELS = re.compile(r"^(column .* of )?y has ")
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,22 +100,6 @@ def read_input(options: Namespace, *, needs_target: bool) -> Input:
     return Input(replace(data, source=options.data), names, digest)
 
 
-def target_kernel(options: Namespace, y: Any) -> str:
-    """The kernel on the labels: the one asked for, or "regression" for many different whole numbers."""
-    numbers = np.asarray(y)
-    if options.target_kernel != "auto" or numbers.ndim != 1 or numbers.dtype.kind not in "iuf":
-        return str(options.target_kernel)
-    n_different = len(np.unique(numbers))
-    if n_different <= _MOST_CLASSES or not np.array_equal(numbers, np.round(numbers)):
-        return "auto"
-    if not options.quiet:
-        say(
-            f"note: the target has {n_different} different whole numbers and is taken for numbers; "
-            "--target-kernel multiclass takes them for classes"
-        )
-    return "regression"
-
-
 def reading_options(options: Namespace) -> dict[str, Any]:
     """Options of `bahsic.files.read_data` for the file."""
     return {name: getattr(options, name) for name in ("delimiter", "drop", "key", "layer", "group_by")}
@@ -135,6 +118,7 @@ def in_options(message: str) -> str:
     """A message of the library in the words of the command."""
     for phrase, told in _PHRASES.items():
         message = message.replace(phrase, told)
+    message = _OF_LABELS.sub(lambda found: f"{found[1] or ''}the target has ", message)
     message = _GIVEN.sub(lambda found: f"{_FLAGS[found[1]]} {found[2]}", message)
     return _NAMED.sub(lambda found: _FLAGS[found[1]], message)
 
@@ -225,4 +209,6 @@ def plain_columns(source: Input, positions: Sequence[int]) -> Any:
     else:
         columns = [X[:, [j]].toarray() if hasattr(X, "toarray") else X[:, j] for j in positions]
     checked = [labels(path, column, source.names[j], X.shape[0]) for column, j in zip(columns, positions, strict=True)]
+    if len({column.dtype.kind in "fiu" for column in checked}) == 2:  # numbers beside text stay numbers
+        checked = [column.astype(object) for column in checked]
     return checked[0] if len(checked) == 1 else np.column_stack(checked)

@@ -19,7 +19,6 @@ from bahsic.cli.inputs import (
     feature_groups,
     read_input,
     reading_options,
-    target_kernel,
 )
 from bahsic.cli.messages import WRONG_USAGE, CommandError, say
 from bahsic.cli.progress_bar import with_progress
@@ -86,7 +85,6 @@ def write_report_file(result: dict[str, Any], path: Path, *, quiet: bool) -> Non
 
 def _selector(options: Namespace, source: Input, groups: list[str] | None) -> Any:
     given = {option.name: getattr(options, option.name) for option in options_of("select")} | {
-        "target_kernel": target_kernel(options, source.data.y),
         "categorical_features": categorical_columns(options.categorical_features, source),
         "feature_groups": groups,
         "keep": source.positions(options.keep),

@@ -17,15 +17,12 @@ from bahsic.cli.inputs import (
     plain_columns,
     read_input,
     reading_options,
-    target_kernel,
 )
 from bahsic.cli.messages import WRONG_USAGE, CommandError
 from bahsic.cli.terminal import ranking_table, style_of
-from bahsic.data.prepared import prepared
-from bahsic.engine.scorer import kernel_values
 from bahsic.inference.independence import hsic_scores, hsic_test
 from bahsic.inference.redundancy import columns_of
-from bahsic.kernels import kernel_from_name, label_kernel
+from bahsic.kernels import label_kernel
 from bahsic.names import for_terminal
 from bahsic.report.result import as_json, input_record, ranked, result_heading
 
@@ -36,17 +33,17 @@ def rank(options: Namespace) -> None:
     """Print the dependence of each feature alone."""
     start = time.perf_counter()
     source = read_input(options, needs_target=True)
-    data, kernel = source.data, target_kernel(options, source.data.y)
+    data = source.data
     with data_errors():
         scores, pvalues = hsic_scores(
             data.X,
             data.y,
-            target_kernel=kernel,
             categorical_features=categorical_columns(options.categorical_features, source),
+            identifiers=options.identifiers,
             **_common(options),
         )
     result = {
-        **_heading(options, source, data.target, label_kernel(data.y, kernel).name),
+        **_heading(options, source, data.target, label_kernel(data.y, options.target_kernel).name),
         "ranking": ranked(scores, pvalues, source.names, np.argsort(-scores, kind="stable")),
         "timing": {"total_seconds": round(time.perf_counter() - start, 3)},
     }
@@ -62,11 +59,14 @@ def test(options: Namespace) -> None:
     source = _test_input(options)
     with data_errors():
         x, y = source.positions(options.x) or [], _labels(options.y, source)
-    kernel = target_kernel(options, y)
     with data_errors():
-        found = hsic_test(_kernel_matrix(options, source, x), y, target_kernel=kernel, **_null(options))
+        wanted = categorical_columns(options.categorical_features, source)
+        categorical = wanted
+        if not isinstance(wanted, str):
+            categorical = ["from_dtype", *(i for i, j in enumerate(x) if j in wanted)]
+        found = hsic_test(columns_of(source.data.X, x), y, categorical_features=categorical, **_common(options))
     result = {
-        **_heading(options, source, ",".join(options.y), label_kernel(y, kernel).name),
+        **_heading(options, source, ",".join(options.y), label_kernel(y, options.target_kernel).name),
         "x": options.x,
         "y": options.y,
         "statistic": found.statistic,
@@ -94,38 +94,16 @@ def _labels(names: list[str], source: Input) -> Any:
     return plain_columns(source, source.positions(names) or [])
 
 
-def _kernel_matrix(options: Namespace, source: Input, x: list[int]) -> Any:
-    """Kernel values of columns as the selectors see them: standardised numbers, categories, neutral gaps."""
-    wanted = categorical_columns(options.categorical_features, source)
-    categorical = wanted if isinstance(wanted, str) else ["from_dtype", *(i for i, j in enumerate(x) if j in wanted)]
-    kernel = kernel_from_name(options.kernel)
-    data = prepared(
-        columns_of(source.data.X, x),
-        kernel,
-        categorical_features=categorical,
-        missing=options.missing,
-        identifiers="use",
-        whole=True,
-    )
-    return kernel_values(data.columns, np.arange(len(x)), kernel)
-
-
-def _null(options: Namespace) -> dict[str, Any]:
+def _common(options: Namespace) -> dict[str, Any]:
+    """Options of `hsic_test` and `hsic_scores`."""
     return {
-        "kernel": "precomputed",
+        "kernel": options.kernel,
+        "target_kernel": options.target_kernel,
+        "missing": options.missing,
         "method": options.pvalues,
         "n_permutations": options.permutations,
         "random_state": options.random_state,
         "n_jobs": options.n_jobs,
-    }
-
-
-def _common(options: Namespace) -> dict[str, Any]:
-    return {
-        **_null(options),
-        "kernel": options.kernel,
-        "missing": options.missing,
-        "identifiers": options.identifiers,
     }
 
 

@@ -6,11 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bahsic.criteria.blocks import Blocks, random_blocks
 from bahsic.criteria.weights import Gram, Matrix, Statistic, Weights, centred, label_weights, overflow_reported
-from bahsic.kernels import Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
+from bahsic.kernels import Kernel, kernel_from_name, label_kernel
 from bahsic.kernels.rows import FloatArray, as_gram, check_same_length, row_blocks
 
 
@@ -64,7 +62,7 @@ def hsic_unbiased(K: Any, L: Any) -> float:
     >>> round(hsic_unbiased(abs(x[:, None] - x), abs(y[:, None] - y)), 12)  # -8/9
     -0.888888888889
     """
-    return _value(*_matrices(K, L), "unbiased")
+    return hsic_value(*_matrices(K, L), "unbiased")
 
 
 def hsic_biased(K: Any, L: Any) -> float:
@@ -87,7 +85,7 @@ def hsic_biased(K: Any, L: Any) -> float:
     >>> hsic_biased([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]])
     1.0
     """
-    return _value(*_matrices(K, L), "biased")
+    return hsic_value(*_matrices(K, L), "biased")
 
 
 def hsic_variance(K: Any, L: Any) -> float:
@@ -162,120 +160,25 @@ def hsic_bound(m: int, delta: float) -> float:
     return 8 * math.sqrt(math.log(2 / delta) / m)
 
 
-def hsic(
+def hsic_of_rows(
     x: Any,
     y: Any,
     kernel: Any = "gaussian",
     target_kernel: Any = "auto",
     statistic: Statistic = "unbiased",
     sample_weight: Any = None,
-    *,
-    block_size: int | None = None,
-    random_state: Any = None,
 ) -> float:
-    """Dependence between data x and labels y: an estimate of HSIC (def_hsic).
-
-    Parameters
-    ----------
-    x : array-like of shape (m,) or (m, d), dataframe, list of strings or graphs, or matrix of kernel values
-        Not standardised: do that first where features have different units.
-    y : array-like of shape (m,) or (m, k), or as x
-    kernel : str, Kernel or callable
-        On x: a name, a kernel such as ``Gaussian("median")``, or a function ``f(X1, X2)``; see `kernel_from_name`.
-    target_kernel : str, Kernel or callable
-        On y: "auto" chooses by the type of y, see `label_kernel`.
-    statistic : {"unbiased", "biased"}
-        `hsic_unbiased` or `hsic_biased`.
-    sample_weight : array-like of shape (m,), optional
-        Frequencies: the value is the HSIC of the data in which each sample is repeated that often.
-    block_size : int, optional
-        Number of samples in a block: the value is then the mean over disjoint random blocks, see `hsic_blocks`.
-    random_state : int, RandomState, Generator or None
-        Seed or generator used to draw the blocks.
-
-    Returns
-    -------
-    float
-        Cost O(m^2 d) time, one m x m matrix of memory (two with gamma="optimise"); with blocks of B samples
-        O(m B d) and B x B.
+    """HSIC of data x that the kernel takes as they are, neither a table nor standardised; else as `bahsic.hsic`.
 
     Examples
     --------
     >>> x = np.linspace(-1, 1, 50)
-    >>> round(hsic(x, x**2), 4), round(hsic(x, x**2, kernel="linear"), 4)
+    >>> round(hsic_of_rows(x, x**2), 4), round(hsic_of_rows(x, x**2, kernel="linear"), 4)
     (0.0081, -0.0047)
     """
     labels = label_kernel(y, target_kernel, sample_weight)
-    blocks = random_blocks(len(labels), block_size, random_state, statistic, weighted=sample_weight is not None)
-    if blocks is not None:
-        return math.fsum(_block_values(x, kernel, labels, blocks)) / len(blocks)
     weights = label_weights(labels, statistic, sample_weight)
-    _, K = data_kernel(x, kernel, weights)
-    return _value(K, labels, statistic, weights)
-
-
-def hsic_blocks(
-    x: Any,
-    y: Any,
-    kernel: Any = "gaussian",
-    target_kernel: Any = "auto",
-    *,
-    block_size: int,
-    random_state: Any = None,
-) -> NDArray[np.float64]:
-    """Unbiased HSIC of each of several disjoint random blocks of samples.
-
-    The mean of these values is an unbiased estimate at a cost that is linear in m. Its standard error is their standard
-    deviation over the root of their number, since blocks share no sample. Every sample is in one block, of B or B + 1
-    samples. Class counts and the median of labels are those of all samples; a rule for gamma other than "dimension" is
-    evaluated on 4096.
-
-    Parameters
-    ----------
-    x, y, kernel, target_kernel
-        As for `hsic`.
-    block_size : int
-        B, at least 4.
-    random_state : int, RandomState, Generator or None
-        Seed or generator used to draw the blocks.
-
-    Returns
-    -------
-    ndarray of shape (max(1, m // B),)
-        Cost O(m B d) time, B x B memory.
-
-    Examples
-    --------
-    >>> x = np.linspace(-1, 1, 1000)
-    >>> values = hsic_blocks(x, x**2, block_size=100, random_state=0)
-    >>> print(f"{values.mean():.4f}, standard error {values.std(ddof=1) / len(values) ** 0.5:.4f}")
-    0.0095, standard error 0.0005
-    """
-    labels = label_kernel(y, target_kernel)
-    blocks = random_blocks(len(labels), block_size, random_state)
-    return _block_values(x, kernel, labels, blocks or Blocks.one(len(labels)))
-
-
-def _block_values(x: Any, kernel: Any, labels: LabelKernel, blocks: Blocks) -> NDArray[np.float64]:
-    kernel = kernel_from_name(kernel)
-    X = kernel.rows(x, "x")
-    check_same_length(x=len(X), y=len(labels))
-    some = blocks.some_samples if len(blocks) > 1 else np.arange(len(labels))
-    W = label_weights(labels.of_samples(some)).matrix() if kernel.needs_labels else None
-    resolved = kernel.resolved(_rows_of(X, some, kernel), W)
-
-    def value(samples: NDArray[np.intp]) -> float:
-        K = Matrix(resolved.centrable(_rows_of(X, samples, kernel)))
-        return _value(K, labels.of_samples(samples), "unbiased")
-
-    return np.array([value(samples) for samples in blocks.samples()])
-
-
-def _rows_of(X: Any, samples: NDArray[np.intp], kernel: Kernel) -> Any:
-    """Some of the samples X, in the form that the kernel takes."""
-    if isinstance(kernel, Precomputed):
-        return X[np.ix_(samples, samples)]
-    return X[samples] if isinstance(X, np.ndarray) else [X[i] for i in samples]
+    return hsic_value(data_kernel(x, kernel, weights)[1], labels, statistic, weights)
 
 
 def data_kernel(x: Any, kernel: Any, weights: Weights) -> tuple[Kernel, Matrix]:
@@ -312,7 +215,8 @@ def _matrices(K: Any, L: Any) -> tuple[Matrix, Matrix]:
     return Matrix(K), Matrix(L)
 
 
-def _value(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = None) -> float:
+def hsic_value(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = None) -> float:
+    """`hsic_unbiased` or `hsic_biased` of matrices that are read by blocks; ``weights`` is W, if known."""
     return math.fsum(_row_products(K, L, statistic, weights))
 
 

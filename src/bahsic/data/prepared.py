@@ -100,7 +100,7 @@ class Prepared:
         return self if same else replace(self, order=order)
 
 
-def prepared(
+def prepared(  # noqa: PLR0913 - the options of a table
     X: Any,
     kernel: Kernel,
     *,
@@ -110,6 +110,7 @@ def prepared(
     identifiers: str = "drop",
     labels: Any = None,
     whole: bool = False,
+    argument: str = "X",
 ) -> Prepared:
     """Check data and make columns of them, for a kernel.
 
@@ -126,6 +127,8 @@ def prepared(
     whole : bool
         Whether stored arrays may be read at once where there are categories or missing entries, which reading piece
         by piece does not know; otherwise these are errors.
+    argument : str
+        Name of the argument in error messages.
 
     Returns
     -------
@@ -149,7 +152,7 @@ def prepared(
         return X.for_kernel(kernel)
     source = source_of(X)
     if source is None:
-        table = as_table(X, categorical_features, missing, labels=labels, identifiers=identifiers)
+        table = as_table(X, categorical_features, missing, argument, labels=labels, identifiers=identifiers)
     else:
         table = _stored_table(source, categorical_features, missing, whole=whole)
     return Prepared(X, table, kernel, standardize, categorical_features, missing, identifiers)

@@ -113,7 +113,7 @@ class Scorer(ABC):
         if self._some is not None:
             columns, weights = columns.of_samples(self._some), weights.of_samples(self._some)
         W = weights.matrix() if self._kernel.needs_labels else None
-        resolved: Kernel = _resolved_on(self._kernel, columns, reference, W, weights.sample_weight)
+        resolved: Kernel = resolved_on(self._kernel, columns, reference, W, weights.sample_weight)
         return resolved
 
     def variance(self, subset: Indices, kernel: Kernel) -> float:
@@ -310,7 +310,7 @@ def kernel_values(
     """Kernel matrix of all samples on some columns, up to a constant that centring removes; rules use these columns."""
     if _by_totals(columns, features, kernel):
         D = totals(columns, features, kernel.power)
-        return np.asarray(_resolved_on(kernel, columns, features, None, sample_weight).link(D, out=D))
+        return np.asarray(resolved_on(kernel, columns, features, None, sample_weight).link(D, out=D))
     X = np.ascontiguousarray(columns.rows(features).T)
     return np.asarray(kernel.resolved(X, None, sample_weight).centrable(X))
 
@@ -324,7 +324,7 @@ def _by_totals(columns: Columns, features: Indices, kernel: Kernel) -> bool:
     return special or (wide and isinstance(kernel, ScaledKernel) and not callable(kernel.gamma))
 
 
-def _resolved_on(
+def resolved_on(
     kernel: Kernel,
     columns: Columns,
     features: Indices,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bahsic.criteria.hsic import data_kernel, estimate_and_variance, hsic_bound
+from bahsic.criteria.hsic import estimate_and_variance, hsic_bound
 from bahsic.criteria.weights import Matrix, check_statistic, label_weights
 from bahsic.data.columns import Columns
 from bahsic.data.prepared import prepared
@@ -32,6 +32,7 @@ from bahsic.inference.centred import (
     unbiased,
 )
 from bahsic.inference.column_kernels import kernel_of_column
+from bahsic.inference.dependence import given
 from bahsic.inference.factors import gaussian_factors, have_factors
 from bahsic.inference.null import gamma_test, permutation_test, permutations_of
 from bahsic.kernels import Function, Gaussian, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
@@ -90,13 +91,16 @@ class ConfidenceInterval(NamedTuple):
     high: float
 
 
-def hsic_test(
+def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-value
     x: Any,
     y: Any,
     *,
     method: str = "permutation",
     kernel: Any = "gaussian",
     target_kernel: Any = "auto",
+    standardize: bool = True,
+    categorical_features: Any = "from_dtype",
+    missing: str = "neutral",
     n_permutations: int = 999,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -119,16 +123,17 @@ def hsic_test(
 
     Parameters
     ----------
-    x : array-like of shape (m,) or (m, d), or whatever ``kernel`` takes; m >= 4
-        Complete numbers, not standardised here: do that first if units differ. For tables: `hsic_scores`,
-        `selection_test`.
-    y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
+    x : array-like of shape (m,) or (m, d), dataframe, series or sparse matrix, or whatever ``kernel`` takes; m >= 4
+        Numbers, categories, or both. For features that were selected with these samples: `selection_test`.
+    y : array-like of shape (m,) or (m, k), dataframe or series, or whatever ``target_kernel`` takes
     method : {"permutation", "gamma", "normal"}
     kernel : str, Kernel or callable
         On x, see `hsic`. A rule for gamma is evaluated once. The rule "optimise" depends on the labels and is
         refused, because it would have to be evaluated for each permutation.
     target_kernel : str, Kernel or callable
-        On y.
+        On y: "auto" chooses by what y holds, see `bahsic.kernels.label_kernel`.
+    standardize, categorical_features, missing
+        As for `hsic`: numbers in x get zero mean and unit variance unless ``standardize=False``.
     n_permutations : int
     random_state : int, RandomState, Generator or None
         Seed or generator used to draw the permutations.
@@ -157,7 +162,11 @@ def hsic_test(
     check_count("n_permutations", n_permutations)
     labels = label_kernel(y, target_kernel)
     weights = label_weights(labels)
-    resolved, K = data_kernel(x, _without_labels(kernel), weights)
+    options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
+    data = given(x, _without_labels(kernel), len(labels), **options)
+    labels.warn(unbiased=method != "gamma", way_out="method='gamma'")
+    resolved = data.resolved(weights)
+    K = data.matrix(resolved)
     estimate, variance = estimate_and_variance(K, labels, weights=weights)
     null_sample = None
     if method == "normal":
@@ -175,7 +184,7 @@ def hsic_test(
     return HypothesisTest(estimate, pvalue, method, null_sample, resolved, _used_target_kernel(labels))
 
 
-def hsic_interval(
+def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
     x: Any,
     y: Any,
     level: float = 0.95,
@@ -183,6 +192,9 @@ def hsic_interval(
     *,
     kernel: Any = "gaussian",
     target_kernel: Any = "auto",
+    standardize: bool = True,
+    categorical_features: Any = "from_dtype",
+    missing: str = "neutral",
 ) -> ConfidenceInterval:
     r"""Confidence interval of HSIC around its unbiased estimate.
 
@@ -192,14 +204,14 @@ def hsic_interval(
     - ``"bound"``: :math:`\mathrm{HSIC} \pm 8 \sqrt{\log(2 / \delta) / m}`, delta = 1 - level (theorem
       concentration), valid for any distribution and any number of samples, and therefore wide. It holds for kernels
       with values between 0 and 1; for another known range the interval is multiplied by the product of the ranges.
-      Kernels are taken as fixed: it is not accounted for that a rule for gamma, or the class sizes in "binary" and
-      "multiclass", depend on the sample.
+      Kernels are taken as fixed: it is not accounted for that a rule for gamma, standardising, or the class sizes in
+      "binary" and "multiclass", depend on the sample.
 
     The limits are not cut off at zero, although HSIC itself is never negative.
 
     Parameters
     ----------
-    x, y, kernel, target_kernel
+    x, y, kernel, target_kernel, standardize, categorical_features, missing
         As for `hsic_test`.
     level : float
         Between 0 and 1.
@@ -215,14 +227,18 @@ def hsic_interval(
     >>> x = np.linspace(-1, 1, 50)
     >>> low, high = hsic_interval(x, x**2)
     >>> round(low, 4), round(high, 4)
-    (0.0046, 0.0116)
+    (0.019, 0.0425)
     """
     if not (isinstance(level, float) and 0 < level < 1):
         raise ValueError(f"level is {level!r}; accepted: a float between 0 and 1")
     _check_method(method, ("normal", "bound"))
     labels = label_kernel(y, target_kernel)
     weights = label_weights(labels)
-    resolved, K = data_kernel(x, _without_labels(kernel), weights)
+    options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
+    data = given(x, _without_labels(kernel), len(labels), **options)
+    labels.warn()
+    resolved = data.resolved(weights)
+    K = data.matrix(resolved)
     estimate, variance = estimate_and_variance(K, labels, weights=weights)
     if method == "normal":
         _check_variance(estimate, variance)
@@ -297,7 +313,7 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     check_same_length(X=data.table.values.shape[0], y=len(labels))
     check_statistic("unbiased", len(labels))
     _check_label_values(labels)
-    labels.warn_if_idle()
+    labels.warn()
     columns, labels = data.columns, labels if data.order is None else labels.of_samples(data.order)
     B = _centred_labels(labels)
     B = factored(B) or B

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from bahsic.kernels import Precomputed
-from bahsic.kernels.labels.outputs import target_type
+from bahsic.kernels.labels.choice import chosen_name
 from bahsic.kernels.rows import as_labels, as_rows, check_same_length
 
 Indices = NDArray[np.intp]
@@ -20,7 +21,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The user's data, from which parts are taken."""
+    """The user's data, from which parts are taken; the kernel on the labels is not "auto", see `fixed_kernel`."""
 
     X: Any
     y: Any
@@ -52,12 +53,21 @@ class Samples:
         return [np.flatnonzero(codes == code) for code in range(len(classes))]
 
     def _are_classes(self) -> bool:
-        survival = getattr(getattr(self.y, "dtype", None), "names", None) is not None
-        if self.y is None or survival or self.target_kernel not in ("auto", "delta"):
-            return self.target_kernel in ("binary", "multiclass")
-        labels = as_labels(self.y, "y")
-        kind = target_type(labels[:, 0] if labels.shape[1] == 1 else labels, "y")
-        return kind in ("binary", "multiclass")
+        if self.y is None or not isinstance(self.target_kernel, str):
+            return False
+        name = chosen_name(self.y, "auto") if self.target_kernel == "delta" else self.target_kernel
+        return name in ("binary", "multiclass")
+
+
+def fixed_kernel(selector: Any, y: Any, target_kernel: Any) -> Any:
+    """The kernel on the labels that a selector takes for all of them, to be used for their parts too.
+
+    Labels of a part may look like another type. A selector with a regressor, such as `BAHSICCV`, takes numbers.
+    """
+    if not (isinstance(target_kernel, str) and target_kernel == "auto"):
+        return target_kernel
+    predicts_numbers = hasattr(selector, "__sklearn_tags__") and is_regressor(selector)
+    return "regression" if predicts_numbers else chosen_name(y, "auto", warn=True)
 
 
 def labels_of(y: Any, samples: Indices, target_kernel: Any) -> Any:

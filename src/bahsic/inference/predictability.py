@@ -14,6 +14,7 @@ from bahsic.engine import threads, tile_plan
 from bahsic.engine.gram import GramTiles
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import kernel_values
+from bahsic.inference.dependence import as_table_like
 from bahsic.kernels import label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
@@ -72,22 +73,18 @@ def predictability(
     """
     check_ridge(ridge)
     found, labels = kernel_on_features(kernel, "features"), label_kernel(y, target_kernel)
-    data = prepared(_two_dimensional(x), found, standardize=standardize, identifiers="use", whole=True)
+    data = prepared(as_table_like(x), found, standardize=standardize, identifiers="use", whole=True, argument="x")
     columns = data.columns
     check_same_length(x=columns.n_samples, y=len(labels))
     if len(labels) < 2:
         raise ValueError(f"x has {len(labels)} sample; accepted: at least 2, so that one can be left out")
+    labels.warn_of_choice()
     K = Matrix(kernel_values(columns, np.arange(columns.n_features), found))
     plan = tile_plan(len(labels))
     with threads(None, len(labels)) as executor:
         regression = RidgeRegression(label_features(labels), ridge, plan, (0,), None, executor, exact=True)
         fit = regression.fit(GramTiles(K, plan), columns.n_features)
     return fit.predictability
-
-
-def _two_dimensional(x: Any) -> Any:
-    array = x if hasattr(x, "shape") else np.asarray(x)
-    return np.asarray(array)[:, None] if len(array.shape) == 1 else array
 
 
 def check_ridge(ridge: Any) -> None:

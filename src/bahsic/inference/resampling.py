@@ -20,8 +20,8 @@ from bahsic.data.prepared import Prepared, prepared
 from bahsic.engine import threads
 from bahsic.engine.scorer import kernel_values
 from bahsic.inference.independence import hsic_scores, hsic_test
-from bahsic.inference.parts import Samples, random_part, share
-from bahsic.kernels import kernel_from_name, label_kernel
+from bahsic.inference.parts import Samples, fixed_kernel, random_part, share
+from bahsic.kernels import kernel_from_name
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import check_count, check_jobs, random_source
 
@@ -92,7 +92,7 @@ def selection_frequencies(
         Size of a part as a fraction of the samples, which are drawn without replacement.
     stratify : bool, default=True
         Whether each part has that fraction of each class, if the labels are classes according to the
-        selector's ``target_kernel``, or to scikit-learn's `type_of_target` if it has none.
+        selector's ``target_kernel``, or to `bahsic.kernels.label_kernel` if it has none.
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator used to draw the parts.
     n_jobs : int or None, default=None
@@ -120,7 +120,9 @@ def selection_frequencies(
     check_count("n_resamples", n_resamples)
     _check_fraction("subsample", subsample)
     check_jobs(n_jobs)
-    samples = Samples(X, y, getattr(selector, "target_kernel", "auto"))
+    target_kernel = getattr(selector, "target_kernel", "auto")
+    samples = Samples(X, y, target_kernel if y is None else fixed_kernel(selector, y, target_kernel))
+    selector = _with_kernel(selector, samples.target_kernel)
     strata = samples.strata("stratify=False") if stratify else [np.arange(len(samples))]
     size = sum(share(subsample, len(stratum)) for stratum in strata)
     if size < _FEWEST_SAMPLES:
@@ -218,9 +220,9 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
         raise ValueError(f"method is {method!r}; accepted: 'permutation', 'gamma', which hold under independence")
     kernel = getattr(selector, "kernel", "gaussian") if kernel is None else kernel
     kernel = "gaussian" if isinstance(kernel, str) and kernel == "auto" else kernel  # not one that the samples choose
-    target_kernel = getattr(selector, "target_kernel", "auto") if target_kernel is None else target_kernel
-    if target_kernel == "auto":  # from all labels: those of a part may look like another type
-        target_kernel = label_kernel(y).name
+    own = fixed_kernel(selector, y, getattr(selector, "target_kernel", "auto"))
+    target_kernel = own if target_kernel is None else fixed_kernel(None, y, target_kernel)
+    selector = _with_kernel(selector, own)
     data = _test_data(selector, X, kernel)
     samples, columns = Samples(data.X, y, target_kernel), data.columns
     splits = _splits(samples, n_splits, test_size, random_source(random_state))
@@ -258,6 +260,13 @@ def _splits(samples: Samples, n_splits: int, test_size: float, random: Any) -> l
     seeds = random.randint(2**31 - 1, size=n_splits)
     everything = np.arange(len(samples))
     return [_Split(np.setdiff1d(everything, test), test, int(seed)) for test, seed in zip(tests, seeds, strict=True)]
+
+
+def _with_kernel(selector: Any, target_kernel: Any) -> Any:
+    """The selector, or where its kernel on the labels is "auto" a clone with the one that this means."""
+    own = getattr(selector, "target_kernel", None)
+    automatic = isinstance(own, str) and own == "auto"
+    return clone(selector).set_params(target_kernel=target_kernel) if automatic else selector
 
 
 def _support(selector: Any, X: Any, y: Any) -> NDArray[np.bool_]:
@@ -298,7 +307,7 @@ def _split_result(
         together, alone = pvalue(selected), np.array([pvalue(np.array([j])) for j in selected])
     else:
         rows = np.ascontiguousarray(part.rows(selected).T)
-        together = hsic_test(rows, **test).pvalue
+        together = hsic_test(rows, standardize=False, **test).pvalue
         _, alone = hsic_scores(rows, standardize=False, **test)
     pvalues[selected] = np.minimum(1.0, len(selected) * alone)
     return _SplitResult(support, together, pvalues)

@@ -125,6 +125,20 @@ class Kernel(BaseEstimator):
         return hash((type(self), *self.get_params(deep=False).items()))
 
 
+def takes_numbers(kernel: Kernel) -> bool:
+    """Whether samples of the kernel are rows of numbers, not strings, graphs, labels, or whatever a function takes.
+
+    Examples
+    --------
+    >>> from bahsic.kernels import Delta, Gaussian
+    >>> takes_numbers(Gaussian()), takes_numbers(Gaussian() + Delta())
+    (True, False)
+    """
+    if isinstance(kernel, _Combination):
+        return takes_numbers(kernel.first) and takes_numbers(kernel.second)
+    return type(kernel).rows is Kernel.rows
+
+
 class PointwiseKernel(Kernel):
     """k(x, x') = link(sum over features j of contribution(x_j, x'_j)).
 

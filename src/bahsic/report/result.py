@@ -129,6 +129,8 @@ def _ranking(
     selector: Any, data: Prepared, y: Any, order: Any, names: Sequence[str], groups: Sequence[Any] | None
 ) -> list[dict[str, Any]]:
     options = {name: getattr(selector, name) for name in ("target_kernel", "n_jobs", *_OPTIONS)}
+    if isinstance(options["target_kernel"], str) and options["target_kernel"] == "auto":
+        options["target_kernel"] = selector.target_kernel_  # the fit has told of the choice
     scores, pvalues = hsic_scores(data, y, kernel=selector.kernel_, **options)
     entries = ranked(scores, pvalues, names, order)
     for entry, j in zip(entries, order, strict=True):

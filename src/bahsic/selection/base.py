@@ -116,6 +116,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         validate_data(self, X, skip_check_array=True)  # names and number of features
         columns, constant = problem.data.columns, problem.data.constant
         roles = column_roles(problem, self.missing)
+        self._report_labels(problem)
         self._report_idle(roles)
         units = feature_units(self.feature_groups, self.keep, problem.table, constant)
         number = checked_number(self.n_features_to_select, units)
@@ -262,14 +263,16 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         tags.input_tags.categorical, tags.input_tags.string = named is not None, by_type or named is not None
         return tags
 
+    def _report_labels(self, problem: Problem) -> None:
+        unbiased = self.statistic == "unbiased" and self.criterion == "hsic"
+        problem.labels.warn(unbiased=unbiased, way_out="statistic='biased'", weighted=problem.weights is not None)
+
     def _report_idle(self, roles: Sequence[ColumnRole]) -> None:
         """Warn of constant columns, and of those that are left out."""
         labels = getattr(self, "feature_names_in_", np.arange(len(roles)))
+        left_out = "only name the samples or are empty and are left out (identifiers='use')"
         for idle, told in (
-            (
-                [role.left_out for role in roles],
-                "only name the samples or are empty and are left out (identifiers='use')",
-            ),
+            ([role.left_out for role in roles], left_out),
             ([role.role == "constant" for role in roles], "are constant and rank last"),
         ):
             names = labels[np.array(idle, dtype=bool)]

@@ -19,6 +19,7 @@ from bahsic.data.roles import ColumnRole
 from bahsic.data.tables import as_table
 from bahsic.selection.checkpoint import CheckpointError
 from bahsic.selection.kept_folds import KeptScores
+from bahsic.selection.problem import Problem
 from bahsic.selection.selectors import BAHSIC
 
 Scores = NDArray[np.float64]
@@ -37,7 +38,10 @@ _ENCODED = (
 
 
 class FoldRanker(BAHSIC):
-    """A selector for the ranking of a fold: it neither reports constant features nor computes scores of single ones."""
+    """A selector for the ranking of a fold: it reports neither features nor labels, and computes no scores of features."""
+
+    def _report_labels(self, problem: Problem) -> None:
+        pass
 
     def _report_idle(self, roles: Sequence[ColumnRole]) -> None:
         pass

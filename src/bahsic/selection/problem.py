@@ -134,8 +134,6 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
     if found < FEWEST_SAMPLES[selector.statistic]:
         few = f"X has n_samples={m}" if w is None else f"sample_weight has the sum {found:g}, which is how many samples"
         raise ValueError(f"{few}; accepted: at least 4 for statistic='unbiased', at least 2 for statistic='biased'")
-    if w is None:
-        labels.warn_if_idle()
     data, rare = _without_rare(data, labels)
     blocks = _blocks(selector, m, weighted=w is not None)
     if blocks is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,11 +14,13 @@ from bahsic.kernels.bandwidth import median_gamma
 from bahsic.kernels.base import Function, Kernel, Precomputed
 from bahsic.kernels.labels.outputs import (
     Output,
+    OutputNames,
     OutputSum,
     balanced_class_vectors,
     balancing_scale,
     class_vectors,
     outputs,
+    rare_classes,
     sorted_classes,
     standardised,
     target_type,
@@ -27,7 +30,7 @@ from bahsic.kernels.rows import Array, FloatArray, as_labels, as_rows, as_weight
 from bahsic.kernels.structured import CountKernel
 from bahsic.kernels.vector import Delta, Gaussian, Linear, kernel_from_name, known_name
 
-_BY_TYPE = {"binary": "binary", "multiclass": "multiclass", "continuous": "regression"}
+_CLASS_TYPES = ("binary", "multiclass", "continuous")  # the last for categories that are numbers with fractions
 _NAMES = (
     *("auto", "binary", "multiclass", "regression", "multioutput", "survival", "delta", "precomputed"),
     *("gaussian", "laplacian", "linear", "polynomial", "inverse_distance"),
@@ -49,6 +52,11 @@ class LabelKernel:
         The encoded labels; the whole m x m matrix where `kernel` is Precomputed.
     classes : ndarray, list of ndarray or None
         The classes in sorted order, if the labels are classes; for several outputs a list of these.
+    doubt : str or None
+        Where "auto" took whole numbers for classes, or for numbers, and that is not obvious: what was taken for what,
+        and how to get the other.
+    rare : str or None
+        What to say, and to do, about classes of a single sample.
 
     Examples
     --------
@@ -65,6 +73,8 @@ class LabelKernel:
     kernel: Kernel
     values: Any
     classes: Array | list[Array] | None = None
+    doubt: str | None = None
+    rare: str | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -74,18 +84,31 @@ class LabelKernel:
         """Vectors of shape (m, k) whose inner products are the kernel values, or None."""
         return self.values if isinstance(self.kernel, Linear) else None
 
-    def warn_if_idle(self) -> None:
-        """Warn of labels that no feature can depend on: all equal, or all of different classes."""
-        why = self._idle()
-        if why is not None:
-            warnings.warn(f"{why}, so that no feature can depend on it", UserWarning, stacklevel=4)
+    def warn(self, *, unbiased: bool = True, way_out: str | None = None, weighted: bool = False) -> None:
+        """Warn of what is not obvious about the labels, once for each call of the user.
 
-    def _idle(self) -> str | None:
+        That is the choice between classes and numbers; labels that no feature can depend on, all equal, or all of
+        different classes (but for weights, by which a sample counts several times); and, for the unbiased HSIC, classes
+        of a single sample, where ``way_out`` may name an option that helps.
+        """
+        self.warn_of_choice()
+        idle = self._idle(weighted=weighted)
+        if idle is not None:
+            _warn(f"{idle}, so that no feature can depend on it")
+        elif unbiased and self.rare is not None:
+            _warn(self.rare + (f", or use {way_out}" if way_out else ""))
+
+    def warn_of_choice(self) -> None:
+        """Warn where it is not obvious whether y are classes or numbers."""
+        if self.doubt is not None:
+            _warn(self.doubt)
+
+    def _idle(self, *, weighted: bool) -> str | None:
         if isinstance(self.kernel, Precomputed) or not isinstance(self.values, np.ndarray):
             return None
-        if bool((self.values == self.values[0]).all()):
+        if len(self) > 1 and bool((self.values == self.values[0]).all()):
             return "y does not vary"
-        if self.name not in ("multiclass", "delta"):
+        if weighted or self.name not in ("multiclass", "delta"):
             return None
         n_classes = len(np.unique(self.values) if self.classes is None else self.classes)
         if n_classes < len(self):
@@ -130,10 +153,10 @@ def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None)
     - "delta": 1 for equal labels, else 0;
     - "precomputed": y is the m x m matrix of kernel values;
     - the name of a kernel on vectors, a `Kernel`, or a function ``f(Y1, Y2)`` that returns a block;
-    - "auto": one of the first three by the type of y, as scikit-learn's `type_of_target` sees it. For several columns
-      "regression" if all are numbers, else "multioutput": floats are numbers; integers, booleans, strings and
-      categoricals are classes, and so are floats if all columns are floats with integer values. "survival" for a
-      structured array.
+    - "auto": one of the first three by what y holds. Strings, booleans and categoricals are classes, numbers with
+      fractions are numbers. Whole numbers, integers or floats, are classes if there are at most 20 different ones,
+      unless most of more than five, or all of more than two, occur only once; otherwise they are numbers. For several
+      columns "regression" if all hold numbers, else "multioutput". "survival" for a structured array.
 
     Parameters
     ----------
@@ -153,37 +176,91 @@ def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None)
     ('binary', [[-1.0], [0.5], [0.5]])
     >>> label_kernel([["a", 1.5], ["b", 2.0], ["b", 4.0]]).name
     'multioutput'
+    >>> ratings, prices = np.arange(40) % 5 + 1, 1000 * np.arange(40)
+    >>> label_kernel(ratings).name, label_kernel(prices).name
+    ('multiclass', 'regression')
     """
     if not isinstance(target_kernel, str):
         return _from_kernel(y, kernel_from_name(target_kernel, "target_kernel"), sample_weight)
-    name = known_name(target_kernel, _NAMES, "target_kernel")
-    name = _kind(y) if name == "auto" else name
+    name, doubt = known_name(target_kernel, _NAMES, "target_kernel"), None
+    if name == "auto":
+        name, doubt = _chosen(y, sample_weight)
+    return replace(_by_name(y, name, sample_weight), doubt=doubt)
+
+
+def _by_name(y: Any, name: str, sample_weight: Any) -> LabelKernel:
+    """The kernel of a name other than "auto"."""
     if name in ("binary", "multiclass"):
         return _from_classes(y, name, sample_weight)
     if name == "regression":
         return _from_numbers(y, sample_weight)
     if name == "multioutput":
-        return _from_outputs(outputs(y), sample_weight)
+        known = name.numbers if isinstance(name, OutputNames) else None
+        return _from_outputs(outputs(y, sample_weight, known), sample_weight)
     if name == "survival":
         vectors = survival_vectors(y, sample_weight)
         return LabelKernel(name, Gaussian("median").resolved(vectors, sample_weight=sample_weight), vectors)
     return _from_kernel(y, kernel_from_name(name), sample_weight)
 
 
-def _kind(y: Any) -> str:
-    """Name of the kernel that "auto" chooses for y."""
+def chosen_name(y: Any, target_kernel: Any, *, warn: bool = False) -> Any:
+    """The name that "auto" means for these labels, to be used for some of them too; other kernels as they are.
+
+    With ``warn`` there is a warning where the choice between classes and numbers is not obvious.
+
+    Examples
+    --------
+    >>> chosen_name(["a", "b", "b"], "auto"), chosen_name([1.5, 2.0, 3.0], "auto"), chosen_name([1, 2], "delta")
+    ('binary', 'regression', 'delta')
+    """
+    if not (isinstance(target_kernel, str) and target_kernel == "auto"):
+        return target_kernel
+    name, doubt = _chosen(y, None)
+    if warn and doubt is not None:
+        _warn(doubt)
+    return name
+
+
+def _chosen(y: Any, sample_weight: Any) -> tuple[str, str | None]:
+    """Name of the kernel that "auto" chooses for y, and what is not obvious about it."""
     if isinstance(y, np.ndarray) and y.dtype.names:
-        return "survival"
-    columns = outputs(y)
+        return "survival", None
+    columns = outputs(y, sample_weight)
     if len(columns) > 1:
-        return "regression" if all(column.is_number for column in columns) else "multioutput"
-    kind = target_type(columns[0].values, "y")
-    if kind not in _BY_TYPE:
+        varied = [column for column in columns if not column.is_constant] or columns
+        if all(column.is_number for column in varied):
+            return "regression", _doubt_of_columns(columns)
+        return OutputNames.of(column.is_number for column in columns), _doubt_of_columns(columns)
+    (column,) = columns
+    if column.is_number:
+        return "regression", _told("y", column, "target_kernel='multiclass'")
+    kind = target_type(column.values, "y")
+    if kind not in _CLASS_TYPES:
         raise ValueError(
             f"y is of type {kind!r} (scikit-learn's type_of_target), for which target_kernel='auto' has no choice; "
             f"accepted: target_kernel one of {', '.join(map(repr, _NAMES[1:]))}, a kernel object or a function"
         )
-    return _BY_TYPE[kind]
+    weights = _frequencies(sample_weight, len(column.values))
+    n_classes = len(sorted_classes(column.values[weights > 0], "y"))
+    return "binary" if n_classes <= 2 else "multiclass", _told("y", column, "target_kernel='regression'")
+
+
+def _told(subject: str, column: Output, way_out: str) -> str | None:
+    """The doubt about a column, and how to get the other kind."""
+    if column.doubt is None:
+        return None
+    return f"{subject} {column.doubt}; {way_out} takes them for {'classes' if column.is_number else 'numbers'}"
+
+
+def _doubt_of_columns(columns: list[Output]) -> str | None:
+    """The doubt about the first of several columns that has one, and how many more have one."""
+    doubtful = [column for column in columns if column.doubt is not None]
+    if not doubtful:
+        return None
+    first, more = doubtful[0], f" (and {len(doubtful) - 1} more)" if len(doubtful) > 1 else ""
+    if first.is_number:
+        return f"{first} {first.doubt}{more}; as strings they are classes"
+    return f"{first} {first.doubt}{more}; target_kernel='regression' takes all columns for numbers"
 
 
 def _from_classes(y: Any, name: str, sample_weight: Any) -> LabelKernel:
@@ -200,7 +277,15 @@ def _from_classes(y: Any, name: str, sample_weight: Any) -> LabelKernel:
     if name == "binary" and len(classes) != 2:
         raise ValueError(f"y has {len(classes)} classes; accepted for target_kernel='binary': two")
     vectors = class_vectors(labels[:, 0], classes, weights, binary=name == "binary")
-    return LabelKernel(name, Linear(), vectors, classes)
+    rare = rare_classes("y", classes.tolist(), _sizes(labels[:, 0], classes, weights))
+    return LabelKernel(name, Linear(), vectors, classes, rare=rare)
+
+
+def _sizes(labels: Array, classes: Array, weights: FloatArray) -> FloatArray:
+    """Number of samples of each class."""
+    present = weights > 0
+    sizes: FloatArray = np.bincount(np.searchsorted(classes, labels[present]), weights[present], len(classes))  # type: ignore[assignment]
+    return sizes
 
 
 def _from_numbers(y: Any, sample_weight: Any) -> LabelKernel:
@@ -222,9 +307,21 @@ def _from_outputs(columns: list[Output], sample_weight: Any) -> LabelKernel:
     values = np.column_stack([*numbers, *(vectors for vectors, _ in classes)])
     if not any(scales) and not values[:, len(scales) :].any():
         raise ValueError("y has no column that varies; accepted: at least one with two different labels")
+    name, rare = OutputNames.of(column.is_number for column in columns), _rare_of_columns(columns, weights)
     if scales:
-        return LabelKernel("multioutput", OutputSum(scales), values)
-    return LabelKernel("multioutput", Linear(), values, [found for _, found in classes])
+        return LabelKernel(name, OutputSum(scales), values, rare=rare)
+    return LabelKernel(name, Linear(), values, [found for _, found in classes], rare=rare)
+
+
+def _rare_of_columns(columns: list[Output], weights: FloatArray) -> str | None:
+    """What to say about the first column of classes with a class of a single sample."""
+    for column in columns:
+        if not column.is_number:
+            classes = sorted_classes(column.values[weights > 0], str(column))
+            rare = rare_classes(str(column), classes.tolist(), _sizes(column.values, classes, weights))
+            if rare is not None:
+                return rare.replace("the unbiased HSIC is zero", "it adds nothing to the unbiased HSIC")
+    return None
 
 
 def _scaled_numbers(column: Output, weights: FloatArray) -> FloatArray:
@@ -243,10 +340,23 @@ def _from_kernel(y: Any, kernel: Kernel, sample_weight: Any) -> LabelKernel:
     values = kernel.rows(y, "y")
     kernel = kernel.resolved(values, None, as_weights(sample_weight, len(values)))
     if isinstance(kernel, Delta):
-        return LabelKernel("delta", kernel, kernel.codes(values)[0][:, None].astype(np.float64))
+        codes = kernel.codes(values)[0]
+        classes, first = np.unique(codes, return_index=True)
+        shown = [row[0] if len(row) == 1 else row for row in values[first].tolist()]
+        counts = np.bincount(codes, _frequencies(sample_weight, len(codes)), len(classes))
+        rare = rare_classes("y", [shown[i] for i in np.flatnonzero(counts)], counts[counts > 0])
+        return LabelKernel("delta", kernel, codes[:, None].astype(np.float64), rare=rare)
     if isinstance(kernel, Precomputed):
         return LabelKernel("precomputed", kernel, values)
     if isinstance(kernel, CountKernel):  # blocks share the counts, so all kernel values are made at once
         return LabelKernel(repr(kernel), Precomputed(), kernel(values))
     name = getattr(kernel.function, "__name__", repr(kernel)) if isinstance(kernel, Function) else repr(kernel)
     return LabelKernel(name, kernel, values)
+
+
+def _warn(message: str) -> None:
+    """Warn the first caller outside of this package, and of scikit-learn's own calls of a fit."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(("bahsic.", "sklearn.")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)

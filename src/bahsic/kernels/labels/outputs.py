@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from bahsic.kernels.base import Kernel
-from bahsic.kernels.rows import Array, FloatArray, as_labels, row_blocks
+from bahsic.kernels.rows import Array, FloatArray, as_labels, as_weights, row_blocks
 from bahsic.kernels.vector import Gaussian, Linear
+
+# Whole numbers with at most so many different values are classes, and so many of these may be rare.
+MOST_CLASSES = 20
+_RARE_CLASSES = 5
+
+# Between these numbers of different values the choice is not obvious.
+_SURELY_CLASSES, _SURELY_NUMBERS = 10, 100
+
+# Types of pandas, polars and pyarrow whose columns are always classes.
+_CATEGORICAL_TYPE = re.compile(r"categor|enum|dictionary|bool", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,25 +38,61 @@ class Output:
     values : ndarray of shape (m,)
     is_number : bool
         Whether it holds numbers rather than classes.
+    doubt : str or None
+        Where the other of the two would do as well: what was found and chosen, in words.
     """
 
     name: Any
     values: Array
     is_number: bool
+    doubt: str | None = None
 
     def __str__(self) -> str:
         return f"column {self.name!r} of y"
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is a number that does not vary."""
+        return self.values.dtype.kind in "fiu" and bool((self.values == self.values[0]).all())
 
-def outputs(y: Any) -> list[Output]:
+
+class OutputNames(str):  # noqa: SLOT000 - it carries the choice
+    """The name "multioutput" with the choice for each column, so that it stays the same for some of the samples.
+
+    Attributes
+    ----------
+    numbers : tuple of bool
+        Whether each column of y holds numbers rather than classes.
+
+    Examples
+    --------
+    >>> OutputNames.of([True, False]) == "multioutput", OutputNames.of([True, False]).numbers
+    (True, (True, False))
+    """
+
+    numbers: tuple[bool, ...] = ()
+
+    @classmethod
+    def of(cls, numbers: Iterable[bool]) -> OutputNames:
+        """The name for these columns."""
+        name = cls("multioutput")
+        name.numbers = tuple(numbers)
+        return name
+
+
+def outputs(y: Any, sample_weight: Any = None, numbers: Sequence[bool] | None = None) -> list[Output]:
     """Columns of y, checked.
 
-    Floats are numbers; integers, booleans, strings and categoricals are classes. If all columns are floats with
-    integer values, they are classes, as for scikit-learn's `type_of_target`.
+    Strings, booleans and categoricals are classes, numbers with fractions are numbers, and whole numbers, of any type,
+    are either, see `are_classes`.
 
     Parameters
     ----------
-    y : array-like of shape (m,) or (m, k), pandas or polars dataframe, pyarrow table
+    y : array-like of shape (m,) or (m, k), pandas or polars dataframe or series, pyarrow table or array
+    sample_weight : array-like of shape (m,), optional
+        Number of times that each sample counts.
+    numbers : sequence of k bool, optional
+        Whether each column holds numbers, if that is known.
 
     Returns
     -------
@@ -54,14 +103,61 @@ def outputs(y: Any) -> list[Output]:
     >>> [output.is_number for output in outputs([["a", 1.5], ["b", 2.0]])]
     [False, True]
     """
-    found = []
-    for name, column in named_columns(y):
-        values = as_labels(np.asarray(column)[:, None], "y", [name])[:, 0]
-        categorical = getattr(getattr(column, "dtype", None), "name", None) == "category"
-        found.append(Output(name, values, is_number=values.dtype.kind == "f" and not categorical))
-    if all(output.is_number and (output.values == np.floor(output.values)).all() for output in found):
-        return [Output(output.name, output.values, is_number=False) for output in found]
-    return found
+    columns = [
+        (name, as_labels(np.asarray(column)[:, None], "y", [name])[:, 0], _is_categorical(column))
+        for name, column in named_columns(y)
+    ]
+    if numbers is not None and len(numbers) == len(columns):
+        return [Output(name, values, known) for (name, values, _), known in zip(columns, numbers, strict=True)]
+    weights = as_weights(sample_weight, len(columns[0][1])) if columns else None
+    return [_judged(name, values, weights, categorical=categorical) for name, values, categorical in columns]
+
+
+def _judged(name: Any, values: Array, weights: FloatArray | None, *, categorical: bool) -> Output:
+    """A column with the choice between numbers and classes."""
+    if categorical or values.dtype.kind not in "fiu":
+        return Output(name, values, is_number=False)
+    counts = np.ones(len(values)) if weights is None else weights
+    present = counts > 0
+    if not (values[present] == np.floor(values[present])).all():
+        return Output(name, values, is_number=True)
+    different, which = np.unique(values[present], return_inverse=True)
+    sizes = np.bincount(which, counts[present])
+    classes = are_classes(sizes)
+    return Output(name, values, is_number=not classes, doubt=_doubt(different, sizes, classes=classes))
+
+
+def are_classes(sizes: NDArray[Any]) -> bool:
+    """Whether whole numbers are classes, given how often each different one occurs.
+
+    They are classes if there are at most 20 different ones, unless most of more than five, or all of more than two,
+    occur only once.
+
+    Examples
+    --------
+    >>> are_classes(np.array([30, 50, 20])), are_classes(np.full(21, 10)), are_classes(np.ones(15))
+    (True, False, False)
+    """
+    n, n_once = len(sizes), int(np.count_nonzero(sizes <= 1))
+    mostly_once = (n > _RARE_CLASSES and 2 * n_once > n) or (n > 2 and n_once == n)
+    return n <= MOST_CLASSES and not mostly_once
+
+
+def _doubt(different: Array, sizes: NDArray[Any], *, classes: bool) -> str | None:
+    """What is not obvious: whether some dozens of whole numbers count something or are codes."""
+    n = len(different)
+    taken = f"has {n} different whole numbers and is taken for"
+    if classes:
+        gaps = float(different[-1]) - float(different[0]) + 1 > n
+        return f"{taken} classes" if n > _SURELY_CLASSES and gaps else None
+    mostly_once = 2 * int(np.count_nonzero(sizes <= 1)) > n
+    return f"{taken} numbers" if n <= _SURELY_NUMBERS and not mostly_once else None
+
+
+def _is_categorical(column: Any) -> bool:
+    """Whether a column of a dataframe, or a series, is of a type for categories."""
+    kind = getattr(column, "dtype", getattr(column, "type", None))
+    return kind is not None and bool(_CATEGORICAL_TYPE.match(str(kind)))
 
 
 def named_columns(y: Any) -> list[tuple[Any, Any]]:
@@ -72,6 +168,8 @@ def named_columns(y: Any) -> list[tuple[Any, Any]]:
         return [(name, y.column(i)) for i, name in enumerate(y.column_names)]
     if hasattr(y, "columns") and hasattr(y, "__len__"):  # a polars LazyFrame has no length, and no data yet
         return [(name, y.iloc[:, i] if hasattr(y, "iloc") else y[:, i]) for i, name in enumerate(y.columns)]
+    if _is_categorical(y) and not isinstance(y, np.ndarray):  # a series, whose type an array would lose
+        return [(0, y)]
     return list(enumerate(as_labels(y, "y").T))
 
 
@@ -109,6 +207,38 @@ def class_vectors(labels: Array, classes: Array, weights: FloatArray, *, binary:
     else:
         vectors = np.where(members, 1 / sizes, 1 / (sizes - weights.sum()))
     return vectors
+
+
+def rare_classes(subject: str, classes: Sequence[Any], sizes: NDArray[Any]) -> str | None:
+    r"""What to say, and to do, about classes of a single sample; None if there are none, or no others.
+
+    A class adds to the unbiased HSIC by the pairs of its samples alone. Without such a pair the kernel value of any two
+    different samples is f_i + f_j for some numbers f, for the class itself (kernels "multiclass" and "delta" are sums
+    over the classes) or, of two classes, for all: U-centring leaves nothing.
+
+    Examples
+    --------
+    >>> rare_classes("y", ["a", "b", "c"], np.array([1, 5, 4]))  # doctest: +ELLIPSIS
+    "y has the class 'a' once, which adds nothing to the unbiased HSIC; leave its sample out or join it with another"
+    """
+    once = [repr(label) for label, size in zip(classes, sizes, strict=True) if size == 1]
+    if not once or len(once) == len(classes):
+        return None
+    if len(classes) == 2:
+        return (
+            f"{subject} has the class {once[0]} once and one other, so that the unbiased HSIC is zero whatever the "
+            "data; add samples of that class"
+        )
+    if len(once) == 1:
+        return (
+            f"{subject} has the class {once[0]} once, which adds nothing to the unbiased HSIC; leave its sample out or "
+            "join it with another"
+        )
+    shown = ", ".join(once[:3]) + (", ..." if len(once) > 3 else "")
+    return (
+        f"{subject} has {len(once)} classes once ({shown}), which add nothing to the unbiased HSIC; leave their "
+        "samples out or join them with others"
+    )
 
 
 def balanced_class_vectors(output: Output, weights: FloatArray) -> tuple[FloatArray, Array]:

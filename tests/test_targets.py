@@ -1,0 +1,381 @@
+"""The rule for whole numbers as labels, the same everywhere; and classes of a single sample."""
+
+import json
+import re
+import warnings
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold
+from sklearn.neighbors import KNeighborsClassifier
+
+import oracle
+from bahsic import (
+    BAHSIC,
+    BAHSICCV,
+    FOHSIC,
+    hsic,
+    hsic_interval,
+    hsic_scores,
+    hsic_test,
+    hsic_weights,
+    predictability,
+    selection_frequencies,
+    selection_test,
+)
+from bahsic.kernels import label_kernel
+from bahsic.kernels.labels.choice import chosen_name
+from bahsic.related import cka
+from bahsic.report.result import selection_result
+
+M = 120
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(M, 3))
+
+# Name of the target: its values, the rule's answer, and whether it is told of.
+TARGETS = {
+    "prices": (1000 * RNG.integers(50, 900, M), "regression", False),
+    "counts": (RNG.poisson(40, M), "regression", True),
+    "ratings": (np.arange(M) % 5 + 1, "multiclass", False),
+    "years": (1960 + np.arange(M) % 60, "regression", True),
+    "two floats": (np.arange(M) % 2 * 1.0, "binary", False),
+    "whole floats": (np.arange(M) % 7 * 1.0, "multiclass", False),
+    "many whole floats": (np.arange(M) * 3.0, "regression", False),
+    "fractions": (np.arange(M) % 3 / 2, "regression", False),
+    "twenty": (np.arange(M) % 20, "multiclass", False),
+    "twenty-one": (np.arange(M) % 21, "regression", True),
+    "a hundred": (np.append(np.arange(100), np.arange(20)), "regression", False),  # most of them once
+    "fifteen with gaps": (np.arange(M) % 15 * 2, "multiclass", True),
+    "ten with gaps": (np.arange(M) % 10 * 2, "multiclass", False),
+    "people": (np.arange(M) % 40, "regression", True),
+    "signs": (np.arange(M) % 2 * 2 - 1, "binary", False),
+}
+
+
+def told(call):
+    """The warnings of a call."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        call()
+    return [str(warning.message) for warning in found]
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.filterwarnings("ignore:(y|the target) has .* different whole numbers")
+def test_whole_numbers_in_the_library_and_in_the_command(name, tmp_path, monkeypatch, capsys):
+    from bahsic.cli import main
+
+    y, kernel, doubtful = TARGETS[name]
+    assert label_kernel(y).name == kernel
+    assert BAHSIC(2).fit(X, y).target_kernel_ == kernel
+    found = hsic_test(X[:, 0], y, method="gamma")
+    assert (found.target_kernel if isinstance(found.target_kernel, str) else "regression") == kernel
+    assert found.pvalue == hsic_test(X[:, 0], y, method="gamma", target_kernel=kernel).pvalue
+    monkeypatch.chdir(tmp_path)
+    rows = [",".join(map(str, [*x, label])) for x, label in zip(X.tolist(), y.tolist(), strict=True)]
+    (tmp_path / "table.csv").write_text("\n".join(["a,b,c,target", *rows]))
+    commands = (
+        [
+            "select",
+            "table.csv",
+            "--target",
+            "target",
+            "-k",
+            "2",
+            "--criterion",
+            "hsic",
+            "--kernel",
+            "gaussian",
+            "--test",
+        ],
+        ["rank", "table.csv", "--target", "target"],
+        ["test", "table.csv", "--x", "a", "--y", "target", "--pvalues", "gamma"],
+    )
+    for command in commands:
+        capsys.readouterr()
+        assert main([*command, "--json"]) == 0
+        out, err = capsys.readouterr()
+        result = json.loads(out)
+        assert result["input"]["target_kernel"] == kernel
+        assert err.count("different whole numbers") == doubtful
+    if doubtful:
+        assert main([*command, "--json", "--quiet"]) == 0
+        assert capsys.readouterr().err == ""
+    assert (result["pvalue"], result["statistic"]) == (found.pvalue, found.statistic)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_one_warning_where_it_is_not_obvious(name):
+    y, kernel, doubtful = TARGETS[name]
+    n, other = len(np.unique(y)), "multiclass" if kernel == "regression" else "regression"
+    kinds = ("numbers", "classes") if kernel == "regression" else ("classes", "numbers")
+    taken = f"y has {n} different whole numbers and is taken for {kinds[0]}"
+    expected = f"{taken}; target_kernel={other!r} takes them for {kinds[1]}"
+    calls = [
+        lambda **given: BAHSIC(2, **given).fit(X, y),
+        lambda **given: FOHSIC(2, criterion="prediction", **given).fit(X, y),
+        lambda **given: hsic(X, y, **given),
+        lambda **given: hsic(X, y, block_size=30, random_state=0, **given),
+        lambda **given: hsic_test(X, y, n_permutations=9, **given),
+        lambda **given: hsic_interval(X, y, **given),
+        lambda **given: hsic_scores(X, y, **given),
+        lambda **given: predictability(X, y, **given),
+        lambda **given: cka(X, y, **given),
+        lambda **given: selection_frequencies(BAHSIC(2, **given), X, y, 3, stratify=False),
+        lambda **given: (
+            selection_test(BAHSIC(2, **{"target_kernel": "regression"} | given), X, y, n_splits=2, method="gamma")
+            if given
+            else selection_test(BAHSIC(2), X, y, n_splits=2, method="gamma")
+        ),
+    ]
+    for call in calls:
+        assert told(call) == [expected] * doubtful
+        assert told(lambda call=call: call(target_kernel="regression")) == []
+
+
+def test_a_warning_names_the_line_of_the_user():
+    y = TARGETS["years"][0]
+    for call in (lambda: BAHSIC(2).fit(X, y), lambda: hsic(X, y), lambda: SelectKBest(hsic_scores, k=1).fit(X, y)):
+        with pytest.warns(UserWarning, match="60 different whole numbers") as found:
+            call()
+        assert [warning.filename for warning in found] == [__file__]
+
+
+def test_a_result_does_not_warn_again():
+    y = TARGETS["years"][0]
+    with pytest.warns(UserWarning, match="60 different whole numbers"):
+        selector = BAHSIC(2).fit(X, y)
+    assert told(lambda: selection_result(selector, X, y, list("abc"))) == []
+
+
+@pytest.mark.parametrize(
+    ("y", "kernel"),
+    [
+        ([1, 2, 3, 4], "regression"),  # another one for each sample
+        ([7, 9], "binary"),
+        ([3, 1, 1, 2], "multiclass"),
+        ([0, 0, 0, 1, 2, 3, 4], "multiclass"),  # five classes, of which four are rare
+        ([0, 0, 0, 1, 2, 3, 4, 5], "regression"),  # five of six
+        ([0, 0, 1, 1, 2, 2, 3, 4, 5], "multiclass"),  # three of six
+        (list(range(12)) * 2, "multiclass"),
+        (list(range(12)), "regression"),
+        ([0.0, 1.0, 1.0, 0.0], "binary"),
+        (np.array([2**60, 2**60 + 1] * 3), "binary"),
+    ],
+)
+def test_few_samples(y, kernel):
+    assert label_kernel(y).name == kernel
+    assert label_kernel(np.array(y)[::-1]).name == kernel
+
+
+def test_weights_count_as_repetitions():
+    y, weights = np.arange(8), np.full(8, 2)
+    assert label_kernel(y).name == "regression"
+    assert label_kernel(y, sample_weight=weights).name == label_kernel(np.repeat(y, 2)).name == "multiclass"
+    absent = np.append(np.arange(30) % 3, 0.5)
+    assert label_kernel(absent, sample_weight=[1] * 30 + [0]).name == "multiclass"
+
+
+def containers(values):
+    """The same whole numbers in every type that a user may have."""
+    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    array, listed = np.array(values), [int(value) for value in values]
+    return [
+        listed,
+        array,
+        array.astype(np.float32),
+        array.astype(np.uint16),
+        array[:, None],
+        array.astype(object),
+        pandas.Series(array),
+        pandas.Series(array, dtype="Int64"),
+        pandas.Series(array, dtype="Float64"),
+        pandas.Series(array, dtype="int64[pyarrow]"),
+        pandas.DataFrame({"y": array}),
+        polars.Series(listed),
+        polars.DataFrame({"y": listed}),
+        pyarrow.array(listed),
+        pyarrow.chunked_array([listed]),
+        pyarrow.table({"y": listed}),
+    ]
+
+
+@pytest.mark.parametrize(("n", "kernel"), [(2, "binary"), (5, "multiclass"), (30, "regression")])
+def test_every_container_of_whole_numbers(n, kernel):
+    values = np.arange(90) % n
+    expected = label_kernel(values)
+    for y in containers(values):
+        labels = label_kernel(y)
+        assert (labels.name, labels.doubt) == (kernel, expected.doubt)
+        assert_allclose(labels.gram(), expected.gram(), rtol=1e-6)
+
+
+def test_categories_of_many_numbers_are_classes():
+    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    codes = np.arange(90) % 30
+    words = [str(code) for code in codes]
+    for y in (
+        pandas.Series(codes, dtype="category"),
+        pandas.Series(codes / 2, dtype="category"),
+        pandas.DataFrame({"y": pandas.Series(codes, dtype="category")}),
+        polars.Series(words, dtype=polars.Categorical),
+        pyarrow.array(codes).dictionary_encode(),
+        words,
+    ):
+        labels = label_kernel(y)
+        assert (labels.name, labels.doubt, len(labels.classes)) == ("multiclass", None, 30)
+
+
+def test_several_outputs_are_judged_by_column():
+    ratings, years = TARGETS["ratings"][0], TARGETS["years"][0]
+    labels = label_kernel(np.column_stack([ratings, years]))
+    assert (labels.name, labels.name.numbers) == ("multioutput", (False, True))
+    assert (
+        labels.doubt
+        == "column 1 of y has 60 different whole numbers and is taken for numbers; as strings they are classes"
+    )
+    assert label_kernel(np.column_stack([years, years**2])).name == "regression"
+    assert label_kernel(np.column_stack([years, np.full(M, 3)])).name == "regression"  # a constant decides nothing
+    pairs = label_kernel(np.column_stack([ratings, ratings[::-1] * 1.0]))
+    assert (pairs.name, pairs.name.numbers, pairs.doubt) == ("multioutput", (False, False), None)
+
+
+def test_a_choice_for_all_samples_holds_for_some():
+    y = np.column_stack([np.arange(M) % 25, np.arange(M) % 3, np.arange(M) % 2])
+    name = chosen_name(y, "auto")
+    part = np.arange(10)
+    assert label_kernel(y[part]).name.numbers == (True, False, False)  # each of ten once
+    assert label_kernel(y[:40] % 12, name).name.numbers == name.numbers == (True, False, False)
+    assert label_kernel(y[:40] % 12).name.numbers == (False, False, False)
+
+
+class Seen(BAHSIC):
+    """A selector that remembers how it took its labels."""
+
+    names: ClassVar[list] = []
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        self.names.append(self.target_kernel_)
+        return self
+
+
+@pytest.mark.filterwarnings("ignore:y has .* different whole numbers")
+@pytest.mark.parametrize(("y", "kernel"), [(np.arange(M) % 24, "regression"), (np.arange(M) // 8, "multiclass")])
+def test_parts_of_the_samples_do_not_change_the_choice(y, kernel):
+    Seen.names.clear()
+    selection_frequencies(Seen(2), X, y, 4, subsample=0.2, stratify=False, random_state=0)
+    selection_test(Seen(2), X, y, n_splits=3, test_size=0.7, method="gamma", random_state=0)
+    assert Seen.names == [kernel] * 7
+
+
+def test_a_selector_with_a_regressor_takes_numbers():
+    y, seen = np.arange(M) % 4, []
+
+    class Watched(BAHSICCV):
+        def fit(self, X, y, **params):
+            super().fit(X, y, **params)
+            seen.append(self.selector_.target_kernel_)
+            return self
+
+    selection_frequencies(Watched(LinearRegression(), cv=2), X, y, 2, random_state=0)
+    assert seen == ["regression"] * 2
+
+
+def test_folds_do_not_warn_again():
+    counts = TARGETS["counts"][0]
+    found = told(lambda: BAHSICCV(KNeighborsClassifier(1), cv=KFold(3)).fit(X, counts))  # scikit-learn warns too
+    (message,) = (said for said in found if said.startswith("y has"))
+    assert "different whole numbers and is taken for numbers" in message
+    rare = np.append(np.arange(M - 1) % 2, 2)
+    (message,) = told(lambda: BAHSICCV(KNeighborsClassifier(1), cv=KFold(3)).fit(X, rare))
+    assert message.startswith("y has the class 2 once, which adds nothing")
+
+
+# Classes of a single sample
+
+
+@pytest.mark.parametrize("target", ["binary", "multiclass", "delta"])
+@pytest.mark.parametrize("m", [4, 5, 9])
+def test_one_sample_of_two_classes_makes_unbiased_hsic_zero(target, m):
+    y = ["one"] + ["other"] * (m - 1)
+    labels = label_kernel(y, target)
+    assert_allclose(hsic_weights(labels.gram()), 0, atol=1e-17)
+    K = RNG.integers(-5, 6, (m, m))
+    K = K + K.T
+    vectors = {"binary": oracle.binary_labels, "multiclass": oracle.multiclass_labels}
+    L = oracle.gram(oracle.delta, y) if target == "delta" else oracle.gram(oracle.linear, vectors[target](y))
+    assert oracle.unbiased(K.tolist(), L) == 0  # in exact arithmetic
+    assert labels.rare == (
+        "y has the class 'one' once and one other, so that the unbiased HSIC is zero whatever the data; "
+        "add samples of that class"
+    )
+    assert label_kernel(["one", *y], target).rare is None
+    assert label_kernel(y, target, sample_weight=[2] + [1] * (m - 1)).rare is None
+
+
+def test_one_sample_of_several_classes_adds_nothing():
+    y, K = ["c"] + ["a"] * 4 + ["b"] * 3, RNG.integers(-5, 6, (8, 8))
+    K = (K + K.T).tolist()
+    vectors = oracle.multiclass_labels(y)
+    terms = [oracle.unbiased(K, oracle.gram(oracle.linear, [[v[c]] for v in vectors])) for c in range(3)]
+    assert (terms[2], sum(terms)) == (0, oracle.unbiased(K, oracle.gram(oracle.linear, vectors)))
+    assert all(terms[:2])
+    for target in ("multiclass", "delta"):
+        assert label_kernel(y, target).rare == (
+            "y has the class 'c' once, which adds nothing to the unbiased HSIC; leave its sample out or join it with "
+            "another"
+        )
+    assert label_kernel(["d", *y], "delta").rare.startswith("y has 2 classes once ('d', 'c'), which add nothing")
+
+
+def test_rare_classes_are_told_of_where_they_matter():
+    y = np.append([0], np.ones(M - 1))
+    rare = r"y has the class 0(\.0)? once and one other"
+    biased, gamma = "add samples of that class, or use statistic='biased'", ", or use method='gamma'"
+    for call, ending in [
+        (lambda: BAHSIC(2).fit(X, y), biased),
+        (lambda: hsic(X, y), biased),
+        (lambda: hsic(X, y, target_kernel="delta"), biased),
+        (lambda: hsic_test(X, y, n_permutations=9), gamma),
+        (lambda: hsic_scores(X, y), "add samples of that class"),
+    ]:
+        (message,) = told(call)
+        assert re.match(rare, message)
+        assert message.endswith(ending)
+    for call in (
+        lambda: BAHSIC(2, statistic="biased").fit(X, y),
+        lambda: BAHSIC(2, criterion="prediction").fit(X, y),
+        lambda: hsic(X, y, statistic="biased"),
+        lambda: hsic_test(X, y, method="gamma"),
+        lambda: hsic(X, y, target_kernel="regression"),
+    ):
+        assert told(call) == []
+
+
+def test_the_ways_out_help():
+    shifted = X[:40].copy()
+    shifted[0, 1] += 8
+    y = np.arange(40) == 0
+    with pytest.warns(UserWarning, match="zero whatever the data"):
+        assert_allclose([step.hsic for step in BAHSIC(1).fit(shifted, y).path_], 0, atol=1e-15)
+    for options in ({"statistic": "biased"}, {"criterion": "prediction"}):
+        assert BAHSIC(1, **options).fit(shifted, y).get_support().tolist() == [False, True, False]
+    with pytest.warns(UserWarning, match="method='gamma'"):
+        assert hsic_test(shifted[:, 1], y, random_state=0).pvalue == 1.0
+    assert hsic_test(shifted[:, 1], y, method="gamma").pvalue < 0.01
+
+
+def test_outputs_with_a_rare_class():
+    y = np.array([["a", "x"]] + [["b", "x"], ["b", "y"]] * 4)
+    labels = label_kernel(y)
+    assert labels.rare == (
+        "column 0 of y has the class 'a' once and one other, so that it adds nothing to the unbiased HSIC whatever the "
+        "data; add samples of that class"
+    )
+    both, alone = hsic_weights(labels.gram()), hsic_weights(label_kernel(y[:, [1]], "multioutput").gram())
+    assert_allclose(both, alone, atol=1e-15)
