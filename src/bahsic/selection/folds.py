@@ -38,7 +38,7 @@ _ENCODED = (
 
 
 class FoldRanker(BAHSIC):
-    """A selector for the ranking of a fold: it reports neither features nor labels, and computes no scores of features."""
+    """A selector for the ranking of a fold: it neither reports anything nor computes scores of features."""
 
     def _report_labels(self, problem: Problem) -> None:
         pass
