@@ -228,7 +228,7 @@ def test_kernel_values_by_blocks_have_the_same_variance(kernel):
 )
 def test_bad_block_sizes(call, given):
     X, y = drawn()
-    with pytest.raises(ValueError, match=r"block_size is .*; accepted: None or an int of at least 4"):
+    with pytest.raises(ValueError, match=r"block_size is .*; accepted: ('auto', )?None or an int of at least 4"):
         call(X, y, given)
 
 

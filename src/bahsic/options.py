@@ -45,6 +45,8 @@ class Option:
         Of `FOHSIC`, where it is another one.
     default_of_command : object
         Of the command, where it is another one; ask `command_default` for it.
+    none : str
+        Word of the command for None, where None is not the default.
     recorded : bool
         Whether the selection depends on it, so that results and checkpoints hold it. (The seed stands there by itself.)
     """
@@ -60,6 +62,7 @@ class Option:
     default_of_command: Any = _SAME
     recorded: bool = True
     select_choices: tuple[str, ...] = ()
+    none: str = ""
 
     @property
     def depends_on_method(self) -> bool:
@@ -125,16 +128,17 @@ OPTIONS: Final = (
     Option("redundancy", "switch", False, "record how similar the two most similar selected features are"),
     Option("n_jobs", "count", None, "number of threads; the result does not depend on it",
            (), ("--n-jobs", "--jobs"), _ALL, recorded=False),
-    Option("block_size", "count", None,
-           "for many samples: HSIC as the mean over random blocks of so many, so that time grows with the samples, "
-           "not with their square",
-           (), ("--block-size",)),
+    Option("block_size", "count", "auto",
+           "for many samples: the mean over random blocks of so many, so that time grows with the samples, not with "
+           "their square; auto: blocks beyond 10,000 samples; none: all samples at once",
+           ("auto", "none"), ("--block-size",), none="none"),
     Option("random_state", "seed", None, "seed of everything that is drawn at random",
            (), ("--random-state", "--seed"), (*_ALL, "datasets"), default_of_command=0, recorded=False),
     Option("checkpoint", "folder", None,
            "folder that keeps finished rounds; after an interruption, the same command continues from there",
            (), ("--checkpoint",), recorded=False),
     Option("executor", "object", None, "Dask client that works on the tiles", recorded=False),
+    Option("verbose", "count", 0, "whether to print the progress of long fits, with the time left", recorded=False),
 )
 # fmt: on
 

@@ -21,7 +21,6 @@ from bahsic.cli.inputs import (
     target_kernel,
 )
 from bahsic.cli.messages import WRONG_USAGE, CommandError, say
-from bahsic.cli.progress_bar import with_progress
 from bahsic.cli.terminal import selection_text, style_of
 from bahsic.data.prepared import Prepared
 from bahsic.engine.prediction import EXACT, FITTED
@@ -30,7 +29,8 @@ from bahsic.inference.resampling import selection_test
 from bahsic.options import options_of
 from bahsic.report.page import SCHEMA
 from bahsic.report.result import as_json, input_record, selection_result
-from bahsic.selection.problem import prepared_for
+from bahsic.selection.problem import EXACT_SAMPLES, is_auto, prepared_for
+from bahsic.selection.progress import is_terminal
 from bahsic.selection.search import round_size
 from bahsic.selection.selectors import BAHSIC, FOHSIC
 from bahsic.whole import check_place
@@ -90,14 +90,18 @@ def _selector(options: Namespace, source: Input, groups: list[str] | None) -> An
         "feature_groups": groups,
         "keep": source.positions(options.keep),
     }
+    words = {option.name: option.none for option in options_of("select") if option.none}
+    named: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    named |= {name: None for name, word in words.items() if named.get(name) == word}
     kind = BAHSIC if options.method == "backward" else FOHSIC
-    return kind(**{name: value for name, value in given.items() if value is not None})
+    return kind(**named, verbose=int(not options.quiet and is_terminal(sys.stderr)))
 
 
 def _note_cost(selector: Any, n_samples: int, n_features: int) -> None:
     """Say so if regressions on all samples at once will take long."""
     predicts, two = selector.criterion == "prediction", selector.kernel == "auto"
-    if n_samples <= _MANY_SAMPLES or selector.block_size is not None:
+    blocks = n_samples > EXACT_SAMPLES if is_auto(selector.block_size) else selector.block_size is not None
+    if n_samples <= _MANY_SAMPLES or blocks:
         return
     if not (predicts or two or selector.n_features_to_select == "auto"):
         return
@@ -114,7 +118,7 @@ def _note_cost(selector: Any, n_samples: int, n_features: int) -> None:
 
 def _fit(selector: Any, data: Prepared, y: Any, options: Namespace) -> None:
     try:
-        with_progress(selector, quiet=options.quiet).fit(data, y)
+        selector.fit(data, y)
     except KeyboardInterrupt:
         if options.checkpoint is not None and not options.quiet:
             say(f"finished rounds are in {options.checkpoint}; the same command goes on from them")
@@ -143,8 +147,6 @@ def _tested(options: Namespace, data: Prepared, y: Any, selector: Any) -> Any:
     from sklearn.base import clone
 
     fresh = clone(selector).set_params(checkpoint=None)
-    if hasattr(fresh, "set_callbacks"):
-        fresh.set_callbacks()  # twenty fits in threads would draw twenty bars
     return selection_test(fresh, data, y, random_state=options.random_state, n_jobs=options.n_jobs)
 
 

@@ -11,7 +11,8 @@ from typing import Any, TextIO
 
 from bahsic.cli.text import display_width, fitted, has_blocks
 from bahsic.names import for_terminal
-from bahsic.report.curve import criterion_words, curve_of
+from bahsic.options import flag_of
+from bahsic.report.curve import block_words, criterion_words, curve_of
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _ASCII_LEVELS = " .:#"
@@ -72,12 +73,18 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int = 20) -> st
     """
     predicts = result["criterion"] == "prediction"
     parts = [
-        _paragraphs([criterion_words(result)], style),
+        _paragraphs([criterion_words(result), *_blocks(result)], style),
         ranking_table(result["ranking"], style, top, relevance=predicts),
         path_plot(result["path"], result["n_features"], style),
         _decision(result, style),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _blocks(result: Mapping[str, Any]) -> list[str]:
+    """A line on the blocks of samples, and how to have others, if there were any."""
+    told = block_words(result)
+    return [f"{told.removesuffix('.')} ({flag_of('block_size')} none: all at once)."] if told else []
 
 
 def ranking_table(ranking: Sequence[Mapping[str, Any]], style: Style, top: int = 20, *, relevance: bool = False) -> str:

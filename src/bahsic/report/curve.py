@@ -58,6 +58,21 @@ def criterion_words(result: Mapping[str, Any]) -> str:
     return f"Criterion: {_CRITERIA.get(criterion, criterion)}; kernel: {result.get('kernel', wanted)}{chosen}."
 
 
+def block_words(result: Mapping[str, Any]) -> str:
+    """The number of samples and the size of their blocks; empty if all samples were used at once.
+
+    Examples
+    --------
+    >>> block_words({"block_size": 1000, "criterion": "hsic", "input": {"n_samples": 32561}})
+    '32,561 samples: HSIC over random blocks of 1,000.'
+    """
+    size = result.get("block_size")
+    if size is None:
+        return ""
+    what = "regressions" if result.get("criterion") == "prediction" else "HSIC"
+    return f"{result['input']['n_samples']:,} samples: {what} over random blocks of {size:,}."
+
+
 def headline(selector: Any) -> str:
     """The reason for the number of features, or with the criterion "prediction" what they reach; empty without either.
 

@@ -26,8 +26,8 @@ from bahsic.kernels import Kernel
 from bahsic.report.notebook import NotebookMixin
 from bahsic.selection.checkpoint import Checkpoint, fingerprint
 from bahsic.selection.path import reason
-from bahsic.selection.problem import FeatureUnits, Problem, checked_number, checked_problem, feature_units
-from bahsic.selection.progress import CallbackSupportMixin, reported, with_callbacks
+from bahsic.selection.problem import FeatureUnits, Problem, checked_number, checked_problem, feature_units, is_auto
+from bahsic.selection.progress import CallbackSupportMixin, Progress, reported, with_callbacks
 from bahsic.selection.rounds import Goal, Round, Search
 from bahsic.selection.search import Step
 
@@ -56,10 +56,11 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         standard_errors: bool = False,
         redundancy: bool = False,
         n_jobs: int | None = None,
-        block_size: int | None = None,
+        block_size: int | str | None = "auto",
         random_state: Any = None,
         checkpoint: Any = None,
         executor: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.step = step
@@ -80,6 +81,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         self.random_state = random_state
         self.checkpoint = checkpoint
         self.executor = executor
+        self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -121,6 +123,7 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
             self._decide(found, order, units, number)
             self.scores_ = self._scores(found, order, units)
         self.target_kernel_ = problem.labels.name
+        self.block_size_ = problem.block_size
         self.kernel_ = _kernel_name(self.kernel, found.problem.kernel)
         if self.redundancy:
             self._add_redundancy(found.problem)
@@ -144,15 +147,20 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         if self.checkpoint is not None:
             for search in searches:
                 search.resume(self._checkpoint(search.problem, several=len(searches) > 1))
-        n_rounds = self._n_rounds(units, number)
-        rounds = (
-            found
-            for search in searches
-            for found in search.rounds(lambda scorer, after: self._steps(scorer, units, number, after), n_rounds)
-        )
-        n_left = sum(n_rounds - len(search.path) for search in searches)
-        for _ in reported(self, rounds, n_left, X, y):
-            pass
+        sizes = self._sizes(units, number)
+
+        def steps(scorer: Any, after: Step | None) -> Iterator[Step]:
+            return self._steps(scorer, units, number, after)
+
+        n_left = sum(len(sizes) - len(search.path) for search in searches)
+        with self._progress(searches, sizes) as progress:
+            rounds = (
+                found
+                for search in searches
+                for found in progress.watched(search.rounds(steps, len(sizes)), before=len(search.path))
+            )
+            for _ in reported(self, rounds, n_left, X, y):
+                pass
         if len(searches) == 1:
             return searches[0]
 
@@ -162,8 +170,12 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
 
         return max(searches, key=quality)
 
+    def _progress(self, searches: Sequence[Search], sizes: Sequence[tuple[int, int]]) -> Progress:
+        plan = [search.work(*size, number) for number, search in enumerate(searches) for size in sizes]
+        return Progress(plan, searches[0].round_constant(), silent=not self.verbose)
+
     def _checkpoint(self, problem: Problem, *, several: bool) -> Checkpoint:
-        if len(problem.starts) > 1 and self.random_state is None:
+        if len(problem.starts) > 1 and not is_auto(self.block_size) and self.random_state is None:
             raise ValueError(
                 "random_state is None; accepted with block_size and checkpoint: an int, so that the blocks are the "
                 "same after an interruption"
@@ -176,8 +188,8 @@ class Selector(CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator
         """The rounds of the search, or those after one of them."""
 
     @abstractmethod
-    def _n_rounds(self, units: FeatureUnits, number: int) -> int:
-        """Number of rounds of the search."""
+    def _sizes(self, units: FeatureUnits, number: int) -> list[tuple[int, int]]:
+        """Units in the subset, and candidates, of each round of the search."""
 
     @abstractmethod
     def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[Round]) -> Indices:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,9 @@ from bahsic.parameters import check_jobs, is_count, is_fraction
 
 Indices = NDArray[np.intp]
 
+# block_size="auto": up to so many samples all of them at once, beyond it random blocks of this size.
+EXACT_SAMPLES, BLOCK_SIZE = 10_000, 1000
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -41,6 +46,8 @@ class Problem:
         First sample of each block, in this order.
     others : tuple of Kernel
         Kernels that are to be tried as well.
+    block_size : int or None
+        Number of samples of a block; None if all samples are one.
     """
 
     kernel: Kernel
@@ -48,6 +55,7 @@ class Problem:
     labels: LabelKernel
     starts: tuple[int, ...] = (0,)
     others: tuple[Kernel, ...] = ()
+    block_size: int | None = None
 
     def by_kernel(self) -> list[Problem]:
         """The problem with each of its kernels."""
@@ -125,26 +133,29 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
         raise ValueError(f"{few}; accepted: at least 4 for statistic='unbiased', at least 2 for statistic='biased'")
     if w is None:
         labels.warn_if_idle()
+    if w is not None or selector.statistic != "unbiased":
+        _warn_if_many(selector, n_counted)
     blocks = _blocks(selector, m, weighted=w is not None)
     if blocks is None:
         return Problem(kernel, data if w is not None else data.ordered(None), labels, others=_others(selector))
-    return Problem(
-        kernel, data.ordered(blocks.order), labels.of_samples(blocks.order), blocks.starts, _others(selector)
-    )
+    ordered, labels = data.ordered(blocks.order), labels.of_samples(blocks.order)
+    size = int(_block_size(selector, m, weighted=False))
+    return Problem(kernel, ordered, labels, blocks.starts, _others(selector), size)
 
 
-def _is_auto(kernel: Any) -> bool:
-    return isinstance(kernel, str) and kernel == "auto"
+def is_auto(value: Any) -> bool:
+    """Whether the value of a parameter is "auto"."""
+    return isinstance(value, str) and value == "auto"
 
 
 def _others(selector: Any) -> tuple[Kernel, ...]:
-    return (Laplacian(),) if _is_auto(selector.kernel) else ()
+    return (Laplacian(),) if is_auto(selector.kernel) else ()
 
 
 def prepared_for(selector: Any, X: Any) -> Prepared:
     """The data as a fit of the selector without weights needs them, to be passed to it and to what follows it.
 
-    Blocks of samples are those of the fit if ``random_state`` is an int.
+    Blocks of samples are those of the fit if ``random_state`` is an int, or None with ``block_size="auto"``.
     """
     data = _checked_data(selector, X, _checked_kernel(selector))
     blocks = _blocks(selector, data.table.values.shape[0], weighted=False)
@@ -152,7 +163,33 @@ def prepared_for(selector: Any, X: Any) -> Prepared:
 
 
 def _blocks(selector: Any, m: int, *, weighted: bool) -> Blocks | None:
-    return random_blocks(m, selector.block_size, selector.random_state, selector.statistic, weighted=weighted)
+    size, seed = _block_size(selector, m, weighted=weighted), selector.random_state
+    if seed is None and is_auto(selector.block_size):
+        seed = 0  # who asked for nothing gets the same result each time
+    return random_blocks(m, size, seed, selector.statistic, weighted=weighted)
+
+
+def _block_size(selector: Any, m: int, *, weighted: bool) -> Any:
+    """The parameter block_size, or what "auto" means: blocks beyond `EXACT_SAMPLES`, where an estimate allows them."""
+    given = selector.block_size
+    if not is_auto(given):
+        if given is not None and not is_count(given, 4):
+            raise ValueError(f"block_size is {given!r}; accepted: 'auto', None or an int of at least 4")
+        return given
+    exact = m <= EXACT_SAMPLES or weighted or selector.statistic != "unbiased"
+    return None if exact else BLOCK_SIZE
+
+
+def _warn_if_many(selector: Any, m: int) -> None:
+    """Warn where "auto" would take blocks, which neither know weights nor the biased statistic."""
+    if is_auto(selector.block_size) and m > EXACT_SAMPLES:
+        warnings.warn(
+            f"{m} samples and {'the biased statistic' if selector.statistic != 'unbiased' else 'sample_weight'}, "
+            "with which there are no blocks: all pairs of samples are used, which takes long; block_size=None says "
+            "that this is meant",
+            UserWarning,
+            stacklevel=6,
+        )
 
 
 def _checked_data(selector: Any, X: Any, kernel: Kernel) -> Prepared:
@@ -175,10 +212,12 @@ def _checked_kernel(selector: Any) -> Kernel:
     for name in ("standardize", "standard_errors", "redundancy"):
         if not isinstance(getattr(selector, name), bool | np.bool_):
             raise TypeError(f"{name} is {getattr(selector, name)!r}; accepted: True, False")
+    if not isinstance(selector.verbose, Integral | np.bool_) or selector.verbose < 0:
+        raise ValueError(f"verbose is {selector.verbose!r}; accepted: 0, 1")
     if selector.criterion not in ("hsic", "prediction"):
         raise ValueError(f"criterion is {selector.criterion!r}; accepted: 'hsic', 'prediction'")
     check_ridge(selector.ridge)
-    wanted = "gaussian" if _is_auto(selector.kernel) else selector.kernel
+    wanted = "gaussian" if is_auto(selector.kernel) else selector.kernel
     kernel = kernel_on_features(wanted, "features, some of which are to be selected")
     if isinstance(kernel, ScaledKernel):
         kernel.check()
@@ -205,7 +244,7 @@ def checked_number(wanted: Any, units: FeatureUnits) -> int:
     n_kept = int(units.kept.sum())
     if wanted is None:
         return max(1, n_kept, len(units) // 2)
-    if isinstance(wanted, str) and wanted == "auto":
+    if is_auto(wanted):
         return len(units)
     if is_count(wanted):
         number = min(int(wanted), len(units))
