@@ -140,8 +140,8 @@ def progress_words(plan: Sequence[Work], seconds: Sequence[float | None], consta
 
     Examples
     --------
-    >>> progress_words([Work(100), Work(50), Work(50)], [10.0], 0.0)
-    'round 2 of 3, 50% done, about 10 s left'
+    >>> progress_words([Work(40), Work(100), Work(50), Work(50)], [10.0, 10.0], 0.0)
+    'round 3 of 4, 67% done, about 10 s left'
     """
     number = min(len(seconds) + 1, len(plan))
     found = estimate(plan, seconds, constant)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit, label_features
 from bahsic.criteria.weights import Weights
 from bahsic.engine import Executor, Plan, scorer_for
-from bahsic.engine.prediction import EXACT, PredictionScorer
+from bahsic.engine.prediction import EXACT, FITTED, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.selection.checkpoint import Checkpoint
 from bahsic.selection.path import PathStep, fewest_as_good
@@ -120,7 +120,8 @@ class Search:
 
     def work(self, n_units: int, n_candidates: int, number: int) -> Work:
         """Work of a round of this search, the ``number``-th one, to estimate its time."""
-        return Work(n_candidates, self._goal.criterion == "prediction" and n_units <= EXACT, number)
+        fits = self._goal.criterion == "prediction" and n_units <= EXACT
+        return Work(n_candidates, min(FITTED, n_candidates) if fits else 0, number)
 
     def round_constant(self) -> float:
         """Cost of a round but for its candidates, to estimate its time."""

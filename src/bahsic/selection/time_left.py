@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-# A round costs its candidates, and besides as much as this many of them: the kernel matrix and what follows from it.
-_MATRIX = 50
-# A regression costs as much as this part of the samples of a block has candidates.
-_REGRESSION = 0.25
-# Further regressions of a round that judges candidates by their own fits.
-_MORE_FITS = 4.0
+# Measured, in units of the cost of a candidate: the kernel matrix of a round and what follows from it, and a
+# regression for each sample that it has. In parts of a regression: that of a candidate, which needs fewer numbers.
+_MATRIX, _REGRESSION, _FIT = 150, 1.0, 0.45
 
-# Factors by which these costs may differ from the above on another machine or with other data.
-_RATIOS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0, 16.0)
-_FIT_RATIOS = (1 / 4, 1 / 2, 1.0, 2.0)
-_PENALTY = 0.005  # of a factor e, as a squared relative error of the times
+# The first round of a search also makes what the others use again: it takes about so many times as long.
+_FIRST = 2.5
+
+# Factors by which these costs may differ on another machine or with other data.
+_RATIOS = tuple(2.0**power for power in range(-6, 5))
+_FIT_RATIOS = (1 / 2, 1.0, 2.0)
+_PENALTY = 0.0005  # of a factor e, as a squared relative error of the times
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Work:
     ----------
     candidates : int
         Features that may leave or enter.
-    fits : bool
-        Whether candidates have regressions of their own.
+    fits : int
+        Candidates that have regressions of their own.
     search : int
         Number of the search that the round belongs to; each has a speed of its own.
     """
 
     candidates: int
-    fits: bool = False
+    fits: int = 0
     search: int = 0
 
 
@@ -55,9 +55,10 @@ def round_constant(samples: int, *, regression: bool) -> float:
 def estimate(plan: Sequence[Work], seconds: Sequence[float | None], constant: float) -> Estimate:
     """Share of the work that is done, and the time that is left.
 
-    The time of a round is taken to be s (n + c f): n is the number of candidates, c the constant part, f is 1, or more
-    where candidates have regressions of their own. c and f are those that fit the finished rounds best, the speed s is
-    that of the finished rounds of the same search, or of the last one that has begun.
+    The time of a round is taken to be s (n + c (1 + k f)): n is the number of candidates, c the constant part, f the
+    number of candidates with regressions of their own. c and k are those that fit the finished rounds best, the speed s
+    is that of the finished rounds of the same search, or of the last one that has begun. First rounds, which take
+    longer, are left out as soon as there are others.
 
     Parameters
     ----------
@@ -75,25 +76,42 @@ def estimate(plan: Sequence[Work], seconds: Sequence[float | None], constant: fl
 
     Examples
     --------
-    >>> rounds = [Work(100), Work(50), Work(25), Work(25)]
-    >>> estimate(rounds, [1.0, 0.5], 0.0)
-    Estimate(share=0.75, seconds_left=0.5)
+    >>> rounds = [Work(40), Work(100), Work(50), Work(50)]
+    >>> estimate(rounds, [1.0, 1.0, 0.5], 0.0)
+    Estimate(share=0.8333333333333334, seconds_left=0.5)
     """
-    timed = [(at, second) for at, second in enumerate(seconds) if second is not None and second > 0]
-    guesses = [(_costs(plan, constant * ratio, _MORE_FITS * more), (ratio, more)) for ratio, more in _guesses(timed)]
+    timed = _timed(plan, seconds)
+    guesses = [(_costs(plan, constant * ratio, _FIT * more), (ratio, more)) for ratio, more in _guesses(timed)]
     costs = min(guesses, key=lambda guess: _misfit(plan, timed, *guess))[0]
     speeds = _speeds(plan, timed, costs)
     times = [cost * speeds.get(work.search, _last(speeds)) for work, cost in zip(plan, costs, strict=True)]
-    left, total = sum(times[len(seconds) :]), sum(times)
+    left = sum(times[len(seconds) :])
+    total = left + sum(known if known is not None else time for known, time in zip(seconds, times, strict=False))
     return Estimate(1 - left / total if total else 1.0, left if timed or not left else math.inf)
+
+
+def _timed(plan: Sequence[Work], seconds: Sequence[float | None]) -> list[tuple[int, float]]:
+    """Finished rounds and their times, without the first one of a search that has others."""
+    found: dict[int, list[tuple[int, float]]] = {}
+    for at, second in enumerate(seconds):
+        if second is not None and second > 0:
+            found.setdefault(plan[at].search, []).append((at, second))
+    return [one for rounds in found.values() for one in rounds[_is_first(plan, rounds[0][0]) and len(rounds) > 1 :]]
+
+
+def _is_first(plan: Sequence[Work], at: int) -> bool:
+    return at == 0 or plan[at - 1].search != plan[at].search
 
 
 def _guesses(timed: Sequence[object]) -> Iterator[tuple[float, float]]:
     return product(_RATIOS, _FIT_RATIOS) if timed else iter([(1.0, 1.0)])
 
 
-def _costs(plan: Sequence[Work], constant: float, more_fits: float) -> list[float]:
-    return [work.candidates + constant * (1 + more_fits * work.fits) for work in plan]
+def _costs(plan: Sequence[Work], constant: float, fit: float) -> list[float]:
+    return [
+        (work.candidates + constant * (1 + fit * work.fits)) * (_FIRST if _is_first(plan, at) else 1)
+        for at, work in enumerate(plan)
+    ]
 
 
 def _speeds(plan: Sequence[Work], timed: Sequence[tuple[int, float]], costs: Sequence[float]) -> dict[int, float]:
