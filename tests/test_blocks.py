@@ -6,13 +6,15 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import config_context
 
 import brute_force
 import oracle
 import prediction_oracle
-from bahsic import BAHSIC, FOHSIC, hsic, hsic_blocks, hsic_unbiased
+from bahsic import BAHSIC, FOHSIC, hsic, hsic_blocks, hsic_unbiased, predictability
+from bahsic.criteria import blocks
 from bahsic.criteria.blocks import block_weights, random_blocks
 from bahsic.criteria.hsic import estimate_and_variance
 from bahsic.criteria.weights import Matrix, label_weights
@@ -21,7 +23,6 @@ from bahsic.engine import ridge, threads, tile_plan
 from bahsic.engine.gram import GramTiles, KernelBlocks, tiled_variance
 from bahsic.engine.pairs import WeightTiles
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
-from bahsic.selection import problem
 from bahsic.selection.problem import checked_problem
 from pairwise import pairwise
 from selecting import SELECTORS, drawn, order, same_fit
@@ -259,8 +260,8 @@ def test_order_is_found_with_many_blocks():
 @pytest.fixture
 def small_auto(monkeypatch):
     """ "auto" takes blocks of 20 beyond 100 samples."""
-    monkeypatch.setattr(problem, "EXACT_SAMPLES", 100)
-    monkeypatch.setattr(problem, "BLOCK_SIZE", 20)
+    monkeypatch.setattr(blocks, "EXACT_SAMPLES", 100)
+    monkeypatch.setattr(blocks, "BLOCK_SIZE", 20)
 
 
 RULES = [
@@ -273,7 +274,7 @@ RULES = [
 
 
 def test_auto_is_exact_up_to_ten_thousand_samples_and_blocks_beyond():
-    assert (problem.EXACT_SAMPLES, problem.BLOCK_SIZE) == (10_000, 1000)
+    assert (blocks.EXACT_SAMPLES, blocks.BLOCK_SIZE) == (10_000, 1000)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(10_001, 2)), np.resize([0, 1], 10_001)
     assert BAHSIC(1).fit(X, y).block_size_ == 1000
@@ -357,3 +358,24 @@ def test_prediction_needs_the_memory_of_a_block_for_each_thread():
     assert (
         sum(K.size for zeros in set(seen) for K in zeros._kept.values()) <= 101**2 + 500**2
     )  # the latter for the gains of features that are not selected
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Laplacian("median")])
+def test_predictability_over_blocks_is_that_of_the_path(kernel, small_auto):
+    """Which tests of the path compare with regressions by definition."""
+    X, y = drawn(101, 6)
+    path = BAHSIC(1, criterion="prediction", ridge=0.01, kernel=kernel).fit(X, y).path_
+    found = predictability(X, y, ridge=0.01, kernel=kernel)
+    assert found == pytest.approx(path[0].predictability, rel=1e-9)
+    assert found == predictability(X, y, ridge=0.01, kernel=kernel, block_size=20, random_state=0)
+    assert abs(found - predictability(X, y, ridge=0.01, kernel=kernel, block_size=None)) > 1e-3
+
+
+def test_predictability_of_numbers_that_are_categories():
+    rng = np.random.default_rng(0)
+    x, noise = rng.integers(4, size=200), rng.normal(size=200)
+    y = np.array([0.0, 1.0, 0.5, -1.0])[x] + 0.1 * noise
+    X = pd.DataFrame({"code": x, "noise": noise})
+    named = predictability(X, y, categorical_features=["code"])
+    assert named == predictability(X.astype({"code": "category"}), y)
+    assert named != predictability(X, y)

@@ -22,6 +22,7 @@ from bahsic.cli.inputs import (
 )
 from bahsic.cli.messages import WRONG_USAGE, CommandError, say
 from bahsic.cli.terminal import selection_text, style_of
+from bahsic.criteria.blocks import auto_block_size
 from bahsic.data.prepared import Prepared
 from bahsic.engine.prediction import EXACT, FITTED
 from bahsic.files import check_writing, write_table
@@ -29,7 +30,7 @@ from bahsic.inference.resampling import selection_test
 from bahsic.options import options_of
 from bahsic.report.page import SCHEMA
 from bahsic.report.result import as_json, input_record, selection_result
-from bahsic.selection.problem import EXACT_SAMPLES, is_auto, prepared_for
+from bahsic.selection.problem import is_auto, prepared_for
 from bahsic.selection.progress import is_terminal
 from bahsic.selection.search import round_size
 from bahsic.selection.selectors import BAHSIC, FOHSIC
@@ -100,8 +101,8 @@ def _selector(options: Namespace, source: Input, groups: list[str] | None) -> An
 def _note_cost(selector: Any, n_samples: int, n_features: int) -> None:
     """Say so if regressions on all samples at once will take long."""
     predicts, two = selector.criterion == "prediction", selector.kernel == "auto"
-    blocks = n_samples > EXACT_SAMPLES if is_auto(selector.block_size) else selector.block_size is not None
-    if n_samples <= _MANY_SAMPLES or blocks:
+    size = auto_block_size(n_samples) if is_auto(selector.block_size) else selector.block_size
+    if n_samples <= _MANY_SAMPLES or size is not None:
         return
     if not (predicts or two or selector.n_features_to_select == "auto"):
         return

@@ -315,6 +315,12 @@ def kernel_values(
     return np.asarray(kernel.resolved(X, None, sample_weight).centrable(X))
 
 
+def resolved_kernel(columns: Columns, features: Indices, kernel: Kernel) -> Kernel:
+    """The kernel with numbers in place of rules, which are evaluated on some columns and all samples."""
+    resolved: Kernel = _resolved_on(kernel, columns, features)
+    return resolved
+
+
 def _by_totals(columns: Columns, features: Indices, kernel: Kernel) -> bool:
     """Whether to make D column by column: for categories, missing entries or many columns that are not an array."""
     special = bool(columns.special[features].any())

@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from bahsic.criteria.blocks import RULE_SAMPLES, Blocks, auto_block_size, random_blocks
 from bahsic.criteria.prediction import label_features
-from bahsic.criteria.weights import Matrix
+from bahsic.criteria.weights import Gram, Matrix
 from bahsic.data.prepared import prepared
 from bahsic.engine import threads, tile_plan
-from bahsic.engine.gram import GramTiles
+from bahsic.engine.gram import GramTiles, KernelBlocks
 from bahsic.engine.ridge import RidgeRegression
-from bahsic.engine.scorer import kernel_values
+from bahsic.engine.scorer import kernel_values, resolved_kernel
 from bahsic.kernels import label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
 
 
-def predictability(
+def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     x: Any,
     y: Any,
     *,
@@ -27,6 +28,9 @@ def predictability(
     target_kernel: Any = "auto",
     ridge: Any = "auto",
     standardize: bool = True,
+    categorical_features: Any = "from_dtype",
+    block_size: Any = "auto",
+    random_state: Any = None,
 ) -> float:
     r"""Leave-one-out :math:`R^2` of kernel ridge regression of the labels y on the data x.
 
@@ -48,11 +52,19 @@ def predictability(
         makes the result slightly optimistic.
     standardize : bool, default=True
         Whether to give each number zero mean and unit variance first.
+    categorical_features : None, "from_dtype", or array-like of bool, int or str, default="from_dtype"
+        Which columns are categories, as for `BAHSIC`.
+    block_size : int, "auto" or None, default="auto"
+        With an int B each of the disjoint random blocks of B samples has a regression of its own, in which one sample
+        is left out at a time. "auto" takes all samples at once (None) up to 10,000 of them, and blocks of 1000 beyond.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or generator used to draw the blocks; None means 0 with ``block_size="auto"``.
 
     Returns
     -------
     float
-        At most 1; 0 is no better than the mean, and less is worse. Cost O(m^3) time, a few m x m matrices.
+        At most 1; 0 is no better than the mean, and less is worse. Cost O(m^3) time, a few m x m matrices; with blocks
+        O(m B^2) time.
 
     Notes
     -----
@@ -73,18 +85,32 @@ def predictability(
     """
     check_ridge(ridge)
     found, labels = kernel_on_features(kernel, "features"), label_kernel(y, target_kernel)
-    options: Any = {"standardize": standardize, "categorical_features": "from_dtype", "missing": "neutral"}
-    columns = prepared(_two_dimensional(x), found, **options, whole=True).columns
-    check_same_length(x=columns.n_samples, y=len(labels))
-    if len(labels) < 2:
-        raise ValueError(f"x has {len(labels)} sample; accepted: at least 2, so that one can be left out")
-    K = Matrix(kernel_values(columns, np.arange(columns.n_features), found))
-    plan = tile_plan(len(labels))
-    with threads(None, len(labels)) as executor:
-        regression = RidgeRegression(label_features(labels), ridge, plan, (0,), None, executor, exact=True)
+    options: Any = {"standardize": standardize, "categorical_features": categorical_features, "missing": "neutral"}
+    data, m = prepared(_two_dimensional(x), found, **options, whole=True), len(labels)
+    check_same_length(x=data.table.values.shape[0], y=m)
+    if m < 2:
+        raise ValueError(f"x has {m} sample; accepted: at least 2, so that one can be left out")
+    blocks = _blocks(m, block_size, random_state)
+    K: Gram
+    starts: tuple[int, ...] = (0,)
+    if blocks is None:
+        columns = data.columns
+        K = Matrix(kernel_values(columns, np.arange(columns.n_features), found))
+    else:
+        columns, starts, labels = data.ordered(blocks.order).columns, blocks.starts, labels.of_samples(blocks.order)
+        some, features = columns.of_samples(np.arange(min(m, RULE_SAMPLES))), np.arange(columns.n_features)
+        K = KernelBlocks(columns, features, resolved_kernel(some, features, found))
+    plan = tile_plan(m, starts=starts)
+    with threads(None, m) as executor:
+        regression = RidgeRegression(label_features(labels), ridge, plan, starts, None, executor, exact=True)
         definite = not columns.missing.any()
-        fit = regression.fit(GramTiles(K, plan), columns.n_features, definite=definite)
-    return fit.predictability
+        return regression.fit(GramTiles(K, plan), columns.n_features, definite=definite).predictability
+
+
+def _blocks(m: int, block_size: Any, random_state: Any) -> Blocks | None:
+    if isinstance(block_size, str) and block_size == "auto":
+        return random_blocks(m, auto_block_size(m), 0 if random_state is None else random_state)
+    return random_blocks(m, block_size, random_state)
 
 
 def _two_dimensional(x: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.criteria.blocks import Blocks, block_weights, random_blocks
+from bahsic.criteria.blocks import Blocks, auto_block_size, block_weights, random_blocks
 from bahsic.criteria.weights import FEWEST_SAMPLES, Weights, label_weights
 from bahsic.data.column_choice import column_mask, group_of_columns
 from bahsic.data.columns import check_mixture
@@ -26,9 +26,6 @@ from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import check_jobs, is_count, is_fraction
 
 Indices = NDArray[np.intp]
-
-# block_size="auto": up to so many samples all of them at once, beyond it random blocks of this size.
-EXACT_SAMPLES, BLOCK_SIZE = 10_000, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,19 +167,18 @@ def _blocks(selector: Any, m: int, *, weighted: bool) -> Blocks | None:
 
 
 def _block_size(selector: Any, m: int, *, weighted: bool) -> Any:
-    """The parameter block_size, or what "auto" means: blocks beyond `EXACT_SAMPLES`, where an estimate allows them."""
+    """The parameter block_size, or what "auto" means: that of `auto_block_size`, where the estimate allows blocks."""
     given = selector.block_size
     if not is_auto(given):
         if given is not None and not is_count(given, 4):
             raise ValueError(f"block_size is {given!r}; accepted: 'auto', None or an int of at least 4")
         return given
-    exact = m <= EXACT_SAMPLES or weighted or selector.statistic != "unbiased"
-    return None if exact else BLOCK_SIZE
+    return None if weighted or selector.statistic != "unbiased" else auto_block_size(m)
 
 
 def _warn_if_many(selector: Any, m: int) -> None:
     """Warn where "auto" would take blocks, which neither know weights nor the biased statistic."""
-    if is_auto(selector.block_size) and m > EXACT_SAMPLES:
+    if is_auto(selector.block_size) and auto_block_size(m) is not None:
         warnings.warn(
             f"{m} samples and {'the biased statistic' if selector.statistic != 'unbiased' else 'sample_weight'}, "
             "with which there are no blocks: all pairs of samples are used, which takes long; block_size=None says "
