@@ -6,7 +6,6 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn import config_context
 
@@ -372,6 +371,7 @@ def test_predictability_over_blocks_is_that_of_the_path(kernel, small_auto):
 
 
 def test_predictability_of_numbers_that_are_categories():
+    pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     x, noise = rng.integers(4, size=200), rng.normal(size=200)
     y = np.array([0.0, 1.0, 0.5, -1.0])[x] + 0.1 * noise

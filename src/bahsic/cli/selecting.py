@@ -16,6 +16,7 @@ from bahsic.cli.inputs import (
     categorical_columns,
     data_errors,
     feature_groups,
+    listed_names,
     read_input,
     reading_options,
     target_kernel,
@@ -27,7 +28,7 @@ from bahsic.data.prepared import Prepared
 from bahsic.engine.prediction import EXACT, FITTED
 from bahsic.files import check_writing, write_table
 from bahsic.inference.resampling import selection_test
-from bahsic.options import options_of
+from bahsic.options import flag_of, options_of
 from bahsic.report.page import SCHEMA
 from bahsic.report.result import as_json, input_record, selection_result
 from bahsic.selection.problem import is_auto, prepared_for
@@ -48,6 +49,7 @@ def select(options: Namespace) -> None:
         with _timed(clock, "read_seconds"):
             source = read_input(options, needs_target=True)
         groups = feature_groups(options.feature_groups, source)
+        options.keep = listed_names(options.keep, source, flag_of("keep"))
         selector = _selector(options, source, groups)
         with _timed(clock, "fit_seconds"), data_errors(), _working_memory(options.memory):
             data = prepared_for(selector, source.data.X)
@@ -188,7 +190,7 @@ def _check_places(options: Namespace) -> None:
     if options.report is not None:
         _check_report_place(options.report)
     written = [options.output, *_report_files(options.report)]
-    _check_different(written, [options.data, options.feature_groups])
+    _check_different(written, [options.data, options.feature_groups, *(options.keep or [])])
 
 
 def _report_files(page: Path | None) -> list[Path]:
