@@ -137,7 +137,7 @@ def read_input(options: Namespace, *, needs_target: bool) -> Input:
         raise CommandError(f"{options.data}: no target; name its column by --target", 2)
     names = [f"x{j}" for j in range(data.X.shape[1])] if data.names is None else [str(name) for name in data.names]
     if not options.quiet:
-        _note_different_texts(data.X, names, set(getattr(options, "x", names)))
+        _note_different_texts(data.X, names, set(getattr(options, "x", None) or names))
     with options.data.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Input(replace(data, source=options.data), names, digest)
