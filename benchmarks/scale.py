@@ -76,7 +76,7 @@ def _out_of_core(quick: bool) -> list[Row]:
     m, d, small = (3000, 20, 1000) if quick else (50_000, 100, 4000)
     memory = 8 if quick else 1024
     checkpoint = str(_FOLDER / f"rounds-{m}")
-    found = _fit(m, d, step=0.5, working_memory=memory, checkpoint=checkpoint)
+    found = _fit(m, d, step=0.5, working_memory=memory, checkpoint=checkpoint, block_size=None)
     both = [_fit(m, d, step=0.5, working_memory=memory, n_samples=small, in_memory=way) for way in (False, True)]
     # On disk: a budget in which D is not kept, as with all samples; in memory the same plan of tiles.
     few = [_fit(m, d, step=0.5, working_memory=8, n_samples=small, in_memory=way) for way in (False, True)]

@@ -1,6 +1,7 @@
 """The mean of HSIC over blocks: unbiased, the same engine, its standard error from the spread of the blocks."""
 
 import math
+import warnings
 from fractions import Fraction
 from itertools import combinations
 
@@ -11,15 +12,17 @@ from sklearn import config_context
 import brute_force
 import oracle
 import prediction_oracle
-from bahsic import BAHSIC, FOHSIC, hsic, hsic_blocks, hsic_unbiased
+from bahsic import BAHSIC, FOHSIC, hsic, hsic_blocks, hsic_unbiased, predictability
+from bahsic.criteria import blocks
 from bahsic.criteria.blocks import block_weights, random_blocks
 from bahsic.criteria.hsic import estimate_and_variance
 from bahsic.criteria.weights import Matrix, label_weights
 from bahsic.data.columns import Columns
-from bahsic.engine import threads, tile_plan
+from bahsic.engine import ridge, threads, tile_plan
 from bahsic.engine.gram import GramTiles, KernelBlocks, tiled_variance
 from bahsic.engine.pairs import WeightTiles
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
+from bahsic.selection.problem import checked_problem
 from pairwise import pairwise
 from selecting import SELECTORS, drawn, order, same_fit
 
@@ -228,7 +231,7 @@ def test_kernel_values_by_blocks_have_the_same_variance(kernel):
 )
 def test_bad_block_sizes(call, given):
     X, y = drawn()
-    with pytest.raises(ValueError, match=r"block_size is .*; accepted: None or an int of at least 4"):
+    with pytest.raises(ValueError, match=r"block_size is .*; accepted: ('auto', )?None or an int of at least 4"):
         call(X, y, given)
 
 
@@ -248,3 +251,131 @@ def test_order_is_found_with_many_blocks():
     X, y = drawn(m=2000, d=6)
     fitted = BAHSIC(2, block_size=50, random_state=0, step=1).fit(X, y)
     assert set(order(fitted)[:2]) == {1, 4}
+
+
+# block_size="auto"
+
+
+@pytest.fixture
+def small_auto(monkeypatch):
+    """ "auto" takes blocks of 20 beyond 100 samples."""
+    monkeypatch.setattr(blocks, "EXACT_SAMPLES", 100)
+    monkeypatch.setattr(blocks, "BLOCK_SIZE", 20)
+
+
+RULES = [
+    {},
+    {"criterion": "prediction"},
+    {"n_features_to_select": "auto"},
+    {"n_features_to_select": "auto", "criterion": "prediction", "kernel": "auto"},
+    {"kernel": Gaussian("median"), "standard_errors": True},
+]
+
+
+def test_auto_is_exact_up_to_ten_thousand_samples_and_blocks_beyond():
+    assert (blocks.EXACT_SAMPLES, blocks.BLOCK_SIZE) == (10_000, 1000)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(10_001, 2)), np.resize([0, 1], 10_001)
+    assert BAHSIC(1).fit(X, y).block_size_ == 1000
+    found = checked_problem(BAHSIC(1), X[:-1], y[:-1], None)
+    assert (found.block_size, found.starts) == (None, (0,))
+
+
+@SELECTORS
+@pytest.mark.parametrize("options", RULES)
+def test_auto_is_the_block_size_that_it_says(selector, options, small_auto):
+    X, y = drawn(101, 6)
+    options = {"n_features_to_select": 2, **options}
+    found = selector(**options).fit(X, y)
+    assert found.block_size_ == 20
+    given = selector(**options, block_size=20, random_state=0).fit(X, y)  # no seed is the seed 0
+    assert given.block_size_ == 20
+    assert same_fit(found, given)
+    assert found.path_ != selector(**options, random_state=1).fit(X, y).path_
+
+
+@SELECTORS
+def test_auto_is_exact_for_few_samples_and_none_for_many(selector, small_auto):
+    X, y = drawn(101, 6)
+    few, exact = selector(2).fit(X[:100], y[:100]), selector(2, block_size=None)
+    assert few.block_size_ is None
+    assert same_fit(few, exact.fit(X[:100], y[:100]))
+    assert exact.fit(X, y).block_size_ is None
+    assert exact.path_[0].hsic != selector(2).fit(X, y).path_[0].hsic
+
+
+def test_one_block_is_no_block():
+    X, y = drawn(40, 6)
+    assert BAHSIC(2, block_size=30).fit(X, y).block_size_ is None
+
+
+@pytest.mark.parametrize(
+    ("options", "weights", "word"),
+    [({}, np.arange(120) % 3, "sample_weight"), ({"statistic": "biased"}, None, "the biased statistic")],
+)
+def test_auto_without_blocks_is_exact_with_a_warning(options, weights, word, small_auto):
+    X, y = drawn(180, 6)
+    X, y = X[: 120 if weights is not None else 180], y[: 120 if weights is not None else 180]
+    weights = None if weights is None else weights + 1.0
+    with pytest.warns(UserWarning, match=rf"samples and {word}, with which there are no blocks.*block_size=None"):
+        found = BAHSIC(1, **options).fit(X, y, sample_weight=weights)
+    assert found.block_size_ is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert same_fit(found, BAHSIC(1, block_size=None, **options).fit(X, y, sample_weight=weights))
+
+
+def test_auto_blocks_have_checkpoints(tmp_path, small_auto):
+    X, y = drawn(101, 6)
+    whole = BAHSIC(2).fit(X, y)
+    for _ in range(2):  # the second one is read
+        assert same_fit(BAHSIC(2, checkpoint=tmp_path).fit(X, y), whole)
+
+
+def test_auto_blocks_of_a_stored_array(tmp_path, small_auto):
+    X, y = drawn(101, 6)
+    np.save(tmp_path / "X.npy", X)
+    stored = BAHSIC(2).fit(np.load(tmp_path / "X.npy", mmap_mode="r"), y)
+    assert stored.block_size_ == 20
+    assert same_fit(stored, BAHSIC(2).fit(X, y))
+
+
+def test_prediction_needs_the_memory_of_a_block_for_each_thread():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(6000, 3)), np.resize([0, 1], 6000)
+    selector = BAHSIC(1, criterion="prediction", ridge=0.01, block_size=100, random_state=0, n_jobs=1)
+    seen = []
+    made = ridge._Zeros.__call__
+
+    def spied(self, size):
+        seen.append(self)
+        return made(self, size)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ridge._Zeros, "__call__", spied)
+        selector.fit(X, y)
+    assert (
+        sum(K.size for zeros in set(seen) for K in zeros._kept.values()) <= 101**2 + 500**2
+    )  # the latter for the gains of features that are not selected
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Laplacian("median")])
+def test_predictability_over_blocks_is_that_of_the_path(kernel, small_auto):
+    """Which tests of the path compare with regressions by definition."""
+    X, y = drawn(101, 6)
+    path = BAHSIC(1, criterion="prediction", ridge=0.01, kernel=kernel).fit(X, y).path_
+    found = predictability(X, y, ridge=0.01, kernel=kernel)
+    assert found == pytest.approx(path[0].predictability, rel=1e-9)
+    assert found == predictability(X, y, ridge=0.01, kernel=kernel, block_size=20, random_state=0)
+    assert abs(found - predictability(X, y, ridge=0.01, kernel=kernel, block_size=None)) > 1e-3
+
+
+def test_predictability_of_numbers_that_are_categories():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    x, noise = rng.integers(4, size=200), rng.normal(size=200)
+    y = np.array([0.0, 1.0, 0.5, -1.0])[x] + 0.1 * noise
+    X = pd.DataFrame({"code": x, "noise": noise})
+    named = predictability(X, y, categorical_features=["code"])
+    assert named == predictability(X.astype({"code": "category"}), y)
+    assert named != predictability(X, y)

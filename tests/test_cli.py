@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 import bahsic
-from bahsic import BAHSIC, FOHSIC, hsic_scores, hsic_test, redundancy, selection_test
+from bahsic import BAHSIC, FOHSIC, hsic_scores, hsic_test, predictability, redundancy, selection_test
 from bahsic.cli import main
 from bahsic.cli.arguments import parsed
 from bahsic.datasets import make_xor
+from bahsic.report import report_html
 from bahsic.whole import appearing
 
 X, Y, _ = make_xor(n_samples=80, n_features=6, random_state=0)
@@ -69,8 +70,8 @@ def fresh(*words, **environment):
 def test_keys_in_the_order_of_the_schema(result):
     found = result("-k", 2)
     assert list(found) == [
-        "schema", "kind", "versions", "input", "parameters", "seed", "criterion", "kernel", "selected", "n_features",
-        "reason", "columns", "ranking", "path", "redundancy", "test", "timing",
+        "schema", "kind", "versions", "input", "parameters", "seed", "criterion", "kernel", "block_size", "selected",
+        "n_features", "reason", "columns", "ranking", "path", "redundancy", "test", "timing",
     ]  # fmt: skip
     assert (found["schema"], found["kind"], found["seed"], found["test"]) == ("bahsic/1", "select", 0, None)
     assert list(found["versions"]) == ["bahsic", "python", "numpy", "scipy", "scikit-learn"]
@@ -165,6 +166,7 @@ def test_a_long_fit_says_so(run, xor, monkeypatch):
     assert "--block-size 1000" in note
     assert "roughly 54 minutes" in run("select", xor, "-k", 2, "--step", 1, "--kernel", "gaussian")[2]
     assert "roughly 6 minutes" in run("select", xor, *PAPER, "--step", 1)[2]
+    assert "roughly 6 minutes" in run("select", xor, *PAPER, "--step", 1, "--block-size", "none")[2]
     for words in (PAPER, ["--block-size", 40], ["--quiet"]):
         assert run("select", xor, "-k", 2, *words)[2] == ""
     monkeypatch.setattr("bahsic.cli.selecting._MANY_SAMPLES", 80)
@@ -210,6 +212,128 @@ def test_blocks_are_drawn_by_the_seed(result):
     assert [step["hsic"] for step in found["path"]] == [step.hsic for step in expected.path_]
     assert found["parameters"]["block_size"] == 20
     assert found["path"] != result("-k", 2, "--block-size", 20, "--seed", 4, *PAPER)["path"]
+
+
+def test_blocks_of_many_samples_are_told(result, run, xor, monkeypatch):
+    monkeypatch.setattr("bahsic.criteria.blocks.EXACT_SAMPLES", 79)
+    monkeypatch.setattr("bahsic.criteria.blocks.BLOCK_SIZE", 20)
+    monkeypatch.setenv("COLUMNS", "200")
+    found = result("-k", 2, *PAPER)
+    assert (found["block_size"], found["parameters"]["block_size"]) == (20, "auto")
+    expected = BAHSIC(2, block_size=20, random_state=0).fit(X, Y)
+    assert [step["hsic"] for step in found["path"]] == [step.hsic for step in expected.path_]
+    lines = [run("select", xor, "-k", 2, *words)[1].splitlines()[1] for words in (PAPER, ["--kernel", "gaussian"])]
+    assert lines == [
+        "80 samples: HSIC over random blocks of 20 (--block-size none: all at once).",
+        "80 samples: regressions over random blocks of 20 (--block-size none: all at once).",
+    ]
+    exact = result("-k", 2, *PAPER, "--block-size", "none")
+    assert (exact["block_size"], exact["parameters"]["block_size"]) == (None, None)
+    assert [step["hsic"] for step in exact["path"]] == [step.hsic for step in BAHSIC(block_size=None).fit(X, Y).path_]
+    assert "blocks" not in run("select", xor, "-k", 2, *PAPER, "--block-size", "none")[1]
+    page = report_html(found)
+    assert "80 samples: HSIC over random blocks of 20." in page
+    assert "random blocks" not in report_html(exact)
+
+
+# Lists of columns
+
+
+PANEL = "\ufeff# of an earlier study\na_1\n\n  c  \na_1\n"
+
+
+@pytest.mark.parametrize("method", ["backward", "forward"])
+def test_keep_takes_a_file(method, result):
+    Path("panel.txt").write_text(PANEL, encoding="utf-8")
+    found = result("-k", 3, "--method", method, "--keep", "panel.txt")
+    assert found == {**result("-k", 3, "--method", method, "--keep", "a_1,c"), "timing": found["timing"]}
+    assert found["parameters"]["keep"] == ["a_1", "c"]
+    assert {"a_1", "c"} < set(found["selected"])
+
+
+def test_a_column_comes_before_a_file_of_its_name(result):
+    Path("c").write_text("d\n")
+    assert result("-k", 3, "--keep", "c")["parameters"]["keep"] == ["c"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a_1\nb\n", "panel.txt: line 2: xor.npz: no column is called 'b'; "),
+        (b"# nothing\n\n", "--keep panel.txt: no names; accepted: a name of a column in each line"),
+        (b"\xff\xfe\x00", "--keep panel.txt: no text in UTF-8; accepted: a name of a column in each line"),
+    ],
+)
+def test_bad_lists(content, message, run, xor):
+    Path("panel.txt").write_bytes(content)
+    status, out, err = run("select", xor, "--keep", "panel.txt")
+    assert (status, out) == (3, "")
+    assert err.startswith(f"bahsic: error: {message}")
+    assert err.count("\n") == 1
+
+
+def test_a_list_is_not_written_over(run, xor):
+    Path("panel.npz").write_text("c\n")
+    assert run("select", xor, "--keep", "panel.npz", "-o", "panel.npz")[0] == 2
+    assert Path("panel.npz").read_text() == "c\n"
+
+
+def test_what_each_addition_brings(run, result, xor):
+    text = run("select", xor, "--method", "forward", "--kernel", "gaussian", "--keep", "c", "-k", 3)[1]
+    told = re.search(r"Added to the 1 that is kept, in this order: (.*?)\.\n\n", text, re.DOTALL)[1].replace("\n", " ")
+    path = result("--method", "forward", "--kernel", "gaussian", "--keep", "c", "-k", 3)["path"]
+    first, second = (step["predictability"] for step in path)
+    names = [step["features"][-1] for step in path]
+    assert told == f"{names[0]} (R2 {first:.3f}), {names[1]} (R2 {second:.3f}, {second - first:+.3f})"
+    for words in (["--method", "backward"], ["--method", "forward", *PAPER]):
+        assert "Added" not in run("select", xor, "-k", 3, *words)[1]
+
+
+def test_independence_of_a_list(run, xor):
+    Path("panel.txt").write_text("a_1\na_2\n")
+    names = run("test", xor, "--x", "a_1,a_2", "--y", "y")
+    assert run("test", xor, "--x", "panel.txt", "--y", "y") == names
+    status, _, err = run("test", xor, "--x", "panel.txt", "--y", "a_1,d")
+    assert (status, err) == (2, "bahsic: error: --x and --y share a column; accepted: different ones\n")
+
+
+def test_predictability_of_a_list(run, xor):
+    Path("panel.txt").write_text("a_1\na_2\nc\n")
+    status, out, err = run("predictability", xor, "--x", "panel.txt", "--json")
+    found = json.loads(out)
+    assert (status, err, found["kind"], found["schema"]) == (0, "", "predictability", "bahsic/1")
+    whole = predictability(X[:, [0, 1, 4]], Y)
+    assert found["predictability"] == whole
+    assert found["predictability_of_all"] == predictability(X, Y)
+    rows = {row["feature"]: row for row in found["columns"]}
+    for j, name in ((0, "a_1"), (1, "a_2"), (4, "c")):
+        others = [i for i in (0, 1, 4) if i != j]
+        assert rows[name]["alone"] == predictability(X[:, [j]], Y)
+        assert rows[name]["lost_without"] == whole - predictability(X[:, others], Y)
+    losses = [row["lost_without"] for row in found["columns"]]
+    assert losses == sorted(losses, reverse=True)
+    text = run("predictability", xor, "--x", "panel.txt")[1]
+    assert text.endswith(
+        f"3 features together: leave-one-out R2 {whole:.3f} (all 6: {found['predictability_of_all']:.3f})\n"
+    )
+    assert [line.split()[0] for line in text.splitlines()[1:4]] == [row["feature"] for row in found["columns"]]
+
+
+def test_predictability_of_all_and_of_one(run, xor):
+    text = run("predictability", xor)[1]
+    assert text.endswith(f"6 features together: leave-one-out R2 {predictability(X, Y):.3f}\n")
+    (row,) = json.loads(run("predictability", xor, "--x", "a_1", "--json")[1])["columns"]
+    assert row["alone"] == row["lost_without"] == predictability(X[:, [0]], Y)
+
+
+def test_predictability_with_options(run, xor):
+    np.savez("codes.npz", X=np.column_stack([np.arange(80) % 3, X[:, 0]]), y=Y, feature_names=["code", "a"])
+    words = ["--categorical", "code", "--ridge", 0.01, "--kernel", "laplacian", "--block-size", 20, "--seed", 3]
+    found = json.loads(run("predictability", "codes.npz", "--json", *words)[1])
+    table = np.column_stack([np.arange(80) % 3, X[:, 0]])
+    options = {"ridge": 0.01, "kernel": "laplacian", "block_size": 20, "random_state": 3}
+    assert found["predictability"] == predictability(table, Y, categorical_features=[0], **options)
+    assert found["parameters"]["block_size"] == 20
 
 
 def test_checkpoint_and_memory_change_nothing(result):

@@ -106,7 +106,7 @@ def test_rows_are_complete():
         if option.flags:
             assert f"--{option.name.replace('_', '-')}" in option.flags
     assert [option.name for option in OPTIONS if not option.flags] == [
-        "statistic", "standardize", "redundancy", "executor",
+        "statistic", "standardize", "redundancy", "executor", "verbose",
     ]  # fmt: skip
 
 
@@ -206,6 +206,20 @@ def test_code_has_a_parameter_unless_it_is_the_default(name, method):
             assert (option.flags[0] in words) == (value not in (None, option.command_default(method)))
         else:
             assert words == shlex.split(command(result_with(method=method)).text)
+
+
+def test_all_samples_at_once_in_code_and_command():
+    for method in ("backward", "forward"):
+        result = result_with(method=method, block_size=None)
+        assert ", block_size=None)" in python_code(result).text
+        assert "random_state" not in python_code(result).text
+        assert parsed(shlex.split(command(result).text)[1:]).block_size == "none"
+
+
+def test_code_has_the_seed_of_blocks_that_auto_has_drawn():
+    assert "random_state" not in python_code(result_with(block_size="auto")).text
+    code = python_code({**result_with(block_size="auto"), "block_size": 1000}).text
+    assert "BAHSIC(n_features_to_select=2, random_state=5)" in code
 
 
 @pytest.mark.parametrize("name", [name for name in OTHERS if name in {o.name for o in options_of("select")}])

@@ -45,6 +45,8 @@ class Option:
         Of `FOHSIC`, where it is another one.
     default_of_command : object
         Of the command, where it is another one; ask `command_default` for it.
+    none : str
+        Word of the command for None, where None is not the default.
     recorded : bool
         Whether the selection depends on it, so that results and checkpoints hold it. (The seed stands there by itself.)
     """
@@ -60,6 +62,7 @@ class Option:
     default_of_command: Any = _SAME
     recorded: bool = True
     select_choices: tuple[str, ...] = ()
+    none: str = ""
 
     @property
     def depends_on_method(self) -> bool:
@@ -83,6 +86,7 @@ class Option:
 
 
 _ALL = ("select", "rank", "test")
+_JUDGING = (*_ALL, "predictability")
 
 # fmt: off
 OPTIONS: Final = (
@@ -95,23 +99,23 @@ OPTIONS: Final = (
            (), ("--step",), forward_default=1),
     Option("kernel", "choice", "gaussian",
            "kernel on the features; auto, for select: gaussian or laplacian, whichever predicts better",
-           ("auto", "gaussian", "laplacian", "linear", "polynomial", "inverse_distance"), ("--kernel",), _ALL,
+           ("auto", "gaussian", "laplacian", "linear", "polynomial", "inverse_distance"), ("--kernel",), _JUDGING,
            default_of_command=_KERNEL, select_choices=("auto",)),
     Option("target_kernel", "choice", "auto",
            "kernel on the target; auto: for classes, or for numbers with fractions or more than 20 different ones",
-           ("auto", "binary", "multiclass", "regression", "delta"), ("--target-kernel",), _ALL),
+           ("auto", "binary", "multiclass", "regression", "delta"), ("--target-kernel",), _JUDGING),
     Option("criterion", "choice", "hsic",
            "what is maximised: hsic, the dependence on the target (the paper), or prediction, what a regression on the "
            "features explains of it",
            ("hsic", "prediction"), ("--criterion",), default_of_command=_CRITERION),
     Option("ridge", "number", "auto",
            "penalty of that regression, over the number of samples; auto: by leave-one-out error",
-           ("auto",), ("--ridge",)),
+           ("auto",), ("--ridge",), ("select", "predictability")),
     Option("statistic", "choice", "unbiased", "estimate of HSIC", ("unbiased", "biased")),
     Option("standardize", "switch", True, "give each number zero mean and unit variance first"),
     Option("categorical_features", "columns", "from_dtype",
            "columns whose numbers are categories, as text always is; from_dtype: text alone",
-           ("from_dtype",), ("--categorical-features", "--categorical"), _ALL),
+           ("from_dtype",), ("--categorical-features", "--categorical"), _JUDGING),
     Option("missing", "choice", "neutral",
            "what a missing entry is: neutral, in the middle and unlike any other; indicator, a value of its own; an "
            "error",
@@ -123,22 +127,24 @@ OPTIONS: Final = (
            "features that enter and leave together: FILE.csv with a line feature,group each; prefix:SEP for names "
            "that are the same up to SEP; file for the groups that the data have (.fif)",
            (), ("--feature-groups", "--groups")),
-    Option("keep", "columns", None, "features that are always selected", (), ("--keep",)),
+    Option("keep", "columns", None, "features that are always selected: names, or FILE with one in each line",
+           (), ("--keep",)),
     Option("standard_errors", "switch", False, "record the standard error of HSIC along the path",
            (), ("--standard-errors",)),
     Option("redundancy", "switch", False, "record how similar the two most similar selected features are"),
     Option("n_jobs", "count", None, "number of threads; the result does not depend on it",
            (), ("--n-jobs", "--jobs"), _ALL, recorded=False),
-    Option("block_size", "count", None,
-           "for many samples: HSIC as the mean over random blocks of so many, so that time grows with the samples, "
-           "not with their square",
-           (), ("--block-size",)),
+    Option("block_size", "count", "auto",
+           "for many samples: the mean over random blocks of so many, so that time grows with the samples, not with "
+           "their square; auto: blocks beyond 10,000 samples; none: all samples at once",
+           ("auto", "none"), ("--block-size",), ("select", "predictability"), none="none"),
     Option("random_state", "seed", None, "seed of everything that is drawn at random",
-           (), ("--random-state", "--seed"), (*_ALL, "datasets"), default_of_command=0, recorded=False),
+           (), ("--random-state", "--seed"), (*_JUDGING, "datasets"), default_of_command=0, recorded=False),
     Option("checkpoint", "folder", None,
            "folder that keeps finished rounds; after an interruption, the same command continues from there",
            (), ("--checkpoint",), recorded=False),
     Option("executor", "object", None, "Dask client that works on the tiles", recorded=False),
+    Option("verbose", "count", 0, "whether to print the progress of long fits, with the time left", recorded=False),
 )
 # fmt: on
 

@@ -26,6 +26,7 @@ _MODULES = {
     "report": "selecting",
     "test": "testing",
     "rank": "testing",
+    "predictability": "predicting",
     "demo": "showing",
     "datasets": "showing",
     "completion": "showing",

@@ -26,6 +26,7 @@ examples:
   bahsic select wine.csv --target grower -k auto --report wine.html
   bahsic select wine.csv --target grower -k 5 -o reduced.csv --json > result.json
   bahsic test wine.csv --x alcohol,hue --y grower
+  bahsic predictability wine.csv --target grower --x alcohol,hue
 
 exit status: 0, 1 failure, 2 wrong usage, 3 bad data, 130 interrupted
 """
@@ -119,7 +120,16 @@ def command_parser() -> argparse.ArgumentParser:
     )
     whole.add_argument("--version", action="version", version=f"bahsic {__version__}")
     commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for add in (_add_select, _add_rank, _add_test, _add_report, _add_demo, _add_datasets, _add_completion):
+    for add in (
+        _add_select,
+        _add_rank,
+        _add_test,
+        _add_predictability,
+        _add_report,
+        _add_demo,
+        _add_datasets,
+        _add_completion,
+    ):
         add(commands)
     return whole
 
@@ -159,11 +169,25 @@ def _add_rank(commands: Any) -> None:
 def _add_test(commands: Any) -> None:
     parser = _command(commands, "test", "test whether columns are independent of others")
     _add_data(parser)
-    parser.add_argument("--x", type=_names, required=True, metavar="COLS", help="columns, separated by commas")
+    _add_x(parser, required=True)
     parser.add_argument("--y", type=_names, required=True, metavar="COLS", help="columns, separated by commas")
     _add_null(parser, ("permutation", "gamma"))
     _add_options(parser, "test")
     _add_output(parser, table=False)
+
+
+def _add_predictability(commands: Any) -> None:
+    parser = _command(commands, "predictability", "tell how well given columns predict the labels, and what each adds")
+    _add_data(parser)
+    parser.add_argument("--target", "-t", metavar="COL", help="the column of the labels, where the file does not say")
+    _add_x(parser, required=False)
+    _add_options(parser, "predictability")
+    _add_output(parser, table=False)
+
+
+def _add_x(parser: Any, *, required: bool) -> None:
+    text = "columns, separated by commas, or FILE with a name in each line" + ("" if required else "; default: all")
+    parser.add_argument("--x", type=_names, required=required, metavar="COLS|FILE", help=text)
 
 
 def _add_report(commands: Any) -> None:

@@ -75,6 +75,49 @@ class Input:
         return [column if isinstance(column, str) else self.names[column] for column in columns]
 
 
+def listed_names(words: Sequence[str] | None, source: Input, flag: str) -> list[str] | None:
+    """Names of columns, for an option that takes them separated by commas, or a file with a name in each line.
+
+    Parameters
+    ----------
+    words : sequence of str or None
+        The option. A single word that is no column is the path of a file, in which empty lines and those that begin
+        with # are left out.
+    source : Input
+    flag : str
+        The option's name, for messages.
+
+    Returns
+    -------
+    list of str, or None
+        Each name once.
+    """
+    if words is None or len(words) != 1 or words[0] in source.names or not Path(words[0]).is_file():
+        return None if words is None else list(words)
+    path = Path(words[0])
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no text in UTF-8"
+        raise CommandError(f"{flag} {path}: {reason}; accepted: a name of a column in each line") from None
+    found: dict[str, None] = {}
+    for number, line in enumerate(lines, start=1):
+        name = line.strip()
+        if name and not name.startswith("#"):
+            _check_listed(source, name, f"{path}: line {number}")
+            found[name] = None
+    if not found:
+        raise CommandError(f"{flag} {path}: no names; accepted: a name of a column in each line")
+    return list(found)
+
+
+def _check_listed(source: Input, name: str, place: str) -> None:
+    try:
+        source.position(name)
+    except CommandError as error:
+        raise CommandError(f"{place}: {error}", error.status) from None
+
+
 def read_input(options: Namespace, *, needs_target: bool) -> Input:
     """The data that the options of a command name.
 

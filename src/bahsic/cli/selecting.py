@@ -17,26 +17,28 @@ from bahsic.cli.inputs import (
     categorical_columns,
     data_errors,
     feature_groups,
+    listed_names,
     read_input,
     reading_options,
 )
 from bahsic.cli.messages import WRONG_USAGE, CommandError, say
-from bahsic.cli.progress_bar import with_progress
 from bahsic.cli.terminal import selection_text, style_of
+from bahsic.criteria.blocks import auto_block_size
 from bahsic.data.prepared import Prepared
 from bahsic.engine.prediction import EXACT, FITTED
 from bahsic.files import check_writing, write_table
 from bahsic.inference.resampling import selection_test
-from bahsic.options import options_of
+from bahsic.options import flag_of, options_of
 from bahsic.report.page import SCHEMA
 from bahsic.report.result import as_json, input_record, selection_result
-from bahsic.selection.problem import prepared_for
+from bahsic.selection.problem import is_auto, prepared_for
+from bahsic.selection.progress import is_terminal
 from bahsic.selection.search import round_size
 from bahsic.selection.selectors import BAHSIC, FOHSIC
 from bahsic.whole import check_place
 
 _MANY_SAMPLES = 4000  # of one regression, for which a fit takes minutes
-_OPERATIONS = 2e10  # of floating point in a second
+_OPERATIONS = 4e10  # a second, on one core; measured with 2500 samples and 40 features, where bounds spare some fits
 
 
 def select(options: Namespace) -> None:
@@ -47,6 +49,7 @@ def select(options: Namespace) -> None:
         with _timed(clock, "read_seconds"):
             source = read_input(options, needs_target=True)
         groups = feature_groups(options.feature_groups, source)
+        options.keep = listed_names(options.keep, source, flag_of("keep"))
         selector = _selector(options, source, groups)
         with _timed(clock, "fit_seconds"), data_errors(), _working_memory(options.memory):
             data = prepared_for(selector, source.data.X)
@@ -89,14 +92,18 @@ def _selector(options: Namespace, source: Input, groups: list[str] | None) -> An
         "feature_groups": groups,
         "keep": source.positions(options.keep),
     }
+    words = {option.name: option.none for option in options_of("select") if option.none}
+    named: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    named |= {name: None for name, word in words.items() if named.get(name) == word}
     kind = BAHSIC if options.method == "backward" else FOHSIC
-    return kind(**{name: value for name, value in given.items() if value is not None})
+    return kind(**named, verbose=int(not options.quiet and is_terminal(sys.stderr)))
 
 
 def _note_cost(selector: Any, n_samples: int, n_features: int) -> None:
     """Say so if regressions on all samples at once will take long."""
     predicts, two = selector.criterion == "prediction", selector.kernel == "auto"
-    if n_samples <= _MANY_SAMPLES or selector.block_size is not None:
+    size = auto_block_size(n_samples) if is_auto(selector.block_size) else selector.block_size
+    if n_samples <= _MANY_SAMPLES or size is not None:
         return
     if not (predicts or two or selector.n_features_to_select == "auto"):
         return
@@ -115,7 +122,7 @@ def _fit(selector: Any, data: Prepared, y: Any, options: Namespace) -> None:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*are left out")  # the result tells of them
-            with_progress(selector, quiet=options.quiet).fit(data, y)
+            selector.fit(data, y)
     except KeyboardInterrupt:
         if options.checkpoint is not None and not options.quiet:
             say(f"finished rounds are in {options.checkpoint}; the same command goes on from them")
@@ -144,8 +151,6 @@ def _tested(options: Namespace, data: Prepared, y: Any, selector: Any) -> Any:
     from sklearn.base import clone
 
     fresh = clone(selector).set_params(checkpoint=None)
-    if hasattr(fresh, "set_callbacks"):
-        fresh.set_callbacks()  # twenty fits in threads would draw twenty bars
     return selection_test(fresh, data, y, random_state=options.random_state, n_jobs=options.n_jobs)
 
 
@@ -186,7 +191,7 @@ def _check_places(options: Namespace) -> None:
     if options.report is not None:
         _check_report_place(options.report)
     written = [options.output, *_report_files(options.report)]
-    _check_different(written, [options.data, options.feature_groups])
+    _check_different(written, [options.data, options.feature_groups, *(options.keep or [])])
 
 
 def _report_files(page: Path | None) -> list[Path]:

@@ -6,12 +6,14 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from textwrap import wrap
 from typing import Any, TextIO
 
 from bahsic.cli.text import display_width, fitted, has_blocks
 from bahsic.names import for_terminal
-from bahsic.report.curve import criterion_words, curve_of
+from bahsic.options import flag_of
+from bahsic.report.curve import PREDICTABILITY, block_words, criterion_words, curve_of
 from bahsic.report.roles import role_lines
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
@@ -19,6 +21,7 @@ _ASCII_LEVELS = " .:#"
 _PLOT_HEIGHT = 5
 _WIDEST_COLUMN = 3
 _WIDEST_NAME = 60
+_MOST_ADDITIONS = 20
 
 # Meaning of the kernels on the target.
 _KINDS = {"binary": "two classes", "multiclass": "classes", "regression": "numbers"}
@@ -73,12 +76,22 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int = 20) -> st
     """
     predicts = result["criterion"] == "prediction"
     parts = [
-        _paragraphs([*role_lines(result["columns"], result["input"]["n_samples"]), criterion_words(result)], style),
+        _paragraphs(
+            [*role_lines(result["columns"], result["input"]["n_samples"]), criterion_words(result), *_blocks(result)],
+            style,
+        ),
         ranking_table(result["ranking"], style, top, relevance=predicts),
         path_plot(result["path"], result["n_features"], style),
+        _additions(result, style),
         _decision(result, style),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _blocks(result: Mapping[str, Any]) -> list[str]:
+    """A line on the blocks of samples, and how to have others, if there were any."""
+    told = block_words(result)
+    return [f"{told.removesuffix('.')} ({flag_of('block_size')} none: all at once)."] if told else []
 
 
 def ranking_table(ranking: Sequence[Mapping[str, Any]], style: Style, top: int = 20, *, relevance: bool = False) -> str:
@@ -185,6 +198,23 @@ def _columns_of_blocks(heights: Sequence[float], levels: str) -> list[str]:
     eighths = [round(max(0.0, height) * _PLOT_HEIGHT * full) for height in heights]
     rows = range(_PLOT_HEIGHT - 1, -1, -1)
     return ["".join(levels[min(full, max(0, height - row * full))] for height in eighths) for row in rows]
+
+
+def _additions(result: Mapping[str, Any], style: Style) -> str:
+    """What each step of a forward search has added, up to the selected number; empty where R2 is not recorded."""
+    forward = result["parameters"].get("method") == "forward" and curve_of(result["path"]) is PREDICTABILITY
+    steps = [step for step in result["path"] if step["n_features"] <= result["n_features"]] if forward else []
+    if not 1 <= len(steps) <= _MOST_ADDITIONS:
+        return ""
+    kept = len(result["parameters"].get("keep") or [])
+    reached = [step[PREDICTABILITY.key] for step in steps]
+    gains = ["", *(f", {after - before:+.3f}" for before, after in pairwise(reached))]
+    told = [
+        f"{', '.join(step['features'])} (R2 {value:.3f}{gain})"
+        for step, value, gain in zip(steps, reached, gains, strict=True)
+    ]
+    beside = f" to the {kept} that {'is' if kept == 1 else 'are'} kept" if kept else ""
+    return _paragraphs([f"Added{beside}, in this order: {', '.join(told)}."], style)
 
 
 def _decision(result: Mapping[str, Any], style: Style) -> str:

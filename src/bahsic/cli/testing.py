@@ -14,6 +14,7 @@ from bahsic.cli.inputs import (
     Input,
     categorical_columns,
     data_errors,
+    listed_names,
     plain_columns,
     read_input,
     reading_options,
@@ -54,9 +55,10 @@ def rank(options: Namespace) -> None:
 def test(options: Namespace) -> None:
     """Print whether columns x are independent of columns y."""
     start = time.perf_counter()
-    if set(options.x) & set(options.y):
-        raise CommandError("--x and --y share a column; accepted: different ones", WRONG_USAGE)
+    _check_different(options)
     source = _test_input(options)
+    options.x = listed_names(options.x, source, "--x")
+    _check_different(options)
     with data_errors():
         x, y = source.positions(options.x) or [], _labels(options.y, source)
     with data_errors():
@@ -74,6 +76,11 @@ def test(options: Namespace) -> None:
         "timing": {"total_seconds": round(time.perf_counter() - start, 3)},
     }
     sys.stdout.write(as_json(result) if options.json else _test_text(result))
+
+
+def _check_different(options: Namespace) -> None:
+    if set(options.x) & set(options.y):
+        raise CommandError("--x and --y share a column; accepted: different ones", WRONG_USAGE)
 
 
 def _test_input(options: Namespace) -> Input:

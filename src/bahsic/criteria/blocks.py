@@ -19,6 +19,12 @@ from bahsic.parameters import is_count, random_source
 
 Indices = NDArray[np.intp]
 
+# block_size="auto": up to so many samples all of them at once, beyond it random blocks of this size.
+EXACT_SAMPLES, BLOCK_SIZE = 10_000, 1000
+
+# Number of these blocks that regressions use, which cost far more than HSIC: as many samples as are used at once.
+MOST_REGRESSIONS = EXACT_SAMPLES // BLOCK_SIZE
+
 # Number of samples on which rules for gamma are evaluated when there are blocks: 8 million pairs.
 RULE_SAMPLES = 4096
 
@@ -50,10 +56,27 @@ class Blocks:
         """The samples of each block."""
         return iter(np.split(self.order, self.starts[1:]))
 
+    def first(self, number: int) -> Blocks:
+        """So many of the blocks, or all if there are no more."""
+        if number >= len(self):
+            return self
+        return Blocks(self.order[: self.starts[number]], self.starts[:number])
+
     @property
     def some_samples(self) -> Indices:
         """Random samples on which rules for gamma are evaluated."""
         return self.order[:RULE_SAMPLES]
+
+
+def auto_block_size(m: int) -> int | None:
+    """Size of blocks for m samples where none is given: None, all at once, up to `EXACT_SAMPLES`.
+
+    Examples
+    --------
+    >>> auto_block_size(10_000), auto_block_size(10_001)
+    (None, 1000)
+    """
+    return None if m <= EXACT_SAMPLES else BLOCK_SIZE
 
 
 def random_blocks(

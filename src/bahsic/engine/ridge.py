@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import threading
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,6 +89,9 @@ class RidgeRegression:
         self._ridge = self._fixed
         self._chosen_for = 0
         self._zeros = _Zeros()
+        self._tiles: list[list[tuple[int, Tile]]] = [[] for _ in starts]  # of each block
+        for index, tile in enumerate(plan.tiles):
+            self._tiles[bisect_right(starts, tile.start) - 1].append((index, tile))
 
     def of_samples(self, samples: Indices, ridge: float) -> RidgeRegression:
         """The regression on some of the samples, as one block."""
@@ -113,33 +117,50 @@ class RidgeRegression:
 
     def fit(self, kernel: KernelTiles, n_features: int, ridge: float | None = None) -> RidgeFit:
         """The fit to a subset of so many features, with a given ridge, or the one chosen anew where that is due."""
-        matrices = self._matrices(kernel, self._executor)
+        first = self._matrix(kernel, 0, self._executor) if len(self._parts) == 1 else None
         if ridge is None and self._fixed is None and self._due(n_features):
-            some = _some(self._parts, matrices)
-            trials = self._executor.map(lambda candidate: _fitted(*some, candidate, _SERIAL), self._candidates())
+            parts, matrices = self._some(kernel) if first is None else _some(self._parts[0], first)
+            trials = self._executor.map(lambda one: _fitted(parts, matrices, one, _SERIAL), self._candidates())
             best = max(trials, key=lambda fit: (fit.predictability, fit.ridge))
             self._ridge, self._chosen_for = best.ridge, n_features
-            if some[1] is matrices:
+            if sum(len(K) for K in matrices) == len(self._Y):
                 return best
-        return _fitted(self._parts, matrices, self.ridge if ridge is None else ridge, self._executor)
+        used = self.ridge if ridge is None else ridge
+        if first is not None:
+            return _fitted(self._parts, [first], used, self._executor)
+
+        def one(number: int) -> _Found:
+            return self._parts[number].fit(self._matrix(kernel, number, _SERIAL), used, _SERIAL)
+
+        return _joined(self._parts, self._executor.map(one, range(len(self._parts))), used)
 
     def predictabilities(self, kernels: Sequence[Gram]) -> list[float]:
         """Predictability with each of several matrices of kernel values; a task for each."""
 
         def one(kernel: Gram) -> float:
-            matrices = self._matrices(GramTiles(kernel, self._plan), _SERIAL)
-            return _fitted(self._parts, matrices, self.ridge, _SERIAL).predictability
+            tiles = GramTiles(kernel, self._plan)
+            found = [
+                part.fit(self._matrix(tiles, number, _SERIAL), self.ridge, _SERIAL)
+                for number, part in enumerate(self._parts)
+            ]
+            return _joined(self._parts, found, self.ridge).predictability
 
         return self._executor.map(one, kernels)
 
     def explained(self, kernels: Sequence[KernelTiles]) -> list[float]:
-        """Penalised share of explained variance with each of several kernels; a task for each."""
+        """Penalised share of explained variance with each of several kernels.
 
-        def one(kernel: KernelTiles) -> float:
-            parts = zip(self._parts, self._matrices(kernel, _SERIAL), strict=True)
-            return 1 - sum(part.missed(K, self.ridge, _SERIAL) for part, K in parts) / _variance(self._parts)
+        A task for each kernel and each block.
+        """
 
-        return self._executor.map(one, kernels)
+        def one(task: tuple[KernelTiles, int]) -> float:
+            kernel, number = task
+            K = self._matrix(kernel, number, _SERIAL)
+            return self._parts[number].missed(K, self.ridge, _SERIAL)
+
+        n_parts, total = len(self._parts), _variance(self._parts)
+        missed = self._executor.map(one, list(product(kernels, range(n_parts))))
+        return [1 - sum(missed[start : start + n_parts]) / total for start in range(0, len(missed), n_parts)]
 
     def _due(self, n_features: int) -> bool:
         low, high = sorted((n_features, self._chosen_for))
@@ -151,18 +172,20 @@ class RidgeRegression:
         place = RIDGES.index(self._ridge)
         return RIDGES[max(0, place - 1) : place + 2]
 
-    def _matrices(self, kernel: KernelTiles, executor: Executor) -> list[Array]:
-        """Centred kernel values of the samples of each block: the upper triangle, and zeros below."""
-        pairs = zip(self._blocks, self._parts, strict=True)
-        return [self._matrix(kernel, block, part.w, executor) for block, part in pairs]
+    def _some(self, kernel: KernelTiles) -> tuple[list[_Part], list[Array]]:
+        """The first blocks, of about `RIDGE_SAMPLES` samples together, and their kernel values."""
+        sizes = np.cumsum([block.stop - block.start for block in self._blocks])
+        n_blocks = min(len(sizes), 1 + int(np.searchsorted(sizes, RIDGE_SAMPLES)))
+        matrices = [self._matrix(kernel, number, self._executor).copy() for number in range(n_blocks)]
+        return self._parts[:n_blocks], matrices
 
-    def _matrix(self, kernel: KernelTiles, block: slice, w: Array, executor: Executor) -> Array:
-        tiles = [
-            (index, tile)
-            for index, tile in enumerate(self._plan.tiles)
-            if block.start <= tile.start and tile.stop <= block.stop
-        ]
-        K = self._zeros(block.start, block.stop - block.start)
+    def _matrix(self, kernel: KernelTiles, number: int, executor: Executor) -> Array:
+        """Centred kernel values of the samples of a block: the upper triangle, and zeros below.
+
+        They are valid until the same thread makes those of another block.
+        """
+        block, w, tiles = self._blocks[number], self._parts[number].w, self._tiles[number]
+        K = self._zeros(block.stop - block.start)
 
         def place(found: tuple[int, Tile]) -> None:
             index, tile = found
@@ -187,15 +210,15 @@ class RidgeRegression:
 
 
 class _Zeros(threading.local):
-    """Memory of a thread for matrices that are zero below their diagonal: nothing is ever written there."""
+    """Memory of a thread for a matrix of each size that is zero below its diagonal: nothing is ever written there."""
 
     def __init__(self) -> None:
         self._kept: dict[int, Array] = {}
 
-    def __call__(self, name: int, size: int) -> Array:
-        if name not in self._kept:
-            self._kept[name] = np.zeros((size, size))
-        return self._kept[name]
+    def __call__(self, size: int) -> Array:
+        if size not in self._kept:
+            self._kept[size] = np.zeros((size, size))
+        return self._kept[size]
 
 
 class _Found(NamedTuple):
@@ -315,18 +338,14 @@ def _joined(parts: Sequence[_Part], found: Sequence[_Found], ridge: float) -> Ri
     )
 
 
-def _some(parts: list[_Part], matrices: list[Array]) -> tuple[list[_Part], list[Array]]:
-    """Parts and their kernel values for about `RIDGE_SAMPLES` samples; the same lists where there are no more."""
-    n_samples = np.cumsum([len(K) for K in matrices])
-    if n_samples[-1] <= RIDGE_SAMPLES:
-        return parts, matrices
-    if len(parts) > 1:
-        n_blocks = 1 + int(np.searchsorted(n_samples, RIDGE_SAMPLES))
-        return parts[:n_blocks], matrices[:n_blocks]
-    chosen = np.linspace(0, n_samples[0] - 1, RIDGE_SAMPLES).astype(np.intp)
-    part, K = parts[0].of_samples(chosen), matrices[0][np.ix_(chosen, chosen)]
-    shift = _shift(K, part.w)
-    return [part], [np.triu(K - shift[:, None] - shift)]
+def _some(part: _Part, K: Array) -> tuple[list[_Part], list[Array]]:
+    """`RIDGE_SAMPLES` samples of a block and their kernel values; all where there are no more."""
+    if len(K) <= RIDGE_SAMPLES:
+        return [part], [K]
+    chosen = np.linspace(0, len(K) - 1, RIDGE_SAMPLES).astype(np.intp)
+    fewer, values = part.of_samples(chosen), K[np.ix_(chosen, chosen)]
+    shift = _shift(values, fewer.w)
+    return [fewer], [np.triu(values - shift[:, None] - shift)]
 
 
 def _on_tile(K: Array, tile: Tile, block: slice) -> Array:

@@ -7,20 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from bahsic.criteria.blocks import MOST_REGRESSIONS, RULE_SAMPLES, Blocks, auto_block_size, random_blocks
 from bahsic.criteria.prediction import label_features
-from bahsic.criteria.weights import Matrix
-from bahsic.data.prepared import prepared
+from bahsic.criteria.weights import Gram, Matrix
+from bahsic.data.prepared import Prepared, prepared
 from bahsic.engine import threads, tile_plan
-from bahsic.engine.gram import GramTiles
+from bahsic.engine.gram import GramTiles, KernelBlocks
 from bahsic.engine.ridge import RidgeRegression
-from bahsic.engine.scorer import kernel_values
+from bahsic.engine.scorer import kernel_values, resolved_on
 from bahsic.inference.dependence import as_table_like
 from bahsic.kernels import label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
 
 
-def predictability(
+def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     x: Any,
     y: Any,
     *,
@@ -28,6 +29,9 @@ def predictability(
     target_kernel: Any = "auto",
     ridge: Any = "auto",
     standardize: bool = True,
+    categorical_features: Any = "from_dtype",
+    block_size: Any = "auto",
+    random_state: Any = None,
 ) -> float:
     r"""Leave-one-out :math:`R^2` of kernel ridge regression of the labels y on the data x.
 
@@ -49,11 +53,19 @@ def predictability(
         makes the result slightly optimistic.
     standardize : bool, default=True
         Whether to give each number zero mean and unit variance first.
+    categorical_features : None, "from_dtype", or array-like of bool, int or str, default="from_dtype"
+        Which columns are categories, as for `BAHSIC`.
+    block_size : int, "auto" or None, default="auto"
+        With an int B each of the disjoint random blocks of B samples has a regression of its own, in which one sample
+        is left out at a time. "auto" takes all samples at once (None) up to 10,000 of them, and blocks of 1000 beyond.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or generator used to draw the blocks; None means 0 with ``block_size="auto"``.
 
     Returns
     -------
     float
-        At most 1; 0 is no better than the mean, and less is worse. Cost O(m^3) time, a few m x m matrices.
+        At most 1; 0 is no better than the mean, and less is worse. Cost O(m^3) time, a few m x m matrices; with blocks
+        O(m B^2) time.
 
     Notes
     -----
@@ -73,18 +85,36 @@ def predictability(
     """
     check_ridge(ridge)
     found, labels = kernel_on_features(kernel, "features"), label_kernel(y, target_kernel)
-    data = prepared(as_table_like(x), found, standardize=standardize, identifiers="use", whole=True, argument="x")
-    columns = data.columns
-    check_same_length(x=columns.n_samples, y=len(labels))
-    if len(labels) < 2:
-        raise ValueError(f"x has {len(labels)} sample; accepted: at least 2, so that one can be left out")
+    options: Any = {"standardize": standardize, "categorical_features": categorical_features, "whole": True}
+    identifiers = x.identifiers if isinstance(x, Prepared) else "use"  # x are the columns that the user has chosen
+    data = prepared(as_table_like(x), found, **options, identifiers=identifiers, argument="x")
+    m = len(labels)
+    check_same_length(x=data.table.values.shape[0], y=m)
+    if m < 2:
+        raise ValueError(f"x has {m} sample; accepted: at least 2, so that one can be left out")
     labels.warn_of_choice()
-    K = Matrix(kernel_values(columns, np.arange(columns.n_features), found))
-    plan = tile_plan(len(labels))
-    with threads(None, len(labels)) as executor:
-        regression = RidgeRegression(label_features(labels), ridge, plan, (0,), None, executor, exact=True)
-        fit = regression.fit(GramTiles(K, plan), columns.n_features)
-    return fit.predictability
+    blocks = _blocks(m, block_size, random_state)
+    K: Gram
+    starts: tuple[int, ...] = (0,)
+    if blocks is None:
+        columns = data.columns
+        K = Matrix(kernel_values(columns, np.arange(columns.n_features), found))
+    else:
+        columns, starts, labels = data.ordered(blocks.order).columns, blocks.starts, labels.of_samples(blocks.order)
+        m = len(labels)
+        some, features = columns.of_samples(np.arange(min(m, RULE_SAMPLES))), np.arange(columns.n_features)
+        K = KernelBlocks(columns, features, resolved_on(found, some, features))
+    plan = tile_plan(m, starts=starts)
+    with threads(None, m) as executor:
+        regression = RidgeRegression(label_features(labels), ridge, plan, starts, None, executor, exact=True)
+        return regression.fit(GramTiles(K, plan), columns.n_features).predictability
+
+
+def _blocks(m: int, block_size: Any, random_state: Any) -> Blocks | None:
+    if isinstance(block_size, str) and block_size == "auto":
+        found = random_blocks(m, auto_block_size(m), 0 if random_state is None else random_state)
+        return None if found is None else found.first(MOST_REGRESSIONS)
+    return random_blocks(m, block_size, random_state)
 
 
 def check_ridge(ridge: Any) -> None:

@@ -270,7 +270,7 @@ def _with_kernel(selector: Any, target_kernel: Any) -> Any:
 
 
 def _support(selector: Any, X: Any, y: Any) -> NDArray[np.bool_]:
-    support: NDArray[np.bool_] = clone(selector).fit(X, y).get_support()
+    support: NDArray[np.bool_] = _silent(clone(selector)).fit(X, y).get_support()
     return support
 
 
@@ -343,6 +343,11 @@ def _mapped(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: i
     with threads(n_jobs, m) as executor, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return executor.map(configured, items)
+
+
+def _silent(selector: Any) -> Any:
+    """The selector without messages: many fits at the same time would write into each other's lines."""
+    return selector.set_params(verbose=0) if "verbose" in selector.get_params(deep=False) else selector
 
 
 def _check_selector(selector: Any) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bahsic.criteria.blocks import MOST_REGRESSIONS
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -56,6 +58,24 @@ def criterion_words(result: Mapping[str, Any]) -> str:
     wanted, criterion = result["parameters"].get("kernel", "gaussian"), result.get("criterion", "hsic")
     chosen = ", the better of two" if wanted == "auto" else ""
     return f"Criterion: {_CRITERIA.get(criterion, criterion)}; kernel: {result.get('kernel', wanted)}{chosen}."
+
+
+def block_words(result: Mapping[str, Any]) -> str:
+    """The number of samples and the size of their blocks; empty if all samples were used at once.
+
+    Examples
+    --------
+    >>> block_words({"block_size": 1000, "criterion": "hsic", "input": {"n_samples": 32561}})
+    '32,561 samples: HSIC over random blocks of 1,000.'
+    """
+    size = result.get("block_size")
+    if size is None:
+        return ""
+    what = f"{result['input']['n_samples']:,} samples: "
+    if result.get("criterion") != "prediction":
+        return f"{what}HSIC over random blocks of {size:,}."
+    number = f"{MOST_REGRESSIONS} " if result["parameters"].get("block_size", "auto") == "auto" else ""
+    return f"{what}regressions on {number}random blocks of {size:,}."
 
 
 def headline(selector: Any) -> str:

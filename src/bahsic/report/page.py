@@ -9,7 +9,7 @@ from typing import Any
 
 from bahsic.names import for_page
 from bahsic.report.charts import Point, decimals, heat_map, path_axes, path_chart, ranking_chart, size_axis
-from bahsic.report.curve import HSIC, PREDICTABILITY, Curve, criterion_words, curve_of
+from bahsic.report.curve import HSIC, PREDICTABILITY, Curve, block_words, criterion_words, curve_of
 from bahsic.report.roles import role_lines, role_table
 from bahsic.report.snippets import Snippet, command, python_code
 
@@ -84,7 +84,7 @@ def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, 
     points = _points(steps, shown)
     return {
         **_headline(result),
-        "criterion": for_page(criterion_words(result), 200),
+        "criterion": for_page(f"{criterion_words(result)} {block_words(result)}".strip(), 200),
         "unit": _unit(exponent),
         "facts": _facts(result, points, shown),
         "path": _path(steps, points, result["n_features"], shown) if steps else None,

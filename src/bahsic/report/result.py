@@ -56,8 +56,8 @@ def selection_result(
     Returns
     -------
     dict
-        schema, kind, versions, input, parameters, seed, criterion, kernel, selected, n_features, reason, columns,
-        ranking, path, redundancy, test.
+        schema, kind, versions, input, parameters, seed, criterion, kernel, block_size, selected, n_features,
+        reason, columns, ranking, path, redundancy, test.
 
     Examples
     --------
@@ -75,6 +75,7 @@ def selection_result(
         **result_heading("select", **heading),
         "criterion": selector.criterion,
         "kernel": str(selector.kernel_),
+        "block_size": selector.block_size_,
         "selected": [names[j] for j in selected],
         "n_features": len(selected),
         "reason": _reason(selector),

@@ -55,7 +55,7 @@ def python_code(result: Mapping[str, Any]) -> Snippet:
             given[name] = _positions(given[name], result["ranking"])
     if "feature_groups" in given:
         given["feature_groups"] = _groups(result["ranking"])
-    if "block_size" in given:
+    if given.get("block_size") is not None or result.get("block_size") is not None:
         given["random_state"] = result.get("seed")
     others = "".join(f", {name}={value!r}" for name, value in given.items())
     how = "".join(f", {name}={value!r}" for name, value in _reading(data).items())
@@ -91,7 +91,7 @@ def command(result: Mapping[str, Any]) -> Snippet:
     words = [f"--method {_word(parameters['method'])}"] if "method" in parameters else []
     given = _given(parameters, Option.command_default)
     options = [option for option in recorded_options() if option.flags and option.name in given]
-    words += [_option(option.flags[0], given[option.name]) for option in options]
+    words += [_option(option.flags[0], _or_none(given[option.name], option)) for option in options]
     words += ["--test"] if result.get("test") else []
     words += [_option(flag_of("random_state"), result["seed"])] if result.get("seed") is not None else []
     number = parameters.get(_NUMBER)
@@ -114,9 +114,15 @@ def _given(parameters: Mapping[str, Any], default_of: Callable[[Option, str | No
     for option in recorded_options():
         value = parameters.get(option.name, option.selector_default(method))
         default = default_of(option, method)
-        if option.name != _NUMBER and value not in (None, [], default):
+        told = value is not None or (bool(option.none) and default is not None)
+        if option.name != _NUMBER and told and value not in ([], default):
             given[option.name] = value
     return given
+
+
+def _or_none(value: object, option: Option) -> object:
+    """The value, or the word of the command for None."""
+    return option.none if value is None else value
 
 
 def _positions(names: Sequence[str], ranking: Sequence[Mapping[str, Any]]) -> list[int | str]:

@@ -29,7 +29,7 @@ from bahsic.selection.checkpoint import Checkpoint, check_seed, fingerprint
 from bahsic.selection.cluster import ClusterMixin
 from bahsic.selection.path import reason
 from bahsic.selection.problem import FeatureUnits, Problem, checked_number, checked_problem, column_roles, feature_units
-from bahsic.selection.progress import CallbackSupportMixin, reported, with_callbacks
+from bahsic.selection.progress import CallbackSupportMixin, Progress, reported, with_callbacks
 from bahsic.selection.rounds import Goal, Round, Search
 from bahsic.selection.search import Step
 
@@ -59,10 +59,11 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         standard_errors: bool = False,
         redundancy: bool = False,
         n_jobs: int | None = None,
-        block_size: int | None = None,
+        block_size: int | str | None = "auto",
         random_state: Any = None,
         checkpoint: Any = None,
         executor: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.step = step
@@ -84,6 +85,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         self.random_state = random_state
         self.checkpoint = checkpoint
         self.executor = executor
+        self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -129,6 +131,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             self.scores_ = self._scores(found, order, units)
         self.target_kernel_ = problem.labels.name
         self.columns_ = roles
+        self.block_size_ = problem.block_size
         self.kernel_ = _kernel_name(self.kernel, found.problem.kernel)
         if self.redundancy:
             self._add_redundancy(found.problem)
@@ -152,15 +155,20 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         if self.checkpoint is not None:
             for search in searches:
                 search.resume(self._checkpoint(search.problem, several=len(searches) > 1))
-        n_rounds = self._n_rounds(units, number)
-        rounds = (
-            found
-            for search in searches
-            for found in search.rounds(lambda scorer, after: self._steps(scorer, units, number, after), n_rounds)
-        )
-        n_left = sum(n_rounds - len(search.path) for search in searches)
-        for _ in reported(self, rounds, n_left, X, y):
-            pass
+        sizes = self._sizes(units, number)
+
+        def steps(scorer: Any, after: Step | None) -> Iterator[Step]:
+            return self._steps(scorer, units, number, after)
+
+        n_left = sum(len(sizes) - len(search.path) for search in searches)
+        with self._progress(searches, sizes) as progress:
+            rounds = (
+                found
+                for search in searches
+                for found in progress.watched(search.rounds(steps, len(sizes)), before=len(search.path))
+            )
+            for _ in reported(self, rounds, n_left, X, y):
+                pass
         if len(searches) == 1:
             return searches[0]
 
@@ -169,6 +177,10 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             return search.quality(None if auto else order[:number])
 
         return max(searches, key=quality)
+
+    def _progress(self, searches: Sequence[Search], sizes: Sequence[tuple[int, int]]) -> Progress:
+        plan = [search.work(*size, number) for number, search in enumerate(searches) for size in sizes]
+        return Progress(plan, searches[0].round_constant(), silent=not self.verbose)
 
     def _checkpoint(self, problem: Problem, *, several: bool) -> Checkpoint:
         check_seed(self, problem)
@@ -180,8 +192,8 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         """The rounds of the search, or those after one of them."""
 
     @abstractmethod
-    def _n_rounds(self, units: FeatureUnits, number: int) -> int:
-        """Number of rounds of the search."""
+    def _sizes(self, units: FeatureUnits, number: int) -> list[tuple[int, int]]:
+        """Units in the subset, and candidates, of each round of the search."""
 
     @abstractmethod
     def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[Round]) -> Indices:

@@ -127,7 +127,8 @@ class Checkpoint:
 
 def check_seed(selector: Any, problem: Problem) -> None:
     """Raise where a checkpoint needs a seed, as the blocks of samples are drawn at random."""
-    if len(problem.starts) > 1 and selector.random_state is None:
+    drawn_anew = selector.random_state is None and selector.block_size != "auto"
+    if len(problem.starts) > 1 and drawn_anew:
         raise ValueError(
             "random_state is None; accepted with block_size and checkpoint: an int, so that the blocks are the "
             "same after an interruption"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.criteria.blocks import Blocks, block_weights, random_blocks
+from bahsic.criteria.blocks import MOST_REGRESSIONS, Blocks, auto_block_size, block_weights, random_blocks
 from bahsic.criteria.weights import FEWEST_SAMPLES, Weights, label_weights
 from bahsic.data.column_choice import column_mask, group_of_columns
 from bahsic.data.columns import check_mixture
@@ -51,6 +53,8 @@ class Problem:
         Kernels that are to be tried as well.
     rare : dict of int to str
         Columns that hardly vary, in words.
+    block_size : int or None
+        Number of samples of a block; None if all samples are one.
     """
 
     kernel: Kernel
@@ -59,6 +63,7 @@ class Problem:
     starts: tuple[int, ...] = (0,)
     others: tuple[Kernel, ...] = ()
     rare: dict[int, str] = field(default_factory=dict)
+    block_size: int | None = None
 
     def by_kernel(self) -> list[Problem]:
         """The problem with each of its kernels."""
@@ -134,13 +139,16 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
     if found < FEWEST_SAMPLES[selector.statistic]:
         few = f"X has n_samples={m}" if w is None else f"sample_weight has the sum {found:g}, which is how many samples"
         raise ValueError(f"{few}; accepted: at least 4 for statistic='unbiased', at least 2 for statistic='biased'")
+    if w is not None or selector.statistic != "unbiased":
+        _warn_if_many(selector, n_counted)
     data, rare = _without_rare(data, labels)
     blocks = _blocks(selector, m, weighted=w is not None)
     if blocks is None:
         data = data if w is not None else data.ordered(None)
         return Problem(kernel, data, labels, others=_others(selector), rare=rare)
     data, labels = data.ordered(blocks.order), labels.of_samples(blocks.order)
-    return Problem(kernel, data, labels, blocks.starts, _others(selector), rare)
+    size = int(_block_size(selector, m, weighted=False))
+    return Problem(kernel, data, labels, blocks.starts, _others(selector), rare, size)
 
 
 def _without_rare(data: Prepared, labels: LabelKernel) -> tuple[Prepared, dict[int, str]]:
@@ -162,25 +170,26 @@ def _without_rare(data: Prepared, labels: LabelKernel) -> tuple[Prepared, dict[i
 
 def column_roles(problem: Problem, missing: str) -> tuple[ColumnRole, ...]:
     """The role of each column, with the reason for it."""
-    names_samples = problem.data.constant.copy()
-    names_samples[list(problem.rare)] = False
-    roles = problem.table.roles(names_samples, missing)
+    constant = problem.data.constant.copy()
+    constant[list(problem.rare)] = False
+    roles = problem.table.roles(constant, missing)
     told = [", ".join(part for part in (role.reason, problem.rare.get(j, "")) if part) for j, role in enumerate(roles)]
     return tuple(role._replace(reason=reason) for role, reason in zip(roles, told, strict=True))
 
 
-def _is_auto(kernel: Any) -> bool:
-    return isinstance(kernel, str) and kernel == "auto"
+def is_auto(value: Any) -> bool:
+    """Whether the value of a parameter is "auto"."""
+    return isinstance(value, str) and value == "auto"
 
 
 def _others(selector: Any) -> tuple[Kernel, ...]:
-    return (Laplacian(),) if _is_auto(selector.kernel) else ()
+    return (Laplacian(),) if is_auto(selector.kernel) else ()
 
 
 def prepared_for(selector: Any, X: Any) -> Prepared:
     """The data as a fit of the selector without weights needs them, to be passed to it and to what follows it.
 
-    Blocks of samples are those of the fit if ``random_state`` is an int.
+    Blocks of samples are those of the fit if ``random_state`` is an int, or None with ``block_size="auto"``.
     """
     data = _checked_data(selector, X, _checked_kernel(selector))
     blocks = _blocks(selector, data.table.values.shape[0], weighted=False)
@@ -188,7 +197,35 @@ def prepared_for(selector: Any, X: Any) -> Prepared:
 
 
 def _blocks(selector: Any, m: int, *, weighted: bool) -> Blocks | None:
-    return random_blocks(m, selector.block_size, selector.random_state, selector.statistic, weighted=weighted)
+    size, seed = _block_size(selector, m, weighted=weighted), selector.random_state
+    if seed is None and is_auto(selector.block_size):
+        seed = 0  # who asked for nothing gets the same result each time
+    found = random_blocks(m, size, seed, selector.statistic, weighted=weighted)
+    if found is None or not is_auto(selector.block_size) or selector.criterion != "prediction":
+        return found
+    return found.first(MOST_REGRESSIONS)
+
+
+def _block_size(selector: Any, m: int, *, weighted: bool) -> Any:
+    """The parameter block_size, or what "auto" means: that of `auto_block_size`, where the estimate allows blocks."""
+    given = selector.block_size
+    if not is_auto(given):
+        if given is not None and not is_count(given, 4):
+            raise ValueError(f"block_size is {given!r}; accepted: 'auto', None or an int of at least 4")
+        return given
+    return None if weighted or selector.statistic != "unbiased" else auto_block_size(m)
+
+
+def _warn_if_many(selector: Any, m: int) -> None:
+    """Warn where "auto" would take blocks, which neither know weights nor the biased statistic."""
+    if is_auto(selector.block_size) and auto_block_size(m) is not None:
+        warnings.warn(
+            f"{m} samples and {'the biased statistic' if selector.statistic != 'unbiased' else 'sample_weight'}, "
+            "with which there are no blocks: all pairs of samples are used, which takes long; block_size=None says "
+            "that this is meant",
+            UserWarning,
+            stacklevel=6,
+        )
 
 
 def _checked_data(selector: Any, X: Any, kernel: Kernel) -> Prepared:
@@ -211,10 +248,12 @@ def _checked_kernel(selector: Any) -> Kernel:
     for name in ("standardize", "standard_errors", "redundancy"):
         if not isinstance(getattr(selector, name), bool | np.bool_):
             raise TypeError(f"{name} is {getattr(selector, name)!r}; accepted: True, False")
+    if not isinstance(selector.verbose, Integral | np.bool_) or selector.verbose < 0:
+        raise ValueError(f"verbose is {selector.verbose!r}; accepted: 0, 1")
     if selector.criterion not in ("hsic", "prediction"):
         raise ValueError(f"criterion is {selector.criterion!r}; accepted: 'hsic', 'prediction'")
     check_ridge(selector.ridge)
-    wanted = "gaussian" if _is_auto(selector.kernel) else selector.kernel
+    wanted = "gaussian" if is_auto(selector.kernel) else selector.kernel
     kernel = kernel_on_features(wanted, "features, some of which are to be selected")
     if isinstance(kernel, ScaledKernel):
         kernel.check()
@@ -241,7 +280,7 @@ def checked_number(wanted: Any, units: FeatureUnits) -> int:
     n_kept = int(units.kept.sum())
     if wanted is None:
         return max(1, n_kept, len(units) // 2)
-    if isinstance(wanted, str) and wanted == "auto":
+    if is_auto(wanted):
         return len(units)
     if is_count(wanted):
         number = min(int(wanted), len(units))

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit, label_features
 from bahsic.criteria.weights import Weights
 from bahsic.engine import Executor, Plan, scorer_for
-from bahsic.engine.prediction import EXACT, PredictionScorer
+from bahsic.engine.prediction import EXACT, FITTED, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.selection.checkpoint import Checkpoint
 from bahsic.selection.path import PathStep, fewest_as_good
 from bahsic.selection.problem import FeatureUnits, Problem
 from bahsic.selection.search import Step
+from bahsic.selection.time_left import Work, round_constant
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -116,6 +117,16 @@ class Search:
             self.scorer.restore(saved.state["scorer"])
             if self._judge is not None:
                 self._judge.restore(saved.state["judge"])
+
+    def work(self, n_units: int, n_candidates: int, number: int) -> Work:
+        """Work of a round of this search, the ``number``-th one, to estimate its time."""
+        fits = self._goal.criterion == "prediction" and n_units <= EXACT
+        return Work(n_candidates, min(FITTED, n_candidates) if fits else 0, number)
+
+    def round_constant(self) -> float:
+        """Cost of a round but for its candidates, to estimate its time."""
+        starts = self.problem.starts
+        return round_constant(len(self.problem.labels) // len(starts), regression=self._judge is not None)
 
     def rounds(self, steps: Steps, n_rounds: int) -> Iterator[Round]:
         """The rounds that are missing, recorded."""

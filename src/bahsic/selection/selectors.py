@@ -101,12 +101,16 @@ class BAHSIC(Selector):
     n_jobs : int or None, default=None
         Number of threads. None means as many as BLAS uses, or one where there are few samples.
         The result does not depend on it.
-    block_size : int or None, default=None
-        The mean of the unbiased HSIC over disjoint random blocks of so many samples B instead of HSIC of
-        all samples: as unbiased, less exact, at a cost that is linear in the number of samples. Standard
-        errors are those of this mean. Rules for gamma but "dimension" are evaluated on 4096 samples.
+    block_size : int, "auto" or None, default="auto"
+        With an int B, the mean of the unbiased HSIC over disjoint random blocks of B samples instead of HSIC of
+        all samples: as unbiased, less exact, at a cost that is linear in the number of samples. Regressions
+        are made in each block by itself. Standard errors are those of the mean over blocks. Rules for gamma but
+        "dimension" are evaluated on 4096 samples. "auto" takes all samples at once up to 10,000 of them, and
+        blocks of 1000 beyond, of which the criterion "prediction" uses ten; with ``sample_weight`` or the biased statistic always all at once, with a warning.
+        None takes all samples at once, however many there are. See ``block_size_``.
     random_state : int, RandomState, Generator or None, default=None
-        Seed or generator used to draw the blocks.
+        Seed or generator used to draw the blocks. None draws others in each fit, except with
+        ``block_size="auto"``, where it means 0: the same result each time.
     checkpoint : str, path or None, default=None
         Folder in which each finished round is kept. The same fit, interrupted in whatever way, goes on from
         there to the same result, bit by bit; one that is finished is read from there at once. A folder
@@ -114,6 +118,9 @@ class BAHSIC(Selector):
     executor : dask.distributed.Client, str or None, default=None
         A Dask cluster that works on the tiles, or the address of its scheduler: the result is the same, bit
         by bit. If X is a dask array, the current client is used by default.
+    verbose : int, default=0
+        With 1, a fit of more than two seconds prints on stderr how far it is and how long it will still take,
+        such as ``round 12 of 40, 31% done, about 25 s left``.
 
     Attributes
     ----------
@@ -143,6 +150,8 @@ class BAHSIC(Selector):
         The kernel on the data that was used.
     target_kernel_ : str
         The kernel on the labels that was used.
+    block_size_ : int or None
+        Number of samples B of a block; None if all samples were used at once.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of str of shape (n_features,)
@@ -190,12 +199,12 @@ class BAHSIC(Selector):
     def _steps(self, scorer: Scorer, units: FeatureUnits, number: int, after: Step | None) -> Iterator[Step]:
         return backward(scorer, units.constant, self.step, units.kept, after)
 
-    def _n_rounds(self, units: FeatureUnits, number: int) -> int:
-        n_free, n_rounds = int(np.count_nonzero(~units.kept)), 0
+    def _sizes(self, units: FeatureUnits, number: int) -> list[tuple[int, int]]:
+        n_free, sizes = int(np.count_nonzero(~units.kept)), []
         while n_free:
+            sizes.append((n_free + int(units.kept.sum()), n_free))
             n_free -= round_size(self.step, n_free)
-            n_rounds += 1
-        return max(1, n_rounds)
+        return sizes or [(len(units), 0)]
 
     def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[Round]) -> Indices:
         leaving = [unit for found in path for unit in found.changed]
@@ -226,14 +235,15 @@ class FOHSIC(Selector):
     kernel, target_kernel, criterion, ridge, statistic, standardize, categorical_features, missing, identifiers
         As for `BAHSIC`. A rule for gamma is evaluated for subsets of one feature more. Kept columns are
         selected from the beginning.
-    feature_groups, keep, standard_errors, redundancy, n_jobs, block_size, random_state, checkpoint, executor
+    feature_groups, keep, standard_errors, redundancy, n_jobs, block_size, random_state, checkpoint, executor,
+    verbose
         As for `BAHSIC`.
 
     Attributes
     ----------
     selection_order_ : ndarray of int of shape (n_features,)
         All features, the most relevant first.
-    support_, ranking_, n_features_, scores_, group_order_, path_, columns_, kernel_, target_kernel_,
+    support_, ranking_, n_features_, scores_, group_order_, path_, columns_, kernel_, target_kernel_, block_size_,
     n_features_in_, feature_names_in_
         As for `BAHSIC`.
 
@@ -256,12 +266,12 @@ class FOHSIC(Selector):
     def _steps(self, scorer: Scorer, units: FeatureUnits, number: int, after: Step | None) -> Iterator[Step]:
         return forward(scorer, units.constant, self.step, self._wanted(units, number), units.kept, after)
 
-    def _n_rounds(self, units: FeatureUnits, number: int) -> int:
-        selected, wanted, n_rounds = int(units.kept.sum()), self._wanted(units, number), 0
+    def _sizes(self, units: FeatureUnits, number: int) -> list[tuple[int, int]]:
+        selected, wanted, sizes = int(units.kept.sum()), self._wanted(units, number), []
         while selected < wanted:
+            sizes.append((selected, len(units) - selected))
             selected += min(round_size(self.step, len(units) - selected), wanted - selected)
-            n_rounds += 1
-        return max(1, n_rounds)
+        return sizes or [(selected, 0)]
 
     def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[Round]) -> Indices:
         entering = [unit for found in path for unit in found.changed]
