@@ -189,8 +189,8 @@ def _means(XT: Array, weights: NDArray[Any] | None) -> Array:
 
 
 def _ordered(X: NDArray[Any], order: Indices) -> Array:
-    """Columns with the samples in another order, made without a second copy of X."""
-    XT = np.empty(X.shape[::-1])
+    """Columns with some samples in an order, made without a second copy of X."""
+    XT = np.empty((X.shape[1], len(order)))
     for start in range(0, len(order), _SOME_SAMPLES):
         XT[:, start : start + _SOME_SAMPLES] = X[order[start : start + _SOME_SAMPLES]].T
     return XT
