@@ -356,6 +356,7 @@ def test_weights_are_repetitions(m, seed, statistic, data):
     close(np.sum(K * W), ESTIMATES[statistic](K[np.ix_(index, index)], L[np.ix_(index, index)]))
 
 
+@pytest.mark.filterwarnings("ignore:y has the class .* once")
 @settings(max_examples=30)
 @given(
     weights=arrays(int, 8, elements=st.integers(0, 3)).filter(lambda w: w[:4].all()),

@@ -319,7 +319,7 @@ def test_code_has_the_names_as_they_are(name):
 def test_code_has_the_parameters_that_matter():
     result = synthetic(["a_1", "a_2", "b"])
     result["input"]["target"] = None
-    result["parameters"] |= {"categorical_features": "from_dtype", "missing": "error", "keep": ["b"], "extra": 1}
+    result["parameters"] |= {"categorical_features": "from_dtype", "missing": "neutral", "keep": ["b"], "extra": 1}
     result["parameters"]["feature_groups"] = "prefix:_"
     for row in result["ranking"]:
         row["group"] = row["feature"][0]
@@ -329,10 +329,7 @@ def test_code_has_the_parameters_that_matter():
     )
     assert python_code(result).text.splitlines()[3:5] == [
         "data = read_data('data.csv')",
-        (
-            "selector = BAHSIC(n_features_to_select=1, categorical_features='from_dtype', "
-            "feature_groups={'a': [0, 1], 'b': [2]}, keep=[2])"
-        ),
+        "selector = BAHSIC(n_features_to_select=1, feature_groups={'a': [0, 1], 'b': [2]}, keep=[2])",
     ]
 
 

@@ -76,7 +76,7 @@ def test_values_that_are_no_numbers(selector, value, message):
     X, y = drawn()
     X[3, 2] = value
     with pytest.raises(ValueError, match=f"X contains {message}"):
-        selector().fit(X, y)
+        selector(missing="error").fit(X, y)
 
 
 @SELECTORS

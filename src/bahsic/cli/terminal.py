@@ -76,16 +76,18 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int = 20) -> st
     """
     predicts = result["criterion"] == "prediction"
     parts = [
-        _paragraphs(
-            [*role_lines(result["columns"], result["input"]["n_samples"]), criterion_words(result), *_blocks(result)],
-            style,
-        ),
+        _paragraphs([*_columns(result), criterion_words(result), *_blocks(result)], style),
         ranking_table(result["ranking"], style, top, relevance=predicts),
         path_plot(result["path"], result["n_features"], style),
         _additions(result, style),
         _decision(result, style),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _columns(result: Mapping[str, Any]) -> list[str]:
+    """Lines on what was done with the columns."""
+    return role_lines(result.get("columns") or [], result["input"].get("n_samples", 0))
 
 
 def _blocks(result: Mapping[str, Any]) -> list[str]:

@@ -71,11 +71,11 @@ def block_words(result: Mapping[str, Any]) -> str:
     size = result.get("block_size")
     if size is None:
         return ""
-    what = f"{result['input']['n_samples']:,} samples: "
+    m = result["input"]["n_samples"]
     if result.get("criterion") != "prediction":
-        return f"{what}HSIC over random blocks of {size:,}."
-    number = f"{MOST_REGRESSIONS} " if result["parameters"].get("block_size", "auto") == "auto" else ""
-    return f"{what}regressions on {number}random blocks of {size:,}."
+        return f"{m:,} samples: HSIC over random blocks of {size:,}."
+    most = MOST_REGRESSIONS if result["parameters"].get("block_size") == "auto" else m
+    return f"{m:,} samples: regressions on {min(most, m // size)} random blocks of {size:,}."
 
 
 def headline(selector: Any) -> str:

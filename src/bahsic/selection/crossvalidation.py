@@ -104,6 +104,8 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         other data, parameters or splits, so that a ``cv`` that shuffles needs a ``random_state``.
     executor : dask.distributed.Client, str or None, default=None
         As for `BAHSIC`: a cluster works on one fold after the other, so that ``n_jobs`` has to be None or 1.
+    verbose : int, default=0
+        As for `BAHSIC`, for the selection on all data.
 
     Attributes
     ----------
@@ -286,7 +288,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
     def _evaluation(self, selector: BAHSIC, problem: Problem) -> Evaluation:
         unit_of, smallest = self._units(problem.table)
         ranker = FoldRanker(**selector.get_params(deep=False))
-        ranker.set_params(standard_errors=False, redundancy=False, checkpoint=None)
+        ranker.set_params(standard_errors=False, redundancy=False, checkpoint=None, verbose=0)
         if _is_named(ranker.target_kernel, "auto"):
             ranker.set_params(target_kernel=problem.labels.name)
         if effective_n_jobs(self.n_jobs) > 1:
