@@ -23,6 +23,7 @@ BENCHMARKS = [
         "selection_bias",
         "options",
         "prediction",
+        "raw_tables",
         "wide_sparse",
         "csv_memory",
         "scale",

@@ -22,8 +22,8 @@ Indices = NDArray[np.intp]
 # block_size="auto": up to so many samples all of them at once, beyond it random blocks of this size.
 EXACT_SAMPLES, BLOCK_SIZE = 10_000, 1000
 
-# Number of these blocks that regressions use, which cost far more than HSIC: as many samples as are used at once.
-MOST_REGRESSIONS = EXACT_SAMPLES // BLOCK_SIZE
+# Number of these blocks that regressions use, which cost far more than HSIC and need fewer samples.
+MOST_REGRESSIONS = 5
 
 # Number of samples on which rules for gamma are evaluated when there are blocks: 8 million pairs.
 RULE_SAMPLES = 4096

@@ -106,7 +106,7 @@ class BAHSIC(Selector):
         all samples: as unbiased, less exact, at a cost that is linear in the number of samples. Regressions
         are made in each block by itself. Standard errors are those of the mean over blocks. Rules for gamma but
         "dimension" are evaluated on 4096 samples. "auto" takes all samples at once up to 10,000 of them, and
-        blocks of 1000 beyond, of which the criterion "prediction" uses ten; with ``sample_weight`` or the biased
+        blocks of 1000 beyond, of which the criterion "prediction" uses five; with ``sample_weight`` or the biased
         statistic always all at once, with a warning.
         None takes all samples at once, however many there are. See ``block_size_``.
     random_state : int, RandomState, Generator or None, default=None
