@@ -149,7 +149,9 @@ def expansion(a: float, radius: float, tolerance: float) -> Expansion:
     largest = np.abs(eigenvalues) * np.abs(functions).sum(axis=1) ** 2
     left_over = np.cumsum(largest[::-1])[::-1]
     n_terms = max(1, int(np.count_nonzero(left_over > remainders[degree])))
-    rounding = 4 * (degree + 1) * _EPS * float(np.expm1(abs(a) * (2 * radius) ** 2))
+    # Entries of the core: g - 1 and two edges, which are between -1 and 0 where a < 0.
+    exponent = abs(a) * (2 * radius) ** 2
+    rounding = 4 * (degree + 1) * _EPS * (float(np.expm1(exponent)) if a > 0 else 3 * min(1.0, exponent))
     remainder = remainders[degree] + left_over[n_terms:].max(initial=0.0) + rounding
     return Expansion(
         radius=radius,

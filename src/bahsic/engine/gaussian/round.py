@@ -157,8 +157,9 @@ class GaussianRound(GroupChanges):
             found = self.expanded(features[positions], tail, np.inf)
             bound = 2 * self.gamma * float(self._matrices.magnitudes.sum())
             known = found.values[np.isfinite(found.radii)]
-            if len(known) > 3 and bound > 0:
-                self.spread = float(np.std(known)) / bound
+            spread = float(np.std(known)) if len(known) > 3 else math.inf
+            if 0 < spread <= bound:  # beyond it, as where nothing is selected yet, what is known exactly makes the spread
+                self.spread = spread / bound
             return found
 
         def second(positions: Indices) -> Intervals:
