@@ -51,6 +51,7 @@ def predictability(options: Namespace) -> None:
         **result_heading(options.command, input=record, parameters=_parameters(options), seed=options.random_state),
         "predictability": given,
         "predictability_of_all": whole,
+        "n_of_all": len(everything),
         "columns": sorted(columns, key=lambda column: -column["lost_without"]),
         "timing": {"total_seconds": round(time.perf_counter() - start, 3)},
     }
@@ -81,7 +82,7 @@ def _parameters(options: Namespace) -> dict[str, Any]:
 
 
 def _text(result: dict[str, Any], style: Style) -> str:
-    columns, all_columns = result["columns"], result["input"]["n_features"]
+    columns, all_columns = result["columns"], result["n_of_all"]
     names = [for_terminal(column["feature"], style.encoding) for column in columns]
     width = min(_WIDEST_NAME, max(len("feature"), *(display_width(name) for name in names)))
     lines = [f"{'feature':{width}}  {'R2 alone':>9}  {'R2 lost without it':>18}"]

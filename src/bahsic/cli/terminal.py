@@ -14,7 +14,7 @@ from bahsic.cli.text import display_width, fitted, has_blocks
 from bahsic.names import for_terminal
 from bahsic.options import flag_of
 from bahsic.report.curve import PREDICTABILITY, block_words, criterion_words, curve_of
-from bahsic.report.roles import role_lines
+from bahsic.report.roles import n_used, role_lines, used_rows
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _ASCII_LEVELS = " .:#"
@@ -76,8 +76,8 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int = 20) -> st
     """
     predicts = result["criterion"] == "prediction"
     parts = [
-        _paragraphs([*_columns(result), criterion_words(result), *_blocks(result)], style),
-        ranking_table(result["ranking"], style, top, relevance=predicts),
+        paragraphs([*_columns(result), criterion_words(result), *_blocks(result)], style),
+        ranking_table(used_rows(result), style, top, relevance=predicts),
         path_plot(result["path"], result["n_features"], style),
         _additions(result, style),
         _decision(result, style),
@@ -216,12 +216,12 @@ def _additions(result: Mapping[str, Any], style: Style) -> str:
         for step, value, gain in zip(steps, reached, gains, strict=True)
     ]
     beside = f" to the {kept} that {'is' if kept == 1 else 'are'} kept" if kept else ""
-    return _paragraphs([f"Added{beside}, in this order: {', '.join(told)}."], style)
+    return paragraphs([f"Added{beside}, in this order: {', '.join(told)}."], style)
 
 
 def _decision(result: Mapping[str, Any], style: Style) -> str:
     """The decision and its reason, in a sentence or two."""
-    total, reason = result["input"]["n_features"], result["reason"]
+    total, reason = n_used(result), result["reason"]
     kind = _KINDS.get(result["input"]["target_kernel"], result["input"]["target_kernel"])
     counted = f"{result['n_features']} of {total} features"
     told = reason.startswith(counted)
@@ -231,10 +231,10 @@ def _decision(result: Mapping[str, Any], style: Style) -> str:
         lines.append(
             f"Dependence in samples that did not select: p = {result['test']['pvalue']:.2g} ({splits} splits)."
         )
-    return _paragraphs(lines, style)
+    return paragraphs(lines, style)
 
 
-def _paragraphs(lines: Sequence[str], style: Style) -> str:
+def paragraphs(lines: Sequence[str], style: Style) -> str:
     """Lines, wrapped to the width of the terminal."""
     return "".join(
         f"{wrapped}\n" for line in lines for wrapped in wrap(for_terminal(line, style.encoding), style.width)

@@ -20,12 +20,14 @@ from bahsic.cli.inputs import (
     reading_options,
 )
 from bahsic.cli.messages import WRONG_USAGE, CommandError
-from bahsic.cli.terminal import ranking_table, style_of
+from bahsic.cli.terminal import Style, paragraphs, ranking_table, style_of
+from bahsic.data.prepared import prepared
 from bahsic.inference.independence import hsic_scores, hsic_test
 from bahsic.inference.redundancy import columns_of
-from bahsic.kernels import label_kernel
+from bahsic.kernels import kernel_from_name, label_kernel
 from bahsic.names import for_terminal
 from bahsic.report.result import as_json, input_record, ranked, result_heading
+from bahsic.report.roles import role_lines, used_rows
 
 _OWN_TARGETS = (".h5ad", ".fif", ".npz", ".mat")
 
@@ -35,21 +37,31 @@ def rank(options: Namespace) -> None:
     start = time.perf_counter()
     source = read_input(options, needs_target=True)
     data = source.data
+    reading = {
+        "categorical_features": categorical_columns(options.categorical_features, source),
+        "missing": options.missing,
+        "identifiers": options.identifiers,
+    }
     with data_errors():
-        scores, pvalues = hsic_scores(
-            data.X,
-            data.y,
-            categorical_features=categorical_columns(options.categorical_features, source),
-            identifiers=options.identifiers,
-            **_common(options),
-        )
+        table = prepared(data.X, kernel_from_name(options.kernel), **reading, whole=True)
+        scores, pvalues = hsic_scores(table, data.y, **(reading | _common(options)))
+        roles = table.table.roles(table.constant, options.missing)
     result = {
         **_heading(options, source, data.target, label_kernel(data.y, options.target_kernel).name),
+        "columns": [{**role._asdict(), "name": name} for role, name in zip(roles, source.names, strict=True)],
         "ranking": ranked(scores, pvalues, source.names, np.argsort(-scores, kind="stable")),
         "timing": {"total_seconds": round(time.perf_counter() - start, 3)},
     }
-    text = as_json(result) if options.json else ranking_table(result["ranking"], style_of(sys.stdout), options.top)
-    sys.stdout.write(text)
+    sys.stdout.write(as_json(result) if options.json else _rank_text(result, style_of(sys.stdout), options.top))
+
+
+def _rank_text(result: dict[str, Any], style: Style, top: int) -> str:
+    lines = role_lines(result["columns"], result["input"]["n_samples"])
+    return (
+        paragraphs([*lines, f"Kernel: {result['parameters']['kernel']}."], style)
+        + "\n"
+        + ranking_table(used_rows(result), style, top)
+    )
 
 
 def test(options: Namespace) -> None:

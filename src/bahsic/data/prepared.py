@@ -108,6 +108,7 @@ def prepared(  # noqa: PLR0913 - the options of a table
     categorical_features: Any = "from_dtype",
     missing: str = "neutral",
     identifiers: str = "drop",
+    used: Any = None,
     labels: Any = None,
     whole: bool = False,
     argument: str = "X",
@@ -122,7 +123,7 @@ def prepared(  # noqa: PLR0913 - the options of a table
     kernel : Kernel
     standardize : bool
         Whether columns of numbers get mean zero and variance one.
-    categorical_features, missing, identifiers, labels
+    categorical_features, missing, identifiers, used, labels
         As for `as_table`.
     whole : bool
         Whether stored arrays may be read at once where there are categories or missing entries, which reading piece
@@ -152,7 +153,7 @@ def prepared(  # noqa: PLR0913 - the options of a table
         return X.for_kernel(kernel)
     source = source_of(X)
     if source is None:
-        table = as_table(X, categorical_features, missing, argument, labels=labels, identifiers=identifiers)
+        table = as_table(X, categorical_features, missing, argument, labels=labels, identifiers=identifiers, used=used)
     else:
         table = _stored_table(source, categorical_features, missing, whole=whole)
     return Prepared(X, table, kernel, standardize, categorical_features, missing, identifiers)

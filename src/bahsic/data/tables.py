@@ -95,6 +95,7 @@ def as_table(
     argument: str = "X",
     labels: Any = None,
     identifiers: str = "use",
+    used: Any = None,
 ) -> Table:
     """Numbers and categories of an array, a dataframe or a sparse matrix.
 
@@ -112,6 +113,8 @@ def as_table(
         Names of the columns in error messages, if X has none; by default their numbers.
     identifiers : {"drop", "use"}
         Whether columns of a frame that only name the samples are left out, as those without any entry always are.
+    used : columns, optional
+        Those that are used in any case, see `column_mask`.
 
     Returns
     -------
@@ -143,7 +146,8 @@ def as_table(
     special = {j: ("date", "in days") for j in _dates(data) if not categorical[j]}
     frame = isinstance(data, list) or is_frame(X)
     if frame and not sparse.issparse(values):
-        named = set(range(len(categorical))) if identifiers == "use" else named
+        asked = column_mask(used, len(categorical), names, "keep")
+        named = named | set((np.arange(len(categorical)) if identifiers == "use" else np.flatnonzero(asked)).tolist())
         left_out = _left_out(values, categorical, categories, names, named)
         values = values.copy() if left_out and not isinstance(data, list) else values  # it may be the user's memory
         for j in left_out:
@@ -345,7 +349,7 @@ def _numbers(column: Any, where: str) -> Any:
     """A column as floats, NaN where an entry is missing."""
     name, array = _type_name(column), np.asarray(column)
     if _has_strings(array) or (_CATEGORICAL_TYPE.match(name) and not name.lower().startswith("bool")):
-        accepted = "real numbers, or categories where categorical_features='from_dtype'"
+        accepted = "real numbers, or categories where categorical_features is or has 'from_dtype'"
         raise TypeError(f"{where} has strings or categories (dtype {name}); accepted: {accepted}")
     if _has_times(array):
         return _days(array)

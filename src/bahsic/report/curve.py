@@ -95,4 +95,4 @@ def headline(selector: Any) -> str:
     if told or selector.criterion == "hsic" or number not in reached:
         return "".join(told[:1])
     whole = f" (all {most}: {reached[most]:.2f})" if most > number else ""
-    return f"{number} of {selector.n_features_in_} features: R2 {reached[number]:.2f}{whole}"
+    return f"{number} of {max(most, number)} features: R2 {reached[number]:.2f}{whole}"

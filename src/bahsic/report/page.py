@@ -10,7 +10,7 @@ from typing import Any
 from bahsic.names import for_page
 from bahsic.report.charts import Point, decimals, heat_map, path_axes, path_chart, ranking_chart, size_axis
 from bahsic.report.curve import HSIC, PREDICTABILITY, Curve, block_words, criterion_words, curve_of
-from bahsic.report.roles import role_lines, role_table
+from bahsic.report.roles import role_lines, role_table, used_rows
 from bahsic.report.snippets import Snippet, command, python_code
 
 SCHEMA = "bahsic/1"
@@ -78,7 +78,8 @@ def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, 
     dict
         Names of the template, with text, numbers and charts. Cost O(n_features), of bounded size.
     """
-    steps, ranking = _thinned(result["path"], result["n_features"]), result["ranking"][:ROWS]
+    everything = used_rows(result)
+    steps, ranking = _thinned(result["path"], result["n_features"]), everything[:ROWS]
     exponent = _exponent([*(step["hsic"] or 0.0 for step in steps), *(row["score"] or 0.0 for row in ranking)])
     shown = _Shown(curve_of(steps), exponent)
     points = _points(steps, shown)
@@ -89,7 +90,7 @@ def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, 
         "facts": _facts(result, points, shown),
         "path": _path(steps, points, result["n_features"], shown) if steps else None,
         "ranking": _ranking(ranking, exponent, by_prediction=result.get("criterion") == "prediction"),
-        "n_hidden": len(result["ranking"]) - len(ranking),
+        "n_hidden": len(everything) - len(ranking),
         "redundancy": _redundancy(result.get("redundancy")),
         "python": _short(python_code(result)),
         "command": _short(command(result)),
@@ -154,7 +155,7 @@ def _headline(result: Mapping[str, Any]) -> dict[str, Any]:
     reason = for_page(result["reason"], None)[:600].strip().rstrip(".")
     return {
         "n_selected": result["n_features"],
-        "n_features": len(result["ranking"]),
+        "n_features": len(used_rows(result)),
         "target": for_page("the target" if target is None else target),
         "reason": reason[:1].upper() + reason[1:] + "." if reason else "",
         "names": [for_page(name) for name in names[:_NAMES]],
@@ -300,7 +301,7 @@ def _redundancy(redundancy: Mapping[str, Any] | None) -> dict[str, Any] | None:
 def _columns(result: Mapping[str, Any]) -> dict[str, Any] | None:
     """What was done with the columns, in words and as a table; None where there is nothing to say."""
     table = role_table(result)
-    lines = role_lines(table, result["input"].get("n_samples", 0))
+    lines = role_lines(table, result["input"].get("n_samples", 0), "identifiers='use'")
     if not lines:
         return None
     rows = [{key: for_page(column[key], 60) for key in ("name", "role", "reason")} for column in table[:ROWS]]

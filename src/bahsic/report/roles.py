@@ -14,7 +14,7 @@ _MISSING = re.compile(r"(\d+) missing: (.+)")
 _NAMED = 6  # columns named in a line
 
 
-def role_lines(columns: Sequence[Mapping[str, str]], n_samples: int) -> list[str]:
+def role_lines(columns: Sequence[Mapping[str, str]], n_samples: int, remedy: str = "--identifiers use") -> list[str]:
     """Lines on the columns of a result: how many of each kind, those left out, missing entries, and what hardly varies.
 
     Parameters
@@ -22,6 +22,8 @@ def role_lines(columns: Sequence[Mapping[str, str]], n_samples: int) -> list[str
     columns : sequence of mappings
         With name, role and reason, see `bahsic.data.roles.ColumnRole`.
     n_samples : int
+    remedy : str
+        The option that takes columns that are left out.
 
     Returns
     -------
@@ -48,13 +50,25 @@ def role_lines(columns: Sequence[Mapping[str, str]], n_samples: int) -> list[str
     lines = [f"Columns: {', '.join(kinds)}" + (f"; {len(left_out)} left out." if left_out else ".")]
     if left_out:
         told = _some([f"{column['name']} ({column['reason']})" for column in left_out])
-        lines.append(f"Left out: {told}; --identifiers use takes them.")
+        lines.append(f"Left out: {told}; {remedy} takes them.")
     if gaps:
         told = _some([f"{name} {n}" for name, n, _ in gaps])
         lines.append(f"Missing: {told} of {n_samples} rows; {gaps[0][2]}.")
     if rare:
         lines.append(f"Hardly varying: {_some([column['name'] for column in rare])} (one value in nearly all rows).")
     return lines
+
+
+def n_used(result: Mapping[str, Any]) -> int:
+    """Number of features of a result that are not left out."""
+    left_out = sum(column["role"] in LEFT_OUT for column in result.get("columns") or [])
+    return int(result["input"].get("n_features", len(result["ranking"]))) - left_out
+
+
+def used_rows(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Entries of the ranking for features that are not left out."""
+    left_out = {column["name"] for column in result.get("columns") or [] if column["role"] in LEFT_OUT}
+    return [entry for entry in result["ranking"] if entry["feature"] not in left_out or entry.get("selected")]
 
 
 def _some(items: list[str]) -> str:

@@ -36,6 +36,8 @@ from bahsic.selection.search import Step
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+_REMEDY = "; identifiers='use' takes them, columns_ has the reasons"
+
 
 class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator):
     """Base class of backward elimination and forward selection."""
@@ -224,8 +226,8 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
     def _scores(self, search: Search, order: Indices, units: FeatureUnits) -> Array:
         """Relevance of each column; constant ones have none."""
         selected = np.array([unit for unit in order if self.support_[units.of_columns == unit].all()], dtype=np.intp)
-        varied = selected[~units.constant[selected]]
-        outside = np.setdiff1d(np.flatnonzero(~units.constant), selected, assume_unique=True)
+        varied = selected[~units.idle[selected]]
+        outside = np.setdiff1d(np.flatnonzero(~units.idle), selected, assume_unique=True)
         scores = search.scores(varied, outside, len(order)) if len(varied) else np.zeros(len(order))
         return np.asarray(scores[units.of_columns])
 
@@ -282,21 +284,21 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
     def _report_idle(self, roles: Sequence[ColumnRole]) -> None:
         """Warn of constant columns, and of those that are left out."""
         labels = getattr(self, "feature_names_in_", np.arange(len(roles)))
-        left_out = "only name the samples or are empty and are left out (identifiers='use')"
-        for idle, told in (
-            ([role.left_out for role in roles], left_out),
-            ([role.role == "constant" for role in roles], "are constant and rank last"),
+        for idle, told, remedy in (
+            ([role.left_out for role in roles], "only name the samples or are empty and are left out", _REMEDY),
+            ([role.role == "constant" for role in roles], "are constant and rank last", ""),
         ):
             names = labels[np.array(idle, dtype=bool)]
             if len(names):
-                shown = ", ".join(map(str, names[:10])) + (", ..." if len(names) > 10 else "")
+                shown = ", ".join(map(str, names[:10])) + (", ..." if len(names) > 10 else "") + remedy
                 warnings.warn(f"{len(names)} of {len(roles)} features {told}: {shown}", UserWarning, stacklevel=5)
 
     def _report_excess(self, units: FeatureUnits) -> None:
         wanted = self.n_features_to_select
-        if isinstance(wanted, Integral) and wanted > len(units):
+        if isinstance(wanted, Integral) and wanted > units.n_used:
+            used = "" if units.n_used == len(units) else f", of which {units.n_used} are used"
             warnings.warn(
-                f"n_features_to_select is {wanted}, X has {len(units)} {units.name}: all are kept",
+                f"n_features_to_select is {wanted}, X has {len(units)} {units.name}{used}: all are kept",
                 UserWarning,
                 stacklevel=5,
             )

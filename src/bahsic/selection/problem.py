@@ -103,15 +103,26 @@ class FeatureUnits:
         The unit of each column.
     labels : ndarray of shape (n_units,)
         Names of the units.
-    constant, kept : ndarray of bool of shape (n_units,)
-        Those that say nothing, and those that never leave.
+    idle, kept, left_out : ndarray of bool of shape (n_units,)
+        Those that say nothing; those that never leave; those that take no part.
     """
 
     groups: list[Indices] | None
     of_columns: Indices
     labels: NDArray[Any]
-    constant: NDArray[np.bool_]
+    idle: NDArray[np.bool_]
     kept: NDArray[np.bool_]
+    left_out: NDArray[np.bool_]
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Mask of the units that say nothing and may leave."""
+        return self.idle & ~self.kept
+
+    @property
+    def n_used(self) -> int:
+        """Number of units that take part."""
+        return int(np.count_nonzero(~self.left_out))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -231,7 +242,7 @@ def _warn_if_many(selector: Any, m: int) -> None:
 def _checked_data(selector: Any, X: Any, kernel: Kernel) -> Prepared:
     """X by the parameters of a selector; its columns are not made yet."""
     options = {name: getattr(selector, name) for name in TABLE_OPTIONS}
-    data = prepared(X, kernel, **options)
+    data = prepared(X, kernel, **options, used=selector.keep)
     categories, missing = (bool(mask.any()) for mask in (data.table.categorical, data.table.missing))
     check_mixture(kernel, categories=categories, missing=missing, standardize=selector.standardize)
     return data
@@ -266,26 +277,34 @@ def feature_units(feature_groups: Any, keep: Any, table: Table, constant: NDArra
     """The units of a table; a group with a kept column is kept as a whole."""
     d = len(constant)
     kept = column_mask(keep, d, table.names, "keep")
+    without = np.isin(np.arange(d), table.left_out)
     if feature_groups is None:
-        return FeatureUnits(None, np.arange(d), np.arange(d), constant & ~kept, kept)
+        return FeatureUnits(None, np.arange(d), np.arange(d), constant, kept, without & ~kept)
     of_columns, labels = group_of_columns(feature_groups, d, table.names)
     groups = [np.flatnonzero(of_columns == unit) for unit in range(len(labels))]
     whole = np.array([kept[group].any() for group in groups], dtype=bool)
     idle = np.array([constant[group].all() for group in groups], dtype=bool)
-    return FeatureUnits(groups, of_columns, labels, idle & ~whole, whole)
+    away = np.array([without[group].all() for group in groups], dtype=bool)
+    return FeatureUnits(groups, of_columns, labels, idle, whole, away & ~whole)
 
 
 def checked_number(wanted: Any, units: FeatureUnits) -> int:
     """Number of units to select; all for "auto", which is decided when the search is over."""
     n_kept = int(units.kept.sum())
+    n_used = units.n_used
+    if n_used == 0:
+        raise ValueError(
+            f"X has {len(units)} {units.name}, which all only name the samples or are empty; accepted: at least one "
+            "other, or identifiers='use'"
+        )
     if wanted is None:
-        return max(1, n_kept, len(units) // 2)
+        return max(1, n_kept, n_used // 2)
     if is_auto(wanted):
-        return len(units)
+        return n_used
     if is_count(wanted):
-        number = min(int(wanted), len(units))
+        number = min(int(wanted), n_used)
     elif is_fraction(wanted):
-        number = max(1, int(len(units) * wanted))
+        number = max(1, int(n_used * wanted))
     else:
         raise ValueError(
             f"n_features_to_select is {wanted!r}; accepted: None (half), an int of at least 1, "

@@ -90,6 +90,7 @@ def backward(
     step: float,
     kept: NDArray[np.bool_] | None = None,
     after: Step | None = None,
+    left_out: NDArray[np.bool_] | None = None,
 ) -> Iterator[Step]:
     """Eliminate all features, the least relevant ones first (the paper's algorithm BAHSIC).
 
@@ -104,6 +105,8 @@ def backward(
         Features that never leave.
     after : Step, optional
         Go on after this round of an earlier search; the scorer is in the state that it had then.
+    left_out : ndarray of bool of shape (n_features,), optional
+        Features that take no part.
 
     Yields
     ------
@@ -111,10 +114,10 @@ def backward(
         Until no feature is left that may leave; one without a change where none may from the beginning.
     """
     stay = np.zeros(len(constant), dtype=bool) if kept is None else kept
-    subset = np.arange(len(constant))
+    subset = _taking_part(len(constant), left_out)
     if after is not None:
         subset = np.setdiff1d(after.subset, after.changed, assume_unique=True)
-    elif stay.all():
+    elif stay[subset].all():
         yield Step.of(subset, scorer.score(subset), subset[:0])
     while not stay[subset].all():
         free = subset[~stay[subset]]
@@ -133,6 +136,7 @@ def forward(
     n_features: int,
     kept: NDArray[np.bool_] | None = None,
     after: Step | None = None,
+    left_out: NDArray[np.bool_] | None = None,
 ) -> Iterator[Step]:
     """Select features, the most relevant ones first.
 
@@ -149,6 +153,8 @@ def forward(
         Features that are there from the beginning.
     after : Step, optional
         As for `backward`; not the last round.
+    left_out : ndarray of bool of shape (n_features,), optional
+        As for `backward`.
 
     Yields
     ------
@@ -160,7 +166,7 @@ def forward(
     if after is not None:
         subset, entering = np.union1d(after.subset, after.following), after.following
     while len(subset) < n_features:
-        outside = np.setdiff1d(np.arange(len(constant)), subset, assume_unique=True)
+        outside = np.setdiff1d(_taking_part(len(constant), left_out), subset, assume_unique=True)
         count = min(round_size(step, len(outside)), n_features - len(subset))
         candidates, idle = outside[~constant[outside]], outside[constant[outside]]
         wanted = min(count, len(candidates))
@@ -171,3 +177,7 @@ def forward(
         entering = following
         subset = np.union1d(subset, entering)
     yield Step.of(subset, scorer.score(subset), entering)
+
+
+def _taking_part(n_features: int, left_out: NDArray[np.bool_] | None) -> Indices:
+    return np.arange(n_features) if left_out is None else np.flatnonzero(~left_out)

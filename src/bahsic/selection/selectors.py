@@ -140,7 +140,7 @@ class BAHSIC(Selector):
     scores_ : ndarray of shape (n_features,)
         Relevance of each feature: for selected ones what would be lost without it, for the others what it would
         add. In units of HSIC, with the kernel of the selection, for the criterion "hsic". In units of
-        predictability for "prediction": for features that are not selected it is measured on at most 500 samples
+        predictability for "prediction": for features that are not selected it is measured on at most 1000 samples
         for the 64 most promising ones, and the least of these for the rest; for more than 16 selected features
         it is the first-order change of the explained variance.
     columns_ : tuple of ColumnRole
@@ -198,18 +198,18 @@ class BAHSIC(Selector):
     """
 
     def _steps(self, scorer: Scorer, units: FeatureUnits, number: int, after: Step | None) -> Iterator[Step]:
-        return backward(scorer, units.constant, self.step, units.kept, after)
+        return backward(scorer, units.constant, self.step, units.kept, after, units.left_out)
 
     def _sizes(self, units: FeatureUnits, number: int) -> list[tuple[int, int]]:
-        n_free, sizes = int(np.count_nonzero(~units.kept)), []
+        n_free, sizes = int(np.count_nonzero(~(units.kept | units.left_out))), []
         while n_free:
             sizes.append((n_free + int(units.kept.sum()), n_free))
             n_free -= round_size(self.step, n_free)
-        return sizes or [(len(units), 0)]
+        return sizes or [(units.n_used, 0)]
 
     def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[Round]) -> Indices:
         leaving = [unit for found in path for unit in found.changed]
-        order = np.array([*leaving, *np.flatnonzero(units.kept)], dtype=np.intp)
+        order = np.array([*np.flatnonzero(units.left_out), *leaving, *np.flatnonzero(units.kept)], dtype=np.intp)
         self.elimination_order_ = np.concatenate(scorer.units.each(order))
         return order[::-1]
 
@@ -262,16 +262,17 @@ class FOHSIC(Selector):
     """
 
     def _wanted(self, units: FeatureUnits, number: int) -> int:
-        return len(units) if self.n_features_to_select in (None, "auto") else number
+        return units.n_used if self.n_features_to_select in (None, "auto") else number
 
     def _steps(self, scorer: Scorer, units: FeatureUnits, number: int, after: Step | None) -> Iterator[Step]:
-        return forward(scorer, units.constant, self.step, self._wanted(units, number), units.kept, after)
+        wanted = self._wanted(units, number)
+        return forward(scorer, units.constant, self.step, wanted, units.kept, after, units.left_out)
 
     def _sizes(self, units: FeatureUnits, number: int) -> list[tuple[int, int]]:
         selected, wanted, sizes = int(units.kept.sum()), self._wanted(units, number), []
         while selected < wanted:
-            sizes.append((selected, len(units) - selected))
-            selected += min(round_size(self.step, len(units) - selected), wanted - selected)
+            sizes.append((selected, units.n_used - selected))
+            selected += min(round_size(self.step, units.n_used - selected), wanted - selected)
         return sizes or [(selected, 0)]
 
     def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[Round]) -> Indices:
@@ -280,7 +281,8 @@ class FOHSIC(Selector):
         rest = np.setdiff1d(np.arange(len(units)), chosen, assume_unique=True)
         candidates = rest[~units.constant[rest]]
         ranked = scorer.entering(np.sort(chosen), candidates, len(candidates)).features
-        order = np.concatenate([chosen, ranked, rest[units.constant[rest]]])
+        idle = rest[units.constant[rest]]
+        order = np.concatenate([chosen, ranked, idle[np.argsort(units.left_out[idle], kind="stable")]])
         self.selection_order_ = np.concatenate(scorer.units.each(order))
         return order
 

@@ -158,7 +158,7 @@ class GaussianRound(GroupChanges):
             bound = 2 * self.gamma * float(self._matrices.magnitudes.sum())
             known = found.values[np.isfinite(found.radii)]
             spread = float(np.std(known)) if len(known) > 3 else math.inf
-            if 0 < spread <= bound:  # beyond it, as where nothing is selected yet, what is known exactly makes the spread
+            if 0 < spread <= bound:  # else, as where nothing is selected yet, it tells nothing of the next round
                 self.spread = spread / bound
             return found
 

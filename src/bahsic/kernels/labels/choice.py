@@ -155,7 +155,7 @@ def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None)
     - the name of a kernel on vectors, a `Kernel`, or a function ``f(Y1, Y2)`` that returns a block;
     - "auto": one of the first three by what y holds. Strings, booleans and categoricals are classes, numbers with
       fractions are numbers. Whole numbers, integers or floats, are classes if there are at most 20 different ones,
-      unless most of more than five, or all of more than two, occur only once; otherwise they are numbers. For several
+      unless these hardly repeat (all of three or more, or most of six or more, occur once); else numbers. For several
       columns "regression" if all hold numbers, else "multioutput". "survival" for a structured array.
 
     Parameters
