@@ -400,8 +400,9 @@ def test_rank(run, xor):
     parameters = {"kernel": "gaussian", "categorical_features": "from_dtype", "missing": "neutral", "method": "gamma"}
     assert found["parameters"] == {**parameters, "n_permutations": None}
     out = run("rank", xor, "--top", 2)[1].splitlines()
-    assert [line.split()[1] for line in out[1:3]] == [NAMES[j] for j in order[:2]]
-    assert out[3].split() == ["...", "4", "more;", "--top", "0", "shows", "all"]
+    assert out[:2] == ["Kernel: gaussian.", ""]
+    assert [line.split()[1] for line in out[3:5]] == [NAMES[j] for j in order[:2]]
+    assert out[5].split() == ["...", "4", "more;", "--top", "0", "shows", "all"]
 
 
 def test_test(run, xor):

@@ -325,9 +325,12 @@ def test_large_numbers_stay_numbers(read):
 
 def test_numbers_beside_few_other_texts_are_noted(read):
     data = read("a\n" + "".join(f"{i}\n" for i in range(50)) + "bad\n")
-    assert data.notes == ("column 'a' has numbers, but also 'bad'; all are read as categories",)
-    assert str(data.X["a"].dtype) == "category"
+    assert data.notes == ("column 'a' has numbers, but also 'bad': 1 cell is taken for missing",)
+    assert data.X["a"].tolist()[:50] == list(range(50))
+    assert np.isnan(data.X["a"].iloc[50])
     assert read("a\n1\n2\n3a\n4b\n5c\n").notes == ()
+    few = read("a\n" + "".join(f"{i}\n" for i in range(15)) + "bad\n")
+    assert few.notes == ("column 'a' has numbers, but also 'bad'; all are read as categories",)
 
 
 def test_zeros_in_front_are_read_as_pandas_reads_them(read):

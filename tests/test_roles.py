@@ -6,14 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 
-from bahsic import BAHSIC, FOHSIC, hsic_scores
+from bahsic import BAHSIC, BAHSICCV, FOHSIC, hsic_scores
 from bahsic.data.roles import number_role, rare_rows, text_role
 from bahsic.data.tables import as_table
 
 pd = pytest.importorskip("pandas", reason="columns with names come in dataframes; pandas is not installed")
 
 M = 60
+NEARLY = "nearly all different whole numbers, and its name"
 
 
 def roles(fitted):
@@ -37,14 +39,18 @@ def quiet_fit(selector, X, y):
         (np.delete(np.arange(1, 90), np.arange(0, 90, 4)), None, "counts the rows"),  # a training part
         (1900 + np.arange(M), "year", None),
         (np.random.default_rng(0).permutation(M), "rank", None),
-        (np.random.default_rng(0).permutation(M), "PassengerId", "a different whole number in each row, and its name"),
-        (np.random.default_rng(0).permutation(M), "patient_id", "a different whole number in each row, and its name"),
-        (np.random.default_rng(0).permutation(M), "ID", "a different whole number in each row, and its name"),
+        (np.random.default_rng(0).permutation(M), "PassengerId", "nearly all different whole numbers, and its name"),
+        (np.random.default_rng(0).permutation(M), "patient_id", "nearly all different whole numbers, and its name"),
+        (np.random.default_rng(0).permutation(M), "ID", "nearly all different whole numbers, and its name"),
         (np.random.default_rng(0).permutation(M), "humid", None),
         (np.random.default_rng(0).permutation(M), "Madrid", None),
         (np.arange(M) // 2, "id", None),
         (np.arange(M) + 0.5, "id", None),
-        (np.append(np.arange(M - 1.0), np.nan), "id", None),
+        (np.append(np.arange(M - 1.0), np.nan), "id", "counts the rows"),
+        (np.append(np.random.default_rng(0).permutation(M - 2), [3, np.nan]), "CUSTOMERID", NEARLY),
+        (np.random.default_rng(0).permutation(M), "ID_customer", NEARLY),
+        (np.random.default_rng(0).permutation(M), "heat_index", None),
+        (np.random.default_rng(0).permutation(M), "index", NEARLY),
         (np.arange(19), "id", None),
     ],
 )
@@ -86,7 +92,7 @@ def named_table(m=M):
 @pytest.mark.parametrize("criterion", ["hsic", "prediction"])
 def test_what_only_names_the_samples_is_left_out_unless_asked_for(selector, criterion):
     X, y = named_table()
-    with pytest.warns(UserWarning, match=r"2 of 4 features only name .* are left out .*identifiers='use'.*: id, name"):
+    with pytest.warns(UserWarning, match=r"2 of 4 features only name .* are left out: id, name; identifiers='use'"):
         fitted = selector(1, criterion=criterion).fit(X, y)
     assert roles(fitted) == {"id": "identifier", "name": "text", "signal": "number", "noise": "number"}
     assert fitted.get_feature_names_out().tolist() == ["signal"]
@@ -99,6 +105,20 @@ def test_what_only_names_the_samples_is_left_out_unless_asked_for(selector, crit
     assert roles(one)["name"] == "category"
     kept = quiet_fit(selector(2, criterion=criterion, keep=["id"]), X, y)
     assert kept.get_feature_names_out().tolist() == ["id", "signal"]
+    assert roles(kept)["id"] == "number"
+    with pytest.warns(
+        UserWarning, match="n_features_to_select is 4, X has 4 features, of which 2 are used: all are kept"
+    ):
+        many = selector(4, criterion=criterion).fit(X, y)
+    assert many.get_feature_names_out().tolist() == ["signal", "noise"]
+    assert max(step.n_features for step in many.path_) == 2
+    given = selector(1, criterion=criterion, identifiers=["noise"])
+    with pytest.warns(UserWarning, match="1 of 4 features only name .*: noise"):
+        assert given.fit(X, y).columns_[3] == ("noise", "identifier", "given as one")
+    with pytest.raises(ValueError, match="X has 2 features, which all only name the samples or are empty"):
+        quiet_fit(selector(criterion=criterion), X[["id", "name"]], y)
+    with pytest.raises(ValueError, match="identifiers is 'keep'; accepted: 'drop', 'use', or a list of columns"):
+        selector(identifiers="keep").fit(X, y)
 
 
 def test_scores_of_what_is_left_out():
@@ -296,3 +316,85 @@ def test_titanic_as_it_is():
     left_out = {column.name for column in fitted.columns_ if column.left_out}
     assert left_out == {"PassengerId", "Name", "Ticket", "Cabin"}
     assert {"Sex", "Pclass"} <= set(fitted.get_feature_names_out())
+
+
+# What follows a selection
+
+
+def test_selected_columns_of_any_frame():
+    X, y = named_table()
+    X["when"] = pd.date_range("2024", periods=M)
+    X["colour"] = pd.Categorical(np.where(y == 1, "red", None))
+    fitted = quiet_fit(BAHSIC(2), X, y)
+    assert set(fitted.get_feature_names_out()) == {"signal", "colour"}
+    found = fitted.transform(X)
+    assert found.dtype == object
+    assert found[:, 0].tolist() == X["signal"].tolist()
+    pd.testing.assert_frame_equal(fitted.set_output(transform="pandas").transform(X), X[["signal", "colour"]])
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    frame = polars.from_pandas(X)
+    chosen = quiet_fit(BAHSIC(2).set_output(transform="polars"), frame, y).transform(frame)
+    assert chosen.equals(frame[["signal", "colour"]])
+
+
+def test_identifiers_never_reach_the_estimator_of_a_search():
+    X, y = named_table(90)
+    X["shop"] = [f"shop {i % 46}" for i in range(90)]  # nearly all different in a training part, though not in all
+    seen = []
+
+    class Watched(DummyClassifier):
+        def fit(self, X, y):
+            seen.append(set(X.columns))
+            return super().fit(X, y)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search = BAHSICCV(Watched(), cv=3).fit(X, y)
+    assert set.union(*seen) <= {"signal", "noise", "shop"}
+    assert search.cv_results_["n_features"].max() == 2 if roles(search.selector_)["shop"] == "text" else 3
+    assert search.cv_results_["split0_ranking"].shape == (len(search.cv_results_["n_features"]), 5)
+
+
+@pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
+def test_a_constant_column_can_be_kept(selector):
+    X, y = named_table()
+    table = X[["signal", "noise"]].assign(one=1.0, c=np.where(y, "a", "b"))
+    fitted = quiet_fit(selector(2, keep=["one"]), table, y)
+    assert "one" in fitted.get_feature_names_out()
+    assert fitted.scores_[2] == 0
+
+
+def test_missing_as_a_value_hardly_varies_or_matters():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    pool = np.where(y == 1, np.nan, 0.0)
+    pool[0] = 1.0
+    X = pd.DataFrame({"pool": pool, "n1": rng.normal(size=120), "n2": rng.normal(size=120)})
+    assert BAHSIC(1, missing="indicator").fit(X, y).get_feature_names_out().tolist() == ["pool"]
+    once = np.zeros(120)
+    once[5] = np.nan
+    fitted = BAHSIC(1, missing="indicator").fit(X.assign(pool=once), y)
+    assert "ranks last" in fitted.columns_[0].reason
+
+
+def test_weights_are_repeated_rows_where_a_column_hardly_varies():
+    rng = np.random.default_rng(0)
+    y, w = rng.integers(0, 2, 120), np.append(np.ones(119, dtype=int), 60)
+    X = pd.DataFrame({"rare": np.append(np.zeros(119), 1), "n1": rng.normal(size=120), "n2": y + rng.normal(size=120)})
+    rows = np.repeat(np.arange(120), w)
+    weighted, repeated = BAHSIC(1).fit(X, y, w), BAHSIC(1).fit(X.iloc[rows], y[rows])
+    assert weighted.ranking_.tolist() == repeated.ranking_.tolist()
+
+
+def test_booleans_are_numbers_for_kernels_of_products():
+    X, y = named_table()
+    table = X[["signal"]].assign(flag=y == 1, other=np.arange(M) % 3 == 0)
+    found = BAHSIC(1, kernel="linear").fit(table, y)
+    expected = BAHSIC(1, kernel="linear").fit(table.to_numpy(dtype=float), y)
+    np.testing.assert_allclose([step.hsic for step in found.path_], [step.hsic for step in expected.path_], rtol=1e-12)
+
+
+def test_dates_as_labels_are_refused():
+    X, _ = named_table()
+    with pytest.raises(ValueError, match="y has dates or times .*; accepted: classes or numbers, such as days"):
+        BAHSIC(1).fit(X[["signal"]], pd.Series(pd.date_range("2024", periods=M)))

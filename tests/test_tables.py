@@ -466,7 +466,7 @@ def test_infinite_values_are_always_refused(X, missing):
             ValueError,
             "X contains infinity: 1 entries, the first in row 0, column 0",
         ),
-        (np.array([["1", "2"]]), TypeError, "column 0 of X has strings .*categorical_features='from_dtype'"),
+        (np.array([["1", "2"]]), TypeError, "column 0 of X has strings .*has 'from_dtype'"),
         (np.array([[1.0, "2"]], dtype=object), TypeError, "column 1 of X has strings"),
         (np.array([[1.0, b"2"]], dtype=object), TypeError, "column 1 of X has strings"),
         ([[1.0, "2"]], TypeError, "column 1 of X has strings"),

@@ -18,8 +18,8 @@ from bahsic.cli.inputs import (
 from bahsic.cli.terminal import Style, style_of
 from bahsic.cli.text import display_width, fitted
 from bahsic.data.prepared import prepared
+from bahsic.data.tables import columns_of
 from bahsic.inference.predictability import predictability as r2
-from bahsic.inference.redundancy import columns_of
 from bahsic.kernels import Gaussian, label_kernel
 from bahsic.names import for_terminal
 from bahsic.options import options_of

@@ -241,7 +241,7 @@ def mixed_columns(
     together : bool
         Whether a missing entry is a value of its own, the same for all samples.
     """
-    X, categorical, missing = table.values, table.categorical, table.missing
+    X, categorical, missing = table.values, table.categorical_for(kernel), table.missing
     data: Array | SparseRows
     if isinstance(X, Source):
         stored, constant = StoredRows.standardised(X, kernel, weights, standardize=standardize, order=order)

@@ -51,7 +51,7 @@ class Prepared:
     standardize: bool
     categorical_features: Any
     missing: str
-    identifiers: str = "drop"
+    identifiers: Any = "drop"
     weights: FloatArray | None = None
     order: Indices | None = None
     _others: dict[type, Prepared] = field(default_factory=dict, init=False)
@@ -107,7 +107,7 @@ def prepared(  # noqa: PLR0913 - the options of a table
     standardize: bool = True,
     categorical_features: Any = "from_dtype",
     missing: str = "neutral",
-    identifiers: str = "drop",
+    identifiers: Any = "drop",
     used: Any = None,
     labels: Any = None,
     whole: bool = False,
@@ -182,14 +182,14 @@ def _read_by_pieces(source: Source, categorical_features: Any, *, plain: bool) -
 
 
 def _check_options(
-    found: Prepared, standardize: bool, categorical_features: Any, missing: str, identifiers: str
+    found: Prepared, standardize: bool, categorical_features: Any, missing: str, identifiers: Any
 ) -> None:
     """Raise where data were prepared with other options."""
     options = (
         ("standardize", standardize, found.standardize == standardize),
         ("categorical_features", categorical_features, _are_categories(found, categorical_features)),
         ("missing", missing, found.missing == missing),
-        ("identifiers", identifiers, found.identifiers == identifiers),
+        ("identifiers", identifiers, repr(found.identifiers) == repr(identifiers)),
     )
     for name, wanted, same in options:
         if not same:

@@ -13,8 +13,15 @@ from bahsic.kernels.rows import Array
 # Rows from which on a column can be said to only name them.
 _FEWEST_ROWS = 20
 
-# Names of columns that name the rows: id, ID, user_id, PassengerId, uuid, index.
-_IDENTIFIER_NAMES = re.compile(r"(^|[_\W])(id|uuid|guid|index|rowid)$", re.IGNORECASE), re.compile(r"[a-z]I[dD]$")
+# Names of columns that name the rows: id, ID, user_id, id_customer, PassengerId, CUSTOMERID, uuid, index.
+_IDENTIFIER_NAMES = (
+    re.compile(r"(^|[_\W])(id|uuid|guid)([_\W]|$)|^(index|row|rowid|row[ _]?names?)$", re.IGNORECASE),
+    re.compile(r"(account|case|customer|order|passenger|patient|person|record|sample|subject|user)id$", re.IGNORECASE),
+    re.compile(r"[a-z]I[dD]$"),
+)
+
+# Share of the rows of a column with such a name that have to differ from all others.
+_NEARLY_ALL = 0.95
 
 # Share of the rows, but at least one row, that differs from the others in a column that hardly varies.
 _FEW_ROWS = 0.01
@@ -57,7 +64,9 @@ def text_role(codes: Array, categories: Array) -> tuple[str, str] | None:
     ('text', '40 different texts in 40 rows')
     """
     n_observed, n_different = int(np.count_nonzero(~np.isnan(codes))), len(categories)
-    if n_different < _FEWEST_ROWS or 2 * n_different <= n_observed or not isinstance(categories[0], str | bytes):
+    if n_different < _FEWEST_ROWS or 2 * n_different <= n_observed:
+        return None
+    if 2 * sum(isinstance(category, str | bytes) for category in categories) < n_different:
         return None
     spaced = sum(" " in str(text).strip() for text in categories)
     role = "text" if 2 * spaced > n_different else "identifier"
@@ -67,37 +76,59 @@ def text_role(codes: Array, categories: Array) -> tuple[str, str] | None:
 def number_role(x: Array, name: str | None) -> tuple[str, str] | None:
     """Role and reason of a column of whole numbers that only names the rows, else None.
 
-    They are all different, and count the rows up or down from about zero, also with gaps, or the column is called so.
+    They are all different and count the rows up or down from about zero, also with gaps; or nearly all different in a
+    column that is called so.
 
     Examples
     --------
     >>> number_role(np.arange(1.0, 101.0), None)
     ('identifier', 'counts the rows')
     >>> number_role(np.arange(100.0)[::-1] ** 2, "patient_id")
-    ('identifier', 'a different whole number in each row, and its name')
+    ('identifier', 'nearly all different whole numbers, and its name')
     """
-    if len(x) < _FEWEST_ROWS or not np.array_equal(x, np.round(x)):  # NaN differs from itself
+    x = x[~np.isnan(x)]
+    if len(x) < _FEWEST_ROWS or not np.array_equal(x, np.round(x)):
         return None
     steps = np.diff(x)
     if ((steps > 0).all() or (steps < 0).all()) and x.min() >= 0 and x.max() <= 2 * len(x):
         return "identifier", "counts the rows"
     called_so = name is not None and any(pattern.search(name) for pattern in _IDENTIFIER_NAMES)
-    if called_so and len(np.unique(x)) == len(x):
-        return "identifier", "a different whole number in each row, and its name"
+    if called_so and len(np.unique(x)) >= _NEARLY_ALL * len(x):
+        return "identifier", "nearly all different whole numbers, and its name"
     return None
 
 
-def rare_rows(x: Array) -> NDArray[np.bool_] | None:
+def rare_rows(x: Array, weights: Array | None = None, *, missing: bool = False) -> NDArray[np.bool_] | None:
     """The rows in which a column that hardly varies has another value than in nearly all rows; None for other columns.
+
+    Parameters
+    ----------
+    x : ndarray of shape (m,)
+    weights : ndarray of shape (m,), optional
+        How often each row counts.
+    missing : bool
+        Whether a missing entry is a value like others; else it is in no row another one.
 
     Examples
     --------
     >>> np.flatnonzero(rare_rows(np.array([5.0] * 30 + [7.0] + [5.0] * 30)))
     array([30])
     """
-    if len(x) < _FEWEST_ROWS:
+    w = np.ones(len(x)) if weights is None else weights
+    if w.sum() < _FEWEST_ROWS:
         return None
-    usual = np.nanmedian(x)  # the value of more than half of the rows is the median
+    if missing:
+        x = np.nan_to_num(x, nan=np.nanmax(x) + 1.0)
+    usual = _weighted_median(x, w)  # the value of more than half of the rows is the median
     rare = ~((x == usual) | np.isnan(x))
-    n_rare = np.count_nonzero(rare)
-    return rare if 0 < n_rare <= max(1, _FEW_ROWS * len(x)) else None
+    n_rare = w[rare].sum()
+    return rare if 0 < n_rare <= max(1, _FEW_ROWS * w.sum()) else None
+
+
+def _weighted_median(x: Array, weights: Array) -> float:
+    known = ~np.isnan(x)
+    if not known.any():
+        return np.nan
+    order = np.argsort(x[known], kind="stable")
+    totals = np.cumsum(weights[known][order])
+    return float(x[known][order][np.searchsorted(totals, totals[-1] / 2)])

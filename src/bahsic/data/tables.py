@@ -17,7 +17,9 @@ from sklearn.utils import check_array
 from bahsic.data.column_choice import Names, as_objects, column_mask
 from bahsic.data.roles import LEFT_OUT, ColumnRole, number_role, text_role
 from bahsic.data.sources import Source
+from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import Array, FloatArray, check_at_hand, is_missing
+from bahsic.kernels.vector import Gaussian, Laplacian
 
 # Types of pandas, polars and pyarrow whose columns are always categories.
 _CATEGORICAL_TYPE = re.compile(r"categor|dictionary|bool", re.IGNORECASE)
@@ -78,8 +80,17 @@ class Table:
     def without(self, columns: list[int]) -> Table:
         """The table with some columns of an array in memory set to zero."""
         values, categorical, missing = np.array(self.values), self.categorical.copy(), self.missing.copy()
+        told = {j: self.special.get(j, ("category", "") if categorical[j] else ("number", "")) for j in columns}
         values[:, columns], categorical[columns], missing[columns] = 0.0, False, False
-        return replace(self, values=values, categorical=categorical, missing=missing)
+        return replace(self, values=values, categorical=categorical, missing=missing, special=self.special | told)
+
+    def categorical_for(self, kernel: Kernel) -> NDArray[np.bool_]:
+        """Mask of the columns that are categories for a kernel: where it takes none, booleans are zero and one."""
+        if type(kernel) in (Gaussian, Laplacian):
+            return self.categorical
+        booleans = [j for j, found in self.categories.items() if all(isinstance(one, bool | np.bool_) for one in found)]
+        numbers = np.isin(np.arange(len(self.categorical)), booleans)
+        return self.categorical & ~numbers
 
     def of_samples(self, samples: NDArray[np.intp]) -> Table:
         """The table of some samples, in memory."""
@@ -94,7 +105,7 @@ def as_table(
     missing: str = "error",
     argument: str = "X",
     labels: Any = None,
-    identifiers: str = "use",
+    identifiers: Any = "use",
     used: Any = None,
 ) -> Table:
     """Numbers and categories of an array, a dataframe or a sparse matrix.
@@ -111,8 +122,9 @@ def as_table(
         Name of the argument in error messages.
     labels : sequence of d labels, optional
         Names of the columns in error messages, if X has none; by default their numbers.
-    identifiers : {"drop", "use"}
-        Whether columns of a frame that only name the samples are left out, as those without any entry always are.
+    identifiers : {"drop", "use"} or columns
+        Whether columns of a frame that only name the samples are left out, as those without any entry always are; or
+        the columns that are left out, see `column_mask`.
     used : columns, optional
         Those that are used in any case, see `column_mask`.
 
@@ -133,12 +145,8 @@ def as_table(
     >>> table.categories
     {0: array(['blue', 'red'], dtype=object)}
     """
-    for name, value, accepted in (
-        ("missing", missing, ("error", "neutral", "indicator")),
-        ("identifiers", identifiers, ("drop", "use")),
-    ):
-        if not isinstance(value, str) or value not in accepted:
-            raise ValueError(f"{name} is {value!r}; accepted: {', '.join(map(repr, accepted))}")
+    if not isinstance(missing, str) or missing not in ("error", "neutral", "indicator"):
+        raise ValueError(f"missing is {missing!r}; accepted: 'error', 'neutral', 'indicator'")
     data, names = _data(X, argument), column_names(X, argument)
     categorical, named = _categorical(data, categorical_features, names, argument)
     shown = labels if names is None else names
@@ -146,9 +154,13 @@ def as_table(
     special = {j: ("date", "in days") for j in _dates(data) if not categorical[j]}
     frame = isinstance(data, list) or is_frame(X)
     if frame and not sparse.issparse(values):
+        given = _given_identifiers(identifiers, len(categorical), names)
         asked = column_mask(used, len(categorical), names, "keep")
-        named = named | set((np.arange(len(categorical)) if identifiers == "use" else np.flatnonzero(asked)).tolist())
+        if given is not None or identifiers == "use":
+            asked[:] = True
+        named = named | set(np.flatnonzero(asked).tolist())
         left_out = _left_out(values, categorical, categories, names, named)
+        left_out |= {j: ("identifier", "given as one") for j in given or () if j not in left_out}
         values = values.copy() if left_out and not isinstance(data, list) else values  # it may be the user's memory
         for j in left_out:
             values[:, j], categorical[j] = 0.0, False
@@ -156,6 +168,15 @@ def as_table(
         special |= left_out
     absent = _checked_entries(values, missing, shown, argument)
     return Table(values, categorical, names, categories, absent, special, frame)
+
+
+def _given_identifiers(identifiers: Any, n_features: int, names: Names) -> list[int] | None:
+    """Positions of the columns that are given as identifiers, or None if it is "drop" or "use"."""
+    if not isinstance(identifiers, str):
+        return np.flatnonzero(column_mask(identifiers, n_features, names, "identifiers")).tolist()
+    if identifiers in ("drop", "use"):
+        return None
+    raise ValueError(f"identifiers is {identifiers!r}; accepted: 'drop', 'use', or a list of columns")
 
 
 def _left_out(
@@ -216,6 +237,47 @@ def _frame_data(X: Any, argument: str) -> Any:
     if all(str(dtype).startswith("Sparse") and dtype.fill_value == 0 for dtype in types):
         return _csc(X.sparse.to_coo(), argument)
     return [column for _, column in X.items()]
+
+
+def columns_of(X: Any, positions: list[int]) -> Any:
+    """Some columns of X, in the same container: an array, a sparse array, or a table of pandas, polars or pyarrow."""
+    if sparse.issparse(X):
+        return X.tocsc()[:, positions]
+    if hasattr(X, "iloc"):
+        return X.iloc[:, positions]
+    return X.select(positions) if hasattr(X, "column_names") else X[:, positions]
+
+
+def decoded(X: Any) -> Any:
+    """X; a pyarrow table with its dictionaries decoded, as these lose missing entries in arrays."""
+    if not hasattr(X, "itercolumns"):
+        return X
+    types = [column.type for column in X.itercolumns()]
+    columns = [
+        column.cast(kind.value_type) if str(kind).startswith("dictionary") else column
+        for column, kind in zip(X.itercolumns(), types, strict=True)
+    ]
+    return type(X).from_arrays(columns, names=X.column_names)
+
+
+def as_plain(frame: Any) -> Array:
+    """A dataframe as an array: of numbers if all columns are numbers, else of objects.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> as_plain(pd.DataFrame({"a": [1.5, 2.0], "b": ["x", None]})).tolist()
+    [[1.5, 'x'], [2.0, None]]
+    """
+    if hasattr(frame, "iloc") and all(isinstance(dtype, np.dtype) for dtype in frame.dtypes):
+        return np.asarray(frame.to_numpy())
+    data = _frame_data(frame, "X")
+    if not isinstance(data, list):
+        return np.asarray(data.toarray() if sparse.issparse(data) else data)
+    if not any(_has_categories(column) for column in data) and not _dates(data):
+        return np.asarray(as_numbers(frame))
+    listed = (column.to_pylist() if hasattr(column, "to_pylist") else column.to_list() for column in data)
+    return np.column_stack([as_objects(values) for values in listed])
 
 
 def column_names(X: Any, argument: str) -> Names:
@@ -351,8 +413,13 @@ def _numbers(column: Any, where: str) -> Any:
     if _has_strings(array) or (_CATEGORICAL_TYPE.match(name) and not name.lower().startswith("bool")):
         accepted = "real numbers, or categories where categorical_features is or has 'from_dtype'"
         raise TypeError(f"{where} has strings or categories (dtype {name}); accepted: {accepted}")
+    if name.lower().startswith("period"):
+        array = np.asarray(column.dt.to_timestamp())
     if _has_times(array):
-        return _days(array)
+        try:
+            return _days(array)
+        except TypeError as error:
+            raise TypeError(f"{where} has dates and other values ({error}); accepted: one kind") from None
     if array.dtype.kind == "O":
         array = np.where(_missing(array), np.nan, array)
     if array.dtype.kind not in "fiubO" or (array.dtype.kind == "O" and any(map(np.iscomplexobj, array))):
@@ -365,7 +432,13 @@ def _numbers(column: Any, where: str) -> Any:
 
 def _dates(data: Any) -> list[int]:
     """Positions of the columns of dates and times."""
-    return [j for j, column in enumerate(data) if _has_times(np.asarray(column))] if isinstance(data, list) else []
+    if not isinstance(data, list):
+        return []
+    return [
+        j
+        for j, column in enumerate(data)
+        if _has_times(np.asarray(column)) or _type_name(column).lower().startswith("period")
+    ]
 
 
 def _has_times(array: Array) -> bool:

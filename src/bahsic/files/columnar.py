@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from bahsic.files.data import (
     one_line_errors,
     with_target,
 )
+from bahsic.kernels.rows import is_missing
 from bahsic.names import for_message
 
 
@@ -96,6 +98,14 @@ def _target_values(column: Any, pandas: Any) -> Any:
     return column.astype(object).to_numpy() if is_bool else column.to_numpy("float64", na_value=float("nan"))
 
 
+def _is_time(column: Any) -> bool:
+    """Whether a column has dates, times or durations."""
+    if column.dtype.kind in "mM":
+        return True
+    first = next((value for value in column if not is_missing(value)), None) if column.dtype == object else None
+    return isinstance(first, date | time | timedelta)
+
+
 def _checked_types(path: Path, frame: Any, pandas: Any) -> Any:
     """The frame, times with a zone in UTC; refuse columns that are neither numbers nor categories nor dates."""
     zoned = {}
@@ -103,6 +113,6 @@ def _checked_types(path: Path, frame: Any, pandas: Any) -> Any:
         is_text = isinstance(dtype, pandas.CategoricalDtype) or pandas.api.types.is_string_dtype(frame[name])
         if isinstance(dtype, pandas.DatetimeTZDtype):
             zoned[name] = frame[name].dt.tz_convert("UTC").dt.tz_localize(None)
-        elif not (is_text or dtype.kind == "M" or pandas.api.types.is_numeric_dtype(dtype)) or dtype.kind == "c":
+        elif not (is_text or _is_time(frame[name]) or pandas.api.types.is_numeric_dtype(dtype)) or dtype.kind == "c":
             raise DataError(f"{path}: column {for_message(name)} is of type {dtype}; drop it or make numbers of it")
     return frame.assign(**zoned) if zoned else frame

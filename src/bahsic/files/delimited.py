@@ -40,6 +40,9 @@ from bahsic.files.layout import Layout, header_of, layout_of, rows_of
 from bahsic.names import for_message
 
 _CELLS_AT_ONCE = 2**18
+# A column of numbers may have one different entry in so many that is none.
+_STRANGE = 20
+
 _SAMPLE = 100  # texts that are looked at to tell whether most of a column have decimal commas
 
 
@@ -256,12 +259,35 @@ class _Parsed:
                 column = table[self.columns[j]].array
                 # Some versions of pandas turn "True" into True here.
                 texts = [str(text).strip() for text in column.categories]
-                found = dates(texts)
-                if found is None:
+                found, numbers = dates(texts), self._mostly_numbers(j, texts, column.codes)
+                if numbers is not None:
+                    self.others[j] = numbers
+                elif found is None:
                     self.others[j] = self._categories(j, column, texts)
                 else:
                     self._count_marks(texts, column.codes)
                     self.others[j] = np.array([*found, None], dtype="datetime64[us]")[column.codes]
+
+    def _mostly_numbers(self, j: int, texts: list[str], codes: Any) -> Any:
+        """Numbers of a column in which hardly any entry is none; such entries are missing. None for other columns."""
+        entries = [text for text in texts if not is_mark(text)]
+        strange = {text for text in entries if form_of(text) is None}
+        if not 0 < len(strange) <= max(1, len(entries) // _STRANGE) or len(entries) < _STRANGE:
+            return None
+        try:
+            style = style_of({form_of(text) for text in entries if text not in strange}, self.layout.delimiter)  # type: ignore[misc]
+        except ValueError:
+            return None
+        if style is None:
+            return None
+        values = [np.nan if text in strange or is_mark(text) else number(text, style) for text in texts]
+        n_cells = sum(int(np.sum(codes == code)) for code, text in enumerate(texts) if text in strange)
+        self._count_marks(texts, codes)
+        self.decided.append(
+            f"column {for_message(self.names[j])} has numbers, but also {for_message(min(strange))}: {n_cells} "
+            f"{'cell is' if n_cells == 1 else 'cells are'} taken for missing"
+        )
+        return np.array([*values, np.nan])[codes]
 
     def _categories(self, j: int, column: Any, texts: list[str]) -> Any:
         """The column with categories without spaces around them, and without those that are marks."""

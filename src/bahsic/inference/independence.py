@@ -258,7 +258,7 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     standardize: bool = True,
     categorical_features: Any = "from_dtype",
     missing: str = "neutral",
-    identifiers: str = "drop",
+    identifiers: Any = "drop",
     method: str = "gamma",
     n_permutations: int = 999,
     random_state: Any = None,

@@ -10,13 +10,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from bahsic.criteria.weights import Matrix, centred
 from bahsic.data.column_choice import Names, column_mask, column_positions
 from bahsic.data.columns import Columns
 from bahsic.data.prepared import Prepared, prepared
-from bahsic.data.tables import column_names
+from bahsic.data.tables import column_names, columns_of
 from bahsic.engine.scorer import kernel_values
 from bahsic.inference.column_kernels import ColumnKernel, Part, centred_column, kernel_of_column, part_product
 from bahsic.inference.factors import gaussian_factors, have_factors
@@ -47,7 +46,7 @@ def redundancy(
     standardize: bool = True,
     categorical_features: Any = "from_dtype",
     missing: str = "neutral",
-    identifiers: str = "drop",
+    identifiers: Any = "drop",
 ) -> Array:
     r"""Normalised HSIC of each pair of single features, which is near 1 for near copies.
 
@@ -141,15 +140,6 @@ def _positions(features: Any, d: int, names: Names) -> list[int]:
     if not positions:
         raise ValueError(f"features is {features!r}; accepted: one or more columns")
     return positions
-
-
-def columns_of(X: Any, positions: list[int]) -> Any:
-    """Some columns of X, in the same container: an array, a sparse array, or a table of pandas, polars or pyarrow."""
-    if sparse.issparse(X):
-        return X.tocsc()[:, positions]
-    if hasattr(X, "iloc"):
-        return X.iloc[:, positions]
-    return X.select(positions) if hasattr(X, "column_names") else X[:, positions]
 
 
 def _cosines(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> Array:

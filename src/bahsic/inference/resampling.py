@@ -17,11 +17,12 @@ from sklearn.base import clone
 from bahsic.criteria.weights import FEWEST_SAMPLES
 from bahsic.data.columns import Columns
 from bahsic.data.prepared import Prepared, prepared
+from bahsic.data.tables import is_frame
 from bahsic.engine import threads
 from bahsic.engine.scorer import kernel_values
 from bahsic.inference.independence import hsic_scores, hsic_test
 from bahsic.inference.parts import Samples, fixed_kernel, random_part, share
-from bahsic.kernels import kernel_from_name
+from bahsic.kernels import Gaussian, kernel_from_name
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import check_count, check_jobs, random_source
 
@@ -122,7 +123,7 @@ def selection_frequencies(
     check_jobs(n_jobs)
     target_kernel = getattr(selector, "target_kernel", "auto")
     samples = Samples(X, y, target_kernel if y is None else fixed_kernel(selector, y, target_kernel))
-    selector = _with_kernel(selector, samples.target_kernel)
+    selector = _with_identifiers(_with_kernel(selector, samples.target_kernel), X)
     strata = samples.strata("stratify=False") if stratify else [np.arange(len(samples))]
     size = sum(share(subsample, len(stratum)) for stratum in strata)
     if size < _FEWEST_SAMPLES:
@@ -222,8 +223,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     kernel = "gaussian" if isinstance(kernel, str) and kernel == "auto" else kernel  # not one that the samples choose
     own = fixed_kernel(selector, y, getattr(selector, "target_kernel", "auto"))
     target_kernel = own if target_kernel is None else fixed_kernel(None, y, target_kernel)
-    selector = _with_kernel(selector, own)
     data = _test_data(selector, X, kernel)
+    selector = _with_identifiers(_with_kernel(selector, own), data.X)
     samples, columns = Samples(data.X, y, target_kernel), data.columns
     splits = _splits(samples, n_splits, test_size, random_source(random_state))
     options = {"method": method, "kernel": kernel, "target_kernel": target_kernel, "n_permutations": n_permutations}
@@ -267,6 +268,16 @@ def _with_kernel(selector: Any, target_kernel: Any) -> Any:
     own = getattr(selector, "target_kernel", None)
     automatic = isinstance(own, str) and own == "auto"
     return clone(selector).set_params(target_kernel=target_kernel) if automatic else selector
+
+
+def _with_identifiers(selector: Any, X: Any) -> Any:
+    """The selector, or where it looks for identifiers a clone that leaves out those of all samples."""
+    own = getattr(selector, "identifiers", None)
+    if not (isinstance(own, str) and own == "drop" and is_frame(X)):
+        return selector
+    options = {"categorical_features": selector.categorical_features, "missing": selector.missing}
+    left_out = prepared(X, Gaussian(), **options, used=selector.keep).table.left_out
+    return clone(selector).set_params(identifiers=left_out)
 
 
 def _support(selector: Any, X: Any, y: Any) -> NDArray[np.bool_]:

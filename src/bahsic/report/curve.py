@@ -95,4 +95,5 @@ def headline(selector: Any) -> str:
     if told or selector.criterion == "hsic" or number not in reached:
         return "".join(told[:1])
     whole = f" (all {most}: {reached[most]:.2f})" if most > number else ""
-    return f"{number} of {max(most, number)} features: R2 {reached[number]:.2f}{whole}"
+    used = sum(not column.left_out for column in selector.columns_)
+    return f"{number} of {used} features: R2 {reached[number]:.2f}{whole}"

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bahsic.data.roles import ColumnRole
 from bahsic.data.sources import is_dask_array, source_of
-from bahsic.data.tables import by_dtype
+from bahsic.data.tables import as_plain, by_dtype, columns_of, is_frame
 from bahsic.engine import Executor, Plan, Scorer, tile_plan
 from bahsic.engine.dask_executor import executor_for
 from bahsic.inference.redundancy import similarities
@@ -55,7 +56,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         standardize: bool = True,
         categorical_features: Any = "from_dtype",
         missing: str = "neutral",
-        identifiers: str = "drop",
+        identifiers: Any = "drop",
         feature_groups: Any = None,
         keep: Any = None,
         standard_errors: bool = False,
@@ -261,7 +262,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             chosen = np.flatnonzero(self._get_support_mask())
             validate_data(self, X, reset=False, skip_check_array=True)
             return X[:, chosen] if is_dask_array(X) else source.read(slice(0, source.shape[0]), chosen)
-        return super().transform(decoded(X))
+        return selected_columns(self, X, missing=self.missing != "error")
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")
@@ -304,16 +305,31 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             )
 
 
-def decoded(X: Any) -> Any:
-    """X; a pyarrow table with its dictionaries decoded, as these lose missing entries in arrays."""
-    if not hasattr(X, "itercolumns"):
-        return X
-    types = [column.type for column in X.itercolumns()]
-    columns = [
-        column.cast(kind.value_type) if str(kind).startswith("dictionary") else column
-        for column, kind in zip(X.itercolumns(), types, strict=True)
-    ]
-    return type(X).from_arrays(columns, names=X.column_names)
+def selected_columns(selector: Any, X: Any, *, missing: bool) -> Any:
+    """The columns of X that a fitted selector has selected.
+
+    Parameters
+    ----------
+    selector : fitted selector of scikit-learn
+    X : array-like, sparse matrix or dataframe
+    missing : bool
+        Whether entries of an array may be missing.
+
+    Returns
+    -------
+    array or sparse matrix
+        A dataframe where X is one and the selector's ``set_output`` asks for the same kind.
+    """
+    chosen = np.flatnonzero(selector._get_support_mask())  # noqa: SLF001 - scikit-learn's hook for selectors
+    wanted = _get_output_config("transform", estimator=selector)["dense"]
+    if not is_frame(X):
+        finite: Any = "allow-nan" if missing else True
+        options = {"dtype": None, "accept_sparse": "csr", "ensure_all_finite": finite}
+        return validate_data(selector, X, reset=False, **options)[:, chosen]
+    validate_data(selector, X, reset=False, skip_check_array=True)  # before all columns become an array of one type
+    part = columns_of(X, chosen.tolist())
+    kind = "pandas" if hasattr(part, "iloc") else "polars" if hasattr(part, "iter_columns") else "pyarrow"
+    return part if wanted == kind else as_plain(part)
 
 
 @contextmanager

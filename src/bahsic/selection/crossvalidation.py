@@ -27,7 +27,7 @@ from bahsic.data.tables import Table, by_dtype, is_frame
 from bahsic.kernels import Precomputed
 from bahsic.kernels.labels.outputs import outputs, target_type
 from bahsic.report.notebook import NotebookMixin
-from bahsic.selection.base import decoded, unchanged_on_error
+from bahsic.selection.base import selected_columns, unchanged_on_error
 from bahsic.selection.checkpoint import check_seed, described, digest_of, fingerprint
 from bahsic.selection.cluster import ClusterMixin
 from bahsic.selection.constructors import with_parameters_of
@@ -237,6 +237,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
             problem = checked_problem(clone(selector), X, y, weights)
         labels = validate_data(self, y=y, multi_output=True)  # before X, whose names it would forget
         self._numeric = is_numeric(X, self.categorical_features)
+        self._missing = bool(problem.table.missing.any())
         seen = self._seen(X, reset=True)
         table = X if is_frame(X) else seen  # rankings need the names
         samples = Samples(table, seen, labels, weights, routed["estimator"]["fit"], routed["scorer"]["score"])
@@ -289,6 +290,8 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         unit_of, smallest = self._units(problem.table)
         ranker = FoldRanker(**selector.get_params(deep=False))
         ranker.set_params(standard_errors=False, redundancy=False, checkpoint=None, verbose=0)
+        if problem.table.is_frame:  # what all samples say of the columns holds in every fold
+            ranker.set_params(identifiers=problem.table.left_out)
         if _is_named(ranker.target_kernel, "auto"):
             ranker.set_params(target_kernel=problem.labels.name)
         if effective_n_jobs(self.n_jobs) > 1:
@@ -357,10 +360,10 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
 
     def transform(self, X: Any) -> Any:
         """The selected columns of X: an array, or a dataframe where `set_output` asks for one."""
-        return super().transform(decoded(X))
+        return selected_columns(self, X, missing=self._missing)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
+        check_is_fitted(self, "support_")
         return self.support_
 
     def _splits(self, X: Any, y: Any, params: dict[str, Any]) -> list[Split]:

@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from bahsic.data.tables import as_array, as_numbers, by_dtype, is_frame
-from bahsic.selection.base import decoded
+from bahsic.data.tables import as_array, as_numbers, by_dtype, decoded, is_frame
 
 # Types of pandas, polars and pyarrow that hold dates, times or spans of time.
 _TIME = re.compile(r"date|time|period|duration", re.IGNORECASE)

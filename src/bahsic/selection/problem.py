@@ -167,10 +167,15 @@ def _without_rare(data: Prepared, labels: LabelKernel) -> tuple[Prepared, dict[i
     values = data.table.values
     if not data.table.is_frame or not isinstance(values, np.ndarray):
         return data, {}
-    rare = {j: rows for j, x in enumerate(values.T) if (rows := rare_rows(x)) is not None}
+    counts, together = data.weights, data.missing == "indicator"
+    found = ((j, rare_rows(x, counts, missing=together)) for j, x in enumerate(values.T))
+    rare = {j: rows for j, rows in found if rows is not None}
     if not rare:
         return data, {}
     marks = np.column_stack([rows.astype(np.float64) for rows in rare.values()])
+    if counts is not None and np.array_equal(counts, np.round(counts)):
+        repeated = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
+        marks, labels = marks[repeated], labels.of_samples(repeated)
     _, pvalues = hsic_scores(marks, labels)
     level, m = _RARE_LEVEL / len(rare), len(values)
     told = {j: f"one value in all but {int(rows.sum())} of {m} rows" for j, rows in rare.items()}
@@ -243,7 +248,7 @@ def _checked_data(selector: Any, X: Any, kernel: Kernel) -> Prepared:
     """X by the parameters of a selector; its columns are not made yet."""
     options = {name: getattr(selector, name) for name in TABLE_OPTIONS}
     data = prepared(X, kernel, **options, used=selector.keep)
-    categories, missing = (bool(mask.any()) for mask in (data.table.categorical, data.table.missing))
+    categories, missing = (bool(mask.any()) for mask in (data.table.categorical_for(kernel), data.table.missing))
     check_mixture(kernel, categories=categories, missing=missing, standardize=selector.standardize)
     return data
 

@@ -84,10 +84,11 @@ class BAHSIC(Selector):
         What a missing entry (NaN, None, null) is. "neutral": in the middle of its column and, in a direction of
         its own, so far away that two missing entries are as unlike as two others on average. "indicator": a value
         of its own, the same for all samples, so that being missing can be what matters.
-    identifiers : {"drop", "use"}, default="drop"
+    identifiers : {"drop", "use"} or array-like of bool, int or str, default="drop"
         Whether to leave out columns of a data frame that only name the samples: text of which more than half is
-        different, whole numbers that count the rows, or differ in each row and are called an id. A column that
-        ``categorical_features`` names is always used. What is left out ranks last.
+        different, whole numbers that count the rows, or nearly all differ and are called an id; or the columns
+        to leave out. One that ``categorical_features`` or ``keep`` names is used. What is left out ranks last and is
+        never selected.
     feature_groups : array-like of n_features labels, list of lists of columns, or dict, default=None
         Groups of columns that enter and leave together, such as one-hot columns or gene sets; numbers of
         features then count groups. gamma is for the columns that are left when a group of mean size leaves.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -234,6 +235,10 @@ def _chosen(y: Any, sample_weight: Any) -> tuple[str, str | None]:
     (column,) = columns
     if column.is_number:
         return "regression", _told("y", column, "target_kernel='multiclass'")
+    if _has_times(column.values):
+        raise ValueError(
+            f"y has dates or times (first value {column.values[0]!s}); accepted: classes or numbers, such as days"
+        )
     kind = target_type(column.values, "y")
     if kind not in _CLASS_TYPES:
         raise ValueError(
@@ -261,6 +266,10 @@ def _doubt_of_columns(columns: list[Output]) -> str | None:
     if first.is_number:
         return f"{first} {first.doubt}{more}; as strings they are classes"
     return f"{first} {first.doubt}{more}; target_kernel='regression' takes all columns for numbers"
+
+
+def _has_times(values: Array) -> bool:
+    return values.dtype.kind in "mM" or any(isinstance(value, date | timedelta) for value in values[:1])
 
 
 def _from_classes(y: Any, name: str, sample_weight: Any) -> LabelKernel:
