@@ -634,7 +634,7 @@ def test_a_gzip_file_that_was_cut_is_refused(tmp_path):
 def test_columns_that_are_no_features_are_refused(tmp_path):
     pandas = needs("pandas")
     needs("pyarrow")
-    frame().assign(took=[b"bytes"] * len(frame())).to_parquet(tmp_path / "t.parquet")
+    frame().assign(took=[[1, 2]] * len(frame())).to_parquet(tmp_path / "t.parquet")
     refused(tmp_path / "t.parquet", "column 'took' is of type object", "drop it or make numbers of it")
     frame().assign(when=pandas.to_datetime("2020-01-01")).to_parquet(tmp_path / "t.parquet")
     refused(tmp_path / "t.parquet", "target 'when' has times (2020-01-01", "make numbers or classes", target="when")
