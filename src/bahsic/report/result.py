@@ -104,6 +104,7 @@ def input_record(data: Any, sha256: str, target_kernel: str, options: Mapping[st
         "target": data.target,
         "target_kernel": target_kernel,
         "options": {name: value for name, value in options.items() if value is not None},
+        **({"notes": list(data.notes)} if getattr(data, "notes", ()) else {}),
     }
 
 
