@@ -35,6 +35,9 @@ TABLE_OPTIONS = ("standardize", "categorical_features", "missing", "identifiers"
 # Level at which a column that hardly varies has to depend on the labels by itself, to be ranked beside the others.
 _RARE_LEVEL = 0.01
 
+# Rows that show which columns may hardly vary.
+_SOME_ROWS = 40
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -168,7 +171,8 @@ def _without_rare(data: Prepared, labels: LabelKernel) -> tuple[Prepared, dict[i
     if not data.table.is_frame or not isinstance(values, np.ndarray):
         return data, {}
     counts, together = data.weights, data.missing == "indicator"
-    found = ((j, rare_rows(x, counts, missing=together)) for j, x in enumerate(values.T))
+    likely = _repeating(values) if counts is None else range(values.shape[1])
+    found = ((j, rare_rows(values[:, j], counts, missing=together)) for j in likely)
     rare = {j: rows for j, rows in found if rows is not None}
     if not rare:
         return data, {}
@@ -182,6 +186,14 @@ def _without_rare(data: Prepared, labels: LabelKernel) -> tuple[Prepared, dict[i
     idle = [j for j, pvalue in zip(rare, pvalues, strict=True) if pvalue > level]
     told |= {j: f"{told[j]}, which tell nothing of the target: ranks last" for j in idle}
     return (replace(data, table=data.table.without(idle)) if idle else data), told
+
+
+def _repeating(values: FloatArray) -> list[int]:
+    """Columns of which some rows, evenly spaced, have much the same value: all that hardly vary are among them."""
+    rows = np.linspace(0, len(values) - 1, min(len(values), _SOME_ROWS)).astype(np.intp)
+    some = np.sort(values[rows], axis=0)
+    repeated = np.count_nonzero(some[1:] == some[:-1], axis=0) + np.count_nonzero(np.isnan(some), axis=0)
+    return np.flatnonzero(repeated >= len(rows) // 4).tolist()
 
 
 def column_roles(problem: Problem, missing: str) -> tuple[ColumnRole, ...]:
