@@ -261,6 +261,28 @@ def small_auto(monkeypatch):
     """ "auto" takes blocks of 20 beyond 100 samples."""
     monkeypatch.setattr(blocks, "EXACT_SAMPLES", 100)
     monkeypatch.setattr(blocks, "BLOCK_SIZE", 20)
+    for user in ("selection.problem", "inference.predictability"):
+        monkeypatch.setattr(f"bahsic.{user}.MOST_REGRESSIONS", 5)
+
+
+def test_regressions_of_auto_use_some_of_the_blocks(monkeypatch):
+    monkeypatch.setattr(blocks, "EXACT_SAMPLES", 100)
+    monkeypatch.setattr(blocks, "BLOCK_SIZE", 20)
+    X, y = drawn(101, 6)
+    found = {name: checked_problem(BAHSIC(1, criterion=name), X, y, None) for name in ("hsic", "prediction")}
+    assert [len(found[name].starts) for name in found] == [5, 3]
+    assert found["prediction"].data.columns.n_samples == len(found["prediction"].labels) == 61
+    assert np.array_equal(found["prediction"].order, found["hsic"].order[:61])
+    assert len(checked_problem(BAHSIC(1, criterion="prediction", block_size=20), X, y, None).starts) == 5
+
+
+def test_noise_does_not_outlast_weak_features_in_blocks():
+    """What blocks of few samples explain grows with noise, what they predict does not."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 2000)
+    X = np.column_stack([y + 1.5 * rng.normal(size=2000), y + 3 * rng.normal(size=2000), rng.normal(size=(2000, 4))])
+    fitted = BAHSIC(2, criterion="prediction", block_size=200, random_state=0, step=1).fit(X, y)
+    assert fitted.get_support(indices=True).tolist() == [0, 1]
 
 
 RULES = [

@@ -23,7 +23,7 @@ Indices = NDArray[np.intp]
 EXACT_SAMPLES, BLOCK_SIZE = 10_000, 1000
 
 # Number of these blocks that regressions use, which cost far more than HSIC and need fewer samples.
-MOST_REGRESSIONS = 5
+MOST_REGRESSIONS = 3
 
 # Number of samples on which rules for gamma are evaluated when there are blocks: 8 million pairs.
 RULE_SAMPLES = 4096

@@ -16,7 +16,7 @@ from bahsic.criteria.weights import Gram, centring_shift, overflow_reported, typ
 from bahsic.data.columns import Columns
 from bahsic.engine.diagonal import diagonal
 from bahsic.engine.executor import Executor, Placed, Sums, map_sum
-from bahsic.engine.pairs import Pairs, WeightTiles
+from bahsic.engine.pairs import Contributions, Pairs, WeightTiles
 from bahsic.engine.plan import Plan, Tile
 from bahsic.engine.tiles import AbsoluteDistances, SquaredDistances, strips
 from bahsic.kernels.bandwidth import ScaledKernel
@@ -25,6 +25,10 @@ from bahsic.kernels.rows import FloatArray
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+
+# Columns whose D is subtracted may have had so many times the reach of those that remain.
+_MOST_LOST = 1000.0
 
 
 def is_flat(columns: Columns, features: Indices, kernel: ScaledKernel) -> bool:
@@ -138,6 +142,45 @@ class LinkedTiles:
             K = self._link(D[rows], out=take("first", D[rows].shape))
             K -= reference
             yield rows, K
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedTiles(LinkedTiles):
+    """The values of a kernel on the subset of a search after some columns have left it or entered it.
+
+    Attributes
+    ----------
+    change : Contributions
+        Of these columns.
+    sign : int
+        -1 if they leave, 1 if they enter.
+    """
+
+    change: Contributions
+    sign: int
+
+    def strips(self, index: int) -> Iterator[tuple[slice, Array]]:
+        """Some rows of a tile after the other, with their values."""
+        D, take = self.pairs.totals(index), self.pairs.scratch.take
+        change = self.change.panel(self.plan.tiles[index], out=take("panel", D.shape))
+        reference = self.kernel.link(np.array([self.centre]))
+        for rows in strips(D.shape):
+            Z = take("first", D[rows].shape)
+            (np.subtract if self.sign < 0 else np.add)(D[rows], change[rows], out=Z)
+            np.maximum(Z, 0.0, out=Z)
+            K: Array = np.asarray(self.kernel.link(Z, out=Z))
+            K -= reference
+            yield rows, K
+
+
+def can_change(pairs: Pairs, columns: Indices, group: Indices, kernel: ScaledKernel, *, leaving: bool) -> bool:
+    """Whether D after a change is exact enough as that of the subset less, or plus, that of some columns."""
+    if not (pairs.plan.keep and np.array_equal(pairs.subset, columns)):
+        return False
+    after = np.setdiff1d(columns, group) if leaving else np.union1d(columns, group)
+    reach = pairs.columns.ranges**kernel.power
+    moderate = float(reach[group].sum()) <= _MOST_LOST * float(reach[after].sum())
+    return moderate and not is_flat(pairs.columns, after, kernel)
 
 
 @dataclass(frozen=True, eq=False)

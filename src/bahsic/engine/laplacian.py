@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bahsic.engine.diagonal import on_diagonal
 from bahsic.engine.executor import Sums, map_sum
-from bahsic.engine.gram import KernelTiles, LinkedTiles
+from bahsic.engine.gram import ChangedTiles, KernelTiles, LinkedTiles, can_change
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.scorer import PairScorer, gamma_of
 from bahsic.engine.tiles import AbsoluteDistances, strips
@@ -50,6 +50,13 @@ class LaplacianScorer(PairScorer):
         if not isinstance(kernel, Laplacian) or not np.array_equal(self._pairs.subset, columns):
             return super().kernel_tiles(columns, kernel)
         return LinkedTiles(self._pairs, kernel, 0.0)
+
+    def changed_tiles(self, columns: Indices, group: Indices, kernel: Kernel, *, leaving: bool) -> KernelTiles:
+        """Kernel values on a subset after some columns have left it or entered it, less a constant."""
+        pairs = self._pairs
+        if not isinstance(kernel, Laplacian) or not can_change(pairs, columns, group, kernel, leaving=leaving):
+            return super().changed_tiles(columns, group, kernel, leaving=leaving)
+        return ChangedTiles(pairs, kernel, 0.0, pairs.contributions(group), -1 if leaving else 1)
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         gamma, pairs = gamma_of(kernel), self._pairs

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit
-from bahsic.engine.gram import KernelBlocks
+from bahsic.engine.gram import KernelBlocks, KernelTiles
 from bahsic.engine.intervals import Intervals
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import Ranked, Scorer
@@ -137,12 +138,35 @@ class PredictionScorer:
     def _by_own_fit(
         self, columns: Indices, candidates: Indices, count: int, kernel: Kernel, fit: RidgeFit, *, leaving: bool
     ) -> Indices:
-        """The ``count`` candidates whose own fits explain the most variance, in order.
+        """The ``count`` candidates whose own fits are best, in order.
 
-        Candidates for which `RidgeFit.at_most` is below what others explain need no fit.
+        By the variance that they explain; candidates for which `RidgeFit.at_most` is below what others explain need
+        no fit. In blocks, whose few samples are explained by noise too, by their predictability.
         """
-        change = np.setdiff1d if leaving else np.union1d
-        subsets = [change(columns, group) for group in self.units.each(candidates)]
+        groups = self.units.each(candidates)
+
+        def changed(at: int) -> KernelTiles:
+            return self.linear.changed_tiles(columns, groups[at], kernel, leaving=leaving)
+
+        if self._regression.in_blocks:
+            values = np.array(self._regression.judged([changed(at) for at in range(len(candidates))]))
+        else:
+            values = self._explained(columns, candidates, count, kernel, fit, changed, leaving=leaving)
+        radii = np.full(len(values), _ROUNDING)
+        return self.linear.best([lambda at: Intervals(values[at], radii[at])], candidates, count)
+
+    def _explained(
+        self,
+        columns: Indices,
+        candidates: Indices,
+        count: int,
+        kernel: Kernel,
+        fit: RidgeFit,
+        changed: Callable[[int], KernelTiles],
+        *,
+        leaving: bool,
+    ) -> Array:
+        """Explained variance of the candidates' own fits; minus infinity for those that can't be among the best."""
         first = self.linear.changes(columns, candidates, kernel, leaving=leaving)
         # From the kernel of the subset to that of the round.
         moved = self.linear.total(columns, kernel) - fit.quadratic if len(columns) else 0.0
@@ -151,6 +175,5 @@ class PredictionScorer:
         for some in (queue[start : start + _TOGETHER] for start in range(0, len(queue), _TOGETHER)):
             if bounds[some[0]] < np.sort(values)[len(values) - count] - 4 * _ROUNDING:
                 break
-            values[some] = self._regression.explained([self.linear.kernel_tiles(subsets[at], kernel) for at in some])
-        radii = np.full(len(values), _ROUNDING)
-        return self.linear.best([lambda at: Intervals(values[at], radii[at])], candidates, count)
+            values[some] = self._regression.explained([changed(at) for at in some])
+        return values

@@ -147,6 +147,23 @@ class RidgeRegression:
 
         return self._executor.map(one, kernels)
 
+    @property
+    def in_blocks(self) -> bool:
+        """Whether there is a regression for each of several blocks."""
+        return len(self._parts) > 1
+
+    def judged(self, kernels: Sequence[KernelTiles]) -> list[float]:
+        """Predictability with each of several kernels; a task for each kernel and each block."""
+
+        def one(task: tuple[KernelTiles, int]) -> _Found:
+            kernel, number = task
+            return self._parts[number].fit(self._matrix(kernel, number, _SERIAL), self.ridge, _SERIAL)
+
+        n_parts = len(self._parts)
+        found = self._executor.map(one, list(product(kernels, range(n_parts))))
+        each = [found[start : start + n_parts] for start in range(0, len(found), n_parts)]
+        return [_joined(self._parts, parts, self.ridge).predictability for parts in each]
+
     def explained(self, kernels: Sequence[KernelTiles]) -> list[float]:
         """Penalised share of explained variance with each of several kernels.
 

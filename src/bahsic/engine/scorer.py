@@ -133,6 +133,10 @@ class Scorer(ABC):
             return GramTiles(Matrix(kernel_values(self.columns, columns, kernel)), self._plan)
         return GramTiles(KernelBlocks(self.columns, columns, kernel, self._plan.budget / 4), self._plan)
 
+    def changed_tiles(self, columns: Indices, group: Indices, kernel: Kernel, *, leaving: bool) -> KernelTiles:
+        """Kernel values on a subset after some columns have left it or entered it, less a constant."""
+        return self.kernel_tiles(np.setdiff1d(columns, group) if leaving else np.union1d(columns, group), kernel)
+
     @cached_property
     def _unbiased(self) -> WeightTiles:
         """W of the unbiased estimate; its tiles are those that the search keeps, if it keeps them."""

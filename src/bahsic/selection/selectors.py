@@ -107,7 +107,7 @@ class BAHSIC(Selector):
         all samples: as unbiased, less exact, at a cost that is linear in the number of samples. Regressions
         are made in each block by itself. Standard errors are those of the mean over blocks. Rules for gamma but
         "dimension" are evaluated on 4096 samples. "auto" takes all samples at once up to 10,000 of them, and
-        blocks of 1000 beyond, of which the criterion "prediction" uses five; with ``sample_weight`` or the biased
+        blocks of 1000 beyond, of which the criterion "prediction" uses three; with ``sample_weight`` or the biased
         statistic always all at once, with a warning.
         None takes all samples at once, however many there are. See ``block_size_``.
     random_state : int, RandomState, Generator or None, default=None
@@ -173,7 +173,8 @@ class BAHSIC(Selector):
     With the criterion "prediction" each round fits a kernel ridge regression to the remaining features. With more
     than 16 of them, the features leave whose leaving changes the explained variance least to first order, which
     is HSIC with the residuals instead of the labels; with 16 or fewer, the eight best of them are judged by
-    regressions of their own. A round costs O(m^3) more. See `bahsic.predictability` and the theory page.
+    regressions of their own: by what they explain, or in blocks by their predictability. A round costs O(m^3) more.
+    See `bahsic.predictability` and the theory page.
 
     "auto" compares the leave-one-out losses of the subsets on the path, sample by sample, and takes the smallest
     subset whose mean loss is within one standard error of the least. The same samples chose the features, so

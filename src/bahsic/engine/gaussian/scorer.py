@@ -18,7 +18,7 @@ from bahsic.engine.executor import Executor
 from bahsic.engine.gaussian.moments import LowRank, Moments, RoundMoments
 from bahsic.engine.gaussian.round import GaussianRound
 from bahsic.engine.gaussian.setting import GaussianSetting
-from bahsic.engine.gram import KernelTiles, LinkedTiles
+from bahsic.engine.gram import ChangedTiles, KernelTiles, LinkedTiles, can_change
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs, WeightTiles
 from bahsic.engine.plan import Plan
@@ -142,6 +142,15 @@ class GaussianScorer(Scorer):
             return super().kernel_tiles(columns, kernel)
         centre = float(self._typical[columns].sum())
         return LinkedTiles(pairs, Gaussian(self._gamma(kernel)), centre)
+
+    def changed_tiles(self, columns: Indices, group: Indices, kernel: Kernel, *, leaving: bool) -> KernelTiles:
+        """Kernel values on a subset after some columns have left it or entered it, less a constant."""
+        pairs, linked = self._setting.pairs, Gaussian(self._gamma(kernel))
+        if not can_change(pairs, columns, group, linked, leaving=leaving):
+            return super().changed_tiles(columns, group, kernel, leaving=leaving)
+        sign = -1 if leaving else 1
+        centre = float(self._typical[columns].sum() + sign * self._typical[group].sum())
+        return ChangedTiles(pairs, linked, centre, pairs.contributions(group), sign)
 
     def _kept_weights(self) -> WeightTiles:
         return self._setting.pairs.weights
