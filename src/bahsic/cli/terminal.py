@@ -203,7 +203,7 @@ def _columns_of_blocks(heights: Sequence[float], levels: str) -> list[str]:
 
 
 def _additions(result: Mapping[str, Any], style: Style) -> str:
-    """What each step of a forward search has added, up to the selected number; empty where R2 is not recorded."""
+    """Lines on the gain of each step of a forward search, up to the selected number; empty without R2."""
     forward = result["parameters"].get("method") == "forward" and curve_of(result["path"]) is PREDICTABILITY
     steps = [step for step in result["path"] if step["n_features"] <= result["n_features"]] if forward else []
     if not 1 <= len(steps) <= _MOST_ADDITIONS:

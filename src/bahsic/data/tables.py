@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import numpy as np
@@ -15,14 +13,12 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from bahsic.data.column_choice import Names, as_objects, column_mask
+from bahsic.data.entries import as_float, coded, date_columns, has_categories, numbers
 from bahsic.data.roles import LEFT_OUT, ColumnRole, number_role, text_role
 from bahsic.data.sources import Source
 from bahsic.kernels.base import Kernel
-from bahsic.kernels.rows import Array, FloatArray, check_at_hand, is_missing
+from bahsic.kernels.rows import Array, FloatArray, check_at_hand
 from bahsic.kernels.vector import Gaussian, Laplacian
-
-# Types of pandas, polars and pyarrow whose columns are always categories.
-_CATEGORICAL_TYPE = re.compile(r"categor|dictionary|bool", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +85,7 @@ class Table:
         if type(kernel) in (Gaussian, Laplacian):
             return self.categorical
         booleans = [j for j, found in self.categories.items() if all(isinstance(one, bool | np.bool_) for one in found)]
-        numbers = np.isin(np.arange(len(self.categorical)), booleans)
-        return self.categorical & ~numbers
+        return self.categorical & ~np.isin(np.arange(len(self.categorical)), booleans)
 
     def of_samples(self, samples: NDArray[np.intp]) -> Table:
         """The table of some samples, in memory."""
@@ -151,7 +146,7 @@ def as_table(
     categorical, named = _categorical(data, categorical_features, names, argument)
     shown = labels if names is None else names
     values, categories = _values(data, categorical, shown, argument)
-    special = {j: ("date", "in days") for j in _dates(data) if not categorical[j]}
+    special = {j: ("date", "in days") for j in date_columns(data) if not categorical[j]}
     frame = isinstance(data, list) or is_frame(X)
     if frame and not sparse.issparse(values):
         given = _given_identifiers(identifiers, len(categorical), names)
@@ -274,7 +269,7 @@ def as_plain(frame: Any) -> Array:
     data = _frame_data(frame, "X")
     if not isinstance(data, list):
         return np.asarray(data.toarray() if sparse.issparse(data) else data)
-    if not any(_has_categories(column) for column in data) and not _dates(data):
+    if not any(has_categories(column) for column in data) and not date_columns(data):
         return np.asarray(as_numbers(frame))
     listed = (column.to_pylist() if hasattr(column, "to_pylist") else column.to_list() for column in data)
     return np.column_stack([as_objects(values) for values in listed])
@@ -306,7 +301,7 @@ def as_array(X: Any, argument: str) -> Array:
 def _csc(X: Any, argument: str) -> sparse.csc_array:
     if X.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {argument} is sparse of dtype {X.dtype}; accepted: real numbers")
-    matrix = sparse.csc_array(_as_float(X))  # before entries given twice are added: other types could overflow
+    matrix = sparse.csc_array(as_float(X))  # before entries given twice are added: other types could overflow
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # it may share the user's memory
         matrix.sum_duplicates()
@@ -324,7 +319,7 @@ def _categorical(data: Any, wanted: Any, names: Names, argument: str) -> tuple[N
     mask = column_mask(wanted, n_features, names, "categorical_features")
     named = set(np.flatnonzero(mask).tolist())
     if by_type and isinstance(data, list):
-        mask |= np.array([_has_categories(column) for column in data], dtype=bool)
+        mask |= np.array([has_categories(column) for column in data], dtype=bool)
     if sparse.issparse(data) and mask.any():
         raise ValueError(f"categorical_features has columns of a sparse {argument}; accepted: None, or dense data")
     return mask, named
@@ -348,133 +343,16 @@ def by_dtype(categorical_features: Any) -> tuple[Any, bool]:
 def _values(data: Any, categorical: NDArray[np.bool_], names: Names, argument: str) -> tuple[Any, dict[int, Array]]:
     is_array = not isinstance(data, list)
     if is_array and not categorical.any():
-        return _as_float(data), {}
+        return as_float(data), {}
     columns = data.T if is_array else data
-    values, categories = list(_as_float(columns) if is_array else columns), {}
+    values, categories = list(as_float(columns) if is_array else columns), {}
     for j in np.flatnonzero(categorical).tolist() if is_array else range(len(columns)):
         where = f"column {_shown(names, j)} of {argument}"
         if categorical[j]:
-            values[j], categories[j] = _coded(columns[j], where)
+            values[j], categories[j] = coded(columns[j], where)
         else:
-            values[j] = _numbers(columns[j], where)
+            values[j] = numbers(columns[j], where)
     return np.column_stack(values), categories
-
-
-def _has_categories(column: Any) -> bool:
-    return bool(_CATEGORICAL_TYPE.match(_type_name(column))) or _has_names(np.asarray(column))
-
-
-def _has_names(array: Array) -> bool:
-    """Whether an array has strings, or objects that are all true, false or missing."""
-    if _has_strings(array):
-        return True
-    kinds = {type(value) for value in array if not is_missing(value)} if array.dtype.kind == "O" else set()
-    return bool(kinds) and kinds <= {bool, np.bool_}
-
-
-def _has_strings(array: Array) -> bool:
-    kind = array.dtype.kind
-    return kind in "UST" or (kind == "O" and any(isinstance(value, str | bytes) for value in array))
-
-
-def _type_name(column: Any) -> str:
-    return str(column.dtype if hasattr(column, "dtype") else column.type)
-
-
-def _coded(column: Any, where: str) -> tuple[FloatArray, Array]:
-    """Codes of a column's entries, and its categories."""
-    if isinstance(column, np.ndarray):
-        entries = column if column.dtype.kind in "fiub" else column.astype(object)
-    else:  # arrays would round large integers beside nulls, and fill the nulls of a pyarrow dictionary
-        entries = as_objects(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
-    observed = ~_missing(entries)
-    codes = np.full(len(entries), np.nan)
-    try:
-        codes[observed], categories = _sorted_codes(entries[observed])
-    except TypeError as error:
-        raise TypeError(f"{where} has values that are no categories ({error}); accepted: strings, numbers") from None
-    if categories.dtype.kind in "fO" and any(value in (math.inf, -math.inf) for value in categories):
-        raise ValueError(f"{where} contains infinity; accepted: finite numbers")
-    return codes, categories
-
-
-def _sorted_codes(entries: Array) -> tuple[Array, Array]:
-    if entries.dtype.kind != "O":
-        categories, codes = np.unique(entries, return_inverse=True)
-        return codes, categories
-    values = sorted(set(entries), key=lambda value: (isinstance(value, str), value))  # numbers before strings
-    code = {value: position for position, value in enumerate(values)}
-    return np.array([code[value] for value in entries], dtype=np.intp), as_objects(values)
-
-
-def _numbers(column: Any, where: str) -> Any:
-    """A column as floats, NaN where an entry is missing."""
-    name, array = _type_name(column), np.asarray(column)
-    if _has_strings(array) or (_CATEGORICAL_TYPE.match(name) and not name.lower().startswith("bool")):
-        accepted = "real numbers, or categories where categorical_features is or has 'from_dtype'"
-        raise TypeError(f"{where} has strings or categories (dtype {name}); accepted: {accepted}")
-    if name.lower().startswith("period"):
-        array = np.asarray(column.dt.to_timestamp())
-    if _has_times(array):
-        try:
-            return _days(array)
-        except TypeError as error:
-            raise TypeError(f"{where} has dates and other values ({error}); accepted: one kind") from None
-    if array.dtype.kind == "O":
-        array = np.where(_missing(array), np.nan, array)
-    if array.dtype.kind not in "fiubO" or (array.dtype.kind == "O" and any(map(np.iscomplexobj, array))):
-        raise TypeError(f"{where} has dtype {name} (first value {array[0]}); accepted: real numbers")
-    try:
-        return _as_float(array)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"{where} has values that are no real numbers ({error}); accepted: real numbers") from None
-
-
-def _dates(data: Any) -> list[int]:
-    """Positions of the columns of dates and times."""
-    if not isinstance(data, list):
-        return []
-    return [
-        j
-        for j, column in enumerate(data)
-        if _has_times(np.asarray(column)) or _type_name(column).lower().startswith("period")
-    ]
-
-
-def _has_times(array: Array) -> bool:
-    if array.dtype.kind != "O":
-        return array.dtype.kind in "mM"
-    first = next((value for value in array if not is_missing(value)), None)
-    return isinstance(first, date | time | timedelta)
-
-
-def _days(array: Array) -> FloatArray:
-    """Dates and times as days since 1970, durations and times of the day as days; NaN where they are missing."""
-    if array.dtype.kind == "O":
-        return np.array([np.nan if is_missing(value) else _in_days(value) for value in array], dtype=np.float64)
-    numbers = array - np.datetime64(0, "s") if array.dtype.kind == "M" else array
-    days: FloatArray = numbers / np.timedelta64(1, "D")  # NaN for NaT
-    return days
-
-
-def _in_days(value: Any) -> float:
-    if isinstance(value, datetime):
-        value = (value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)) - datetime(1970, 1, 1)  # noqa: DTZ001
-    elif isinstance(value, date):
-        value = value - date(1970, 1, 1)
-    elif isinstance(value, time):
-        value = datetime.combine(date.min, value.replace(tzinfo=None)) - datetime.min  # noqa: DTZ901
-    return float(value / timedelta(days=1))
-
-
-def _as_float(numbers: Any) -> Any:
-    dtype = numbers.dtype if numbers.dtype in (np.float32, np.float64) else np.float64
-    with np.errstate(over="ignore"):  # numbers beyond float64 become infinite, which is reported later
-        return numbers.astype(dtype, copy=False)
-
-
-def _missing(array: Array) -> Any:
-    return np.fromiter(map(is_missing, array), bool, len(array)) if array.dtype.kind == "O" else np.isnan(array)
 
 
 def _checked_entries(values: Any, missing: str, names: Names, argument: str) -> NDArray[np.bool_]:

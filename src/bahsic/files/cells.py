@@ -43,7 +43,7 @@ _DATE = re.compile(
 
 
 class Form(NamedTuple):
-    """How one number is written.
+    """Spelling of one number.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Form(NamedTuple):
 
 
 class Style(NamedTuple):
-    """How all numbers of a column are written: the symbol of each, and the meaning of commas."""
+    """Spelling of all numbers of a column: the symbol of each, and the meaning of commas."""
 
     symbol: str
     comma: str  # "thousands", "decimal", or empty where there is none

@@ -155,7 +155,7 @@ class _Parsed:
         self.others = {j: _of_rows(column, rows) for j, column in self.others.items()}
 
     def notes(self) -> tuple[str, ...]:
-        """What was decided about the file, one line each."""
+        """Decisions about the file, one line each."""
         return (*self.layout.notes, *self.decided, *_marks_note(self.marks))
 
     def _read_numbers(self) -> dict[int, set[Form] | None]:

@@ -186,7 +186,7 @@ def _of_squares(x: Array, gamma: float, w: Array) -> _Numbers | None:
 
 
 def _own_axes(missing: NDArray[np.bool_], gamma: float, kind: ColumnKind, w: Array) -> Groups:
-    """What the diagonal has more than s^2: for each missing sample, or for all as one group."""
+    """Excess of the diagonal over s^2: a group for each missing sample, or one for all."""
     apart = np.count_nonzero(missing) if not kind.together else 1
     codes = np.zeros(len(missing), dtype=np.intp)
     codes[missing] = 1 if kind.together else np.arange(1, apart + 1)

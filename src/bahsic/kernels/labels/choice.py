@@ -323,7 +323,7 @@ def _from_outputs(columns: list[Output], sample_weight: Any) -> LabelKernel:
 
 
 def _rare_of_columns(columns: list[Output], weights: FloatArray) -> str | None:
-    """What to say about the first column of classes with a class of a single sample."""
+    """Warning about the first column with a class of a single sample, or None."""
     for column in columns:
         if not column.is_number:
             classes = sorted_classes(column.values[weights > 0], str(column))

@@ -144,7 +144,7 @@ def are_classes(sizes: NDArray[Any]) -> bool:
 
 
 def _doubt(different: Array, sizes: NDArray[Any], *, classes: bool) -> str | None:
-    """What is not obvious: whether some dozens of whole numbers count something or are codes."""
+    """Warning where whole numbers might as well be codes as counts, or None."""
     n = len(different)
     taken = f"has {n} different whole numbers and is taken for"
     if classes:
@@ -210,7 +210,7 @@ def class_vectors(labels: Array, classes: Array, weights: FloatArray, *, binary:
 
 
 def rare_classes(subject: str, classes: Sequence[Any], sizes: NDArray[Any]) -> str | None:
-    r"""What to say, and to do, about classes of a single sample; None if there are none, or no others.
+    r"""Warning about classes of a single sample, with a remedy; None if there are none, or no others.
 
     A class adds to the unbiased HSIC by the pairs of its samples alone. Without such a pair the kernel value of any two
     different samples is f_i + f_j for some numbers f, for the class itself (kernels "multiclass" and "delta" are sums
