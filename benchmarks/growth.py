@@ -1,41 +1,123 @@
-"""How the time of a fit grows with the samples and with the features: fitted exponents of m and d.
+"""How time and memory of a fit grow: exponents of the samples and the features, and what classes, levels and holes cost.
 
-The operations grow like m^2 d; at small sizes the overhead of each round hides part of that, so the
-exponents are bounded from above only, with a tenth of slack for caches.
+Each fit runs in a process of its own, ``growth.py OPTIONS`` with a JSON object, which prints seconds and peak memory.
+Along an axis the exponent is fitted to the times; the operations of an exact fit grow like m^2 d, with blocks like
+m d, and for the criterion prediction with m^3 for each round. At small sizes the overhead of each round hides part of
+that, so the exponents are bounded from above only, with a tenth of slack for caches.
 """
 
-from collections.abc import Callable, Sequence
+import json
+import resource
+import subprocess
+import sys
+import warnings
+from typing import Any, NamedTuple
 
 import numpy as np
 from table import Row, row
-from timing import best_times, seconds
+from timing import seconds
 
-from bahsic import BAHSIC
+from bahsic import BAHSIC, FOHSIC
 from bahsic.datasets import make_xor
 
-_SAMPLES, _FEATURES = [500, 1000, 2000, 4000], [250, 500, 1000, 2000]
-_QUICK_SAMPLES, _QUICK_FEATURES = [100, 200, 400], [30, 60, 120]
+_REPEATS = 2
+
+
+class _Axis(NamedTuple):
+    """Fits that differ in one size.
+
+    Attributes
+    ----------
+    what : str
+    name : str
+        The option that grows.
+    sizes : tuple
+    options : dict
+        The other options of `fitted`.
+    bar : str
+        For the exponent, or for the last time over the first.
+    exponent : bool
+        Whether the value is an exponent, or the last time over the first.
+    """
+
+    what: str
+    name: str
+    sizes: tuple[float, ...]
+    options: dict[str, Any]
+    bar: str
+    exponent: bool = True
+
+
+_AXES = [
+    _Axis("exponent of m, exact, d=500", "m", (500, 1000, 2000, 4000), {"d": 500}, "<= 2.2"),
+    _Axis("exponent of m, blocks, d=10", "m", (16_000, 64_000, 250_000, 1_000_000), {"d": 10}, "<= 1.1"),
+    _Axis("exponent of d, m=1000", "d", (250, 500, 1000, 2000), {"m": 1000}, "<= 1.1"),
+    _Axis("exponent of d, m=100", "d", (1000, 10_000, 100_000), {"m": 100}, "<= 1.1"),
+    _Axis("exponent of d, m=1000, few features", "d", (10, 50, 250), {"m": 1000}, "<= 1.1"),
+    _Axis("exponent of d, FOHSIC(5), m=100", "d", (1000, 10_000, 100_000), {"m": 100, "forward": True}, "<= 1.1"),
+    _Axis("prediction: exponent of m, d=50", "m", (500, 1000, 2000), {"d": 50, "criterion": "prediction"}, "<= 3.2"),
+    _Axis(
+        "prediction: exponent of m, blocks, d=10",
+        "m",
+        (16_000, 64_000, 250_000),
+        {"d": 10, "criterion": "prediction"},
+        "<= 1.1",
+    ),
+    _Axis("prediction: exponent of d, m=500", "d", (100, 500, 2500), {"m": 500, "criterion": "prediction"}, "<= 1.1"),
+    _Axis("1000 classes / 2", "classes", (2, 10, 100, 1000), {"m": 3000, "d": 100}, "", exponent=False),
+    _Axis("1000 levels / 2, half of the columns", "levels", (2, 10, 40, 100, 1000), {"m": 2000, "d": 50}, "", False),
+    _Axis("60% missing / none", "missing", (0.0, 0.1, 0.3, 0.6), {"m": 1000, "d": 200}, "<= 2", False),
+]
+_QUICK = [_Axis("exponent of m", "m", (100, 200), {"d": 30}, "")]
 
 
 def rows(*, quick: bool) -> list[Row]:
-    """Exponents of m and of d."""
-    samples, features = (_QUICK_SAMPLES, _QUICK_FEATURES) if quick else (_SAMPLES, _FEATURES)
-    d, m = features[1], samples[1]
-    bars = ("", "") if quick else ("<= 2.2", "<= 1.1")
-    return [
-        _row(f"exponent of m, d={d}", samples, [(size, d) for size in samples], bars[0]),
-        _row(f"exponent of d, m={m}", features, [(m, size) for size in features], bars[1]),
+    """An exponent, or a ratio of times, along each axis."""
+    return [_row(axis, 1 if quick else _REPEATS) for axis in (_QUICK if quick else _AXES)]
+
+
+def _row(axis: _Axis, repeats: int) -> Row:
+    found = [
+        min((_in_a_process({axis.name: size, **axis.options}) for _ in range(repeats)), key=lambda one: one["seconds"])
+        for size in axis.sizes
     ]
+    times, peaks = ([one[name] for one in found] for name in ("seconds", "peak"))
+    value = float(np.polyfit(np.log(axis.sizes), np.log(times), 1)[0]) if axis.exponent else times[-1] / times[0]
+    measured = ", ".join(
+        f"{size:g}: {time:.3g} s, {peak:.0f} MiB" for size, time, peak in zip(axis.sizes, times, peaks, strict=True)
+    )
+    return row(axis.what, value, axis.bar, note=measured)
 
 
-def _row(what: str, axis: Sequence[int], sizes: Sequence[tuple[int, int]], bar: str) -> Row:
-    best = best_times({str(size): _fit_task(*size) for size in sizes}, repeats=3)
-    times = list(best.values())
-    exponent = float(np.polyfit(np.log(axis), np.log(times), 1)[0])
-    measured = ", ".join(f"{size}: {time:.3g} s" for size, time in zip(axis, times, strict=True))
-    return row(what, exponent, bar, note=measured)
+def _in_a_process(options: dict[str, Any]) -> dict[str, float]:
+    words = [sys.executable, __file__, json.dumps(options)]
+    found: dict[str, float] = json.loads(subprocess.run(words, check=True, capture_output=True).stdout)
+    return found
 
 
-def _fit_task(m: int, d: int) -> Callable[[], float]:
+def fitted(options: dict[str, Any]) -> dict[str, float]:
+    """Seconds of a fit, and the peak memory of this process in MiB."""
+    m, d, criterion = int(options["m"]), int(options["d"]), options.get("criterion", "hsic")
     X, y, _ = make_xor(m, d, random_state=0)
-    return lambda: seconds(lambda: BAHSIC(2).fit(X, y))
+    rng, categories = np.random.default_rng(0), None
+    if "classes" in options:
+        y = np.arange(m) % int(options["classes"])
+        X[:, 0] += 4 * y / y.max()
+    if "levels" in options:
+        X[:, ::2] = rng.integers(0, int(options["levels"]), X[:, ::2].shape)
+        categories = list(range(0, d, 2))
+    if options.get("missing"):
+        X[rng.random(X.shape) < options["missing"]] = np.nan
+    count = min(10, d // 2)
+    selector = BAHSIC(count, criterion=criterion, categorical_features=categories)
+    if options.get("forward"):
+        selector = FOHSIC(5, criterion=criterion)
+    BAHSIC(2).fit(rng.standard_normal((20, 5)), np.arange(20) % 2)  # the first fit of a process loads what it needs
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        time = seconds(lambda: selector.fit(X, y))
+    return {"seconds": time, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+
+
+if __name__ == "__main__":
+    print(json.dumps(fitted(json.loads(sys.argv[1]))))

@@ -117,8 +117,22 @@ def test_terms_come_by_magnitude_and_tails_sum_what_is_left():
 
 def test_chebyshev_values_are_cosines():
     angles = np.linspace(0, np.pi, 7)
-    values = chebyshev_values(np.cos(angles), 5)
-    assert np.allclose(values, np.cos(np.outer(np.arange(6), angles)), rtol=0, atol=1e-14)
+    for degree in (2, 3, 5, 6):
+        even, odd = chebyshev_values(np.cos(angles), degree)
+        assert np.allclose(even, np.cos(np.outer(np.arange(0, degree + 1, 2), angles)), rtol=0, atol=1e-14)
+        assert np.allclose(odd, np.cos(np.outer(np.arange(1, degree + 1, 2), angles)), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(("a", "radius"), [LEAVING[0], ENTERING[0]])
+def test_values_are_those_of_the_coefficients_and_each_function_is_even_or_odd(a, radius):
+    terms, z = expansion(a, radius, 1e-10), np.linspace(-1, 1, 9)
+    phi, even = terms.values(z)
+    assert np.allclose(phi[terms.places], chebyshev.chebval(z, terms.functions.T), rtol=0, atol=1e-13)
+    sign = np.where(terms.odd, -1.0, 1.0)[:, None]
+    assert np.array_equal(phi[terms.places][:, ::-1], sign * phi[terms.places])
+    assert np.allclose(even[1], 2 * z**2 - 1, rtol=0, atol=1e-15)
+    assert terms.odd.any()
+    assert not terms.odd.all()
 
 
 def test_chebyshev_polynomials_in_powers():

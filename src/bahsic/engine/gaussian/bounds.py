@@ -93,11 +93,13 @@ class FunctionSums:
         np.multiply(phi, phi, out=phi)
         self._norms = self._norms + phi @ self._weights[samples]
 
-    def known(self, lam: Array, edge: Array, edge_size: Array, lead: int) -> Parts:
-        """Fields of `Known`, given the eigenvalues lam (n_terms, c)."""
-        matrices = self._matrices
-        of_W = lam * matrices.low_rank_forms(self._projections, self._norms[..., 1])
-        bounds = np.abs(lam) * self._norms[..., 0]
+    def known(
+        self, lam: Array, edge: Array, edge_size: Array, lead: int, places: NDArray[np.intp] | slice = slice(None)
+    ) -> Parts:
+        """Fields of `Known`, given the eigenvalues lam (n_terms, c), and where the function of each is among phi."""
+        matrices, norms = self._matrices, self._norms[places]
+        of_W = lam * matrices.low_rank_forms(self._projections[places], norms[..., 1])
+        bounds = np.abs(lam) * norms[..., 0]
         of_W_size = matrices.kappa * np.abs(of_W).sum(axis=0)
         return (
             2 * edge + matrices.kappa * of_W.sum(axis=0),

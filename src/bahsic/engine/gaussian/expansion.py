@@ -49,6 +49,7 @@ class Expansion:
         The lambda_k, greatest magnitude first.
     functions : ndarray of shape (n_terms, degree + 1)
         Chebyshev coefficients of the phi_k, each of unit norm in a measure like the distribution of standardised data.
+        Each phi_k is exactly even or odd.
     edge : ndarray of shape (degree + 1,)
         Chebyshev coefficients of u.
     edge_bound : float
@@ -74,12 +75,8 @@ class Expansion:
 
     @cached_property
     def monomials(self) -> Array:
-        """Coefficients of the phi_k in powers of x / radius; each phi_k is exactly even or odd."""
-        coefficients = self.functions @ monomial_matrix(self.degree)
-        odd = np.abs(coefficients[:, 1::2]).sum(axis=1) > np.abs(coefficients[:, ::2]).sum(axis=1)
-        coefficients[odd, ::2] = 0.0
-        coefficients[~odd, 1::2] = 0.0
-        return coefficients
+        """Coefficients of the phi_k in powers of x / radius."""
+        return np.asarray(self.functions @ monomial_matrix(self.degree))
 
     @cached_property
     def edge_monomials(self) -> Array:
@@ -87,6 +84,26 @@ class Expansion:
         coefficients = self.edge @ monomial_matrix(self.degree)
         coefficients[1::2] = 0.0
         return coefficients
+
+    @cached_property
+    def odd(self) -> NDArray[np.bool_]:
+        """Which of the phi_k are odd."""
+        return _are_odd(self.functions)
+
+    def values(self, z: Array) -> tuple[Array, Array]:
+        """Values at z = x / radius of all phi_k, the even ones first, and of the even Chebyshev polynomials."""
+        even, odd = chebyshev_values(z, self.degree)
+        n_even = int(np.count_nonzero(~self.odd))
+        phi = np.empty((len(self.functions), *z.shape))
+        flat = phi.reshape(len(phi), -1)
+        np.matmul(self.functions[~self.odd, ::2], even.reshape(len(even), -1), out=flat[:n_even])
+        np.matmul(self.functions[self.odd, 1::2], odd.reshape(len(odd), -1), out=flat[n_even:])
+        return phi, even
+
+    @cached_property
+    def places(self) -> NDArray[np.intp]:
+        """Where the k-th term is among the `values`."""
+        return np.argsort(np.argsort(self.odd, kind="stable"))
 
     @property
     def tails(self) -> Array:
@@ -145,6 +162,8 @@ def expansion(a: float, radius: float, tolerance: float) -> Expansion:
     to_coefficients = cosines * (2 / (degree + 1))
     to_coefficients[0] /= 2
     eigenvalues, functions = _eigenfunctions(to_coefficients @ core @ to_coefficients.T, radius)
+    odd = _are_odd(functions)
+    functions[odd, ::2], functions[~odd, 1::2] = 0.0, 0.0  # but for rounding they are
     # Terms below the tolerance join the remainder; abs(phi_k) is at most the sum of abs(coefficients).
     largest = np.abs(eigenvalues) * np.abs(functions).sum(axis=1) ** 2
     left_over = np.cumsum(largest[::-1])[::-1]
@@ -188,16 +207,27 @@ def _eigenfunctions(coefficients: Array, radius: float) -> tuple[Array, Array]:
     return eigenvalues[order], np.linalg.solve(factor.T, vectors[:, order]).T
 
 
-def chebyshev_values(z: Array, degree: int) -> Array:
-    """Chebyshev polynomials of degrees 0 to ``degree`` at z, stacked along the first axis."""
-    values = np.empty((degree + 1, *z.shape))
-    values[0] = 1.0
-    values[1] = z
-    twice = 2 * z
-    for n in range(2, degree + 1):
-        np.multiply(twice, values[n - 1], out=values[n])
-        values[n] -= values[n - 2]
-    return values
+def _are_odd(functions: Array) -> NDArray[np.bool_]:
+    """Which of some functions, given by Chebyshev coefficients, are odd."""
+    return np.abs(functions[:, 1::2]).sum(axis=1) > np.abs(functions[:, ::2]).sum(axis=1)
+
+
+def chebyshev_values(z: Array, degree: int) -> tuple[Array, Array]:
+    """Chebyshev polynomials of degrees up to ``degree`` at z: the even ones and the odd ones, each stacked.
+
+    Both follow from the two before: :math:`T_n = 2 T_2 T_{n-2} - T_{n-4}`.
+    """
+    twice = 4 * np.square(z) - 2
+    even, odd = np.empty((degree // 2 + 1, *z.shape)), np.empty(((degree + 1) // 2, *z.shape))
+    even[0], odd[0] = 1.0, z
+    np.multiply(twice, 0.5, out=even[1])
+    if len(odd) > 1:
+        np.multiply(twice - 1, z, out=odd[1])
+    for values in (even, odd):
+        for n in range(2, len(values)):
+            np.multiply(twice, values[n - 1], out=values[n])
+            values[n] -= values[n - 2]
+    return even, odd
 
 
 def even_polynomial(coefficients: Array, square: Array, x: Array, out: Array) -> Array:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bahsic.data.columns import Columns
 from bahsic.data.levels import Levels
 from bahsic.engine.gaussian.bounds import FunctionSums, Known, Matrices, Parts, known_from_functions
-from bahsic.engine.gaussian.expansion import Expansion, chebyshev_values, even_polynomial
+from bahsic.engine.gaussian.expansion import Expansion, even_polynomial
 from bahsic.engine.gaussian.moments import Moments, RoundMoments
 from bahsic.engine.scratch import Scratch
 
@@ -175,19 +175,14 @@ class Smooth(_Expanded):
         edge, sums = np.zeros(len(z)), FunctionSums(matrices)
         for start in range(0, z.shape[1], _SOME_SAMPLES):
             samples = slice(start, min(start + _SOME_SAMPLES, z.shape[1]))
-            phi, basis = _smooth_functions(self.expansion, z[:, samples])
-            fill_functions(phi, [target[:, samples] for target in out])
-            edge += self.expansion.edge @ (basis @ matrices.sums[samples])
+            phi, even = self.expansion.values(z[:, samples])
+            for target, place in zip(out, self.expansion.places, strict=False):
+                target[:, samples] = phi[place]
+            edge += self.expansion.edge[::2] @ (even @ matrices.sums[samples])
             sums.add(phi, samples)
         edge_size = self.expansion.edge_bound * np.abs(matrices.sums).max() * np.vecdot(z, z)
         lam = np.broadcast_to(self.expansion.eigenvalues[:, None], (len(self.expansion.eigenvalues), len(z)))
-        return sums.known(lam, edge, edge_size, self.n_leading)
-
-
-def _smooth_functions(expansion: Expansion, z: Array) -> tuple[Array, Array]:
-    """Values of all functions phi at z (c, n_samples), and of the Chebyshev polynomials."""
-    basis = chebyshev_values(z, expansion.functions.shape[1] - 1)
-    return (expansion.functions @ basis.reshape(len(basis), -1)).reshape(-1, *z.shape), basis
+        return sums.known(lam, edge, edge_size, self.n_leading, self.expansion.places)
 
 
 @dataclass(frozen=True)
@@ -236,9 +231,10 @@ class Incomplete(_Expanded):
         absent = np.isnan(x)
         z = np.nan_to_num(x, copy=False, nan=0.0)
         z /= terms.radius
-        smooth, basis = _smooth_functions(terms, z)
+        smooth, even = terms.values(z)
+        smooth = smooth[terms.places]
         b = np.expm1(self.a * self.data.neutral[columns] / 2)
-        u = np.tensordot(terms.edge, basis, axes=1)
+        u = np.tensordot(terms.edge[::2], even, axes=1)
         scale = 1 + b[:, None] * absent
         edge = u * scale + b[:, None] * absent
         smooth *= scale

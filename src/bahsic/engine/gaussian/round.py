@@ -48,6 +48,9 @@ _MAX_LEVEL_EXPONENT = 30.0
 # in float64 (times the spread over the number of features), and in the last expansion.
 _TAILS = (0.05, 0.01, 1e-12)
 
+# The same in float32 where only the few greatest scores are wanted, which lie far from most others.
+_FIRST_TAIL = 0.5
+
 # Memory for the columns of one pass, beside the data.
 _BLOCK_BYTES = 1 << 23
 
@@ -91,6 +94,8 @@ class GaussianRound(GroupChanges):
         Score of the current subset with ``gamma``, without its diagonal part.
     spread : float
         Like the parameter ``spread``, for this round.
+    few_wanted : bool
+        Whether only very few of the candidates have to be told from the others; decides how many terms are tried first.
     """
 
     def __init__(
@@ -107,7 +112,8 @@ class GaussianRound(GroupChanges):
         self.gamma = gamma
         self.a = gamma if leaving else -gamma
         self._kappa = float(np.exp(-gamma * centre)) if setting.low_rank.Q.shape[1] else 0.0
-        self.spread = spread
+        self._is_flat = self._kappa == 1 and not len(setting.pairs.subset)  # K is one everywhere, and R zero
+        self.spread, self.few_wanted = spread, False
         self._rest = Rest(setting.pairs, gamma, self._kappa, setting.kept)
         form = Form(self._rest, own_gamma, centre)
         n_samples = setting.pairs.columns.n_samples
@@ -153,7 +159,7 @@ class GaussianRound(GroupChanges):
 
         def first(positions: Indices) -> Intervals:
             # With few features products cost less than calls, so more terms are worthwhile.
-            tail = _TAILS[0] * self.spread * min(1.0, len(features) / 200)
+            tail = (_FIRST_TAIL if self.few_wanted else _TAILS[0]) * self.spread * min(1.0, len(features) / 200)
             found = self.expanded(features[positions], tail, np.inf)
             bound = 2 * self.gamma * float(self._matrices.magnitudes.sum())
             known = found.values[np.isfinite(found.radii)]
@@ -307,7 +313,8 @@ class GaussianRound(GroupChanges):
             if np.count_nonzero(~near) < max(8, len(features) // 8):  # too few for a family of their own
                 near[:] = True
             terms = expansion(self.a, radius, _REMAINDER * tail / radius**2)
-            n_leading = max(1, int(np.argmax(terms.tails <= tail * terms.tails[0])))
+            needed = 0 if self._is_flat else int(np.argmax(terms.tails <= tail * terms.tails[0]))
+            n_leading = max(1, needed)
             members = np.sort(positions[near])
             inexact = _ROUNDING[1] * np.abs(terms.eigenvalues) > rounding * terms.tails[0]
             n_double = min(n_leading, int(np.count_nonzero(inexact)))

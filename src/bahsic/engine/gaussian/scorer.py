@@ -40,6 +40,9 @@ _ACCURACY = 1e-9
 # Guess of the spread of the scores of the first round, relative to the bound on them.
 _FIRST_SPREAD = 0.01
 
+# Share of the candidates up to which those that are wanted are few.
+_FEW = 0.01
+
 # Largest binary exponent of data that are used unscaled; standardised data have small ones.
 _USUAL_EXPONENT = 20
 
@@ -160,6 +163,9 @@ class GaussianScorer(Scorer):
         return gamma_of(kernel) * self._unit**2
 
     def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> tuple[Indices, Intervals]:
+        if 2 * count > len(candidates) and len(stages) > 2:  # the first stage hardly tells neighbours apart
+            stages = stages[1:]
+        self._current.few_wanted = count <= _FEW * len(candidates)
         best, changes = super()._best(stages, candidates, count)
         self._spread = self._current.spread
         if count == 1:  # then the score of the next subset is known

@@ -1,0 +1,164 @@
+"""The whole command, from a file to a report: processor seconds, and time over that of a forest's importances.
+
+``bahsic select FILE --target label --report PAGE`` with its defaults, and the same reading followed by
+``SelectFromModel(RandomForestClassifier(100, n_jobs=-1))``, as programs of their own, in turn.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+from table import Row, row
+
+_FOREST = """
+import sys
+import numpy as np
+from scipy import sparse
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectFromModel
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from bahsic.files import read_data
+data = read_data(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None)
+model = SelectFromModel(RandomForestClassifier(100, n_jobs=-1, random_state=0))
+if hasattr(data.X, "columns"):
+    text, numbers = make_column_selector(dtype_exclude="number"), make_column_selector(dtype_include="number")
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    model = make_pipeline(make_column_transformer((encoder, text), (SimpleImputer(), numbers)), model)
+print(model.fit(data.X, data.y).transform(data.X).shape)
+"""
+
+
+class _Case(NamedTuple):
+    name: str
+    write: Callable[[Path], list[str]]  # into a folder; returns the words of the command that name file and target
+    bar: str = ""  # for processor seconds
+
+
+class _Used(NamedTuple):
+    seconds: float
+    processor: float
+    peak: float  # MiB
+
+
+def rows(*, quick: bool) -> list[Row]:
+    """Two rows for each table."""
+    found = []
+    for case in _cases(quick=quick):
+        with tempfile.TemporaryDirectory() as folder:
+            found += _rows(case, Path(folder), quick=quick)
+    return found
+
+
+def _rows(case: _Case, folder: Path, *, quick: bool) -> list[Row]:
+    words = case.write(folder)
+    ours = [sys.executable, "-m", "bahsic", "select", *words, "--report", str(folder / "report.html"), "--json"]
+    theirs = [sys.executable, "-c", _FOREST, words[0], *words[2:]]
+    used = [(_used(ours), _used(theirs)) for _ in range(1 if quick else 2)]
+    own, forest = (min(both) for both in zip(*used, strict=True))
+    selected = json.loads(subprocess.run(ours, check=True, capture_output=True).stdout)["selected"]
+    note = f"{own.seconds:.3g} s, {own.peak:.0f} MiB at most, {len(selected)} selected"
+    return [
+        row(
+            f"{case.name}: processor seconds", own.processor, "" if quick else case.bar, note=note, seconds=own.seconds
+        ),
+        row(
+            f"{case.name}: bahsic select / SelectFromModel(RandomForestClassifier(100, n_jobs=-1)), whole programs",
+            own.seconds / forest.seconds,
+            note=f"{own.seconds:.3g} s against {forest.seconds:.3g} s",
+            seconds=own.seconds,
+        ),
+    ]
+
+
+def _used(words: list[str]) -> _Used:
+    """What a program takes."""
+    start = time.perf_counter()
+    program = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    _, status, used = os.wait4(program.pid, 0)
+    seconds = time.perf_counter() - start
+    if status:
+        message = "" if program.stderr is None else program.stderr.read().decode()
+        raise RuntimeError(f"{' '.join(words)} failed: {message}")
+    return _Used(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def _cases(*, quick: bool) -> list[_Case]:
+    if quick:
+        return [_mixed(300, 10), _sparse(60, 500)]
+    return [
+        _mixed(7000, 25, "<= 10"),
+        _mixed(3000, 80),
+        _mixed(32_000, 14),
+        _numbers(1000, 10_000),
+        _numbers(60, 20_000),
+        _sparse(350, 100_000),
+    ]
+
+
+def _mixed(m: int, d: int, bar: str = "") -> _Case:
+    """Numbers (every fourth with outliers), categories and missing entries; five columns tell the class."""
+
+    def write(folder: Path) -> list[str]:
+        rng = np.random.default_rng(0)
+        table: dict[str, object] = {}
+        hidden = rng.standard_normal((m, 3))
+        for j in range(d):
+            x = rng.standard_normal(m) + (hidden[:, j] if j < 3 else 0)
+            kind = j % 4
+            if kind == 1:
+                levels = 3 + j % 9
+                x = np.array(list("abcdefghijkl"))[np.clip(levels / 2 + 1.5 * x, 0, levels - 1).astype(int)]
+            elif kind == 2:
+                x = np.where(rng.random(m) < 0.1, np.nan, x)
+            elif kind == 3:
+                x = np.round(np.exp(1.5 * x), 2)
+            table[f"column{j}"] = x
+        score = hidden[:, 0] * hidden[:, 1] + hidden[:, 2] + 0.5 * rng.standard_normal(m)
+        table["label"] = np.where(score > 0, "yes", "no")
+        pd.DataFrame(table).to_csv(folder / "table.csv", index=False)
+        return [str(folder / "table.csv"), "--target", "label"]
+
+    return _Case(f"{m:,} x {d} mixed", write, bar)
+
+
+def _numbers(m: int, d: int) -> _Case:
+    """Normal numbers, ten of which are shifted between the classes."""
+
+    def write(folder: Path) -> list[str]:
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 2, m)
+        X = rng.standard_normal((m, d))
+        X[:, :10] += 0.8 * y[:, None]
+        table = pd.DataFrame(np.round(X, 4)).rename(columns="x{}".format)
+        table.assign(label=np.where(y, "yes", "no")).to_csv(folder / "table.csv", index=False)
+        return [str(folder / "table.csv"), "--target", "label"]
+
+    return _Case(f"{m:,} x {d:,} numbers", write)
+
+
+def _sparse(m: int, d: int) -> _Case:
+    """Zeros and ones, one in a hundred; ten columns are more frequent in one class."""
+
+    def write(folder: Path) -> list[str]:
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 2, m)
+        X = sparse.random_array((m, d), density=0.01, format="lil", rng=rng, data_sampler=lambda size: np.ones(size))
+        for j in range(10):
+            X[np.flatnonzero((rng.random(m) < 0.4) & (y == 1)), j] = 1.0
+        dump_svmlight_file(X.tocsr(), y, str(folder / "table.svmlight"))
+        return [str(folder / "table.svmlight")]
+
+    return _Case(f"{m:,} x {d:,} sparse", write)
