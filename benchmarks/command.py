@@ -155,7 +155,7 @@ def _sparse(m: int, d: int) -> _Case:
     def write(folder: Path) -> list[str]:
         rng = np.random.default_rng(0)
         y = rng.integers(0, 2, m)
-        X = sparse.random_array((m, d), density=0.01, format="lil", rng=rng, data_sampler=lambda size: np.ones(size))
+        X = sparse.random_array((m, d), density=0.01, format="lil", rng=rng, data_sampler=np.ones)
         for j in range(10):
             X[np.flatnonzero((rng.random(m) < 0.4) & (y == 1)), j] = 1.0
         dump_svmlight_file(X.tocsr(), y, str(folder / "table.svmlight"))

@@ -1,4 +1,4 @@
-"""How time and memory of a fit grow: exponents of the samples and the features, and what classes, levels and holes cost.
+"""How time and memory of a fit grow: exponents of samples and features, and what classes, levels and holes cost.
 
 Each fit runs in a process of its own, ``growth.py OPTIONS`` with a JSON object, which prints seconds and peak memory.
 Along an axis the exponent is fitted to the times; the operations of an exact fit grow like m^2 d, with blocks like

@@ -24,6 +24,7 @@ BENCHMARKS = [
         "options",
         "prediction",
         "raw_tables",
+        "command",
         "wide_sparse",
         "csv_memory",
         "scale",

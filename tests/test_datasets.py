@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from bahsic.datasets import make_multiclass, make_nonlinear_regression, make_xor
+from bahsic.datasets import (
+    make_multiclass,
+    make_nonlinear_regression,
+    make_ring,
+    make_ring_xor,
+    make_ring_xor_sum,
+    make_uniform_xor,
+    make_xor,
+)
 
 
 def test_shapes_types_and_support():
@@ -133,3 +141,54 @@ def test_bad_parameters(make, parameters, message):
 def test_bad_parameters_of_the_regression(parameters, message):
     with pytest.raises(ValueError, match=message):
         make_nonlinear_regression(**parameters)
+
+
+def _in_ring(x, width):
+    return abs(((x[0] / 2) ** 2 + (x[1] / 2) ** 2) ** 0.5 - 0.35) <= width
+
+
+def _in_corner(x, corner):
+    return -(x[0] / 2) * (x[1] / 2) >= corner
+
+
+PUBLISHED = {
+    make_ring: (2, lambda x: _in_ring(x, 0.1151)),
+    make_uniform_xor: (2, lambda x: _in_corner(x, 0.0)),
+    make_ring_xor: (4, lambda x: _in_ring(x, 0.0704) or _in_corner(x[2:], 0.0337)),
+}
+
+
+@pytest.mark.parametrize("make", PUBLISHED)
+def test_published_problems_follow_their_definitions_sample_by_sample(make):
+    n_relevant, rule = PUBLISHED[make]
+    X, y, support = make(300, 9, random_state=3)
+    assert X.shape == (300, 9)
+    assert np.abs(X).max() <= 1
+    assert np.abs(X).max() > 0.99
+    assert support.tolist() == [j < n_relevant for j in range(9)]
+    assert y.tolist() == [int(rule(x)) for x in X]
+    assert 0.4 < y.mean() < 0.6
+    again, _, _ = make(300, 9, random_state=3)
+    assert np.array_equal(X, again)
+
+
+def test_the_sum_adds_samples_of_class_one_where_it_is_large():
+    X, y, support = make_ring_xor_sum(20_000, 7, random_state=0)
+    others = np.array([_in_ring(x, 0.0479) or _in_corner(x[2:], 0.0598) for x in X])
+    assert support.tolist() == [True] * 6 + [False]
+    assert y[others].all()
+    total = (X[:, 4] + X[:, 5]) / 2 + 1
+    assert y[~others & (total < 0.6)].mean() == 0  # four standard deviations of the noise
+    assert y[~others & (total > 1.9)].mean() > 0.97
+    # the boundary is where half of the samples are of class one
+    assert y[~others & (abs(total - 1.4074) < 0.02)].mean() == pytest.approx(0.5, abs=0.1)
+    assert y.mean() == pytest.approx(0.5, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("make", "fewest"), [(make_ring, 2), (make_uniform_xor, 2), (make_ring_xor, 4), (make_ring_xor_sum, 6)]
+)
+def test_published_problems_need_their_relevant_features(make, fewest):
+    with pytest.raises(ValueError, match=f"n_features is {fewest - 1}"):
+        make(10, fewest - 1)
+    assert make(10, fewest)[0].shape == (10, fewest)

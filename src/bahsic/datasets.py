@@ -154,6 +154,180 @@ def make_nonlinear_regression(
     return X, y, np.arange(n_features) < 2
 
 
+def make_ring(
+    n_samples: int = 500, n_features: int = 16, *, random_state: RandomStateLike = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+    r"""Points on a ring against all others, among uniform noise (Passemiers et al. 2024).
+
+    With u uniform on [0, 1] in each feature, a sample is of class 1 where
+    :math:`|\sqrt{(u_1 - 0.5)^2 + (u_2 - 0.5)^2} - 0.35| \le 0.1151`, about half of the square. The data are
+    x = 2u - 1.
+
+    Parameters
+    ----------
+    n_samples : int, default=500
+        Number of samples, at least 1.
+    n_features : int, default=16
+        Number of features, at least 2.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of the random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        The data, between -1 and 1.
+    y : ndarray of shape (n_samples,)
+        The labels, 0 or 1.
+    support : ndarray of shape (n_features,)
+        True for the relevant features, the first two.
+
+    References
+    ----------
+    Passemiers et al., *Scientific Reports* 14, 2024, doi 10.1038/s41598-024-82583-5.
+
+    Examples
+    --------
+    >>> from bahsic.datasets import make_ring
+    >>> X, y, support = make_ring(1000, 4, random_state=0)
+    >>> bool(0.45 < y.mean() < 0.55), support.tolist()
+    (True, [True, True, False, False])
+    """
+    u, _ = _uniform(n_samples, n_features, random_state, fewest=2)
+    return _labelled(u, _ring(u, 0.1151), n_relevant=2)
+
+
+def make_uniform_xor(
+    n_samples: int = 500, n_features: int = 16, *, random_state: RandomStateLike = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+    """XOR of two uniform features among uniform noise (Passemiers et al. 2024, see `make_ring`).
+
+    A sample is of class 1 where the first two features lie on different sides of zero. `make_xor` has clusters
+    instead.
+
+    Parameters
+    ----------
+    n_samples : int, default=500
+        Number of samples, at least 1.
+    n_features : int, default=16
+        Number of features, at least 2.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of the random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        The data, between -1 and 1.
+    y : ndarray of shape (n_samples,)
+        The labels, 0 or 1.
+    support : ndarray of shape (n_features,)
+        True for the relevant features, the first two.
+
+    Examples
+    --------
+    >>> from bahsic.datasets import make_uniform_xor
+    >>> X, y, support = make_uniform_xor(100, 4, random_state=0)
+    >>> bool(((X[:, 0] * X[:, 1] <= 0) == (y == 1)).all())
+    True
+    """
+    u, _ = _uniform(n_samples, n_features, random_state, fewest=2)
+    return _labelled(u, _xor(u[:, :2], 0.0), n_relevant=2)
+
+
+def make_ring_xor(
+    n_samples: int = 500, n_features: int = 16, *, random_state: RandomStateLike = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Ring of two features, or XOR of two others, among uniform noise (Passemiers et al. 2024, see `make_ring`).
+
+    The ring is thinner and the corners of the XOR are smaller, so that about half of the samples are of class 1.
+
+    Parameters
+    ----------
+    n_samples : int, default=500
+        Number of samples, at least 1.
+    n_features : int, default=16
+        Number of features, at least 4.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of the random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        The data, between -1 and 1.
+    y : ndarray of shape (n_samples,)
+        The labels, 0 or 1.
+    support : ndarray of shape (n_features,)
+        True for the relevant features, the first four.
+
+    Examples
+    --------
+    >>> from bahsic.datasets import make_ring_xor
+    >>> X, y, support = make_ring_xor(1000, 6, random_state=0)
+    >>> bool(0.45 < y.mean() < 0.55), int(support.sum())
+    (True, 4)
+    """
+    u, _ = _uniform(n_samples, n_features, random_state, fewest=4)
+    return _labelled(u, _ring(u, 0.0704) | _xor(u[:, 2:4], 0.0337), n_relevant=4)
+
+
+def make_ring_xor_sum(
+    n_samples: int = 500, n_features: int = 16, *, random_state: RandomStateLike = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Ring, XOR, or a noisy sum, of two features each, among uniform noise (Passemiers et al. 2024, see `make_ring`).
+
+    Parameters
+    ----------
+    n_samples : int, default=500
+        Number of samples, at least 1.
+    n_features : int, default=16
+        Number of features, at least 6.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of the random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        The data, between -1 and 1.
+    y : ndarray of shape (n_samples,)
+        The labels, 0 or 1.
+    support : ndarray of shape (n_features,)
+        True for the relevant features, the first six.
+
+    Examples
+    --------
+    >>> from bahsic.datasets import make_ring_xor_sum
+    >>> X, y, support = make_ring_xor_sum(1000, 8, random_state=0)
+    >>> bool(0.45 < y.mean() < 0.55), int(support.sum())
+    (True, 6)
+    """
+    u, random = _uniform(n_samples, n_features, random_state, fewest=6)
+    noisy_sum = u[:, 4] + u[:, 5] + 0.2 * random.standard_normal(n_samples)
+    return _labelled(u, _ring(u, 0.0479) | _xor(u[:, 2:4], 0.0598) | (noisy_sum >= 1.4074), n_relevant=6)
+
+
+def _uniform(
+    n_samples: Any, n_features: Any, random_state: Any, *, fewest: int
+) -> tuple[NDArray[np.float64], np.random.RandomState]:
+    """Uniform data on [0, 1], and the source of the random numbers that they came from."""
+    check_count("n_samples", n_samples, 1)
+    check_count("n_features", n_features, fewest)
+    random = random_source(random_state)
+    return random.random_sample((n_samples, n_features)), random
+
+
+def _ring(u: NDArray[np.float64], width: float) -> NDArray[np.bool_]:
+    return np.abs(np.hypot(u[:, 0] - 0.5, u[:, 1] - 0.5) - 0.35) <= width
+
+
+def _xor(u: NDArray[np.float64], corner: float) -> NDArray[np.bool_]:
+    return (u[:, 0] - 0.5) * (0.5 - u[:, 1]) >= corner
+
+
+def _labelled(
+    u: NDArray[np.float64], positive: NDArray[np.bool_], n_relevant: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+    return 2 * u - 1, positive.astype(np.int64), np.arange(u.shape[1]) < n_relevant
+
+
 def _clusters(
     centres: NDArray[np.float64], n_samples: int, n_features: int, noise: float, random: np.random.RandomState
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
