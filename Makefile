@@ -1,7 +1,7 @@
 # Needs python3 (3.11 or newer) with pip, and make; everything else goes into $(VENV).
 VENV ?= .venv
-# What to install beside the package for the tests: dev (everything) or test (no optional library).
-EXTRA ?= dev
+# Dependency group to install for the tests: dev (everything) or test (no optional library).
+GROUP ?= dev
 
 ifeq ($(OS),Windows_NT)
 PYTHON ?= python
@@ -26,7 +26,7 @@ PIP = $$($(VENV_PYTHON) -m pip --version >/dev/null 2>&1 && echo "$(VENV_PYTHON)
 INSTALL = $(PIP) install -q -q --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-core lint format types layers docs packages mutants bench paper clean
+.PHONY: help demo test test-core coverage lint format types layers docs packages recipe mutants bench paper clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -34,37 +34,50 @@ help: ## list the targets
 demo: $(VENV)/.extra-files,report ## select features of two data sets, show the result and write demo.html
 	@$(VENV_PYTHON) -m bahsic demo --report demo.html
 
-test: $(VENV)/.extra-$(EXTRA) ## run all tests and the examples of the documentation
+test: $(VENV)/.group-$(GROUP) ## run all tests and the examples of the documentation
 	$(VENV_PYTHON) -m pytest $(ARGS)
 
 test-core: ## run the tests without any optional library, in an environment of its own
-	@$(MAKE) --no-print-directory VENV=.venv-core EXTRA=test test
+	@$(MAKE) --no-print-directory VENV=.venv-core GROUP=test test
 
-lint: $(VENV)/.extra-dev ## check style and formatting
+coverage: $(VENV)/.group-dev ## run all tests and say which lines of the package none of them runs; also in coverage.xml
+	$(VENV_PYTHON) -m coverage run -m pytest $(ARGS)
+	$(VENV_PYTHON) -m coverage combine -q
+	$(VENV_PYTHON) -m coverage xml -q
+	$(VENV_PYTHON) -m coverage report
+
+lint: $(VENV)/.group-dev ## check style, formatting, spelling, the workflows and the repository
 	$(VENV_PYTHON) -m ruff check .
 	$(VENV_PYTHON) -m ruff format --check .
+	$(BIN)/codespell src docs experiments benchmarks *.md
+	$(BIN)/zizmor --offline --no-progress --quiet .github
+	$(VENV_PYTHON) -m repo_review --show err .
 
-format: $(VENV)/.extra-dev ## format the sources in place
+format: $(VENV)/.group-dev ## format the sources in place
 	$(VENV_PYTHON) -m ruff format .
 
-types: $(VENV)/.extra-dev ## check the types
+types: $(VENV)/.group-dev ## check the types
 	$(VENV_PYTHON) -m mypy
 
-layers: $(VENV)/.extra-dev ## check that imports point down only
+layers: $(VENV)/.group-dev ## check that imports point down only
 	$(BIN)/lint-imports --no-cache
 
-docs: $(VENV)/.extra-docs ## build the site into docs/_build/html; a warning or a broken link is an error
+docs: $(VENV)/.group-docs ## build the site into docs/_build/html; a warning or a broken link is an error
 	@$(VENV_PYTHON) -m sphinx -b html -W --keep-going -n -q -d docs/_build/doctrees docs docs/_build/html $(ARGS)
 	@$(VENV_PYTHON) docs/check_links.py docs/_build/html
 
-packages: $(VENV)/.extra-dev ## build wheel and sdist, and try them in empty environments; ARGS="alone dask" chooses
+packages: $(VENV)/.group-dev ## build wheel and sdist, and try them in empty environments; ARGS="alone dask" chooses
 	@$(VENV_PYTHON) .ci/packages.py $(ARGS)
 
-mutants: $(VENV)/.extra-dev ## try small changes of the code and count those that no test notices; ARGS="--most 50 --part search"
+recipe: $(VENV)/.group-dev ## render the recipe for conda-forge
+	@$(INSTALL) "py-rattler-build>=0.73,<0.74"
+	@$(VENV_PYTHON) -c "import rattler_build as r; print(*r.Stage0Recipe.from_file('.conda/recipe/recipe.yaml').render())"
+
+mutants: $(VENV)/.group-dev ## try small changes of the code and count those that no test notices; ARGS="--most 50 --part search"
 	@$(INSTALL) "cosmic-ray>=8.3"
 	@$(VENV_PYTHON) .ci/mutants.py $(ARGS)
 
-bench: $(VENV)/.extra-dev ## measure speed, memory and exactness; ARGS="--quick roof" chooses
+bench: $(VENV)/.group-dev ## measure speed, memory and exactness; ARGS="--quick roof" chooses
 	@$(VENV_PYTHON) benchmarks/run.py $(ARGS)
 
 paper: $(VENV)/.extra-experiments ## run what is missing of the paper's experiments, draw them and write docs/experiments.md
@@ -73,7 +86,7 @@ paper: $(VENV)/.extra-experiments ## run what is missing of the paper's experime
 	@$(VENV_PYTHON) -m experiments page
 
 clean: ## remove the environments and everything generated
-	rm -rf .venv .venv-core benchmarks/.peers benchmarks/.scale demo.html demo_features.csv dist docs/_build docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-core benchmarks/.peers benchmarks/.scale demo.html demo_features.csv dist docs/_build docs/gallery docs/generated .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage* coverage.xml
 	find src tests benchmarks experiments docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.made:
@@ -86,6 +99,12 @@ $(VENV)/.made:
 $(VENV)/.extra-%: pyproject.toml $(VENV)/.made
 	@echo "Installing bahsic[$*]"
 	@$(INSTALL) -e ".[$*]"
+	@touch $@
+
+$(VENV)/.group-%: pyproject.toml $(VENV)/.made
+	@echo "Installing bahsic for $*"
+	@$(VENV_PYTHON) .ci/requirements.py $* > $@.txt
+	@$(INSTALL) -e . -r $@.txt
 	@touch $@
 
 # The selectors that ours are measured against; benchmarks/peers.py asks for this with a VENV of its own.

@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 # For developers of bahsic, not for its users: these are installed from a clone.
-_INNER = {"test", "dev", "docs", "experiments"}
+_INNER = {"experiments"}
 
 # What has to work with an extra, and beside these alone.py: what has to work alone.
 _TRIALS = {path.stem: path for path in sorted(Path(__file__).with_name("trials").glob("*.py"))}

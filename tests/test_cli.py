@@ -215,6 +215,7 @@ def test_blocks_are_drawn_by_the_seed(result):
 
 
 def test_blocks_of_many_samples_are_told(result, run, xor, monkeypatch):
+    pytest.importorskip("jinja2", reason="reports need jinja2")
     monkeypatch.setattr("bahsic.criteria.blocks.EXACT_SAMPLES", 79)
     monkeypatch.setattr("bahsic.criteria.blocks.BLOCK_SIZE", 20)
     monkeypatch.setenv("COLUMNS", "200")
@@ -511,6 +512,8 @@ def test_completion_without_its_library(run, monkeypatch):
     ],
 )
 def test_mistakes_are_told_in_one_line(run, xor, words, status, told):
+    if "--report" in words:
+        pytest.importorskip("jinja2", reason="reports need jinja2")
     found, out, err = run(*words)
     assert (found, out) == (status, "")  # before any work
     assert told in err

@@ -69,7 +69,7 @@ def test_forward_selection_differs_in_its_step_alone():
 
 
 def test_docstring_tells_the_defaults_of_the_table():
-    told = dict(re.findall(r"^    (\w+) : .*, default=(.+)$", BAHSIC.__doc__, re.MULTILINE))
+    told = dict(re.findall(r"^(\w+) : .*, default=(.+)$", inspect.getdoc(BAHSIC), re.MULTILINE))
     assert told == {option.name: json.dumps(option.default) for option in OPTIONS} | {
         option.name: repr(option.default) for option in OPTIONS if not isinstance(option.default, str)
     }
@@ -90,8 +90,8 @@ def test_cross_validation_has_all_parameters_but_the_number():
 
 
 def test_docstring_of_cross_validation_has_all_parameters():
-    told = BAHSICCV.__doc__.partition("Parameters\n")[2].partition("Attributes\n")[0]
-    heads = re.findall(r"^    ((?:\w+, )*\w+)(?: : .*)?$", told, re.MULTILINE)
+    told = inspect.getdoc(BAHSICCV).partition("Parameters\n")[2].partition("Attributes\n")[0]
+    heads = re.findall(r"^((?:\w+, )*\w+)(?: : .*)?$", told, re.MULTILINE)
     assert sorted(name for head in heads for name in head.split(", ")) == sorted(keyword_defaults(BAHSICCV))
 
 
