@@ -18,6 +18,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 
 from bahsic.data.sources import Source
+from bahsic.engine.loops import wanted
 from bahsic.options import OPTIONS
 from bahsic.selection.problem import Problem
 from bahsic.whole import appearing
@@ -192,6 +193,7 @@ def fingerprint(selector: BaseEstimator, problem: Problem) -> dict[str, str]:
         **{name: described(value) for name, value in parameters.items()},
         "working_memory": repr(get_config()["working_memory"]),
         **{name: version(name) for name in _PACKAGES},
+        "numba": version("numba") if wanted() else "not used",
     }
 
 
