@@ -192,8 +192,7 @@ def fingerprint(selector: BaseEstimator, problem: Problem) -> dict[str, str]:
         "random_state": _digest(_array_bytes(problem.order)),
         **{name: described(value) for name, value in parameters.items()},
         "working_memory": repr(get_config()["working_memory"]),
-        **{name: version(name) for name in _PACKAGES},
-        "numba": version("numba") if wanted() else "not used",
+        **{name: version(name) for name in (*_PACKAGES, *(["numba"] if wanted() else []))},
     }
 
 
