@@ -1,9 +1,10 @@
-"""Examples in docstrings that need an extra are collected only where it is installed."""
+"""Modules and examples that need an extra are collected only where it is installed."""
 
 from importlib.util import find_spec
 
 _NEEDS = {
     "docs/pictures.md": "matplotlib",
+    "src/bahsic/engine/compiled.py": "numba",
     "src/bahsic/plotting/pictures.py": "matplotlib",
     "src/bahsic/report/__init__.py": "jinja2",
 }

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
-from itertools import islice
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs, parallel_config
@@ -68,8 +67,70 @@ def thread_count(n_jobs: int | None) -> int:
     return max((int(library["num_threads"]) for library in info), default=1)
 
 
+class _Shared(Generic[Item, Result]):
+    """Items that several threads take one after the other, and results that wait for their turn.
+
+    Items are taken at most ``ahead`` beyond the results that were asked for.
+    """
+
+    def __init__(self, function: Callable[[Item], Result], items: Sequence[Item], ahead: int) -> None:
+        self._function, self._items, self._ahead = function, items, ahead
+        self._changed = threading.Condition()
+        self._done: dict[int, tuple[Any, BaseException | None]] = {}
+        self._taken = self._returned = 0
+
+    def work(self) -> None:
+        """Work on items until none is left."""
+        while (position := self._take(wait=True)) is not None:
+            self._do(position, BaseException)
+
+    def results(self) -> Iterator[Result]:
+        """Yield the results in the order of the items; the calling thread works too."""
+        for turn in range(len(self._items)):
+            while turn not in self._done and (position := self._take(wait=False)) is not None:
+                self._do(position, Exception)  # an interrupt does not wait for its turn
+            with self._changed:
+                while turn not in self._done:
+                    self._changed.wait()
+                result, error = self._done.pop(turn)
+                self._returned = turn + 1
+                self._changed.notify_all()
+            if error is not None:
+                try:
+                    raise error
+                finally:
+                    del error  # its traceback refers to this frame
+            yield result
+
+    def close(self) -> None:
+        """Leave the items that no thread has taken."""
+        with self._changed:
+            self._taken = len(self._items)
+            self._changed.notify_all()
+
+    def _take(self, *, wait: bool) -> int | None:
+        """Position of an item for the calling thread; None if none is left, or none may be taken yet."""
+        with self._changed:
+            while wait and self._returned + self._ahead <= self._taken < len(self._items):
+                self._changed.wait()
+            position = self._taken
+            if position >= min(len(self._items), self._returned + self._ahead):
+                return None
+            self._taken += 1
+            return position
+
+    def _do(self, position: int, kept: type[BaseException]) -> None:
+        try:
+            outcome: tuple[Any, BaseException | None] = self._function(self._items[position]), None
+        except kept as error:
+            outcome = None, error
+        with self._changed:
+            self._done[position] = outcome
+            self._changed.notify_all()
+
+
 class ThreadExecutor:
-    """Threads over items; the calling thread waits for their results.
+    """Threads over items, the calling one among them.
 
     Each thread calls a single-threaded BLAS, and the result for an item depends on that item alone:
     results don't depend on the number of threads.
@@ -89,18 +150,13 @@ class ThreadExecutor:
         if self._pool is None or len(waiting) < 2:
             yield from map(function, waiting)
             return
-        futures = (self._pool.submit(function, item) for item in waiting)  # submitted when asked for
-        window = deque(islice(futures, _WINDOW * self.n_threads))
+        shared = _Shared(function, waiting, _WINDOW * self.n_threads)
+        helpers = [self._pool.submit(shared.work) for _ in range(min(self.n_threads, len(waiting)) - 1)]
         try:
-            while window:
-                result = window[0].result()
-                window.popleft()
-                window.extend(islice(futures, 1))
-                yield result
-        finally:  # an error, or nobody wants the rest
-            for future in window:
-                future.cancel()
-            wait(window)
+            yield from shared.results()
+        finally:  # done, an error, or nobody wants the rest
+            shared.close()
+            wait([helper for helper in helpers if not helper.cancel()])
 
 
 @contextmanager
@@ -115,7 +171,7 @@ def threads(n_jobs: int | None, n_samples: int | None = None) -> Iterator[Thread
         if n_threads == 1:
             yield ThreadExecutor(1)
             return
-        with _fair_switching(), ThreadPoolExecutor(n_threads) as pool:
+        with _fair_switching(), ThreadPoolExecutor(n_threads - 1) as pool:
             yield ThreadExecutor(n_threads, pool)
 
 

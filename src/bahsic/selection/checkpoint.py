@@ -18,6 +18,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 
 from bahsic.data.sources import Source
+from bahsic.engine.loops import wanted
 from bahsic.options import OPTIONS
 from bahsic.selection.problem import Problem
 from bahsic.whole import appearing
@@ -191,7 +192,7 @@ def fingerprint(selector: BaseEstimator, problem: Problem) -> dict[str, str]:
         "random_state": _digest(_array_bytes(problem.order)),
         **{name: described(value) for name, value in parameters.items()},
         "working_memory": repr(get_config()["working_memory"]),
-        **{name: version(name) for name in _PACKAGES},
+        **{name: version(name) for name in (*_PACKAGES, *(["numba"] if wanted() else []))},
     }
 
 

@@ -18,6 +18,7 @@ from bahsic.data.levels import Levels
 from bahsic.engine.gaussian.bounds import FunctionSums, Known, Matrices, Parts, known_from_functions
 from bahsic.engine.gaussian.expansion import Expansion, even_polynomial
 from bahsic.engine.gaussian.moments import Moments, RoundMoments
+from bahsic.engine.loops import loops
 from bahsic.engine.scratch import Scratch
 
 Array = NDArray[np.float64]
@@ -103,6 +104,7 @@ class Polynomial(_Expanded):
     """Columns of many values, by an expansion of low degree: leading functions are evaluated, the others by moments."""
 
     moments: Moments | RoundMoments
+    compiled: bool = False
 
     @property
     def width(self) -> int:
@@ -114,6 +116,9 @@ class Polynomial(_Expanded):
         columns = self.columns[part]
         shape = (len(columns), matrices.n_samples)
         z = self.data.rows(columns, out=scratch.take("first", shape))
+        compiled = loops(compiled=self.compiled)
+        if compiled is not None:
+            return self._evaluate_compiled(compiled, z, out, matrices, scratch.take("third", shape))
         z /= self.expansion.radius
         square = np.multiply(z, z, out=scratch.take("second", shape))
         values = scratch.take("third", shape)
@@ -124,6 +129,18 @@ class Polynomial(_Expanded):
             norms[k] = np.multiply(values, values, out=values) @ matrices.magnitudes
         edge = even_polynomial(self.expansion.edge_monomials, square, z, out=values) @ matrices.sums
         return edge, norms
+
+    def _evaluate_compiled(self, compiled: Any, x: Array, out: Functions, matrices: Matrices, values: Array) -> Parts:
+        """The same as `evaluate` by compiled loops; ``values`` is overwritten."""
+        terms, norms = self.expansion, np.empty((self.n_leading + 1, len(x)))
+        targets = [*out[: self.n_leading], values]
+        for row, target, norm in zip(
+            [*terms.monomials[: self.n_leading], terms.edge_monomials], targets, norms, strict=True
+        ):
+            odd = bool(row[1::2].any())
+            halved = np.ascontiguousarray(row[int(odd) :: 2])
+            compiled.polynomial(x, terms.radius, halved, odd, matrices.magnitudes, target, norm)
+        return values @ matrices.sums, norms[:-1]
 
     def known(self, parts: Parts, matrices: Matrices) -> Known:
         """Parts of the score changes by all members that need no product."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.executor import Placed, Sums
+from bahsic.engine.loops import loops
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.tiles import exponential_sum, row_sums, strips
 
@@ -25,20 +26,23 @@ class Rest:
     gamma, kappa : float
     kept : dict
         Memory for R on each tile in each precision, used again from round to round.
+    compiled : bool
+        Whether compiled loops make R.
     """
 
     pairs: Pairs
     gamma: float
     kappa: float
     kept: dict[tuple[int, str], NDArray[Any]]
+    compiled: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without the kept tiles."""
-        return Rest, (self.pairs, self.gamma, self.kappa, {})
+        return Rest, (self.pairs, self.gamma, self.kappa, {}, self.compiled)
 
     def room(self, index: int, dtype: Any) -> NDArray[Any]:
         """Memory for R on one tile: kept from round to round, or valid until the next call."""
-        tile, name = self.pairs.plan.tiles[index], np.dtype(dtype).name
+        tile, name = self.pairs.plan.tiles[index], np.dtype(dtype).char
         if not self.pairs.plan.keep:
             return self.pairs.scratch.take(name, tile.shape, dtype)
         if (index, name) not in self.kept:
@@ -47,11 +51,12 @@ class Rest:
 
     def panel(self, index: int, dtype: Any) -> NDArray[Any]:
         """R on one tile, made anew where it is not kept."""
-        if self.pairs.plan.keep and (index, np.dtype(dtype).name) in self.kept:
-            return self.kept[index, np.dtype(dtype).name]
+        name = np.dtype(dtype).char
+        if self.pairs.plan.keep and (index, name) in self.kept:
+            return self.kept[index, name]
         tile, take = self.pairs.plan.tiles[index], self.pairs.scratch.take
         D, W = self.pairs.totals(index), self.pairs.weights(index)
-        R = take(np.dtype(dtype).name, tile.shape, dtype)
+        R = take(name, tile.shape, dtype)
         for rows in strips(tile.shape):
             K = np.multiply(D[rows], -self.gamma, out=take("first", D[rows].shape))
             np.exp(K, out=K)
@@ -84,6 +89,14 @@ class Form:
         tile, take = pairs.plan.tiles[index], pairs.scratch.take
         D, W = pairs.totals(index), pairs.weights(index)
         R, R32 = rest.room(index, np.float64), rest.room(index, np.float32)
+        compiled = loops(compiled=rest.compiled)
+        if compiled is not None:
+            own_gamma = -1.0 if self.own_gamma is None else self.own_gamma
+            left, right = np.zeros((2, tile.shape[0])), np.zeros((2, tile.shape[1]))
+            W = np.require(W, requirements=["C", "W"])
+            score = compiled.form(D, W, rest.gamma, rest.kappa, own_gamma, R, R32, left, right)
+            sums, sizes = ((Placed(tile.start, left[i]), Placed(tile.first, right[i])) for i in range(2))
+            return *sums, *sizes, np.array(score)
         magnitudes = take("magnitudes", tile.shape, np.float32)
         across, down, own = np.zeros(tile.shape[0]), np.zeros(tile.shape[1]), 0.0
         for rows in strips(tile.shape):

@@ -114,7 +114,7 @@ class GaussianRound(GroupChanges):
         self._kappa = float(np.exp(-gamma * centre)) if setting.low_rank.Q.shape[1] else 0.0
         self._is_flat = self._kappa == 1 and not len(setting.pairs.subset)  # K is one everywhere, and R zero
         self.spread, self.few_wanted = spread, False
-        self._rest = Rest(setting.pairs, gamma, self._kappa, setting.kept)
+        self._rest = Rest(setting.pairs, gamma, self._kappa, setting.kept, setting.compiled)
         form = Form(self._rest, own_gamma, centre)
         n_samples = setting.pairs.columns.n_samples
         found = map_sum(self._executor, form, range(len(self._tiles)), n_samples)
@@ -325,7 +325,8 @@ class GaussianRound(GroupChanges):
                 n_double = 0 if np.isinf(rounding) else n_double + 2
                 yield Incomplete(members, data, chosen, terms, n_leading + 2, n_double, self.a)
             elif terms.degree <= self._setting.moments.degree:
-                yield Polynomial(members, data, chosen, terms, n_leading, n_double, self._setting.moments)
+                shared = self._setting.moments, self._setting.compiled
+                yield Polynomial(members, data, chosen, terms, n_leading, n_double, *shared)
             else:
                 yield Smooth(members, data, chosen, terms, n_leading, n_double)
             positions = positions[~near]

@@ -20,6 +20,7 @@ from bahsic.engine.gaussian.round import GaussianRound
 from bahsic.engine.gaussian.setting import GaussianSetting
 from bahsic.engine.gram import ChangedTiles, KernelTiles, LinkedTiles, can_change
 from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.loops import worthwhile
 from bahsic.engine.pairs import Pairs, WeightTiles
 from bahsic.engine.plan import Plan
 from bahsic.engine.scorer import Scorer, gamma_of
@@ -75,6 +76,7 @@ class GaussianScorer(Scorer):
             levels=levels,
             low_rank=low_rank,
             moments=_moments(columns, levels, low_rank, executor),
+            compiled=worthwhile(columns.n_samples, columns.n_features),
         )
         self._spread = _FIRST_SPREAD
         self._known: tuple[Indices, float, float] | None = None

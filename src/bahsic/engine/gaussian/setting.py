@@ -36,6 +36,8 @@ class GaussianSetting:
         Power sums of the features.
     kept : dict
         Memory for R on each tile in each precision, used again from round to round.
+    compiled : bool
+        Whether compiled loops are used.
     """
 
     pairs: Pairs
@@ -45,6 +47,7 @@ class GaussianSetting:
     low_rank: LowRank
     moments: Moments | RoundMoments
     kept: dict[tuple[int, str], NDArray[Any]] = field(default_factory=dict)
+    compiled: bool = False
 
     @cached_property
     def reach(self) -> Array:

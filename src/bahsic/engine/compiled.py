@@ -1,0 +1,178 @@
+"""Inner loops compiled by numba: the only importer of numba. `bahsic.engine.loops` decides whether they run.
+
+No loop holds Python's lock, so threads don't wait for each other. The machine code is kept in a cache folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+
+# exp(x) = 2^n exp(r) with x = n log(2) + r; log(2) in two parts, so that n times the first one is exact.
+_PER_LOG2 = 1.4426950408889634
+_LOG2_HIGH, _LOG2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
+_ROUNDING = 1.5 * 2.0**52  # a number plus this one has the nearest integer in its last bits
+_LEAST = -708.0  # exponentials below that of this number are not normal numbers
+
+
+def _compiled(signatures: list[str], fastmath: set[str]) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function for some types of its arguments, without a cache if no folder for it can be written."""
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        options = {"nogil": True, "fastmath": fastmath}
+        try:
+            return numba.njit(signatures, cache=True, **options)(function)
+        except (OSError, RuntimeError):  # no folder, or a full one
+            return numba.njit(signatures, **options)(function)
+
+    return compiled
+
+
+# Sums may be made in any order, which lets them be made side by side; the same code adds in the same order.
+_SUMS = {"contract", "nsz", "reassoc"}
+
+
+@numba.njit(fastmath={"contract"})  # type: ignore[untyped-decorator] # part of the loops that call it
+def exponential(x: Any) -> Any:
+    """exp(x) of x <= 700 by a polynomial, to 2e-16 of its value; zero below -708."""
+    bounded = max(x, _LEAST)
+    shifted = bounded * _PER_LOG2 + _ROUNDING
+    n = shifted - _ROUNDING
+    r = (bounded - n * _LOG2_HIGH) - n * _LOG2_LOW
+    p = 1 / 6227020800
+    p = p * r + 1 / 479001600
+    p = p * r + 1 / 39916800
+    p = p * r + 1 / 3628800
+    p = p * r + 1 / 362880
+    p = p * r + 1 / 40320
+    p = p * r + 1 / 5040
+    p = p * r + 1 / 720
+    p = p * r + 1 / 120
+    p = p * r + 1 / 24
+    p = p * r + 1 / 6
+    p = p * r + 0.5
+    p = (p * r * r + r) + 1.0
+    # n is added to the exponent of p, a number between 0.7 and 1.5.
+    bits = np.float64(p).view(np.int64) + (np.float64(shifted).view(np.int64) << np.int64(52))
+    return np.int64(bits).view(np.float64) if x >= _LEAST else 0.0
+
+
+@_compiled(["f8(f8[:,::1], f8[:,::1], f8, f8, f8, f8[:,::1], f4[:,::1], f8[:,::1], f8[:,::1])"], _SUMS)
+def form(  # noqa: PLR0913, PLR0917 - arrays in and out
+    D: Any, W: Any, gamma: Any, kappa: Any, own_gamma: Any, R: Any, R32: Any, across: Any, down: Any
+) -> Any:  # pragma: no cover - runs as machine code
+    """First pass of a Gaussian round on a tile: R = W * (exp(-gamma D) - kappa), its sums, and the subset's score.
+
+    Parameters
+    ----------
+    D, W : ndarray of shape (rows, cols)
+    gamma, kappa : float
+    own_gamma : float
+        Negative if no score is asked for.
+    R, R32 : ndarray of shape (rows, cols)
+        Filled with the residual in both precisions.
+    across, down : ndarray of shape (2, rows) and (2, cols)
+        The sums of R and of abs(R) over the columns and over the rows are added to these.
+
+    Returns
+    -------
+    float
+        Sum of W * exp(-own_gamma D), or zero.
+    """
+    own = 0.0
+    for i in range(D.shape[0]):
+        d, w, row, row32 = D[i], W[i], R[i], R32[i]
+        total = size = 0.0
+        sums, sizes = down[0], down[1]
+        for j in range(len(d)):
+            r = (exponential(-gamma * d[j]) - kappa) * w[j]
+            row[j] = r
+            row32[j] = r
+            total += r
+            size += abs(r)
+            sums[j] += r
+            sizes[j] += abs(r)
+        across[0, i] += total
+        across[1, i] += size
+        if own_gamma >= 0:
+            score = 0.0
+            for j in range(len(d)):
+                score += exponential(-own_gamma * d[j]) * w[j]
+            own += score
+    return own
+
+
+@_compiled(
+    [f"void(f8[:,::1], f8, f8[::1], b1, f8[::1], f{size}[:,::1], f8[::1])" for size in (8, 4)],
+    _SUMS,
+)
+def polynomial(
+    x: Any, radius: Any, halved: Any, odd: Any, weights: Any, out: Any, norms: Any
+) -> None:  # pragma: no cover - runs as machine code
+    """Values of an even or odd polynomial at x / radius, and the weighted sums of their squares.
+
+    Parameters
+    ----------
+    x : ndarray of shape (c, n_samples)
+    radius : float
+    halved : ndarray
+        Its coefficients of even powers, or of odd ones.
+    odd : bool
+    weights : ndarray of shape (n_samples,)
+    out : ndarray of shape (c, n_samples)
+        Filled with the values.
+    norms : ndarray of shape (c,)
+        Filled with the sums.
+    """
+    n = x.shape[1]
+    z, square, values = np.empty(n), np.empty(n), np.empty(n)
+    for i in range(len(x)):
+        row, target = x[i], out[i]
+        for j in range(n):
+            z[j] = row[j] / radius
+            square[j] = z[j] * z[j]
+            values[j] = halved[-1]
+        for k in range(len(halved) - 2, -1, -1):
+            coefficient = halved[k]
+            for j in range(n):
+                values[j] = values[j] * square[j] + coefficient
+        total = 0.0
+        for j in range(n):
+            value = values[j] * z[j] if odd else values[j]
+            target[j] = value
+            total += value * value * weights[j]
+        norms[i] = total
+
+
+@_compiled(["void(f4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], b1, f8[::1])"], _SUMS)
+def ordered_sums(
+    R: Any, q: Any, v: Any, p: Any, u: Any, least: Any, sums: Any
+) -> None:  # pragma: no cover - runs as machine code
+    """Sums over the pairs of a tile of R_ab q_a p_b max(v_a, u_b), or min, for each feature.
+
+    Parameters
+    ----------
+    R : ndarray of shape (rows, cols)
+    q, v : ndarray of shape (n_features, rows)
+        Factors and values on the rows of the tile.
+    p, u : ndarray of shape (n_features, cols)
+        The same on its columns.
+    least : bool
+        Take the lesser of the values instead of the greater.
+    sums : ndarray of shape (n_features,)
+        The sums are added to these.
+    """
+    sign = -1.0 if least else 1.0
+    for f in range(len(q)):
+        factors, values = p[f], u[f]
+        total = 0.0
+        for a in range(R.shape[0]):
+            row, here = R[a], sign * v[f, a]
+            part = 0.0
+            for b in range(R.shape[1]):
+                part += row[b] * factors[b] * max(here, sign * values[b])
+            total += q[f, a] * part
+        sums[f] += sign * total
