@@ -56,8 +56,7 @@ class PolynomialScorer(PairScorer):
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         if self._degree == 1:
             return float(self._products.values[columns].sum())
-        self._pairs.move(columns)
-
+        self._move(columns)
         pairs, coef0, degree = self._pairs, self._coef0, self._degree
 
         def tile_score(index: int) -> Sums:
@@ -67,6 +66,11 @@ class PolynomialScorer(PairScorer):
         (score,) = map_sum(self._executor, tile_score, range(len(self._pairs.plan.tiles)))
         self._pairs.settle()
         return float(score) + self._on_diagonal(self._norms(columns))
+
+    def _move(self, columns: Indices) -> None:
+        """Make some columns the current subset; errors of D matter relative to the largest of D + c."""
+        largest = float(np.square(self.columns.ranges[columns]).sum()) + abs(self._coef0)
+        self._pairs.move(columns, 1 / largest if largest else 0.0)
 
     def _on_diagonal(self, norms: Array) -> float:
         """Part of the score from pairs of a sample with itself, given the squared norms of the samples."""
@@ -79,7 +83,7 @@ class PolynomialScorer(PairScorer):
         score = 0.0 if own is None else self._score(columns, own)
         groups = self.units.each(candidates)
         if self._degree > 1:
-            self._pairs.move(columns)
+            self._move(columns)
 
         def changes(positions: Indices) -> Intervals:
             chosen = [groups[position] for position in positions]

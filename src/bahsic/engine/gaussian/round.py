@@ -89,6 +89,8 @@ class GaussianRound(GroupChanges):
         Score of the current subset with ``own_gamma``, without its diagonal part.
     score : float
         Score of the current subset with ``gamma``, without its diagonal part.
+    total : float
+        Bound on the sum of the magnitudes of its terms.
     spread : float
         Like the parameter ``spread``, for this round.
     """
@@ -117,11 +119,10 @@ class GaussianRound(GroupChanges):
         sums += self._kappa * setting.low_rank.sums
         # The magnitudes were summed in float32, where small ones may have underflowed.
         magnitudes = 1.001 * magnitudes + len(magnitudes) * _TINY
-        # Rounding errors of sums over the samples, and of D, which are relative to the squared norms.
-        reach = float((setting.ranges[setting.pairs.subset] ** 2).sum())
-        floor = _EPS * (len(sums) + 64 + 16 * gamma * reach)
+        # Rounding errors of sums over the samples, and of D.
+        floor = _EPS * (len(sums) + 64) + setting.pairs.rounding(gamma)
         self._matrices = Matrices(sums, magnitudes, self._kappa, setting.low_rank, floor)
-        self.score = float(sums.sum())
+        self.score, self.total = float(sums.sum()), self._matrices.total
         self.own_score = 2 * float(own)
 
     def stages(self, units: Units, candidates: Indices) -> tuple[Stage, ...]:
@@ -306,7 +307,7 @@ class GaussianRound(GroupChanges):
             near = ranges[positions] >= radius / 2
             if np.count_nonzero(~near) < max(8, len(features) // 8):  # too few for a family of their own
                 near[:] = True
-            terms = expansion(self.a, radius, _REMAINDER * tail / radius**2)
+            terms = expansion(self.a, radius, _REMAINDER * tail / max(radius, 1.0) ** 2)
             n_leading = max(1, int(np.argmax(terms.tails <= tail * terms.tails[0])))
             members = np.sort(positions[near])
             inexact = _ROUNDING[1] * np.abs(terms.eigenvalues) > rounding * terms.tails[0]
@@ -325,7 +326,10 @@ class GaussianRound(GroupChanges):
 
     def direct(self, features: Indices) -> Intervals:
         """Score changes by an exponential for each pair of samples."""
-        data = self._pairs.columns
+        return self._each(self._direct, [features[i : i + 1] for i in range(len(features))])
+
+    def _direct(self, groups: Sequence[Indices]) -> Intervals:
+        data, features = self._pairs.columns, np.concatenate(groups)
         # The last column changes nothing: its score is the one that the others are compared with.
         columns = np.vstack([data.rows(features), np.zeros(self._matrices.n_samples)])
         known = [int(feature) for feature in features]
@@ -352,4 +356,4 @@ class GaussianRound(GroupChanges):
             return (sums,)
 
         scores, sizes = 2 * map_sum(self._executor, tile_changes, range(len(self._tiles)))[0]
-        return Intervals(scores[:-1] - scores[-1], self._matrices.floor * (sizes[:-1] + sizes[-1]))
+        return Intervals(scores[:-1] - scores[-1], self._relative(groups) * (sizes[:-1] + sizes[-1]))
