@@ -127,6 +127,25 @@ def test_search_by_prediction(selector, name):
 
 
 @pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("unit", [1e18, 1e60, 1e90, 1e149])
+def test_values_beyond_all_measure(name, unit):
+    """A right result, or one error that says which values are accepted."""
+    rng = np.random.default_rng(10)
+    y, weights = random_labels(rng, 30)[0], np.resize([1, 2, 3], 30)
+    for columns in (slice(None), slice(2, 4)):
+        X = rng.normal(size=(30, 5))
+        X[:, columns] *= unit
+        for sample_weight in (None, weights):
+            selector = BAHSIC(1, step=1, kernel=KERNELS[name][0], standardize=False, n_jobs=1)
+            if name == "polynomial" and unit > 1e70:
+                with pytest.raises(ValueError, match=r"X has values up to .*accepted"):
+                    selector.fit(X, y, sample_weight=sample_weight)
+            else:
+                path = selector.fit(X, y, sample_weight=sample_weight).path_
+                assert np.isfinite([step.hsic for step in path]).all()
+
+
+@pytest.mark.parametrize("name", KERNELS)
 def test_jobs_change_not_one_bit(name):
     rng = np.random.default_rng(7)
     X, y = random_units(rng, 150, 12), rng.integers(0, 2, 150)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from math import comb
@@ -9,18 +10,24 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.criteria.weights import Weights
+from bahsic.data.columns import Columns
 from bahsic.engine.diagonal import diagonal
-from bahsic.engine.executor import Sums, map_sum
+from bahsic.engine.executor import Executor, Sums, map_sum
 from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.plan import Plan
 from bahsic.engine.scorer import PairScorer
 from bahsic.engine.tiles import InnerProducts, quadratic_forms, row_sums
-from bahsic.engine.units import scores_by_pairs
+from bahsic.engine.units import Units, scores_by_pairs
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
+
+# Greatest kernel value whose sums over the samples do not overflow.
+_LARGEST = 1e290
 
 # For higher degrees the whole kernel matrix of each candidate is cheaper.
 MAX_DEGREE = 6
@@ -36,6 +43,24 @@ class PolynomialScorer(PairScorer):
     """
 
     _contributions = InnerProducts
+
+    def __init__(
+        self,
+        columns: Columns,
+        kernel: Kernel,
+        weights: Weights,
+        executor: Executor,
+        plan: Plan,
+        units: Units | None = None,
+    ) -> None:
+        super().__init__(columns, kernel, weights, executor, plan, units)
+        largest = float(columns.ranges.max())
+        accepted = _LARGEST ** (1 / (2 * self._degree)) / math.sqrt(columns.n_features)
+        if largest > accepted:
+            raise ValueError(
+                f"X has values up to {largest:.3g}; accepted with {kernel!r} of {columns.n_features} features, whose "
+                f"values would overflow: up to {accepted:.3g}"
+            )
 
     @property
     def _degree(self) -> int:

@@ -47,6 +47,9 @@ _PRODUCT = 16.0
 # Largest error of scale * D that products may make; columns that are too wide for that are made of differences.
 _PRODUCT_ERROR = 1e-10
 
+# Beyond it the powers of the shift in the Taylor series might overflow.
+_LARGEST_SHIFT = 1e30
+
 # Exponents up to which an exponential may be multiplied last, without overflow or underflow.
 _MODERATE = 100.0
 
@@ -346,7 +349,7 @@ def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Sc
     z = np.subtract(D, centre, out=scratch.take("second", D.shape))
     square = np.multiply(z, z, out=scratch.take("third", D.shape))
     order = _taylor_order(abs(shift) * math.sqrt(float(square.max())))
-    if order is None or abs(shift * centre) > _MODERATE:
+    if order is None or abs(shift * centre) > _MODERATE or abs(shift) > _LARGEST_SHIFT:
         return None
     total = float(M.sum()) + shift * float(np.vdot(M, z))
     even, odd = M, z  # M z^(n - 2), for the last even and odd n
@@ -363,7 +366,7 @@ def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Sc
 
 def _taylor_order(size: float) -> int | None:
     """Order at which the exponential series is exact to rounding, or None if it is above eight."""
-    for order in range(1, 9):
+    for order in range(1, 9) if size < 1 else ():
         if size ** (order + 1) / math.factorial(order + 1) <= _NEGLIGIBLE:
             return order
     return None
