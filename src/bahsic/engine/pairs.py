@@ -25,7 +25,7 @@ _EPS = float(np.finfo(np.float64).eps)
 _WORN = 4e-10
 
 # Relative rounding errors of contributions made of differences, in units of the machine precision.
-_LEFT = 4.0
+_RELATIVE = 4.0
 
 # Exponents beyond which an exponential is zero.
 _UNDERFLOW = 750.0
@@ -188,12 +188,12 @@ class Pairs:
     def _loss(self, entered: bool, features: Indices, scale: float) -> float:
         """Bound on the error, in units of the machine precision, that a change leaves in D."""
         found = self._kind.rounding(self.columns, features, scale)
-        return found.absolute + (0.0 if entered else _LEFT * found.largest)
+        return found.absolute + (0.0 if entered else _RELATIVE * found.largest)
 
     def change_error(self, features: Indices, scale: float, *, entering: bool) -> float:
         """Bound on the relative error of exp(-scale * D) that some features add to it as they leave or enter."""
         largest = self._kind.rounding(self.columns, features, scale).largest
-        relative = _LEFT * min(scale * largest, _UNDERFLOW)
+        relative = _RELATIVE * min(scale * largest, _UNDERFLOW)
         return _EPS * (scale * self._loss(entering, features, scale) + relative)
 
     def too_wide(self, features: Indices, scale: float) -> bool:
@@ -216,7 +216,7 @@ class Pairs:
         else:
             found = self._kind.rounding(self.columns, features, scale)
             lost, largest = found.absolute, found.largest
-        return _EPS * (scale * lost + _LEFT * min(scale * largest, _UNDERFLOW))
+        return _EPS * (scale * lost + _RELATIVE * min(scale * largest, _UNDERFLOW))
 
     def _prepare(self) -> None:
         """Make the contributions that the tiles of D still have to add or subtract."""
