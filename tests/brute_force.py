@@ -7,6 +7,7 @@ size that the parameter rule is for.
 import math
 
 import numpy as np
+import pytest
 
 
 def standardised(X):
@@ -82,3 +83,23 @@ def check_round(kernel, X, L, statistic, subset, chosen, constant, leaving):
         copies = [i for i in left if np.array_equal(X[:, i], X[:, j])]
         assert j == min(copies)
         left.remove(j)
+
+
+def check_path(fitted, Z, L, constant, definition, statistic, step, *, leaving):
+    """Assert that each round of a fit chooses as the definition does, and records its score."""
+    d = Z.shape[1]
+    subset = list(range(d)) if leaving else []
+    for step_record in fitted.path_:
+        chosen = list(step_record.features)
+        remaining = len(subset) if leaving else d - len(subset)
+        assert len(chosen) == round_size(step, remaining)
+        check_round(definition, Z, L, statistic, subset, chosen, constant, leaving)
+        before = subset
+        subset = [j for j in subset if j not in chosen] if leaving else sorted([*subset, *chosen])
+        scored = before if leaving else subset
+        K = definition(Z[:, scored], len(scored))
+        expected = hsic(K, L, statistic)
+        scale = np.abs(K).max() * np.abs(L).max()
+        assert step_record.n_features == len(scored)
+        assert step_record.hsic == pytest.approx(expected, rel=1e-9, abs=1e-12 * scale)
+    assert sorted(fitted.ranking_) == [1] * d

@@ -74,8 +74,13 @@ class Truth:
         self.first, self.second = np.triu_indices(XT.shape[1], 1)
         self.W = weights.matrix()[self.first, self.second].astype(EXACT)
         self.XT, self.gamma = XT.astype(EXACT), EXACT(gamma)
-        self.D = sum((self.contribution(j) for j in subset), np.zeros(len(self.W), dtype=EXACT))
-        self.rounding = 8 * EPS * (len(subset) + 20 + self.gamma * self.D.max())
+        self.subset = subset
+        self.D = self.total(subset)
+        # Errors of D are relative to it, and where gamma D is large the kernel value is too small to count.
+        self.rounding = 8 * EPS * (len(subset) + 20 + min(self.gamma * self.D.max(), 2000))
+
+    def total(self, features):
+        return sum((self.contribution(j) for j in features), np.zeros(len(self.W), dtype=EXACT))
 
     def contribution(self, j):
         x = self.XT[j]
@@ -85,7 +90,10 @@ class Truth:
         """Exp(-gamma D) changes by exp(-gamma D) (exp(a d) - 1), written so that nothing overflows."""
         d = self.contribution(j)
         with np.errstate(under="ignore"):
-            without = np.exp(-self.gamma * np.maximum(self.D - d if leaving else self.D, 0))
+            D = self.D - d if leaving else self.D
+            if leaving and self.gamma * d.max() > 1000:
+                D = self.total(np.setdiff1d(self.subset, [j]))
+            without = np.exp(-self.gamma * np.maximum(D, 0))
             terms = self.W * without * np.expm1(-self.gamma * d)
         sign = -1 if leaving else 1
         return sign * 2 * terms.sum(), 2 * self.rounding * np.abs(self.W * without).sum()
@@ -162,6 +170,19 @@ def test_intervals_contain_the_truth_in_other_units(unit, labels, leaving):
     fitting = (1 / unit) ** 2 / 24
     for gamma in [fitting, 1e-4 * fitting, 1 / 24]:
         check_intervals(unit * XT, weights, gamma, subset, candidates, leaving=leaving)
+
+
+@pairwise(factor=[1e2, 1e4, 1e6, 1e9, 1e12], labels=["binary", "regression"], leaving=[True, False])
+def test_intervals_contain_the_truth_where_some_columns_dominate(factor, labels, leaving):
+    XT, weights = drawn(2, 40, 12, "mixed", labels)
+    XT[[1, 4, 9]] *= [[factor], [1.0], [factor]]
+    XT[7, 3] += factor
+    subset, candidates = split(XT, 12, leaving=leaving)
+    for gamma in [1 / 24, 1e-4, factor**-2]:
+        found, truth = check_intervals(XT, weights, gamma, subset, candidates, leaving=leaving)
+        size = np.abs(weights.matrix()).sum()
+        assert found[-1].radii.max() <= 1e-9 * size
+        assert np.abs(found[-1].values - truth).max() <= 1e-11 * size
 
 
 @DIRECTIONS

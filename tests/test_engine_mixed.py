@@ -185,6 +185,21 @@ def test_every_stage_contains_the_truth_with_many_units(labels, leaving):
 
 
 @DIRECTIONS
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.usefixtures("every_stage")
+def test_columns_without_an_expansion_are_known_at_once(labels, leaving):
+    """Many categories and far outliers: the first stage has their values, which the others are compared with."""
+    kinds = ["many categories", "outlier", "number", "category"]
+    for seed in range(4):
+        draw = Draw(seed, kinds=kinds, d=12, m=90, sizes=(1,), missing="error", labels=labels, weighted=seed % 2 == 1)
+        for gamma in (1e-3, 0.05, 1.0, 4.0):
+            found, _ = check(draw, gamma, leaving=leaving)
+            assert np.isfinite(found[0].radii).all()
+            many = draw.split(leaving=leaving)[1] % 4 == 0
+            assert (found[0].radii[many] <= 1e-9 * np.abs(draw.label_weights().matrix()).sum()).all()
+
+
+@DIRECTIONS
 @pytest.mark.usefixtures("every_stage")
 def test_groups_in_batches_make_no_difference(leaving, monkeypatch):
     draw = Draw(4, d=40, sizes=(1, 2, 3))

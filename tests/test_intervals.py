@@ -113,3 +113,8 @@ def test_a_wide_interval_joins_all_that_it_covers():
     order, groups = overlap_groups(scores, 2)
     assert sorted(order.tolist()) == [0, 1, 3]
     assert set(groups.tolist()) == {0}
+
+
+def test_scores_that_overflowed_are_refused():
+    with pytest.raises(ValueError, match="rescale X"):
+        leading([lambda at: Intervals(np.full(len(at), np.nan), np.ones(len(at)))], np.arange(3), 1)

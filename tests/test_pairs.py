@@ -75,6 +75,20 @@ def test_a_restored_search_goes_on_with_the_same_bits(at):
 
 
 @KINDS
+def test_totals_are_exact_after_dominating_columns_have_left(kind):
+    XT, pairs = made(kind, 1024)
+    XT[[2, 6]] *= [[1e9], [1e6]]
+    for subset in [[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 3, 4, 5, 6, 7], [0, 1, 3, 4, 5, 7], [0, 1, 2, 3, 4, 5, 7]]:
+        truth = expected(kind, XT, subset)
+        pairs.move(np.array(subset), 1 / np.median(np.abs(truth)))
+        assert pairs.rounding(1 / np.abs(truth).max()) <= 1e-9
+        for index, tile in enumerate(pairs.plan.tiles):
+            error = np.abs(pairs.totals(index) - truth[tile.rows, tile.cols])
+            assert (error <= 1e-11 * (np.median(np.abs(truth)) + np.abs(truth[tile.rows, tile.cols]))).all()
+        pairs.settle()
+
+
+@KINDS
 def test_columns_made_for_each_tile_are_those_made_at_once(kind):
     XT, _ = made(kind, 1024)
     columns, features = Columns.plain(XT), np.arange(8)

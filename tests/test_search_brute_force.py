@@ -119,23 +119,4 @@ def test_order_equals_brute_force(selector, block):
             n_jobs=1,
         ).fit(X, y)
         Z, constant = brute_force.standardised(X)
-        check_path(fitted, Z, L, constant, definition, statistic, step, leaving=selector is BAHSIC)
-
-
-def check_path(fitted, Z, L, constant, definition, statistic, step, *, leaving):
-    d = Z.shape[1]
-    subset = list(range(d)) if leaving else []
-    for step_record in fitted.path_:
-        chosen = list(step_record.features)
-        remaining = len(subset) if leaving else d - len(subset)
-        assert len(chosen) == brute_force.round_size(step, remaining)
-        brute_force.check_round(definition, Z, L, statistic, subset, chosen, constant, leaving)
-        before = subset
-        subset = [j for j in subset if j not in chosen] if leaving else sorted([*subset, *chosen])
-        scored = before if leaving else subset
-        K = definition(Z[:, scored], len(scored))
-        expected = brute_force.hsic(K, L, statistic)
-        scale = np.abs(K).max() * np.abs(L).max()
-        assert step_record.n_features == len(scored)
-        assert step_record.hsic == pytest.approx(expected, rel=1e-9, abs=1e-12 * scale)
-    assert sorted(fitted.ranking_) == [1] * d
+        brute_force.check_path(fitted, Z, L, constant, definition, statistic, step, leaving=selector is BAHSIC)

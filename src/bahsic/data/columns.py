@@ -128,6 +128,22 @@ class Columns:
         parts = [np.nanmean(np.square(self.rows(block)), axis=1) for block in self.blocks()]
         return np.where(self.different > 0, self.different / 2, 2 * np.concatenate(parts))
 
+    @cached_property
+    def largest_norms(self) -> tuple[Array, Array]:
+        """Limits on squared ranges, and the largest squared norm of a sample over the columns up to each limit."""
+        squares = np.square(self.ranges) + self.neutral
+        powers = np.frexp(squares)[1] // 4
+        powers = np.maximum(powers, powers.max() - 7)
+        limits = np.unique(powers)
+        norms = np.zeros((len(limits), self.n_samples))
+        for block in self.blocks():
+            X = np.square(np.nan_to_num(self.rows(block), copy=False, nan=0.0)) + self.neutral[block, None]
+            categories = self.different[block] > 0
+            X[categories] = squares[block][categories, None]
+            for position, limit in enumerate(limits):
+                norms[position] += X[powers[block] == limit].sum(axis=0)
+        return np.ldexp(1.0, 4 * limits + 3), np.cumsum(norms, axis=0).max(axis=1)
+
     def of_samples(self, samples: Indices) -> Columns:
         """The same columns for some samples only."""
         data = self.data[:, samples] if isinstance(self.data, np.ndarray) else self.data.of_samples(samples)

@@ -116,6 +116,9 @@ class _SparseNumbers:
     def means(self) -> Array:
         return self._mean_of(self._known(), self.otherwise)
 
+    def safe_shifts(self) -> Array:
+        return np.zeros(len(self.otherwise))
+
     def mean_squares(self) -> Array:
         return self._mean_of(np.square(self._known()), np.square(self.otherwise))
 

@@ -20,6 +20,9 @@ _LARGEST = 1e150
 # Squares of differences of smaller values underflow: differences may be 1e-16 of the values.
 _SMALLEST = 1e-130
 
+# Columns that are not standardised are centred if nine tenths of their values are at least the largest over this.
+_WIDEST = 100.0
+
 # Number of samples that are reordered at a time.
 _SOME_SAMPLES = 1 << 13
 
@@ -109,6 +112,9 @@ class Numbers(Protocol):
     def means(self) -> Array:
         """The mean of each column."""
 
+    def safe_shifts(self) -> Array:
+        """The mean of each column, or zero if the small values of a column would lose digits by that shift."""
+
     def mean_squares(self) -> Array:
         """The mean of the squares of each column."""
 
@@ -137,6 +143,12 @@ class DenseNumbers:
 
     def means(self) -> Array:
         return _means(self.XT, self.weights)
+
+    def safe_shifts(self) -> Array:
+        tenth = self.XT.shape[1] // 10
+        parts = [np.partition(np.abs(x), tenth) for x in self.XT]
+        wide = np.array([x[tenth:].max() > _WIDEST * x[tenth] for x in parts], dtype=bool)
+        return np.where(wide, 0.0, self.means())
 
     def mean_squares(self) -> Array:
         XT = self.XT
@@ -170,7 +182,7 @@ def standardised(X: Numbers, *, standardize: bool, centre: bool = True) -> Stand
         raise ValueError(f"X has values up to {peaks.max():.3g}; accepted with standardize=False: up to {_LARGEST:g}")
     # The second mean is what rounding left of a large first one.
     for _ in range(2 if standardize else int(centre)):
-        shifts.append(X.means())
+        shifts.append(X.means() if standardize else X.safe_shifts())
         X.shift(shifts[-1])
     if standardize:
         deviations = np.where(constant, 1.0, np.sqrt(X.mean_squares()))

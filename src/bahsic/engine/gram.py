@@ -27,8 +27,9 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
-# Columns whose D is subtracted may have had so many times the reach of those that remain.
-_MOST_LOST = 1000.0
+def gamma_of(kernel: Kernel) -> float:
+    """The gamma of a kernel whose rules have been resolved."""
+    return float(vars(kernel)["gamma"])
 
 
 def is_flat(columns: Columns, features: Indices, kernel: ScaledKernel) -> bool:
@@ -58,7 +59,7 @@ class KernelBlocks:
         self._contributions: SquaredDistances | AbsoluteDistances | None = None
         if isinstance(kernel, ScaledKernel):
             contributions = SquaredDistances if kernel.power == 2 else AbsoluteDistances
-            self._contributions = contributions(columns, features, np.float64, most)
+            self._contributions = contributions(columns, features, np.float64, most, gamma_of(kernel))
             self._flat = is_flat(columns, features, kernel)
 
     def __len__(self) -> int:
@@ -178,9 +179,8 @@ def can_change(pairs: Pairs, columns: Indices, group: Indices, kernel: ScaledKer
     if not (pairs.plan.keep and np.array_equal(pairs.subset, columns)):
         return False
     after = np.setdiff1d(columns, group) if leaving else np.union1d(columns, group)
-    reach = pairs.columns.ranges**kernel.power
-    moderate = float(reach[group].sum()) <= _MOST_LOST * float(reach[after].sum())
-    return moderate and not is_flat(pairs.columns, after, kernel)
+    wide = leaving and pairs.too_wide(group, gamma_of(kernel))
+    return not wide and not is_flat(pairs.columns, after, kernel)
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,6 +61,10 @@ def leading(stages: Sequence[Stage], representatives: Indices, count: int) -> tu
     undecided = np.unique(representatives)
     for stage in stages:
         found = stage(undecided)
+        if np.isnan(found.values).any():
+            raise ValueError(
+                "scores of features exceed the range of float64; accepted: data of moderate size, so rescale X"
+            )
         better = found.radii < radii[undecided]
         values[undecided[better]] = found.values[better]
         radii[undecided[better]] = found.radii[better]

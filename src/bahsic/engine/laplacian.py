@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from bahsic.engine.diagonal import on_diagonal
 from bahsic.engine.executor import Sums, map_sum
-from bahsic.engine.gram import ChangedTiles, KernelTiles, LinkedTiles, can_change
+from bahsic.engine.gram import ChangedTiles, KernelTiles, LinkedTiles, can_change, gamma_of
 from bahsic.engine.intervals import Intervals, Stage
-from bahsic.engine.scorer import PairScorer, gamma_of
+from bahsic.engine.scorer import PairScorer
 from bahsic.engine.tiles import AbsoluteDistances, strips
-from bahsic.engine.units import scores_by_pairs
+from bahsic.engine.units import exponential, scores_anew, scores_by_pairs
 from bahsic.kernels import Laplacian
 from bahsic.kernels.base import Kernel
 
@@ -41,9 +41,14 @@ class LaplacianScorer(PairScorer):
     def _on_diagonal(self) -> float:
         return on_diagonal(self._weights)
 
-    def move(self, columns: Indices) -> None:
+    def move(self, columns: Indices, kernel: Kernel) -> None:
         """Make some columns the current subset."""
-        self._pairs.move(columns)
+        self._move(columns, gamma_of(kernel))
+
+    def _move(self, columns: Indices, gamma: float) -> None:
+        """Make some columns the current subset, with a D that is exact for ``gamma``, also if gamma D is tiny."""
+        typical = float(np.sqrt(self.columns.typical[columns]).sum())
+        self._pairs.move(columns, max(gamma, 1 / typical if typical else 0.0))
 
     def kernel_tiles(self, columns: Indices, kernel: Kernel) -> KernelTiles:
         """Kernel values of all samples on some columns, less a constant."""
@@ -56,11 +61,13 @@ class LaplacianScorer(PairScorer):
         pairs = self._pairs
         if not isinstance(kernel, Laplacian) or not can_change(pairs, columns, group, kernel, leaving=leaving):
             return super().changed_tiles(columns, group, kernel, leaving=leaving)
-        return ChangedTiles(pairs, kernel, 0.0, pairs.contributions(group), -1 if leaving else 1)
+        return ChangedTiles(
+            pairs, kernel, 0.0, pairs.contributions(group, scale=gamma_of(kernel)), -1 if leaving else 1
+        )
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         gamma, pairs = gamma_of(kernel), self._pairs
-        pairs.move(columns)
+        self._move(columns, gamma)
 
         def tile_score(index: int) -> Sums:
             K = np.exp(-gamma * pairs.totals(index))
@@ -74,8 +81,8 @@ class LaplacianScorer(PairScorer):
         self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
         score = 0.0 if own is None else self._score(columns, own)
-        self._pairs.move(columns)
         gamma, groups = gamma_of(kernel), self.units.each(candidates)
+        self._move(columns, gamma)
 
         def direct(positions: Indices) -> Intervals:
             return self._changed_scores(gamma, [groups[position] for position in positions], leaving=leaving)
@@ -86,29 +93,28 @@ class LaplacianScorer(PairScorer):
         return self._score(columns, kernel) - self._on_diagonal
 
     def _changed_scores(self, gamma: float, groups: Sequence[Indices], *, leaving: bool) -> Intervals:
-        values, radii = np.zeros((2, len(groups)))
+        values, radii, pairs = *np.zeros((2, len(groups))), self._pairs
         plain = np.array([len(group) == 1 and not self.columns.special[group[0]] for group in groups], dtype=bool)
-        if plain.any():
-            features = np.array([group[0] for group in groups], dtype=np.intp)[plain]
-            found = self._scores(gamma, features, leaving=leaving)
-            values[plain], radii[plain] = found.values, found.radii
-        if not plain.all():
-            others = [group for group, one in zip(groups, plain, strict=True) if not one]
-
-            def link(D: Array) -> Array:
-                D *= -gamma
-                return np.exp(D, out=D)
-
-            sign = -1.0 if leaving else 1.0
-            sums, sizes = scores_by_pairs(self._pairs, self._executor, others, sign, link)
-            values[~plain], radii[~plain] = 2 * sums, 2 * self._rounding(gamma) * sizes
+        dominant = np.array([leaving and pairs.too_wide(group, gamma) for group in groups], dtype=bool)
+        for mine in (plain & ~dominant, ~plain & ~dominant, dominant):
+            some = [group for group, one in zip(groups, mine, strict=True) if one]
+            errors = [pairs.change_error(group, gamma, entering=not leaving) + pairs.rounding(gamma) for group in some]
+            if not some:
+                continue
+            if dominant[mine].any():  # D less their contributions would be inexact
+                subsets = [np.setdiff1d(pairs.subset, group) for group in some]
+                sums, sizes = scores_anew(pairs, self._executor, subsets, gamma, exponential(gamma))
+                errors = [pairs.rounding(gamma, rest) for rest in subsets]
+            elif plain[mine].any():
+                sums, sizes = self._scores(gamma, np.concatenate(some), leaving=leaving)
+            else:
+                sign = -1.0 if leaving else 1.0
+                sums, sizes = scores_by_pairs(pairs, self._executor, some, sign, exponential(gamma), gamma)
+            values[mine], radii[mine] = 2 * sums, 2 * (64 * _EPS + np.array(errors)) * sizes
         return Intervals(values, radii)
 
-    def _rounding(self, gamma: float) -> float:
-        reach = gamma * float(self.columns.ranges[self._pairs.subset].sum())
-        return _EPS * (64 + 4 * reach)
-
-    def _scores(self, gamma: float, features: Indices, *, leaving: bool) -> Intervals:
+    def _scores(self, gamma: float, features: Indices, *, leaving: bool) -> tuple[Array, Array]:
+        """Sums over the pairs a < b of W K after each feature has left or entered, and of its magnitudes."""
         safe = gamma * self.columns.ranges[features] <= _MAX_EXPONENT
         columns, pairs = self.columns.rows(features), self._pairs
 
@@ -135,8 +141,8 @@ class LaplacianScorer(PairScorer):
                     sums[1, position] += np.abs(M, out=M).sum()
             return (sums,)
 
-        values, sizes = 2 * map_sum(self._executor, tile_scores, range(len(pairs.plan.tiles)))[0]
-        return Intervals(values, self._rounding(gamma) * sizes)
+        values, sizes = map_sum(self._executor, tile_scores, range(len(pairs.plan.tiles)))[0]
+        return values, sizes
 
 
 def _laplacian_factor(left: Array, right: Array, a: float, out: Array, other: Array) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
@@ -14,11 +13,22 @@ from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
 from bahsic.engine.plan import AT_HAND, Plan, Tile
 from bahsic.engine.scratch import Scratch
-from bahsic.engine.tiles import upper
+from bahsic.engine.tiles import Rounding, upper
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Change = tuple[bool, Indices]  # whether the features entered, and which
+Change = tuple[bool, Indices, float]  # whether the features entered, which, and the scale of D
+
+_EPS = float(np.finfo(np.float64).eps)
+
+# Largest error of scale * D: where updates could have left more, D is made anew.
+_WORN = 4e-10
+
+# Relative rounding errors of contributions made of differences, in units of the machine precision.
+_RELATIVE = 4.0
+
+# Exponents beyond which an exponential is zero.
+_UNDERFLOW = 750.0
 
 
 class Contributions(Protocol):
@@ -26,6 +36,19 @@ class Contributions(Protocol):
 
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
         """Write the sum on a tile into ``out``."""
+
+
+class Kind(Protocol):
+    """A kind of `Contributions`: makes those of some features, and knows their rounding errors.
+
+    ``scale`` says how exact they must be: errors matter relative to 1 / scale.
+    """
+
+    def __call__(self, columns: Columns, features: Indices, dtype: Any, most: float, scale: float) -> Contributions:
+        """Make the contributions of some features, with up to ``most`` bytes of their columns kept in memory."""
+
+    def rounding(self, columns: Columns, features: Indices, scale: float) -> Rounding:
+        """Bounds on the rounding errors of the contributions of some features."""
 
 
 class WeightTiles:
@@ -66,8 +89,8 @@ class Pairs:
     ----------
     columns : Columns
         The data.
-    contributions : callable
-        ``contributions(columns, features, dtype, most)`` makes the `Contributions` of some features.
+    contributions : Kind
+        Makes the `Contributions` of some features.
     weights : Weights
         The matrix W.
     plan : Plan
@@ -82,17 +105,18 @@ class Pairs:
     def __init__(
         self,
         columns: Columns,
-        contributions: Callable[[Columns, Indices, Any, float], Contributions],
+        contributions: Kind,
         weights: Weights,
         plan: Plan,
     ) -> None:
         self.columns = columns
         self.plan = plan
         self.subset: Indices = np.empty(0, dtype=np.intp)
-        self._make_contributions = contributions
+        self._kind = contributions
         self.weights = WeightTiles(weights, plan, keep=plan.keep)
         self._history: list[Change] = []
         self._rebuilt_size = 0
+        self._lost = 0.0
         self._forget()
 
     def _forget(self) -> None:
@@ -116,54 +140,97 @@ class Pairs:
 
     def state(self) -> dict[str, Any]:
         """History of changes as plain data; after `restore` the tiles are identical to the last bit."""
-        history = [[entered, features.tolist()] for entered, features in self._history]
-        return {"history": history, "size": self._rebuilt_size} if self.plan.keep else {}
+        history = [[entered, features.tolist(), scale] for entered, features, scale in self._history]
+        return {"history": history, "size": self._rebuilt_size, "lost": self._lost} if self.plan.keep else {}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore the `state` of another search."""
         if not state:
             return
-        self._history = [(bool(entered), np.array(features, dtype=np.intp)) for entered, features in state["history"]]
-        self._rebuilt_size = int(state["size"])
+        self._history = [
+            (bool(entered), np.array(features, dtype=np.intp), float(scale))
+            for entered, features, scale in state["history"]
+        ]
+        self._rebuilt_size, self._lost = int(state["size"]), float(state["lost"])
         self.subset = np.empty(0, dtype=np.intp)
-        for entered, features in self._history:
+        for entered, features, _ in self._history:
             change = np.union1d if entered else np.setdiff1d
             self.subset = change(self.subset, features)
 
-    def move(self, subset: Indices) -> None:
+    def move(self, subset: Indices, scale: float = 0.0) -> None:
         """Make ``subset`` the current one; each tile of D is updated when it is next used.
 
-        The contributions of the features that left or entered are subtracted or added. D is rebuilt once
-        the subset has shrunk to a quarter of its size at the last build, since each subtraction leaves a
-        rounding error relative to the larger D before it.
+        The contributions of the features that left or entered are subtracted or added. Each subtraction leaves a
+        rounding error relative to the larger D before it, so D is rebuilt once the subset has shrunk to a quarter of
+        its size at the last build, or once the errors, as in a dominating column that left, could be more than
+        `_WORN` of 1 / ``scale``.
         """
         left = np.setdiff1d(self.subset, subset, assume_unique=True)
         entered = np.setdiff1d(subset, self.subset, assume_unique=True)
-        if len(left) or len(entered):
-            worn = len(left) > 0 and 4 * len(subset) <= self._rebuilt_size
-            cheap = len(left) + len(entered) >= len(subset)
-            if worn or cheap or not self.plan.keep:
-                self._restart(len(subset))
-                left, entered = left[:0], subset
-            self._history += [change for change in ((False, left), (True, entered)) if len(change[1])]
-            self.subset = subset
+        changes = [change for change in ((False, left, scale), (True, entered, scale)) if len(change[1])]
+        lost = self._lost + sum(self._loss(*change) for change in changes)
+        worn = len(left) > 0 and 4 * len(subset) <= self._rebuilt_size
+        cheap = len(changes) > 0 and len(left) + len(entered) >= len(subset)
+        inexact = _EPS * scale * lost > _WORN and self._improvable(changes, scale)
+        if worn or cheap or inexact or (changes and not self.plan.keep):
+            self._restart(len(subset))
+            changes = [(True, subset, scale)] if len(subset) else []
+            lost = sum(self._loss(*change) for change in changes)
+        self._history += changes
+        self.subset, self._lost = subset, lost
         self._prepare()
+
+    def _improvable(self, changes: list[Change], scale: float) -> bool:
+        """Whether D would be more exact if it were made anew, after some changes."""
+        history = self._history + changes
+        return len(history) > 1 or any(known < scale for _, _, known in history)
+
+    def _loss(self, entered: bool, features: Indices, scale: float) -> float:
+        """Bound on the error, in units of the machine precision, that a change leaves in D."""
+        found = self._kind.rounding(self.columns, features, scale)
+        return found.absolute + (0.0 if entered else _RELATIVE * found.largest)
+
+    def change_error(self, features: Indices, scale: float, *, entering: bool) -> float:
+        """Bound on the relative error of exp(-scale * D) that some features add to it as they leave or enter."""
+        largest = self._kind.rounding(self.columns, features, scale).largest
+        relative = _RELATIVE * min(scale * largest, _UNDERFLOW)
+        return _EPS * (scale * self._loss(entering, features, scale) + relative)
+
+    def too_wide(self, features: Indices, scale: float) -> bool:
+        """Whether D without some features is not exact enough as D less their contributions."""
+        return _EPS * scale * (self._lost + self._loss(False, features, scale)) > _WORN
 
     def _restart(self, size: int) -> None:
         self._history, self._rebuilt_size = [], size
         self._followed = [0] * len(self._followed)
         self._parts, self._settled = {}, 0
 
+    def rounding(self, scale: float, features: Indices | None = None) -> float:
+        """Bound on the relative error of exp(-scale * D) where it does not underflow, but for that of exp itself.
+
+        For D as it has been updated, or for that of some features made anew.
+        """
+        if features is None:
+            made_for = max((known for _, _, known in self._history), default=scale)
+            lost, largest = self._lost, self._kind.rounding(self.columns, self.subset, made_for).largest
+        else:
+            found = self._kind.rounding(self.columns, features, scale)
+            lost, largest = found.absolute, found.largest
+        return _EPS * (scale * lost + _RELATIVE * min(scale * largest, _UNDERFLOW))
+
     def _prepare(self) -> None:
         """Make the contributions that the tiles of D still have to add or subtract."""
         most = min(self.plan.budget / 4, AT_HAND if self.plan.keep else math.inf)
         for position in range(self._settled, len(self._history)):
             if position not in self._parts:
-                self._parts[position] = self.contributions(self._history[position][1], most=most)
+                _, features, scale = self._history[position]
+                self._parts[position] = self.contributions(features, most=most, scale=scale)
 
-    def contributions(self, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> Contributions:
+    def contributions(
+        self, features: Indices, dtype: Any = np.float64, most: float = math.inf, scale: float = 0.0
+    ) -> Contributions:
         """Contributions of some columns to D, with up to ``most`` bytes of the columns kept in memory."""
-        return self._make_contributions(self.columns, features, dtype, most)
+        return self._kind(self.columns, features, dtype, most, scale)
 
     def totals(self, index: int) -> Array:
         """D of the current subset on one tile; read-only."""

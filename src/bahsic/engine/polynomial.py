@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from math import comb
@@ -9,18 +10,24 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.criteria.weights import Weights
+from bahsic.data.columns import Columns
 from bahsic.engine.diagonal import diagonal
-from bahsic.engine.executor import Sums, map_sum
+from bahsic.engine.executor import Executor, Sums, map_sum
 from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.plan import Plan
 from bahsic.engine.scorer import PairScorer
 from bahsic.engine.tiles import InnerProducts, quadratic_forms, row_sums
-from bahsic.engine.units import scores_by_pairs
+from bahsic.engine.units import Units, scores_by_pairs
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
+
+# Greatest kernel value whose sums over the samples do not overflow.
+_LARGEST = 1e290
 
 # For higher degrees the whole kernel matrix of each candidate is cheaper.
 MAX_DEGREE = 6
@@ -36,6 +43,24 @@ class PolynomialScorer(PairScorer):
     """
 
     _contributions = InnerProducts
+
+    def __init__(
+        self,
+        columns: Columns,
+        kernel: Kernel,
+        weights: Weights,
+        executor: Executor,
+        plan: Plan,
+        units: Units | None = None,
+    ) -> None:
+        super().__init__(columns, kernel, weights, executor, plan, units)
+        largest = float(columns.ranges.max())
+        accepted = _LARGEST ** (1 / (2 * self._degree)) / math.sqrt(columns.n_features)
+        if largest > accepted:
+            raise ValueError(
+                f"X has values up to {largest:.3g}; accepted with {kernel!r} of {columns.n_features} features, whose "
+                f"values would overflow: up to {accepted:.3g}"
+            )
 
     @property
     def _degree(self) -> int:
@@ -56,8 +81,7 @@ class PolynomialScorer(PairScorer):
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         if self._degree == 1:
             return float(self._products.values[columns].sum())
-        self._pairs.move(columns)
-
+        self._move(columns)
         pairs, coef0, degree = self._pairs, self._coef0, self._degree
 
         def tile_score(index: int) -> Sums:
@@ -67,6 +91,11 @@ class PolynomialScorer(PairScorer):
         (score,) = map_sum(self._executor, tile_score, range(len(self._pairs.plan.tiles)))
         self._pairs.settle()
         return float(score) + self._on_diagonal(self._norms(columns))
+
+    def _move(self, columns: Indices) -> None:
+        """Make some columns the current subset; errors of D matter relative to the largest of D + c."""
+        largest = float(np.square(self.columns.ranges[columns]).sum()) + abs(self._coef0)
+        self._pairs.move(columns, 1 / largest if largest else 0.0)
 
     def _on_diagonal(self, norms: Array) -> float:
         """Part of the score from pairs of a sample with itself, given the squared norms of the samples."""
@@ -79,7 +108,7 @@ class PolynomialScorer(PairScorer):
         score = 0.0 if own is None else self._score(columns, own)
         groups = self.units.each(candidates)
         if self._degree > 1:
-            self._pairs.move(columns)
+            self._move(columns)
 
         def changes(positions: Indices) -> Intervals:
             chosen = [groups[position] for position in positions]

@@ -73,7 +73,7 @@ class PredictionScorer:
             return self._regression.empty(), None
         columns = self.units.columns(subset)
         kernel = self.linear.kernel(columns, len(columns))
-        self.linear.move(columns)
+        self.linear.move(columns, kernel)
         return self._regression.fit(self.linear.kernel_tiles(columns, kernel), len(columns), ridge), kernel
 
     def losses(self, subset: Indices, fit: RidgeFit) -> Array:

@@ -143,7 +143,7 @@ class Scorer(ABC):
         weights, kept = self.weights.unbiased(self._executor.stream), self._kept_weights()
         return kept if kept is not None and kept.weights is weights else WeightTiles(weights, self._plan, keep=False)
 
-    def move(self, columns: Indices) -> None:  # noqa: B027 - scorers that keep nothing of a subset do nothing
+    def move(self, columns: Indices, kernel: Kernel) -> None:  # noqa: B027 - scorers that keep nothing of a subset do nothing
         """Make some columns the current subset, so that `kernel_tiles` of it is quick."""
 
     def _kept_weights(self) -> WeightTiles | None:
@@ -295,16 +295,13 @@ def _is_rule(name: str, value: object) -> bool:
     return name.rpartition("__")[2] == "gamma" and not is_number(value)
 
 
-def gamma_of(kernel: Kernel) -> float:
-    """The gamma of a kernel whose rules have been resolved."""
-    return float(vars(kernel)["gamma"])
-
-
 def totals(columns: Columns, features: Indices, power: int) -> Array:
     """D of some columns for all pairs of samples: squared (power 2) or absolute differences."""
     m = columns.n_samples
     contributions = SquaredDistances if power == 2 else AbsoluteDistances
-    D = contributions(columns, features).panel(Tile(0, m, 0, m), np.empty((m, m)))
+    typical = float(columns.typical[features].sum())
+    made = contributions(columns, features, scale=1 / typical if typical else 0.0)
+    D = made.panel(Tile(0, m, 0, m), np.empty((m, m)))
     return np.asarray(np.maximum(D, 0, out=D))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -38,6 +39,17 @@ STRIP = 1 << 17
 
 _NEGLIGIBLE = 1e-14
 
+_EPS = float(np.finfo(np.float64).eps)
+
+# Error of squared distances by a product, relative to the squared norms, in units of the machine precision.
+_PRODUCT = 16.0
+
+# Largest error of scale * D that products may make; columns that are too wide for that are made of differences.
+_PRODUCT_ERROR = 1e-10
+
+# Beyond it the powers of the shift in the Taylor series might overflow.
+_LARGEST_SHIFT = 1e30
+
 # Exponents up to which an exponential may be multiplied last, without overflow or underflow.
 _MODERATE = 100.0
 
@@ -62,6 +74,43 @@ def strips(shape: tuple[int, int]) -> Iterator[slice]:
     height = max(1, STRIP // shape[1])
     for start in range(0, shape[0], height):
         yield slice(start, min(start + height, shape[0]))
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """Bounds on the rounding errors of sums of contributions, in units of the machine precision.
+
+    Attributes
+    ----------
+    absolute : float
+        Error of the contributions that are made by matrix products.
+    largest : float
+        Largest sum of the others, which are made of differences and have errors relative to themselves.
+    """
+
+    absolute: float
+    largest: float
+
+
+def by_differences(columns: Columns, features: Indices, scale: float) -> NDArray[np.bool_]:
+    """Mask of the columns too wide for the error of a product of all others, times ``scale``, to be negligible.
+
+    The product ``x^2 + y^2 - 2 x y`` has an error relative to the squared norms of the samples, at most the sum of
+    the squared ranges, however close x and y are.
+    """
+    squares, most = np.square(columns.ranges[features]), _widest(scale)
+    if squares.sum() <= most:
+        return np.zeros(len(features), dtype=bool)
+    order, wide = np.argsort(squares, kind="stable"), np.empty(len(features), dtype=bool)
+    wide[order] = np.cumsum(squares[order]) > most
+    limits, norms = columns.largest_norms  # of all columns up to a limit, so at least those of any of them
+    by_norms = squares > np.max(limits[norms <= most], initial=0.0)
+    return by_norms if by_norms.sum() < wide.sum() else wide
+
+
+def _widest(scale: float) -> float:
+    """Largest squared norm of samples whose squared distances a product makes exactly enough."""
+    return _PRODUCT_ERROR / (_PRODUCT * _EPS * scale) if scale > 0 else math.inf
 
 
 class _Pieces:
@@ -100,13 +149,29 @@ class SquaredDistances(_Pieces):
     samples of the k-th. Complete columns of numbers share one u, the squared norms of the samples.
     """
 
-    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> None:
-        special = columns.special[features]
-        many = columns.n_categories[features] > MAX_CATEGORIES  # a row for each category would take as much memory as D
-        self._many, lifted = features[many], features[special & ~many]
+    def __init__(
+        self,
+        columns: Columns,
+        features: Indices,
+        dtype: Any = np.float64,
+        most: float = math.inf,
+        scale: float = 0.0,
+    ) -> None:
+        special, wide = columns.special[features], by_differences(columns, features, scale)
+        # A row for each of many categories would take as much memory as D.
+        singly = (columns.n_categories[features] > MAX_CATEGORIES) | (wide & special)
+        self._singly, lifted = features[singly], features[special & ~singly]
         self._special = _LiftedSpecial(columns, lifted, dtype) if len(lifted) else None
+        self._wide = _Differences(columns, features[wide & ~special], "sqeuclidean", most)
         self._gaps = bool(columns.missing[features].any())
-        super().__init__(columns, features[~special], dtype, most)
+        super().__init__(columns, features[~special & ~wide], dtype, most)
+
+    @staticmethod
+    def rounding(columns: Columns, features: Indices, scale: float) -> Rounding:
+        """Bounds on the rounding errors of the contributions of some features."""
+        wide, squares = by_differences(columns, features, scale), np.square(columns.ranges[features])
+        norms = min(float(squares[~wide].sum()), _widest(scale))
+        return Rounding(_PRODUCT * norms, 4 * float((squares + columns.neutral[features])[wide].sum()))
 
     def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
         """Complete columns of numbers, with a row of ones and a row of the samples' squared norms below."""
@@ -127,7 +192,8 @@ class SquaredDistances(_Pieces):
                 out += left.T @ right
         if self._special is not None:
             self._special.add(tile, out)
-        _add_one_by_one(self._columns, self._many, tile, 2, out)
+        self._wide.add(tile, out)
+        _add_one_by_one(self._columns, self._singly, tile, 2, out)
         return _none_to_itself(out, tile) if self._gaps else out
 
 
@@ -175,8 +241,20 @@ def _none_to_itself(out: NDArray[Any], tile: Tile) -> NDArray[Any]:
 class InnerProducts(_Pieces):
     """Inner products over some features, a tile at a time."""
 
-    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        features: Indices,
+        dtype: Any = np.float64,
+        most: float = math.inf,
+        scale: float = 0.0,
+    ) -> None:
         super().__init__(columns, features, dtype, most)
+
+    @staticmethod
+    def rounding(columns: Columns, features: Indices, scale: float) -> Rounding:  # noqa: ARG004 - see Kind
+        """Bounds on the rounding errors of the contributions of some features."""
+        return Rounding(_PRODUCT * float(np.square(columns.ranges[features]).sum()), 0.0)
 
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
         """Inner products of a tile."""
@@ -186,25 +264,48 @@ class InnerProducts(_Pieces):
         return out
 
 
-class AbsoluteDistances(_Pieces):
-    """Sum of the contributions of some columns to an L1 distance, a tile at a time."""
+class _Differences(_Pieces):
+    """Sum of squared or absolute differences over some complete columns of numbers, a tile at a time."""
 
-    def __init__(self, columns: Columns, features: Indices, dtype: Any = np.float64, most: float = math.inf) -> None:
-        special = columns.special[features]
-        self._special = features[special]
-        super().__init__(columns, features[~special], np.float64, most)
+    def __init__(self, columns: Columns, features: Indices, metric: str, most: float) -> None:
+        self._metric = metric
+        super().__init__(columns, features, np.float64, most)
 
     def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
         """Columns in Fortran order, so that cdist gets a contiguous row for each sample."""
         return np.asfortranarray(super()._made(features, samples))
 
+    def add(self, tile: Tile, out: NDArray[Any]) -> None:
+        """Add the sum on a tile."""
+        for left, right in self.sides(tile) if len(self._features) else ():
+            out += cdist(left.T, right.T, self._metric)
+
+
+class AbsoluteDistances:
+    """Sum of the contributions of some columns to an L1 distance, a tile at a time."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        features: Indices,
+        dtype: Any = np.float64,
+        most: float = math.inf,
+        scale: float = 0.0,
+    ) -> None:
+        special = columns.special[features]
+        self._columns, self._special = columns, features[special]
+        self._plain = _Differences(columns, features[~special], "cityblock", most)
+
+    @staticmethod
+    def rounding(columns: Columns, features: Indices, scale: float) -> Rounding:  # noqa: ARG004 - see Kind
+        """Bounds on the rounding errors of the contributions of some features."""
+        largest = np.maximum(columns.ranges[features], columns.different[features]) + columns.neutral[features]
+        return Rounding(0.0, 2 * float(largest.sum()))
+
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
         """Sum on a tile."""
-        change = np.empty(out.shape)
         out[:] = 0.0
-        for left, right in self.sides(tile):
-            if len(right):
-                out += cdist(left.T, right.T, "cityblock", out=change)
+        self._plain.add(tile, out)
         _add_one_by_one(self._columns, self._special, tile, 1, out)
         return _none_to_itself(out, tile) if self._columns.missing[self._special].any() else out
 
@@ -248,7 +349,7 @@ def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Sc
     z = np.subtract(D, centre, out=scratch.take("second", D.shape))
     square = np.multiply(z, z, out=scratch.take("third", D.shape))
     order = _taylor_order(abs(shift) * math.sqrt(float(square.max())))
-    if order is None or abs(shift * centre) > _MODERATE:
+    if order is None or abs(shift * centre) > _MODERATE or abs(shift) > _LARGEST_SHIFT:
         return None
     total = float(M.sum()) + shift * float(np.vdot(M, z))
     even, odd = M, z  # M z^(n - 2), for the last even and odd n
@@ -265,7 +366,7 @@ def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Sc
 
 def _taylor_order(size: float) -> int | None:
     """Order at which the exponential series is exact to rounding, or None if it is above eight."""
-    for order in range(1, 9):
+    for order in range(1, 9) if size < 1 else ():
         if size ** (order + 1) / math.factorial(order + 1) <= _NEGLIGIBLE:
             return order
     return None

@@ -86,24 +86,65 @@ def _representatives(first: Indices, groups: Sequence[Indices] | None) -> Indice
     return np.array([known.setdefault(key, unit) for unit, key in enumerate(keys)], dtype=np.intp)
 
 
+Link = Callable[[Array], Array]  # may overwrite its argument
+
+
+def exponential(gamma: float) -> Link:
+    """The function exp(-gamma D), in place."""
+
+    def link(D: Array) -> Array:
+        D *= -gamma
+        return np.exp(D, out=D)
+
+    return link
+
+
 def scores_by_pairs(
-    pairs: Pairs, executor: Executor, groups: Sequence[Indices], sign: float, link: Callable[[Array], Array]
+    pairs: Pairs, executor: Executor, groups: Sequence[Indices], sign: float, link: Link, scale: float = 0.0
 ) -> tuple[Array, Array]:
     """Sums over the pairs a < b of W link(D + sign D_G) and of its magnitudes, for each group of columns.
 
-    ``link`` may overwrite its argument.
+    D_G is exact relative to 1 / ``scale``.
     """
+
+    def changed(panel: Array, D: Array, out: Array) -> Array:
+        K = np.multiply(panel, sign, out=out)
+        K += D
+        return link(K)
+
+    return _sums_by_pairs(pairs, executor, groups, changed, scale)
+
+
+def scores_anew(
+    pairs: Pairs, executor: Executor, subsets: Sequence[Indices], scale: float, link: Link
+) -> tuple[Array, Array]:
+    """Sums over the pairs a < b of W link(D_S) and of its magnitudes, for each subset of the columns."""
+    return _sums_by_pairs(pairs, executor, subsets, lambda panel, *_: link(panel), scale)
+
+
+def _sums_by_pairs(
+    pairs: Pairs,
+    executor: Executor,
+    groups: Sequence[Indices],
+    kernel: Callable[[Array, Array, Array], Array],
+    scale: float,
+) -> tuple[Array, Array]:
+    """Sums of W kernel(D_G, D, out) and of its magnitudes, some groups at a time."""
     parts = [
-        _scores_by_pairs(pairs, executor, groups[part], sign, link) for part in batches(groups, pairs.columns.n_samples)
+        _sums_of_some(pairs, executor, groups[part], kernel, scale) for part in batches(groups, pairs.columns.n_samples)
     ]
     values, sizes = (np.concatenate(found) for found in zip(*parts, strict=True))
     return values, sizes
 
 
-def _scores_by_pairs(
-    pairs: Pairs, executor: Executor, groups: Sequence[Indices], sign: float, link: Callable[[Array], Array]
+def _sums_of_some(
+    pairs: Pairs,
+    executor: Executor,
+    groups: Sequence[Indices],
+    kernel: Callable[[Array, Array, Array], Array],
+    scale: float,
 ) -> tuple[Array, Array]:
-    changes = [pairs.contributions(group) for group in groups]
+    changes = [pairs.contributions(group, scale=scale) for group in groups]
 
     def tile_scores(index: int) -> Sums:
         tile, take = pairs.plan.tiles[index], pairs.scratch.take
@@ -112,9 +153,7 @@ def _scores_by_pairs(
         for position, change in enumerate(changes):
             panel = change.panel(tile, out=take("panel", tile.shape))
             for rows in strips(tile.shape):
-                K = np.multiply(panel[rows], sign, out=take("second", D[rows].shape))
-                K += D[rows]
-                K = link(K)
+                K = kernel(panel[rows], D[rows], take("second", D[rows].shape))
                 K *= W[rows]
                 sums[0, position] += K.sum()
                 sums[1, position] += np.abs(K, out=K).sum()

@@ -28,7 +28,8 @@ class PathStep:
     parameter : float or None
         The gamma of the kernel on the data for a subset of that size, if it has one.
     hsic : float or None
-        HSIC of the subset with that kernel; None with ``criterion="prediction"``.
+        HSIC of the subset with that kernel, exact to 1e-9 of it or, where its terms cancel, of the sum of their
+        magnitudes; None with ``criterion="prediction"``.
     standard_error : float or None
         Standard error of this HSIC (equation varHSIC), with ``standard_errors=True``.
     features : tuple of int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import comb
 
@@ -16,7 +16,17 @@ from bahsic.engine.gaussian.series import Grouped, group_norms, series_tails
 from bahsic.engine.gaussian.setting import GaussianSetting
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs
-from bahsic.engine.units import MAX_TERMS, QUICK_ERROR, QUICK_LARGEST, SHORT, batches, quick_changes, scores_by_pairs
+from bahsic.engine.units import (
+    MAX_TERMS,
+    QUICK_ERROR,
+    QUICK_LARGEST,
+    SHORT,
+    batches,
+    exponential,
+    quick_changes,
+    scores_anew,
+    scores_by_pairs,
+)
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -46,6 +56,7 @@ class GroupChanges:
     _matrices: Matrices
     gamma: float
     a: float
+    score: float
     spread: float
 
     def _evaluated(self, families: Sequence[Family], n: int) -> tuple[Array, Array]:
@@ -111,20 +122,40 @@ class GroupChanges:
 
     def by_pairs(self, groups: Sequence[Indices]) -> Intervals:
         """Score changes by groups of columns, by an exponential for each pair of samples."""
-        gamma = self.gamma
+        return self._each(self._by_pairs, groups)
 
-        def link(D: Array) -> Array:
-            D *= -gamma
-            return np.exp(D, out=D)
+    def _each(self, make: Callable[[Sequence[Indices]], Intervals], groups: Sequence[Indices]) -> Intervals:
+        """Score changes by groups, of those that dominate D by a D that is made anew without them."""
+        values, radii = np.zeros((2, len(groups)))
+        dominant = np.array([self.a > 0 and self._pairs.too_wide(group, self.gamma) for group in groups], dtype=bool)
+        for mine, method in ((~dominant, make), (dominant, self._anew)):
+            if mine.any():
+                found = method([group for group, one in zip(groups, mine, strict=True) if one])
+                values[mine], radii[mine] = found.values, found.radii
+        return Intervals(values, radii)
 
+    def _anew(self, groups: Sequence[Indices]) -> Intervals:
+        """Score changes by groups that leave, by D of the other columns made anew."""
+        pairs, matrices = self._pairs, self._matrices
+        subsets = [np.setdiff1d(pairs.subset, group) for group in groups]
+        scores, sizes = (
+            2 * sums for sums in scores_anew(pairs, self._executor, subsets, self.gamma, exponential(self.gamma))
+        )
+        relative = _EPS * (matrices.n_samples + 64) + np.array([pairs.rounding(self.gamma, rest) for rest in subsets])
+        return Intervals(scores - self.score, relative * sizes + matrices.floor * matrices.total)
+
+    def _by_pairs(self, groups: Sequence[Indices]) -> Intervals:
         # The empty group changes nothing: its score is the one that the others are compared with.
         everyone = [*groups, np.empty(0, dtype=np.intp)]
         sign = -np.sign(self.a)
-        scores, sizes = (2 * sums for sums in scores_by_pairs(self._pairs, self._executor, everyone, sign, link))
-        # D_G is made by products, so its error is relative to the squared norms over the group.
-        reach = np.array([float(np.square(self._setting.ranges[group]).sum()) for group in groups])
-        relative = self._matrices.floor + 16 * _EPS * self.gamma * reach
-        return Intervals(scores[:-1] - scores[-1], relative * (sizes[:-1] + sizes[-1]))
+        found = scores_by_pairs(self._pairs, self._executor, everyone, sign, exponential(self.gamma), self.gamma)
+        scores, sizes = (2 * sums for sums in found)
+        return Intervals(scores[:-1] - scores[-1], self._relative(groups) * (sizes[:-1] + sizes[-1]))
+
+    def _relative(self, groups: Sequence[Indices]) -> Array:
+        """Relative rounding errors of the kernel values after each group has left or entered."""
+        changed = [self._pairs.change_error(group, self.gamma, entering=self.a < 0) for group in groups]
+        return self._matrices.floor + np.array(changed)
 
     def quick(self, groups: list[Indices]) -> Intervals:
         """Score changes by groups of columns in float32; the radius is infinite if exponents are too large for that."""

@@ -44,6 +44,10 @@ _SMALL = 1 << 17  # least number of elements at a time: with fewer, calls would 
 # Largest exponent a (range)^2 for which columns of few values are expanded; see MAX_EXPONENT.
 _MAX_LEVEL_EXPONENT = 30.0
 
+# Largest exponent for which the change by categories is a multiple of the sum over pairs of different ones: exp of it
+# multiplies the rounding error.
+_MAX_CATEGORY_EXPONENT = 3.0
+
 # Largest tail of the terms in each stage, relative to all: in float32 (times the spread of the scores),
 # in float64 (times the spread over the number of features), and in the last expansion.
 _TAILS = (0.05, 0.01, 1e-12)
@@ -92,6 +96,8 @@ class GaussianRound(GroupChanges):
         Score of the current subset with ``own_gamma``, without its diagonal part.
     score : float
         Score of the current subset with ``gamma``, without its diagonal part.
+    total : float
+        Bound on the sum of the magnitudes of its terms.
     spread : float
         Like the parameter ``spread``, for this round.
     few_wanted : bool
@@ -123,11 +129,10 @@ class GaussianRound(GroupChanges):
         sums += self._kappa * setting.low_rank.sums
         # The magnitudes were summed in float32, where small ones may have underflowed.
         magnitudes = 1.001 * magnitudes + len(magnitudes) * _TINY
-        # Rounding errors of sums over the samples, and of D, which are relative to the squared norms.
-        reach = float((setting.ranges[setting.pairs.subset] ** 2).sum())
-        floor = _EPS * (len(sums) + 64 + 16 * gamma * reach)
+        # Rounding errors of sums over the samples, and of D.
+        floor = _EPS * (len(sums) + 64) + setting.pairs.rounding(gamma)
         self._matrices = Matrices(sums, magnitudes, self._kappa, setting.low_rank, floor)
-        self.score = float(sums.sum())
+        self.score, self.total = float(sums.sum()), self._matrices.total
         self.own_score = 2 * float(own)
 
     def stages(self, units: Units, candidates: Indices) -> tuple[Stage, ...]:
@@ -155,7 +160,15 @@ class GaussianRound(GroupChanges):
         return tuple(partial(stage, number) for number in range(max(len(column_stages), len(group_stages))))
 
     def _column_stages(self, features: Indices) -> tuple[Stage, ...]:
-        few = len(features) < _FEW
+        few, cheap = len(features) < _FEW, len(features) * self._matrices.n_samples**2 < _CHEAP
+
+        def completed(found: Intervals, positions: Indices) -> Intervals:
+            """Features without an expansion evaluated at once: an unbounded interval would leave all undecided."""
+            unknown = np.flatnonzero(np.isinf(found.radii))
+            if len(unknown):
+                more = self.direct(features[positions[unknown]])
+                found.values[unknown], found.radii[unknown] = more.values, more.radii
+            return found
 
         def first(positions: Indices) -> Intervals:
             # With few features products cost less than calls, so more terms are worthwhile.
@@ -166,19 +179,20 @@ class GaussianRound(GroupChanges):
             spread = float(np.std(known)) if len(known) > 3 else math.inf
             if 0 < spread <= bound:  # else, as where nothing is selected yet, it tells nothing of the next round
                 self.spread = spread / bound
-            return found
+            return completed(found, positions)
 
         def second(positions: Indices) -> Intervals:
             tail = _TAILS[1] * self.spread / len(features)
             return self.expanded(features[positions], tail, 4 * tail)
 
         def third(positions: Indices) -> Intervals:
-            return self.expanded(features[positions], _TAILS[2], _TAILS[2])
+            found = self.expanded(features[positions], _TAILS[2], _TAILS[2])
+            return completed(found, positions) if cheap else found
 
         def last(positions: Indices) -> Intervals:
             return self.direct(features[positions])
 
-        if len(features) * self._matrices.n_samples**2 < _CHEAP:
+        if cheap:
             return (third, last)
         return (first, third, last) if few else (first, second, third, last)
 
@@ -312,7 +326,7 @@ class GaussianRound(GroupChanges):
             near = ranges[positions] >= radius / 2
             if np.count_nonzero(~near) < max(8, len(features) // 8):  # too few for a family of their own
                 near[:] = True
-            terms = expansion(self.a, radius, _REMAINDER * tail / radius**2)
+            terms = expansion(self.a, radius, _REMAINDER * tail / max(radius, 1.0) ** 2)
             needed = 0 if self._is_flat else int(np.argmax(terms.tails <= tail * terms.tails[0]))
             n_leading = max(1, needed)
             members = np.sort(positions[near])
@@ -332,8 +346,43 @@ class GaussianRound(GroupChanges):
             positions = positions[~near]
 
     def direct(self, features: Indices) -> Intervals:
-        """Score changes by an exponential for each pair of samples."""
-        data = self._pairs.columns
+        """Score changes by the pairs of samples, by an exponential for each unless the column is one of categories."""
+        data, values, radii = self._pairs.columns, *np.zeros((2, len(features)))
+        exponents = self.a * data.different[features]
+        simple = (exponents != 0) & (exponents <= _MAX_CATEGORY_EXPONENT) & ~data.missing[features]
+        for mine, method in ((simple, self._by_categories), (~simple, self._by_exponentials)):
+            if mine.any():
+                found = method(features[mine])
+                values[mine], radii[mine] = found.values, found.radii
+        return Intervals(values, radii)
+
+    def _by_categories(self, features: Indices) -> Intervals:
+        """Score changes by columns of categories: pairs of different ones change by the same factor."""
+        pairs, gamma, data = self._pairs, self.gamma, self._pairs.columns
+        columns = data.rows(features).astype(np.int32)
+
+        def tile_sums(index: int) -> Sums:
+            tile, take = pairs.plan.tiles[index], pairs.scratch.take
+            D, W = pairs.totals(index), pairs.weights(index)
+            same = np.zeros(len(columns))
+            for rows in strips(tile.shape):
+                M = np.multiply(D[rows], -gamma, out=take("first", D[rows].shape))
+                np.exp(M, out=M)
+                M *= W[rows]
+                for position, codes in enumerate(columns):
+                    equal = np.equal.outer(codes[tile.rows][rows], codes[tile.cols])
+                    same[position] += np.multiply(M, equal, out=take("second", M.shape)).sum()
+            return (same,)
+
+        same = 2 * map_sum(self._executor, tile_sums, range(len(self._tiles)))[0]
+        factors = np.expm1(self.a * data.different[features])
+        return Intervals(factors * (self.score - same), np.abs(factors) * 2 * self._matrices.floor * self.total)
+
+    def _by_exponentials(self, features: Indices) -> Intervals:
+        return self._each(self._direct, [features[i : i + 1] for i in range(len(features))])
+
+    def _direct(self, groups: Sequence[Indices]) -> Intervals:
+        data, features = self._pairs.columns, np.concatenate(groups)
         # The last column changes nothing: its score is the one that the others are compared with.
         columns = np.vstack([data.rows(features), np.zeros(self._matrices.n_samples)])
         known = [int(feature) for feature in features]
@@ -360,4 +409,4 @@ class GaussianRound(GroupChanges):
             return (sums,)
 
         scores, sizes = 2 * map_sum(self._executor, tile_changes, range(len(self._tiles)))[0]
-        return Intervals(scores[:-1] - scores[-1], self._matrices.floor * (sizes[:-1] + sizes[-1]))
+        return Intervals(scores[:-1] - scores[-1], self._relative(groups) * (sizes[:-1] + sizes[-1]))

@@ -18,12 +18,12 @@ from bahsic.engine.executor import Executor
 from bahsic.engine.gaussian.moments import LowRank, Moments, RoundMoments
 from bahsic.engine.gaussian.round import GaussianRound
 from bahsic.engine.gaussian.setting import GaussianSetting
-from bahsic.engine.gram import ChangedTiles, KernelTiles, LinkedTiles, can_change
+from bahsic.engine.gram import ChangedTiles, KernelTiles, LinkedTiles, can_change, gamma_of
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.loops import worthwhile
 from bahsic.engine.pairs import Pairs, WeightTiles
 from bahsic.engine.plan import Plan
-from bahsic.engine.scorer import Scorer, gamma_of
+from bahsic.engine.scorer import Scorer
 from bahsic.engine.tiles import SquaredDistances
 from bahsic.engine.units import Units
 from bahsic.kernels import Gaussian
@@ -35,8 +35,8 @@ Indices = NDArray[np.intp]
 # Largest degree of polynomials that are evaluated from moments; above it their coefficients cancel too much.
 _MOMENT_DEGREE = 16
 
-# Relative accuracy of scores that are recorded.
-_ACCURACY = 1e-9
+# Accuracy of scores that are recorded: relative to the score or, if its terms cancel, to the sum of their magnitudes.
+_ACCURACY, _CANCELLED = 1e-9, 1e-12
 
 # Guess of the spread of the scores of the first round, relative to the bound on them.
 _FIRST_SPREAD = 0.01
@@ -51,7 +51,7 @@ _USUAL_EXPONENT = 20
 class GaussianScorer(Scorer):
     """Scores for the Gaussian kernel by the separable expansion, by exponentials for close candidates.
 
-    Columns of numbers must have mean zero.
+    Zero should lie amid the values of columns of numbers.
     """
 
     def __init__(
@@ -113,9 +113,14 @@ class GaussianScorer(Scorer):
             return super().total(columns, kernel)
         return float(current.score) + self._on_diagonal
 
-    def move(self, columns: Indices) -> None:
+    def move(self, columns: Indices, kernel: Kernel) -> None:
         """Make some columns the current subset."""
-        self._setting.pairs.move(columns)
+        self._move(columns, self._gamma(kernel))
+
+    def _move(self, columns: Indices, gamma: float) -> None:
+        """Make some columns the current subset, with a D that is exact for ``gamma``, also if gamma D is tiny."""
+        typical = float(self._typical[columns].sum())
+        self._setting.pairs.move(columns, max(gamma, 1 / typical if typical else 0.0))
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         known = self._known_score(columns, kernel)
@@ -135,11 +140,11 @@ class GaussianScorer(Scorer):
         return self._current.stages(self.units, candidates), known
 
     def _formed(self, columns: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool) -> GaussianRound:
-        self._setting.pairs.move(columns)
+        gamma, own_gamma = self._gamma(kernel), None if own is None else self._gamma(own)
+        self._move(columns, max(gamma, own_gamma or 0.0))
         self._formed_with = self._weights
         centre = float(self._typical[columns].sum())
-        own_gamma = None if own is None else self._gamma(own)
-        return GaussianRound(self._setting, self._gamma(kernel), own_gamma, leaving, centre, self._spread)
+        return GaussianRound(self._setting, gamma, own_gamma, leaving, centre, self._spread)
 
     def kernel_tiles(self, columns: Indices, kernel: Kernel) -> KernelTiles:
         pairs = self._setting.pairs
@@ -155,7 +160,7 @@ class GaussianScorer(Scorer):
             return super().changed_tiles(columns, group, kernel, leaving=leaving)
         sign = -1 if leaving else 1
         centre = float(self._typical[columns].sum() + sign * self._typical[group].sum())
-        return ChangedTiles(pairs, linked, centre, pairs.contributions(group), sign)
+        return ChangedTiles(pairs, linked, centre, pairs.contributions(group, scale=gamma_of(linked)), sign)
 
     def _kept_weights(self) -> WeightTiles:
         return self._setting.pairs.weights
@@ -170,13 +175,20 @@ class GaussianScorer(Scorer):
         self._current.few_wanted = count <= _FEW * len(candidates)
         best, changes = super()._best(stages, candidates, count)
         self._spread = self._current.spread
-        if count == 1:  # then the score of the next subset is known
-            if changes.radii[0] > _ACCURACY * abs(self._current.score + changes.values[0]):
+        self._known = None
+        if count == 1:  # then the score of the next subset is known, if it is exact enough
+            if not self._is_accurate(changes):
                 changes = self._current.exact(self.units, best)
-            changed = np.setxor1d(self._setting.pairs.subset, self.units.columns(best))
-            score = self._current.score + float(changes.values[0]) + self._on_diagonal
-            self._known = (changed, self._current.gamma, score)
+            if self._is_accurate(changes):
+                changed = np.setxor1d(self._setting.pairs.subset, self.units.columns(best))
+                score = self._current.score + float(changes.values[0]) + self._on_diagonal
+                self._known = (changed, self._current.gamma, score)
         return best, changes
+
+    def _is_accurate(self, changes: Intervals) -> bool:
+        """Whether a score change is known well enough for the score after it to be recorded."""
+        score = self._current.score + self._on_diagonal + float(changes.values[0])
+        return bool(changes.radii[0] <= max(_ACCURACY * abs(score), _CANCELLED * self._current.total))
 
     def _known_score(self, columns: Indices, kernel: Kernel | None) -> float | None:
         """Score of a subset if the round before has found it with the same gamma, else None."""

@@ -1,0 +1,195 @@
+"""Columns in very different units, far outliers and rare values: orders and recorded scores equal the definition."""
+
+import numpy as np
+import pytest
+
+import brute_force
+from bahsic import BAHSIC, predictability
+from bahsic.engine import Columns, pairs
+from bahsic.engine.tiles import by_differences
+from bahsic.kernels import Gaussian, Laplacian, Polynomial
+from selecting import SELECTORS, same_fit
+
+N_CASES = 40
+
+# Squared norms, times the scale, up to which a product is exact enough.
+LIMIT = 1e-10 / (16 * np.finfo(float).eps)
+
+
+def squared(X):
+    return ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=-1)
+
+
+def absolute(X):
+    return np.abs(X[:, None, :] - X[None, :, :]).sum(axis=-1)
+
+
+KERNELS = {
+    "gaussian": ("gaussian", lambda X, size: np.exp(-squared(X) / (2 * size))),
+    "gaussian 0.3": (Gaussian(0.3), lambda X, size: np.exp(-0.3 * squared(X))),
+    "gaussian 1e-4": (Gaussian(1e-4), lambda X, size: np.exp(-1e-4 * squared(X))),
+    "laplacian": ("laplacian", lambda X, size: np.exp(-absolute(X) / (2 * size))),
+    "laplacian 3": (Laplacian(3.0), lambda X, size: np.exp(-3 * absolute(X))),
+    "polynomial": (Polynomial(degree=2), lambda X, size: (X @ X.T + 1) ** 2),
+}
+
+
+def random_labels(rng, m):
+    y = rng.permutation(np.resize([0, 1], m))
+    rho = np.where(y == 1, 1 / np.sum(y == 1), -1 / np.sum(y == 0))
+    return y, np.outer(rho, rho)
+
+
+def random_units(rng, m, d):
+    """Some columns dominate all others, by their unit, a far sample, or steps much larger than what is within them."""
+    X = rng.normal(size=(m, d))
+    for j in rng.permutation(d)[: rng.integers(1, 1 + (d + 1) // 2)]:
+        factor = 10.0 ** rng.integers(2, 13)
+        kind = rng.integers(3)
+        if kind == 0:
+            X[:, j] *= factor
+        elif kind == 1:
+            X[rng.integers(m), j] = factor
+        else:
+            X[:, j] += factor * rng.integers(0, 2, m)
+    return X
+
+
+def rare_values(rng, m, d):
+    X = (rng.random((m, d)) < rng.choice([1.5 / m, 3 / m, 0.1], d)).astype(float)
+    numbers = rng.random(d) < 0.3
+    X[:, numbers] = rng.normal(size=(m, numbers.sum()))
+    X[rng.integers(m, size=d), np.arange(d)] += 1
+    return X
+
+
+@pytest.mark.parametrize("block", range(4))
+@SELECTORS
+def test_units_and_outliers(selector, block):
+    for seed in range(block * N_CASES // 4, (block + 1) * N_CASES // 4):
+        rng = np.random.default_rng(seed)
+        m, d = int(rng.integers(20, 71)), int(rng.integers(2, 11))
+        X, (y, L) = random_units(rng, m, d), random_labels(rng, m)
+        kernel, definition = KERNELS[list(KERNELS)[seed % len(KERNELS)]]
+        statistic, step = str(rng.choice(["unbiased", "biased"])), [1, 0.3][rng.integers(2)]
+        fitted = selector(d, step=step, kernel=kernel, statistic=statistic, standardize=False, n_jobs=1)
+        fitted.fit(X, y)
+        constant = np.zeros(d, dtype=bool)
+        brute_force.check_path(fitted, X, L, constant, definition, statistic, step, leaving=selector is BAHSIC)
+
+
+@SELECTORS
+def test_rare_values(selector):
+    for seed in range(N_CASES):
+        rng = np.random.default_rng(seed)
+        m, d = int(rng.integers(30, 131)), int(rng.integers(2, 11))
+        X, (y, L) = rare_values(rng, m, d), random_labels(rng, m)
+        fitted = selector(d, step=1, n_jobs=1).fit(X, y)
+        Z, constant = brute_force.standardised(X)
+        definition = KERNELS["gaussian"][1]
+        brute_force.check_path(fitted, Z, L, constant, definition, "unbiased", 1, leaving=selector is BAHSIC)
+
+
+@pytest.mark.parametrize("name", ["gaussian 0.3", "laplacian", "polynomial"])
+def test_groups_in_large_units(name):
+    """A group that dominates leaves; what remains is scored as if it had never been there."""
+    rng = np.random.default_rng(5)
+    X, (y, L) = rng.normal(size=(50, 6)), random_labels(rng, 50)
+    X[:, 2:4] *= 1e9
+    kernel, definition = KERNELS[name]
+    fitted = BAHSIC(1, feature_groups=[[0, 1], [2, 3], [4, 5]], step=1, kernel=kernel, standardize=False, n_jobs=1).fit(
+        X, y
+    )
+    subset = list(range(6))
+    for step in fitted.path_:
+        expected = brute_force.hsic(definition(X[:, subset], len(subset)), L, "unbiased")
+        assert step.hsic == pytest.approx(expected, rel=1e-9, abs=1e-14)
+        subset = [j for j in subset if j not in step.features]
+
+
+@pytest.mark.parametrize("name", ["gaussian 0.3", "laplacian 3"])
+@SELECTORS
+def test_search_by_prediction(selector, name):
+    rng = np.random.default_rng(6)
+    X, (y, _) = rng.normal(size=(60, 7)), random_labels(rng, 60)
+    X[:, 0] += y
+    X[:, 2] *= 1e10
+    X[7, 5] = 1e11
+    kernel = KERNELS[name][0]
+    fitted = selector(7, criterion="prediction", step=1, kernel=kernel, standardize=False, n_jobs=1).fit(X, y)
+    subset = list(range(7)) if selector is BAHSIC else []
+    for step in fitted.path_:
+        before = subset
+        subset = sorted(set(subset) ^ set(step.features))
+        scored = before if selector is BAHSIC else subset
+        expected = predictability(X[:, scored], y, kernel=kernel, ridge=step.ridge, standardize=False)
+        assert step.predictability == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("unit", [1e18, 1e60, 1e90, 1e149])
+def test_values_beyond_all_measure(name, unit):
+    """A right result, or one error that says which values are accepted."""
+    rng = np.random.default_rng(10)
+    y, weights = random_labels(rng, 30)[0], np.resize([1, 2, 3], 30)
+    for columns in (slice(None), slice(2, 4)):
+        X = rng.normal(size=(30, 5))
+        X[:, columns] *= unit
+        for sample_weight in (None, weights):
+            selector = BAHSIC(1, step=1, kernel=KERNELS[name][0], standardize=False, n_jobs=1)
+            if name == "polynomial" and unit > 1e70:
+                with pytest.raises(ValueError, match=r"X has values up to .*accepted"):
+                    selector.fit(X, y, sample_weight=sample_weight)
+            else:
+                path = selector.fit(X, y, sample_weight=sample_weight).path_
+                assert np.isfinite([step.hsic for step in path]).all()
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_jobs_change_not_one_bit(name):
+    rng = np.random.default_rng(7)
+    X, y = random_units(rng, 150, 12), rng.integers(0, 2, 150)
+    fits = [BAHSIC(1, step=1, kernel=KERNELS[name][0], standardize=False, n_jobs=n).fit(X, y) for n in (1, 2)]
+    assert same_fit(*fits)
+
+
+def restarts(monkeypatch, X, y):
+    made = []
+    original = pairs.Pairs._restart
+    monkeypatch.setattr(pairs.Pairs, "_restart", lambda self, size: (made.append(size), original(self, size)))
+    fitted = BAHSIC(1, n_jobs=1).fit(X, y)
+    monkeypatch.undo()
+    return made, fitted
+
+
+def test_standardised_columns_need_no_more_builds(monkeypatch):
+    rng = np.random.default_rng(8)
+    X = np.hstack([rng.normal(size=(300, 40)), rng.standard_cauchy((300, 40)), rare_values(rng, 300, 40)])
+    y = rng.integers(0, 2, 300)
+    made, fitted = restarts(monkeypatch, X, y)
+    monkeypatch.setattr(pairs, "_WORN", np.inf)
+    expected, other = restarts(monkeypatch, X, y)
+    assert made == expected
+    assert same_fit(fitted, other)
+
+
+def test_norms_of_samples_spare_differences():
+    """Rare values of different samples do not add up: a product serves all columns but one that is far wider."""
+    X = np.zeros((200, 199))
+    X[np.arange(199), np.arange(199)] = 1e4
+    columns = Columns.plain(np.vstack([X.T, 1e9 * np.cos(np.arange(200))]))
+    found = by_differences(columns, np.arange(200), LIMIT / 2e8)
+    assert found.tolist() == [False] * 199 + [True]
+    assert by_differences(columns, np.arange(200), 2 * LIMIT / 1e8).all()
+    assert not by_differences(columns, np.arange(200), 0.0).any()
+
+
+def test_products_are_made_of_moderate_norms():
+    rng = np.random.default_rng(9)
+    for _ in range(200):
+        XT = rng.normal(size=(12, 30)) * 10.0 ** rng.integers(-3, 9, size=(12, 1))
+        features = np.sort(rng.permutation(12)[:8])
+        norms = 10.0 ** rng.integers(-2, 16)
+        wide = by_differences(Columns.plain(XT), features, LIMIT / norms)
+        assert np.square(XT[features[~wide]]).sum(axis=0).max() <= norms * (1 + 1e-9)
+        assert not wide[np.square(XT[features]).max(axis=1) * 8 <= norms].any()
