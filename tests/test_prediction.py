@@ -14,10 +14,9 @@ from bahsic import BAHSIC, BAHSICCV, FOHSIC, hsic_biased, predictability
 from bahsic.criteria.blocks import random_blocks
 from bahsic.criteria.prediction import RIDGES, ResidualWeights, label_features
 from bahsic.criteria.weights import Matrix
-from bahsic.engine import lapack
+from bahsic.engine import lapack, threads, tile_plan
 from bahsic.engine import prediction as prediction_module
 from bahsic.engine import ridge as ridge_module
-from bahsic.engine import threads, tile_plan
 from bahsic.engine.cholesky import CholeskyFactor
 from bahsic.engine.gram import GramTiles
 from bahsic.engine.ridge import RidgeRegression

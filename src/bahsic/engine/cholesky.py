@@ -21,7 +21,7 @@ Matrix = NDArray[Any]
 # Rows of a panel: products of this size run at full speed, and the factor of a panel itself costs little.
 _PANEL = 128
 
-# Columns that one task works on, and rows of the inverse: a multiple of the panels.
+# Columns that one task works on: a multiple of the panels.
 _CHUNK = 256
 
 # Length of the sums of squares in the precision of the factor, before these are added in float64.
@@ -107,13 +107,14 @@ class CholeskyFactor:
         """The diagonal of (A + lambda I)^-1: sums of squares of the rows of U^-1, another m^3 / 3 operations."""
         U = self._U
 
-        def of_rows(rows: slice) -> NDArray[np.float64]:
-            first, rest = inverse(U[rows, rows]), slice(rows.stop, len(U))
-            others = -first @ U[rows, rest]
+        def of_panel(number: int) -> NDArray[np.float64]:
+            panel, first = self._panels[number], self._inverses[number]
+            rest = slice(panel.stop, len(U))
+            others = -first @ U[panel, rest]
             divide_right(U[rest, rest], others)
             return _squares(first) + _squares(others)
 
-        return np.concatenate(self._executor.map(of_rows, list(_chunks(0, len(U)))))
+        return np.concatenate(self._executor.map(of_panel, range(len(self._panels))))
 
 
 def _squares(M: Matrix) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ exports for Cython. Where SciPy exports them in another way than is known here, 
 from __future__ import annotations
 
 import ctypes
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,12 +42,18 @@ def factorise(U: Matrix) -> None:
 
 def inverse(U: Matrix) -> Matrix:
     """The inverse of an upper triangular matrix of which only the upper triangle is read."""
-    found = np.triu(U)
+    found = U.copy()
+    np.copyto(found, 0.0, where=_below(len(U)))
     routine = _routine("trtri", U.dtype.char)
     if routine is None:
         return np.ascontiguousarray(get_lapack_funcs("trtri", (U,))(found.T, lower=1)[0].T)
     routine(b"L", b"N", _int(len(found)), found.ctypes.data, _stride(found), ctypes.byref(ctypes.c_int()))
     return found
+
+
+@lru_cache(maxsize=4)
+def _below(n: int) -> NDArray[np.bool_]:
+    return np.tri(n, k=-1, dtype=bool)
 
 
 def divide_left(U: Matrix, B: Matrix) -> None:

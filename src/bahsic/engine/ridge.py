@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bahsic.criteria.prediction import RIDGES, RidgeFit
 from bahsic.criteria.weights import Gram, centring_shift
 from bahsic.engine.cholesky import CholeskyFactor
-from bahsic.engine.executor import Executor, Placed, Sums, ThreadExecutor, map_sum
+from bahsic.engine.executor import Executor, Placed, ThreadExecutor
 from bahsic.engine.gram import GramTiles, KernelTiles
 from bahsic.engine.plan import Plan, Tile, tile_plan
 from bahsic.engine.scratch import Scratch
@@ -141,8 +141,7 @@ class RidgeRegression:
         def one(kernel: Gram) -> float:
             tiles = GramTiles(kernel, self._plan)
             found = [
-                part.fit(self._matrix(tiles, number, _SERIAL), self.ridge)
-                for number, part in enumerate(self._parts)
+                part.fit(self._matrix(tiles, number, _SERIAL), self.ridge) for number, part in enumerate(self._parts)
             ]
             return _joined(self._parts, found, self.ridge).predictability
 
@@ -202,7 +201,7 @@ class RidgeRegression:
         block, w, tiles = self._blocks[number], self._parts[number].w, self._tiles[number]
         K = self._zeros(block.stop - block.start)
 
-        def place(found: tuple[int, Tile]) -> Sums:
+        def place(found: tuple[int, Tile]) -> tuple[Placed, Placed]:
             """Put a tile in its place, and add up its rows and columns, but for the diagonal."""
             index, tile = found
             rows, cols = (slice(side.start - block.start, side.stop - block.start) for side in (tile.rows, tile.cols))
@@ -213,8 +212,11 @@ class RidgeRegression:
                 np.copyto(target[:, : len(target)], 0.0, where=_below(len(target)))
             return Placed(rows.start, target @ w[cols]), Placed(cols.start, w[rows] @ target)
 
-        across, down = map_sum(executor, place, tiles, len(K))
-        return _Kernel.of_sums(K, across + down, w)
+        sums = np.zeros(len(K))
+        for part in executor.map(place, tiles):
+            for start, values in part:
+                sums[start : start + len(values)] += values
+        return _Kernel.of_sums(K, sums, w)
 
 
 class _Zeros(threading.local):
