@@ -14,9 +14,9 @@ from bahsic import BAHSIC, BAHSICCV, FOHSIC, hsic_biased, predictability
 from bahsic.criteria.blocks import random_blocks
 from bahsic.criteria.prediction import RIDGES, ResidualWeights, label_features
 from bahsic.criteria.weights import Matrix
+from bahsic.engine import lapack, threads, tile_plan
 from bahsic.engine import prediction as prediction_module
 from bahsic.engine import ridge as ridge_module
-from bahsic.engine import threads, tile_plan
 from bahsic.engine.cholesky import CholeskyFactor
 from bahsic.engine.gram import GramTiles
 from bahsic.engine.ridge import RidgeRegression
@@ -712,16 +712,39 @@ def positive_definite(m, dtype):
     return (X @ X.T / m + 0.5 * np.eye(m)).astype(dtype)
 
 
+class Upper:
+    """A matrix of which the upper triangle may be read."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self):
+        return len(self.values)
+
+    def write(self, rows, out):
+        out[:] = self.values[rows, rows.start :]
+
+
+@pytest.fixture(params=["routines", "wrappers"])
+def routines(request, monkeypatch):
+    """LAPACK as SciPy exports it for Cython, and by its wrappers."""
+    if request.param == "wrappers":
+        monkeypatch.setattr("bahsic.engine.lapack._routine", lambda *_: None)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("m", [1, 127, 128, 129, 256, 300, 385, 520])
-def test_cholesky_factors(m, dtype):
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.usefixtures("routines")
+def test_cholesky_factors(m, dtype, shared):
     A, tolerance = positive_definite(m, dtype), 1e3 * np.finfo(dtype).eps
     R = np.random.default_rng(0).normal(size=(m, 3))
-    upper = np.triu(A)
+    upper = np.triu(A) + np.tril(np.full((m, m), np.nan), -1)
     results = []
     for n_jobs in (1, 2, 3):
         with threads(n_jobs) as executor:
-            factor = CholeskyFactor(upper - 0.25 * np.eye(m), 0.25, executor, dtype)
+            shifted = Upper(upper - 0.25 * np.eye(m))
+            factor = CholeskyFactor(shifted, 0.25, executor if shared else None, dtype)
             results.append((factor.inverse_diagonal(), factor.solve(R)))
     inverse, solution = results[0]
     assert solution.dtype == factor.dtype == dtype
@@ -732,10 +755,16 @@ def test_cholesky_factors(m, dtype):
         assert np.array_equal(other[1], solution)
 
 
+def test_routines_are_exported_as_expected():
+    for name, dtype in itertools.product(["potrf", "trtri", "trsm"], "fd"):
+        assert lapack._routine(name, dtype) is not None
+
+
 @pytest.mark.parametrize("at", [0, 100, 127, 128, 200, 299])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [None, 1, 2])
+@pytest.mark.usefixtures("routines")
 def test_cholesky_of_what_is_not_positive_definite(at, n_jobs):
     A = positive_definite(300, np.float64)
     A[at, at] = -2.0
     with threads(n_jobs) as executor, pytest.raises(np.linalg.LinAlgError):
-        CholeskyFactor(A, 0.5, executor)
+        CholeskyFactor(Upper(A), 0.5, None if n_jobs is None else executor, np.float64)

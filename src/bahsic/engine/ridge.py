@@ -6,7 +6,8 @@ import math
 import threading
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from bahsic.criteria.prediction import RIDGES, RidgeFit
 from bahsic.criteria.weights import Gram, centring_shift
 from bahsic.engine.cholesky import CholeskyFactor
-from bahsic.engine.executor import Executor, ThreadExecutor
+from bahsic.engine.executor import Executor, Placed, ThreadExecutor
 from bahsic.engine.gram import GramTiles, KernelTiles
 from bahsic.engine.plan import Plan, Tile, tile_plan
 from bahsic.engine.scratch import Scratch
@@ -120,17 +121,17 @@ class RidgeRegression:
         first = self._matrix(kernel, 0, self._executor) if len(self._parts) == 1 else None
         if ridge is None and self._fixed is None and self._due(n_features):
             parts, matrices = self._some(kernel) if first is None else _some(self._parts[0], first)
-            trials = self._executor.map(lambda one: _fitted(parts, matrices, one, _SERIAL), self._candidates())
+            trials = self._executor.map(lambda one: _fitted(parts, matrices, one), self._candidates())
             best = max(trials, key=lambda fit: (fit.predictability, fit.ridge))
             self._ridge, self._chosen_for = best.ridge, n_features
-            if sum(len(K) for K in matrices) == len(self._Y):
+            if sum(map(len, matrices)) == len(self._Y):
                 return best
         used = self.ridge if ridge is None else ridge
         if first is not None:
-            return _fitted(self._parts, [first], used, self._executor)
+            return _joined(self._parts, [self._parts[0].fit(first, used, self._executor)], used)
 
         def one(number: int) -> _Found:
-            return self._parts[number].fit(self._matrix(kernel, number, _SERIAL), used, _SERIAL)
+            return self._parts[number].fit(self._matrix(kernel, number, _SERIAL), used)
 
         return _joined(self._parts, self._executor.map(one, range(len(self._parts))), used)
 
@@ -140,8 +141,7 @@ class RidgeRegression:
         def one(kernel: Gram) -> float:
             tiles = GramTiles(kernel, self._plan)
             found = [
-                part.fit(self._matrix(tiles, number, _SERIAL), self.ridge, _SERIAL)
-                for number, part in enumerate(self._parts)
+                part.fit(self._matrix(tiles, number, _SERIAL), self.ridge) for number, part in enumerate(self._parts)
             ]
             return _joined(self._parts, found, self.ridge).predictability
 
@@ -157,7 +157,7 @@ class RidgeRegression:
 
         def one(task: tuple[KernelTiles, int]) -> _Found:
             kernel, number = task
-            return self._parts[number].fit(self._matrix(kernel, number, _SERIAL), self.ridge, _SERIAL)
+            return self._parts[number].fit(self._matrix(kernel, number, _SERIAL), self.ridge)
 
         n_parts = len(self._parts)
         found = self._executor.map(one, list(product(kernels, range(n_parts))))
@@ -173,7 +173,7 @@ class RidgeRegression:
         def one(task: tuple[KernelTiles, int]) -> float:
             kernel, number = task
             K = self._matrix(kernel, number, _SERIAL)
-            return self._parts[number].missed(K, self.ridge, _SERIAL)
+            return self._parts[number].missed(K, self.ridge)
 
         n_parts, total = len(self._parts), _variance(self._parts)
         missed = self._executor.map(one, list(product(kernels, range(n_parts))))
@@ -189,41 +189,34 @@ class RidgeRegression:
         place = RIDGES.index(self._ridge)
         return RIDGES[max(0, place - 1) : place + 2]
 
-    def _some(self, kernel: KernelTiles) -> tuple[list[_Part], list[Array]]:
+    def _some(self, kernel: KernelTiles) -> tuple[list[_Part], list[_Kernel]]:
         """The first blocks, of about `RIDGE_SAMPLES` samples together, and their kernel values."""
         sizes = np.cumsum([block.stop - block.start for block in self._blocks])
         n_blocks = min(len(sizes), 1 + int(np.searchsorted(sizes, RIDGE_SAMPLES)))
         matrices = [self._matrix(kernel, number, self._executor).copy() for number in range(n_blocks)]
         return self._parts[:n_blocks], matrices
 
-    def _matrix(self, kernel: KernelTiles, number: int, executor: Executor) -> Array:
-        """Centred kernel values of the samples of a block: the upper triangle, and zeros below.
-
-        They are valid until the same thread makes those of another block.
-        """
+    def _matrix(self, kernel: KernelTiles, number: int, executor: Executor) -> _Kernel:
+        """Kernel values of the samples of a block, valid until the same thread makes those of another block."""
         block, w, tiles = self._blocks[number], self._parts[number].w, self._tiles[number]
         K = self._zeros(block.stop - block.start)
 
-        def place(found: tuple[int, Tile]) -> None:
+        def place(found: tuple[int, Tile]) -> tuple[Placed, Placed]:
+            """Put a tile in its place, and add up its rows and columns, but for the diagonal."""
             index, tile = found
-            target = _on_tile(K, tile, block)
-            for rows, values in kernel.strips(index):
-                target[rows] = values
-            _clear_below(target, tile)
-
-        executor.map(place, tiles)
-        shift = _shift(K, w)
-
-        def centre(found: tuple[int, Tile]) -> None:
-            tile = found[1]
-            target = _on_tile(K, tile, block)
             rows, cols = (slice(side.start - block.start, side.stop - block.start) for side in (tile.rows, tile.cols))
-            target -= shift[rows, None]
-            target -= shift[cols]
-            _clear_below(target, tile)
+            target = K[rows, cols]
+            for some, values in kernel.strips(index):
+                target[some] = values
+            if tile.on_diagonal:
+                np.copyto(target[:, : len(target)], 0.0, where=_below(len(target)))
+            return Placed(rows.start, target @ w[cols]), Placed(cols.start, w[rows] @ target)
 
-        executor.map(centre, tiles)
-        return K
+        sums = np.zeros(len(K))
+        for part in executor.map(place, tiles):
+            for start, values in part:
+                sums[start : start + len(values)] += values
+        return _Kernel.of_sums(K, sums, w)
 
 
 class _Zeros(threading.local):
@@ -236,6 +229,62 @@ class _Zeros(threading.local):
         if size not in self._kept:
             self._kept[size] = np.zeros((size, size))
         return self._kept[size]
+
+
+@dataclass(frozen=True, eq=False)
+class _Kernel:
+    """Kernel values sKs of one block, centred when they are read: K_ij less r_i and r_j, times the roots s of weights.
+
+    Attributes
+    ----------
+    values : ndarray of shape (m, m)
+        The upper triangle of kernel values, and zeros below.
+    shift : ndarray of shape (m,)
+        The vector r.
+    roots : ndarray of shape (m,) or None
+        The roots s; None where all are one.
+    """
+
+    values: Array
+    shift: Array
+    roots: Array | None
+
+    @staticmethod
+    def of_sums(values: Array, sums: Array, w: Array) -> _Kernel:
+        """Given the sums of the rows plus those of the columns, in which the diagonal counts twice."""
+        shift = centring_shift(sums - np.diagonal(values) * w, "biased", w)
+        return _Kernel(values, np.asarray(shift, dtype=np.float64), None if (w == 1).all() else np.sqrt(w))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def copy(self) -> _Kernel:
+        """The same with memory of its own."""
+        return replace(self, values=self.values.copy())
+
+    def write(self, rows: slice, out: NDArray[Any]) -> None:
+        """Write some rows, from the diagonal on, see `Symmetric`."""
+        some = np.subtract(self.values[rows, rows.start :], self.shift[rows, None])
+        some -= self.shift[rows.start :]
+        if self.roots is not None:
+            some *= self.roots[rows, None]
+            some *= self.roots[rows.start :]
+        np.copyto(out, some, casting="same_kind")
+
+    @cached_property
+    def trace(self) -> float:
+        """Sum of the diagonal."""
+        own = np.diagonal(self.values) - 2 * self.shift
+        return float(own.sum() if self.roots is None else own @ self.roots**2)
+
+    def product(self, S: Array) -> Array:
+        """The matrix times S, of shape (m, c)."""
+        T = S if self.roots is None else S * self.roots[:, None]
+        K, r = self.values, self.shift[:, None]
+        found = K @ T + (T.T @ K).T - np.diagonal(K)[:, None] * T
+        found -= r * T.sum(axis=0)
+        found -= r.T @ T
+        return np.asarray(found if self.roots is None else found * self.roots[:, None])
 
 
 class _Found(NamedTuple):
@@ -260,7 +309,7 @@ class _Part:
         self._scratch = scratch
         self._Y = np.asarray(Y - w @ Y / w.sum())
         self.w, self._roots, self._exact = w, np.sqrt(w), exact
-        self._n, self._plain = float(w.sum()), bool((w == 1).all())
+        self._n = float(w.sum())
         self.variance = float(w @ np.square(self._Y).sum(axis=1))
         self._targets = self._Y * self._roots[:, None]
         self._copies = np.maximum(w, 1.0)  # of which one is left out
@@ -277,52 +326,46 @@ class _Part:
         lam = self._n * ridge
         return _Found(self.variance, 0.0, self._Y / lam, self.baseline, lam)
 
-    def fit(self, K: Array, ridge: float, executor: Executor) -> _Found:
-        """The fit to centred kernel values, given by their upper triangle."""
+    def fit(self, K: _Kernel, ridge: float, executor: Executor | None = None) -> _Found:
+        """The fit to centred kernel values; threads share the work if there is an executor."""
         lam = self._n * ridge
-        A = self._weighted(K)
-        factor = self._factored(A, lam, executor)
-        b = self._refined(A, lam, factor)
+        factor = self._factored(K, lam, executor)
+        b = self._refined(K, lam, factor)
         B = b / self._roots[:, None]
         own = ((1 - (1 - lam * factor.inverse_diagonal()) / self._copies) - self._share) / lam
         missed = lam * float(np.vdot(self._targets, b))
         quadratic = missed - lam**2 * float(np.vdot(b, b))
         return _Found(missed, quadratic, B, np.square(B / own[:, None]).sum(axis=1), lam)
 
-    def missed(self, K: Array, ridge: float, executor: Executor) -> float:
+    def missed(self, K: _Kernel, ridge: float) -> float:
         """Variance that is missed.
 
         With an approximate solution b and its residual r it is lambda tr((sY + r)'b), up to the square of r.
         """
         lam = self._n * ridge
-        A = self._weighted(K)
-        b = np.asarray(self._factored(A, lam, executor).solve(self._targets), dtype=np.float64)
-        rest = self._targets - _symmetric_product(A, b) - lam * b
+        b = np.asarray(self._factored(K, lam, None).solve(self._targets), dtype=np.float64)
+        rest = self._targets - K.product(b) - lam * b
         return lam * float(np.vdot(self._targets + rest, b))
 
-    def _weighted(self, K: Array) -> Array:
-        """sKs, or K itself where all weights are one."""
-        return K if self._plain else K * self._roots[:, None] * self._roots
-
-    def _factored(self, A: Array, lam: float, executor: Executor) -> CholeskyFactor:
-        well_conditioned = float(np.trace(A)) <= _WELL_CONDITIONED * lam
-        single = len(A) > DOUBLE_SAMPLES and well_conditioned and not self._exact
+    def _factored(self, K: _Kernel, lam: float, executor: Executor | None) -> CholeskyFactor:
+        well_conditioned = K.trace <= _WELL_CONDITIONED * lam
+        single = len(K) > DOUBLE_SAMPLES and well_conditioned and not self._exact
         try:
-            return CholeskyFactor(A, lam, executor, np.float32 if single else np.float64, self._scratch)
+            return CholeskyFactor(K, lam, executor, np.float32 if single else np.float64, self._scratch)
         except np.linalg.LinAlgError:
             raise ValueError(
                 "kernel is not positive definite on these samples; accepted with criterion='prediction' or "
                 "n_features_to_select='auto': a kernel that is, such as 'gaussian', or a greater ridge"
             ) from None
 
-    def _refined(self, A: Array, lam: float, factor: CholeskyFactor) -> Array:
-        """Solution of (A + lambda I) b = targets, refined where the factor has the precision of float32."""
+    def _refined(self, K: _Kernel, lam: float, factor: CholeskyFactor) -> Array:
+        """Solution of (sKs + lambda I) b = targets, refined where the factor has the precision of float32."""
         solved = np.asarray(factor.solve(self._targets), dtype=np.float64)
         if factor.dtype == np.float64:
             return solved
         size = float(np.abs(self._targets).max())
         for _ in range(_MOST_STEPS):
-            rest = self._targets - _symmetric_product(A, solved) - lam * solved
+            rest = self._targets - K.product(solved) - lam * solved
             worst = float(np.abs(rest).max())
             if worst <= _SOLVED * size:
                 break
@@ -330,8 +373,8 @@ class _Part:
         return solved
 
 
-def _fitted(parts: Sequence[_Part], matrices: Sequence[Array], ridge: float, executor: Executor) -> RidgeFit:
-    found = [part.fit(K, ridge, executor) for part, K in zip(parts, matrices, strict=True)]
+def _fitted(parts: Sequence[_Part], matrices: Sequence[_Kernel], ridge: float) -> RidgeFit:
+    found = [part.fit(K, ridge) for part, K in zip(parts, matrices, strict=True)]
     return _joined(parts, found, ridge)
 
 
@@ -355,38 +398,16 @@ def _joined(parts: Sequence[_Part], found: Sequence[_Found], ridge: float) -> Ri
     )
 
 
-def _some(part: _Part, K: Array) -> tuple[list[_Part], list[Array]]:
+def _some(part: _Part, K: _Kernel) -> tuple[list[_Part], list[_Kernel]]:
     """`RIDGE_SAMPLES` samples of a block and their kernel values; all where there are no more."""
     if len(K) <= RIDGE_SAMPLES:
         return [part], [K]
     chosen = np.linspace(0, len(K) - 1, RIDGE_SAMPLES).astype(np.intp)
-    fewer, values = part.of_samples(chosen), K[np.ix_(chosen, chosen)]
-    shift = _shift(values, fewer.w)
-    return [fewer], [np.triu(values - shift[:, None] - shift)]
-
-
-def _on_tile(K: Array, tile: Tile, block: slice) -> Array:
-    return K[tile.start - block.start : tile.stop - block.start, tile.first - block.start : tile.end - block.start]
-
-
-def _clear_below(values: Array, tile: Tile) -> None:
-    """Set the values on a tile to zero below the diagonal of the whole matrix."""
-    if tile.on_diagonal:
-        square = values[:, : len(values)]
-        np.copyto(square, 0.0, where=_below(len(square)))
+    fewer, values = part.of_samples(chosen), K.values[np.ix_(chosen, chosen)]
+    return [fewer], [_Kernel.of_sums(values, values @ fewer.w + fewer.w @ values, fewer.w)]
 
 
 @lru_cache(maxsize=4)
 def _below(n: int) -> NDArray[np.bool_]:
     """The part of an n x n matrix below its diagonal."""
     return np.tri(n, k=-1, dtype=bool)
-
-
-def _shift(K: Array, w: Array) -> Array:
-    """The vector r for which K - r1' - 1r' is centred under the weights w, given the upper triangle of K."""
-    return np.asarray(centring_shift(K @ w + w @ K - np.diagonal(K) * w, "biased", w), dtype=np.float64)
-
-
-def _symmetric_product(A: Array, S: Array) -> Array:
-    """A S, given the upper triangle of A and zeros below."""
-    return np.asarray(A @ S + A.T @ S - np.diagonal(A)[:, None] * S)
