@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.criteria.weights import Weights
 from bahsic.engine.diagonal import on_diagonal
 from bahsic.engine.executor import Sums, map_sum
+from bahsic.engine.gaussian.residual import Form, Rest
 from bahsic.engine.gram import ChangedTiles, KernelTiles, LinkedTiles, can_change
+from bahsic.engine.hyperbolic import MAX_EXPONENT, HyperbolicChanges
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.scorer import PairScorer, gamma_of
 from bahsic.engine.tiles import AbsoluteDistances, strips
@@ -27,6 +32,9 @@ _EPS = float(np.finfo(np.float64).eps)
 # exp(-gamma D) that has not underflowed can overflow.
 _MAX_EXPONENT = 150.0
 
+# With fewer candidates, times pairs of samples, calls would cost more than what they save.
+_CHEAP = 10**6
+
 
 class LaplacianScorer(PairScorer):
     """Scores for k = exp(-gamma D) with D the L1 distance.
@@ -37,9 +45,32 @@ class LaplacianScorer(PairScorer):
 
     _contributions = AbsoluteDistances
 
+    _current: HyperbolicChanges | None = None  # the last round
+    _formed_with: Weights | None = None  # its W
+
     @cached_property
     def _on_diagonal(self) -> float:
         return on_diagonal(self._weights)
+
+    @cached_property
+    def _typical(self) -> Array:
+        """Typical contribution of each column to the distance of two samples, as of normal numbers."""
+        parts = [np.nanmean(np.abs(self.columns.rows(block)), axis=1) for block in self.columns.blocks()]
+        return np.where(self.columns.different > 0, self.columns.different / 2, math.sqrt(2) * np.concatenate(parts))
+
+    @cached_property
+    def _kept(self) -> dict[tuple[int, str], NDArray[Any]]:
+        """Memory for M on each tile in each precision, used again from round to round."""
+        return {}
+
+    def total(self, columns: Indices, kernel: Kernel) -> float:
+        """<K, W> of a subset with a kernel, which the last round may have found on the way."""
+        current, here = self._current, np.array_equal(self._pairs.subset, columns)
+        if current is None or current.rest.gamma != gamma_of(kernel) or not here:
+            return super().total(columns, kernel)
+        if self._weights is not self._formed_with:
+            return super().total(columns, kernel)
+        return current.score + self._on_diagonal
 
     def move(self, columns: Indices) -> None:
         """Make some columns the current subset."""
@@ -73,17 +104,56 @@ class LaplacianScorer(PairScorer):
     def _round(
         self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
-        score = 0.0 if own is None else self._score(columns, own)
-        self._pairs.move(columns)
-        gamma, groups = gamma_of(kernel), self.units.each(candidates)
+        current, score = self._formed(columns, gamma_of(kernel), own, leaving=leaving)
+        self._current, self._formed_with = current, self._weights
+        groups = self.units.each(candidates)
+        smooth = np.array([self._is_smooth(group, current.rest.gamma) for group in groups], dtype=bool)
 
-        def direct(positions: Indices) -> Intervals:
-            return self._changed_scores(gamma, [groups[position] for position in positions], leaving=leaving)
+        def exact(positions: Indices) -> Intervals:
+            return self._exact(current, [groups[position] for position in positions])
 
-        return [direct], score
+        def first(positions: Indices) -> Intervals:
+            return _chosen(positions, smooth, partial(quick, np.float32), exact)
 
-    def _offset(self, columns: Indices, candidates: Indices, kernel: Kernel) -> float:
-        return self._score(columns, kernel) - self._on_diagonal
+        def second(positions: Indices) -> Intervals:
+            return _chosen(positions, smooth, partial(quick, np.float64), None)
+
+        def last(positions: Indices) -> Intervals:
+            return _chosen(positions, smooth, exact, None)
+
+        def quick(dtype: Any, positions: Indices) -> Intervals:
+            return current(np.array([groups[position][0] for position in positions], dtype=np.intp), dtype)
+
+        few = len(candidates) * self.columns.n_samples**2 < _CHEAP
+        return [exact] if few else [first, second, last], score
+
+    def _formed(
+        self, columns: Indices, gamma: float, own: Kernel | None, *, leaving: bool
+    ) -> tuple[HyperbolicChanges, float]:
+        """A round with M on the tiles, and the score of the subset with the kernel ``own``."""
+        pairs, m = self._pairs, self.columns.n_samples
+        pairs.move(columns)
+        rest = Rest(pairs, gamma, 0.0, self._kept)
+        form = Form(rest, None if own is None else gamma_of(own), float(self._typical[columns].sum()))
+        found = map_sum(self._executor, form, range(len(pairs.plan.tiles)), m)
+        pairs.settle()
+        # The magnitudes were summed in float32, where small ones may have underflowed.
+        magnitudes = 1.001 * (found[2] + found[3]) + m * float(np.finfo(np.float32).tiny)
+        floor = self._rounding(gamma) + m * _EPS
+        current = HyperbolicChanges(rest, self._executor, leaving, found[0] + found[1], magnitudes, floor)
+        return current, 0.0 if own is None else 2 * float(found[4]) + self._on_diagonal
+
+    def _is_smooth(self, group: Indices, gamma: float) -> bool:
+        """Whether a group is one complete column of numbers of a moderate range."""
+        j = group[0]
+        return bool(len(group) == 1 and not self.columns.special[j] and gamma * self.columns.ranges[j] <= MAX_EXPONENT)
+
+    def _exact(self, current: HyperbolicChanges, groups: Sequence[Indices]) -> Intervals:
+        """Changes by groups in float64, less the score of the subset."""
+        gamma = current.rest.gamma
+        scores = self._changed_scores(gamma, groups, leaving=current.leaving)
+        own_radius = self._rounding(gamma) * float(current.magnitudes.sum())
+        return Intervals(scores.values - current.score, scores.radii + own_radius)
 
     def _changed_scores(self, gamma: float, groups: Sequence[Indices], *, leaving: bool) -> Intervals:
         values, radii = np.zeros((2, len(groups)))
@@ -137,6 +207,16 @@ class LaplacianScorer(PairScorer):
 
         values, sizes = 2 * map_sum(self._executor, tile_scores, range(len(pairs.plan.tiles)))[0]
         return Intervals(values, self._rounding(gamma) * sizes)
+
+
+def _chosen(positions: Indices, smooth: NDArray[np.bool_], stage: Stage, other: Stage | None) -> Intervals:
+    """Intervals of the smooth candidates by one stage, of the others by another; without one, nothing is known."""
+    values, radii = np.zeros(len(positions)), np.full(len(positions), np.inf)
+    for mine, way in ((smooth[positions], stage), (~smooth[positions], other)):
+        if way is not None and mine.any():
+            found = way(positions[mine])
+            values[mine], radii[mine] = found.values, found.radii
+    return Intervals(values, radii)
 
 
 def _laplacian_factor(left: Array, right: Array, a: float, out: Array, other: Array) -> Array:
