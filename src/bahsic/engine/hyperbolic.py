@@ -53,10 +53,13 @@ Vectors = NDArray[Any]
 MAX_EXPONENT = 4.0
 
 # Number of products that are added in the precision in use, before these sums are added in float64.
-_SHORT = 512
+_SHORT = 256
+
+# Rows of M that one operation works on.
+_ROWS = 64
 
 # Pairs of samples, times columns, that one operation works on: few enough to stay in the cache.
-_BATCH = 1 << 16
+_BATCH = 1 << 17
 
 # Bytes of the functions of the columns of one pass, where D is kept.
 _BLOCK_BYTES = 1 << 23
@@ -156,9 +159,9 @@ def _tile_sines(s: Vectors, c: Vectors, M: Vectors, tile: Tile, scratch: Scratch
 
 
 def _blocks(shape: tuple[int, int]) -> Sequence[tuple[slice, slice]]:
-    """Rectangles that cover a tile, of at most `PANEL_HEIGHT` rows and `_SHORT` columns."""
-    tops, starts = range(0, shape[0], PANEL_HEIGHT), range(0, shape[1], _SHORT)
-    return [(slice(top, top + PANEL_HEIGHT), slice(start, start + _SHORT)) for top in tops for start in starts]
+    """Rectangles that cover a tile, of at most `_ROWS` rows and `_SHORT` columns."""
+    tops, starts = range(0, shape[0], _ROWS), range(0, shape[1], _SHORT)
+    return [(slice(top, top + _ROWS), slice(start, start + _SHORT)) for top in tops for start in starts]
 
 
 def sine_sums(left: Vectors, right: Vectors, M: Vectors, scratch: Scratch) -> Array:
