@@ -58,6 +58,9 @@ _SHORT = 256
 # Rows of M that one operation works on.
 _ROWS = 64
 
+# Columns whose functions are copied for a tile at a time.
+_COLUMNS = 64
+
 # Pairs of samples, times columns, that one operation works on: few enough to stay in the cache.
 _BATCH = 1 << 17
 
@@ -150,11 +153,13 @@ class HyperbolicChanges:
 
 def _tile_sines(s: Vectors, c: Vectors, M: Vectors, tile: Tile, scratch: Scratch) -> Array:
     """Sums over the pairs of a tile of M abs(s_i c_j - c_i s_j), for each of the columns."""
-    left = np.stack([s[:, tile.rows], c[:, tile.rows]], axis=2)
-    right = np.stack([c[:, tile.cols], -s[:, tile.cols]], axis=1)
     total = np.zeros(len(s))
-    for rows, cols in _blocks(M.shape):
-        total += sine_sums(left[:, rows], right[:, :, cols], M[rows, cols], scratch)
+    for start in range(0, len(s), _COLUMNS):
+        some = slice(start, start + _COLUMNS)
+        left = np.stack([s[some, tile.rows], c[some, tile.rows]], axis=2)
+        right = np.stack([c[some, tile.cols], -s[some, tile.cols]], axis=1)
+        for rows, cols in _blocks(M.shape):
+            total[some] += sine_sums(left[:, rows], right[:, :, cols], M[rows, cols], scratch)
     return total
 
 

@@ -1,10 +1,10 @@
-"""Score changes for the Laplacian kernel, without an exponential for each pair."""
+"""The scorer for the Laplacian kernel: scores of subsets, and the stages of a round."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,8 +39,9 @@ _CHEAP = 10**6
 class LaplacianScorer(PairScorer):
     """Scores for k = exp(-gamma D) with D the L1 distance.
 
-    The factor exp(gamma abs(x - y)) of a feature has a kink and hence no short expansion, but it is the
-    greater of exp(gamma x) exp(-gamma y) and exp(-gamma x) exp(gamma y), which are outer products.
+    A round has three stages: `hyperbolic` in float32, in float64 for candidates that it leaves undecided, and for those
+    that are still undecided all kernel values. In these the factor exp(gamma abs(x - y)) of a feature is the greater of
+    exp(gamma x) exp(-gamma y) and exp(-gamma x) exp(gamma y), which are outer products.
     """
 
     _contributions = AbsoluteDistances
@@ -66,9 +67,8 @@ class LaplacianScorer(PairScorer):
     def total(self, columns: Indices, kernel: Kernel) -> float:
         """<K, W> of a subset with a kernel, which the last round may have found on the way."""
         current, here = self._current, np.array_equal(self._pairs.subset, columns)
-        if current is None or current.rest.gamma != gamma_of(kernel) or not here:
-            return super().total(columns, kernel)
-        if self._weights is not self._formed_with:
+        known = here and current is not None and self._formed_with is self._weights
+        if current is None or not known or current.rest.gamma != gamma_of(kernel):
             return super().total(columns, kernel)
         return current.score + self._on_diagonal
 
@@ -107,22 +107,20 @@ class LaplacianScorer(PairScorer):
         current, score = self._formed(columns, gamma_of(kernel), own, leaving=leaving)
         self._current, self._formed_with = current, self._weights
         groups = self.units.each(candidates)
-        smooth = np.array([self._is_smooth(group, current.rest.gamma) for group in groups], dtype=bool)
+        heads = np.array([group[0] for group in groups], dtype=np.intp)
+        smooth = self.units.single(candidates) & self._is_smooth(heads, current.rest.gamma)
 
         def exact(positions: Indices) -> Intervals:
             return self._exact(current, [groups[position] for position in positions])
 
         def first(positions: Indices) -> Intervals:
-            return _chosen(positions, smooth, partial(quick, np.float32), exact)
+            return _chosen(positions, smooth, lambda some: current(heads[some], np.float32), exact)
 
         def second(positions: Indices) -> Intervals:
-            return _chosen(positions, smooth, partial(quick, np.float64), None)
+            return _chosen(positions, smooth, lambda some: current(heads[some], np.float64), None)
 
         def last(positions: Indices) -> Intervals:
             return _chosen(positions, smooth, exact, None)
-
-        def quick(dtype: Any, positions: Indices) -> Intervals:
-            return current(np.array([groups[position][0] for position in positions], dtype=np.intp), dtype)
 
         few = len(candidates) * self.columns.n_samples**2 < _CHEAP
         return [exact] if few else [first, second, last], score
@@ -143,13 +141,13 @@ class LaplacianScorer(PairScorer):
         current = HyperbolicChanges(rest, self._executor, leaving, found[0] + found[1], magnitudes, floor)
         return current, 0.0 if own is None else 2 * float(found[4]) + self._on_diagonal
 
-    def _is_smooth(self, group: Indices, gamma: float) -> bool:
-        """Whether a group is one complete column of numbers of a moderate range."""
-        j = group[0]
-        return bool(len(group) == 1 and not self.columns.special[j] and gamma * self.columns.ranges[j] <= MAX_EXPONENT)
+    def _is_smooth(self, features: Indices, gamma: float) -> NDArray[np.bool_]:
+        """Mask of complete columns of numbers of a moderate range."""
+        moderate = gamma * self.columns.ranges[features] <= MAX_EXPONENT
+        return np.asarray(moderate & ~self.columns.special[features])
 
     def _exact(self, current: HyperbolicChanges, groups: Sequence[Indices]) -> Intervals:
-        """Changes by groups in float64, less the score of the subset."""
+        """Changes by groups from the scores of the changed subsets, less that of the subset."""
         gamma = current.rest.gamma
         scores = self._changed_scores(gamma, groups, leaving=current.leaving)
         own_radius = self._rounding(gamma) * float(current.magnitudes.sum())
