@@ -32,9 +32,6 @@ _EPS = float(np.finfo(np.float64).eps)
 # exp(-gamma D) that has not underflowed can overflow.
 _MAX_EXPONENT = 150.0
 
-# With fewer candidates, times pairs of samples, calls would cost more than what they save.
-_CHEAP = 10**6
-
 
 class LaplacianScorer(PairScorer):
     """Scores for k = exp(-gamma D) with D the L1 distance.
@@ -119,11 +116,7 @@ class LaplacianScorer(PairScorer):
         def second(positions: Indices) -> Intervals:
             return _chosen(positions, smooth, lambda some: current(heads[some], np.float64), None)
 
-        def last(positions: Indices) -> Intervals:
-            return _chosen(positions, smooth, exact, None)
-
-        few = len(candidates) * self.columns.n_samples**2 < _CHEAP
-        return [exact] if few else [first, second, last], score
+        return [first, second, exact], score
 
     def _formed(
         self, columns: Indices, gamma: float, own: Kernel | None, *, leaving: bool
