@@ -92,10 +92,10 @@ def write_report(result: Mapping[str, Any], path: str | os.PathLike[str]) -> lis
     ['xor.html', 'xor_features.csv']
     """
     page_path, table_path = Path(path), table_beside(path)
-    texts = {page_path.name: report_html(result, table_path.name), table_path.name: _feature_table(result)}
-    with appearing(page_path) as draft:
-        for name, text in texts.items():
-            draft.with_name(name).write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+    texts = report_html(result, table_path.name), _feature_table(result)
+    with appearing(page_path) as page, appearing(table_path) as table:
+        for draft, text in zip((page, table), texts, strict=True):
+            draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
     return [page_path, table_path]
 
 
