@@ -127,11 +127,13 @@ def _feature_table(result: Mapping[str, Any]) -> str:
     writer = csv.writer(text)
     writer.writerow(_COLUMNS)
     for row in result["ranking"]:
-        cells = {**row, "feature": for_spreadsheet(row["feature"])}
-        if cells.get("group") is not None:
-            cells["group"] = for_spreadsheet(cells["group"])
-        writer.writerow([cells.get(column) for column in _COLUMNS])
+        writer.writerow([_cell(row.get(column)) for column in _COLUMNS])
     return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """A number as it is; anything else as text that no spreadsheet takes for a formula."""
+    return value if value is None or isinstance(value, bool | int | float) else for_spreadsheet(value)
 
 
 def _template() -> Any:
