@@ -154,9 +154,11 @@ def random_groups(rng, d):
     return rng.integers(0, max(1, d // 2), d)
 
 
-def random_case(seed):
+def random_case(seed, shape=None):
+    """A case; of a given shape, or a small one."""
     rng = np.random.default_rng(seed)
     m, d = int(rng.integers(8, 25)), int(rng.integers(17, 25) if rng.random() < 0.25 else rng.integers(1, 12))
+    m, d = (m, d) if shape is None else shape
     mixed = rng.random() < 0.3
     columns = []
     for _ in range(d):

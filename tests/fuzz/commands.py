@@ -13,12 +13,15 @@ for _name in ("cli.selecting", "cli.testing", "cli.predicting", "files.reading",
     importlib.import_module(f"bahsic.{_name}")
 
 
-def command_outcome(words):
+def command_outcome(words, *, with_output=False):
     """Fine for status 0; refused for one clear line and status 2 or 3, or for lack of memory; else a fault."""
     stdout, stderr = io.StringIO(), io.StringIO()
     sys.stdout, sys.stderr = stdout, stderr
-    status = main(words)
-    told = stderr.getvalue()
+    outcome = _judged(words, main(words), stderr.getvalue())
+    return (outcome, stdout.getvalue()) if with_output else outcome
+
+
+def _judged(words, status, told):
     lines = told.splitlines()
     errors = [line for line in lines if line.startswith("bahsic: error: ")]
     told = f"bahsic {' '.join(words)}\nstatus {status}\n{told}"

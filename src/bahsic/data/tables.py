@@ -211,6 +211,13 @@ def _data(X: Any, argument: str) -> Any:
     check_at_hand(X, argument)
     is_array = not (sparse.issparse(X) or is_frame(X))
     array = as_array(X, argument) if is_array else np.broadcast_to(0.0, X.shape)  # its shape is checked
+    if array.ndim != 2:  # scikit-learn's messages would show all entries
+        raise ValueError(
+            f"{argument} has shape {array.shape}; accepted: samples x features. Reshape your data: "
+            f"{argument}.reshape(-1, 1) if they are a single feature"
+        )
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {argument} has dtype {array.dtype}; accepted: real numbers")
     check_array(array, dtype=None, ensure_all_finite=False, input_name=argument)
     if is_array:
         return array if array.dtype.kind in "fiub" else list(array.T)
