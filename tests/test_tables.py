@@ -367,7 +367,7 @@ def test_numbers_of_a_categorical_type(library):
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_series_are_no_tables(library):
-    with pytest.raises(ValueError, match=r"Expected 2D array, got 1D array instead:\narray=\[1. 2.\]"):
+    with pytest.raises(ValueError, match=r"X has shape \(2,\); accepted: samples x features. Reshape your data"):
         as_table(pytest.importorskip(library).Series([1.0, 2.0]))
 
 

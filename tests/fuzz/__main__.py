@@ -15,6 +15,7 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"  # threads do not survive a fork
 
 import numpy as np  # noqa: E402 (the environment has to be set before)
+
 from fuzz.apart import Outcome, apart  # noqa: E402
 
 # The parts, and the share of the time that each gets.

@@ -4,9 +4,8 @@ import importlib
 import io
 import sys
 
-from fuzz.apart import Outcome
-
 from bahsic.cli import main
+from fuzz.apart import Outcome
 
 # Imported before a process is forked for each case, as this takes longer than most cases.
 for _name in ("cli.selecting", "cli.testing", "cli.predicting", "files.reading", "report", "plotting"):

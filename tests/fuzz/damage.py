@@ -1,6 +1,5 @@
 """Damage to bytes: what disks, networks, editors and attackers do to files."""
 
-
 EXTREMES = [
     *(value.to_bytes(4, "little") for value in (0, 1, 2**31 - 1, 2**31, 2**32 - 1)),
     *(value.to_bytes(8, "little") for value in (2**31, 2**40, 2**62, 2**63 - 1, 2**63, 2**64 - 1)),

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy import io as scipy_io
+from sklearn.datasets import dump_svmlight_file
+
 from fuzz.apart import Outcome
 from fuzz.commands import command_outcome
 from fuzz.damage import damaged
-from scipy import io as scipy_io
-from sklearn.datasets import dump_svmlight_file
 
 # As in `commands`; nothing is called here that would start threads.
 for _name in ("anndata.io", "arff", "h5py", "mne", "pyarrow.feather", "pyarrow.parquet"):

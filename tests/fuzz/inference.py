@@ -1,14 +1,14 @@
-"""Inference on odd inputs: a finite value, or a ValueError or TypeError that names what is wrong with which argument."""
+"""Inference on odd inputs: a finite value, or a ValueError or TypeError that names the argument."""
 
 import re
 import warnings
 
 import numpy as np
-from fuzz.apart import Outcome
 from scipy import sparse
 
 import bahsic
 from bahsic.kernels import Gaussian, Laplacian
+from fuzz.apart import Outcome
 
 FUNCTIONS = {
     name: getattr(bahsic, name)  # imported here, before processes are forked
@@ -71,66 +71,55 @@ def _shown(arguments):
     return ", ".join(re.sub(r"\s+", " ", repr(argument))[:300] for argument in arguments)
 
 
-def _odd_samples(generator, m):
-    kind = generator.integers(14)
-    d = int(generator.integers(0, 4)) or 1
-    x = generator.standard_normal((m, d)) * SCALES[generator.integers(len(SCALES))]
-    if kind == 0:
-        return x[:, 0]
-    if kind == 1:
-        return np.full((m, d), 3.0)
-    if kind == 2:
-        return np.round(x)
-    if kind == 3:
-        return sparse.csr_array(np.where(generator.random((m, d)) < 0.5, x, 0.0))
-    if kind == 4:
-        x[generator.integers(m), 0] = [np.nan, np.inf, -np.inf][generator.integers(3)]
-        return x
-    if kind == 5:
-        return [str(v)[:2] for v in x[:, 0]]
-    if kind == 6:
-        return x.astype(np.float32)
-    if kind == 7:
-        return [[None, "a", 1.5, True][generator.integers(4)] for _ in range(m)]
-    if kind == 8:
-        return x[:, :0]
-    if kind == 9:
-        return x.astype(complex)
-    if kind == 10:
-        return generator.integers(-(2**63), 2**63 - 1, (m, d))
-    if kind == 11:
-        x[0] *= 1e18
-        return x
-    if kind == 12:
-        return generator.random((m, d)) < 0.5
+def _with_one(x, values, generator):
+    """The array with one entry replaced by one of some values."""
+    x = np.array(x)
+    x[generator.integers(len(x)), ...] = values[generator.integers(len(values))]
     return x
 
 
+# Functions of a table of numbers and a generator.
+_SAMPLES = [
+    lambda x, generator: x,
+    lambda x, generator: x[:, 0],
+    lambda x, generator: np.full(x.shape, 3.0),
+    lambda x, generator: np.round(x),
+    lambda x, generator: sparse.csr_array(np.where(generator.random(x.shape) < 0.5, x, 0.0)),
+    lambda x, generator: _with_one(x, [np.nan, np.inf, -np.inf], generator),
+    lambda x, generator: _with_one(x, [1e18, -1e300], generator),
+    lambda x, generator: [str(v)[:2] for v in x[:, 0]],
+    lambda x, generator: x.astype(np.float32),
+    lambda x, generator: [[None, "a", 1.5, True][generator.integers(4)] for _ in x],
+    lambda x, generator: x[:, :0],
+    lambda x, generator: x.astype(complex),
+    lambda x, generator: generator.integers(-(2**63), 2**63 - 1, x.shape),
+    lambda x, generator: generator.random(x.shape) < 0.5,
+]
+
+# Functions of normal numbers and a generator.
+_LABELS = [
+    lambda y, generator: y.round(1),
+    lambda y, generator: y * SCALES[generator.integers(len(SCALES))],
+    lambda y, generator: generator.integers(0, 2, len(y)),
+    lambda y, generator: generator.choice(["a", "b", "c"], len(y)),
+    lambda y, generator: np.zeros(len(y)),
+    lambda y, generator: _with_one(y, [np.nan, np.inf], generator),
+    lambda y, generator: np.column_stack([y, y**2]),
+    lambda y, generator: [[None, "a", 1][generator.integers(3)] for _ in y],
+    lambda y, generator: np.arange(len(y)),
+    lambda y, generator: np.array([(True, abs(t)) for t in y], dtype=[("event", bool), ("time", float)]),
+]
+
+
+def _odd_samples(generator, m):
+    x = generator.standard_normal((m, int(generator.integers(1, 4)))) * SCALES[generator.integers(len(SCALES))]
+    return _SAMPLES[generator.integers(len(_SAMPLES))](x, generator)
+
+
 def _odd_labels(generator, m, x):
-    kind = generator.integers(11)
-    if kind == 0:
-        return generator.integers(0, 2, m)
-    if kind == 1:
-        return generator.choice(["a", "b", "c"], m)
-    if kind == 2:
-        return np.zeros(m)
-    if kind == 3:
-        return generator.standard_normal(m) * SCALES[generator.integers(len(SCALES))]
-    if kind == 4:
-        y = generator.standard_normal(m)
-        y[generator.integers(m)] = [np.nan, np.inf][generator.integers(2)]
-        return y
-    if kind == 5:
-        return generator.standard_normal((m, 2))
-    if kind == 6:
-        return [None, "a"] * (m // 2) + [1] * (m % 2)
-    if kind == 7:
-        return np.arange(m)
-    if kind == 8:
+    if generator.random() < 0.1:
         return x
-    if kind == 9:
-        return np.array([(True, t) for t in range(1, m + 1)], dtype=[("event", bool), ("time", float)])
-    return generator.standard_normal(m).round(1)
+    return _LABELS[generator.integers(len(_LABELS))](generator.standard_normal(m), generator)
 
 
 def _subset(generator):

@@ -7,13 +7,13 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-import test_prediction_brute_force as by_prediction
-import test_search_brute_force as by_hsic
-from fuzz.apart import Outcome
 
 import brute_force
+import test_prediction_brute_force as by_prediction
+import test_search_brute_force as by_hsic
 from bahsic import BAHSIC, FOHSIC
 from bahsic.kernels import Gaussian, Laplacian
+from fuzz.apart import Outcome
 
 # Our kernel, the power of its distances, and gamma for a size.
 KERNELS = [
@@ -46,7 +46,13 @@ def _check_hsic(generator):
     statistic, step = str(generator.choice(["unbiased", "biased"])), STEPS[generator.integers(len(STEPS))]
     standardize, selector = bool(generator.random() < 0.6), [BAHSIC, FOHSIC][generator.integers(2)]
     fitted = selector(
-        d, step=step, kernel=kernel, target_kernel=target, statistic=statistic, standardize=standardize, criterion="hsic"
+        d,
+        step=step,
+        kernel=kernel,
+        target_kernel=target,
+        statistic=statistic,
+        standardize=standardize,
+        criterion="hsic",
     ).fit(X, y)
     Z, constant = brute_force.standardised(X)
     Z = Z if standardize else np.where(constant, 0.0, X)

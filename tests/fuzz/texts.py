@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+
+from bahsic.cli import main
 from fuzz.apart import Outcome
 from fuzz.commands import command_outcome
 from fuzz.damage import damaged
-
-from bahsic.cli import main
 
 CONFIG = """
 target = "label"
@@ -23,7 +23,23 @@ keep = ["a", "b"]
 top = 3
 """
 GROUPS = "feature,group\na,one\nb,one\nc,two\n"
-VALUES = [None, True, -1, 0, 1e308, 10**30, 10**400, float("nan"), float("inf"), "", "=1", "a" * 10**4, "\ud800", [], {}]
+VALUES = [
+    None,
+    True,
+    -1,
+    0,
+    1e308,
+    10**30,
+    10**400,
+    float("nan"),
+    float("inf"),
+    "",
+    "=1",
+    "a" * 10**4,
+    "\ud800",
+    [],
+    {},
+]
 
 
 def prepare(folder):

@@ -25,7 +25,8 @@ def check_flat(columns: list[Any], names: Any, argument: str) -> None:
         if _NESTED_TYPE.match(_type_name(column)):
             name = str(j) if names is None else repr(names[j])
             raise TypeError(
-                f"column {name} of {argument} has dtype {_type_name(column)}; accepted: one number or category in each row"
+                f"column {name} of {argument} has dtype {_type_name(column)}; "
+                "accepted: one number or category in each row"
             )
 
 
