@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 MEMORY = 2 * 2**30  # bytes beside those of this process
-SECONDS = 60
+SECONDS = 30
 
 
 class Outcome(NamedTuple):
