@@ -26,7 +26,7 @@ PIP = $$($(VENV_PYTHON) -m pip --version >/dev/null 2>&1 && echo "$(VENV_PYTHON)
 INSTALL = $(PIP) install -q -q --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-core coverage lint format types layers docs packages recipe mutants bench paper clean
+.PHONY: help demo test test-core coverage lint format types layers docs packages recipe mutants fuzz bench paper clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -76,6 +76,9 @@ recipe: $(VENV)/.group-dev ## render the recipe for conda-forge
 mutants: $(VENV)/.group-dev ## try small changes of the code and count those that no test notices; ARGS="--most 50 --part search"
 	@$(INSTALL) "cosmic-ray>=8.3"
 	@$(VENV_PYTHON) .ci/mutants.py $(ARGS)
+
+fuzz: $(VENV)/.group-dev ## attack files, results, checkpoints, inference and selections at random; ARGS="--minutes 10 --seed 7"
+	@PYTHONPATH=tests $(VENV_PYTHON) -m fuzz $(ARGS)
 
 bench: $(VENV)/.group-dev ## measure speed, memory and exactness; ARGS="--quick roof" chooses
 	@$(VENV_PYTHON) benchmarks/run.py $(ARGS)

@@ -687,7 +687,7 @@ def test_labels_of_a_test_are_checked_by_their_names(run, tmp_path, monkeypatch)
     assert (status, err) == (3, f"bahsic: error: {message}\n")
 
 
-def test_files_appear_together_or_not_at_all(tmp_path):
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
     (tmp_path / "page.html").write_text("old")
     with suppress(KeyboardInterrupt), appearing(tmp_path / "page.html") as draft:
         draft.write_text("new")
@@ -695,8 +695,7 @@ def test_files_appear_together_or_not_at_all(tmp_path):
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("page.html", "old")]
     with appearing(tmp_path / "page.html") as draft:
         draft.write_text("new")
-        draft.with_name("beside.csv").write_text("table")
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"page.html": "new", "beside.csv": "table"}
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"page.html": "new"}
 
 
 def test_closed_pipe_is_no_matter(xor, capsys, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator
@@ -28,18 +29,23 @@ def check_place(path: str | os.PathLike[str]) -> None:
         raise IsADirectoryError(21, "this is a folder; give a file name", str(path))
     if not place.parent.is_dir():
         raise FileNotFoundError(2, "there is no such folder; make it first", str(path))
-    if not os.access(place.resolve().parent, os.W_OK):
+    target = _resolved(place)
+    if _is_special(target):
+        if not os.access(target, os.W_OK):
+            raise PermissionError(13, "this is no regular file and cannot be written to; choose another one", str(path))
+    elif not os.access(target.parent, os.W_OK):
         raise PermissionError(13, "the folder cannot be written to; choose another one", str(path))
 
 
 @contextmanager
 def appearing(path: str | os.PathLike[str], *, durable: bool = False) -> Iterator[Path]:
-    """A place to write a file of that name, and others beside it, which move to its folder if nothing went wrong.
+    """A place to write a file of that name, which moves to its folder if nothing went wrong.
 
     Parameters
     ----------
     path : path-like
-        Where the file is to be. A link stays one, and a file that is replaced hands on its permissions.
+        Where the file is to be. A link stays one, and a file that is replaced hands on its permissions. A device or a
+        pipe is not replaced: the content is written into it once it is complete.
     durable : bool, default=False
         Whether to wait for the disk, so that after a power failure, too, either the old file or the new one is there.
 
@@ -54,27 +60,49 @@ def appearing(path: str | os.PathLike[str], *, durable: bool = False) -> Iterato
         With the given path, whichever draft could not be written.
     """
     check_place(path)
-    target = Path(path).resolve()
+    target = _resolved(Path(path))
+    special = _is_special(target)
     try:
-        folder = Path(mkdtemp(dir=target.parent, prefix=".bahsic-"))
+        folder = Path(mkdtemp(dir=None if special else target.parent, prefix=".bahsic-"))
+        draft = folder / target.name
         try:
-            yield folder / target.name
-            for written in sorted(folder.iterdir()):
-                if durable:
-                    _sync(written, os.O_RDWR)
-                _move(written, target.parent / written.name)
-            if durable and os.name == "posix":  # elsewhere a folder can't be opened
-                _sync(target.parent, os.O_RDONLY)
+            yield draft
+            if special:
+                _pour(draft, target)
+            else:
+                _move(draft, target, durable=durable)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
-def _move(draft: Path, target: Path) -> None:
+def _resolved(path: Path) -> Path:
+    """The place that a path leads to; the RuntimeError of a loop of links as the system's own error."""
+    try:
+        return path.resolve()
+    except RuntimeError:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
+
+
+def _is_special(path: Path) -> bool:
+    """Whether there is a device, a pipe or anything else that is neither a file nor a folder."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _pour(draft: Path, target: Path) -> None:
+    with draft.open("rb") as content, target.open("wb", buffering=0) as sink:
+        shutil.copyfileobj(content, sink)
+
+
+def _move(draft: Path, target: Path, *, durable: bool) -> None:
+    if durable:
+        _sync(draft, os.O_RDWR)
     if target.exists():
         shutil.copymode(target, draft)
     draft.replace(target)
+    if durable and os.name == "posix":  # elsewhere a folder can't be opened
+        _sync(target.parent, os.O_RDONLY)
 
 
 def _sync(path: Path, access: int) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bahsic import __version__
-from bahsic.cli.messages import say
+from bahsic.cli.messages import say, text_of
 from bahsic.names import for_option
 from bahsic.options import Option, options_of
 
@@ -85,14 +85,14 @@ def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPar
 
 def _words_of_file(path: str, parser: argparse.ArgumentParser) -> list[str]:
     """The keys of a TOML file as options: true and false are switches, lists are joined by commas."""
+    options = {name.lstrip("-"): name for name in parser._option_string_actions}  # noqa: SLF001
     try:
-        keys = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        keys = tomllib.loads(text_of(path, 2**20))
+        return [_word(path, key, value, options, parser) for key, value in keys.items()]
     except OSError as error:
         parser.error(f"--config {path}: {error.strerror}")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # of tomllib, of bytes that are no text, of numbers too long
         parser.error(f"--config {path}: no TOML: {error}")
-    options = {name.lstrip("-"): name for name in parser._option_string_actions}  # noqa: SLF001
-    return [_word(path, key, value, options, parser) for key, value in keys.items()]
 
 
 def _word(path: str, key: str, value: Any, options: dict[str, str], parser: argparse.ArgumentParser) -> str:

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bahsic.cli.messages import BAD_DATA, CommandError, say
+from bahsic.cli.messages import BAD_DATA, CommandError, say, text_of
 from bahsic.files import Data, read_data
 from bahsic.files.data import labels, suggestion
 from bahsic.names import for_message
@@ -96,7 +97,7 @@ def listed_names(words: Sequence[str] | None, source: Input, flag: str) -> list[
         return None if words is None else list(words)
     path = Path(words[0])
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = text_of(path).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no text in UTF-8"
         raise CommandError(f"{flag} {path}: {reason}; accepted: a name of a column in each line") from None
@@ -236,8 +237,8 @@ def _groups_of_file(path: Path, source: Input) -> list[str]:
 
 def _rows(path: Path) -> list[list[str]]:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return [row for row in csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ",") if row]
+        text = StringIO(text_of(path), newline="")
+        return [row for row in csv.reader(text, delimiter="\t" if path.suffix == ".tsv" else ",") if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         option = flag_of("feature_groups")

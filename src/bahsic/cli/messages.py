@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 from bahsic.names import for_terminal
 
@@ -18,7 +21,22 @@ class CommandError(Exception):
 
 
 def say(message: str) -> None:
-    """One line on stderr, safe for a terminal."""
+    """One line on stderr, safe for a terminal; nothing where nobody reads it."""
+    if sys.stderr is None:  # closed by the process that started this one
+        return
     line = for_terminal(" ".join(message.split()), sys.stderr.encoding)
-    sys.stderr.write(f"bahsic: {line}\n")
-    sys.stderr.flush()
+    with suppress(OSError, ValueError):  # closed, or a full disk: no reason to fail
+        sys.stderr.write(f"bahsic: {line}\n")
+        sys.stderr.flush()
+
+
+def text_of(path: str | Path, most: int = 2**28) -> str:
+    """Text of a file in UTF-8; an OSError for one that is no regular file and has more than so many bytes.
+
+    A pipe may have a text, but a device such as /dev/zero has no end.
+    """
+    with Path(path).open("rb") as file:
+        content = file.read() if Path(path).is_file() else file.read(most + 1)
+    if len(content) > most and not Path(path).is_file():
+        raise OSError(errno.EFBIG, f"no regular file, with more than {most} bytes", str(path))
+    return content.decode("utf-8-sig")

@@ -21,13 +21,14 @@ from bahsic.cli.inputs import (
     read_input,
     reading_options,
 )
-from bahsic.cli.messages import WRONG_USAGE, CommandError, say
+from bahsic.cli.messages import WRONG_USAGE, CommandError, say, text_of
 from bahsic.cli.terminal import selection_text, style_of
 from bahsic.criteria.blocks import auto_block_size
 from bahsic.data.prepared import Prepared
 from bahsic.engine.prediction import EXACT, FITTED
 from bahsic.files import check_writing, write_table
 from bahsic.inference.resampling import selection_test
+from bahsic.names import one_line
 from bahsic.options import flag_of, options_of
 from bahsic.report.page import SCHEMA
 from bahsic.report.result import as_json, input_record, selection_result
@@ -71,9 +72,12 @@ def report(options: Namespace) -> None:
     _check_different(_report_files(path), [options.result])
     try:
         write_report_file(result, path, quiet=options.quiet)
-    except (ValueError, TypeError, LookupError, AttributeError) as error:  # of a file that was changed by hand
+    except (OSError, ImportError, MemoryError):
+        raise
+    except Exception as error:  # a file that was changed by hand, or by somebody else, may hold anything
         raise CommandError(
-            f"{options.result}: no complete result ({error}); make it by bahsic select --json"
+            f"{options.result}: no complete result ({one_line(str(error)) or type(error).__name__}); "
+            "make it by bahsic select --json"
         ) from error
 
 
@@ -222,7 +226,7 @@ def _check_different(written: Sequence[Path | None], read: Sequence[Any]) -> Non
 
 def _read_result(path: Path) -> dict[str, Any]:
     try:
-        result = json.loads(path.read_text(encoding="utf-8"))
+        result = json.loads(text_of(path))
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError):

@@ -206,7 +206,8 @@ def variance_of_products(products: FloatArray, sample_weight: FloatArray | None 
     m = float(w.sum())
     # h_i of each copy of a sample, up to a constant; products have the factor 1 / (m (m - 3)) of W already.
     h = m * (m - 2) / (2 * (m - 1)) * products / w
-    return 16 / m * float(np.average(np.square(h - np.average(h, weights=w)), weights=w))
+    with np.errstate(over="ignore"):  # the square of a value beyond 1e154 is infinite, which those who need it refuse
+        return 16 / m * float(np.average(np.square(h - np.average(h, weights=w)), weights=w))
 
 
 def _matrices(K: Any, L: Any) -> tuple[Matrix, Matrix]:

@@ -15,6 +15,20 @@ from bahsic.kernels.rows import Array, FloatArray, is_missing
 # Types of pandas, polars and pyarrow whose columns are always categories.
 _CATEGORICAL_TYPE = re.compile(r"categor|dictionary|bool", re.IGNORECASE)
 
+# Types of polars and pyarrow with several values in each row.
+_NESTED_TYPE = re.compile(r"(large_|fixed_size_)?(list|struct|array|map)\b(_view)?", re.IGNORECASE)
+
+
+def check_flat(columns: list[Any], names: Any, argument: str) -> None:
+    """Raise TypeError for a column of polars or pyarrow that has several values in each row."""
+    for j, column in enumerate(columns):
+        if _NESTED_TYPE.match(_type_name(column)):
+            name = str(j) if names is None else repr(names[j])
+            raise TypeError(
+                f"column {name} of {argument} has dtype {_type_name(column)}; "
+                "accepted: one number or category in each row"
+            )
+
 
 def has_categories(column: Any) -> bool:
     """Whether the type of a column, or its entries, are categories."""
@@ -84,7 +98,10 @@ def numbers(column: Any, where: str) -> Any:
     try:
         return as_float(array)
     except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"{where} has values that are no real numbers ({error}); accepted: real numbers") from None
+        raise TypeError(
+            f"{where} has values that are no real numbers ({error}); accepted: real numbers, or strings and "
+            "categorical types for categories"
+        ) from None
 
 
 def date_columns(data: Any) -> list[int]:

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from bahsic.data.column_choice import Names, as_objects, column_mask
-from bahsic.data.entries import as_float, coded, date_columns, has_categories, numbers
+from bahsic.data.entries import as_float, check_flat, coded, date_columns, has_categories, numbers
 from bahsic.data.roles import LEFT_OUT, ColumnRole, number_role, text_role
 from bahsic.data.sources import Source
 from bahsic.kernels.base import Kernel
@@ -211,10 +211,20 @@ def _data(X: Any, argument: str) -> Any:
     check_at_hand(X, argument)
     is_array = not (sparse.issparse(X) or is_frame(X))
     array = as_array(X, argument) if is_array else np.broadcast_to(0.0, X.shape)  # its shape is checked
+    if array.ndim != 2:  # scikit-learn's messages would show all entries
+        raise ValueError(
+            f"{argument} has shape {array.shape}; accepted: samples x features. Reshape your data: "
+            f"{argument}.reshape(-1, 1) if they are a single feature"
+        )
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {argument} has dtype {array.dtype}; accepted: real numbers")
     check_array(array, dtype=None, ensure_all_finite=False, input_name=argument)
     if is_array:
         return array if array.dtype.kind in "fiub" else list(array.T)
-    return _csc(X, argument) if sparse.issparse(X) else _frame_data(X, argument)
+    data = _csc(X, argument) if sparse.issparse(X) else _frame_data(X, argument)
+    if isinstance(data, list):
+        check_flat(data, column_names(X, argument), argument)
+    return data
 
 
 def is_frame(X: Any) -> bool:

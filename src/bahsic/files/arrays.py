@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ from bahsic.files.data import (
     DataError,
     check_expansion,
     check_names,
+    checked_sparse,
     chosen,
     column_position,
     one_line_errors,
     suggestion,
     with_target,
+    without_empty_columns,
 )
 from bahsic.names import for_message
 
@@ -91,25 +94,26 @@ def _key(path: Path, known: list[str], key: str | None) -> str:
 
 
 def _array_data(path: Path, arrays: Mapping[str, Any], key: str, target: str | int | None) -> Data:
-    X = arrays[key]
+    X = checked_sparse(path, arrays[key])
     if X.ndim != 2 or 0 in X.shape:
         raise DataError(
             f"{path}: array {for_message(key)} has shape {X.shape}; accepted: samples x features, not empty"
         )
     if X.dtype.kind not in "fiubU":
         raise DataError(f"{path}: array {for_message(key)} is of type {X.dtype}; accepted: numbers or strings")
-    names = _feature_names(path, arrays, X.shape[1])
+    data = without_empty_columns(Data(X, names=_feature_names(path, arrays, X.shape[1]), source=path))
     others = [name for name in arrays if name not in {key, "feature_names"}]
     if target is None and "y" in others:
         target = "y"
     if target is None:
-        return Data(X, names=names, source=path)
+        return data
     if target in others:
-        return with_target(path, Data(X, names=names, source=path), arrays[str(target)], str(target))
-    return _without_column(path, X, names, others, target)
+        return with_target(path, data, arrays[str(target)], str(target))
+    return _without_column(path, data, others, target)
 
 
-def _without_column(path: Path, X: Any, names: list[str] | None, others: list[str], target: str | int) -> Data:
+def _without_column(path: Path, data: Data, others: list[str], target: str | int) -> Data:
+    X, names = data.X, data.names
     if isinstance(target, str) and target not in (names or []) and not (names is None and target.isdigit()):
         known = others + (names or [])
         raise DataError(f"{path}: no array or column is called {for_message(target)}; {suggestion(target, known)}")
@@ -118,7 +122,7 @@ def _without_column(path: Path, X: Any, names: list[str] | None, others: list[st
     rest = [i for i in range(X.shape[1]) if i != j]
     name = str(j) if names is None else names[j]
     left = None if names is None else [names[i] for i in rest]
-    return with_target(path, Data(X[:, rest], names=left, source=path), column, name)
+    return with_target(path, replace(data, X=X[:, rest], names=left), column, name)
 
 
 def _feature_names(path: Path, arrays: Mapping[str, Any], n_features: int) -> list[str] | None:

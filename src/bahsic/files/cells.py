@@ -24,7 +24,8 @@ _MARKS_AMONG_NUMBERS = frozenset(
 )
 
 _PLAIN = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf(?:inity)?", re.IGNORECASE)
-_SPACES = "[\u00a0\u2009\u202f]"  # hard and thin ones, which separate thousands
+_SPACES = "[ \u00a0\u2009\u202f]"  # plain, hard and thin ones, which separate thousands
+_MINUS = str.maketrans({"\u2212": "-"})
 _SIGNED = re.compile(rf"([-+]?)\s*([$€£¥₹]?)\s*([-+]?)([0-9.,eE{_SPACES[1:-1]}+-]+?)\s*([%$€£¥₹]?)")
 _SPACED = re.compile(rf"[0-9]{{1,3}}(?:{_SPACES}[0-9]{{3}})+(?:[.,][0-9]*)?")
 _POINT_OF_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
@@ -71,14 +72,26 @@ def is_mark(text: str) -> bool:
     return text in MISSING_MARKS or text.lower() in _MARKS_AMONG_NUMBERS
 
 
+def has_spaces(text: str) -> bool:
+    """Whether a number has spaces that separate thousands.
+
+    Examples
+    --------
+    >>> has_spaces("1 234"), has_spaces("12 %")
+    (True, False)
+    """
+    return re.search(rf"[0-9]{_SPACES}[0-9]", text) is not None
+
+
 def form_of(text: str) -> Form | None:
     """Form of a number without spaces around it; None if the text is no number.
 
     Examples
     --------
-    >>> form_of("$1,200.50"), form_of("7,5 %"), form_of("red")
-    (Form(symbol='$', kind='thousands'), Form(symbol='%', kind='decimal'), None)
+    >>> form_of("$1,200.50"), form_of("7,5 %"), form_of("1 234"), form_of("red")
+    (Form(symbol='$', kind='thousands'), Form(symbol='%', kind='decimal'), Form(symbol='', kind='whole'), None)
     """
+    text = text.translate(_MINUS)
     if _PLAIN.fullmatch(text):
         return Form("", _kind(text.lstrip("-+")) or "whole")
     parts = _SIGNED.fullmatch(text)
@@ -178,7 +191,7 @@ def number(text: str, style: Style) -> float:
     >>> number("-$1,200.50", Style("$", "thousands")), number("1.200,5", Style("", "decimal"))
     (-1200.5, 1200.5)
     """
-    plain = re.sub(rf"{_SPACES}|\s|[%$€£¥₹]", "", text)
+    plain = re.sub(rf"{_SPACES}|\s|[%$€£¥₹]", "", text.translate(_MINUS))
     if style.comma == "thousands":
         plain = plain.replace(",", "")
     elif style.comma == "decimal":

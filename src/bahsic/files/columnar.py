@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import base64
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,20 @@ def read_parquet(path: Path, target: str | int | None = None, drop: Sequence[str
     with one_line_errors(path, "reading Parquet"), parquet.ParquetFile(path) as file:
         size = 8 * file.metadata.num_rows * file.metadata.num_columns  # before reading: repeated values are packed
         check_expansion(path, size)
-        return _table_data(path, file.read(), target, drop)
+        table = _validated(file.read())
+        for j in _written_as_categories(file.metadata.metadata or {}, path.suffix):
+            if j < table.num_columns and "dictionary" not in str(table.column(j).type):
+                table = table.set_column(j, table.column_names[j], table.column(j).dictionary_encode())
+        return _table_data(path, table, target, drop)
+
+
+def _written_as_categories(metadata: Mapping[bytes, bytes], suffix: str) -> list[int]:
+    """Columns that were categories when the file was written; reading forgets this for numbers."""
+    pyarrow, ipc = library("pyarrow", suffix), library("pyarrow.ipc", suffix)
+    if b"ARROW:schema" not in metadata:
+        return []
+    schema = ipc.read_schema(pyarrow.py_buffer(base64.b64decode(metadata[b"ARROW:schema"])))
+    return [j for j, field in enumerate(schema) if str(field.type).startswith("dictionary")]
 
 
 def read_arrow(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:
@@ -48,7 +62,13 @@ def read_arrow(path: Path, target: str | int | None = None, drop: Sequence[str] 
         else:
             with ipc.open_stream(str(path)) as stream:
                 table = pyarrow.Table.from_batches(_checked(path, stream), stream.schema)
-        return _table_data(path, table, target, drop)
+        return _table_data(path, _validated(table), target, drop)
+
+
+def _validated(table: Any) -> Any:
+    """The table, if its offsets, indices and texts are sound; others would end the process later."""
+    table.validate(full=True)
+    return table
 
 
 def _checked(path: Path, batches: Iterable[Any]) -> Iterator[Any]:
@@ -62,7 +82,6 @@ def _checked(path: Path, batches: Iterable[Any]) -> Iterator[Any]:
 
 def _table_data(path: Path, table: Any, target: str | int | None, drop: Sequence[str]) -> Data:
     pandas = library("pandas", path.suffix)
-    table.validate(full=True)  # a damaged file would end the process later
     frame = table.to_pandas(strings_to_categorical=True, date_as_object=False)
     if not len(frame):
         raise DataError(f"{path}: there is no row; give one row for each sample")

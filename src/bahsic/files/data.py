@@ -26,6 +26,9 @@ from bahsic.names import for_message, one_line
 LARGEST_EXPANSION = 100  # times its own size
 HARMLESS_SIZE = 2 * 10**9  # bytes
 
+# Sparse tables with more columns lose the empty ones.
+MANY_COLUMNS = 100_000
+
 # For each module that is optional, the package it belongs to and the extra that installs it.
 _EXTRAS = {
     "pandas": ("pandas", "files"),
@@ -267,6 +270,34 @@ def with_target(path: Path, data: Data, values: Any, name: str) -> Data:
     y, rows, notes = target_rows(path, values, name, data.X.shape[0])
     X = data.X if rows is None else of_rows(data.X, rows)
     return replace(data, X=X, y=y, target=name, notes=(*data.notes, *notes))
+
+
+def checked_sparse(path: Path, X: Any) -> Any:
+    """X; a sparse array only if all its indices are within its shape, as the code that works on it is not careful."""
+    if sparse.issparse(X) and hasattr(X, "check_format"):
+        try:
+            X.check_format(full_check=True)
+        except ValueError as error:
+            raise DataError(f"{path}: the sparse array is damaged ({one_line(str(error))}); write it again") from None
+    return X
+
+
+def without_empty_columns(data: Data) -> Data:
+    """The data; a sparse table without names that has very many columns, most of them empty, only with the others.
+
+    An empty column is constant and can't be selected, and a few bytes of a file can claim a thousand million of them.
+    The columns that stay are called x0, x7, ... after their places.
+    """
+    n_columns = data.X.shape[1]
+    if data.names is not None or not sparse.issparse(data.X) or n_columns <= MANY_COLUMNS:
+        return data
+    X = data.X.tocsr()
+    columns, places = np.unique(X.indices, return_inverse=True)
+    if 2 * len(columns) > n_columns:
+        return data
+    X = sparse.csr_matrix((X.data, places.astype(X.indptr.dtype), X.indptr), shape=(X.shape[0], len(columns)))
+    note = f"{len(columns)} of {n_columns} columns have entries; the empty ones are left out"
+    return replace(data, X=X, names=[f"x{j}" for j in columns.tolist()], notes=(*data.notes, note))
 
 
 def of_rows(X: Any, rows: Any) -> Any:

@@ -18,6 +18,7 @@ from bahsic.files.cells import (
     dates,
     decimal_marks,
     form_of,
+    has_spaces,
     is_mark,
     mostly_decimal_commas,
     number,
@@ -226,16 +227,21 @@ class _Parsed:
     def _read_styled(self, styles: dict[int, Style]) -> None:
         """Parse columns of numbers that are not plain, or have marks among them."""
         huge: dict[int, tuple[str, int]] = {}
+        spaced: set[int] = set()
         for start, chunk in self._chunks(list(styles), dtype=str) if styles else ():
             for j, style in styles.items():
                 codes, texts = self.pandas.factorize(chunk[self.columns[j]])
                 numbers = np.array([*(self._number(str(text).strip(), style) for text in texts), np.nan])
                 self.values[start : start + len(chunk), j] = numbers[codes]  # the code -1 is the last one, missing
                 self._count_marks(texts, codes)
+                if any(has_spaces(str(text)) for text in texts):
+                    spaced.add(j)
                 for code in np.flatnonzero(np.isinf(numbers)):
                     if any(character.isdigit() for character in texts[code]):
                         huge.setdefault(j, (texts[code], start + int(np.argmax(codes == code))))
         self.decided += _style_notes(self.names, styles)
+        if spaced:
+            self.decided.append(f"{_listed([self.names[j] for j in sorted(spaced)])}: spaces separate thousands")
         self.decided += [
             f"column {for_message(self.names[j])}: {text.strip()[:20]} in row {row}, counted from 0, is beyond the "
             "largest number and read as infinite"

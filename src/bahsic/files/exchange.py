@@ -13,18 +13,21 @@ from bahsic.files.columnar import frame_data
 from bahsic.files.data import (
     Data,
     DataError,
-    check_expansion,
     check_gzip,
     check_names,
     library,
     one_line_errors,
     with_target,
+    without_empty_columns,
 )
 from bahsic.files.encoding import text_encoding
 
 
 def read_svmlight(path: Path, target: str | int | None = None) -> Data:
-    """Read a sparse table whose rows start with their label, also compressed by gzip; columns have no names."""
+    """Read a sparse table whose rows start with their label, also compressed by gzip; columns have no names.
+
+    Memory follows the entries, not the largest number of a column, see `without_empty_columns`.
+    """
     if target not in (None, "label"):
         raise DataError(f"{path}: rows of svmlight start with their target, the label; leave target={target!r} out")
     check_gzip(path)
@@ -32,8 +35,7 @@ def read_svmlight(path: Path, target: str | int | None = None) -> Data:
         X, y = load_svmlight_file(str(path))
         if 0 in X.shape:
             raise DataError(f"{path}: there is no feature; give rows such as '1 1:0.5 3:2'")
-        check_expansion(path, 8 * X.shape[1])  # some arrays have a number for each column, also for empty ones
-        return with_target(path, Data(X, source=path), y, "label")
+        return with_target(path, without_empty_columns(Data(X, source=path)), y, "label")
 
 
 def read_arff(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:

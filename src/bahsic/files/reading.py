@@ -84,7 +84,10 @@ def read_data(path: str | os.PathLike[str], target: str | int | None = None, **o
         if name not in accepted:
             takes = f"takes {', '.join(accepted)}" if accepted else "takes no option"
             raise DataError(f"{path}: {name} is no option of {suffix}, which {takes}; leave it out")
-    return reader(path, target, **given)
+    data = reader(path, target, **given)
+    if not data.X.shape[1]:
+        raise DataError(f"{path}: there is no column beside the target; give a table with a column for each feature")
+    return data
 
 
 def known_suffix(path: Path, known: Any, action: str) -> str:

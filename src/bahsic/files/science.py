@@ -14,6 +14,7 @@ from bahsic.files.data import (
     check_expansion,
     check_gzip,
     check_names,
+    checked_sparse,
     chosen,
     library,
     one_line_errors,
@@ -33,7 +34,7 @@ def read_h5ad(path: Path, target: str | int | None = None, layer: str | None = N
         matrix = _matrix(path, file, layer)
         # Arrays may be compressed; a sparse matrix consists of three.
         check_expansion(path, sum(part.nbytes for part in (matrix.values() if hasattr(matrix, "values") else [matrix])))
-        X = anndata_io.read_elem(matrix)
+        X = checked_sparse(path, anndata_io.read_elem(matrix))
         if target is None:
             return Data(X, names=names, source=path)
         obs = anndata_io.read_elem(file["obs"])

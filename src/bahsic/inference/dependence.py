@@ -231,6 +231,8 @@ def given(x: Any, kernel: Kernel, n_samples: int, weights: FloatArray | None = N
     ([[-1.0], [1.0]], [[1.0, 0.1353], [0.1353, 1.0]])
     """
     if not takes_numbers(kernel):
+        if sparse.issparse(x):
+            raise TypeError(f"x is a sparse matrix, which kernel={kernel!r} does not take; accepted: x.toarray()")
         rows = kernel.rows(x, "x")
         check_same_length(x=len(rows), y=n_samples)
         return Given(kernel, rows)

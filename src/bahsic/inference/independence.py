@@ -428,8 +428,8 @@ def _check_method(method: Any, methods: tuple[str, ...]) -> None:
 
 
 def _check_variance(estimate: float, variance: float) -> None:
-    """Raise if the variance is zero up to rounding, as for constant data or two balanced equal classes."""
-    if variance <= 1e-24 * estimate**2:
+    """Raise if the variance is infinite, or zero up to rounding, as for constant data or two balanced equal classes."""
+    if math.sqrt(variance) <= 1e-12 * abs(estimate) or math.isinf(variance):
         raise ValueError(
             f"the estimated variance of HSIC is {variance:.3g} (HSIC {estimate:.3g}), so that method='normal' says "
             "nothing; accepted: another method, or data that vary"

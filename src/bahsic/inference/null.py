@@ -29,8 +29,9 @@ def gamma_test(A: CentredMatrices, B: CentredMatrices) -> tuple[Array, Array]:
     """Biased estimates, and their p-values by a gamma distribution with their mean and variance over permutations."""
     m = A.diagonals.shape[1]
     observed, (mean, variance) = products(A, B), permutation_moments(A, B)
-    # If permutations change only rounding errors, all values are as great as the observed one: p is 1.
-    changes = variance > 1e-14 * mean**2
+    # If permutations change only rounding errors, all values are as great as the observed one: p is 1. So it is where
+    # no gamma distribution has the mean, which matrices of less than a few bits and indefinite ones may give.
+    changes = (variance > 1e-14 * mean**2) & (mean > 0)
     scale = np.divide(variance, mean, out=np.ones_like(mean), where=changes)
     pvalues = special.gammaincc(np.where(changes, mean, 1.0) / scale, np.maximum(observed, 0) / scale)
     biased = np.ldexp(observed, A.exponent + B.exponent) / (m - 1) ** 2

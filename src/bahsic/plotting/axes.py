@@ -35,7 +35,7 @@ def _check_matplotlib() -> None:
     try:
         import matplotlib as mpl  # noqa: F401
     except ImportError as error:
-        raise ImportError('bahsic.plotting.pictures needs matplotlib: pip install "bahsic[plot]"') from error
+        raise ImportError('pictures need matplotlib: pip install "bahsic[plot]"') from error
 
 
 def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:

@@ -92,10 +92,10 @@ def write_report(result: Mapping[str, Any], path: str | os.PathLike[str]) -> lis
     ['xor.html', 'xor_features.csv']
     """
     page_path, table_path = Path(path), table_beside(path)
-    texts = {page_path.name: report_html(result, table_path.name), table_path.name: _feature_table(result)}
-    with appearing(page_path) as draft:
-        for name, text in texts.items():
-            draft.with_name(name).write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+    texts = report_html(result, table_path.name), _feature_table(result)
+    with appearing(page_path) as page, appearing(table_path) as table:
+        for draft, text in zip((page, table), texts, strict=True):
+            draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
     return [page_path, table_path]
 
 
@@ -127,11 +127,13 @@ def _feature_table(result: Mapping[str, Any]) -> str:
     writer = csv.writer(text)
     writer.writerow(_COLUMNS)
     for row in result["ranking"]:
-        cells = {**row, "feature": for_spreadsheet(row["feature"])}
-        if cells.get("group") is not None:
-            cells["group"] = for_spreadsheet(cells["group"])
-        writer.writerow([cells.get(column) for column in _COLUMNS])
+        writer.writerow([_cell(row.get(column)) for column in _COLUMNS])
     return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """A number as it is; anything else as text that no spreadsheet takes for a formula."""
+    return value if value is None or isinstance(value, bool | int | float) else for_spreadsheet(value)
 
 
 def _template() -> Any:

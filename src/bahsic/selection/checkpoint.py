@@ -66,11 +66,13 @@ class KeptFile:
     def _read(self) -> dict[str, Any]:
         if not self._path.exists():
             return {}
+        if not self._path.is_file():
+            raise CheckpointError(f"checkpoint has {self._path}, which is no file; accepted: a folder without it")
         try:
             found = json.loads(self._path.read_bytes())
             content = found["content"]
             intact = found["sha256"] == _digest([_text(content)]) and content["format"] == _FORMAT
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             intact = False
         if not intact:
             raise CheckpointError(f"checkpoint has the file {self._path}, which is damaged; delete it to start anew")

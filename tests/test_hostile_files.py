@@ -1,0 +1,143 @@
+"""Configuration, lists of names and results that somebody else wrote; standard streams that are closed."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bahsic.cli import main
+
+X = np.random.default_rng(0).standard_normal((40, 3))
+Y = (X[:, 0] > 0).astype(int)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("table") / "t.npz"
+    np.savez(path, X=X, y=Y)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def result(table, tmp_path_factory):
+    """A result as plain data."""
+    path = tmp_path_factory.mktemp("result") / "r.json"
+    with path.open("w") as file:
+        words = [sys.executable, "-m", "bahsic", "select", table, "-k", "1", "--json", "--quiet"]
+        subprocess.run(words, stdout=file, check=True, timeout=120)
+    return json.loads(path.read_text())
+
+
+def one_line(capsys):
+    told = capsys.readouterr().err
+    assert told.startswith("bahsic: error: ")
+    assert told.count("\n") == 1
+    return told
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="devices of Linux")
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["select", "TABLE", "--config", "/dev/zero"], 2),
+        (["select", "TABLE", "--feature-groups", "/dev/zero"], 3),
+        (["report", "/dev/zero"], 3),
+        (["select", "/dev/zero"], 3),
+    ],
+    ids=["config", "groups", "result", "data"],
+)
+def test_a_device_without_end_is_refused(table, capsys, words, status):
+    assert main([table if word == "TABLE" else word for word in words]) == status
+    assert "/dev/zero" in one_line(capsys)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links")
+@pytest.mark.parametrize("flag", ["--config", "--feature-groups", "--report", "-o", "--checkpoint"])
+def test_a_loop_of_links_is_one_line(table, capsys, tmp_path, flag):
+    (tmp_path / "a.html").symlink_to(tmp_path / "a.html")
+    (tmp_path / "a.csv").symlink_to(tmp_path / "a.csv")
+    loop = tmp_path / ("a.html" if flag == "--report" else "a.csv")
+    assert main(["select", table, "-k", "1", flag, str(loop)]) in (1, 2, 3)
+    told = one_line(capsys)
+    assert "unexpected" not in told
+    assert str(loop) in told
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes")
+def test_a_pipe_may_hold_a_configuration(table, tmp_path):
+    os.mkfifo(tmp_path / "p")
+    write = "import pathlib, sys; pathlib.Path(sys.argv[1]).write_text('quiet = true')"
+    with subprocess.Popen([sys.executable, "-c", write, str(tmp_path / "p")]):
+        assert main(["select", table, "-k", "1", "--config", str(tmp_path / "p")]) == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["a = " + "[" * 10**5, "k = " + "9" * 5000, "k = 0x" + "f" * 9000, "\ud800", "k = 1\nk = 2"]
+)
+def test_configurations_that_are_no_toml_are_refused(table, tmp_path, capsys, text):
+    (tmp_path / "c.toml").write_bytes(text.encode(errors="surrogatepass"))
+    assert main(["select", table, "--config", str(tmp_path / "c.toml")]) == 2
+    assert "c.toml" in one_line(capsys)
+
+
+HOSTILE = ["=cmd|'/c calc'!A1", "+1", "@SUM(1)", "-1+1", "\t=1", ["=1"], {"=1": 2}, None, 10**400, float("inf"), True]
+
+
+def places(value, path=()):
+    """Paths of all entries of nested data."""
+    yield path
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(min(2, len(value))):
+            yield from places(value[key], (*path, key))
+
+
+def changed(value, path, new):
+    """Nested data with one entry changed."""
+    if not path:
+        return new
+    copy = value.copy()
+    copy[path[0]] = changed(value[path[0]], path[1:], new)
+    return copy
+
+
+def test_hostile_results_make_a_page_without_formulas_or_one_line(result, tmp_path, capsys):
+    pytest.importorskip("jinja2", reason="the report needs jinja2")
+    source, made = tmp_path / "r.json", 0
+    entries = [path for path in places(result) if path]
+    for number, path in enumerate(entries):
+        hostile = HOSTILE if path[:2] == ("ranking", 0) else [HOSTILE[number % len(HOSTILE)]]
+        for new in hostile:
+            source.write_text(json.dumps(changed(result, path, new)))
+            status = main(["report", str(source), "--quiet"])
+            told = capsys.readouterr().err
+            assert (status, told) == (0, "") or (status == 3 and told.count("\n") == 1), (path, new, told)
+            if status == 0:
+                made += 1
+                with (tmp_path / "r_features.csv").open(newline="") as file:
+                    cells = [cell for row in csv.reader(file) for cell in row]
+                assert not any(cell.startswith(("=", "@", "+", "\t")) for cell in cells), (path, new)
+                assert not any(cell.startswith("-") and not is_number(cell) for cell in cells), (path, new)
+    assert made > 20
+
+
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the shell")
+@pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "2>/dev/full"])
+def test_closed_standard_streams_change_no_status(table, closed):
+    command = f'"{sys.executable}" -m bahsic rank "{table}" {closed}'
+    done = subprocess.run(command, shell=True, check=False, stdout=subprocess.PIPE, timeout=120)
+    assert done.returncode == 0
+    missing = f'"{sys.executable}" -m bahsic rank nothing.csv {closed}'
+    assert subprocess.run(missing, shell=True, check=False, timeout=120).returncode == 3

@@ -1,0 +1,122 @@
+"""Kills, lack of memory, many threads and processes, many fits: each in a fresh process that forks, in seconds."""
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import linalg
+
+from bahsic import BAHSIC, FOHSIC
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="processes and limits of Linux")
+
+
+def data(m=200, d=24):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((m, d))
+    return X, (X[:, 1] * X[:, 4] > 0).astype(int)
+
+
+def essence(fitted):
+    """The result of a fit, to the last bit."""
+    path = [(step.hsic, step.predictability, step.features) for step in fitted.path_]
+    return fitted.ranking_.tolist(), path, fitted.scores_.tolist()
+
+
+def fit(criterion, seed=0, **options):
+    X, y = data(40, 6) if "checkpoint" not in options else data()
+    X = X + 0.01 * seed * np.random.default_rng(seed).standard_normal(X.shape)
+    selector = BAHSIC if seed % 2 == 0 else FOHSIC
+    return essence(selector(2, step=1, criterion=criterion, **options).fit(X, y))
+
+
+def killed(criterion, folder):
+    """Fit in forked processes that are killed 20 times, then to the end; the result is that of one fit."""
+    from fuzz.apart import Outcome, apart
+
+    start = time.monotonic()
+    whole = fit(criterion, checkpoint=f"{folder}/whole")
+    whole_seconds, kills = time.monotonic() - start, 0
+    for number in range(20):
+        seconds = whole_seconds * (0.02 + 0.1 * (number * 0.618 % 1))
+        ended = apart(lambda: Outcome("fine", str(fit(criterion, checkpoint=f"{folder}/killed"))), seconds=seconds)
+        kills += ended.kind == "fault"
+    assert kills >= 5, kills
+    assert fit(criterion, checkpoint=f"{folder}/killed") == whole
+
+
+def short_of_memory(folder):
+    """Run the command with ever more memory: one line and a checkpoint that is whole, until it has enough."""
+    from fuzz.apart import Outcome, apart
+    from fuzz.commands import command_outcome
+
+    folder = Path(folder)
+    X, y = data(1500, 12)
+    linalg.cholesky(X.T @ X)  # now BLAS, of numpy and of scipy, has its own memory: without it OpenBLAS tries for ever
+    linalg.blas.dgemm(1.0, X[:200].T, X[:200].T, trans_b=True)
+    np.savez(folder / "t.npz", X=X, y=y)
+    words = ["select", str(folder / "t.npz"), "-k", "2", "--json", "--memory", "64", "--quiet", "--random-state", "0"]
+    words += ["--block-size", "none", "--kernel", "gaussian", "--jobs", "1"]
+    kept = ["--checkpoint", str(folder / "kept"), "-o", str(folder / "o.npz")]
+
+    def run(more):
+        outcome, text = command_outcome([*words, *more], with_output=True)
+        return Outcome(outcome.kind, text.partition('"timing"')[0] if outcome.kind == "fine" else outcome.text)
+
+    whole, refused = apart(run, [], memory=2**32), []
+    assert whole.kind == "fine", whole
+    for mebibytes in (1, 8, 24, 48, 96, 4096):
+        outcome = apart(run, kept, memory=mebibytes * 2**20)
+        assert outcome.kind in ("fine", "refused"), (mebibytes, outcome)
+        if outcome.kind == "refused":
+            assert "not enough memory" in outcome.text, (mebibytes, outcome)
+            assert not (folder / "o.npz").exists()
+            refused.append(mebibytes)
+    assert len(refused) >= 2
+    assert outcome.text == whole.text
+    assert sorted(path.name for path in folder.iterdir()) == ["kept", "o.npz", "t.npz"]
+
+
+def many():
+    """50 fits in 8 threads and in processes are those of a loop; 100 more keep the memory flat."""
+    jobs = [(["hsic", "prediction"][i % 2], i) for i in range(50)]
+    serial = [fit(*job) for job in jobs]
+    with ProcessPoolExecutor(2, mp_context=get_context("fork")) as processes:
+        assert list(processes.map(fit, *zip(*jobs, strict=True))) == serial
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda job: fit(*job), jobs)) == serial
+    before = resident()
+    for number in range(100):
+        fit(*jobs[number % 50])
+    assert resident() - before < 20 * 2**20, resident() - before
+
+
+def resident():
+    """Bytes of memory that this process has."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def run_apart(root, call):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "tests"), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, "-W", "ignore", "-c", f"import test_load; test_load.{call}"]
+    done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
+def test_a_fit_that_is_killed_twenty_times_gives_the_same_bits(criterion, tmp_path, root):
+    run_apart(root, f"killed({criterion!r}, {str(tmp_path)!r})")
+
+
+def test_lack_of_memory_is_one_line_and_leaves_the_checkpoint_whole(tmp_path, root):
+    run_apart(root, f"short_of_memory({str(tmp_path)!r})")
+
+
+def test_many_fits_at_once_and_one_after_the_other(root):
+    run_apart(root, "many()")

@@ -1,0 +1,152 @@
+"""Files appear whole or not at all, and nothing but a regular file is ever replaced."""
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from bahsic import BAHSIC
+from bahsic.cli import main
+from bahsic.files import read_data
+from bahsic.whole import appearing, check_place
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, devices and limits of POSIX")
+
+X = np.random.default_rng(0).standard_normal((40, 4))
+Y = (X[:, 0] > 0).astype(int)
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    """Return a function that makes a pipe and reads it in a thread; its content once all was written."""
+    readers = []
+
+    def made(name):
+        os.mkfifo(tmp_path / name)
+        content = []
+        reader = threading.Thread(target=lambda: content.append((tmp_path / name).read_bytes()), daemon=True)
+        reader.start()
+        readers.append(reader)
+
+        def read():
+            reader.join(30)
+            return content[0]
+
+        return tmp_path / name, read
+
+    return made
+
+
+@pytest.fixture
+def table(tmp_path):
+    np.savez(tmp_path / "t.npz", X=X, y=Y)
+    return str(tmp_path / "t.npz")
+
+
+def is_pipe(path):
+    return stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_content_is_poured_into_a_pipe_once_it_is_complete(pipe, tmp_path):
+    path, read = pipe("p")
+    check_place(path)
+    with appearing(path) as draft:
+        draft.write_bytes(b"all of it" * 10**5)
+    assert read() == b"all of it" * 10**5
+    assert is_pipe(path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["p"]
+
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_devices_stay_devices(tmp_path, durable):
+    before = Path(os.devnull).stat()
+    link = tmp_path / "null.csv"
+    link.symlink_to(os.devnull)
+    with appearing(link, durable=durable) as draft:
+        draft.write_text("gone")
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+    assert os.path.samestat(Path(os.devnull).stat(), before)
+    assert link.is_symlink()
+
+
+def test_commands_write_tables_and_reports_into_pipes(pipe, table, tmp_path):
+    pytest.importorskip("jinja2", reason="the report needs jinja2")
+    (npz, read_npz), (page, read_page), (beside, read_beside) = map(pipe, ["o.npz", "o.html", "o_features.csv"])
+    words = ["select", table, "-k", "1", "--criterion", "hsic", "-o", str(npz), "--report", str(page), "--quiet"]
+    assert main(words) == 0
+    (tmp_path / "back.npz").write_bytes(read_npz())
+    assert_array_equal(read_data(tmp_path / "back.npz").X, X[:, [0]])
+    assert read_page().startswith(b"<!DOCTYPE html>")
+    assert read_beside().startswith(b"rank,feature")
+    assert all(map(is_pipe, (npz, page, beside)))
+
+
+def test_a_report_goes_where_its_link_leads(table, tmp_path):
+    pytest.importorskip("jinja2", reason="the report needs jinja2")
+    (tmp_path / "far").mkdir()
+    (tmp_path / "page.html").symlink_to(tmp_path / "far" / "real.html")
+    assert main(["select", table, "-k", "1", "--report", str(tmp_path / "page.html"), "--quiet"]) == 0
+    assert [path.name for path in (tmp_path / "far").iterdir()] == ["real.html"]
+    assert (tmp_path / "page_features.csv").is_file()
+
+
+def test_a_pipe_in_the_place_of_a_checkpoint_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "bahsic-checkpoint.json")
+    with pytest.raises(ValueError, match="which is no file"):
+        BAHSIC(2, checkpoint=tmp_path).fit(X, Y)
+    assert is_pipe(tmp_path / "bahsic-checkpoint.json")
+
+
+def test_a_loop_of_links_is_an_error_of_the_system(tmp_path):
+    (tmp_path / "a.csv").symlink_to(tmp_path / "b.csv")
+    (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")
+    with pytest.raises(OSError, match=r"a\.csv"), appearing(tmp_path / "a.csv") as draft:
+        draft.write_text("anything")
+    assert (tmp_path / "a.csv").is_symlink()
+
+
+@pytest.fixture
+def full_disk():
+    """Writes beyond 100 bytes of a file fail, as on a full disk."""
+    resource = pytest.importorskip("resource", reason="limits of POSIX")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@pytest.mark.parametrize(
+    "name", ["o.csv", "o.csv.gz", "o.parquet", "o.feather", "o.npy", "o.npz", "o.mat", "o.svmlight"]
+)
+def test_a_full_disk_names_the_file_and_leaves_the_old_one(table, tmp_path, capsys, name, full_disk):
+    for library in {"parquet": ["pandas", "pyarrow"], "feather": ["pandas", "pyarrow"]}.get(name[2:], ["pandas"]):
+        pytest.importorskip(library, reason="writes the format")
+    (tmp_path / name).write_text("old")
+    words = ["select", table, "-k", "3", "--criterion", "hsic", "--quiet", "-o", str(tmp_path / name)]
+    assert main(words) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"bahsic: error: {tmp_path / name}: ")
+    assert told.count("\n") == 1
+    assert (tmp_path / name).read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "t.npz"])
+
+
+def test_a_full_disk_names_the_checkpoint(table, tmp_path, capsys, full_disk):
+    assert main(["select", table, "-k", "1", "--checkpoint", str(tmp_path / "kept"), "--quiet"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"bahsic: error: {tmp_path / 'kept' / 'gaussian' / 'bahsic-checkpoint.json'}: ")
+    assert not any(path.is_file() for path in (tmp_path / "kept").rglob("*"))
+
+
+def test_a_full_disk_behind_standard_output_is_one_line(table):
+    with Path("/dev/full").open("w") if Path("/dev/full").exists() else pytest.skip("no /dev/full") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "bahsic", "datasets"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (1, "bahsic: error: output: No space left on device\n")
