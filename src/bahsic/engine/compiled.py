@@ -31,6 +31,8 @@ def _compiled(signatures: list[str], fastmath: set[str]) -> Callable[[Callable[.
     return compiled
 
 
+_SHORT = 256  # terms that are added in the precision of the data; see `bahsic.engine.hyperbolic`
+
 # Sums may be made in any order, which lets them be made side by side; the same code adds in the same order.
 _SUMS = {"contract", "nsz", "reassoc"}
 
@@ -147,32 +149,30 @@ def polynomial(
         norms[i] = total
 
 
-@_compiled(["void(f4[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], b1, f8[::1])"], _SUMS)
-def ordered_sums(
-    R: Any, q: Any, v: Any, p: Any, u: Any, least: Any, sums: Any
-) -> None:  # pragma: no cover - runs as machine code
-    """Sums over the pairs of a tile of R_ab q_a p_b max(v_a, u_b), or min, for each feature.
+@_compiled([f"void({','.join([f'f{size}[:,::1]'] * 5)}, f8[::1])" for size in (8, 4)], _SUMS)
+def sine_sums(M: Any, s: Any, c: Any, t: Any, d: Any, sums: Any) -> None:  # pragma: no cover - runs as machine code
+    """Sums over the pairs of a tile of M_ij abs(s_i d_j - c_i t_j), for each column.
+
+    Sums over at most `_SHORT` pairs are made in the precision of M, all others in float64.
 
     Parameters
     ----------
-    R : ndarray of shape (rows, cols)
-    q, v : ndarray of shape (n_features, rows)
-        Factors and values on the rows of the tile.
-    p, u : ndarray of shape (n_features, cols)
-        The same on its columns.
-    least : bool
-        Take the lesser of the values instead of the greater.
-    sums : ndarray of shape (n_features,)
-        The sums are added to these.
+    M : ndarray of shape (rows, cols)
+    s, c : ndarray of shape (n_columns, rows)
+    t, d : ndarray of shape (n_columns, cols)
+    sums : ndarray of shape (n_columns,)
+        Filled with the sums.
     """
-    sign = -1.0 if least else 1.0
-    for f in range(len(q)):
-        factors, values = p[f], u[f]
+    n = M.shape[1]
+    for f in range(len(s)):
+        sines, cosines = t[f], d[f]
         total = 0.0
-        for a in range(R.shape[0]):
-            row, here = R[a], sign * v[f, a]
-            part = 0.0
-            for b in range(R.shape[1]):
-                part += row[b] * factors[b] * max(here, sign * values[b])
-            total += q[f, a] * part
-        sums[f] += sign * total
+        for i in range(M.shape[0]):
+            row, sine, cosine = M[i], s[f, i], c[f, i]
+            for start in range(0, n, _SHORT):
+                part = M.dtype.type(0)
+                for j in range(min(_SHORT, n - start)):
+                    k = np.uintp(start) + np.uintp(j)  # unsigned: a number that might be negative would be checked
+                    part += row[k] * abs(sine * cosines[k] - cosine * sines[k])
+                total += part
+        sums[f] = total

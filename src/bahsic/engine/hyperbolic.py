@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 from bahsic.engine.executor import Executor, Sums, map_sum
 from bahsic.engine.gaussian.residual import Rest
 from bahsic.engine.intervals import Intervals
+from bahsic.engine.loops import loops
 from bahsic.engine.plan import PANEL_HEIGHT, Tile
 from bahsic.engine.scratch import Scratch
 from bahsic.engine.tiles import INNER, quadratic_forms
@@ -145,15 +146,21 @@ class HyperbolicChanges:
         def tile_products(index: int) -> Sums:
             M, scratch = rest.panel(index, functions.dtype.type), rest.pairs.scratch
             forms = quadratic_forms(columns, M, tiles[index], scratch)
-            return forms.reshape(2, -1), _tile_sines(functions[0], functions[2], M, tiles[index], scratch)
+            return forms.reshape(2, -1), _tile_sines(
+                functions[0], functions[2], M, tiles[index], scratch, rest.compiled
+            )
 
         forms, sines = map_sum(self.executor, tile_products, range(len(tiles)))
         return forms, sines
 
 
-def _tile_sines(s: Vectors, c: Vectors, M: Vectors, tile: Tile, scratch: Scratch) -> Array:
+def _tile_sines(s: Vectors, c: Vectors, M: Vectors, tile: Tile, scratch: Scratch, compiled: bool) -> Array:
     """Sums over the pairs of a tile of M abs(s_i c_j - c_i s_j), for each of the columns."""
-    total = np.zeros(len(s))
+    total, machine = np.zeros(len(s)), loops(compiled=compiled)
+    if machine is not None:
+        sides = [np.ascontiguousarray(one[:, side]) for side in (tile.rows, tile.cols) for one in (s, c)]
+        machine.sine_sums(M, *sides, total)
+        return total
     for start in range(0, len(s), _COLUMNS):
         some = slice(start, start + _COLUMNS)
         left = np.stack([s[some, tile.rows], c[some, tile.rows]], axis=2)
