@@ -259,21 +259,26 @@ def test_order_is_found_with_many_blocks():
 @pytest.fixture
 def small_auto(monkeypatch):
     """ "auto" takes blocks of 20 beyond 100 samples."""
-    monkeypatch.setattr(blocks, "EXACT_SAMPLES", 100)
-    monkeypatch.setattr(blocks, "BLOCK_SIZE", 20)
+    for name, value in {"EXACT_SAMPLES": 100, "EXACT_REGRESSION": 100, "BLOCK_SIZE": 20, "REGRESSION_SIZE": 20}.items():
+        monkeypatch.setattr(blocks, name, value)
     for user in ("selection.problem", "inference.predictability"):
         monkeypatch.setattr(f"bahsic.{user}.MOST_REGRESSIONS", 5)
 
 
 def test_regressions_of_auto_use_some_of_the_blocks(monkeypatch):
-    monkeypatch.setattr(blocks, "EXACT_SAMPLES", 100)
-    monkeypatch.setattr(blocks, "BLOCK_SIZE", 20)
-    X, y = drawn(101, 6)
+    for name, value in {"EXACT_SAMPLES": 120, "EXACT_REGRESSION": 100, "BLOCK_SIZE": 10, "REGRESSION_SIZE": 20}.items():
+        monkeypatch.setattr(blocks, name, value)
+    X, y = drawn(141, 6)
     found = {name: checked_problem(BAHSIC(1, criterion=name), X, y, None) for name in ("hsic", "prediction")}
-    assert [len(found[name].starts) for name in found] == [5, 3]
-    assert found["prediction"].data.columns.n_samples == len(found["prediction"].labels) == 61
-    assert np.array_equal(found["prediction"].order, found["hsic"].order[:61])
-    assert len(checked_problem(BAHSIC(1, criterion="prediction", block_size=20), X, y, None).starts) == 5
+    assert [len(found[name].starts) for name in found] == [14, 5]
+    assert found["prediction"].data.columns.n_samples == len(found["prediction"].labels) == 101
+    assert np.array_equal(found["prediction"].order, found["hsic"].order[:101])
+    assert len(checked_problem(BAHSIC(1, criterion="prediction", block_size=20), X, y, None).starts) == 7
+    for options in ({"n_features_to_select": "auto"}, {"n_features_to_select": 1, "kernel": "auto"}):
+        assert checked_problem(BAHSIC(**options), X, y, None).block_size == 20
+    X, y = X[:110], y[:110]
+    sizes = [checked_problem(BAHSIC(1, criterion=name), X, y, None).block_size for name in ("hsic", "prediction")]
+    assert sizes == [None, 20]
 
 
 def test_noise_does_not_outlast_weak_features_in_blocks():
@@ -295,10 +300,11 @@ RULES = [
 
 
 def test_auto_is_exact_up_to_ten_thousand_samples_and_blocks_beyond():
-    assert (blocks.EXACT_SAMPLES, blocks.BLOCK_SIZE) == (10_000, 1000)
+    assert (blocks.EXACT_SAMPLES, blocks.BLOCK_SIZE) == (10_000, 500)
+    assert (blocks.EXACT_REGRESSION, blocks.REGRESSION_SIZE, blocks.MOST_REGRESSIONS) == (4000, 1000, 5)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(10_001, 2)), np.resize([0, 1], 10_001)
-    assert BAHSIC(1).fit(X, y).block_size_ == 1000
+    assert BAHSIC(1).fit(X, y).block_size_ == 500
     found = checked_problem(BAHSIC(1), X[:-1], y[:-1], None)
     assert (found.block_size, found.starts) == (None, (0,))
 

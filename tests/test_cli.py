@@ -216,8 +216,10 @@ def test_blocks_are_drawn_by_the_seed(result):
 
 def test_blocks_of_many_samples_are_told(result, run, xor, monkeypatch):
     pytest.importorskip("jinja2", reason="reports need jinja2")
-    monkeypatch.setattr("bahsic.criteria.blocks.EXACT_SAMPLES", 79)
-    monkeypatch.setattr("bahsic.criteria.blocks.BLOCK_SIZE", 20)
+    for name, value in {"EXACT_SAMPLES": 79, "EXACT_REGRESSION": 79, "BLOCK_SIZE": 20, "REGRESSION_SIZE": 20}.items():
+        monkeypatch.setattr(f"bahsic.criteria.blocks.{name}", value)
+    for user in ("selection.problem", "report.curve"):
+        monkeypatch.setattr(f"bahsic.{user}.MOST_REGRESSIONS", 3)
     monkeypatch.setenv("COLUMNS", "200")
     found = result("-k", 2, *PAPER)
     assert (found["block_size"], found["parameters"]["block_size"]) == (20, "auto")

@@ -4,11 +4,13 @@ import importlib.util
 import subprocess
 import sys
 import warnings
+from importlib.metadata import version
 
 import numpy as np
 import pytest
 from sklearn import config_context
 
+import bahsic
 from bahsic import BAHSIC
 from bahsic.data.columns import Columns
 from bahsic.datasets import make_xor
@@ -186,3 +188,14 @@ from bahsic.engine.compiled import exponential
 print(exponential(0.0))
 """
     assert subprocess.check_output([sys.executable, "-c", program], text=True) == "1.0\n"
+
+
+@needs_numba
+def test_versions_say_whether_compiled_loops_run(monkeypatch, capsys):
+    bahsic.show_versions()
+    assert f"compiled loops  yes, by numba {version('numba')}" in capsys.readouterr().out
+    monkeypatch.setenv(loops.VARIABLE, "0")
+    bahsic.show_versions()
+    shown = capsys.readouterr().out
+    assert "compiled loops  no: numba does not work here, or BAHSIC_COMPILED is 0" in shown
+    assert f"numpy           {np.__version__}" in shown

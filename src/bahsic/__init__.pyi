@@ -17,5 +17,6 @@ from bahsic.inference.resampling import selection_test as selection_test
 from bahsic.selection.crossvalidation import BAHSICCV as BAHSICCV
 from bahsic.selection.selectors import BAHSIC as BAHSIC
 from bahsic.selection.selectors import FOHSIC as FOHSIC
+from bahsic.versions import show_versions as show_versions
 
 __version__: str

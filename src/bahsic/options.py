@@ -136,7 +136,7 @@ OPTIONS: Final = (
            (), ("--n-jobs", "--jobs"), _ALL, recorded=False),
     Option("block_size", "count", "auto",
            "for many samples: the mean over random blocks of so many, so that time grows with the samples, not with "
-           "their square; auto: blocks beyond 10,000 samples; none: all samples at once",
+           "their square; auto: blocks beyond 10,000 samples, or 4000 with regressions; none: all samples at once",
            ("auto", "none"), ("--block-size",), ("select", "predictability"), none="none"),
     Option("random_state", "seed", None, "seed of everything that is drawn at random",
            (), ("--random-state", "--seed"), (*_JUDGING, "datasets"), default_of_command=0, recorded=False),

@@ -106,7 +106,8 @@ def _selector(options: Namespace, source: Input, groups: list[str] | None) -> An
 def _note_cost(selector: Any, n_samples: int, n_features: int) -> None:
     """Say so if regressions on all samples at once will take long."""
     predicts, two = selector.criterion == "prediction", selector.kernel == "auto"
-    size = auto_block_size(n_samples) if is_auto(selector.block_size) else selector.block_size
+    automatic = is_auto(selector.block_size)
+    size = auto_block_size(n_samples, prediction=predicts) if automatic else selector.block_size
     if n_samples <= _MANY_SAMPLES or size is not None:
         return
     if not (predicts or two or selector.n_features_to_select == "auto"):

@@ -20,10 +20,14 @@ from bahsic.parameters import is_count, random_source
 Indices = NDArray[np.intp]
 
 # block_size="auto": up to so many samples all of them at once, beyond it random blocks of this size.
-EXACT_SAMPLES, BLOCK_SIZE = 10_000, 1000
+EXACT_SAMPLES, BLOCK_SIZE = 10_000, 500
 
-# Number of these blocks that regressions use, which cost far more than HSIC and need fewer samples.
-MOST_REGRESSIONS = 3
+# The same for the criterion "prediction", whose regressions cost the cube of the samples; the size also where HSIC is
+# maximised and regressions judge the result.
+EXACT_REGRESSION, REGRESSION_SIZE = 4000, 1000
+
+# Number of these blocks that the criterion "prediction" uses.
+MOST_REGRESSIONS = 5
 
 # Number of samples on which rules for gamma are evaluated when there are blocks: 8 million pairs.
 RULE_SAMPLES = 4096
@@ -68,15 +72,27 @@ class Blocks:
         return self.order[:RULE_SAMPLES]
 
 
-def auto_block_size(m: int) -> int | None:
-    """Size of blocks for m samples where none is given: None, all at once, up to `EXACT_SAMPLES`.
+def auto_block_size(m: int, *, prediction: bool = False, regressions: bool = False) -> int | None:
+    """Size of blocks for m samples where none is given, or None, all at once.
+
+    Parameters
+    ----------
+    m : int
+    prediction : bool
+        Whether the criterion is "prediction".
+    regressions : bool
+        Whether there are regressions although HSIC is maximised.
 
     Examples
     --------
-    >>> auto_block_size(10_000), auto_block_size(10_001)
+    >>> auto_block_size(10_000), auto_block_size(10_001), auto_block_size(10_001, regressions=True)
+    (None, 500, 1000)
+    >>> auto_block_size(4000, prediction=True), auto_block_size(4001, prediction=True)
     (None, 1000)
     """
-    return None if m <= EXACT_SAMPLES else BLOCK_SIZE
+    if m <= (EXACT_REGRESSION if prediction else EXACT_SAMPLES):
+        return None
+    return REGRESSION_SIZE if prediction or regressions else BLOCK_SIZE
 
 
 def random_blocks(

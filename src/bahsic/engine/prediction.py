@@ -23,7 +23,7 @@ Indices = NDArray[np.intp]
 EXACT, FITTED = 16, 8
 
 # Candidates that get a fit where their scores are reported, and the samples of these fits.
-GAINS, GAIN_SAMPLES = 64, 1000
+GAINS, GAIN_SAMPLES = 24, 1000
 
 # Rounding error of the explained variance of a fit; candidates that differ by less are ties.
 _ROUNDING = 1e-11

@@ -57,7 +57,8 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
         Which columns are categories, as for `BAHSIC`.
     block_size : int, "auto" or None, default="auto"
         With an int B each of the disjoint random blocks of B samples has a regression of its own, in which one sample
-        is left out at a time. "auto" takes all samples at once (None) up to 10,000 of them, and blocks of 1000 beyond.
+        is left out at a time. "auto" takes all samples at once (None) up to 4000 of them, and five blocks of
+        1000 beyond.
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator used to draw the blocks; None means 0 with ``block_size="auto"``.
 
@@ -112,7 +113,7 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
 
 def _blocks(m: int, block_size: Any, random_state: Any) -> Blocks | None:
     if isinstance(block_size, str) and block_size == "auto":
-        found = random_blocks(m, auto_block_size(m), 0 if random_state is None else random_state)
+        found = random_blocks(m, auto_block_size(m, prediction=True), 0 if random_state is None else random_state)
         return None if found is None else found.first(MOST_REGRESSIONS)
     return random_blocks(m, block_size, random_state)
 

@@ -241,12 +241,18 @@ def _block_size(selector: Any, m: int, *, weighted: bool) -> Any:
         if given is not None and not is_count(given, 4):
             raise ValueError(f"block_size is {given!r}; accepted: 'auto', None or an int of at least 4")
         return given
-    return None if weighted or selector.statistic != "unbiased" else auto_block_size(m)
+    return None if weighted or selector.statistic != "unbiased" else _auto_size(selector, m)
+
+
+def _auto_size(selector: Any, m: int) -> int | None:
+    """Size of the blocks that "auto" stands for; None for all samples at once."""
+    regressions = is_auto(selector.n_features_to_select) or is_auto(selector.kernel)
+    return auto_block_size(m, prediction=selector.criterion == "prediction", regressions=regressions)
 
 
 def _warn_if_many(selector: Any, m: int) -> None:
     """Warn where "auto" would take blocks, which neither know weights nor the biased statistic."""
-    if is_auto(selector.block_size) and auto_block_size(m) is not None:
+    if is_auto(selector.block_size) and _auto_size(selector, m) is not None:
         warnings.warn(
             f"{m} samples and {'the biased statistic' if selector.statistic != 'unbiased' else 'sample_weight'}, "
             "with which there are no blocks: all pairs of samples are used, which takes long; block_size=None says "

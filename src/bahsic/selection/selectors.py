@@ -107,8 +107,9 @@ class BAHSIC(Selector):
         all samples: as unbiased, less exact, at a cost that is linear in the number of samples. Regressions
         are made in each block by itself. Standard errors are those of the mean over blocks. Rules for gamma but
         "dimension" are evaluated on 4096 samples. "auto" takes all samples at once up to 10,000 of them, and
-        blocks of 1000 beyond, of which the criterion "prediction" uses three; with ``sample_weight`` or the biased
-        statistic always all at once, with a warning.
+        blocks of 500 beyond, or of 1000 where regressions choose number or kernel; the criterion "prediction" takes
+        all at once up to 4000, and five blocks of 1000 beyond; with ``sample_weight`` or the biased statistic always
+        all at once, with a warning.
         None takes all samples at once, however many there are. See ``block_size_``.
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator used to draw the blocks. None draws others in each fit, except with
@@ -142,7 +143,7 @@ class BAHSIC(Selector):
         Relevance of each feature: for selected ones what would be lost without it, for the others what it would
         add. In units of HSIC, with the kernel of the selection, for the criterion "hsic". In units of
         predictability for "prediction": for features that are not selected it is measured on at most 1000 samples
-        for the 64 most promising ones, and the least of these for the rest; for more than 16 selected features
+        for the 24 most promising ones, and the least of these for the rest; for more than 16 selected features
         it is the first-order change of the explained variance.
     columns_ : tuple of ColumnRole
         For each column its name, what it was taken for ("number", "category", "date", "constant"; left out:
