@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 GRID = [10 ** (-exponent / 2) for exponent in range(2, 9)]
-FEW, FITTED = 16, 8
+FEW, FITTED, FITTED_IN_BLOCKS = 16, 8, 4
 
 
 # Features of the labels.
@@ -165,12 +165,12 @@ def check_order(values, chosen, copies, tolerance):
         del left[j]
 
 
-def best_to_first_order(first, tolerance):
+def best_to_first_order(first, tolerance, number):
     """The units of the greatest first-order changes, as many as get a fit of their own; ties by number."""
-    least = sorted(first.values())[-min(FITTED, len(first))]
+    least = sorted(first.values())[-min(number, len(first))]
     certain = [unit for unit, value in first.items() if value > least + tolerance]
     tied = sorted(unit for unit, value in first.items() if abs(value - least) <= tolerance)
-    return certain + tied[: FITTED - len(certain)]
+    return certain + tied[: number - len(certain)]
 
 
 def check_changes(K, before, after, Y, ridge, blocks, chosen, *, copies, n_inside):
@@ -186,7 +186,7 @@ def check_changes(K, before, after, Y, ridge, blocks, chosen, *, copies, n_insid
     if n_inside > FEW:
         check_order(first, chosen, copies, tolerance)
         return
-    leading = best_to_first_order(first, tolerance)
+    leading = best_to_first_order(first, tolerance, FITTED if len(blocks) == 1 else FITTED_IN_BLOCKS)
     fitted, rest = chosen[: len(leading)], chosen[len(leading) :]
     # In blocks by leave-one-out, whose formula loses digits where kernel values are large beside the penalty.
     judged, rounding = (predictability, 1e-5) if len(blocks) > 1 else (explained, 1e-9)

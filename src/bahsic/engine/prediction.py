@@ -21,6 +21,7 @@ Indices = NDArray[np.intp]
 
 # In subsets of at most so many units, the best candidates to first order get a regression of their own, so many.
 EXACT, FITTED = 16, 8
+FITTED_IN_BLOCKS = 4  # by leave-one-out in every block, which costs several times as much
 
 # Candidates that get a fit where their scores are reported, and the samples of these fits.
 GAINS, GAIN_SAMPLES = 24, 1000
@@ -37,7 +38,8 @@ class PredictionScorer:
 
     In a subset of more than `EXACT` units, candidates are ranked by the first-order change <K * (E_j - 1), W>, where
     W is that of the residuals of the subset. In a smaller one the `FITTED` candidates that this ranks highest are
-    ranked by the explained variance of their own ridge regression, with the ridge of the subset.
+    ranked by the explained variance of their own ridge regression, with the ridge of the subset; in blocks the
+    `FITTED_IN_BLOCKS` highest by its predictability.
 
     Parameters
     ----------
@@ -125,7 +127,8 @@ class PredictionScorer:
         fit, own = self.fit(subset)
         columns = self.units.columns(subset)
         self.linear.weigh(ResidualWeights(fit.Q, self._regression.starts, self._regression.sample_weight))
-        exact, most = len(subset) <= EXACT, min(FITTED, len(candidates))
+        exact = len(subset) <= EXACT
+        most = min(FITTED_IN_BLOCKS if self._regression.in_blocks else FITTED, len(candidates))
         leading = candidates
         if not exact or len(candidates) > most:
             wanted = max(count, most) if exact else count
