@@ -67,7 +67,7 @@ def _check_hsic(generator):
             total += D[j]
         return np.exp(-gamma(size) * total)
 
-    by_hsic.check_path(fitted, places, L, constant, definition, statistic, step, leaving=selector is BAHSIC)
+    brute_force.check_path(fitted, places, L, constant, definition, statistic, step, leaving=selector is BAHSIC)
 
 
 def _check_prediction(generator):
