@@ -153,7 +153,7 @@ class Ridge:
         """Take over the ridge of the written rule for the first fit of a search."""
         if not self.fixed:
             values = {ridge: predictability(K, Y, ridge, blocks) for ridge in GRID}
-            self.value, self.size = max(values, key=lambda ridge: (values[ridge], ridge)), size
+            self.value, self.size = max(values, key=lambda ridge: (round(values[ridge], 9), ridge)), size
 
 
 def check_order(values, chosen, copies, tolerance):
@@ -165,11 +165,12 @@ def check_order(values, chosen, copies, tolerance):
         del left[j]
 
 
-def best_to_first_order(first, tolerance, number):
-    """The units of the greatest first-order changes, as many as get a fit of their own; ties by number."""
+def best_to_first_order(first, tolerance, number, chosen):
+    """The units of the greatest first-order changes, as many as get a fit of their own; of ties the chosen ones."""
     least = sorted(first.values())[-min(number, len(first))]
     certain = [unit for unit, value in first.items() if value > least + tolerance]
-    tied = sorted(unit for unit, value in first.items() if abs(value - least) <= tolerance)
+    tied = [unit for unit, value in first.items() if abs(value - least) <= tolerance]
+    tied.sort(key=lambda unit: (unit not in chosen, unit))
     return certain + tied[: number - len(certain)]
 
 
@@ -186,9 +187,12 @@ def check_changes(K, before, after, Y, ridge, blocks, chosen, *, copies, n_insid
     if n_inside > FEW:
         check_order(first, chosen, copies, tolerance)
         return
-    leading = best_to_first_order(first, tolerance, FITTED if len(blocks) == 1 else FITTED_IN_BLOCKS)
+    leading = best_to_first_order(first, tolerance, FITTED if len(blocks) == 1 else FITTED_IN_BLOCKS, chosen)
     fitted, rest = chosen[: len(leading)], chosen[len(leading) :]
     # In blocks by leave-one-out, whose formula loses digits where kernel values are large beside the penalty.
-    judged, rounding = (predictability, 1e-5) if len(blocks) > 1 else (explained, 1e-9)
+    judged, rounding = explained, 1e-9
+    if len(blocks) > 1:
+        largest = max(np.linalg.norm(matrix, 2) for matrix in after.values())
+        judged, rounding = predictability, 1e-5 + 1e-16 * (largest / (min(map(len, blocks)) * ridge)) ** 2
     check_order({unit: judged(after[unit], Y, ridge, blocks) for unit in leading}, fitted, copies, rounding)
     check_order({unit: value for unit, value in first.items() if unit not in leading}, rest, copies, tolerance)

@@ -37,6 +37,9 @@ _WELL_CONDITIONED = 2e4
 _SOLVED = 1e-9
 _MOST_STEPS = 20
 
+# Digits of the predictability that choose the ridge: where none explains anything, rounding does not decide.
+_DIGITS = 9
+
 # The ridge is chosen anew when the number of features has changed by this factor since the last choice.
 _RENEWED = 2 / 3
 
@@ -122,7 +125,7 @@ class RidgeRegression:
         if ridge is None and self._fixed is None and self._due(n_features):
             parts, matrices = self._some(kernel) if first is None else _some(self._parts[0], first)
             trials = self._executor.map(lambda one: _fitted(parts, matrices, one), self._candidates())
-            best = max(trials, key=lambda fit: (fit.predictability, fit.ridge))
+            best = max(trials, key=lambda fit: (round(fit.predictability, _DIGITS), fit.ridge))
             self._ridge, self._chosen_for = best.ridge, n_features
             if sum(map(len, matrices)) == len(self._Y):
                 return best
