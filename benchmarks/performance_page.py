@@ -9,7 +9,7 @@ _PAGE, _README = _ROOT / "docs" / "performance.md", _ROOT / "README.md"
 # Those of scale have a page of their own.
 BENCHMARKS = (
     *("exactness", "draws", "roof", "naive", "few_samples", "peers", "scores", "permutations", "options"),
-    *("prediction", "raw_tables"),
+    *("prediction", "raw_tables", "command"),
     *("growth", "threads", "memory", "wide_sparse", "csv_memory"),
 )
 

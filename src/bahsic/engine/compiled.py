@@ -22,7 +22,7 @@ def _compiled(signatures: list[str], fastmath: set[str]) -> Callable[[Callable[.
     """Compile a function for some types of its arguments, without a cache if no folder for it can be written."""
 
     def compiled(function: Callable[..., Any]) -> Any:
-        options = {"nogil": True, "fastmath": fastmath}
+        options: dict[str, Any] = {"nogil": True, "fastmath": fastmath}
         try:
             return numba.njit(signatures, cache=True, **options)(function)
         except (OSError, RuntimeError):  # no folder, or a full one
@@ -37,7 +37,7 @@ _SHORT = 256  # terms that are added in the precision of the data; see `bahsic.e
 _SUMS = {"contract", "nsz", "reassoc"}
 
 
-@numba.njit(fastmath={"contract"})  # type: ignore[untyped-decorator] # part of the loops that call it
+@numba.njit(fastmath={"contract"})  # part of the loops that call it
 def exponential(x: Any) -> Any:
     """exp(x) of x <= 700 by a polynomial, to 2e-16 of its value; zero below -708."""
     bounded = max(x, _LEAST)

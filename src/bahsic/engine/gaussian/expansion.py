@@ -209,7 +209,7 @@ def _eigenfunctions(coefficients: Array, radius: float) -> tuple[Array, Array]:
 
 def _are_odd(functions: Array) -> NDArray[np.bool_]:
     """Which of some functions, given by Chebyshev coefficients, are odd."""
-    return np.abs(functions[:, 1::2]).sum(axis=1) > np.abs(functions[:, ::2]).sum(axis=1)
+    return np.asarray(np.abs(functions[:, 1::2]).sum(axis=1) > np.abs(functions[:, ::2]).sum(axis=1))
 
 
 def chebyshev_values(z: Array, degree: int) -> tuple[Array, Array]:
