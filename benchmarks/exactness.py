@@ -48,7 +48,7 @@ def _same_order(selector: Any, seed: int) -> bool:
     fitted = selector(X.shape[1], step=step, kernel=kernel, target_kernel=target, statistic=statistic).fit(X, y)
     Z, constant = brute_force.standardised(X)
     try:
-        cases.check_path(fitted, Z, L, constant, definition, statistic, step, leaving=selector is BAHSIC)
+        brute_force.check_path(fitted, Z, L, constant, definition, statistic, step, leaving=selector is BAHSIC)
     except AssertionError:
         return False
     return True

@@ -1,5 +1,6 @@
 """A Dask cluster: the bits of one machine, whatever the kernel, where the data are, and who is killed meanwhile."""
 
+import asyncio
 import os
 import pickle
 import signal
@@ -183,6 +184,21 @@ def test_a_killed_worker_changes_nothing(client):
     assert victim not in client.run(os.getpid).values()
     assert same_fit(alone, there)
     assert same_fit(alone, after)
+
+
+def test_sending_that_never_ends_is_begun_again(client, monkeypatch):
+    """As when a worker is killed while it receives and the scheduler waits for it."""
+    monkeypatch.setattr(dask_executor, "_SENDING", 0.2)
+    scatter, calls = client.scatter, []
+
+    def stuck(*things, **options):
+        calls.append(1)
+        return asyncio.sleep(1000) if len(calls) == 1 else scatter(*things, **options)
+
+    monkeypatch.setattr(client, "scatter", stuck)
+    with dask_executor.executor_for(client, None, 1, 10) as executor:
+        assert list(executor.stream(abs, [-1, -2, 3])) == [1, 2, 3]
+    assert len(calls) == 2
 
 
 def test_other_executors_are_refused():

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from threading import Lock
 from typing import Any, TypeVar
@@ -34,6 +34,9 @@ _TASKS, _IN_FLIGHT = 8, 3
 # Attempts at the same tiles when workers are lost, and the seconds to wait for a new worker.
 _ATTEMPTS = 5
 _PATIENCE = 120
+
+# Seconds for sending an object the first time; four times as many in each further attempt.
+_SENDING = 20
 
 _INSTALL = "executor needs dask and distributed, which are not installed: pip install 'bahsic[dask]'"
 
@@ -150,9 +153,11 @@ class DaskExecutor:
         losses = 0
         while True:
             self._client.wait_for_workers(1, timeout=_PATIENCE)
+            send = partial(self._client.scatter, [thing], broadcast=True, hash=False, asynchronous=True)
             try:
-                return self._client.scatter([thing], broadcast=True, hash=False)[0]
-            except OSError:  # distributed's CommClosedError is one
+                # A worker that is killed while it receives may never be noticed, so the wait is limited.
+                return self._client.sync(send, callback_timeout=_SENDING * 4**losses)[0]
+            except OSError:  # distributed's CommClosedError is one, and so is TimeoutError
                 losses += 1
                 if losses == _ATTEMPTS:
                     raise
