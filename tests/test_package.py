@@ -59,7 +59,8 @@ def test_public_names_are_documented(name):
     assert first_line.endswith(".")
     sections = ("Attributes",) if name in RESULTS else ("Parameters", "Examples")
     for section in sections:
-        assert f"{section}\n{'-' * len(section)}" in documentation
+        if section != "Parameters" or not callable(thing) or inspect.signature(thing).parameters:
+            assert f"{section}\n{'-' * len(section)}" in documentation
 
 
 def test_public_names_are_listed_and_others_are_refused():

@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -111,25 +112,28 @@ def test_a_loop_of_links_is_an_error_of_the_system(tmp_path):
     assert (tmp_path / "a.csv").is_symlink()
 
 
-@pytest.fixture
+@contextmanager
 def full_disk():
-    """Writes beyond 100 bytes of a file fail, as on a full disk."""
+    """Writes beyond 100 bytes of a file fail, as on a full disk; those of the tests' own output too."""
     resource = pytest.importorskip("resource", reason="limits of POSIX")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 @pytest.mark.parametrize(
     "name", ["o.csv", "o.csv.gz", "o.parquet", "o.feather", "o.npy", "o.npz", "o.mat", "o.svmlight"]
 )
-def test_a_full_disk_names_the_file_and_leaves_the_old_one(table, tmp_path, capsys, name, full_disk):
+def test_a_full_disk_names_the_file_and_leaves_the_old_one(table, tmp_path, capsys, name):
     for library in {"parquet": ["pandas", "pyarrow"], "feather": ["pandas", "pyarrow"]}.get(name[2:], ["pandas"]):
         pytest.importorskip(library, reason="writes the format")
     (tmp_path / name).write_text("old")
     words = ["select", table, "-k", "3", "--criterion", "hsic", "--quiet", "-o", str(tmp_path / name)]
-    assert main(words) == 1
+    with full_disk():
+        assert main(words) == 1
     told = capsys.readouterr().err
     assert told.startswith(f"bahsic: error: {tmp_path / name}: ")
     assert told.count("\n") == 1
@@ -137,8 +141,9 @@ def test_a_full_disk_names_the_file_and_leaves_the_old_one(table, tmp_path, caps
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "t.npz"])
 
 
-def test_a_full_disk_names_the_checkpoint(table, tmp_path, capsys, full_disk):
-    assert main(["select", table, "-k", "1", "--checkpoint", str(tmp_path / "kept"), "--quiet"]) == 1
+def test_a_full_disk_names_the_checkpoint(table, tmp_path, capsys):
+    with full_disk():
+        assert main(["select", table, "-k", "1", "--checkpoint", str(tmp_path / "kept"), "--quiet"]) == 1
     told = capsys.readouterr().err
     assert told.startswith(f"bahsic: error: {tmp_path / 'kept' / 'gaussian' / 'bahsic-checkpoint.json'}: ")
     assert not any(path.is_file() for path in (tmp_path / "kept").rglob("*"))
