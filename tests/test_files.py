@@ -107,6 +107,7 @@ def test_strings_can_be_the_target(tmp_path, name):
 def test_a_column_has_one_type_whatever_the_chunks(tmp_path, monkeypatch, cells_at_once):
     needs("pandas")
     monkeypatch.setattr(delimited, "_CELLS_AT_ONCE", cells_at_once)
+    monkeypatch.setattr(delimited, "_ROWS_AT_ONCE", 1)
     rows = ["1,1,True,,x,one", "2,,False,,,2", "0.5,07,True,,y,3", "-3e2,red,False,,x,4"]
     data = read_data(text_file(tmp_path / "t.csv", "\n\nn,t,b,none,x,first\n\n" + "\n".join(rows) + "\n\n"), target="n")
     assert data.y.tolist() == [1, 2, 0.5, -300]

@@ -40,7 +40,8 @@ from bahsic.files.encoding import opened_text
 from bahsic.files.layout import Layout, header_of, layout_of, rows_of
 from bahsic.names import for_message
 
-_CELLS_AT_ONCE = 2**18
+# Cells that are parsed at once, and rows: fewer would cost time for each column of a wide table.
+_CELLS_AT_ONCE, _ROWS_AT_ONCE = 2**18, 128
 # A column of numbers may have one different entry in so many that is none.
 _STRANGE = 20
 
@@ -324,7 +325,7 @@ class _Parsed:
 
     def _chunks(self, positions: Iterable[int], **options: Any) -> Iterator[tuple[int, Any]]:
         """Columns by chunks of rows, each with the number of its first row."""
-        start, rows_at_once = 0, max(1, _CELLS_AT_ONCE // self.layout.n_cells)
+        start, rows_at_once = 0, max(_ROWS_AT_ONCE, _CELLS_AT_ONCE // self.layout.n_cells)
         with self._read(positions, chunksize=rows_at_once, **options) as chunks:
             for chunk in chunks:
                 if start + len(chunk) > self.layout.n_rows:
