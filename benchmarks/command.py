@@ -66,9 +66,9 @@ def _rows(case: _Case, folder: Path, *, quick: bool) -> list[Row]:
     words = case.write(folder)
     ours = [sys.executable, "-m", "bahsic", "select", *words, "--report", str(folder / "report.html"), "--json"]
     theirs = [sys.executable, "-c", _FOREST, words[0], *words[2:]]
-    used = [(_used(ours), _used(theirs)) for _ in range(1 if quick else 2)]
-    own, forest = (min(both) for both in zip(*used, strict=True))
-    selected = json.loads(subprocess.run(ours, check=True, capture_output=True).stdout)["selected"]
+    printed = folder / "selection.json"
+    own, forest = _used(ours, printed), _used(theirs, folder / "forest.txt")
+    selected = json.loads(printed.read_text(encoding="utf-8"))["selected"]
     note = f"{own.seconds:.3g} s, {own.peak:.0f} MiB at most, {len(selected)} selected"
     return [
         row(
@@ -83,11 +83,12 @@ def _rows(case: _Case, folder: Path, *, quick: bool) -> list[Row]:
     ]
 
 
-def _used(words: list[str]) -> _Used:
-    """What a program takes."""
+def _used(words: list[str], output: Path) -> _Used:
+    """What a program takes, whose output goes to a file."""
     start = time.perf_counter()
-    program = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    _, status, used = os.wait4(program.pid, 0)
+    with output.open("wb") as file:
+        program = subprocess.Popen(words, stdout=file, stderr=subprocess.PIPE)
+        _, status, used = os.wait4(program.pid, 0)
     seconds = time.perf_counter() - start
     if status:
         message = "" if program.stderr is None else program.stderr.read().decode()
@@ -155,10 +156,14 @@ def _sparse(m: int, d: int) -> _Case:
     def write(folder: Path) -> list[str]:
         rng = np.random.default_rng(0)
         y = rng.integers(0, 2, m)
-        X = sparse.random_array((m, d), density=0.01, format="lil", rng=rng, data_sampler=np.ones)
+        X = sparse.random_array((m, d), density=0.01, format="lil", rng=rng, data_sampler=_ones)
         for j in range(10):
             X[np.flatnonzero((rng.random(m) < 0.4) & (y == 1)), j] = 1.0
         dump_svmlight_file(X.tocsr(), y, str(folder / "table.svmlight"))
         return [str(folder / "table.svmlight")]
 
     return _Case(f"{m:,} x {d:,} sparse", write)
+
+
+def _ones(size: int) -> np.ndarray:
+    return np.ones(size)
