@@ -20,9 +20,9 @@ def fuzzed(root, *words, first=""):
 @pytest.mark.parametrize(
     ("part", "cases", "libraries"),
     [
-        ("files", 48, ["pandas", "pyarrow", "arff", "anndata", "h5py", "mne"]),
-        ("texts", 24, ["pandas", "jinja2", "matplotlib"]),
-        ("inference", 60, []),
+        ("files", 18, ["pandas", "pyarrow", "arff", "anndata", "h5py", "mne"]),
+        ("texts", 8, ["pandas", "jinja2", "matplotlib"]),
+        ("inference", 24, []),
         ("selections", 12, []),
     ],
 )
