@@ -1,4 +1,4 @@
-"""What this installation consists of, for reports of problems."""
+"""Versions of the libraries in use, for reports of problems."""
 
 from __future__ import annotations
 

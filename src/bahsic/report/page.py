@@ -299,7 +299,7 @@ def _redundancy(redundancy: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _columns(result: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What was done with the columns, in words and as a table; None where there is nothing to say."""
+    """Roles of the columns, in words and as a table; None where there is nothing to say."""
     table = role_table(result)
     lines = role_lines(table, result["input"].get("n_samples", 0), "identifiers='use'")
     if not lines:

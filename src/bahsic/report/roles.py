@@ -1,4 +1,4 @@
-"""What was done with each column, in a few lines."""
+"""Roles of the columns in a few lines: used, left out, and why."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _PENALTY = 0.0005  # of a factor e, as a squared relative error of the times
 
 @dataclass(frozen=True)
 class Work:
-    """What a round has to do.
+    """Amount of work in a round.
 
     Attributes
     ----------

@@ -102,7 +102,7 @@ class Expansion:
 
     @cached_property
     def places(self) -> NDArray[np.intp]:
-        """Where the k-th term is among the `values`."""
+        """Position of each phi_k among the `values`."""
         return np.argsort(np.argsort(self.odd, kind="stable"))
 
     @property
