@@ -2,6 +2,8 @@
 VENV ?= .venv
 # Dependency group to install for the tests: dev (everything) or test (no optional library).
 GROUP ?= dev
+# Processes that share the tests.
+JOBS ?= 2
 
 ifeq ($(OS),Windows_NT)
 PYTHON ?= python
@@ -35,7 +37,7 @@ demo: $(VENV)/.extra-files,report ## select features of two data sets, show the 
 	@$(VENV_PYTHON) -m bahsic demo --report demo.html
 
 test: $(VENV)/.group-$(GROUP) ## run all tests and the examples of the documentation
-	$(VENV_PYTHON) -m pytest $(ARGS)
+	$(VENV_PYTHON) -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 test-core: ## run the tests without any optional library, in an environment of its own
 	@$(MAKE) --no-print-directory VENV=.venv-core GROUP=test test

@@ -160,7 +160,9 @@ def test_what_are_no_groups(selector, groups, error, message):
 
 
 @selectors_in_turn
-@pytest.mark.parametrize("kernel", [*KERNELS.values(), Gaussian("median"), Gaussian(0.2)], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [*KERNELS.values(), Gaussian("median"), Gaussian(0.2)], ids=[*KERNELS, "median", "number"]
+)
 def test_groups_of_one_are_the_plain_selector(selector, kernel):
     X, y = drawn(m=30, d=12)
     plain, grouped = (selector(kernel=kernel, feature_groups=groups).fit(X, y) for groups in (None, range(12)))

@@ -259,7 +259,7 @@ def test_the_interval_covers_the_truth():
         (Gaussian(1.0) + Gaussian(2.0), Gaussian(1.0) * InverseDistance(offset=0.25, gamma=1.0), 8.0),
         (lambda X, Y: np.equal.outer(X, Y) / 2, "regression", 1.0),
     ],
-    ids=str,
+    ids=["gaussian", "laplacian", "inverse distance", "sums and products", "callable"],
 )
 def test_the_distribution_free_interval(kernel, target_kernel, factor):
     x, y = dependent(40)

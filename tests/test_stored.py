@@ -73,7 +73,11 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("options", "stored"), list(zip(OPTIONS, cycle([zarr_array, mapped]))), ids=str)
+def _name(value):
+    return getattr(value, "__name__", str(value))
+
+
+@pytest.mark.parametrize(("options", "stored"), list(zip(OPTIONS, cycle([zarr_array, mapped]))), ids=_name)
 def test_the_bits_with_options(stored, options, tmp_path):
     X, y = drawn(m=70, d=6)
     X = X * [3.0, 1.0, 0.5, 2.0, 1.0, 1.0] + 10.0
