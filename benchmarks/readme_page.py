@@ -44,13 +44,14 @@ _CHOICES = {
     "step": {HSIC: "`step=0.1`", "bahsic_step1": "`step=1`"},
     "number": {"prediction_auto": '`"auto"`', PREDICTION: "5", "all": "all features"},
 }
-# What the page says about them: the first errs no more than the second.
+# What the page says about them: the first errs no more than the second, or by half a point at most.
 _SAID = (
-    ("criterion", PREDICTION, HSIC),
-    *(("kernel", PREDICTION, other) for other in ("prediction_laplacian", "prediction_kernel")),
-    ("scale", HSIC, "bahsic_optimise"),
-    ("step", HSIC, "bahsic_step1"),
-    *(("number", "prediction_auto", other) for other in ("all", PREDICTION)),
+    ("criterion", PREDICTION, HSIC, 0.0),
+    ("scale", HSIC, "bahsic_median", 0.5),
+    ("scale", HSIC, "bahsic_optimise", 0.0),
+    ("step", HSIC, "bahsic_step1", 0.5),
+    ("number", "prediction_auto", "all", 0.5),
+    ("number", "prediction_auto", PREDICTION, 0.0),
 )
 _OTHERS = [name for name in SELECTORS if name not in (PREDICTION, HSIC)]
 _ADVANTAGES = """\
@@ -72,9 +73,9 @@ def readme(page: str) -> str:
 
 def criterion(page: str) -> str:
     """The page on choices with what was measured for each."""
-    for choice, better, worse in _SAID:
+    for choice, better, worse, margin in _SAID:
         datasets = _sets(_CHOICES[choice], [SVM], SIZES)
-        if _error(better, [SVM], datasets) > _error(worse, [SVM], datasets):
+        if _error(better, [SVM], datasets) > _error(worse, [SVM], datasets) + margin:
             raise ValueError(
                 f"{better} errs more than {worse}: the sentences below the table of choices have to change"
             )
@@ -200,15 +201,16 @@ def _range(figure: Callable[[str], float], methods: Sequence[str]) -> str:
 
 
 def _choice_lines(choice: str, options: dict[str, str]) -> list[list[str]]:
-    """A line for each option, on the data sets with a result of all; times relative to the first option."""
+    """A line for each option, on the data sets with a result of all; the lowest error is bold."""
     datasets = _sets(options, [SVM], SIZES)
-    first = next(iter(options))
+    errors = {name: f"{_error(name, [SVM], datasets):.1f} %" for name in options}
+    first, least = next(iter(options)), min(errors.values(), key=lambda error: float(error.split()[0]))
     return [
         [
             choice if name == first else "",
             title,
             str(len(datasets)) if name == first else "",
-            f"{_error(name, [SVM], datasets):.1f} %{_share(name, datasets)}",
+            (f"**{errors[name]}**" if errors[name] == least else errors[name]) + _share(name, datasets),
             _ratio(name, first, datasets),
         ]
         for name, title in options.items()

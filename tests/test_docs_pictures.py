@@ -74,6 +74,11 @@ def test_pictures_are_not_older_than_their_sources(root, make):
     assert changed == []
 
 
+def test_the_screenshot_is_of_the_commands_in_the_readme(root, make):
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(f"    bahsic {command}" for command in make.screen.COMMANDS) in readme
+
+
 def test_digest_changes_with_each_source(make, tmp_path):
     script = tmp_path / "script.py"
     script.write_text("draw()")

@@ -114,7 +114,7 @@ def _significance(figure: Any) -> None:
         bars = axes.bar(np.arange(len(levels)) + shift, values, 0.38, color=colour, label=label)
         axes.bar_label(bars, [f"{100 * value:.1f} %" for value in values])
     axes.set_xticks(range(len(levels)), [f"level {100 * level:.0f} %" for level in levels])
-    axes.set(ylabel="share of data sets", ylim=(0, 1.45), title="Pure noise called significant")
+    axes.set(ylabel="share of data sets", ylim=(0, 1.45), yticks=[0, 0.5, 1], title="Pure noise called significant")
     axes.legend(loc="upper left")
 
 

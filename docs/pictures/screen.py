@@ -45,8 +45,10 @@ def _report(path: Path) -> None:
 
 
 def _run(command: list[str], folder: str) -> None:
-    search = os.pathsep.join(path for path in sys.path if path)
-    environment = {**os.environ, "PYTHONPATH": search, "PYTHONWARNINGS": "ignore"}
+    import bahsic
+
+    source = str(Path(bahsic.__file__).parents[1])  # also where the package isn't installed
+    environment = {**os.environ, "PYTHONPATH": source, "PYTHONWARNINGS": "ignore"}
     subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, timeout=300)  # noqa: S603
 
 
