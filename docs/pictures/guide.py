@@ -155,6 +155,33 @@ def _genes(figure: Any) -> None:
     axes.set_title("The 20 genes selected most often, of 2000")
 
 
+def _labels(figure: Any) -> None:
+    """Kernel matrices of 60 labels of three kinds, sorted."""
+    from bahsic.kernels import Delta, Gaussian
+
+    kinds = {
+        "two classes": (Delta(), np.repeat([0, 1], 30)),
+        "four classes": (Delta(), np.repeat([0, 1, 2, 3], 15)),
+        "numbers": (Gaussian(2.0), np.linspace(-1.7, 1.7, 60)),
+    }
+    panels = figure.subplots(1, 3)
+    for axes, (title, (kernel, y)) in zip(panels, kinds.items(), strict=True):
+        image = axes.imshow(kernel(y[:, None], y[:, None]), cmap="cividis", vmin=0, vmax=1)
+        axes.set(title=title, xticks=[], yticks=[], xlabel="60 samples, sorted by their label")
+    figure.colorbar(image, ax=panels, label="similarity of labels", shrink=0.8)
+
+
+def _eeg(figure: Any) -> None:
+    """HSIC of frequency bands; half of the trials have a wave of 12 Hz."""
+    from bahsic.eeg import band_hsic
+    from bahsic.plotting import plot_bands
+
+    X, y = np.random.default_rng(0).standard_normal((80, 3, 200)), np.arange(80) % 2
+    X[y == 1] += 0.8 * np.sin(2 * np.pi * 12 * np.arange(200) / 100)
+    lower, upper = np.arange(5, 30), np.arange(6, 31)
+    plot_bands(band_hsic(X, y, 100, lower, upper), lower, upper, ax=figure.subplots())
+
+
 _FIGURES: dict[str, tuple[Callable[[Any], None], int, int, *tuple[Path, ...]]] = {
     "start.png": (_start, 1300, 520),
     "criterion.png": (_criterion, 1400, 520),
@@ -163,6 +190,8 @@ _FIGURES: dict[str, tuple[Callable[[Any], None], int, int, *tuple[Path, ...]]] =
     "significance.png": (_significance, 920, 500, _RESULTS / "selection_bias.csv"),
     "panels.png": (_panels, 1000, 420),
     "genes.png": (_genes, 1000, 480),
+    "labels.png": (_labels, 1300, 460),
+    "eeg.png": (_eeg, 900, 620),
 }
 
 
