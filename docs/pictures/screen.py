@@ -10,7 +10,7 @@ from pathlib import Path
 from style import write_small
 
 _REPORT = Path(__file__).resolve().parents[2] / "src" / "bahsic" / "report"
-_WIDTH, _HEIGHT = 900, 960
+_WIDTH, _HEIGHT = 1000, 860
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 # Without a profile or a sandbox, so that it also runs as root and in a container.
 _OPTIONS = (
