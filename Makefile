@@ -28,7 +28,7 @@ PIP = $$($(VENV_PYTHON) -m pip --version >/dev/null 2>&1 && echo "$(VENV_PYTHON)
 INSTALL = $(PIP) install -q -q --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-core coverage lint format types layers docs packages recipe mutants fuzz bench paper clean
+.PHONY: help demo test test-core coverage lint format types layers docs pictures packages recipe mutants fuzz bench paper clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -68,6 +68,9 @@ docs: $(VENV)/.group-docs ## build the site into docs/_build/html; a warning or 
 	@$(VENV_PYTHON) -m sphinx -b html -W --keep-going -n -q -d docs/_build/doctrees docs docs/_build/html $(ARGS)
 	@$(VENV_PYTHON) docs/check_links.py docs/_build/html
 
+pictures: $(VENV)/.group-dev ## draw the pictures of the README and of docs; ARGS="report.png plot_*" chooses; needs Chromium
+	@$(VENV_PYTHON) docs/pictures/make.py $(ARGS)
+
 packages: $(VENV)/.group-dev ## build wheel and sdist, and try them in empty environments; ARGS="alone dask" chooses
 	@$(VENV_PYTHON) .ci/packages.py $(ARGS)
 
@@ -88,6 +91,7 @@ bench: $(VENV)/.group-dev ## measure speed, memory and exactness; ARGS="--quick 
 paper: $(VENV)/.extra-experiments ## run what is missing of the paper's experiments, draw them and write docs/experiments.md
 	@$(VENV_PYTHON) -m experiments run $(ARGS)
 	@$(VENV_PYTHON) -m experiments figure
+	@$(VENV_PYTHON) docs/pictures/make.py "artificial_*"
 	@$(VENV_PYTHON) -m experiments page
 
 clean: ## remove the environments and everything generated

@@ -1,14 +1,14 @@
-"""Put the rows of the benchmarks into docs/performance.md, a table for each between comments; some into README.md."""
+"""Put the rows of the benchmarks into docs/performance.md, a table for each between comments."""
 
 from pathlib import Path
 
 from marked import Line, placed, read, table
 
 _ROOT = Path(__file__).resolve().parents[1]
-_PAGE, _README = _ROOT / "docs" / "performance.md", _ROOT / "README.md"
+_PAGE = _ROOT / "docs" / "performance.md"
 # Those of scale have a page of their own.
 BENCHMARKS = (
-    *("exactness", "draws", "roof", "naive", "few_samples", "peers", "scores", "permutations", "options"),
+    *("exactness", "draws", "roof", "naive", "few_samples", "together", "peers", "scores", "permutations", "options"),
     *("prediction", "raw_tables", "command"),
     *("growth", "threads", "memory", "wide_sparse", "csv_memory"),
 )
@@ -19,13 +19,6 @@ def filled(page: str) -> str:
     rows = {name: read(name) for name in BENCHMARKS}
     tables = {name: table(["", "measured", "bar", ""], [_cells(row) for row in rows[name]]) for name in BENCHMARKS}
     return placed(page, {**tables, "machine": _machine([row for lines in rows.values() for row in lines])})
-
-
-def summarised(readme: str) -> str:
-    """The README with the rows on exactness, and on speed at the largest size."""
-    names = ("exactness", "naive", "few_samples", "peers", "roof", "threads")
-    rows = [row for name in names for row in read(name) if name != "peers" or "m=2000" in row["what"]]
-    return placed(readme, {"speed": table(["", "measured", "bar", ""], [_cells(row) for row in rows])})
 
 
 def _cells(row: Line) -> list[str]:
@@ -46,5 +39,4 @@ def _machine(rows: list[Line]) -> str:
 
 
 if __name__ == "__main__":
-    for path, made in {_PAGE: filled, _README: summarised}.items():
-        path.write_text(made(path.read_text(encoding="utf-8")), encoding="utf-8")
+    _PAGE.write_text(filled(_PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -15,7 +15,7 @@ from table import machine, printed, write
 
 # Modules with a function rows(*, quick), in the order in which they run.
 BENCHMARKS = [
-    *("exactness", "roof", "naive", "few_samples", "draws", "peers", "memory", "growth", "threads"),
+    *("exactness", "roof", "naive", "few_samples", "draws", "together", "peers", "memory", "growth", "threads"),
     *(
         "permutations",
         "scores",

@@ -1,0 +1,106 @@
+"""Pictures of the README and of docs: each is made by code, as large as its script says, and not older than it."""
+
+import importlib
+import re
+import struct
+import sys
+
+import pytest
+
+_MOST_BYTES = 200_000
+_IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
+_SCRIPTS = ("make", "examples", "guide", "overview", "rows", "screen", "style")
+
+
+@pytest.fixture(scope="module")
+def make(root):
+    """The module docs/pictures/make.py; its neighbours have short names, which are forgotten afterwards."""
+    path = list(sys.path)
+    sys.path.insert(0, str(root / "docs" / "pictures"))
+    yield importlib.import_module("make")
+    sys.path[:] = path
+    for name in _SCRIPTS:
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture(scope="module")
+def shown(root):
+    """Each picture of a page: the page, the text that stands for it, and its path within docs."""
+    docs = root / "docs"
+    pages = [root / "README.md", *docs.glob("*.md"), *(docs / "guide").glob("*.md")]
+    found = []
+    for page in pages:
+        for words, target in _IMAGE.findall(page.read_text(encoding="utf-8")):
+            found.append((page.name, words, (page.parent / target).resolve().relative_to(docs.resolve()).as_posix()))
+    return found
+
+
+def size(path):
+    """Width and height of a PNG in pixels, or of an SVG in points."""
+    if path.suffix == ".svg":
+        width, height = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', path.read_text(encoding="utf-8")).groups()
+        return int(float(width)), int(float(height))
+    header = path.read_bytes()[:24]
+    assert header[:8] == b"\x89PNG\r\n\x1a\n"
+    return struct.unpack(">II", header[16:24])
+
+
+def test_pages_have_pictures_and_words_for_them(shown):
+    pages = {page for page, _, _ in shown}
+    assert {"README.md", "index.md", "start.md", "command_line.md", "pictures.md", "genes.md", "criterion.md"} <= pages
+    assert [(page, picture) for page, words, picture in shown if not words.strip()] == []
+
+
+def test_every_picture_is_made_by_a_script_and_used(make, shown):
+    # A figure that a text links to counts as used.
+    assert {picture for _, _, picture in shown} - set(make.pictures()) - set(make.ELSEWHERE) == set()
+    assert set(make.pictures()) - {picture for _, _, picture in shown} == {"artificial_10_runs.png"}
+    assert set(make.recorded()) == set(make.pictures())
+
+
+def test_pictures_are_small_and_as_large_as_the_script_says(root, make):
+    for name, picture in make.pictures().items():
+        path = root / "docs" / name
+        assert size(path) == (picture.width, picture.height), name
+        assert path.stat().st_size < _MOST_BYTES, name
+
+
+def test_pictures_are_not_older_than_their_sources(root, make):
+    """`make pictures ARGS=NAME` draws one again; its digest changes with its script, its rows or the report's page."""
+    recorded = make.recorded()
+    old = [name for name, picture in make.pictures().items() if picture.digest() != recorded[name]["made_from"]]
+    assert old == []
+    changed = [name for name in recorded if make.contents(root / "docs" / name) != recorded[name]["contents"]]
+    assert changed == []
+
+
+def test_the_screenshot_is_of_the_commands_in_the_readme(root, make):
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(f"    bahsic {command}" for command in make.screen.COMMANDS) in readme
+
+
+def test_digest_changes_with_each_source(make, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("draw()")
+    picture = make.Picture(print, 1, 1, (script, "code of a page"))
+    before = picture.digest()
+    assert picture._replace(sources=(script, "code of the page")).digest() != before
+    script.write_text("draw() ")
+    assert picture.digest() != before
+
+
+def test_a_picture_that_cannot_be_drawn_stays(make, tmp_path, monkeypatch, capsys):
+    def refuse(path):
+        raise FileNotFoundError("no Chromium here")
+
+    def draw(path):
+        path.write_bytes(b"new")
+
+    monkeypatch.setattr(make, "DOCS", tmp_path)
+    monkeypatch.setattr(make, "MADE", tmp_path / "made.csv")
+    all_pictures = {"a.png": make.Picture(refuse, 1, 1, ("a",)), "b.png": make.Picture(draw, 1, 1, ("b",))}
+    monkeypatch.setattr(make, "pictures", lambda: all_pictures)
+    assert make.main([]) == 1
+    assert list(make.recorded()) == ["b.png"]
+    assert "a.png: not drawn, no Chromium here" in capsys.readouterr().err
+    assert make.main(["b*"]) == 0
