@@ -9,10 +9,9 @@ from importlib.resources import files
 
 from bahsic.names import for_page
 from bahsic.report.curve import HSIC, Curve
-from bahsic.report.svg import Axis, Element, SubElement, dot, line_through, picture, shown, text, tostring
+from bahsic.report.svg import Axis, Element, SubElement, dot, line_through, picture, shown, text, text_width, tostring
 
 _WIDTH = 600
-_LETTER = 7.8  # widest mean width of a bold letter, in the units of the charts
 _LOGARITHMIC_FROM = 30  # sizes beyond which elimination by fractions wants a logarithmic axis
 _FROM_ZERO = 0.6  # share of the highest value below which the lowest one makes the vertical axis start at zero
 _LEAST_SPAN = 0.1  # of the vertical axis, so that small differences look small
@@ -131,10 +130,10 @@ def heat_map(names: Sequence[str], table: Sequence[Sequence[float]]) -> str:
     >>> heat_map(["age", "size"], [[1.0, 0.5], [0.5, 1.0]]).count("<rect")
     8
     """
-    labels = [f"{for_page(name, 26)}  {row}" for row, name in enumerate(names, start=1)]
-    left = 16 + _LETTER * max(map(len, labels))
+    labels = [f"{for_page(name, 24)}  {row}" for row, name in enumerate(names, start=1)]
+    left = 12 + max(map(text_width, labels))
     side = min(44.0, (_WIDTH - left - 8) / len(names))
-    every = max(1, math.ceil(2.5 * _LETTER / side))  # columns that have a number
+    every = max(1, math.ceil(20 / side))  # columns that have a number
     svg = picture(
         _WIDTH,
         side * len(names) + 34,
@@ -182,7 +181,7 @@ def _cell(svg: Element, box: tuple[float, float, float], value: float, pair: str
     veil = SubElement(svg, "rect", {"class": "heat", "fill-opacity": f"{strength:.3f}", **square})
     SubElement(veil, "title").text = f"{pair}: {value:.3f}"
     if side >= 30:
-        kind = "value strong" if strength > 0.5 else "value"
+        kind = "value strong" if strength > 0.65 else "value"
         text(svg, kind, (left + side / 2, top + side / 2 + 4), f"{value:.2f}", anchor="middle")
 
 

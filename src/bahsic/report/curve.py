@@ -36,9 +36,7 @@ class Curve:
 
 
 HSIC = Curve("HSIC", "HSIC", "HSIC", "HSIC, percent of the highest", "hsic", "standard_error")
-PREDICTABILITY = Curve(
-    "R2", "R²", "R2 (leave-one-out)", "R² (leave-one-out)", "predictability", "predictability_error"
-)
+PREDICTABILITY = Curve("R2", "R²", "R2 (leave-one-out)", "R² (leave-one-out)", "predictability", "predictability_error")
 
 _CRITERIA = {"hsic": "hsic, dependence on the target", "prediction": "prediction of the target"}
 

@@ -61,7 +61,7 @@ def feature_cards(result: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _lost(row: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     """What the selection would lose without the feature, in a sentence; empty where it is not known."""
     relevance, number = row.get("relevance"), result["n_features"]
-    here = next((step for step in result["path"] if step["n_features"] == number), {})
+    here: Mapping[str, Any] = next((step for step in result["path"] if step["n_features"] == number), {})
     by_prediction = result.get("criterion") == "prediction"
     whole = here.get((PREDICTABILITY if by_prediction else HSIC).key)
     if relevance is None or not whole:
@@ -114,6 +114,7 @@ def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, 
     alone = [None if row["score"] is None else _percent(row["score"], best) for row in rows]
     bars = [row.get("relevance") for row in rows] if by_prediction else alone
     longest = max((bar for bar in bars if bar is not None), default=0.0)
+    least = _least_relevance(everything)
     stability = result.get("stability")
     frequencies = _frequencies(stability)
     n_long = sum(_is_long(row["feature"]) for row in rows)
@@ -132,7 +133,7 @@ def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, 
             "name": for_page(row["feature"]),
             "title": _title(row["feature"], _TITLE_CHARACTERS // max(1, n_long)),
             "bar": f"{100 * max(0.0, bar) / longest:.1f}" if bar is not None and longest > 0 else None,
-            "relevance": _number(row.get("relevance"), ".3f"),
+            "relevance": _relevance(row, least),
             "relevance_value": row.get("relevance"),
             "alone": _number(percent, ".0f"),
             "alone_value": percent,
@@ -144,6 +145,18 @@ def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, 
         for position, (row, bar, percent) in enumerate(zip(rows, bars, alone, strict=True), start=1)
     ]
     return {"rows": shown_rows, "columns": columns, "significance": _significance(everything)}
+
+
+def _least_relevance(rows: Sequence[Mapping[str, Any]]) -> float | None:
+    """The relevance that stands for all features that were not measured, if there are any: `scores_` of `BAHSIC`."""
+    others = [row["relevance"] for row in rows if not row["selected"] and row.get("relevance") is not None]
+    return min(others) if others and others.count(min(others)) > 1 else None
+
+
+def _relevance(row: Mapping[str, Any], least: float | None) -> str:
+    relevance = row.get("relevance")
+    limit = "≤ " if least is not None and relevance == least and not row["selected"] else ""
+    return limit + _number(relevance, ".3f")
 
 
 def _percent(score: float, best: float) -> float:

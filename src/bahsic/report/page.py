@@ -274,8 +274,8 @@ def _columns(result: Mapping[str, Any]) -> dict[str, Any] | None:
         }
         for column in table[:ROWS]
     ]
-    complete = f"All {len(table)} columns are numbers without gaps."
-    return {"lines": [for_page(line, 600) for line in lines or [complete]], "rows": rows, "n_more": len(table) - len(rows)}
+    told = lines or [f"All {len(table)} columns are numbers without gaps."]
+    return {"lines": [for_page(line, 600) for line in told], "rows": rows, "n_more": len(table) - len(rows)}
 
 
 def _short(code: Snippet) -> Snippet | None:

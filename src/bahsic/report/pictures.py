@@ -8,14 +8,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bahsic.names import for_page
-from bahsic.report.svg import Axis, Element, SubElement, line_through, picture, text, three_digits, tostring
+from bahsic.report.svg import Axis, Element, SubElement, line_through, picture, text, text_width, three_digits, tostring
 from bahsic.report.views import MOST_CATEGORIES, MOST_CLASSES, MOST_POINTS
 
 _WIDTH = 300
-_LETTER = 6.6  # widest mean width of a letter
 _ROW = 21  # height of a bar with the gap below it
 _HILL = 32  # height of the row of a density
-_LONGEST = 16  # characters of the name of a class or category
+_LONGEST = 20  # characters of the name of a class or category
 _SHADES = 5  # of the classes in a bar, see charts.css
 _LONGEST_DURATION = 3000  # days
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -95,7 +94,8 @@ def _shares(view: Mapping[str, Any], target: str) -> Element:
     text(svg, "caption", (left if two else 0, bottom), told)
     for i, name in enumerate(legend):
         at = (150 * (i % 2), bottom + 17 * (1 + i // 2))
-        SubElement(svg, "rect", {"class": _shade(i), "x": f"{at[0]}", "y": f"{at[1] - 10}", "width": "11", "height": "11"})
+        square = {"x": f"{at[0]}", "y": f"{at[1] - 10}", "width": "11", "height": "11"}
+        SubElement(svg, "rect", {"class": _shade(i), **square})
         text(svg, "name", (at[0] + 16, at[1]), name)
     return svg
 
@@ -151,7 +151,7 @@ def _empty(view: Mapping[str, Any], height: float, title: str, names: Sequence[s
 def _names(rows: Sequence[Mapping[str, Any]]) -> tuple[float, list[str]]:
     """Names of the rows, and where these start beside them."""
     names = [for_page(row["name"], _LONGEST) for row in rows]
-    return 10 + _LETTER * max(map(len, names), default=0), names
+    return 8 + max(map(text_width, names), default=0.0), names
 
 
 def _bar(svg: Element, kind: str, ends: tuple[float, float], top: float) -> None:

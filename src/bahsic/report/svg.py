@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 # Elements are written, never parsed, and writing them escapes whatever a name contains.
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-__all__ = ["Axis", "Element", "SubElement", "dot", "line_through", "picture", "shown", "text", "three_digits", "tostring"]
+__all__ = [
+    "Axis",
+    "Element",
+    "SubElement",
+    "dot",
+    "line_through",
+    "picture",
+    "shown",
+    "text",
+    "text_width",
+    "three_digits",
+    "tostring",
+]
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,23 @@ def dot(svg: Element, kind: str, radius: float, at: tuple[float, float], title: 
     """A circle with a title."""
     circle = SubElement(svg, "circle", {"class": kind, "cx": f"{at[0]:g}", "cy": f"{at[1]:g}", "r": f"{radius:g}"})
     SubElement(circle, "title").text = title
+
+
+def text_width(words: str) -> float:
+    """Upper estimate of the width of a text in the size of the charts, 12, for the widest common fonts.
+
+    Examples
+    --------
+    >>> text_width("ab") < text_width("<=") < text_width("特徴")
+    True
+    """
+    return sum(_letter_width(letter) for letter in words)
+
+
+def _letter_width(letter: str) -> float:
+    if unicodedata.east_asian_width(letter) in ("W", "F"):
+        return 13.0
+    return 10.2 if letter.isupper() or letter in "mw<>=+~_%@#&…—" else 7.8
 
 
 def line_through(points: Sequence[tuple[float, float]]) -> str:
