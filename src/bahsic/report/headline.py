@@ -59,7 +59,7 @@ class Outcome:
 
         Examples
         --------
-        >>> Outcome(4, 30, 0.83, 0.02, 0.85).verdict, Outcome(4, 30, 0.55, 0.02, 0.85).verdict
+        >>> Outcome(4, 30, 0.83, 0.03, 0.85).verdict, Outcome(4, 30, 0.55, 0.02, 0.85).verdict
         ('as well as all', 'worse than all')
         """
         if self.value is None or self.whole is None or self.n_selected >= self.n_used:
@@ -86,7 +86,7 @@ def headline_of(outcome: Outcome, target: str = "the target") -> Headline:
 
     Examples
     --------
-    >>> headline_of(Outcome(4, 30, 0.83, 0.02, 0.85), "diagnosis").text
+    >>> headline_of(Outcome(4, 30, 0.83, 0.03, 0.85), "diagnosis").text
     '4 of 30 features predict diagnosis as well as all: R² 0.83 of 0.85'
     >>> headline_of(Outcome(1, 9, 0.0, 0.02, 0.4), "price").text
     '1 of 9 features does not predict price: R² 0.00 of 0.40'

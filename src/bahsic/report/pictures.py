@@ -47,7 +47,7 @@ def feature_picture(view: Mapping[str, Any], target: str) -> str:
         "points": _points,
         "boxes": _boxes,
     }[view["kind"]]
-    return tostring(draw(view, for_page(target, 40)), encoding="unicode")
+    return tostring(draw(view, for_page(target, 24)), encoding="unicode")
 
 
 def _densities(view: Mapping[str, Any], target: str) -> Element:
@@ -77,10 +77,11 @@ def _shares(view: Mapping[str, Any], target: str) -> Element:
     rows, classes = view["categories"][: MOST_CATEGORIES + 2], view["classes"][:MOST_CLASSES]
     two = len(classes) == 2
     left, names = _names(rows)
-    right = _WIDTH - (38 if two else 4)
-    told = f"share of {target} = {for_page(classes[-1], _LONGEST)}" if two else f"shares of {target}"
+    right = _WIDTH - (46 if two else 4)
+    told = _share_words(target, for_page(classes[-1], _LONGEST)) if two else [f"shares of {target}"]
     legend = [] if two else [for_page(name, _LONGEST) for name in classes]
-    svg = _empty(view, _ROW * len(rows) + 20 + 17 * math.ceil(len(legend) / 2), told, names)
+    height = _ROW * len(rows) + 3 + 17 * (len(told) + math.ceil(len(legend) / 2))
+    svg = _empty(view, height, " ".join(told), names)
     x = Axis(0, 1, left, right)
     for top, row, name in zip(range(0, _ROW * len(rows), _ROW), rows, names, strict=True):
         text(svg, "name", (left - 6, top + 13), name, anchor="end")
@@ -91,13 +92,20 @@ def _shares(view: Mapping[str, Any], target: str) -> Element:
         else:
             _divided(svg, row["shares"][: len(classes)], x, top + 2)
     bottom = _ROW * len(rows) + 13
-    text(svg, "caption", (left if two else 0, bottom), told)
+    for line, words in enumerate(told):
+        text(svg, "caption", (0, bottom + 17 * line), words)
     for i, name in enumerate(legend):
         at = (150 * (i % 2), bottom + 17 * (1 + i // 2))
         square = {"x": f"{at[0]}", "y": f"{at[1] - 10}", "width": "11", "height": "11"}
         SubElement(svg, "rect", {"class": _shade(i), **square})
         text(svg, "name", (at[0] + 16, at[1]), name)
     return svg
+
+
+def _share_words(target: str, name: str) -> list[str]:
+    """The meaning of the bars for two classes, in one line or two."""
+    told = f"share of {target} = {name}"
+    return [told] if text_width(told) <= _WIDTH else [f"share of {target} =", name]
 
 
 def _divided(svg: Element, shares: Sequence[float], x: Axis, top: float) -> None:

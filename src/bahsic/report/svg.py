@@ -93,7 +93,9 @@ def text_width(words: str) -> float:
 def _letter_width(letter: str) -> float:
     if unicodedata.east_asian_width(letter) in ("W", "F"):
         return 13.0
-    return 10.2 if letter.isupper() or letter in "mw<>=+~_%@#&…—" else 7.8
+    if letter in "mW@%&…—":
+        return 12.2
+    return 10.2 if letter.isupper() or letter in "w<>=+~_#" else 7.8
 
 
 def line_through(points: Sequence[tuple[float, float]]) -> str:
