@@ -415,6 +415,26 @@ def test_path_passes_through_the_points():
     assert (float(ring.get("cx")), float(ring.get("cy"))) == (x(2), y(1.0))
 
 
+def test_all_features_are_a_line_across():
+    points = [Point(1, 0.5), Point(2, 1.0), Point(5, 0.8)]
+    x, y = path_axes(points)
+    (line,) = elements(path_chart(points, 2, n_all=5), "whole")
+    ends = [float(line.get(key)) for key in ("x1", "x2", "y1", "y2")]
+    assert ends == [x.start, x.stop, y(0.8), y(0.8)]
+    assert "all 5 features: 0.80" in path_chart(points, 2, n_all=5)
+    assert not elements(path_chart(points, 2, n_all=6), "whole")  # the path does not have them
+    assert not elements(path_chart(points, 5, n_all=5), "whole")  # they are selected
+
+
+def test_axis_starts_at_zero_unless_all_values_are_high():
+    assert path_axes([Point(1, 0.1), Point(2, 0.9)])[1].low == 0
+    assert path_axes([Point(1, -0.1), Point(2, 0.9)])[1].low == -0.1
+    assert 0.65 < path_axes([Point(1, 0.7), Point(2, 0.9)])[1].low < 0.7
+    flat = path_axes([Point(1, 0.9), Point(2, 0.901)])[1]
+    assert flat.high - flat.low > 0.09  # small differences look small
+    assert path_axes([Point(1, 0.0), Point(2, 0.0)])[1].low == 0
+
+
 @pytest.mark.parametrize("d", [1, 2, 30, 31, 10_000])
 def test_charts_have_finite_coordinates_inside(d):
     svg = path_chart([Point(n, 0.0) for n in range(1, d + 1)], 1)

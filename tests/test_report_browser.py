@@ -157,7 +157,8 @@ for (const e of document.querySelectorAll("main *")) {
   const box = e.getBoundingClientRect();
   if (!box.width) continue;
   if (box.right > width + 0.5 || box.left < -0.5) found.push(["outside", e.outerHTML.slice(0, 80)]);
-  if (!e.closest("svg") && e.scrollWidth > e.clientWidth + 1 && e.clientWidth) found.push(["hidden", e.outerHTML.slice(0, 80)]);
+  const hidden = !e.closest("svg") && e.clientWidth && e.scrollWidth > e.clientWidth + 1;
+  if (hidden) found.push(["hidden", e.outerHTML.slice(0, 80)]);
 }
 for (const e of document.querySelectorAll("svg text")) {
   const box = e.getBoundingClientRect(), frame = e.closest("svg").getBoundingClientRect();
@@ -167,7 +168,8 @@ for (const e of document.querySelectorAll("svg text")) {
 for (const e of document.querySelectorAll(".name")) {
   const range = document.createRange();
   range.selectNodeContents(e);
-  if (new Set(Array.from(range.getClientRects(), (r) => Math.round(r.top))).size > 1) found.push(["broken", e.textContent]);
+  const lines = new Set(Array.from(range.getClientRects(), (r) => Math.round(r.top)));
+  if (lines.size > 1) found.push(["broken", e.textContent]);
 }
 return found;
 """
