@@ -112,7 +112,7 @@ def test_headline_says_how_many_and_why(xor):
     reached = {step["n_features"]: step["predictability"] for step in result["path"]}
     wine = report_html(result)
     number = result["n_features"]
-    assert f'<h1>{number} of 13 features predict <bdi class="target">cultivar</bdi> as well as all: <span' in wine
+    assert f'<h1>{number} of 13 features predict <bdi class="target">cultivar</bdi> as well as\u00a0all: <span' in wine
     assert f">R² {reached[number]:.2f} of {reached[13]:.2f}</span></h1>" in wine
     assert '<p class="reason">This number was chosen: the smallest set' in wine
 
