@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from bahsic import redundancy
 from bahsic.data.prepared import prepared
-from bahsic.kernels import Gaussian
+from bahsic.kernels import Gaussian, kernel_from_name
 from bahsic.report import neighbours
 from bahsic.report.features import feature_cards, feature_table, redundant_pairs
 from bahsic.report.neighbours import near_copies
@@ -42,6 +42,16 @@ def test_near_copies_are_the_most_similar_features_that_are_not_selected():
     assert [j for j, _ in near_copies(data, [0, 2], "gaussian")[0]] == [3]  # not the selected one
 
 
+@pytest.mark.parametrize("kernel", ["laplacian", "linear"])
+def test_similarity_of_a_near_copy_is_that_of_the_kernel_of_the_selection(kernel):
+    X, _ = table_with_copies(80)
+    table = redundancy(X, kernel=kernel)
+    of_x, of_z = near_copies(prepared(X, kernel_from_name(kernel)), [0, 1], kernel)
+    assert [j for j, _ in of_x] == [2, 3]
+    assert_allclose([value for _, value in of_x], table[0, [2, 3]])
+    assert of_z == []
+
+
 def test_near_copies_of_many_samples_are_found_in_some_of_them(monkeypatch):
     X, _ = table_with_copies(500)
     whole = near_copies(prepared(X, Gaussian()), [0], "gaussian")[0]
@@ -50,6 +60,16 @@ def test_near_copies_of_many_samples_are_found_in_some_of_them(monkeypatch):
     assert [j for j, _ in part] == [j for j, _ in whole] == [2, 3]
     assert part != whole
     assert_allclose([v for _, v in part], [v for _, v in whole], atol=0.05)
+
+
+def test_near_copies_among_very_many_features_are_found(monkeypatch):
+    X, _ = table_with_copies()
+    wide = np.column_stack([X, np.random.default_rng(1).normal(size=(200, 60))])
+    wide[:, 50] = np.exp(X[:, 1])
+    whole = near_copies(prepared(wide, Gaussian()), [0, 1], "gaussian")
+    monkeypatch.setattr(neighbours, "_MOST_COMPARED", 20)
+    assert near_copies(prepared(wide, Gaussian()), [0, 1], "gaussian") == whole
+    assert [[j for j, _ in found] for found in whole] == [[2, 3], [50]]
 
 
 def test_columns_that_are_left_out_or_constant_are_no_copies():
