@@ -26,7 +26,7 @@ HOSTILE = "</text><script>alert(1)</script>\u202e\x00"
 def table_with_copies(m=200):
     """x and z, near-copies of x (one of them turned), a noisier relative of it, and noise."""
     x, z, u, v = np.random.default_rng(0).normal(size=(4, m))
-    return np.column_stack([x, z, x + 0.1 * u, -2 * x + 0.4 * v, x + u, v]), x + np.sin(2 * z)
+    return np.column_stack([x, z, x + 0.1 * u, -2 * x + 0.4 * v, x + 0.7 * u, v]), x + np.sin(2 * z)
 
 
 # Near-copies
@@ -39,6 +39,7 @@ def test_near_copies_are_the_most_similar_features_that_are_not_selected():
     assert [j for j, _ in of_x] == [2, 3]
     assert_allclose([value for _, value in of_x], table[0, [2, 3]])
     assert of_z == []
+    assert 0.4 < table[0, 4] < 0.7  # similar, but no copy
     assert [j for j, _ in near_copies(data, [0, 2], "gaussian")[0]] == [3]  # not the selected one
 
 
@@ -68,8 +69,10 @@ def test_near_copies_among_very_many_features_are_found(monkeypatch):
     wide[:, 50] = np.exp(X[:, 1])
     whole = near_copies(prepared(wide, Gaussian()), [0, 1], "gaussian")
     monkeypatch.setattr(neighbours, "_MOST_COMPARED", 20)
-    assert near_copies(prepared(wide, Gaussian()), [0, 1], "gaussian") == whole
-    assert [[j for j, _ in found] for found in whole] == [[2, 3], [50]]
+    monkeypatch.setattr(neighbours, "_PROMISING", 2)
+    of_few = near_copies(prepared(wide, Gaussian()), [0, 1], "gaussian")
+    assert [[j for j, _ in found] for found in of_few] == [[2, 3], [50]]
+    assert [[(j, pytest.approx(value)) for j, value in found] for found in of_few] == whole
 
 
 def test_columns_that_are_left_out_or_constant_are_no_copies():
@@ -154,6 +157,8 @@ def test_single_scores_are_percent_of_the_best():
     assert_allclose(shown, [100 * score / max(scores) for score in scores])
     noise = feature_table([{**row, "score": -0.1} for row in result["ranking"]], result)
     assert {row["alone"] for row in noise["rows"]} == {"0"}
+    first, *others = result["ranking"]
+    assert feature_table([{**first, "score": -0.1}, *others], result)["rows"][0]["alone_value"] == 0
 
 
 def test_pvalues_are_a_column_only_where_they_differ():
@@ -200,7 +205,8 @@ def test_stability_is_told_of_each_feature():
 def test_care_is_asked_for_where_few_samples_chose_among_many_features():
     result = xor_result("prediction")
     assert page(result)["caution"] is None
-    few = {**result, "input": {**result["input"], "n_samples": 21}}
+    few, enough = ({**result, "input": {**result["input"], "n_samples": m}} for m in (21, 22))
+    assert page(enough)["caution"] is None
     assert page(few)["caution"] == {"n_features": 22, "n_samples": 21}
     assert page({**few, "test": {"pvalue": 0.01, "split_pvalues": [0.01]}})["caution"] is None
 
@@ -296,6 +302,8 @@ def test_bars_of_many_classes_are_divided():
     whole = float(rects(svg, "ground")[0].get("width"))
     parts = [float(rects(svg, f"class{k}")[0].get("width")) for k in range(3)]
     assert_allclose(parts, [0.25 * whole, 0.25 * whole, 0.5 * whole], atol=0.02)
+    starts = [float(rects(svg, f"class{k}")[0].get("x")) for k in range(3)]
+    assert_allclose(np.diff(starts), parts[:2], atol=0.02)
     assert [text in svg for text in (">p</text>", ">q</text>", ">r</text>")] == [True] * 3
 
 
