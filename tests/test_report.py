@@ -19,6 +19,7 @@ from bahsic.cli.arguments import parsed
 from bahsic.names import for_page, for_spreadsheet
 from bahsic.report import report_html, write_report
 from bahsic.report.charts import Point, heat_map, path_axes, path_chart
+from bahsic.report.curve import HSIC, PREDICTABILITY
 from bahsic.report.page import json_for_script, page
 from bahsic.report.snippets import command, python_code
 from bahsic.report.svg import Axis
@@ -418,12 +419,13 @@ def test_path_passes_through_the_points():
 def test_all_features_are_a_line_across():
     points = [Point(1, 0.5), Point(2, 1.0), Point(5, 0.8)]
     x, y = path_axes(points)
-    (line,) = elements(path_chart(points, 2, n_all=5), "whole")
+    (line,) = elements(path_chart(points, 2, PREDICTABILITY, 5), "whole")
     ends = [float(line.get(key)) for key in ("x1", "x2", "y1", "y2")]
     assert ends == [x.start, x.stop, y(0.8), y(0.8)]
-    assert "all 5 features: 0.80" in path_chart(points, 2, n_all=5)
-    assert not elements(path_chart(points, 2, n_all=6), "whole")  # the path does not have them
-    assert not elements(path_chart(points, 5, n_all=5), "whole")  # they are selected
+    assert "all 5 features: 0.80" in path_chart(points, 2, PREDICTABILITY, 5)
+    assert not elements(path_chart(points, 2, PREDICTABILITY, 6), "whole")  # the path does not have them
+    assert not elements(path_chart(points, 5, PREDICTABILITY, 5), "whole")  # they are selected
+    assert not elements(path_chart(points, 2, HSIC, 5), "whole")  # says nothing of what they predict
 
 
 def test_axis_starts_at_zero_unless_all_values_are_high():

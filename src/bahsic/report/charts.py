@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from bahsic.names import for_page
-from bahsic.report.curve import HSIC, Curve
+from bahsic.report.curve import HSIC, PREDICTABILITY, Curve
 from bahsic.report.svg import Axis, Element, SubElement, dot, line_through, picture, shown, text, text_width, tostring
 
 _WIDTH = 600
@@ -61,7 +61,8 @@ def path_chart(points: Sequence[Point], chosen: int, curve: Curve = HSIC, n_all:
         The number of features that was selected, marked where the path has it.
     curve : Curve
     n_all : int, optional
-        The number of all features; where the path has it, a line at their value.
+        The number of all features; where the path has it, a line at their predictability. HSIC has none: it falls as
+        features join that add little, and so is no measure of what a smaller set lacks.
 
     Returns
     -------
@@ -89,7 +90,8 @@ def path_chart(points: Sequence[Point], chosen: int, curve: Curve = HSIC, n_all:
         upper = [(x(p.size), y(p.value + (p.error or 0))) for p in with_error]
         lower = [(x(p.size), y(p.value - (p.error or 0))) for p in reversed(with_error)]
         SubElement(svg, "path", {"class": "band", "d": f"{line_through([*upper, *lower])}Z"})
-    _mark_all(svg, x, y, next((point for point in points if point.size == n_all and point.size != chosen), None))
+    if curve is PREDICTABILITY:
+        _mark_all(svg, x, y, next((point for point in points if point.size == n_all and point.size != chosen), None))
     SubElement(svg, "path", {"class": "line", "d": line_through([(x(p.size), y(p.value)) for p in points])})
     for point in points:
         dot(svg, "dot", 2.2, (x(point.size), y(point.value)), _point_title(point, curve))

@@ -252,7 +252,7 @@ def _path(
         "chart": path_chart(points, chosen, curve, n_all),
         "predicts": curve is PREDICTABILITY,
         "banded": banded,
-        "all": any(point.size == n_all != chosen for point in points),
+        "all": curve is PREDICTABILITY and any(point.size == n_all != chosen for point in points),
         "headings": [name, *(["Standard error"] if banded else []), *others],
         "rows": rows,
         "n_steps": len(rows),

@@ -135,7 +135,7 @@ def _boxes(view: Mapping[str, Any], target: str) -> Element:
     """For each category the middle half of the target, its median, and a line from 5 to 95 percent."""
     rows = view["categories"][: MOST_CATEGORIES + 2]
     left, names = _names(rows)
-    svg = _empty(view, _ROW * len(rows) + 22, f"{target} in each category", names)
+    svg = _empty(view, _ROW * len(rows) + 36, f"{target} in each category", names)
     x = Axis(min(row["quantiles"][0] for row in rows), max(row["quantiles"][4] for row in rows), left, _WIDTH - 4)
     for top, row, name in zip(range(0, _ROW * len(rows), _ROW), rows, names, strict=True):
         q = [x(value) for value in row["quantiles"]]
@@ -147,6 +147,7 @@ def _boxes(view: Mapping[str, Any], target: str) -> Element:
         SubElement(svg, "line", {"class": "median", **ends})
     bottom = _ROW * len(rows) + 14
     text(svg, "number", (left, bottom), three_digits(x.low))
+    text(svg, "caption", (0, bottom + 17), f"middle half of {target}")
     text(svg, "number", (_WIDTH - 4, bottom), three_digits(x.high), anchor="end")
     return svg
 
