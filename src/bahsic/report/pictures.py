@@ -54,10 +54,10 @@ def _densities(view: Mapping[str, Any], target: str) -> Element:
     """A hill for each class: where its values of the feature lie."""
     rows = view["classes"][:MOST_CLASSES]
     left, names = _names(rows)
-    bottom = 8 + _HILL * len(rows)
+    bottom = 14 + _HILL * len(rows)
     svg = _empty(view, bottom + 20, f"Values in each class of {target}", names)
     text(svg, "caption", (0, 11), target)
-    for top, row, name in zip(range(8, bottom, _HILL), rows, names, strict=True):
+    for top, row, name in zip(range(14, bottom, _HILL), rows, names, strict=True):
         base = top + _HILL
         x = Axis(0, len(row["heights"]) - 1, left, _WIDTH - 4)
         heights = [(x(i), base - (_HILL - 5) * _unit(height)) for i, height in enumerate(row["heights"])]
