@@ -33,7 +33,7 @@ INSTALL = $(PIP) install -q -q --disable-pip-version-check
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
 
-demo: $(VENV)/.extra-files,report ## select features of two data sets, show the result and write demo.html
+demo: $(VENV)/.extra-files,report ## select features of two data sets, say why, and write the report demo.html
 	@$(VENV_PYTHON) -m bahsic demo --report demo.html
 
 test: $(VENV)/.group-$(GROUP) ## run all tests and the examples of the documentation

@@ -1,81 +1,46 @@
-"""Results of selections as the report reads them, made by the public functions from data that need no download."""
+"""Results of selections as the report reads them, made from data that need no download."""
 
-import numpy as np
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_diabetes, load_wine
 
-from bahsic import BAHSIC, __version__, hsic_scores, redundancy
+from bahsic import BAHSIC
 from bahsic.datasets import make_xor
+from bahsic.report.result import selection_result
 
 
-def result_of(X, y, names, wanted, data_name="data.csv", target="class", criterion="hsic"):
+def result_of(X, y, names, wanted, data_name="data.csv", target="class", criterion="hsic", **more):
     """The result of BAHSIC as plain data."""
     selector = BAHSIC(n_features_to_select=wanted, criterion=criterion, standard_errors=True).fit(X, y)
-    order = selector.elimination_order_[::-1]
-    scores = hsic_scores(X, y)
-    alone, pvalues = np.asarray(scores[0]), np.asarray(scores[1])
-    chosen = [int(j) for j in order[: selector.n_features_]]
-    reason = next((step.reason for step in selector.path_ if step.reason), f"{wanted} features were asked for")
-    return {
-        "schema": "bahsic/1",
-        "kind": "select",
-        "versions": {"bahsic": __version__, "numpy": np.__version__},
-        "input": {
-            "name": data_name,
-            "sha256": "0" * 64,
-            "n_samples": len(X),
-            "n_features": len(names),
-            "target": target,
-            "target_kernel": selector.target_kernel_,
-        },
-        "parameters": {
-            "n_features_to_select": wanted,
-            "method": "backward",
-            "kernel": "gaussian",
-            "step": 0.1,
-            "criterion": criterion,
-        },
-        "seed": 0,
-        "criterion": criterion,
-        "kernel": "gaussian",
-        "selected": [names[j] for j in chosen],
-        "n_features": int(selector.n_features_),
-        "reason": reason,
-        "ranking": [
-            {
-                "feature": names[j],
-                "column": int(j),
-                "rank": rank,
-                "selected": bool(rank <= selector.n_features_),
-                "score": float(alone[j]),
-                "pvalue": float(pvalues[j]),
-                "group": None,
-                "relevance": float(selector.scores_[j]),
-            }
-            for rank, j in enumerate(order, start=1)
-        ],
-        "path": [
-            {
-                "n_features": step.n_features,
-                "hsic": step.hsic,
-                "standard_error": step.standard_error,
-                "predictability": step.predictability,
-                "predictability_error": step.predictability_error,
-                "ridge": step.ridge,
-                "parameter": step.parameter,
-                "features": [names[j] for j in step.features],
-            }
-            for step in selector.path_
-        ],
-        "redundancy": {"features": [names[j] for j in chosen], "table": redundancy(X, chosen).tolist()},
-        "test": None,
-        "timing": {"read_seconds": 0.01, "fit_seconds": 0.1, "total_seconds": 0.11},
+    source = {
+        "name": data_name,
+        "sha256": "0" * 64,
+        "n_samples": len(X),
+        "n_features": len(names),
+        "target": target,
+        "target_kernel": selector.target_kernel_,
     }
+    parameters = {
+        "n_features_to_select": wanted,
+        "method": "backward",
+        "kernel": "gaussian",
+        "step": 0.1,
+        "criterion": criterion,
+    }
+    result = selection_result(selector, X, y, names, input=source, parameters=parameters, seed=0, **more)
+    return {**result, "timing": {"read_seconds": 0.01, "fit_seconds": 0.1, "total_seconds": 0.11}}
 
 
 def wine_result():
     """13 measurements of 178 wines; the number of features is chosen by the search."""
     data = load_wine()
     return result_of(data.data, data.target, list(data.feature_names), "auto", "wine.csv", "cultivar")
+
+
+def diabetes_result():
+    """Ten measurements of 442 patients, and a number to be predicted."""
+    data = load_diabetes()
+    return result_of(
+        data.data, data.target, list(data.feature_names), "auto", "diabetes.csv", "progression", "prediction"
+    )
 
 
 def xor_result(criterion="hsic"):

@@ -15,11 +15,21 @@ import numpy as np
 import pytest
 
 import bahsic
-from bahsic import BAHSIC, FOHSIC, hsic_scores, hsic_test, predictability, redundancy, selection_test
+from bahsic import (
+    BAHSIC,
+    FOHSIC,
+    hsic_scores,
+    hsic_test,
+    predictability,
+    redundancy,
+    selection_frequencies,
+    selection_test,
+)
 from bahsic.cli import main
 from bahsic.cli.arguments import parsed
 from bahsic.datasets import make_xor
 from bahsic.report import report_html
+from bahsic.report.snippets import command
 from bahsic.whole import appearing
 
 X, Y, _ = make_xor(n_samples=80, n_features=6, random_state=0)
@@ -67,11 +77,26 @@ def fresh(*words, **environment):
 # What is selected, and what the result says of it
 
 
+def test_stability_over_resamples_is_told_where_asked_for(run, result, xor):
+    found = result("-k", 2, "--stability", 5)
+    frequencies = selection_frequencies(BAHSIC(2, criterion="prediction", kernel="auto"), X, Y, 5, random_state=0)
+    told = {row["feature"]: row["frequency"] for row in found["stability"]["features"]}
+    expected = {name: value for name, value in zip(NAMES, frequencies, strict=True) if value}
+    assert told == expected
+    assert (found["stability"]["n_resamples"], found["stability"]["subsample"]) == (5, 0.5)
+    assert command(found).text.endswith(" --stability 5 --random-state 0")
+    status, out, _ = run("select", xor, "-k", 2, "--stability", 5)
+    shares = [f"{name} {100 * told[name]:.0f}%" for name in found["selected"]]
+    assert status == 0
+    assert f"Selected again, in 5 random halves of the samples: {', '.join(shares)}." in out.replace("\n", " ")
+
+
 def test_keys_in_the_order_of_the_schema(result):
     found = result("-k", 2)
     assert list(found) == [
         "schema", "kind", "versions", "input", "parameters", "seed", "criterion", "kernel", "block_size", "selected",
-        "n_features", "reason", "columns", "ranking", "path", "redundancy", "test", "timing",
+        "n_features", "reason", "columns", "ranking", "path", "redundancy", "near_copies", "views",
+        "stability", "test", "timing",
     ]  # fmt: skip
     assert (found["schema"], found["kind"], found["seed"], found["test"]) == ("bahsic/1", "select", 0, None)
     assert list(found["versions"]) == ["bahsic", "python", "numpy", "scipy", "scikit-learn"]
@@ -554,12 +579,11 @@ def test_warnings_are_notes(run, tmp_path, monkeypatch):
     assert "note: -k is 50, X has 7 features: all are kept" in run("select", "constant.npz", "-k", 50)[2]
 
 
-@pytest.mark.parametrize("library", ["jinja2", "pandas"])
-def test_demonstration_says_first_what_its_report_needs(run, library, monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, library, None)
+def test_demonstration_says_first_what_its_report_needs(run, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
     status, out, err = run("demo", "--report", tmp_path / "page.html")
     assert (status, out) == (1, "")
-    assert 'demo --report needs jinja2 and pandas: pip install "bahsic[files,report]"' in err
+    assert 'the report needs jinja2: pip install "bahsic[report]"' in err
 
 
 @pytest.mark.parametrize(

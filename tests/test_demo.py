@@ -3,22 +3,37 @@
 import io
 import re
 import sys
+from textwrap import dedent
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from bahsic import BAHSIC
+from bahsic import BAHSIC, hsic_scores, predictability, redundancy
 from bahsic.cli import main
-from bahsic.cli.demo import demonstration
+from bahsic.cli.arguments import parsed
+from bahsic.cli.demo import breast_cancer_result, demonstration
+
+DATA = load_breast_cancer()
 
 
 @pytest.fixture(scope="module")
-def text() -> str:
-    return demonstration()
+def result():
+    return breast_cancer_result("the file")
+
+
+@pytest.fixture(scope="module")
+def text(result) -> str:
+    return demonstration(result)
+
+
+@pytest.fixture(scope="module")
+def selector():
+    return BAHSIC("auto", criterion="prediction", kernel="auto").fit(DATA.data, DATA.target)
 
 
 def value_in(text: str, row: str) -> float:
-    return float(re.search(rf"{re.escape(row)}.*? (-?\d+\.\d{{4}})", text)[1])
+    return float(re.search(rf"{re.escape(row)}.*? (-?\d+\.\d\d)", text)[1])
 
 
 def test_fits_a_plain_terminal(text):
@@ -28,38 +43,81 @@ def test_fits_a_plain_terminal(text):
     assert not any(line.endswith(" ") for line in text.splitlines())
 
 
-def test_a_few_measurements_predict_as_well_as_all_and_each_has_its_part(text):
-    number, few, whole = re.search(
-        r"(\d+) of 30 features predict as well as any: R2 (0\.\d\d), all 30: (0\.\d\d)", text
-    ).groups()
-    ranks = re.findall(r"^ +(\d+)\. [a-z ]+(0\.\d{4})  #+$", text, re.MULTILINE)
-    assert [int(rank) for rank, _ in ranks] == list(range(1, int(number) + 1))
-    assert int(number) <= 10
-    assert float(few) >= float(whole)
-    X, y = load_breast_cancer(return_X_y=True)
-    selector = BAHSIC("auto", criterion="prediction", kernel="auto").fit(X, y)
-    kept = selector.elimination_order_[::-1][: int(number)]
-    assert [lost for _, lost in ranks] == [f"{selector.scores_[j]:.4f}" for j in kept]
+def test_nothing_is_said_in_units_of_hsic(text):
+    assert "HSIC" not in text.replace("BAHSIC", "")
+
+
+def test_a_few_measurements_predict_as_well_as_all_and_each_has_its_part(text, selector):
+    reached = {step.n_features: step.predictability for step in selector.path_}
+    number = selector.n_features_
+    told = f"{number} of 30 features predict diagnosis as well as all: R2 {reached[number]:.2f}, all {reached[30]:.2f}"
+    assert told in text
+    assert 3 <= number <= 10
+    rows = re.findall(r"^   ([a-z ]+?)  +(0\.\d{3})  #+ ", text, re.MULTILINE)
+    kept = selector.elimination_order_[::-1][:number]
+    assert rows == [(DATA.feature_names[j], f"{selector.scores_[j]:.3f}") for j in kept]
+
+
+def test_curve_is_that_of_the_path(text, selector):
+    reached = {step.n_features: step.predictability for step in selector.path_}
+    sizes, values = (re.search(rf"^   {name} +(.*)", text, re.MULTILINE)[1] for name in ("features", "R2"))
+    numbers = [int(size) for size in re.findall(r"\d+", sizes)]
+    assert numbers == [1, 2, 3, 5, selector.n_features_, 15, 30]
+    assert f"[{selector.n_features_}]" in sizes
+    assert values.split() == [f"{reached[size]:.2f}" for size in numbers]
+
+
+def test_near_copies_are_those_of_the_data(text, selector):
+    table, names = redundancy(DATA.data), list(DATA.feature_names)
+    line = " ".join(dedent(text[text.index("Near-copies of") :]).split("\n\n")[0].split())
+    name, left_out = re.match(r"Near-copies of ([a-z ]+), left out: (.*?)\. [A-Z]", line).groups()
+    j = names.index(name)
+    others = np.flatnonzero(~selector.support_)
+    best = others[np.argsort(-table[j, others])][:3]
+    assert left_out == ", ".join(f"{names[i]} {table[j, i]:.2f}" for i in best)
+    assert selector.support_[j]
+    near = [i for i in np.flatnonzero(selector.support_) if i != j and table[j, i] >= 0.7]
+    assert line.endswith(f"falls without it: {', '.join(f'{names[i]} {table[j, i]:.2f}' for i in near)}.")
+    assert all(selector.scores_[i] > 0 for i in near)
+
+
+def test_single_scores_choose_a_worse_set(text, selector):
+    best = np.argsort(-hsic_scores(DATA.data, DATA.target)[0])[: selector.n_features_]
+    assert value_in(text, "with the highest single scores:") == round(
+        predictability(DATA.data[:, best], DATA.target), 2
+    )
+    assert value_in(text, "with the highest single scores:") < value_in(text, "selected together:")
 
 
 def test_xor_is_found_although_its_features_alone_say_nothing(text):
-    together = value_in(text, "x1 and x2 together")
-    assert abs(value_in(text, "x1 alone")) < 0.05 * together
-    assert abs(value_in(text, "x2 alone")) < 0.05 * together
-    assert re.search(r"Ranked by BAHSIC: +(x1, x2|x2, x1), ", text)
-    assert not re.search(r"Ranked one by one: +(x1, x2|x2, x1), ", text)
+    assert value_in(text, "x1 and x2 together") > 0.9
+    assert max(value_in(text, "x1 alone"), value_in(text, "x2 alone")) < 0.05
+    assert re.search(r"Ranked by BAHSIC: +(x1, x2|x2, x1), .*\(selected: (x1, x2|x2, x1)\)", text)
+    assert not re.search(r"Ranked by single scores: +(x1, x2|x2, x1), ", text)
 
 
 def test_longest_bar_belongs_to_the_greatest_value(text):
-    rows = re.findall(r"(-?\d+\.\d{4})  (#+)$", text, re.MULTILINE)
-    assert max(rows, key=lambda row: float(row[0]))[1] == "#" * 24
-    assert len(rows) >= 8
+    parts = re.findall(r"(0\.\d{3})  (#+)", text)
+    assert max(parts, key=lambda row: float(row[0]))[1] == "#" * 10
+    assert re.search(r"together +0\.9\d  #{24}$", text, re.MULTILINE)
+
+
+def test_result_is_that_of_the_command(result, selector):
+    given = vars(parsed(["select", "breast_cancer.csv", "--target", "diagnosis"]))
+    defaults = BAHSIC().get_params()
+    recorded = {name: value for name, value in result["parameters"].items() if name != "method"}
+    assert recorded == {name: defaults[name] if given[name] is None else given[name] for name in recorded}
+    assert result["parameters"]["method"] == given["method"]
+    assert result["seed"] == given["random_state"]
+    assert result["kernel"] == selector.kernel_
+    assert {row["name"] for row in result["views"][0]["classes"]} == {"benign", "malignant"}
 
 
 @pytest.mark.parametrize(("encoding", "mark"), [("utf-8", "█"), ("ascii", "#"), ("latin-1", "#")])
-def test_bars_are_what_the_terminal_can_show(monkeypatch, encoding, mark):
+def test_bars_are_what_the_terminal_can_show(monkeypatch, result, encoding, mark):
     output = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(output, encoding=encoding))
+    monkeypatch.setattr("bahsic.cli.demo.breast_cancer_result", lambda _: result)
     assert main(["demo"]) == 0
     sys.stdout.flush()
     assert f"  {mark * 24}" in output.getvalue().decode(encoding)

@@ -46,8 +46,10 @@ def test_prediction_shows_predictability():
     selector = BAHSIC(2, criterion="prediction").fit(X[:, :6], Y)
     html = html_of(selector).partition("bahsic-selection")[2]
     reached = {step.n_features: step.predictability for step in selector.path_}
-    assert f"<p>2 of 6 features: R2 {reached[2]:.2f} (all 6: {reached[6]:.2f})</p>" in html
-    assert "R2 (leave-one-out) against the number of features" in html
+    told = f"2 of 6 features predict the target better than all: R² {reached[2]:.2f}, all {reached[6]:.2f}"
+    assert f"<p><strong>{told}</strong></p>" in html
+    assert "R² (leave-one-out) against the number of features" in html
+    assert f">all 6 features: {reached[6]:.2f}</text>" in html
     assert "HSIC" not in html
 
 

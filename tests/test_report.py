@@ -18,9 +18,11 @@ pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `rep
 from bahsic.cli.arguments import parsed
 from bahsic.names import for_page, for_spreadsheet
 from bahsic.report import report_html, write_report
-from bahsic.report.charts import Axis, Point, bar_axis, heat_map, path_axes, path_chart, ranking_chart
+from bahsic.report.charts import Point, heat_map, path_axes, path_chart
+from bahsic.report.curve import HSIC, PREDICTABILITY
 from bahsic.report.page import json_for_script, page
 from bahsic.report.snippets import command, python_code
+from bahsic.report.svg import Axis
 from reporting import wine_result, xor_result
 
 HOSTILE = [
@@ -105,57 +107,68 @@ def xor():
 
 def test_headline_says_how_many_and_why(xor):
     html = report_html(xor)
-    assert "2 of 22 features selected for" in html
-    assert "2 features were asked for." in html
-    wine = report_html(wine_result())
-    (reason,) = re.findall(r'<p class="reason">(.*)</p>', wine)
-    assert re.fullmatch(r"\d+ of 13 features predict as well as any: R2 0\.\d\d, all 13: 0\.\d\d\.", reason)
-    assert reason.split(maxsplit=1)[0] + " of 13 features selected for" in wine
+    assert "<h1>2 of 22 features selected for <bdi" in html
+    assert '<p class="reason">2 features asked for.</p>' in html
+    result = wine_result()
+    reached = {step["n_features"]: step["predictability"] for step in result["path"]}
+    wine = report_html(result)
+    number = result["n_features"]
+    assert f'<h1>{number} of 13 features predict <bdi class="target">cultivar</bdi> as well as\u00a0all: <span' in wine
+    assert f">R² {reached[number]:.2f} of {reached[13]:.2f}</span></h1>" in wine
+    assert '<p class="reason">This number was chosen: the smallest set' in wine
 
 
 def test_page_of_a_prediction_shows_predictability_and_nothing_of_hsic_along_the_path():
     result = xor_result("prediction")
     html = report_html(result)
     assert "Criterion: prediction of the target; kernel: gaussian." in html
+    assert '<p class="reason">This number was asked for.</p>' in html
     path, rest = html.split('<h2 id="features"')
     assert "HSIC" not in path
     steps = sorted(result["path"], key=lambda step: step["n_features"])
-    shown = re.findall(r'<td class="n">(\d+)</td><td class="n">(.*?)</td><td class="n">(.*?)</td>', path)
+    cell = r'<td class="n" data-label="[^"]*">(.*?)</td>'
+    shown = re.findall(cell * 3, path)
     expected = [(s["n_features"], s["predictability"], s["predictability_error"]) for s in steps]
     assert [tuple(float(cell.replace("\N{MINUS SIGN}", "-")) for cell in row) for row in shown] == [
-        tuple(round(value, 4) for value in row) for row in expected
+        tuple(round(value, 3) for value in row) for row in expected
     ]
     assert 'class="band"' in path
-    assert re.search(r"<dt>R2 of the selection</dt><dd>0\.\d+ <small><bdi>± 0\.\d+, one standard error", path)
+    assert re.search(r"<dt>R² of the selection</dt><dd>0\.\d{3} <small><bdi class=\"name\">± 0\.\d+, one", path)
+    assert f"<dt>R² of all 22 features</dt><dd>{steps[-1]['predictability']:.3f}</dd>" in path
     data = json.loads(Page(html).raw["script"][0])
-    assert (data["name"], data["unit"]) == ("R2", "")
-    assert "<title>Ranking: R2 lost or added</title>" in rest
-    cells = re.findall(r'data-value="([^"]*)">[^<]*</td></tr>', rest)
+    assert (data["name"], data["unit"]) == ("R²", "")
+    cells = re.findall(r'data-label="R² lost or added" data-value="([^"]*)"', rest)
     assert [float(cell) for cell in cells] == [row["relevance"] for row in result["ranking"]]
 
 
 def test_bars_of_a_prediction_are_as_long_as_the_relevance():
     result = xor_result("prediction")
-    bars = elements(page(result)["ranking"]["chart"], "bar")
-    widths = [float(bar.get("width")) for bar in bars]
+    bars = [float(row["bar"]) for row in page(result)["ranking"]["rows"]]
     relevance = [row["relevance"] for row in result["ranking"]]
-    assert widths[0] / widths[1] == pytest.approx(relevance[0] / relevance[1], rel=0.01)
-    assert widths[2] / widths[0] == pytest.approx(abs(relevance[2]) / relevance[0], abs=0.01)
+    assert max(bars) == 100
+    assert bars == [pytest.approx(100 * max(0, r) / max(relevance), abs=0.06) for r in relevance]
 
 
 def test_page_of_hsic_with_an_automatic_number_has_both():
     result = wine_result()
     path = report_html(result).split('<h2 id="features"')[0]
-    assert '<th scope="col" class="n">R2</th>' in path
-    assert '<th scope="col" class="n">HSIC</th>' in path
-    assert f'<td class="n">{result["path"][-1]["hsic"]:.4g}</td>' in path
+    assert '<th scope="col" class="n">R²</th>' in path
+    assert '<th scope="col" class="n">HSIC, %</th>' in path
+    highest = max(step["hsic"] for step in result["path"])
+    shown = [float(cell) for cell in re.findall(r'data-label="HSIC, %">(.*?)</td>', path)]
+    assert max(shown) == 100
+    assert shown[0] == pytest.approx(100 * result["path"][-1]["hsic"] / highest, abs=0.06)
 
 
 def test_selected_rows_are_those_of_the_result(xor):
     html = report_html(xor)
-    rows = re.findall(r'<tr data-position="\d+"( class="selected")?>.*?<bdi>(.*?)</bdi>', html)
+    rows = re.findall(r'<tr data-position="\d+"( class="selected")?>.*?<bdi class="name">(.*?)</bdi>', html)
     assert [name for chosen, name in rows if chosen] == xor["selected"]
     assert [name for _, name in rows] == [row["feature"] for row in xor["ranking"]]
+
+
+def contents(result):
+    return page(result)
 
 
 def test_policy_holds_the_digests_of_style_and_script(xor):
@@ -181,11 +194,14 @@ def test_page_is_closed_and_accessible(xor):
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     charts = [attributes for tag, attributes in page.elements if tag == "svg"]
-    assert len(charts) == 3
-    for chart in charts:
-        assert chart["role"] == "img"
-    titled = [tag for tag, _ in page.elements if tag in ("svg", "desc")]
-    assert titled == ["svg", "desc"] * 3
+    pictures = [chart for chart in charts if "role" in chart]
+    assert len(pictures) == 4  # the path, two features, their redundancy
+    assert {chart["role"] for chart in pictures} == {"img"}
+    assert page.count("desc") == 4
+    # The other ones repeat numbers beside them, in cells that are hidden from screen readers.
+    hidden = [attributes for tag, attributes in page.elements if tag == "td" and attributes.get("class") == "level"]
+    assert len(charts) == 4 + sum(row["bar"] is not None for row in contents(xor)["ranking"]["rows"])
+    assert {cell["aria-hidden"] for cell in hidden} == {"true"}
 
 
 def test_hostile_names_add_no_element():
@@ -297,7 +313,8 @@ def test_missing_numbers_are_dashes():
         row.update(score=None, pvalue=None)
     html = report_html(result)
     assert "<svg" not in html
-    assert html.count('data-value="">\N{EN DASH}</td>') == 4
+    assert html.count('data-value="">\N{EN DASH}</td>') == 2
+    assert "p-value" not in html
 
 
 def test_absence_of_jinja_gives_the_install_line(monkeypatch, xor):
@@ -399,6 +416,27 @@ def test_path_passes_through_the_points():
     assert (float(ring.get("cx")), float(ring.get("cy"))) == (x(2), y(1.0))
 
 
+def test_all_features_are_a_line_across():
+    points = [Point(1, 0.5), Point(2, 1.0), Point(5, 0.8)]
+    x, y = path_axes(points)
+    (line,) = elements(path_chart(points, 2, PREDICTABILITY, 5), "whole")
+    ends = [float(line.get(key)) for key in ("x1", "x2", "y1", "y2")]
+    assert ends == [x.start, x.stop, y(0.8), y(0.8)]
+    assert "all 5 features: 0.80" in path_chart(points, 2, PREDICTABILITY, 5)
+    assert not elements(path_chart(points, 2, PREDICTABILITY, 6), "whole")  # the path does not have them
+    assert not elements(path_chart(points, 5, PREDICTABILITY, 5), "whole")  # they are selected
+    assert not elements(path_chart(points, 2, HSIC, 5), "whole")  # says nothing of what they predict
+
+
+def test_axis_starts_at_zero_unless_all_values_are_high():
+    assert path_axes([Point(1, 0.1), Point(2, 0.9)])[1].low == 0
+    assert path_axes([Point(1, -0.1), Point(2, 0.9)])[1].low == -0.1
+    assert 0.65 < path_axes([Point(1, 0.7), Point(2, 0.9)])[1].low < 0.7
+    flat = path_axes([Point(1, 0.9), Point(2, 0.901)])[1]
+    assert flat.high - flat.low > 0.09  # small differences look small
+    assert path_axes([Point(1, 0.0), Point(2, 0.0)])[1].low == 0
+
+
 @pytest.mark.parametrize("d", [1, 2, 30, 31, 10_000])
 def test_charts_have_finite_coordinates_inside(d):
     svg = path_chart([Point(n, 0.0) for n in range(1, d + 1)], 1)
@@ -406,17 +444,6 @@ def test_charts_have_finite_coordinates_inside(d):
     x = [float(dot.get("cx")) for dot in elements(svg, "dot")]
     assert len(x) == d
     assert 0 <= min(x) <= max(x) <= 600
-
-
-def test_bars_are_as_long_as_their_scores():
-    scores = [0.4, -0.2, 0.1, 0.0]
-    bars = elements(ranking_chart(list("abcd"), scores, [True, False, False, True], "scores"), "bar")
-    zero = bar_axis(list("abcd"), scores)(0.0)
-    widths = [float(bar.get("width")) for bar in bars]
-    assert widths[0] == pytest.approx(2 * widths[1], abs=0.03)
-    assert widths[0] == pytest.approx(4 * widths[2], abs=0.06)
-    assert [float(bar.get("x")) for bar in bars][::2] == pytest.approx([zero, zero], abs=0.01)
-    assert float(bars[1].get("x")) + widths[1] == pytest.approx(zero, abs=0.01)
 
 
 def test_heat_is_the_value():

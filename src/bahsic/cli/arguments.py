@@ -149,6 +149,8 @@ def _add_select(commands: Any) -> None:
     _add_options(parser, "select")
     parser.add_argument("--method", choices=("backward", "forward"), default="backward", help="BAHSIC or FOHSIC")
     _add_switch(parser, "--test", "test the selection on samples that did not select")
+    text = "repeat the selection on N random halves of the samples, and tell how often each feature is selected"
+    parser.add_argument("--stability", type=_positive, metavar="N", help=text)
     parser.add_argument(
         "--memory", type=_positive, metavar="MIB", help="working memory beside the data (default: 1024)"
     )

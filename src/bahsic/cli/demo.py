@@ -1,17 +1,27 @@
-"""The demonstration: selections from two data sets that need no download."""
+"""The demonstration: what is found in two data sets that need no download."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 
-from bahsic import BAHSIC, __version__, hsic
+from bahsic import BAHSIC, __version__, hsic_scores, predictability
+from bahsic.cli.text import has_blocks
 from bahsic.datasets import make_xor
-from bahsic.report.curve import headline
+from bahsic.options import options_of
+from bahsic.report.headline import headline_of, outcome_of_result
+from bahsic.report.neighbours import LEAST_SIMILARITY
+from bahsic.report.result import selection_result
 
 _FULL_BAR = 24  # characters
+_SHORT_BAR = 10
+_SIZES = (1, 2, 3, 5, 15)  # of the path that are shown, beside the selected one and all
 
 _WHAT_NEXT = (
     "Your own data:  bahsic select table.csv --target column --report page.html",
@@ -20,13 +30,49 @@ _WHAT_NEXT = (
 )
 
 
-def demonstration(mark: str = "#") -> str:
+def breast_cancer_result(text: str) -> dict[str, Any]:
+    """The result of a selection from scikit-learn's breast cancer data, as the command would give it.
+
+    Parameters
+    ----------
+    text : str
+        The file that ``bahsic datasets breast_cancer`` writes, of which the result has the digest.
+
+    Returns
+    -------
+    dict
+        See `bahsic.report.report_html`.
+    """
+    X, y, names = _breast_cancer_data()
+    selector = BAHSIC("auto", criterion="prediction", kernel="auto").fit(X, y)
+    recorded = [option.name for option in options_of("select") if option.recorded]
+    source = {
+        "name": "breast_cancer.csv",
+        "sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "n_samples": len(X),
+        "n_features": len(names),
+        "target": "diagnosis",
+        "target_kernel": selector.target_kernel_,
+        "options": {},
+    }
+    parameters = {"method": "backward", **{name: getattr(selector, name) for name in recorded}}
+    return selection_result(selector, X, y, names, input=source, parameters=parameters, seed=0)
+
+
+def _breast_cancer_data() -> tuple[NDArray[np.float64], NDArray[Any], list[str]]:
+    data = load_breast_cancer()
+    return data.data, data.target_names[data.target], [str(name) for name in data.feature_names]
+
+
+def demonstration(result: Mapping[str, Any], encoding: str | None = "ascii") -> str:
     """Text of the demonstration, at most 80 columns wide.
 
     Parameters
     ----------
-    mark : str, default="#"
-        The character that bars are made of.
+    result : mapping
+        That of `breast_cancer_result`.
+    encoding : str or None
+        Of the terminal, which may have no blocks for bars.
 
     Returns
     -------
@@ -34,53 +80,113 @@ def demonstration(mark: str = "#") -> str:
         Lines of text.
     """
     title = f"bahsic {__version__}: few features that say as much as all of them"
-    return "\n".join([title, "", *_breast_cancer(mark), "", "", *_xor(mark), "", "", *_WHAT_NEXT, ""])
+    mark = "█" if has_blocks(encoding) else "#"
+    parts = [title, "", *_breast_cancer(result, mark), "", "", *_xor(mark), "", "", *_WHAT_NEXT, ""]
+    return "\n".join(parts)
 
 
-def _breast_cancer(mark: str) -> list[str]:
-    """The fewest of 30 named features that predict as well as any, and the part of each in it."""
-    data = load_breast_cancer()
-    selector = BAHSIC("auto", criterion="prediction", kernel="auto").fit(data.data, data.target)
-    kept = selector.elimination_order_[::-1][: selector.n_features_]
-    rows = [(f"{rank}. {data.feature_names[j]}", selector.scores_[j]) for rank, j in enumerate(kept, start=1)]
+def _breast_cancer(result: Mapping[str, Any], mark: str) -> list[str]:
+    """The fewest of 30 named features that predict as well as any, why each was taken, and instead of which others."""
+    headline = headline_of(outcome_of_result(result), "diagnosis").text.replace("R²", "R2")
     return [
         "1. Breast cancer: 569 tumours, 30 measurements, benign or malignant",
         "",
-        '   BAHSIC("auto", criterion="prediction", kernel="auto").fit(X, y):',
-        f"   {headline(selector)}",
-        "   (R2 of samples that are left out one by one). Each was taken for a part:",
+        '   BAHSIC("auto", criterion="prediction", kernel="auto").fit(X, y)',
+        f"   {headline}",
+        "   (R2 of tumours left out one by one: 1 is perfect, 0 is guessing)",
         "",
-        *_table(rows, mark, "R2 lost without it"),
+        *_curve(result),
+        "",
+        "   Why each was taken, and the most similar measurement that was left out",
+        "   for it (similarity from 0 to 1):",
+        "",
+        f"   {'':20}{'R2 lost without it':24}instead of",
+        *_reasons(result, mark),
+        "",
+        *_copies(result),
+        "",
+        *_one_by_one(result),
+    ]
+
+
+def _curve(result: Mapping[str, Any]) -> list[str]:
+    """Predictability of some numbers of features."""
+    reached = {step["n_features"]: step["predictability"] for step in result["path"]}
+    sizes = sorted(size for size in {*_SIZES, result["n_features"], max(reached)} if size in reached)
+    marked = [f"[{size}]" if size == result["n_features"] else f"{size} " for size in sizes]
+    return [
+        "   features" + "".join(f"{size:>7}" for size in marked) + "   [selected]",
+        "   R2      " + "".join(f"{reached[size]:6.2f} " for size in sizes).rstrip(),
+    ]
+
+
+def _copies(result: Mapping[str, Any]) -> list[str]:
+    """All near-copies of the feature that has the most similar one, and those that were taken as well."""
+    found = max(result["near_copies"], key=lambda entry: [copy["similarity"] for copy in entry["copies"]])
+    name, table = found["feature"], result["redundancy"]
+    row = table["table"][table["features"].index(name)]
+    similar = [(other, value) for other, value in zip(table["features"], row, strict=True) if other != name]
+    taken = [pair for pair in similar if pair[1] >= LEAST_SIMILARITY]
+    told = f"Near-copies of {name}, left out: {_listed([tuple(copy.values()) for copy in found['copies']])}."
+    told += f" Taken as well, as R2 falls without it: {_listed(taken)}." if taken else ""
+    return wrap(told, 78, initial_indent="   ", subsequent_indent="   ")
+
+
+def _listed(found: Sequence[tuple[Any, ...]]) -> str:
+    return ", ".join(f"{name} {similarity:.2f}" for name, similarity in found)
+
+
+def _reasons(result: Mapping[str, Any], mark: str) -> list[str]:
+    """A line for each selected feature."""
+    rows = [row for row in result["ranking"] if row["selected"]]
+    copies = {found["feature"]: found["copies"] for found in result["near_copies"]}
+    longest = max(row["relevance"] for row in rows)
+    lines = []
+    for row in rows:
+        bar = mark * max(0, round(_SHORT_BAR * row["relevance"] / longest))
+        near = [f"{copy['feature']} {copy['similarity']:.2f}" for copy in copies[row["feature"]]]
+        others = f", {len(near) - 1} more" if len(near) > 1 else ""
+        lost = f"{row['relevance']:6.3f}  {bar}"
+        lines.append(f"   {row['feature']:20}{lost:24}{near[0] + others if near else '-'}".rstrip())
+    return lines
+
+
+def _one_by_one(result: Mapping[str, Any]) -> list[str]:
+    """The same number of features, chosen by their single scores, for comparison."""
+    X, y, _ = _breast_cancer_data()
+    number = result["n_features"]
+    best = np.argsort(-hsic_scores(X, y)[0])[:number]
+    alone = predictability(X[:, best], y, kernel=result["kernel"])
+    outcome = outcome_of_result(result)
+    return [
+        f"   {f'The {number} selected together:':40}R2 {outcome.value:.2f}",
+        f"   {f'The {number} with the highest single scores:':40}R2 {alone:.2f}",
+        f"   {'All 30:':40}R2 {outcome.whole:.2f}",
     ]
 
 
 def _xor(mark: str) -> list[str]:
     """BAHSIC finds two features that matter only together."""
     X, y, support = make_xor(n_samples=200, n_features=22, random_state=0)
-    order = BAHSIC(n_features_to_select=2).fit(X, y).elimination_order_[::-1]
-    alone = np.array([_dependence(X[:, [j]], y) for j in range(X.shape[1])])
-    noise = 2 + int(np.argmax(alone[~support]))
+    selector = BAHSIC("auto", criterion="prediction").fit(X, y)
+    scores = hsic_scores(X, y)[0]
+    noise = int(np.flatnonzero(~support)[np.argmax(scores[~support])])
     rows = [
-        ("x1 alone", alone[0]),
-        ("x2 alone", alone[1]),
-        (f"x{noise + 1} alone (best of the noise)", alone[noise]),
-        ("x1 and x2 together", _dependence(X[:, :2], y)),
+        ("x1 alone", predictability(X[:, [0]], y)),
+        ("x2 alone", predictability(X[:, [1]], y)),
+        (f"x{noise + 1} alone (best of the noise)", predictability(X[:, [noise]], y)),
+        ("x1 and x2 together", predictability(X[:, :2], y)),
     ]
+    order, number = selector.elimination_order_[::-1], selector.n_features_
     return [
         "2. XOR: 200 samples, 22 features; the label says whether the signs of x1 and",
         "   x2 agree, the other 20 features are noise. One by one, none stands out:",
         "",
-        *_table(rows, mark, "HSIC"),
+        *_table(rows, mark, "R2"),
         "",
-        f"   Ranked one by one:  {_names(np.argsort(-alone))}, ...",
-        f"   Ranked by BAHSIC:   {_names(order)}, ...",
+        f"   Ranked by single scores:  {_names(np.argsort(-scores))}, ...",
+        f"   Ranked by BAHSIC:         {_names(order)}, ... (selected: {_names(order[:number])})",
     ]
-
-
-def _dependence(x: NDArray[np.float64], y: NDArray[Any]) -> float:
-    # The delta kernel gives values that don't shrink with the number of samples; for two
-    # classes they are proportional to those of the kernel that the selector uses.
-    return hsic(x, y, target_kernel="delta")
 
 
 def _table(rows: Sequence[tuple[str, float]], mark: str, heading: str) -> list[str]:
@@ -89,7 +195,7 @@ def _table(rows: Sequence[tuple[str, float]], mark: str, heading: str) -> list[s
     lines = [f"   {heading:>40}"]
     for name, value in rows:
         bar = mark * max(0, round(_FULL_BAR * value / longest))
-        lines.append(f"   {name:32}{value:8.4f}  {bar}".rstrip())
+        lines.append(f"   {name:32}{value:8.2f}  {bar}".rstrip())
     return lines
 
 

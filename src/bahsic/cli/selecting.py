@@ -27,7 +27,7 @@ from bahsic.criteria.blocks import auto_block_size
 from bahsic.data.prepared import Prepared
 from bahsic.engine.prediction import EXACT, FITTED
 from bahsic.files import check_writing, write_table
-from bahsic.inference.resampling import selection_test
+from bahsic.inference.resampling import selection_frequencies, selection_test
 from bahsic.names import one_line
 from bahsic.options import flag_of, options_of
 from bahsic.report.page import SCHEMA
@@ -38,6 +38,7 @@ from bahsic.selection.search import round_size
 from bahsic.selection.selectors import BAHSIC, FOHSIC
 from bahsic.whole import check_place
 
+_SUBSAMPLE = 0.5  # share of the samples in each selection of --stability
 _MANY_SAMPLES = 4000  # of one regression, for which a fit takes minutes
 _OPERATIONS = 4e10  # a second, on one core; measured with 2500 samples and 40 features, where bounds spare some fits
 
@@ -68,7 +69,7 @@ def report(options: Namespace) -> None:
     """Make the report of a result that an earlier `select --json` printed."""
     result = _read_result(options.result)
     path = options.output or options.result.with_name(f"{options.result.stem}.html")
-    _check_report_place(path)
+    check_report_place(path)
     _check_different(_report_files(path), [options.result])
     try:
         write_report_file(result, path, quiet=options.quiet)
@@ -146,6 +147,7 @@ def _result(
             source.names,
             groups=groups,
             test=test,
+            stability=_stability(options, source, selector),
             input=input_record(source.data, source.sha256, selector.target_kernel_, reading_options(options)),
             parameters=_parameters(options, source, selector),
             seed=options.random_state,
@@ -153,10 +155,24 @@ def _result(
 
 
 def _tested(options: Namespace, data: Prepared, y: Any, selector: Any) -> Any:
+    return selection_test(_fresh(selector), data, y, random_state=options.random_state, n_jobs=options.n_jobs)
+
+
+def _stability(options: Namespace, source: Input, selector: Any) -> dict[str, Any] | None:
+    """Frequencies of the features in selections on random parts of the samples, if asked for."""
+    if options.stability is None:
+        return None
+    how = {"n_resamples": options.stability, "subsample": _SUBSAMPLE}
+    seed = {"random_state": options.random_state, "n_jobs": options.n_jobs}
+    found = selection_frequencies(_fresh(selector), source.data.X, source.data.y, **how, **seed)
+    return {**how, "frequencies": found}
+
+
+def _fresh(selector: Any) -> Any:
+    """The same selector, not fitted, and without the folder of the one that was."""
     from sklearn.base import clone
 
-    fresh = clone(selector).set_params(checkpoint=None)
-    return selection_test(fresh, data, y, random_state=options.random_state, n_jobs=options.n_jobs)
+    return clone(selector).set_params(checkpoint=None)
 
 
 def _parameters(options: Namespace, source: Input, selector: Any) -> dict[str, Any]:
@@ -194,7 +210,7 @@ def _check_places(options: Namespace) -> None:
         with data_errors(WRONG_USAGE):
             check_writing(options.output, options.data)
     if options.report is not None:
-        _check_report_place(options.report)
+        check_report_place(options.report)
     written = [options.output, *_report_files(options.report)]
     _check_different(written, [options.data, options.feature_groups, *(options.keep or [])])
 
@@ -205,7 +221,8 @@ def _report_files(page: Path | None) -> list[Path]:
     return [] if page is None else [page, table_beside(page)]
 
 
-def _check_report_place(page: Path) -> None:
+def check_report_place(page: Path) -> None:
+    """Refuse, before any work, a report that cannot be written in the end."""
     from bahsic.report import check_report
 
     check_report()

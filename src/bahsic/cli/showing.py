@@ -8,14 +8,11 @@ import io
 import sys
 from argparse import Namespace
 from collections.abc import Callable
-from contextlib import redirect_stdout
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from bahsic.cli.arguments import command_parser
 from bahsic.cli.messages import WRONG_USAGE, CommandError, say
-from bahsic.cli.text import has_blocks
 from bahsic.whole import appearing
 
 # Of scikit-learn's own, those for classification and regression that come with it: what to call the target, and
@@ -32,40 +29,16 @@ _TARGET = "label"  # of the generators
 
 def demo(options: Namespace) -> None:
     """Print the demonstration, and write its report if asked for."""
-    from bahsic.cli.demo import demonstration
+    from bahsic.cli.demo import breast_cancer_result, demonstration
+    from bahsic.cli.selecting import check_report_place, write_report_file
 
     if options.report is not None:
-        _check_demo_report()
-    sys.stdout.write(demonstration(mark="█" if has_blocks(sys.stdout.encoding) else "#"))
+        check_report_place(options.report)
+    result = breast_cancer_result(_table("breast_cancer", 0))
+    sys.stdout.write(demonstration(result, sys.stdout.encoding))
     sys.stdout.flush()
     if options.report is not None:
-        _write_demo_report(options)
-
-
-def _check_demo_report() -> None:
-    from bahsic.files.data import library
-    from bahsic.report import check_report
-
-    try:
-        check_report()
-        library("pandas", ".csv")
-    except ImportError:
-        raise CommandError('demo --report needs jinja2 and pandas: pip install "bahsic[files,report]"', 1) from None
-
-
-def _write_demo_report(options: Namespace) -> None:
-    """Select features of the breast cancer data by the command itself, as a user would."""
-    from tempfile import TemporaryDirectory
-
-    from bahsic.cli.selecting import select
-
-    with TemporaryDirectory() as folder:
-        data = Path(folder) / "breast_cancer.csv"
-        data.write_text(_table("breast_cancer", 0), encoding="utf-8")
-        words = ["select", str(data), "--target", "diagnosis", "--report", str(options.report)]
-        chosen = command_parser().parse_args([*words, "--quiet"] if options.quiet else words)
-        with redirect_stdout(io.StringIO()):
-            select(chosen)
+        write_report_file(result, options.report, quiet=options.quiet)
 
 
 def datasets(options: Namespace) -> None:

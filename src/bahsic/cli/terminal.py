@@ -231,7 +231,18 @@ def _decision(result: Mapping[str, Any], style: Style) -> str:
         lines.append(
             f"Dependence in samples that did not select: p = {result['test']['pvalue']:.2g} ({splits} splits)."
         )
+    if result.get("stability"):
+        lines.append(_stability(result))
     return paragraphs(lines, style)
+
+
+def _stability(result: Mapping[str, Any]) -> str:
+    """How often the selected features are selected on parts of the samples."""
+    stability, selected = result["stability"], result["selected"][:_MOST_ADDITIONS]
+    frequency = {found["feature"]: found["frequency"] for found in stability["features"]}
+    told = [f"{name} {100 * frequency.get(name, 0.0):.0f}%" for name in selected]
+    more = f" and {len(result['selected']) - len(selected)} more" if len(result["selected"]) > len(selected) else ""
+    return f"Selected again, in {stability['n_resamples']} random halves of the samples: {', '.join(told)}{more}."
 
 
 def paragraphs(lines: Sequence[str], style: Style) -> str:

@@ -109,13 +109,15 @@ def similarities(
     constant: NDArray[np.bool_],
     kernel: Kernel,
     weights: NDArray[Any] | None = None,
+    n_rows: int | None = None,
 ) -> Array:
-    """Table of `redundancy` for some columns of a search; weights are frequencies of the samples."""
+    """Table of `redundancy` for some columns of a search, or its first rows; weights are frequencies of the samples."""
     w = np.ones(columns.n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
+    found = np.eye(len(features) if n_rows is None else n_rows, len(features))
     varied = np.flatnonzero(~constant[features])
-    found = np.eye(len(features))
-    if len(varied) > 1:
-        found[np.ix_(varied, varied)] = _cosines(columns, features[varied], kernel, w)
+    rows = varied[varied < len(found)]
+    if len(varied) > 1 and len(rows):
+        found[np.ix_(rows, varied)] = _cosines(columns, features[varied], kernel, w, len(rows))
     return found
 
 
@@ -142,15 +144,15 @@ def _positions(features: Any, d: int, names: Names) -> list[int]:
     return positions
 
 
-def _cosines(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> Array:
-    """Normalised inner products of the centred kernel matrices of columns that vary."""
-    found = _of_plain_columns(columns, features, kernel, w)
+def _cosines(columns: Columns, features: Indices, kernel: Kernel, w: Array, n_rows: int) -> Array:
+    """Normalised inner products of the centred kernel matrices of columns that vary: the first rows of their table."""
+    found = _of_plain_columns(columns, features, kernel, w, n_rows)
     if found is None and type(kernel) in (Gaussian, Laplacian):
-        found = _of_any_columns(columns, features, kernel, w)
-    return _of_matrices(columns, features, kernel, w) if found is None else found
+        found = _of_any_columns(columns, features, kernel, w, n_rows)
+    return _of_matrices(columns, features, kernel, w, n_rows) if found is None else found
 
 
-def _of_plain_columns(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> Array | None:
+def _of_plain_columns(columns: Columns, features: Indices, kernel: Kernel, w: Array, n_rows: int) -> Array | None:
     """Table for complete numbers with factors that are made, and fit into memory, together."""
     k, m = len(features), columns.n_samples
     too_many = k * m * _TYPICAL_RANK > _MATRIX_ENTRIES
@@ -160,15 +162,15 @@ def _of_plain_columns(columns: Columns, features: Indices, kernel: Kernel, w: Ar
     gammas = np.array([float(kernel.resolved(x[:, None], None, w).gamma) for x in XT])  # type: ignore[arg-type]
     if not have_factors(XT, gammas).all():
         return None
-    chunks = _slices(k, max(1, _CHUNK_ENTRIES // m))
+    chunks = _slices(k, max(1, _CHUNK_ENTRIES // m), n_rows)
     factors = [_unit_factors(XT[chunk], gammas[chunk], w) for chunk in chunks]
-    return _table(chunks, factors.__getitem__, _squared_products)
+    return _table(chunks, factors.__getitem__, _squared_products, n_rows)
 
 
-def _of_any_columns(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> Array | None:
+def _of_any_columns(columns: Columns, features: Indices, kernel: Kernel, w: Array, n_rows: int) -> Array | None:
     """Table for columns of all kinds in short forms; None if one has none."""
     k, m = len(features), columns.n_samples
-    chunks = _slices(k, max(1, _MATRIX_ENTRIES // (2 * m * _TYPICAL_RANK)))
+    chunks = _slices(k, max(1, _MATRIX_ENTRIES // (2 * m * _TYPICAL_RANK)), n_rows)
 
     def made(i: int) -> _ShortForms:
         found = [kernel_of_column(columns, int(j), kernel, w, together=columns.together) for j in features[chunks[i]]]
@@ -178,12 +180,12 @@ def _of_any_columns(columns: Columns, features: Indices, kernel: Kernel, w: Arra
 
     try:
         kept = [made(0)] if len(chunks) == 1 else []
-        return _table(chunks, kept.__getitem__ if kept else made, _ShortForms.products)
+        return _table(chunks, kept.__getitem__ if kept else made, _ShortForms.products, n_rows)
     except _NoShortFormError:
         return None
 
 
-def _of_matrices(columns: Columns, features: Indices, kernel: Kernel, w: Array) -> Array:
+def _of_matrices(columns: Columns, features: Indices, kernel: Kernel, w: Array, n_rows: int) -> Array:
     """Table for any kernel, with matrices of all pairs of samples."""
     k, m = len(features), columns.n_samples
     if m > _MOST_SAMPLES:
@@ -191,12 +193,12 @@ def _of_matrices(columns: Columns, features: Indices, kernel: Kernel, w: Array) 
             f"X has {m} samples and the kernel on single features is {kernel!r}; accepted for redundancy of more than "
             f"{_MOST_SAMPLES} samples: a Gaussian or Laplacian kernel, whose matrices have short forms"
         )
-    chunks = _slices(k, max(1, _MATRIX_ENTRIES // m**2))
+    chunks = _slices(k, max(1, _MATRIX_ENTRIES // m**2), n_rows)
 
     def matrices(i: int) -> Array:
         return np.stack([_unit_matrix(columns, j, kernel, w) for j in features[chunks[i]]])
 
-    return _table(chunks, matrices, lambda A, B: A @ B.T)
+    return _table(chunks, matrices, lambda A, B: A @ B.T, n_rows)
 
 
 class _NoShortFormError(Exception):
@@ -282,17 +284,24 @@ def _unit_matrix(columns: Columns, feature: int, kernel: Kernel, w: Array) -> Ar
     return np.asarray(A / (math.sqrt(np.vdot(A, A)) or 1.0))
 
 
-def _table(chunks: list[slice], part: Callable[[int], Piece], inner: Callable[[Piece, Piece], Array]) -> Array:
-    """Table of all inner products of matrices that are made chunk by chunk, with two chunks in memory at a time."""
-    table = np.zeros((chunks[-1].stop,) * 2)
+def _table(
+    chunks: list[slice], part: Callable[[int], Piece], inner: Callable[[Piece, Piece], Array], n_rows: int
+) -> Array:
+    """First rows of the table of all inner products of matrices, which are made chunk by chunk, two at a time."""
+    table = np.zeros((n_rows, chunks[-1].stop))
     for i, rows in enumerate(chunks):
+        if rows.start >= n_rows:
+            break
         left = part(i)
         for j, cols in enumerate(chunks[i:], start=i):
             table[rows, cols] = inner(left, left if i == j else part(j))
-    upper: Array = np.clip(np.triu(table, k=1), -1.0, 1.0)
-    upper[np.abs(upper) < 4 * np.finfo(float).eps] = 0.0  # rounding errors, which may be negative
-    return upper + upper.T + np.eye(len(upper))
+    found: Array = np.clip(np.triu(table, k=1), -1.0, 1.0)
+    found[np.abs(found) < 4 * np.finfo(float).eps] = 0.0  # rounding errors, which may be negative
+    found[:, :n_rows] += found[:, :n_rows].T + np.eye(n_rows)
+    return found
 
 
-def _slices(k: int, size: int) -> list[slice]:
-    return [slice(start, min(start + size, k)) for start in range(0, k, size)]
+def _slices(k: int, size: int, n_rows: int) -> list[slice]:
+    """Ranges that cover k features; none is on both sides of the first ``n_rows``."""
+    ends = ((0, n_rows), (n_rows, k))
+    return [slice(start, min(start + size, stop)) for low, stop in ends for start in range(low, stop, size)]

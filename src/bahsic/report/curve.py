@@ -16,21 +16,27 @@ class Curve:
     Attributes
     ----------
     name : str
-        Short name, before a number.
+        Short name, before a number, in ASCII.
+    symbol : str
+        The same on a page.
     title : str
-        Name of an axis.
+        Name of an axis, in ASCII.
+    caption : str
+        Name of the axis on a page.
     key, error : str
         Entries of a step: the value and its standard error.
     """
 
     name: str
+    symbol: str
     title: str
+    caption: str
     key: str
     error: str
 
 
-HSIC = Curve("HSIC", "HSIC", "hsic", "standard_error")
-PREDICTABILITY = Curve("R2", "R2 (leave-one-out)", "predictability", "predictability_error")
+HSIC = Curve("HSIC", "HSIC", "HSIC", "HSIC, percent of the highest", "hsic", "standard_error")
+PREDICTABILITY = Curve("R2", "R²", "R2 (leave-one-out)", "R² (leave-one-out)", "predictability", "predictability_error")
 
 _CRITERIA = {"hsic": "hsic, dependence on the target", "prediction": "prediction of the target"}
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from bahsic.names import for_page
 from bahsic.report.charts import chart_style
-from bahsic.report.curve import headline
 from bahsic.report.drawable import listed, order_of, path_of
+from bahsic.report.headline import headline_of, outcome_of_selector
 from bahsic.report.page import path_figure
 
 _MOST_NAMES = 20
@@ -62,11 +62,12 @@ def selection_html(selector: Any) -> str:
     found = getattr(selector, "selector_", selector)  # the one inside BAHSICCV
     if not hasattr(found, "path_"):
         return ""
-    told = f"<p>{escape(headline(found))}</p>" if headline(found) else ""
+    path = path_of(found)
+    outcome = outcome_of_selector(found, path)
     return (
         f'<style>{chart_style()}{_STYLE}</style><div class="bahsic-selection">'
-        f"<p>{found.n_features_} of {found.n_features_in_} features selected, the most relevant first:</p>"
-        f"{_names(found)}{told}{path_figure(path_of(found), found.n_features_)}</div>"
+        f"<p><strong>{escape(headline_of(outcome).text)}</strong></p>"
+        f"{_names(found)}{path_figure(path, found.n_features_, outcome.n_used)}</div>"
     )
 
 

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bahsic.names import for_page
-from bahsic.report.charts import Point, decimals, heat_map, path_axes, path_chart, ranking_chart, size_axis
+from bahsic.report.charts import Point, path_axes, path_chart, size_axis
 from bahsic.report.curve import HSIC, PREDICTABILITY, Curve, block_words, criterion_words, curve_of
-from bahsic.report.roles import role_lines, role_table, used_rows
+from bahsic.report.features import DASH, ROWS, feature_cards, feature_table, redundant_pairs
+from bahsic.report.headline import headline_of, outcome_of_result
+from bahsic.report.roles import n_used, role_lines, role_table, treatment, used_rows
 from bahsic.report.snippets import Snippet, command, python_code
+from bahsic.report.svg import shown
 
 SCHEMA = "bahsic/1"
-ROWS = 200  # features in the page; all are in the table beside it
-_BARS = 30
 _NAMES = 8  # features named in the first sentence
 _PIXELS = 3  # steps of the path that are nearer to each other than this are one in the chart
-_TITLE_CHARACTERS = 60_000  # of all long names together, so that the page stays small
 _CODE_CHARACTERS = 15_000
 
-_RELEVANCE = "R2 lost or added"
-
-_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
 # Columns of the path's table after its curve: the entry of a step, and the heading.
-_STEP_COLUMNS = (("hsic", "HSIC"), ("ridge", "Ridge"), ("parameter", "Kernel parameter"))
+_STEP_COLUMNS = (("ridge", "Ridge"), ("parameter", "Kernel parameter"))
+_PERCENT = "HSIC, %"
 
 _PARTS = ("input", "parameters", "selected", "n_features", "reason", "ranking", "path")
 
@@ -78,30 +74,30 @@ def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, 
     dict
         Names of the template, with text, numbers and charts. Cost O(n_features), of bounded size.
     """
-    everything = used_rows(result)
-    steps, ranking = _thinned(result["path"], result["n_features"]), everything[:ROWS]
-    exponent = _exponent([*(step["hsic"] or 0.0 for step in steps), *(row["score"] or 0.0 for row in ranking)])
-    shown = _Shown(curve_of(steps), exponent)
-    points = _points(steps, shown)
+    everything, curve = used_rows(result), curve_of(result["path"])
+    steps = _thinned(result["path"], result["n_features"])
+    points = _points(steps, curve, _scale(result["path"], curve))
+    cards = feature_cards(result)
     return {
-        **_headline(result),
+        **_headline(result, curve),
         "criterion": for_page(f"{criterion_words(result)} {block_words(result)}".strip(), 200),
-        "unit": _unit(exponent),
-        "facts": _facts(result, points, shown),
-        "path": _path(steps, points, result["n_features"], shown) if steps else None,
-        "ranking": _ranking(ranking, exponent, by_prediction=result.get("criterion") == "prediction"),
-        "n_hidden": len(everything) - len(ranking),
-        "redundancy": _redundancy(result.get("redundancy")),
+        "facts": _facts(result),
+        "path": _path(result, steps, points, curve) if steps else None,
+        "cards": cards,
+        "n_no_card": result["n_features"] - len(cards),
+        "ranking": feature_table(everything, result),
+        "n_hidden": max(0, len(everything) - ROWS),
+        "redundancy": redundant_pairs(result.get("redundancy")),
         "python": _short(python_code(result)),
         "command": _short(command(result)),
         "table_name": table_name,
         "columns": _columns(result),
         "details": _details(result),
-        "script_data": _script_data(result, points, shown),
+        "script_data": _script_data(result, points, curve),
     }
 
 
-def path_figure(path: Sequence[Mapping[str, Any]], chosen: int) -> str:
+def path_figure(path: Sequence[Mapping[str, Any]], chosen: int, n_all: int | None = None) -> str:
     """The chart of a path by itself.
 
     Parameters
@@ -110,15 +106,16 @@ def path_figure(path: Sequence[Mapping[str, Any]], chosen: int) -> str:
         With n_features and the entries of a curve, see `curve_of`.
     chosen : int
         The number of features that was selected.
+    n_all : int, optional
+        The number of all features.
 
     Returns
     -------
     str
         An ``svg`` element.
     """
-    steps = _thinned(path, chosen)
-    shown = _Shown(curve_of(steps), _exponent([step["hsic"] or 0.0 for step in steps]))
-    return path_chart(_points(steps, shown), chosen, shown.unit, shown.curve)
+    curve = curve_of(path)
+    return path_chart(_points(_thinned(path, chosen), curve, _scale(path, curve)), chosen, curve, n_all)
 
 
 def json_for_script(data: Any) -> str:
@@ -142,58 +139,51 @@ def json_for_script(data: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _number(value: float | None, places: int) -> str:
-    return "–" if value is None else f"{value:.{places}f}".replace("-", "−")  # noqa: RUF001 - a dash, and a minus
-
-
-def _probability(value: float | None) -> str:
-    return "< 0.0001" if value is not None and value < 1e-4 else _number(value, 4)
-
-
-def _headline(result: Mapping[str, Any]) -> dict[str, Any]:
+def _headline(result: Mapping[str, Any], curve: Curve) -> dict[str, Any]:
     target, names = result["input"]["target"], [row["feature"] for row in result["ranking"] if row["selected"]]
-    reason = for_page(result["reason"], None)[:600].strip().rstrip(".")
+    headline = headline_of(outcome_of_result(result), for_page("the target" if target is None else target))
     return {
+        "headline": headline,
         "n_selected": result["n_features"],
-        "n_features": len(used_rows(result)),
-        "target": for_page("the target" if target is None else target),
-        "reason": reason[:1].upper() + reason[1:] + "." if reason else "",
+        "n_features": n_used(result),
+        "reason": _reason(result),
+        "caution": _caution(result, curve),
         "names": [for_page(name) for name in names[:_NAMES]],
         "n_more": max(0, len(names) - _NAMES),
     }
 
 
-def _exponent(values: Sequence[float]) -> int:
-    """A power of ten, 0 or a multiple of 3, in which the values are short: HSIC shrinks with the kernel on labels."""
-    greatest = max(map(abs, values), default=0.0)
-    exponent = 0 if greatest == 0 else 3 * math.floor(math.log10(greatest) / 3)
-    return 0 if -3 <= exponent <= 0 and greatest >= 0.01 else exponent
+def _reason(result: Mapping[str, Any]) -> str:
+    """The reason for this number of features, where the headline does not tell it."""
+    if result["parameters"].get("n_features_to_select") == "auto":
+        return "This number was chosen: the smallest set on the path that predicts as well as any."
+    reason = for_page(result["reason"], None)[:600].strip().rstrip(".")
+    if reason.startswith(f"{result['n_features']} of "):  # the numbers of the headline
+        return "This number was asked for."
+    return reason[:1].upper() + reason[1:] + "." if reason else ""
 
 
-def _unit(exponent: int) -> str:
-    return f" × 10{str(exponent).translate(_SUPERSCRIPTS)}" if exponent else ""  # noqa: RUF001 - the sign of products
+def _caution(result: Mapping[str, Any], curve: Curve) -> dict[str, int] | None:
+    """The numbers of features and samples where R2 must be far too high, because few samples chose among many."""
+    n_samples = result["input"].get("n_samples")
+    if curve is not PREDICTABILITY or result.get("test") or not n_samples or n_used(result) <= n_samples:
+        return None
+    return {"n_features": n_used(result), "n_samples": n_samples}
 
 
-class _Shown:
-    """The curve that is shown, and its power of ten: R2 has none."""
-
-    def __init__(self, curve: Curve, exponent: int) -> None:
-        self.curve, self.exponent = curve, exponent if curve is HSIC else 0
-        self.unit = _unit(self.exponent)
-
-
-def _facts(result: Mapping[str, Any], points: Sequence[Point], shown: _Shown) -> list[tuple[str, str, str]]:
+def _facts(result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """A few numbers to remember: name, value, remark."""
-    data, unit = result["input"], shown.unit
-    facts = [("Samples", str(data.get("n_samples", "–")), for_page(data.get("name", ""), 40))]  # noqa: RUF001
-    here = next((point for point in points if point.size == result["n_features"]), None)
-    if here is not None:
-        remark = "" if here.error is None else f"± {here.error:.2g}{unit}, one standard error"
-        facts.append((f"{shown.curve.name} of the selection", f"{here.value:.4g}{unit}".replace("-", "−"), remark))  # noqa: RUF001
+    data, outcome = result["input"], outcome_of_result(result)
+    facts = [("Samples", str(data.get("n_samples", DASH)), for_page(data.get("name", ""), 40))]
+    if outcome.value is not None:
+        remark = "" if outcome.error is None else f"± {outcome.error:.2g}, one standard error"
+        facts.append(("R² of the selection", shown(outcome.value, ".3f"), remark))
+    if outcome.whole is not None and outcome.n_selected < outcome.n_used:
+        facts.append((f"R² of all {outcome.n_used} features", shown(outcome.whole, ".3f"), ""))
     test = result.get("test")
     if test:
         remark = f"{len(test.get('split_pvalues') or [])} splits, selection repeated in each"
-        facts.append(("p-value of the selection", _probability(test["pvalue"]), remark))
+        facts.append(("p-value of the selection", f"{test['pvalue']:.2g}", remark))
     return facts
 
 
@@ -209,103 +199,83 @@ def _thinned(path: Sequence[Mapping[str, Any]], chosen: int) -> list[Mapping[str
     return kept
 
 
-def _points(steps: Sequence[Mapping[str, Any]], shown: _Shown) -> list[Point]:
-    """The curve at the steps, divided by its power of ten."""
-    key, error, scale = shown.curve.key, shown.curve.error, shown.exponent
-    return [Point(s["n_features"], s[key] * 10.0**-scale, _scaled(s.get(error), scale)) for s in steps]
+def _scale(path: Sequence[Mapping[str, Any]], curve: Curve) -> float:
+    """Factor of the values that are shown: R2 as it is, HSIC in percent of the highest on the path."""
+    if curve is PREDICTABILITY:
+        return 1.0
+    return 100 / (max((abs(step[curve.key]) for step in path), default=0.0) or 1.0)
 
 
-def _scaled(value: float | None, exponent: int) -> float | None:
-    return None if value is None else value * 10.0**-exponent
+def _points(steps: Sequence[Mapping[str, Any]], curve: Curve, scale: float) -> list[Point]:
+    """The curve at the steps, in the units of the page."""
+    errors = [step.get(curve.error) for step in steps]
+    return [
+        Point(step["n_features"], scale * step[curve.key], None if error is None else scale * error)
+        for step, error in zip(steps, errors, strict=True)
+    ]
 
 
-def _path(steps: Sequence[Mapping[str, Any]], points: Sequence[Point], chosen: int, shown: _Shown) -> dict[str, Any]:
-    places, name = decimals([point.value for point in points]), f"{shown.curve.name}{shown.unit}"
-    others = [(key, heading) for key, heading in _STEP_COLUMNS if key != shown.curve.key]
-    others = [(key, heading) for key, heading in others if any(step.get(key) is not None for step in steps)]
+def _value(value: float | None, curve: Curve) -> str:
+    return DASH if value is None else shown(value, ".3f" if curve is PREDICTABILITY else ".1f")
+
+
+def _short_number(value: float | None) -> str:
+    return DASH if value is None else f"{value:.3g}"
+
+
+def _path(
+    result: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], points: Sequence[Point], curve: Curve
+) -> dict[str, Any]:
+    chosen, n_all = result["n_features"], n_used(result)
+    others = {heading: [_short_number(step.get(key)) for step in steps] for key, heading in _STEP_COLUMNS}
+    if curve is PREDICTABILITY and all(step.get(HSIC.key) is not None for step in steps):
+        found = _points(steps, HSIC, _scale(result["path"], HSIC))
+        others = {_PERCENT: [_value(point.value, HSIC) for point in found], **others}
+    others = {heading: cells for heading, cells in others.items() if set(cells) != {DASH}}
+    banded = any(point.error is not None for point in points)
     rows = [
         {
             "size": point.size,
             "chosen": point.size == chosen,
             "numbers": [
-                *(_number(value, places) for value in (point.value, point.error)),
-                *("–" if step.get(key) is None else f"{step[key]:.4g}" for key, _ in others),  # noqa: RUF001 - a dash
+                _value(point.value, curve),
+                *([_value(point.error, curve)] if banded else []),
+                *(cells[position] for cells in others.values()),
             ],
             "names": [for_page(name, 40) for name in step["features"][:3]],
             "n_more": max(0, len(step["features"]) - 3),
         }
-        for step, point in zip(steps, points, strict=True)
+        for position, (step, point) in enumerate(zip(steps, points, strict=True))
     ]
+    name = curve.symbol if curve is PREDICTABILITY else _PERCENT
     return {
-        "chart": path_chart(points, chosen, shown.unit, shown.curve),
-        "predicts": shown.curve is PREDICTABILITY,
-        "banded": any(point.error is not None for point in points),
-        "headings": [name, f"Standard error{shown.unit}", *(heading for _, heading in others)],
+        "chart": path_chart(points, chosen, curve, n_all),
+        "predicts": curve is PREDICTABILITY,
+        "banded": banded,
+        "all": curve is PREDICTABILITY and any(point.size == n_all != chosen for point in points),
+        "headings": [name, *(["Standard error"] if banded else []), *others],
         "rows": rows,
         "n_steps": len(rows),
         "on_path": any(row["chosen"] for row in rows),
     }
 
 
-def _ranking(rows: Sequence[Mapping[str, Any]], exponent: int, *, by_prediction: bool) -> dict[str, Any]:
-    rows = [{**row, "score": _scaled(row["score"], exponent)} for row in rows]
-    key, title = ("relevance", _RELEVANCE) if by_prediction else ("score", "HSIC of each feature alone")
-    bars, scores = rows[:_BARS], [row["score"] for row in rows if row["score"] is not None]
-    lengths = [row[key] or 0.0 for row in bars]
-    chart = ranking_chart([row["feature"] for row in bars], lengths, [row["selected"] for row in bars], title)
-    places = decimals(scores)
-    n_long = sum(_is_long(row["feature"]) for row in rows)
-    longest = _TITLE_CHARACTERS // max(1, n_long)
-    shown = [_row(position, row, places, longest) for position, row in enumerate(rows, start=1)]
-    grouped = any(row.get("group") is not None for row in rows)
-    relevance = _RELEVANCE if by_prediction else None
-    return {"chart": chart if scores else None, "rows": shown, "grouped": grouped, "relevance": relevance}
-
-
-def _is_long(name: object) -> bool:
-    return len(str(name)) > 60 or len(for_page(name, None)) > 60
-
-
-def _row(position: int, row: Mapping[str, Any], places: int, longest: int) -> dict[str, Any]:
-    name = for_page(row["feature"])
-    return {
-        "position": position,
-        "rank": row["rank"],
-        "selected": row["selected"],
-        "name": name,
-        "title": for_page(row["feature"], max(60, longest)) if _is_long(row["feature"]) else None,
-        "score": _number(row["score"], places),
-        "score_value": row["score"],
-        "pvalue": _probability(row["pvalue"]),
-        "pvalue_value": row["pvalue"],
-        "relevance": _number(row.get("relevance"), 4),
-        "relevance_value": row.get("relevance"),
-        "group": "" if row.get("group") is None else for_page(row["group"], 40),
-    }
-
-
-def _redundancy(redundancy: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if not redundancy or len(redundancy["features"]) < 2:
-        return None
-    names, table = redundancy["features"][:_BARS], [row[:_BARS] for row in redundancy["table"][:_BARS]]
-    pairs = [(table[i][j], i, j) for i in range(len(names)) for j in range(i)]
-    value, i, j = max(pairs)
-    rows = [
-        {"name": for_page(name, 40), "values": [f"{v:.2f}" for v in row]}
-        for name, row in zip(names, table, strict=True)
-    ]
-    nearest = {"value": f"{value:.2f}", "names": [for_page(names[j], 40), for_page(names[i], 40)]}
-    return {"chart": heat_map(names, table), "rows": rows, "nearest": nearest}
-
-
 def _columns(result: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Roles of the columns, in words and as a table; None where there is nothing to say."""
+    """What was done with each column, in words and as a table; None for results that do not tell."""
     table = role_table(result)
-    lines = role_lines(table, result["input"].get("n_samples", 0), "identifiers='use'")
-    if not lines:
+    if not table:
         return None
-    rows = [{key: for_page(column[key], 60) for key in ("name", "role", "reason")} for column in table[:ROWS]]
-    return {"lines": [for_page(line, 600) for line in lines], "rows": rows, "n_more": len(table) - len(rows)}
+    lines = role_lines(table, result["input"].get("n_samples", 0), "identifiers='use'")
+    standardized = result["parameters"].get("standardize", True)
+    rows = [
+        {
+            **{key: for_page(column[key], 60) for key in ("name", "role", "reason")},
+            "done": treatment(column["role"], standardized=bool(standardized)),
+        }
+        for column in table[:ROWS]
+    ]
+    told = lines or [f"All {len(table)} columns are numbers without gaps."]
+    return {"lines": [for_page(line, 600) for line in told], "rows": rows, "n_more": len(table) - len(rows)}
 
 
 def _short(code: Snippet) -> Snippet | None:
@@ -332,17 +302,16 @@ def _detail(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else for_page(value, 80)
 
 
-def _script_data(result: Mapping[str, Any], points: Sequence[Point], shown: _Shown) -> dict[str, Any]:
+def _script_data(result: Mapping[str, Any], points: Sequence[Point], curve: Curve) -> dict[str, Any]:
     """Sizes that the slider stops at, with their place in the chart and the number that code asks for."""
     stops = _stops(result, [point.size for point in points])
     data: dict[str, Any] = {"chosen": result["n_features"], "stops": stops}
-    data |= {"name": shown.curve.name, "unit": shown.unit}
+    data |= {"name": curve.symbol, "unit": "" if curve is PREDICTABILITY else " %"}
     if points:
         x, y = path_axes(points)
-        places = decimals([point.value for point in points])
         data["x"] = [x(min(max(size, points[0].size), points[-1].size)) for size, _ in stops]
         data["path"] = {
-            point.size: [y(point.value), _number(point.value, places), _number(point.error, places)] for point in points
+            point.size: [y(point.value), _value(point.value, curve), _value(point.error, curve)] for point in points
         }
     return data
 

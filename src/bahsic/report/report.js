@@ -31,7 +31,6 @@
       row.classList.toggle("selected", selected);
       row.querySelector(".mark").textContent = selected ? "✓" : "";
     }
-    document.querySelectorAll("g.feature").forEach((bar, i) => bar.classList.toggle("selected", i < size));
   }
 
   function describe(size, step) {
@@ -39,7 +38,7 @@
     if (!data.path) return features;
     if (!step) return `${features}, between two steps of the path`;
     const value = step[2] === "–" ? step[1] : `${step[1]} ± ${step[2]}`;
-    return `${features}, ${data.name} ${data.unit && step[2] !== "–" ? `(${value})` : value}${data.unit}`;
+    return `${features}, ${data.name} ${value}${data.unit}`;
   }
 
   function update() {
@@ -101,6 +100,7 @@
   }
 
   document.querySelectorAll("#ranking thead th").forEach((heading, column) => {
+    if (!heading.dataset.sort) return;
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = heading.textContent;

@@ -19,10 +19,12 @@ from bahsic.inference.redundancy import redundancy
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.report.curve import headline
 from bahsic.report.drawable import order_of
+from bahsic.report.neighbours import near_copies
 from bahsic.report.page import SCHEMA
+from bahsic.report.views import feature_views
 
-# Of how many of the selected features the redundancy is recorded.
-MOST_REDUNDANCIES = 30
+# Number of selected features whose redundancy, near-copies and pictures are recorded.
+MOST_DESCRIBED = 30
 
 # Parameters of the selector that say how data become columns.
 _OPTIONS = ("standardize", "categorical_features", "missing", "identifiers")
@@ -36,6 +38,7 @@ def selection_result(
     *,
     groups: Sequence[Any] | None = None,
     test: Any = None,
+    stability: Mapping[str, Any] | None = None,
     **heading: Any,
 ) -> dict[str, Any]:
     """The result of a fitted `BAHSIC` or `FOHSIC`.
@@ -50,6 +53,8 @@ def selection_result(
     groups : sequence of d labels, optional
         The group of each feature.
     test : SelectionTest, optional
+    stability : mapping, optional
+        ``n_resamples``, ``subsample`` and the ``frequencies`` of the d features, see `bahsic.selection_frequencies`.
     **heading
         ``input``, ``parameters`` and ``seed``, as they are.
 
@@ -57,7 +62,7 @@ def selection_result(
     -------
     dict
         schema, kind, versions, input, parameters, seed, criterion, kernel, block_size, selected, n_features,
-        reason, columns, ranking, path, redundancy, test.
+        reason, columns, ranking, path, redundancy, near_copies, views, stability, test.
 
     Examples
     --------
@@ -71,6 +76,7 @@ def selection_result(
     data = _prepared(selector, X)
     order = order_of(selector)
     selected = [int(j) for j in order if selector.support_[j]]
+    described = selected[:MOST_DESCRIBED]
     return {
         **result_heading("select", **heading),
         "criterion": selector.criterion,
@@ -82,7 +88,10 @@ def selection_result(
         "columns": [{**role._asdict(), "name": name} for role, name in zip(selector.columns_, names, strict=True)],
         "ranking": _ranking(selector, data, y, order, names, groups),
         "path": [_step(step, names) for step in selector.path_],
-        "redundancy": _redundancy(selector, data, selected[:MOST_REDUNDANCIES], names),
+        "redundancy": _redundancy(selector, data, described, names),
+        "near_copies": _near_copies(selector, data, described, names),
+        "views": feature_views(data, y, selector.target_kernel_, described, names),
+        "stability": _stability(stability, order, names),
         "test": None if test is None else {"pvalue": test.pvalue, "split_pvalues": test.split_pvalues.tolist()},
     }
 
@@ -166,6 +175,24 @@ def _redundancy(selector: Any, data: Prepared, features: list[int], names: Seque
     options = {name: getattr(selector, name) for name in _OPTIONS}
     values = redundancy(data, features, kernel=selector.kernel_, **options)
     return {"features": [names[j] for j in features], "table": values.tolist()}
+
+
+def _near_copies(selector: Any, data: Prepared, features: list[int], names: Sequence[str]) -> list[dict[str, Any]]:
+    """For each of some selected features the similar ones that were left out."""
+    found = near_copies(data, features, selector.kernel_)
+    return [
+        {"feature": names[j], "copies": [{"feature": names[i], "similarity": value} for i, value in copies]}
+        for j, copies in zip(features, found, strict=True)
+    ]
+
+
+def _stability(found: Mapping[str, Any] | None, order: Any, names: Sequence[str]) -> dict[str, Any] | None:
+    """Frequencies of the features that were selected in any resample, in the order of the ranking."""
+    if found is None:
+        return None
+    frequencies = [(names[j], float(found["frequencies"][j])) for j in order if found["frequencies"][j] > 0]
+    told = [{"feature": name, "frequency": frequency} for name, frequency in frequencies]
+    return {"n_resamples": found["n_resamples"], "subsample": found["subsample"], "features": told}
 
 
 def _finite(value: Any) -> Any:

@@ -13,6 +13,16 @@ _PLURALS = {"number": "numbers", "category": "categories", "date": "dates", "con
 _MISSING = re.compile(r"(\d+) missing: (.+)")
 _NAMED = 6  # columns named in a line
 
+# What is done with columns of each role.
+_TREATMENTS = {
+    "category": "any two categories equally unlike",
+    "date": "as days, zero mean and unit variance",
+    "constant": "ranked last",
+    "identifier": "left out",
+    "text": "left out",
+    "empty": "left out",
+}
+
 
 def role_lines(columns: Sequence[Mapping[str, str]], n_samples: int, remedy: str = "--identifiers use") -> list[str]:
     """Lines on the columns of a result: how many of each kind, those left out, missing entries, and what hardly varies.
@@ -69,6 +79,18 @@ def used_rows(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Entries of the ranking for features that are not left out."""
     left_out = {column["name"] for column in result.get("columns") or [] if column["role"] in LEFT_OUT}
     return [entry for entry in result["ranking"] if entry["feature"] not in left_out or entry.get("selected")]
+
+
+def treatment(role: str, *, standardized: bool = True) -> str:
+    """What was done with a column of this role, in a few words.
+
+    Examples
+    --------
+    >>> treatment("number"), treatment("text")
+    ('zero mean and unit variance', 'left out')
+    """
+    number = "zero mean and unit variance" if standardized else "as it is"
+    return _TREATMENTS.get(role, number)
 
 
 def _some(items: list[str]) -> str:

@@ -93,6 +93,7 @@ def command(result: Mapping[str, Any]) -> Snippet:
     options = [option for option in recorded_options() if option.flags and option.name in given]
     words += [_option(option.flags[0], _or_none(given[option.name], option)) for option in options]
     words += ["--test"] if result.get("test") else []
+    words += [f"--stability {result['stability']['n_resamples']}"] if result.get("stability") else []
     words += [_option(flag_of("random_state"), result["seed"])] if result.get("seed") is not None else []
     number = parameters.get(_NUMBER)
     file = f"./{data['name']}" if data["name"].startswith("-") else data["name"]

@@ -1,0 +1,205 @@
+"""Contents of the page about single features: a card for each selected one, and the table of the first ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bahsic.names import for_page
+from bahsic.report.charts import heat_map
+from bahsic.report.curve import HSIC, PREDICTABILITY
+from bahsic.report.drawable import significant_features, vector
+from bahsic.report.neighbours import LEAST_SIMILARITY, MOST_COPIES
+from bahsic.report.pictures import feature_picture
+from bahsic.report.svg import shown
+
+ROWS = 200  # features in the page; all are in the table beside it
+CARDS = 30  # selected features with a card
+_PAIRS = 5  # most similar pairs that are told
+_NAMED = 6  # features named in a sentence
+_TITLE_CHARACTERS = 60_000  # of all long names together, so that the page stays small
+_NO_CHANGE = 0.0005  # of R2
+_LEAST_PVALUE = 0.001  # that is told as a number
+_FALSE_DISCOVERIES = 0.05
+
+DASH = "–"  # noqa: RUF001 - where there is no number
+
+
+def feature_cards(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What is told of each selected feature: what would be lost without it, its near-copies, its picture.
+
+    Parameters
+    ----------
+    result : mapping
+        See `bahsic.report.report_html`. Results of earlier versions have no near-copies and no pictures.
+
+    Returns
+    -------
+    list of dict
+        At most 30.
+    """
+    rows = [row for row in result["ranking"] if row["selected"]][:CARDS]
+    target = result["input"]["target"]
+    views = {view["feature"]: view for view in result.get("views") or []}
+    copies = {found["feature"]: found["copies"] for found in result.get("near_copies") or []}
+    stability = result.get("stability")
+    frequencies = _frequencies(stability)
+    return [
+        {
+            "name": for_page(row["feature"]),
+            "lost": _lost(row, result),
+            "instead": [_similar(copy) for copy in copies.get(row["feature"], ())[:MOST_COPIES]],
+            "beside": _similar_selected(row["feature"], result.get("redundancy")),
+            "stability": stability and _resampled(frequencies.get(row["feature"], 0.0), stability["n_resamples"]),
+            "chart": _picture(views.get(row["feature"]), "the target" if target is None else target),
+            "missing": _missing(views.get(row["feature"])),
+        }
+        for row in rows
+    ]
+
+
+def _lost(row: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    """What the selection would lose without the feature, in a sentence; empty where it is not known."""
+    relevance, number = row.get("relevance"), result["n_features"]
+    here: Mapping[str, Any] = next((step for step in result["path"] if step["n_features"] == number), {})
+    by_prediction = result.get("criterion") == "prediction"
+    whole = here.get((PREDICTABILITY if by_prediction else HSIC).key)
+    if relevance is None or not whole:
+        return ""
+    if not by_prediction:
+        share = 100 * relevance / abs(whole)
+        return f"Without it HSIC would {'fall' if share >= 0 else 'rise'} by {abs(share):.0f} %."
+    if abs(relevance) < _NO_CHANGE:
+        return "Without it R² would stay the same."
+    change = "fall" if relevance > 0 else "rise"
+    return f"Without it R² would {change} by {abs(relevance):.3f}, to {shown(whole - relevance, '.3f')}."
+
+
+def _similar(copy: Mapping[str, Any]) -> dict[str, str]:
+    return {"name": for_page(copy["feature"]), "similarity": f"{copy['similarity']:.2f}"}
+
+
+def _similar_selected(name: str, redundancy: Mapping[str, Any] | None) -> list[dict[str, str]]:
+    """Other selected features that are near-copies of this one."""
+    if not redundancy or name not in redundancy["features"]:
+        return []
+    row = redundancy["table"][redundancy["features"].index(name)]
+    pairs = [(value, other) for value, other in zip(row, redundancy["features"], strict=True) if other != name]
+    near = sorted((pair for pair in pairs if pair[0] >= LEAST_SIMILARITY), reverse=True)
+    return [_similar({"feature": other, "similarity": value}) for value, other in near[:MOST_COPIES]]
+
+
+def _frequencies(stability: Mapping[str, Any] | None) -> dict[str, float]:
+    return {found["feature"]: found["frequency"] for found in stability["features"]} if stability else {}
+
+
+def _resampled(frequency: float, n_resamples: int) -> str:
+    return f"Selected in {round(frequency * n_resamples)} of {n_resamples} resamples."
+
+
+def _picture(view: Mapping[str, Any] | None, target: str) -> str | None:
+    return None if view is None else feature_picture(view, target)
+
+
+def _missing(view: Mapping[str, Any] | None) -> int:
+    """Number of missing entries that the picture does not show."""
+    return int(view["n_missing"]) if view is not None and view["kind"] in ("densities", "points") else 0
+
+
+def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, Any]) -> dict[str, Any]:
+    """The first features in the order of the search: bars, numbers, and a sentence on their p-values."""
+    rows = everything[:ROWS]
+    best = max((row["score"] for row in everything if row["score"] is not None), default=0.0)
+    by_prediction = result.get("criterion") == "prediction"
+    alone = [None if row["score"] is None else _percent(row["score"], best) for row in rows]
+    bars = [row.get("relevance") for row in rows] if by_prediction else alone
+    longest = max((bar for bar in bars if bar is not None), default=0.0)
+    least = _least_relevance(everything)
+    stability = result.get("stability")
+    frequencies = _frequencies(stability)
+    n_long = sum(_is_long(row["feature"]) for row in rows)
+    told = [row["pvalue"] for row in rows if row["pvalue"] is not None]
+    columns = {
+        "relevance": by_prediction,
+        "pvalue": 2 * sum(p >= _LEAST_PVALUE for p in told) > len(told),  # else it is a column of the same
+        "stability": stability is not None,
+        "group": any(row.get("group") is not None for row in rows),
+    }
+    shown_rows = [
+        {
+            "position": position,
+            "rank": row["rank"],
+            "selected": row["selected"],
+            "name": for_page(row["feature"]),
+            "title": _title(row["feature"], _TITLE_CHARACTERS // max(1, n_long)),
+            "bar": f"{100 * max(0.0, bar) / longest:.1f}" if bar is not None and longest > 0 else None,
+            "relevance": _relevance(row, least),
+            "relevance_value": row.get("relevance"),
+            "alone": _number(percent, ".0f"),
+            "alone_value": percent,
+            "pvalue": _probability(row["pvalue"]),
+            "pvalue_value": row["pvalue"],
+            "stability": f"{100 * frequencies.get(row['feature'], 0.0):.0f}",
+            "group": "" if row.get("group") is None else for_page(row["group"], 40),
+        }
+        for position, (row, bar, percent) in enumerate(zip(rows, bars, alone, strict=True), start=1)
+    ]
+    return {"rows": shown_rows, "columns": columns, "significance": _significance(everything)}
+
+
+def _least_relevance(rows: Sequence[Mapping[str, Any]]) -> float | None:
+    """The relevance that stands for all features that were not measured, if there are any: `scores_` of `BAHSIC`."""
+    others = [row["relevance"] for row in rows if not row["selected"] and row.get("relevance") is not None]
+    return min(others) if others and others.count(min(others)) > 1 else None
+
+
+def _relevance(row: Mapping[str, Any], least: float | None) -> str:
+    relevance = row.get("relevance")
+    limit = "≤ " if least is not None and relevance == least and not row["selected"] else ""
+    return limit + _number(relevance, ".3f")
+
+
+def _percent(score: float, best: float) -> float:
+    """Unbiased estimates of HSIC may be below zero, where there is none."""
+    return 100 * max(0.0, score) / best if best > 0 else 0.0
+
+
+def _number(value: float | None, form: str) -> str:
+    return DASH if value is None else shown(value, form)
+
+
+def _probability(value: float | None) -> str:
+    return f"< {_LEAST_PVALUE}" if value is not None and value < _LEAST_PVALUE else _number(value, ".3f")
+
+
+def _is_long(name: object) -> bool:
+    return len(str(name)) > 60 or len(for_page(name, None)) > 60
+
+
+def _title(name: object, longest: int) -> str | None:
+    """The whole name, where the page shows less."""
+    return for_page(name, max(60, longest)) if _is_long(name) else None
+
+
+def _significance(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """How many features depend on the target by themselves, and those that do not if they are few."""
+    known = [row for row in rows if row["pvalue"] is not None]
+    if not known:
+        return None
+    found = significant_features(vector("pvalue", [row["pvalue"] for row in known]), _FALSE_DISCOVERIES)
+    others = [for_page(row["feature"], 40) for row, yes in zip(known, found, strict=True) if not yes]
+    few = len(others) <= _NAMED
+    return {"n": int(found.sum()), "of": len(known), "others": others if few else []}
+
+
+def redundant_pairs(redundancy: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The most similar pairs of selected features, and a chart of all pairs; None for fewer than two features."""
+    if not redundancy or len(redundancy["features"]) < 2:
+        return None
+    names, table = redundancy["features"][:CARDS], [row[:CARDS] for row in redundancy["table"][:CARDS]]
+    pairs = sorted(((table[i][j], -j, i) for i in range(len(names)) for j in range(i)), reverse=True)
+    told = [
+        {"names": [for_page(names[-j], 40), for_page(names[i], 40)], "value": f"{value:.2f}"}
+        for value, j, i in pairs[:_PAIRS]
+    ]
+    return {"chart": heat_map(names, table), "pairs": told, "n_pairs": len(pairs)}

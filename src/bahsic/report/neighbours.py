@@ -1,0 +1,109 @@
+"""Near-copies of the selected features: what else would have said nearly the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.data.columns import Columns
+from bahsic.data.prepared import Prepared
+from bahsic.inference.redundancy import similarities
+from bahsic.kernels import Gaussian
+from bahsic.kernels.vector import kernel_on_features
+
+Indices = NDArray[np.intp]
+
+LEAST_SIMILARITY = 0.7  # of a near-copy, as `bahsic.redundancy` measures it
+MOST_COPIES = 3  # for each feature
+
+# Number of features up to which all are compared; of more, those with the highest rank correlations.
+_MOST_COMPARED = 1000
+_PROMISING = 20  # for each selected feature
+
+# Work of comparing features, in products of numbers; beyond it fewer samples are compared.
+_WORK = 10**10
+_FACTORS_SQUARED = 400  # products for each sample and pair of features
+_FEWEST_SAMPLES, _MOST_SAMPLES = 100, 2000
+
+
+def near_copies(data: Prepared, selected: Sequence[int], kernel: Any) -> list[list[tuple[int, float]]]:
+    """For each selected feature the most similar ones that are not selected, with their similarity.
+
+    Parameters
+    ----------
+    data : Prepared
+    selected : sequence of int
+        Columns, at least one.
+    kernel : str or Kernel
+
+    Returns
+    -------
+    list of lists of (column, similarity)
+        At most three for each feature, the most similar first, all of a similarity of at least 0.7: normalised HSIC of
+        two columns, see `bahsic.redundancy`, on at most 2000 samples, fewer where there are many features. Of more than
+        1000 features only those are compared that are promising by their rank correlation.
+
+    Examples
+    --------
+    >>> from bahsic.data.prepared import prepared
+    >>> from bahsic.kernels import Gaussian
+    >>> x, z = np.random.default_rng(0).normal(size=(2, 50))
+    >>> data = prepared(np.column_stack([x, z, x + 0.01 * z]), Gaussian())
+    >>> [[(j, round(similarity, 2)) for j, similarity in found] for found in near_copies(data, [0, 1], "gaussian")]
+    [[(2, 1.0)], []]
+    """
+    wanted = kernel_on_features(kernel, "single features")
+    quick = wanted if type(wanted) is Gaussian else Gaussian()
+    d, chosen = data.table.values.shape[1], np.asarray(selected, dtype=np.intp)
+    some = _some_samples(data.for_kernel(quick), len(chosen) * min(d, _MOST_COMPARED))
+    constant = some.constant | np.isin(np.arange(d), data.table.left_out)
+    others = np.setdiff1d(np.flatnonzero(~constant), chosen)
+    if len(others) > _MOST_COMPARED:
+        others = others[_promising(some.columns, chosen, others)]
+    features = np.concatenate([chosen, others]).astype(np.intp)
+    table = similarities(some.columns, features, constant, quick, n_rows=len(chosen))[:, len(chosen) :]
+    if quick is wanted:
+        return [_nearest(row, others) for row in table]
+    # Other kernels cost much more for each pair: only a few pairs are compared with them.
+    columns = some.for_kernel(wanted).columns
+    found = []
+    for j, row in zip(chosen, table, strict=True):
+        few = others[np.argsort(-row, kind="stable")[: 2 * MOST_COPIES]]
+        exact = similarities(columns, np.array([j, *few]), constant, wanted, n_rows=1)
+        found.append(_nearest(exact[0, 1:], few))
+    return found
+
+
+def _some_samples(data: Prepared, n_pairs: int) -> Prepared:
+    """The data with as many samples as can be compared in a few seconds, drawn at random with a fixed seed."""
+    m, affordable = data.table.values.shape[0], _WORK // (n_pairs * _FACTORS_SQUARED)
+    size = min(_MOST_SAMPLES, max(_FEWEST_SAMPLES, affordable))
+    plain = data.weighted(None)
+    if m <= size:
+        return plain
+    return plain.ordered(np.sort(np.random.default_rng(0).permutation(m)[:size]))
+
+
+def _promising(columns: Columns, chosen: Indices, others: Indices) -> Indices:
+    """Positions among the others of those with the highest rank correlation with any chosen feature."""
+    wanted = _unit_ranks(columns, chosen)
+    parts = np.array_split(others, math.ceil(len(others) / _MOST_COMPARED))
+    correlations = np.concatenate([np.abs(wanted @ _unit_ranks(columns, part).T) for part in parts], axis=1)
+    best = np.argpartition(-correlations, _PROMISING, axis=1)[:, :_PROMISING]
+    return np.unique(best)
+
+
+def _unit_ranks(columns: Columns, features: Indices) -> NDArray[np.float64]:
+    """Ranks of the entries of columns, a row each, centred and of norm one."""
+    ranks = np.argsort(np.argsort(columns.rows(features), axis=1, kind="stable"), axis=1) * 1.0
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    return np.asarray(ranks / np.linalg.norm(ranks, axis=1, keepdims=True))
+
+
+def _nearest(similarity: NDArray[np.float64], features: Indices) -> list[tuple[int, float]]:
+    best = np.argsort(-similarity, kind="stable")[:MOST_COPIES]
+    return [(int(features[i]), float(similarity[i])) for i in best if similarity[i] >= LEAST_SIMILARITY]

@@ -1,0 +1,139 @@
+"""Elements of charts as SVG, and axes: nothing here knows what is drawn."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# Elements are written, never parsed, and writing them escapes whatever a name contains.
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+__all__ = [
+    "Axis",
+    "Element",
+    "SubElement",
+    "dot",
+    "line_through",
+    "picture",
+    "shown",
+    "text",
+    "text_width",
+    "three_digits",
+    "tostring",
+]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A linear map from numbers, or from their logarithms, to coordinates.
+
+    Attributes
+    ----------
+    low, high : float
+        Ends of the data; equal ends are mapped to the middle.
+    start, stop : float
+        Coordinates of the ends.
+    logarithmic : bool
+        Whether logarithms are mapped; then low is positive.
+    """
+
+    low: float
+    high: float
+    start: float
+    stop: float
+    logarithmic: bool = False
+
+    def __call__(self, value: float) -> float:
+        """The coordinate of a value."""
+        low, high, at = (math.log(v) if self.logarithmic else v for v in (self.low, self.high, value))
+        share = 0.5 if high == low else (at - low) / (high - low)
+        return round(self.start + share * (self.stop - self.start), 2)
+
+    def ticks(self) -> list[float]:
+        """Round numbers between the ends."""
+        if self.logarithmic:
+            return _logarithmic_ticks(self.low, self.high)
+        return _linear_ticks(self.low, self.high)
+
+
+def picture(width: float, height: float, kind: str, title: str, description: str) -> Element:
+    """An empty chart with its title and description."""
+    # No ids: a notebook may show the same chart twice.
+    svg = Element("svg", {"viewBox": f"0 0 {width:g} {height:g}", "class": f"chart {kind}", "role": "img"})
+    SubElement(svg, "title").text = title
+    SubElement(svg, "desc").text = description
+    return svg
+
+
+def text(svg: Element, kind: str, at: tuple[float, float], words: str, anchor: str = "start") -> None:
+    """A line of text."""
+    place = {"x": f"{at[0]:.2f}", "y": f"{at[1]:.2f}", "text-anchor": anchor}
+    SubElement(svg, "text", {"class": kind, **place}).text = words
+
+
+def dot(svg: Element, kind: str, radius: float, at: tuple[float, float], title: str) -> None:
+    """A circle with a title."""
+    circle = SubElement(svg, "circle", {"class": kind, "cx": f"{at[0]:g}", "cy": f"{at[1]:g}", "r": f"{radius:g}"})
+    SubElement(circle, "title").text = title
+
+
+def text_width(words: str) -> float:
+    """Upper estimate of the width of a text in the size of the charts, 12, for the widest common fonts.
+
+    Examples
+    --------
+    >>> text_width("ab") < text_width("<=") < text_width("特徴")
+    True
+    """
+    return sum(_letter_width(letter) for letter in words)
+
+
+def _letter_width(letter: str) -> float:
+    if unicodedata.east_asian_width(letter) in ("W", "F"):
+        return 13.0
+    if letter in "mW@%&…—":
+        return 12.2
+    return 10.2 if letter.isupper() or letter in "w<>=+~_#" else 7.8
+
+
+def line_through(points: Sequence[tuple[float, float]]) -> str:
+    """The path through points."""
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in points)
+
+
+def shown(value: float, form: str = "g") -> str:
+    """A number with a minus instead of a hyphen, and none before zero.
+
+    Examples
+    --------
+    >>> shown(-0.0001, ".2f"), shown(0.25, ".1f")
+    ('0.00', '0.2')
+    """
+    return f"{value:z{form}}".replace("-", "−")  # noqa: RUF001 - a minus
+
+
+def three_digits(value: float) -> str:
+    """A number with three digits that count.
+
+    Examples
+    --------
+    >>> three_digits(2918.4), three_digits(0.16417)
+    ('2920', '0.164')
+    """
+    return shown(float(f"{value:.3g}"))
+
+
+def _linear_ticks(low: float, high: float) -> list[float]:
+    if high == low:
+        return [float(low)]
+    step = 10.0 ** math.floor(math.log10((high - low) / 4))
+    step *= next(factor for factor in (5, 2, 1) if (high - low) / (step * factor) >= 4)
+    return [float(f"{step * i:.10g}") for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def _logarithmic_ticks(low: float, high: float) -> list[float]:
+    factors = (1, 2, 5) if high / low < 2000 else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [tick for p in powers for factor in factors if low <= (tick := factor * 10.0**p) <= high]
