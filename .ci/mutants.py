@@ -1,140 +1,183 @@
 """Change the code in many small ways, one at a time, and count the changes that no test notices (cosmic-ray).
 
-``python .ci/mutants.py --most 50`` tries 50 changes, drawn at random, of each part, and writes a row for each to
-.ci/mutants.csv; the same command goes on from there. Work is done in a copy of the last commit. ``--part search``
-chooses a part, ``--report`` only prints the scores, and what survived.
+``python .ci/mutants.py --most 7`` tries 7 changes, drawn at random, of each module, and writes a row for each to
+.ci/mutants.csv; the same command goes on from there. Work is done in a copy of the last commit, in .mutants/, with
+notes on which tests run which lines. ``--part engine`` chooses a part, ``--again`` tries what has survived once
+more, with more tests, ``--report`` only prints the scores, and what survived.
 """
 
 import argparse
 import ast
 import os
 import random
+import shutil
 import subprocess
 import sys
-import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
+from itertools import zip_longest
 from pathlib import Path
 
+import cosmic_ray.plugins
 from cosmic_ray.commands.init import _all_work_items
-from cosmic_ray.mutating import mutate_and_test
+from cosmic_ray.mutating import mutate_code
 from cosmic_ray.work_item import MutationSpec
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / ".ci")]
 
 from benchmarks.marked import placed, table  # noqa: E402
 from experiments.rows import Row, Rows  # noqa: E402
+from mutant_tests import PARTS, Tests  # noqa: E402
 
 ROWS = Rows(
     Path(__file__).with_name("mutants.csv"),
-    ("part", "module", "operator", "occurrence", "line", "outcome", "seconds", "change"),
+    ("part", "module", "operator", "occurrence", "line", "outcome", "seconds", "change", "test", "reason"),
     ("module", "operator", "occurrence"),
 )
-
-# The files of each part, and the tests that have to notice, the quickest first: one failure is enough.
-PARTS = {
-    "kernels": (
-        ["src/bahsic/kernels/**/*.py"],
-        ["rows", "kernels", "bandwidth", "labels", "structured", "survival", "oracles", "hsic", "selectors_input"],
-    ),
-    "hsic": (
-        ["src/bahsic/criteria/*.py"],
-        ["oracles", "hsic", "blocks", "independence", "related"],
-    ),
-    "engine": (
-        ["src/bahsic/engine/**/*.py"],
-        [
-            *("separable", "intervals", "columns", "pairs", "executor", "engine", "engine_mixed", "groups", "centred"),
-            *("search_brute_force", "selectors_numerics", "blocks", "stored", "checkpoint", "mixed_tables"),
-            *("sparse_tables", "independence", "redundancy", "processes", "cluster"),
-        ],
-    ),
-    "search": (
-        ["src/bahsic/selection/search.py", "src/bahsic/selection/path.py"],
-        ["search", "search_brute_force", "selectors"],
-    ),
-}
-_SECONDS = 1800.0
+NOTICED = ("killed", "timeout")
+# Their tests run them in other processes, or compile them.
+_LEFT_OUT = {"src/bahsic/engine/compiled.py", "src/bahsic/engine/dask_executor.py", "src/bahsic/selection/cluster.py"}
+_FOLDER = ROOT / ".mutants"
 
 
 def main() -> int:
     """Try what is missing, and print the scores."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--most", type=int, default=50, help="changes of each part")
+    parser.add_argument("--most", type=int, default=7, help="changes of each module")
+    parser.add_argument("--seed", type=int, default=0, help="of the changes that are drawn")
+    parser.add_argument("--budget", type=float, default=15.0, help="seconds of tests for a change that no test notices")
     parser.add_argument("--part", choices=PARTS, action="append")
+    parser.add_argument("--again", action="store_true", help="try what has survived again")
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     if not options.report:
-        with tempfile.TemporaryDirectory() as folder:
-            subprocess.run(["git", "clone", "-q", str(ROOT), folder], check=True)
-            os.chdir(folder)
-            os.environ |= {"PYTHONPATH": f"{folder}/src", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-            for part in options.part or PARTS:
-                _try(part, options.most)
+        tests = Tests(_copied(), _FOLDER / "notes")
+        modules = [path for part in options.part or PARTS for path in sorted(Path("src/bahsic", part).rglob("*.py"))]
+        drawn = [_drawn(path, options.most, options.seed) for path in modules if str(path) not in _LEFT_OUT]
+        changes = [change for turn in zip_longest(*drawn) for change in turn if change]
+        tests.run(lambda: _try(changes, tests, options.budget, again=options.again))
     print(_report(ROWS.read()))
     return 0
 
 
-def _try(part: str, most: int) -> None:
-    files, tests = PARTS[part]
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
-    command += [f"tests/test_{name}.py" for name in tests]
-    done = ROWS.cells()
-    changes = _changes(files)
-    random.Random(0).shuffle(changes)
-    for change in changes[:most]:
-        key = {"module": change.module_path, "operator": change.operator_name, "occurrence": change.occurrence}
-        if ROWS.key(key) in done:
-            continue
-        start = time.perf_counter()
-        result = mutate_and_test([change], " ".join(command), _SECONDS)
-        seconds = f"{time.perf_counter() - start:.1f}"
-        found = (result.test_outcome or result.worker_outcome).value
-        outcome = "timeout" if result.output == "timeout" else found  # cosmic-ray calls it killed
-        row = {"part": part, "line": change.start_pos[0], "outcome": outcome, "change": _changed(result.diff)}
-        ROWS.append([{**key, **row, "seconds": seconds}])
-        print(*key.values(), outcome, seconds, flush=True)
+def _copied() -> Path:
+    """A copy of the last commit, in which this process works from now on."""
+    copy = _FOLDER / "copy"
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    if copy.exists():  # bytecode stays
+        subprocess.run(["git", "fetch", "-q"], cwd=copy, check=True)
+        subprocess.run(["git", "reset", "-q", "--hard", commit.strip()], cwd=copy, check=True)
+    else:
+        _FOLDER.mkdir(exist_ok=True)
+        subprocess.run(["git", "clone", "-q", str(ROOT), str(copy)], check=True)
+    os.chdir(copy)
+    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    data = os.environ.get("BAHSIC_DATA", str(ROOT.parent / "shared" / "data"))
+    os.environ |= {"PYTHONPATH": f"{copy}/src", "BAHSIC_DATA": data, **threads}
+    sys.path.insert(0, f"{copy}/src")
+    return copy
 
 
-def _changes(patterns: list[str]) -> list[MutationSpec]:
-    """All changes of some files but those of annotations, which nothing evaluates."""
-    paths = sorted(path for pattern in patterns for path in Path().glob(pattern))
-    idle = {path: _annotations(path) for path in paths}
-    found = [change for item in _all_work_items(paths, {}) for change in item.mutations]
+def _drawn(module: Path, most: int, seed: int) -> list[MutationSpec]:
+    """Changes at some places of a module, one a place."""
+    places = defaultdict(list)
+    for change in _changes(module):
+        places[change.start_pos, change.end_pos].append(change)
+    drawing = random.Random(f"{seed} {module}")
+    chosen = drawing.sample(sorted(places), min(most, len(places)))
+    return [drawing.choice(places[place]) for place in chosen]
+
+
+def _changes(module: Path) -> list[MutationSpec]:
+    """All changes of a module but those of annotations, which nothing evaluates."""
+    idle = _annotations(module)
+    found = [change for item in _all_work_items([module], {}) for change in item.mutations]
     return [
         change
         for change in found
-        if not any(first <= change.start_pos and change.end_pos <= last for first, last in idle[change.module_path])
+        if not any(first <= change.start_pos and change.end_pos <= last for first, last in idle)
     ]
 
 
 def _annotations(path: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where annotations begin and end."""
+    """Where annotations, and what is for checkers of types alone, begin and end."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     nodes = [getattr(node, name, None) for node in ast.walk(tree) for name in ("annotation", "returns")]
+    nodes += [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
     return [
         ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset))
         for node in nodes
-        if isinstance(node, ast.expr)
+        if isinstance(node, ast.expr | ast.If)
     ]
 
 
-def _changed(diff: str | None) -> str:
+def _try(changes: list[MutationSpec], tests: Tests, budget: float, *, again: bool) -> None:
+    done = {ROWS.key(row): row["outcome"] for row in ROWS.read()}
+    for change in changes:
+        key = {"module": change.module_path, "operator": change.operator_name, "occurrence": change.occurrence}
+        outcome = done.get(ROWS.key(key))
+        if outcome != "survived" if again else outcome:
+            continue
+        start = time.perf_counter()
+        outcome, test, changed = _tried(change, tests, budget)
+        row = {**key, "part": change.module_path.parts[2], "line": change.start_pos[0], "outcome": outcome}
+        row |= {"seconds": f"{time.perf_counter() - start:.1f}", "change": changed, "test": test, "reason": ""}
+        if again:
+            _replace(row)
+        else:
+            ROWS.append([row])
+        print(*key.values(), row["line"], outcome, row["seconds"], changed, test, flush=True)
+
+
+def _tried(change: MutationSpec, tests: Tests, budget: float) -> tuple[str, str, str]:
+    """Outcome of a change, the test that noticed it, and the lines that it changes."""
+    path = change.module_path
+    before, status = path.read_text(encoding="utf-8"), path.stat()
+    after = mutate_code(before, cosmic_ray.plugins.get_operator(change.operator_name)(), change.occurrence)
+    chosen = tests.of(str(path), change.start_pos[0], change.end_pos[0], budget)
+    try:
+        path.write_text(after, encoding="utf-8")
+        os.utime(path, (time.time(), status.st_mtime + 1000))  # bytecode of the module as it was is not used
+        found = tests.notice(path, after, change.start_pos[0], chosen) if chosen else ("survived", "no test")
+    finally:
+        path.write_text(before, encoding="utf-8")
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    return *found, _changed(before.splitlines(), after.splitlines())
+
+
+def _changed(before: list[str], after: list[str]) -> str:
     """The line before and after."""
-    lines = [line.strip() for line in (diff or "").splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
-    return " ".join(lines)
+    first = next((i for i, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), 0)
+    old, new = before[first : first + 1], after[first : first + 1] if len(after) == len(before) else []
+    return " -> ".join(line.strip() for line in (*old, *new))
+
+
+def _replace(row: Row) -> None:
+    """Put a row in the place of the one with its key."""
+    rows = [row if ROWS.key(old) == ROWS.key(row) else old for old in ROWS.read()]
+    new = Rows(ROWS.path.with_suffix(".new"), ROWS.columns, ROWS.keys)
+    new.path.unlink(missing_ok=True)
+    new.append(rows)
+    shutil.move(new.path, ROWS.path)
 
 
 def _report(rows: list[Row]) -> str:
     """The scores, which are also stated in CONTRIBUTING.md, and what no test noticed."""
-    counts = Counter((row["part"], row["outcome"]) for row in rows)
-    tried = Counter(row["part"] for row in rows)
-    score = table(["part", "changes", "noticed"], [[p, str(tried[p]), str(counts[p, "killed"])] for p in PARTS])
+    counted = Counter((row["part"], "noticed" if row["outcome"] in NOTICED else row["outcome"]) for row in rows)
+    lines = []
+    for part in PARTS:
+        noticed, same, missed = (counted[part, outcome] for outcome in ("noticed", "equivalent", "survived"))
+        lines.append([part, str(noticed + same + missed), str(same), str(noticed), str(missed)])
+    sums = [sum(int(line[i]) for line in lines) for i in range(1, 5)]
+    lines.append(["all", *map(str, sums)])
+    score = table(["part", "changes", "of them without effect", "noticed", "not noticed"], lines)
+    share = 100 * sums[2] / max(sums[2] + sums[3], 1)
+    text = f"{score}\n\nTests notice {share:.1f}% of the changes that have an effect."
     page = ROOT / "CONTRIBUTING.md"
-    page.write_text(placed(page.read_text(encoding="utf-8"), {"mutants": score}), encoding="utf-8")
-    others = [row for row in rows if row["outcome"] != "killed"]
-    return "\n".join([score, *(f"{row['outcome']}: {row['module']}:{row['line']} {row['change']}" for row in others)])
+    page.write_text(placed(page.read_text(encoding="utf-8"), {"mutants": text}), encoding="utf-8")
+    others = [row for row in rows if row["outcome"] == "survived"]
+    return "\n".join([text, *(f"{row['module']}:{row['line']} {row['operator']} {row['change']}" for row in others)])
 
 
 if __name__ == "__main__":
