@@ -37,6 +37,7 @@ _APART = {
     *("resampling", "site", "whole"),
 }
 _OPTIONS = ("-q", "-s", "-p", "no:randomly", "-p", "no:cacheprovider", "-o", "addopts=", "--hypothesis-seed=0")
+_OPTIONS += ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # of hypothesis, which is imported here
 _MEMORY = 6 * 2**30  # a changed size must not take the machine's
 _LONGEST = 1.0  # seconds of the processor; tests beyond are not used
 _MOST = 300  # tests of a change

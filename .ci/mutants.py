@@ -8,6 +8,7 @@ more, with more tests, ``--report`` only prints the scores, and what survived.
 
 import argparse
 import ast
+import json
 import os
 import random
 import shutil
@@ -15,8 +16,10 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
+from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 import cosmic_ray.plugins
 from cosmic_ray.commands.init import _all_work_items
@@ -41,6 +44,16 @@ _LEFT_OUT = {"src/bahsic/engine/compiled.py", "src/bahsic/engine/dask_executor.p
 _FOLDER = ROOT / ".mutants"
 
 
+class Change(NamedTuple):
+    """One change of a module: which of the places that an operator applies to, and its first and last line."""
+
+    module: Path
+    operator: str
+    occurrence: int
+    first: int
+    last: int
+
+
 def main() -> int:
     """Try what is missing, and print the scores."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -53,9 +66,13 @@ def main() -> int:
     options = parser.parse_args()
     if not options.report:
         tests = Tests(_copied(), _FOLDER / "notes")
-        modules = [path for part in options.part or PARTS for path in sorted(Path("src/bahsic", part).rglob("*.py"))]
-        drawn = [_drawn(path, options.most, options.seed) for path in modules if str(path) not in _LEFT_OUT]
-        changes = [change for turn in zip_longest(*drawn) for change in turn if change]
+        parts = options.part or PARTS
+        if options.again:
+            changes = [_of_row(row) for row in ROWS.read() if row["outcome"] == "survived" and row["part"] in parts]
+        else:
+            modules = [path for part in parts for path in sorted(Path("src/bahsic", part).rglob("*.py"))]
+            drawn = [_drawn(path, options.most, options.seed) for path in modules if str(path) not in _LEFT_OUT]
+            changes = [change for turn in zip_longest(*drawn) for change in turn if change]
         tests.run(lambda: _try(changes, tests, options.budget, again=options.again))
     print(_report(ROWS.read()))
     return 0
@@ -79,14 +96,26 @@ def _copied() -> Path:
     return copy
 
 
-def _drawn(module: Path, most: int, seed: int) -> list[MutationSpec]:
-    """Changes at some places of a module, one a place."""
-    places = defaultdict(list)
-    for change in _changes(module):
-        places[change.start_pos, change.end_pos].append(change)
-    drawing = random.Random(f"{seed} {module}")
-    chosen = drawing.sample(sorted(places), min(most, len(places)))
-    return [drawing.choice(places[place]) for place in chosen]
+def _of_row(row: Row) -> Change:
+    line = int(row["line"])
+    return Change(Path(row["module"]), row["operator"], int(row["occurrence"]), line, line)
+
+
+def _drawn(module: Path, most: int, seed: int) -> list[Change]:
+    """Changes at some places of a module, one a place; kept, as cosmic-ray takes a second to list those of a module."""
+    key = sha256(module.read_bytes() + f"{module} {most} {seed}".encode()).hexdigest()[:16]
+    kept = _FOLDER / "drawn" / f"{key}.json"
+    if not kept.exists():
+        places = defaultdict(list)
+        for change in _changes(module):
+            places[change.start_pos, change.end_pos].append(change)
+        drawing = random.Random(f"{seed} {module}")
+        chosen = drawing.sample(sorted(places), min(most, len(places)))
+        found = [drawing.choice(places[place]) for place in chosen]
+        drawn = [[str(module), c.operator_name, c.occurrence, c.start_pos[0], c.end_pos[0]] for c in found]
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(json.dumps(drawn), encoding="utf-8")
+    return [Change(Path(path), *rest) for path, *rest in json.loads(kept.read_text(encoding="utf-8"))]
 
 
 def _changes(module: Path) -> list[MutationSpec]:
@@ -112,16 +141,16 @@ def _annotations(path: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     ]
 
 
-def _try(changes: list[MutationSpec], tests: Tests, budget: float, *, again: bool) -> None:
+def _try(changes: list[Change], tests: Tests, budget: float, *, again: bool) -> None:
     done = {ROWS.key(row): row["outcome"] for row in ROWS.read()}
     for change in changes:
-        key = {"module": change.module_path, "operator": change.operator_name, "occurrence": change.occurrence}
+        key = {"module": change.module, "operator": change.operator, "occurrence": change.occurrence}
         outcome = done.get(ROWS.key(key))
         if outcome != "survived" if again else outcome:
             continue
         start = time.perf_counter()
         outcome, test, changed = _tried(change, tests, budget)
-        row = {**key, "part": change.module_path.parts[2], "line": change.start_pos[0], "outcome": outcome}
+        row = {**key, "part": change.module.parts[2], "line": change.first, "outcome": outcome}
         row |= {"seconds": f"{time.perf_counter() - start:.1f}", "change": changed, "test": test, "reason": ""}
         if again:
             _replace(row)
@@ -130,16 +159,16 @@ def _try(changes: list[MutationSpec], tests: Tests, budget: float, *, again: boo
         print(*key.values(), row["line"], outcome, row["seconds"], changed, test, flush=True)
 
 
-def _tried(change: MutationSpec, tests: Tests, budget: float) -> tuple[str, str, str]:
+def _tried(change: Change, tests: Tests, budget: float) -> tuple[str, str, str]:
     """Outcome of a change, the test that noticed it, and the lines that it changes."""
-    path = change.module_path
+    path = change.module
     before, status = path.read_text(encoding="utf-8"), path.stat()
-    after = mutate_code(before, cosmic_ray.plugins.get_operator(change.operator_name)(), change.occurrence)
-    chosen = tests.of(str(path), change.start_pos[0], change.end_pos[0], budget)
+    after = mutate_code(before, cosmic_ray.plugins.get_operator(change.operator)(), change.occurrence)
+    chosen = tests.of(str(path), change.first, change.last, budget)
     try:
         path.write_text(after, encoding="utf-8")
         os.utime(path, (time.time(), status.st_mtime + 1000))  # bytecode of the module as it was is not used
-        found = tests.notice(path, after, change.start_pos[0], chosen) if chosen else ("survived", "no test")
+        found = tests.notice(path, after, change.first, chosen) if chosen else ("survived", "no test")
     finally:
         path.write_text(before, encoding="utf-8")
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
