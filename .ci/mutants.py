@@ -11,13 +11,14 @@ import ast
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
 from hashlib import sha256
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,6 +39,8 @@ ROWS = Rows(
     ("part", "module", "operator", "occurrence", "line", "outcome", "seconds", "change", "test", "reason"),
     ("module", "operator", "occurrence"),
 )
+# Operators of bits in the place of others fail with any float.
+_BITS = re.compile(r"BinaryOperator_(?:Add|Sub|Mul|Div|FloorDiv|Mod|Pow)_(?:[LR]Shift|Bit)")
 NOTICED = ("killed", "timeout")
 # Their tests run them in other processes, or compile them.
 _LEFT_OUT = {"src/bahsic/engine/compiled.py", "src/bahsic/engine/dask_executor.py", "src/bahsic/selection/cluster.py"}
@@ -110,22 +113,36 @@ def _drawn(module: Path, most: int, seed: int) -> list[Change]:
         for change in _changes(module):
             places[change.start_pos, change.end_pos].append(change)
         drawing = random.Random(f"{seed} {module}")
-        chosen = drawing.sample(sorted(places), min(most, len(places)))
-        found = [drawing.choice(places[place]) for place in chosen]
-        drawn = [[str(module), c.operator_name, c.occurrence, c.start_pos[0], c.end_pos[0]] for c in found]
+        found = (drawing.choice(places[place]) for place in drawing.sample(sorted(places), len(places)))
+        some = islice((c for c in found if _is_code(module.read_text(encoding="utf-8"), c)), most)
+        drawn = [[str(module), c.operator_name, c.occurrence, c.start_pos[0], c.end_pos[0]] for c in some]
         kept.parent.mkdir(exist_ok=True)
         kept.write_text(json.dumps(drawn), encoding="utf-8")
     return [Change(Path(path), *rest) for path, *rest in json.loads(kept.read_text(encoding="utf-8"))]
 
 
+def _is_code(before: str, change: MutationSpec) -> bool:
+    """Whether a changed module is another one that Python reads."""
+    after = _mutated(before, change.operator_name, change.occurrence)
+    try:
+        return ast.dump(ast.parse(after)) != ast.dump(ast.parse(before))
+    except SyntaxError:  # such as << for the * before arguments by name
+        return False
+
+
+def _mutated(code: str, operator: str, occurrence: int) -> str:
+    return mutate_code(code, cosmic_ray.plugins.get_operator(operator)(), occurrence)
+
+
 def _changes(module: Path) -> list[MutationSpec]:
-    """All changes of a module but those of annotations, which nothing evaluates."""
+    """All changes of a module but those of annotations, which nothing evaluates, and those that any test notices."""
     idle = _annotations(module)
     found = [change for item in _all_work_items([module], {}) for change in item.mutations]
     return [
         change
         for change in found
-        if not any(first <= change.start_pos and change.end_pos <= last for first, last in idle)
+        if not _BITS.search(change.operator_name)
+        and not any(first <= change.start_pos and change.end_pos <= last for first, last in idle)
     ]
 
 
@@ -163,7 +180,7 @@ def _tried(change: Change, tests: Tests, budget: float) -> tuple[str, str, str]:
     """Outcome of a change, the test that noticed it, and the lines that it changes."""
     path = change.module
     before, status = path.read_text(encoding="utf-8"), path.stat()
-    after = mutate_code(before, cosmic_ray.plugins.get_operator(change.operator)(), change.occurrence)
+    after = _mutated(before, change.operator, change.occurrence)
     chosen = tests.of(str(path), change.first, change.last, budget)
     try:
         path.write_text(after, encoding="utf-8")
