@@ -62,7 +62,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--most", type=int, default=7, help="changes of each module")
     parser.add_argument("--seed", type=int, default=0, help="of the changes that are drawn")
-    parser.add_argument("--budget", type=float, default=15.0, help="seconds of tests for a change that no test notices")
+    parser.add_argument("--budget", type=float, default=3.0, help="seconds of tests for a change that no test notices")
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--again", action="store_true", help="try what has survived again")
     parser.add_argument("--report", action="store_true")
@@ -189,14 +189,15 @@ def _tried(change: Change, tests: Tests, budget: float) -> tuple[str, str, str]:
     finally:
         path.write_text(before, encoding="utf-8")
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    return *found, _changed(before.splitlines(), after.splitlines())
+    return *found, _changed(before.splitlines(), after.splitlines(), change.first)
 
 
-def _changed(before: list[str], after: list[str]) -> str:
+def _changed(before: list[str], after: list[str], line: int) -> str:
     """The line before and after."""
-    first = next((i for i, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), 0)
-    old, new = before[first : first + 1], after[first : first + 1] if len(after) == len(before) else []
-    return " -> ".join(line.strip() for line in (*old, *new))
+    if len(after) != len(before):  # a decorator is gone
+        return f"without {before[line - 1].strip()}"
+    first = next(i for i, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1])
+    return f"{before[first].strip()} -> {after[first].strip()}"
 
 
 def _replace(row: Row) -> None:
