@@ -173,13 +173,30 @@ class Tests:
         return _tried_anew(tests)
 
     def _put(self, module: Path, changed: str, line: int) -> bool:
-        """Give a function its changed code; False if the change is outside of functions."""
-        path = str(self.copy / module)
-        code = _outermost(compile(changed, path, "exec"), ast.parse(changed), line)
+        """Give a function its changed code, or a name of the module its changed value; False for other changes."""
+        path, tree = str(self.copy / module), ast.parse(changed)
+        code = _outermost(compile(changed, path, "exec"), tree, line)
         functions = self.functions[_place(code)] if code else []
         for function in functions:
             function.__code__ = code
-        return bool(functions)
+        return bool(functions) or _assigned(path, tree, line)
+
+
+def _assigned(path: str, tree: ast.Module, line: int) -> bool:
+    """Give names of a module the changed values, also where they were imported; False if the line assigns none."""
+    found = [node for node in tree.body if isinstance(node, ast.Assign) and node.lineno <= line <= node.end_lineno]
+    ours = [module for name, module in sys.modules.items() if name.partition(".")[0] == "bahsic"]
+    before = next(vars(module) for module in ours if getattr(module, "__file__", None) == path)
+    after = dict(before)
+    for node in found:
+        exec(compile(ast.Module([node], []), path, "exec"), after)  # noqa: S102 - our own code
+        names = [one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+        for name in names:
+            old = before[name]
+            for module in ours:
+                if vars(module).get(name) is old:
+                    setattr(module, name, after[name])
+    return bool(found)
 
 
 def _tried_anew(tests: list[str]) -> str:
@@ -225,14 +242,18 @@ def _outermost(code: types.CodeType, tree: ast.Module, line: int) -> types.CodeT
     found = [node for node in bodies if node.body[0].lineno <= line <= node.end_lineno]
     if not found:
         return None
-    first = min([found[0].lineno, *(decorator.lineno for decorator in found[0].decorator_list)])
-    codes = [code]
+    first, codes = _start(found[0]), [code]
     while codes:
         code = codes.pop()
         if code.co_firstlineno == first and code.co_name == found[0].name:
             return code
         codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
     return None
+
+
+def _start(node: ast.stmt) -> int:
+    """The first line of a statement, decorators included."""
+    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
 
 
 def _within(tests: Iterator[str], seconds: dict[str, float], budget: float) -> Iterator[str]:
@@ -246,7 +267,7 @@ def _wider(path: Path, first: int, last: int) -> Iterator[tuple[int, int]]:
     """The lines of the statement, of the functions around it, of the module."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-    around = [node for node in statements if node.lineno <= first and last <= node.end_lineno]
+    around = [node for node in statements if _start(node) <= first and last <= node.end_lineno]
     around.sort(key=lambda node: node.end_lineno - node.lineno)
     if around and not isinstance(around[0], ast.FunctionDef | ast.ClassDef):
         body = getattr(around[0], "body", None)

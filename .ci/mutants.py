@@ -75,7 +75,9 @@ def main() -> int:
         else:
             modules = [path for part in parts for path in sorted(Path("src/bahsic", part).rglob("*.py"))]
             drawn = [_drawn(path, options.most, options.seed) for path in modules if str(path) not in _LEFT_OUT]
-            changes = [change for turn in zip_longest(*drawn) for change in turn if change]
+            changes = [
+                change for turn in zip_longest(*drawn) for change in turn if change and not _is_decorator(change)
+            ]
         tests.run(lambda: _try(changes, tests, options.budget, again=options.again))
     print(_report(ROWS.read()))
     return 0
@@ -119,6 +121,13 @@ def _drawn(module: Path, most: int, seed: int) -> list[Change]:
         kept.parent.mkdir(exist_ok=True)
         kept.write_text(json.dumps(drawn), encoding="utf-8")
     return [Change(Path(path), *rest) for path, *rest in json.loads(kept.read_text(encoding="utf-8"))]
+
+
+def _is_decorator(change: Change) -> bool:
+    """Whether a change is one of a decorator, which hardly matters (dataclasses, caches) or is noticed by any test."""
+    nodes = ast.walk(ast.parse(change.module.read_text(encoding="utf-8")))
+    decorators = [one for node in nodes for one in getattr(node, "decorator_list", ())]
+    return any(one.lineno <= change.first <= one.end_lineno for one in decorators)
 
 
 def _is_code(before: str, change: MutationSpec) -> bool:
