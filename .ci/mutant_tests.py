@@ -114,12 +114,12 @@ class Tests:
         for item, following in zip_longest(items, items[1:]):
             self.failed = ""
             measure.switch_context(item.nodeid)
-            start = time.process_time()
+            start = sum(os.times()[:4])  # also of processes that it starts
             signal.setitimer(signal.ITIMER_PROF, _LONGEST)
             item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
             signal.setitimer(signal.ITIMER_PROF, 0.0)
             if not self.failed:
-                seconds[item.nodeid] = round(time.process_time() - start, 3)
+                seconds[item.nodeid] = round(sum(os.times()[:4]) - start, 3)
         measure.stop()
         data, names, lines = measure.get_data(), {name: i for i, name in enumerate(seconds)}, {}
         for file in data.measured_files():
@@ -189,7 +189,7 @@ def _assigned(path: str, tree: ast.Module, line: int) -> bool:
     before = next(vars(module) for module in ours if getattr(module, "__file__", None) == path)
     after = dict(before)
     for node in found:
-        exec(compile(ast.Module([node], []), path, "exec"), after)  # noqa: S102 - our own code
+        exec(compile(ast.Module([node], []), path, "exec"), after)
         names = [one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)]
         for name in names:
             old = before[name]
@@ -257,8 +257,8 @@ def _start(node: ast.stmt) -> int:
 
 
 def _within(tests: Iterator[str], seconds: dict[str, float], budget: float) -> Iterator[str]:
-    for test in islice(tests, _MOST):
-        if budget > 0:
+    for test in islice((test for test in tests if seconds[test] <= _LONGEST), _MOST):
+        if budget >= seconds[test]:
             budget -= seconds[test] + 0.005
             yield test
 
