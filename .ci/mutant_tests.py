@@ -156,7 +156,7 @@ class Tests:
 
     def notice(self, module: Path, changed: str, line: int, tests: list[str]) -> tuple[str, str]:
         """Outcome of a changed module, "killed", "survived" or "timeout", and the test that failed."""
-        limit = 20 + 4 * sum(self.seconds[test] for test in tests)
+        limit = 8 + 3 * sum(self.seconds[test] for test in tests)
         outcome, failed = _forked(lambda: self._tried(module, changed, line, tests), limit)
         return outcome, failed
 
@@ -176,6 +176,9 @@ class Tests:
         """Give a function its changed code, or a name of the module its changed value; False for other changes."""
         path, tree = str(self.copy / module), ast.parse(changed)
         code = _outermost(compile(changed, path, "exec"), tree, line)
+        lines = {one for _, _, one in code.co_lines()} if code else set()
+        if code and not lines & self.running[str(module)].keys():
+            return False  # it runs when the package is imported
         functions = self.functions[_place(code)] if code else []
         for function in functions:
             function.__code__ = code
@@ -282,7 +285,7 @@ def _wider(path: Path, first: int, last: int) -> Iterator[tuple[int, int]]:
 def _forked(work: Callable[[], str], limit: float) -> tuple[str, str]:
     """Outcome of a function in a fork of this process, which returns the name of a failure, and that name.
 
-    The limit is in seconds of the processor; of the clock it is ten times as long.
+    The limit is in seconds of the processor; of the clock it is five times as long.
     """
     receiving, sending = os.pipe()
     child = os.fork()
@@ -301,7 +304,7 @@ def _forked(work: Callable[[], str], limit: float) -> tuple[str, str]:
         finally:
             os._exit(0)
     os.close(sending)
-    end, status, done = time.monotonic() + 10 * limit, 0, 0
+    end, status, done = time.monotonic() + 5 * limit, 0, 0
     while not done and time.monotonic() < end:
         done, status = os.waitpid(child, os.WNOHANG)
         time.sleep(0.01)
