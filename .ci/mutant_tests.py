@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 import types
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -175,7 +176,9 @@ class Tests:
     def _put(self, module: Path, changed: str, line: int) -> bool:
         """Give a function its changed code, or a name of the module its changed value; False for other changes."""
         path, tree = str(self.copy / module), ast.parse(changed)
-        code = _outermost(compile(changed, path, "exec"), tree, line)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of "is" with a literal
+            code = _outermost(compile(changed, path, "exec"), tree, line)
         lines = {one for _, _, one in code.co_lines()} if code else set()
         if code and not lines & self.running[str(module)].keys():
             return False  # it runs when the package is imported

@@ -1,5 +1,6 @@
 """Details that a small change of the code would break; most were found by changing it, see `make mutants`."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,16 +8,22 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bahsic import BAHSIC, BAHSICCV
-from bahsic.criteria.prediction import RidgeFit
-from bahsic.data import sources
+from bahsic.criteria.blocks import BlockWeights
+from bahsic.criteria.prediction import ResidualWeights, RidgeFit
+from bahsic.data import levels, sources
 from bahsic.data.prepared import prepared
-from bahsic.engine import Columns, cholesky, lapack, plan, prediction, threads
+from bahsic.data.stored_rows import StoredRows
+from bahsic.engine import Columns, cholesky, gram, lapack, loops, plan, prediction, scorer, scorer_for, threads
 from bahsic.engine.gaussian import moments, series
+from bahsic.engine.gaussian.scorer import GaussianScorer
 from bahsic.engine.gaussian.setting import GaussianSetting
+from bahsic.engine.hyperbolic import HyperbolicChanges
 from bahsic.engine.intervals import Intervals, overlap_groups
+from bahsic.engine.laplacian import LaplacianScorer
 from bahsic.kernels import Delta, Gaussian, InverseDistance, Laplacian, Polynomial, WeisfeilerLehman
-from bahsic.kernels.rows import as_rows
-from bahsic.selection import checkpoint, crossvalidation, estimator_tables, folds, metadata
+from bahsic.kernels.distance import squared_distances
+from bahsic.kernels.rows import as_labels, as_rows
+from bahsic.selection import base, checkpoint, crossvalidation, estimator_tables, folds, metadata, rounds, search
 
 RNG = np.random.default_rng(0)
 
@@ -222,3 +229,190 @@ def test_entries_that_are_not_finite_are_counted_and_placed():
     )
     assert sources._not_finite(source) == "2 entries, the first in row 2, column 1"
     assert not sources.is_finite(source)
+
+
+def test_columns_named_as_categories_are_no_numbers():
+    X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    assert estimator_tables.is_numeric(X, "from_dtype")
+    assert estimator_tables.is_numeric(X, None)
+    assert not estimator_tables.is_numeric(X, [0])
+
+
+def test_weights_of_residuals_are_zero_between_blocks():
+    Q, starts = RNG.standard_normal((9, 2)), (0, 3, 7)
+    whole = np.zeros((9, 9))
+    for first, last in [(0, 3), (3, 7), (7, 9)]:
+        whole[first:last, first:last] = Q[first:last] @ Q[first:last].T
+    weights = ResidualWeights(Q, starts)
+    parts = [slice(first, last) for first in range(9) for last in range(first + 1, 10)]
+    for rows in parts:
+        for cols in parts:
+            assert_allclose(weights.block(rows, cols), whole[rows, cols])
+
+
+def test_typical_contributions_of_columns():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"number": [0.0, 2.0, 4.0, 6.0], "kind": pandas.Categorical(list("abab"))})
+    columns = prepared(frame, Gaussian()).columns
+    assert columns.different[0] == 0.0 < columns.different[1]
+    assert_allclose(columns.typical, [2.0, columns.different[1] / 2])
+    assert_allclose(columns.ranges, [3 / np.sqrt(5), np.sqrt(columns.different[1])])
+    assert_array_equal(columns.n_categories, [0, 2])
+
+
+def test_labels_have_one_or_two_dimensions():
+    for labels in (np.full((2, 2, 2), "a", dtype=object), np.empty((0, 2), dtype=object)):
+        with pytest.raises(ValueError, match="y has shape"):
+            as_labels(labels, "y")
+
+
+def test_a_step_without_following_features_has_none():
+    ranked = SimpleNamespace(score=1.0, kernel=None, fit=None)
+    assert len(search.Step.of(np.arange(3), ranked, np.arange(1)).following) == 0
+    assert_array_equal(search.Step.of(np.arange(3), ranked, np.arange(1), np.arange(2)).following, [0, 1])
+
+
+def test_the_values_of_a_column_begin_with_the_most_frequent():
+    X = np.array([[0.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 1.0], [0.0, 1.0, 2.0, 1.0], [5.0, 6.0, 7.0, np.nan]])
+    found = levels._levels_of(X, np.zeros(4, dtype=bool))
+    assert [row for row, _ in found] == [0, 1, 2, 3]
+    assert_array_equal(found[0][1], [1, 0])
+    assert_array_equal(found[1][1], [0, 1])
+    assert_array_equal(found[2][1], [1, 0, 2])
+    assert_array_equal(found[3][1], [5, 6, 7, np.nan])
+    many = np.arange(levels.MAX_LEVELS + 1.0)
+    assert len(levels._levels_of(many[None, :-1], np.zeros(1, dtype=bool))) == 1
+    assert not levels._levels_of(many[None], np.zeros(1, dtype=bool))
+
+
+@pytest.mark.parametrize("kernel", [Gaussian, Laplacian])
+def test_sums_of_kernel_values_after_a_round(kernel):
+    XT, Q = RNG.standard_normal((4, 12)), RNG.standard_normal((12, 2))
+    everything = np.arange(4)
+    with threads(1) as executor:
+        scores = scorer_for(XT, kernel(0.3), ResidualWeights(Q), executor)
+        scores.leaving(everything, everything, 1)
+        for columns, gamma in [(everything, 0.3), (everything, 0.5), (everything[:3], 0.3), (everything[1:], 0.4)]:
+            expected = np.sum(kernel(gamma)(XT[columns].T) * (Q @ Q.T))
+            assert_allclose(scores.total(columns, kernel(gamma)), expected, rtol=1e-9)
+
+
+def test_rules_use_some_samples_of_blocks_and_of_stored_data():
+    many, stored = scorer.RULE_SAMPLES + 1, object.__new__(StoredRows)
+    block_weights = object.__new__(BlockWeights)
+    for n_samples, data, weights, fewer in [
+        *((many, stored, None, True), (many, None, block_weights, True), (many, stored, block_weights, True)),
+        *((many, None, None, False), (many - 1, stored, block_weights, False)),
+    ]:
+        found = scorer._rule_samples(SimpleNamespace(n_samples=n_samples, data=data), weights)
+        assert (found is not None) is fewer
+        assert found is None or len(np.unique(found)) == scorer.RULE_SAMPLES
+
+
+def test_the_kernel_that_auto_has_chosen_is_named():
+    assert base._kernel_name("auto", Laplacian()) == "laplacian"
+    assert base._kernel_name("inverse_distance", InverseDistance()) == "inverse_distance"
+
+
+def test_rankings_of_folds_count_from_what_is_selected():
+    found = folds.cv_results(
+        [folds.Fold([1, 3], np.array([0.5, 0.75]), np.array([2, 1, 4, 3]))], np.array([[0.5, 0.75]])
+    )
+    assert_array_equal(found["n_features"], [1, 3])
+    assert_array_equal(found["split0_ranking"], [[2, 1, 4, 3], [1, 1, 2, 1]])
+    assert_array_equal(found["split0_support"], [[False, True, False, False], [True, True, False, True]])
+
+
+def test_changes_are_those_of_the_score():
+    XT, Q, kernel = RNG.standard_normal((4, 12)), RNG.standard_normal((12, 2)), InverseDistance()
+
+    def score(columns):
+        return np.sum(kernel(XT[columns].T) * (Q @ Q.T)) if len(columns) else 0.0
+
+    with threads(1) as executor:
+        scores = scorer_for(XT, kernel, ResidualWeights(Q), executor)
+        for subset in (np.arange(0), np.arange(2)):
+            found = scores.changes(subset, np.array([2, 3]), kernel, leaving=False).values
+            assert_allclose(found, [score(np.append(subset, j)) - score(subset) for j in (2, 3)])
+
+
+def test_d_is_changed_only_where_it_is_kept_for_the_subset():
+    for keep, subset in [(False, [0, 1, 2]), (True, [0, 1])]:
+        pairs = SimpleNamespace(plan=SimpleNamespace(keep=keep), subset=np.array(subset))
+        assert not gram.can_change(pairs, np.arange(3), np.array([0]), Gaussian(1.0), leaving=True)
+
+
+def test_near_samples_far_from_others_have_exact_distances():
+    X = np.zeros((3, 40))
+    X[1, 0], X[2] = 1e-3, 1e6
+    assert_allclose(squared_distances(X)[0, 1], 1e-6, rtol=1e-9)
+
+
+def test_predictability_of_small_numbers():
+    fit = replace(fit_that_explains(0.5), losses=np.array([0.1, 0.3]), baseline=np.array([0.4, 0.4]))
+    assert_allclose(fit.predictability, 0.5)
+    assert_allclose(fit.error, 0.25)  # deviations of 0.1, divided by the mean of the baseline
+
+
+def test_the_best_of_subsets_that_predict_nothing():
+    path = [SimpleNamespace(step=SimpleNamespace(predictability=value)) for value in (None, -0.5, -0.25)]
+    assert rounds.Search.quality(SimpleNamespace(path=path, _judge=None), None) == -0.25
+
+
+class Entries:
+    """A symmetric matrix as factors take it."""
+
+    def __init__(self, A):
+        self.A = A
+
+    def __len__(self):
+        return len(self.A)
+
+    def write(self, rows, out):
+        out[...] = self.A[rows, rows.start :]
+
+
+@pytest.mark.parametrize("in_threads", [False, True])
+def test_factors_of_several_panels(in_threads):
+    m = 2 * cholesky._PANEL + 9
+    B = RNG.standard_normal((m, 5))
+    A = B @ B.T
+    expected = np.linalg.inv(A + 0.5 * np.eye(m))
+    with threads(2) as executor:
+        factor = cholesky.CholeskyFactor(Entries(A), 0.5, executor if in_threads else None, np.float64)
+        assert_allclose(factor.solve(B), expected @ B, atol=1e-10)
+        assert_allclose(factor.inverse_diagonal(), np.diagonal(expected), atol=1e-10)
+
+
+def test_the_scale_that_d_is_exact_for():
+    columns, found = np.array([0, 2]), []
+    pairs = SimpleNamespace(move=lambda _, gamma: found.append(gamma))
+    of_gaussian = SimpleNamespace(_typical=np.array([1.0, 7.0, 3.0]), _setting=SimpleNamespace(pairs=pairs))
+    of_laplacian = SimpleNamespace(columns=SimpleNamespace(typical=np.array([1.0, 7.0, 9.0])), _pairs=pairs)
+    for gamma in (0.1, 2.0):
+        GaussianScorer._move(of_gaussian, columns, gamma)
+        LaplacianScorer._move(of_laplacian, columns, gamma)
+    assert found == [0.25, 0.25, 2.0, 2.0]
+
+
+def test_loops_are_compiled_where_asked_for_and_wanted(monkeypatch):
+    monkeypatch.setattr(loops, "_loaded", lambda: "compiled")
+    for wanted, compiled, expected in [(True, True, "compiled"), (True, False, None), (False, True, None)]:
+        monkeypatch.setattr(loops, "wanted", lambda wanted=wanted: wanted)
+        assert loops.loops(compiled=compiled) == expected
+
+
+def test_matrices_are_kept_where_they_fit_into_the_memory():
+    # D, W and M of 300 samples, half of each in float64, and M once more in float32: 1.2 mebibytes.
+    assert plan.tile_plan(300, 1.3).keep
+    assert not plan.tile_plan(300, 1.1).keep
+
+
+def test_what_is_known_of_r_widens_the_intervals():
+    s, h, q = RNG.random((3, 5)), RNG.random((3, 5)), RNG.random(5)
+    radii = []
+    for floor in (0.0, 0.01):
+        rest = SimpleNamespace(magnitudes=q, sums=np.zeros(5), floor=floor)
+        radii.append(HyperbolicChanges._radii(rest, s, h, np.float64))
+    wider = 2 * (1 + h.max(axis=1)) * (s @ q) + s**2 @ q + h**2 @ q + 2 * h @ q
+    assert_allclose(radii[1] - radii[0], 0.01 * wider, rtol=1e-10)
