@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bahsic import BAHSIC, BAHSICCV
 from bahsic.criteria.blocks import BlockWeights
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit
-from bahsic.data import levels, sources
+from bahsic.data import entries, levels, roles, sources
 from bahsic.data.prepared import prepared
 from bahsic.data.stored_rows import StoredRows
 from bahsic.engine import Columns, cholesky, gram, lapack, loops, plan, prediction, scorer, scorer_for, threads
@@ -20,10 +20,20 @@ from bahsic.engine.gaussian.setting import GaussianSetting
 from bahsic.engine.hyperbolic import HyperbolicChanges
 from bahsic.engine.intervals import Intervals, overlap_groups
 from bahsic.engine.laplacian import LaplacianScorer
-from bahsic.kernels import Delta, Gaussian, InverseDistance, Laplacian, Polynomial, WeisfeilerLehman
+from bahsic.kernels import Delta, Function, Gaussian, InverseDistance, Laplacian, Polynomial, WeisfeilerLehman
 from bahsic.kernels.distance import squared_distances
 from bahsic.kernels.rows import as_labels, as_rows
-from bahsic.selection import base, checkpoint, crossvalidation, estimator_tables, folds, metadata, rounds, search
+from bahsic.selection import (
+    base,
+    checkpoint,
+    crossvalidation,
+    estimator_tables,
+    folds,
+    metadata,
+    rounds,
+    search,
+    time_left,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -416,3 +426,51 @@ def test_what_is_known_of_r_widens_the_intervals():
         radii.append(HyperbolicChanges._radii(rest, s, h, np.float64))
     wider = 2 * (1 + h.max(axis=1)) * (s @ q) + s**2 @ q + h**2 @ q + 2 * h @ q
     assert_allclose(radii[1] - radii[0], 0.01 * wider, rtol=1e-10)
+
+
+def test_metadata_without_routing():
+    weights = np.ones(3)
+    found = metadata.unrouted("fit", {"groups": [0, 0, 1]}, Unweighted(), None)
+    assert found == {"estimator": {"fit": {}}, "splitter": {"split": {"groups": [0, 0, 1]}}, "scorer": {"score": {}}}
+    found = metadata.unrouted("score", {"sample_weight": weights}, Unweighted(), None)
+    assert found["scorer"] == {"score": {"sample_weight": weights}}
+    with pytest.raises(ValueError, match="score got groups; accepted: sample_weight"):
+        metadata.unrouted("score", {"groups": [0, 0, 1]}, Unweighted(), None)
+
+
+def test_the_share_of_work_before_anything_is_timed():
+    plan = [time_left.Work(30), time_left.Work(10)]
+    done, left = 2.5 * (30 + 5), 10 + 5
+    assert_allclose(time_left.estimate(plan, [None], 5.0).share, done / (done + left))
+
+
+@pytest.mark.parametrize("ratio", [0.5, 2.0])
+def test_fits_may_cost_half_or_twice_as_much_as_elsewhere(ratio):
+    plan = [time_left.Work(n, min(n, 8)) for n in range(20, 8, -1)] + [time_left.Work(n) for n in range(8, 2, -1)]
+    times = time_left._costs(plan, 100.0, ratio * time_left._FIT)
+    assert_allclose(time_left.estimate(plan, times[:14], 100.0).seconds_left, sum(times[14:]), rtol=1e-6)
+
+
+def test_samples_of_functions_stay_what_they_are():
+    kernel, samples = Function(np.minimum.outer), [{"a": 1}, {"b": 2}]
+    assert kernel.rows(samples) is samples
+    column = np.array([{"a": 1}, {"b": 2}], dtype=object)
+    assert isinstance(kernel.rows(column), np.ndarray)
+    assert_array_equal(kernel.rows([1.0, 2.0]), [1.0, 2.0])
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(kernel.rows(pandas.Series(column)), np.ndarray)
+
+
+def test_missing_entries_among_objects_are_nan():
+    pandas = pytest.importorskip("pandas")
+    found = entries.numbers(np.array([1.5, None, pandas.NA, 2], dtype=object), "x")
+    assert_array_equal(found, [1.5, np.nan, np.nan, 2.0])
+
+
+def test_one_row_of_few_may_be_rare():
+    x = np.full(60, 5.0)
+    assert roles.rare_rows(x) is None
+    x[7] = 1.0
+    assert_array_equal(np.flatnonzero(roles.rare_rows(x)), [7])
+    x[9] = 1.0
+    assert roles.rare_rows(x) is None
