@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 from bahsic import BAHSIC, BAHSICCV
 from bahsic.criteria.blocks import BlockWeights
@@ -15,12 +16,23 @@ from bahsic.data.prepared import prepared
 from bahsic.data.stored_rows import StoredRows
 from bahsic.engine import Columns, cholesky, gram, lapack, loops, plan, prediction, scorer, scorer_for, threads
 from bahsic.engine.gaussian import moments, series
+from bahsic.engine.gaussian.families import Incomplete
 from bahsic.engine.gaussian.scorer import GaussianScorer
 from bahsic.engine.gaussian.setting import GaussianSetting
 from bahsic.engine.hyperbolic import HyperbolicChanges
 from bahsic.engine.intervals import Intervals, overlap_groups
 from bahsic.engine.laplacian import LaplacianScorer
-from bahsic.kernels import Delta, Function, Gaussian, InverseDistance, Laplacian, Polynomial, WeisfeilerLehman
+from bahsic.engine.ridge import RidgeRegression
+from bahsic.kernels import (
+    Delta,
+    Function,
+    Gaussian,
+    InverseDistance,
+    Laplacian,
+    Polynomial,
+    WeisfeilerLehman,
+    label_kernel,
+)
 from bahsic.kernels.distance import squared_distances
 from bahsic.kernels.rows import as_labels, as_rows
 from bahsic.selection import (
@@ -30,6 +42,7 @@ from bahsic.selection import (
     estimator_tables,
     folds,
     metadata,
+    problem,
     rounds,
     search,
     time_left,
@@ -344,6 +357,7 @@ def test_changes_are_those_of_the_score():
         for subset in (np.arange(0), np.arange(2)):
             found = scores.changes(subset, np.array([2, 3]), kernel, leaving=False).values
             assert_allclose(found, [score(np.append(subset, j)) - score(subset) for j in (2, 3)])
+        assert scores.entering(np.arange(0), np.arange(4), 1).score == 0.0
 
 
 def test_d_is_changed_only_where_it_is_kept_for_the_subset():
@@ -474,3 +488,50 @@ def test_one_row_of_few_may_be_rare():
     assert_array_equal(np.flatnonzero(roles.rare_rows(x)), [7])
     x[9] = 1.0
     assert roles.rare_rows(x) is None
+
+
+def test_bounds_of_expansions_with_gaps_by_hand():
+    expansion = SimpleNamespace(size=3.0, edge_bound=0.25)
+    family = SimpleNamespace(_largest=0.5, _edge_bound=lambda b: 4 * b, expansion=expansion)
+    assert Incomplete.size.fget(family) == 1.5**2 * 3 + 2 * 1.5 * 2 + 2 * 0.5 * 1.5
+    assert Incomplete._edge_bound(family, 0.5) == 0.25 + 0.5 * 1.25
+
+
+def test_the_ridge_is_chosen_anew_after_a_third_of_the_features():
+    found = [n for n in range(1, 20) if RidgeRegression._due(SimpleNamespace(_chosen_for=9), n)]
+    assert found == [1, 2, 3, 4, 5, 6, 14, 15, 16, 17, 18, 19]
+
+
+def test_estimators_get_no_sparse_tables():
+    X = sparse.csr_array(np.eye(3))
+    for numeric in (False, True):
+        with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):
+            estimator_tables.estimator_table(BAHSIC(), X, numeric=numeric, missing=False, reset=True)
+
+
+def test_only_columns_of_frames_may_hardly_vary():
+    pandas = pytest.importorskip("pandas")
+    X = RNG.standard_normal((60, 2))
+    X[:, 1] = 5.0
+    X[7, 1] = 1.0
+    labels = label_kernel(np.arange(60) % 2)
+    for table, expected in [(X, []), (pandas.DataFrame(X), [1])]:
+        assert list(problem._without_rare(prepared(table, Gaussian()), labels)[1]) == expected
+
+
+def test_times_in_words_at_the_limits():
+    found = [time_left.in_words(seconds) for seconds in (9.9, 10.1, 92, 93, 599, 600.5, 5399, 5401)]
+    assert found == ["10 s", "10 s", "90 s", "2 min", "10 min", "10 min", "90 min", "1.5 h"]
+
+
+def test_samples_of_stored_rows_are_chosen_among_those_chosen_before():
+    few = StoredRows(None, None).of_samples(np.array([4, 2, 0]))
+    assert_array_equal(few.order, [4, 2, 0])
+    assert_array_equal(few.of_samples(np.array([2, 1])).order, [0, 2])
+
+
+def test_dates_are_told_from_numbers_and_categories():
+    pandas = pytest.importorskip("pandas")
+    days = pandas.to_datetime(["2024-01-01", "2024-01-03", "2024-02-01"])
+    frame = pandas.DataFrame({"x": [1.0, 2.5, 3.0], "day": days, "kind": pandas.Categorical(list("aba"))})
+    assert prepared(frame, Gaussian()).table.special == {1: ("date", "in days")}
