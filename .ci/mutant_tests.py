@@ -137,8 +137,11 @@ class Tests:
             for line, tests in lines.items():
                 self.running[module][int(line)].update(names[i] for i in tests)
 
-    def of(self, module: str, first: int, last: int, budget: float) -> list[str]:
-        """The tests that run some lines: quick ones of each file in turn, as many as fit into a budget of seconds."""
+    def of(self, module: str, first: int, last: int, budget: float, *, again: bool) -> list[str]:
+        """The tests that run some lines: quick ones of each file in turn, as many as fit into a budget of seconds.
+
+        ``again`` adds as many slow ones.
+        """
         lines = self.running[module]
         found: set[str] = set()
         for begin, end in _wider(self.copy / module, first, last):
@@ -152,8 +155,10 @@ class Tests:
             total[test.split("::")[0]] += 1
         # A file with many of its tests here is about these lines.
         files = sorted(by_file, key=lambda file: (-len(by_file[file]) / total[file], file))
-        turns = (test for turn in zip_longest(*(by_file[file] for file in files)) for test in turn if test)
-        return list(_within(turns, self.seconds, budget))
+        chosen = list(_within(_in_turn([by_file[file] for file in files]), self.seconds, budget))
+        if again:
+            chosen += _within(_in_turn([by_file[file][::-1] for file in files]), self.seconds, budget)
+        return list(dict.fromkeys(chosen))
 
     def notice(self, module: Path, changed: str, line: int, tests: list[str]) -> tuple[str, str]:
         """Outcome of a changed module, "killed", "survived" or "timeout", and the test that failed."""
@@ -260,6 +265,10 @@ def _outermost(code: types.CodeType, tree: ast.Module, line: int) -> types.CodeT
 def _start(node: ast.stmt) -> int:
     """The first line of a statement, decorators included."""
     return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+
+
+def _in_turn(lists: list[list[str]]) -> Iterator[str]:
+    return (test for turn in zip_longest(*lists) for test in turn if test)
 
 
 def _within(tests: Iterator[str], seconds: dict[str, float], budget: float) -> Iterator[str]:

@@ -175,7 +175,7 @@ def _try(changes: list[Change], tests: Tests, budget: float, *, again: bool) -> 
         if outcome != "survived" if again else outcome:
             continue
         start = time.perf_counter()
-        outcome, test, changed = _tried(change, tests, budget)
+        outcome, test, changed = _tried(change, tests, budget, again=again)
         row = {**key, "part": change.module.parts[2], "line": change.first, "outcome": outcome}
         row |= {"seconds": f"{time.perf_counter() - start:.1f}", "change": changed, "test": test, "reason": ""}
         if again:
@@ -185,12 +185,12 @@ def _try(changes: list[Change], tests: Tests, budget: float, *, again: bool) -> 
         print(*key.values(), row["line"], outcome, row["seconds"], changed, test, flush=True)
 
 
-def _tried(change: Change, tests: Tests, budget: float) -> tuple[str, str, str]:
+def _tried(change: Change, tests: Tests, budget: float, *, again: bool) -> tuple[str, str, str]:
     """Outcome of a change, the test that noticed it, and the lines that it changes."""
     path = change.module
     before, status = path.read_text(encoding="utf-8"), path.stat()
     after = _mutated(before, change.operator, change.occurrence)
-    chosen = tests.of(str(path), change.first, change.last, budget)
+    chosen = tests.of(str(path), change.first, change.last, budget, again=again)
     try:
         path.write_text(after, encoding="utf-8")
         os.utime(path, (time.time(), status.st_mtime + 1000))  # bytecode of the module as it was is not used
