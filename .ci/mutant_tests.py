@@ -42,6 +42,7 @@ _OPTIONS += ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # of hypothesis
 _MEMORY = 6 * 2**30  # a changed size must not take the machine's
 _LONGEST = 1.0  # seconds of the processor; tests beyond are not used
 _MOST = 300  # tests of a change
+_DETAILS = "tests/test_details.py"
 _FILES = 5  # that are imported again for a change outside of functions
 
 
@@ -155,7 +156,9 @@ class Tests:
             total[test.split("::")[0]] += 1
         # A file with many of its tests here is about these lines.
         files = sorted(by_file, key=lambda file: (-len(by_file[file]) / total[file], file))
-        chosen = list(_within(_in_turn([by_file[file] for file in files]), self.seconds, budget))
+        chosen = by_file.pop(_DETAILS, [])  # all of them, as each is about few lines
+        files = [file for file in files if file != _DETAILS]
+        chosen += _within(_in_turn([by_file[file] for file in files]), self.seconds, budget)
         if again:
             chosen += _within(_in_turn([by_file[file][::-1] for file in files]), self.seconds, budget)
         return list(dict.fromkeys(chosen))

@@ -535,3 +535,23 @@ def test_dates_are_told_from_numbers_and_categories():
     days = pandas.to_datetime(["2024-01-01", "2024-01-03", "2024-02-01"])
     frame = pandas.DataFrame({"x": [1.0, 2.5, 3.0], "day": days, "kind": pandas.Categorical(list("aba"))})
     assert prepared(frame, Gaussian()).table.special == {1: ("date", "in days")}
+
+
+def made_anew(text):
+    """The same text as another object, such as one that was read from a file."""
+    return "".join(list(text))
+
+
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
+def test_names_are_compared_and_not_the_objects(criterion):
+    X = RNG.standard_normal((30, 4))
+    y = (X[:, 0] > 0).astype(int)
+    X[:3, 1] = np.nan
+    options = {"criterion": criterion, "missing": "indicator", "target_kernel": "binary", "block_size": "auto"}
+    one, other = (
+        BAHSIC(2, **{name: copied(value) for name, value in options.items()}).fit(X, y) for copied in (str, made_anew)
+    )
+    assert_array_equal(one.ranking_, other.ranking_)
+    assert_array_equal(one.scores_, other.scores_)
+    assert [step.predictability for step in one.path_] == [step.predictability for step in other.path_]
+    assert [step.hsic for step in one.path_] == [step.hsic for step in other.path_]
