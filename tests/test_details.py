@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.linear_model import LinearRegression
 
 from bahsic import BAHSIC, BAHSICCV
 from bahsic.criteria.blocks import BlockWeights
@@ -549,9 +550,37 @@ def test_names_are_compared_and_not_the_objects(criterion):
     X[:3, 1] = np.nan
     options = {"criterion": criterion, "missing": "indicator", "target_kernel": "binary", "block_size": "auto"}
     one, other = (
-        BAHSIC(2, **{name: copied(value) for name, value in options.items()}).fit(X, y) for copied in (str, made_anew)
+        BAHSIC(2, standard_errors=True, **{name: copied(value) for name, value in options.items()}).fit(X, y)
+        for copied in (str, made_anew)
     )
     assert_array_equal(one.ranking_, other.ranking_)
     assert_array_equal(one.scores_, other.scores_)
     assert [step.predictability for step in one.path_] == [step.predictability for step in other.path_]
     assert [step.hsic for step in one.path_] == [step.hsic for step in other.path_]
+    assert [step.standard_error for step in one.path_] == [step.standard_error for step in other.path_]
+
+
+def test_tables_have_as_many_columns_as_the_first():
+    search = BAHSICCV(LinearRegression())
+    search._numeric, search.n_features_in_ = True, 3
+    assert search._seen(np.ones((2, 3))).shape == (2, 3)
+    with pytest.raises(ValueError, match="X has 4 features, but BAHSICCV is expecting 3 features"):
+        search._seen(np.ones((2, 4)))
+    assert search._seen(np.ones((2, 4)), reset=True).shape == (2, 4)
+
+
+def test_own_fits_are_for_the_candidates_that_lead(monkeypatch):
+    X = RNG.standard_normal((40, 6))
+    y = X[:, 0] + X[:, 1]
+    original, found = prediction.PredictionScorer._by_own_fit, []
+
+    def watched(self, columns, candidates, count, kernel, fit, *, leaving):
+        leading = self.linear.leading(columns, columns, kernel, min(2, len(columns)), leaving=leaving)
+        found.append((candidates.tolist(), sorted(leading.tolist())))
+        return original(self, columns, candidates, count, kernel, fit, leaving=leaving)
+
+    monkeypatch.setattr(prediction, "FITTED", 2)
+    monkeypatch.setattr(prediction.PredictionScorer, "_by_own_fit", watched)
+    BAHSIC(2, step=1, criterion="prediction").fit(X, y)
+    assert len(found) >= 4
+    assert all(fitted == leading for fitted, leading in found)
