@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.linear_model import LinearRegression
 
 from bahsic import BAHSIC, BAHSICCV
+from bahsic.criteria import blocks
 from bahsic.criteria.blocks import BlockWeights
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit
 from bahsic.data import entries, levels, roles, sources
@@ -584,3 +585,11 @@ def test_own_fits_are_for_the_candidates_that_lead(monkeypatch):
     BAHSIC(2, step=1, criterion="prediction").fit(X, y)
     assert len(found) >= 4
     assert all(fitted == leading for fitted, leading in found)
+
+
+def test_blocks_are_chosen_by_the_criterion():
+    sizes = [
+        problem._block_size(BAHSIC(criterion=made_anew(criterion)), 5000, weighted=False)
+        for criterion in ("hsic", "prediction")
+    ]
+    assert sizes == [None, blocks.REGRESSION_SIZE]
