@@ -219,7 +219,7 @@ def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
     estimate, variance = estimate_and_variance(K, labels, weights=weights)
     if method == "normal":
         _check_variance(estimate, variance)
-        radius = float(special.ndtri((1 + level) / 2)) * math.sqrt(variance)
+        radius = -float(special.ndtri((1 - level) / 2)) * math.sqrt(variance)  # 1 + level would lose digits
     else:
         ranges = _range("kernel", resolved, K.values) * _label_range(labels)
         radius = ranges * hsic_bound(len(labels), 1 - level)
