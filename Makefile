@@ -78,7 +78,7 @@ recipe: $(VENV)/.group-dev ## render the recipe for conda-forge
 	@$(INSTALL) "py-rattler-build>=0.73,<0.74"
 	@$(VENV_PYTHON) -c "import rattler_build as r; print(*r.Stage0Recipe.from_file('.conda/recipe/recipe.yaml').render())"
 
-mutants: $(VENV)/.group-dev ## try small changes of the code and count those that no test notices; ARGS="--most 50 --part search"
+mutants: $(VENV)/.group-dev ## try small changes of the code and count those that no test notices; ARGS="--part engine"
 	@$(INSTALL) "cosmic-ray>=8.3"
 	@$(VENV_PYTHON) .ci/mutants.py $(ARGS)
 

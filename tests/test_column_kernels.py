@@ -13,8 +13,9 @@ from bahsic.inference.chains import sum_of_products
 from bahsic.inference.column_gamma import ColumnKind, gamma_of_column
 from bahsic.inference.column_kernels import centred_column, column_kernel, kernel_of_column, part_product
 from bahsic.inference.factors import power_factors
-from bahsic.inference.independence import hsic_scores, hsic_test
+from bahsic.inference.independence import hsic_test
 from bahsic.inference.redundancy import redundancy, similarities
+from bahsic.inference.scores import hsic_scores
 from bahsic.kernels import Delta, Gaussian, Laplacian, Linear
 
 

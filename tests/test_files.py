@@ -280,6 +280,16 @@ def test_h5ad_has_layers_and_targets_in_obs(h5ad):
     refused(h5ad, "no layer is called 'scald'; did you mean 'scaled'?", layer="scald")
 
 
+@pytest.mark.parametrize(("number", "size"), [(0, 0), (1, 2**64 - 16), (0, 2**64 - 64)])
+def test_strings_of_h5ad_that_hdf5_would_read_without_end_are_refused(h5ad, number, size):
+    content = bytearray(h5ad.read_bytes())
+    at = content.index(b"GCOL") + 16  # the first of the strings
+    at += 16 + -(-int.from_bytes(content[at + 8 : at + 16], "little") // 8) * 8  # and the second
+    content[at : at + 2], content[at + 8 : at + 16] = number.to_bytes(2, "little"), size.to_bytes(8, "little")
+    h5ad.write_bytes(content)
+    refused(h5ad, f"strings are damaged at byte {at}; fetch or write the file again", target="kind")
+
+
 def test_h5ad_is_written_as_a_copy_with_ranks(h5ad):
     before = h5ad.read_bytes()
     data = read_data(h5ad, "kind")

@@ -239,6 +239,18 @@ def test_the_normal_interval():
     assert high == pytest.approx(hsic(x, y, standardize=False) + 1.6448536269514722 * deviation)
 
 
+@pytest.mark.parametrize("method", ["normal", "bound"])
+def test_intervals_of_any_level_are_finite_and_grow_with_it(method):
+    x = np.linspace(-1, 1, 30)
+    levels = [1e-12, 0.5, 0.95, 1 - 1e-9, 1 - 1e-15, np.nextafter(1, 0)]
+    found = [hsic_interval(x, x**2, float(level), method) for level in levels]
+    widths = [high - low for low, high in found]
+    assert np.isfinite(widths).all()
+    assert np.all(np.diff(widths) > 0)
+    if method == "normal":  # the quantile of the greatest float below 1
+        assert_allclose(widths[-1] / widths[2], 8.292361 / 1.959964, rtol=1e-6)
+
+
 def test_the_interval_covers_the_truth():
     # P(0,0) = 1/2, P(1,1) = 1/3, P(1,0) = 1/6 with delta kernels: HSIC is 1/9 (see test_oracles.py).
     rng = np.random.default_rng(3)

@@ -7,13 +7,13 @@ from bahsic.inference.dependence import hsic as hsic
 from bahsic.inference.dependence import hsic_blocks as hsic_blocks
 from bahsic.inference.independence import HypothesisTest as HypothesisTest
 from bahsic.inference.independence import hsic_interval as hsic_interval
-from bahsic.inference.independence import hsic_scores as hsic_scores
 from bahsic.inference.independence import hsic_test as hsic_test
 from bahsic.inference.predictability import predictability as predictability
 from bahsic.inference.redundancy import redundancy as redundancy
 from bahsic.inference.resampling import SelectionTest as SelectionTest
 from bahsic.inference.resampling import selection_frequencies as selection_frequencies
 from bahsic.inference.resampling import selection_test as selection_test
+from bahsic.inference.scores import hsic_scores as hsic_scores
 from bahsic.selection.crossvalidation import BAHSICCV as BAHSICCV
 from bahsic.selection.selectors import BAHSIC as BAHSIC
 from bahsic.selection.selectors import FOHSIC as FOHSIC

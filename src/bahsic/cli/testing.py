@@ -23,7 +23,8 @@ from bahsic.cli.messages import WRONG_USAGE, CommandError
 from bahsic.cli.terminal import Style, paragraphs, ranking_table, style_of
 from bahsic.data.prepared import prepared
 from bahsic.data.tables import columns_of
-from bahsic.inference.independence import hsic_scores, hsic_test
+from bahsic.inference.independence import hsic_test
+from bahsic.inference.scores import hsic_scores
 from bahsic.kernels import kernel_from_name, label_kernel
 from bahsic.names import for_terminal
 from bahsic.report.result import as_json, input_record, ranked, result_heading

@@ -104,6 +104,19 @@ def form_of(text: str) -> Form | None:
     return None if kind is None else Form(parts[2] or parts[5], kind)
 
 
+def added(forms: set[Form], texts: Iterable[object]) -> set[Form] | None:
+    """The forms, with those of more cells; None as soon as one is no number and no mark."""
+    for text in texts:
+        if not isinstance(text, str):  # pandas makes True of "True"
+            return None
+        form = form_of(text.strip())
+        if form is not None:
+            forms.add(form)
+        elif not is_mark(text.strip()):
+            return None
+    return forms
+
+
 def _kind(body: str) -> str | None:
     if _PLAIN.fullmatch(body):
         if _POINT_OF_THOUSANDS.fullmatch(body):

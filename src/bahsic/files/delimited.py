@@ -15,6 +15,7 @@ from bahsic.files.cells import (
     MISSING_MARKS,
     Form,
     Style,
+    added,
     dates,
     decimal_marks,
     form_of,
@@ -177,7 +178,7 @@ class _Parsed:
             for j in np.flatnonzero(~is_plain).tolist():
                 self.values[start:stop, j] = np.nan
                 if forms.setdefault(j, set()) is not None:
-                    forms[j] = _added(forms[j] or set(), chunk[self.columns[j]].dropna().unique())
+                    forms[j] = added(forms[j] or set(), chunk[self.columns[j]].dropna().unique())
         return forms
 
     def _styles(self, forms: dict[int, set[Form] | None]) -> dict[int, Style]:
@@ -358,19 +359,6 @@ class _Parsed:
                 low_memory=False,
                 **options,
             )
-
-
-def _added(forms: set[Form], texts: Iterable[Any]) -> set[Form] | None:
-    """The forms, with those of more cells; None as soon as one is no number and no mark."""
-    for text in texts:
-        if not isinstance(text, str):  # pandas makes True of "True"
-            return None
-        form = form_of(text.strip())
-        if form is not None:
-            forms.add(form)
-        elif not is_mark(text.strip()):
-            return None
-    return forms
 
 
 def _of_rows(column: Any, rows: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import shutil
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ GROUPINGS = ("frequency", "channel")
 def read_h5ad(path: Path, target: str | int | None = None, layer: str | None = None) -> Data:
     """Read cells x genes: X or a layer, and the target from `obs`; nothing else of the file is loaded."""
     anndata_io, h5py = library("anndata.io", path.suffix), library("h5py", path.suffix)
-    with one_line_errors(path, "reading .h5ad"), h5py.File(path, "r") as file:
+    with one_line_errors(path, "reading .h5ad"), _opened(h5py, path) as file:
         names = [str(name) for name in anndata_io.read_elem(file["var"]).index]
         check_names(path, names, "call adata.var_names_make_unique() and write it again")
         matrix = _matrix(path, file, layer)
@@ -41,6 +42,27 @@ def read_h5ad(path: Path, target: str | int | None = None, layer: str | None = N
         name = chosen(path, "column of obs", str(target), map(str, obs.columns))
         y = obs[name].to_numpy() if obs[name].dtype.kind in "fiu" else obs[name].astype(object).to_numpy()
         return with_target(path, Data(X, names=names, source=path), y, name)
+
+
+_HEAP = b"GCOL\x01\0\0\0"  # where HDF5 keeps strings; the size follows, then the objects, each with 16 bytes of header
+
+
+def _opened(h5py: Any, path: Path) -> Any:
+    """An open HDF5 file; refused if the library would look for the next string without end."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        heap = content.find(_HEAP)
+        while heap >= 0:
+            end = min(heap + int.from_bytes(content[heap + 8 : heap + 16], "little"), len(content))
+            at = heap + 16
+            while at + 16 <= end:
+                number, size = (int.from_bytes(content[at + i : at + j], "little") for i, j in ((0, 2), (8, 16)))
+                # Object 0 is what is free, with its header; the others end at multiples of 8.
+                step = (16 + -(-size // 8) * 8 if number else size) % 2**64
+                if not 0 < step < 2**63:
+                    raise DataError(f"{path}: strings are damaged at byte {at}; fetch or write the file again")
+                at += step
+            heap = content.find(_HEAP, heap + 1)
+    return h5py.File(path, "r")
 
 
 def _matrix(path: Path, file: Any, layer: str | None) -> Any:

@@ -1,9 +1,8 @@
-"""Tests of independence, confidence intervals of HSIC, and scores of single features with p-values."""
+"""Tests of independence, and confidence intervals of HSIC."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,42 +11,20 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bahsic.criteria.hsic import estimate_and_variance, hsic_bound
-from bahsic.criteria.weights import Matrix, check_statistic, label_weights
-from bahsic.data.columns import Columns
-from bahsic.data.prepared import prepared
+from bahsic.criteria.weights import label_weights
 from bahsic.engine import threads
-from bahsic.engine.scorer import kernel_values
 from bahsic.inference.centred import (
     CentredMatrices,
-    Permutations,
-    as_matrix,
-    diagonal_products,
-    factored,
     for_permutations,
-    from_column,
-    from_factors,
     from_matrix,
     from_vectors,
-    products,
-    unbiased,
 )
-from bahsic.inference.column_kernels import kernel_of_column
 from bahsic.inference.dependence import given
-from bahsic.inference.factors import gaussian_factors, have_factors
 from bahsic.inference.null import gamma_test, permutation_test, permutations_of
-from bahsic.kernels import Function, Gaussian, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
-from bahsic.kernels.rows import check_same_length
-from bahsic.kernels.vector import kernel_on_features
+from bahsic.kernels import Function, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
 from bahsic.parameters import check_count, random_source
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
-# Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
-_CHUNK_ENTRIES = 2**13
-
-# Most samples for which the matrix of a column of numbers is made sooner than its short form.
-_SMALL = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,12 +135,12 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
     >>> hsic_test(x, np.tile([0, 1], 25), method="gamma")  # doctest: +ELLIPSIS
     HypothesisTest(statistic=..., pvalue=..., method='gamma', kernel=Gaussian(gamma=0.5), target_kernel='binary')
     """
-    _check_method(method, ("permutation", "gamma", "normal"))
+    check_method(method, ("permutation", "gamma", "normal"))
     check_count("n_permutations", n_permutations)
     labels = label_kernel(y, target_kernel)
     weights = label_weights(labels)
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
-    data = given(x, _without_labels(kernel), len(labels), **options)
+    data = given(x, without_labels(kernel), len(labels), **options)
     labels.warn(unbiased=method != "gamma", way_out="method='gamma'")
     resolved = data.resolved(weights)
     K = data.matrix(resolved)
@@ -173,7 +150,7 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
         _check_variance(estimate, variance)
         pvalue = float(special.ndtr(-estimate / math.sqrt(variance)))
     else:
-        A, B = from_matrix(K), _centred_labels(labels)
+        A, B = from_matrix(K), centred_labels(labels)
         if method == "gamma":
             estimate, pvalue = (float(values[0]) for values in gamma_test(A, B))
         else:
@@ -231,156 +208,27 @@ def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
     """
     if not (isinstance(level, float) and 0 < level < 1):
         raise ValueError(f"level is {level!r}; accepted: a float between 0 and 1")
-    _check_method(method, ("normal", "bound"))
+    check_method(method, ("normal", "bound"))
     labels = label_kernel(y, target_kernel)
     weights = label_weights(labels)
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
-    data = given(x, _without_labels(kernel), len(labels), **options)
+    data = given(x, without_labels(kernel), len(labels), **options)
     labels.warn()
     resolved = data.resolved(weights)
     K = data.matrix(resolved)
     estimate, variance = estimate_and_variance(K, labels, weights=weights)
     if method == "normal":
         _check_variance(estimate, variance)
-        radius = float(special.ndtri((1 + level) / 2)) * math.sqrt(variance)
+        radius = -float(special.ndtri((1 - level) / 2)) * math.sqrt(variance)  # 1 + level would lose digits
     else:
         ranges = _range("kernel", resolved, K.values) * _label_range(labels)
         radius = ranges * hsic_bound(len(labels), 1 - level)
     return ConfidenceInterval(estimate - radius, estimate + radius)
 
 
-def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
-    X: Any,
-    y: Any,
-    *,
-    kernel: Any = "gaussian",
-    target_kernel: Any = "auto",
-    standardize: bool = True,
-    categorical_features: Any = "from_dtype",
-    missing: str = "neutral",
-    identifiers: Any = "drop",
-    method: str = "gamma",
-    n_permutations: int = 999,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-) -> tuple[Array, Array]:
-    """HSIC of every single feature with the labels, and its p-value.
-
-    Usable as ``score_func`` of scikit-learn's `SelectKBest`, `SelectFdr`, `SelectFwe` and the like.
-    A feature that matters only together with others has a score near zero: see `BAHSIC`.
-
-    Parameters
-    ----------
-    X : array-like, sparse matrix, dataframe, memmap, zarr or dask array of shape (m, d)
-        The data, or what ``bahsic.data.prepared.prepared`` made of them.
-    y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
-    kernel, target_kernel
-        As for `hsic_test`; ``kernel`` is evaluated on single features.
-    standardize, categorical_features, missing, identifiers
-        As for `BAHSIC`.
-    method : {"gamma", "permutation"}
-        As for `hsic_test`; all features share the same permutations.
-    n_permutations, random_state, n_jobs
-        As for `hsic_test`.
-
-    Returns
-    -------
-    scores : ndarray of shape (d,)
-        Unbiased estimates of HSIC; zero for features that are constant or left out.
-    pvalues : ndarray of shape (d,)
-        One for these.
-
-    Notes
-    -----
-    With a Gaussian or Laplacian kernel on the data, also for categories and missing entries, and labels that are
-    classes or numbers, the cost is O(d m (log m + r^2)) time and O(m r) memory for kernel matrices of numerical rank r
-    (about 20). Other kernels and labels cost O(m^2 d) time and two m x m matrices.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.feature_selection import SelectKBest
-    >>> X, y = load_iris(return_X_y=True)
-    >>> SelectKBest(hsic_scores, k=2).fit(X, y).get_support()
-    array([False, False,  True,  True])
-    """
-    _check_method(method, ("gamma", "permutation"))
-    check_count("n_permutations", n_permutations)
-    kernel = _without_labels(kernel_on_features(kernel, "single features"))
-    options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
-    options["identifiers"] = identifiers
-    data, labels = prepared(X, kernel, **options, whole=True).weighted(None), _labels(y, target_kernel)
-    check_same_length(X=data.table.values.shape[0], y=len(labels))
-    check_statistic("unbiased", len(labels))
-    _check_label_values(labels)
-    labels.warn()
-    columns, labels = data.columns, labels if data.order is None else labels.of_samples(data.order)
-    B = _centred_labels(labels)
-    B = factored(B) or B
-    permutations = None
-    if method == "permutation":
-        permutations = permutations_of(len(labels), n_permutations, random_source(random_state))
-    parts = columns.blocks(max(1, _CHUNK_ENTRIES // len(labels)))
-    with threads(n_jobs, len(labels)) as executor:
-        found = executor.map(lambda part: _scores(columns, part, kernel, B, permutations), parts)
-    scores, pvalues = (np.concatenate(values) for values in zip(*found, strict=True))
-    return scores, pvalues
-
-
-def _labels(y: Any, target_kernel: Any) -> LabelKernel:
-    """Labels with their kernel, which may have been made before."""
-    return y if isinstance(y, LabelKernel) else label_kernel(y, target_kernel)
-
-
-def _scores(
-    columns: Columns, part: slice, kernel: Kernel, B: CentredMatrices, permutations: Permutations | None
-) -> tuple[Array, Array]:
-    """Scores and p-values of some features."""
-    scores, pvalues = np.empty((2, part.stop - part.start))
-    for features, A in _centred_features(columns, np.arange(part.start, part.stop), kernel):
-        places = features - part.start
-        scores[places], pvalues[places] = _score_and_pvalue(A, B, permutations)
-    return scores, pvalues
-
-
-def _centred_features(columns: Columns, features: Indices, kernel: Kernel) -> Iterator[tuple[Indices, CentredMatrices]]:
-    """Yield features and their centred kernel matrices: factors of several at once where there are some."""
-    if type(kernel) is Gaussian:
-        plain = features[~columns.special[features]]
-        XT = columns.rows(plain)
-        gammas = np.array([float(kernel.resolved(x[:, None]).gamma) for x in XT])  # type: ignore[arg-type]
-        alike = have_factors(XT, gammas)
-        if alike.any():
-            yield plain[alike], from_factors(*gaussian_factors(XT[alike], gammas[alike]))
-            features = np.setdiff1d(features, plain[alike], assume_unique=True)
-    for feature in features:
-        small = columns.n_samples <= _SMALL and not columns.special[feature]
-        short = None if small else kernel_of_column(columns, int(feature), kernel, together=columns.together)
-        if short is None:
-            yield np.array([feature]), from_matrix(Matrix(kernel_values(columns, np.array([feature]), kernel)))
-        else:
-            yield np.array([feature]), from_column(short)
-
-
-def _score_and_pvalue(A: CentredMatrices, B: CentredMatrices, permutations: Permutations | None) -> tuple[Array, Array]:
-    if B.factors is None and A.parts:
-        A = as_matrix(A)
-    identity = np.arange(A.diagonals.shape[1], dtype=np.int32)[None]
-    scores = unbiased(A, B, products(A, B), diagonal_products(A, B, identity)[0])
-    if permutations is None:
-        return scores, gamma_test(A, B)[1]
-    return scores, permutation_test(A, B, permutations)[1]
-
-
-def _centred_labels(labels: LabelKernel) -> CentredMatrices:
+def centred_labels(labels: LabelKernel) -> CentredMatrices:
+    """The kernel matrix of labels, centred, by the shortest form that they have."""
     return from_matrix(labels) if labels.vectors is None else from_vectors(labels.vectors)
-
-
-def _check_label_values(labels: LabelKernel) -> None:
-    """Raise where the kernel values of vectors leave the range; for other labels they are made, and checked, anyway."""
-    if labels.vectors is not None:
-        largest = int(np.abs(labels.vectors).max(axis=1).argmax())
-        labels.block(slice(largest, largest + 1), slice(largest, largest + 1))
 
 
 def _used_target_kernel(labels: LabelKernel) -> str | Kernel:
@@ -412,7 +260,8 @@ def _label_range(labels: LabelKernel) -> float:
     return float(np.ptp(vectors @ vectors.T))
 
 
-def _without_labels(kernel: Any) -> Kernel:
+def without_labels(kernel: Any) -> Kernel:
+    """A kernel by its name or as it is; refused if labels enter into it."""
     found = kernel_from_name(kernel)
     if found.needs_labels:
         raise ValueError(
@@ -422,7 +271,8 @@ def _without_labels(kernel: Any) -> Kernel:
     return found
 
 
-def _check_method(method: Any, methods: tuple[str, ...]) -> None:
+def check_method(method: Any, methods: tuple[str, ...]) -> None:
+    """Raise if a method is none of those that there are."""
     if method not in methods:
         raise ValueError(f"method is {method!r}; accepted: {', '.join(map(repr, methods))}")
 

@@ -20,8 +20,9 @@ from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.tables import is_frame
 from bahsic.engine import threads
 from bahsic.engine.scorer import kernel_values
-from bahsic.inference.independence import hsic_scores, hsic_test
+from bahsic.inference.independence import hsic_test
 from bahsic.inference.parts import Samples, fixed_kernel, random_part, share
+from bahsic.inference.scores import hsic_scores
 from bahsic.kernels import Gaussian, kernel_from_name
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import check_count, check_jobs, random_source

@@ -14,8 +14,8 @@ from typing import Any
 
 from bahsic import __version__
 from bahsic.data.prepared import Prepared, prepared
-from bahsic.inference.independence import hsic_scores
 from bahsic.inference.redundancy import redundancy
+from bahsic.inference.scores import hsic_scores
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.report.curve import headline
 from bahsic.report.drawable import order_of

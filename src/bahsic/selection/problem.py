@@ -18,9 +18,9 @@ from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.roles import ColumnRole, rare_rows
 from bahsic.data.tables import Table
 from bahsic.engine.executor import Executor
-from bahsic.inference.independence import hsic_scores
 from bahsic.inference.parts import labels_of
 from bahsic.inference.predictability import check_ridge
+from bahsic.inference.scores import hsic_scores
 from bahsic.kernels import Kernel, LabelKernel, Laplacian, label_kernel
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.rows import FloatArray, as_weights
