@@ -9,17 +9,18 @@ from numpy.typing import NDArray
 
 from experiments.data import data_folder
 from experiments.eeg_methods import CONTROLS, METHODS, Trials, machine
+from experiments.eeg_options import CHANNEL_REPEATS, CHANNELS, OPTIONS
 from experiments.eeg_recordings import Labels, load, others
 from experiments.frame import Cell, Experiment
 from experiments.rows import Row
 
 SUBJECTS = ("S094", "S007", "S042", "S029", "S056", "S048")
 N_REPEATS = 50
-_ALL = METHODS | CONTROLS
+_ALL = METHODS | CONTROLS | OPTIONS | CHANNELS
 
 
 def grid(quick: bool, results: Path) -> list[Cell]:
-    """Every subject, method and repeat; the first repeats of all come first.
+    """Every subject, method and repeat; the first repeats of all come first. Numbers of channels have fewer repeats.
 
     Beside the six subjects there are those of other files in the folder bci of $BAHSIC_DATA or ../shared/data.
     """
@@ -34,6 +35,7 @@ def _cells(subjects: tuple[str, ...], n_repeats: int) -> list[Cell]:
         for repeat in range(n_repeats)
         for subject in subjects
         for method in _ALL
+        if method not in CHANNELS or repeat < CHANNEL_REPEATS
     ]
 
 

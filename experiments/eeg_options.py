@@ -1,0 +1,92 @@
+"""Frequencies and channels that are selected by all channels or frequencies as a group; the paper does not have them."""
+
+import zlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bahsic import BAHSIC
+from bahsic.eeg import ChannelSelector
+from experiments.eeg_lags import band_passed, lag_covariances
+from experiments.eeg_methods import BAND, Decoded, Trials, predicted, with_frequencies
+
+#: Frequencies that are selected from, in Hz: more than the manual band.
+RANGE = (4.0, 40.0)
+#: Width of the bins in Hz.
+WIDTH = 2.0
+#: Numbers of channels of the curve.
+N_CHANNELS = (2, 4, 8, 16, 32)
+#: Repeats of the curve.
+CHANNEL_REPEATS = 10
+
+
+def _selector(criterion: str, **options: Any) -> BAHSIC:
+    return BAHSIC(criterion=criterion, kernel="linear", standardize=False, **options)
+
+
+def _bands(trials: Trials, **options: Any) -> Decoded:
+    """Common spatial patterns of the signals in the bands that are selected, as many as "auto" takes."""
+    fmin, fmax = RANGE
+    return with_frequencies(trials, n_frequencies="auto", fmin=fmin, fmax=fmax, width=WIDTH, **options)
+
+
+def band_prediction(trials: Trials) -> Decoded:
+    """The band from whose covariances the classes are predicted best."""
+    return _bands(trials, features="covariance", contiguous=True, selector=_selector("prediction"))
+
+
+def band_hsic(trials: Trials) -> Decoded:
+    """The band whose relative powers have the highest HSIC."""
+    return _bands(trials, features="relative_power", contiguous=True)
+
+
+def bins_prediction(trials: Trials) -> Decoded:
+    """Bins of frequencies, each a group of covariances, by the criterion prediction."""
+    return _bands(trials, features="covariance", selector=_selector("prediction", step=1))
+
+
+def bins_hsic(trials: Trials) -> Decoded:
+    """Bins of frequencies, each a group of covariances, by HSIC."""
+    return _bands(trials, features="covariance", selector=_selector("hsic", step=1))
+
+
+def selected_channels(trials: Trials, n_channels: int, criterion: str) -> Decoded:
+    """Common spatial patterns of some channels from 8 to 40 Hz, which BAHSIC selects by their powers there."""
+    low, high = BAND
+    selector = ChannelSelector(
+        trials.sfreq, n_channels=n_channels, fmin=low, fmax=high, selector=BAHSIC(criterion=criterion)
+    )
+    return _with_channels(trials, selector.fit(trials.X, trials.y).channels_)
+
+
+def random_channels(trials: Trials, n_channels: int) -> Decoded:
+    """The same with channels drawn at random, others for other labels."""
+    rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(trials.y, dtype="<i8").tobytes()))
+    return _with_channels(trials, np.sort(rng.choice(trials.X.shape[1], n_channels, replace=False)))
+
+
+def _with_channels(trials: Trials, channels: Any) -> Decoded:
+    train, test = (
+        lag_covariances(band_passed(X[:, channels], trials.sfreq, *BAND))[:, 0] for X in (trials.X, trials.X_test)
+    )
+    return Decoded(predicted(train, trials.y, test), "channels " + " ".join(map(str, channels)))
+
+
+#: Frequencies judged by all channels.
+OPTIONS: dict[str, Callable[[Trials], Decoded]] = {
+    "band_prediction": band_prediction,
+    "band_hsic": band_hsic,
+    "bins_prediction": bins_prediction,
+    "bins_hsic": bins_hsic,
+}
+#: Ways to choose channels, by the first part of the name of a method; the second part is the number.
+WAYS: dict[str, Callable[[Trials, int], Decoded]] = {
+    "channels_hsic": partial(selected_channels, criterion="hsic"),
+    "channels_prediction": partial(selected_channels, criterion="prediction"),
+    "channels_random": random_channels,
+}
+CHANNELS: dict[str, Callable[[Trials], Decoded]] = {
+    f"{name}_{number}": partial(way, n_channels=number) for name, way in WAYS.items() for number in N_CHANNELS
+}
