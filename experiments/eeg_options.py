@@ -17,7 +17,7 @@ RANGE = (4.0, 40.0)
 #: Width of the bins in Hz.
 WIDTH = 2.0
 #: Numbers of channels of the curve.
-N_CHANNELS = (2, 4, 8, 16, 32)
+N_CHANNELS = (4, 8, 16, 32)
 #: Repeats of the curve.
 CHANNEL_REPEATS = 10
 
@@ -55,9 +55,8 @@ def bins_hsic(trials: Trials) -> Decoded:
 def selected_channels(trials: Trials, n_channels: int, criterion: str) -> Decoded:
     """Common spatial patterns of some channels from 8 to 40 Hz, which BAHSIC selects by their powers there."""
     low, high = BAND
-    selector = ChannelSelector(
-        trials.sfreq, n_channels=n_channels, fmin=low, fmax=high, selector=BAHSIC(criterion=criterion)
-    )
+    options: dict[str, Any] = {"features": "relative_power", "selector": BAHSIC(criterion=criterion)}
+    selector = ChannelSelector(trials.sfreq, n_channels=n_channels, fmin=low, fmax=high, **options)
     return _with_channels(trials, selector.fit(trials.X, trials.y).channels_)
 
 

@@ -8,10 +8,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bahsic.eeg.features import log_powers, parts
+from bahsic.eeg.features import BandFeatures
 from bahsic.eeg.signals import Array, checked_signals, frequency_bins
 from bahsic.parameters import is_count
 from bahsic.selection.selectors import BAHSIC
+
+_NAMES = ("power", "relative_power")
 
 
 class ChannelSelector(TransformerMixin, BaseEstimator):
@@ -30,6 +32,9 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
         Lowest and highest frequency to look at, in Hz; by default all but zero.
     width : float or None, default=4.0
         Width of the bins of frequencies in Hz; None takes each Fourier coefficient by itself.
+    features : {"power", "relative_power"}, default="power"
+        Columns of a channel: the logarithm of its power in each bin, or the same after common average reference, minus
+        its mean over the channels. The latter is better for EEG of many channels, where neighbours share much.
     selector : selector or None, default=None
         A `BAHSIC` or `FOHSIC`, of either criterion, whose number and groups are set; None means ``BAHSIC()``.
 
@@ -70,6 +75,7 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
         fmin: float | None = None,
         fmax: float | None = None,
         width: float | None = 4.0,
+        features: str = "power",
         selector: Any = None,
     ) -> None:
         self.sfreq = sfreq
@@ -77,6 +83,7 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
         self.fmin = fmin
         self.fmax = fmax
         self.width = width
+        self.features = features
         self.selector = selector
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -97,11 +104,10 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
         if not (isinstance(number, str) and number == "auto") and (not is_count(number) or int(number) > n):
             raise ValueError(f"n_channels is {number!r}; accepted: an int from 1 to {n}, or 'auto'")
         bins = frequency_bins(signals.shape[-1], self.sfreq, self.fmin, self.fmax, self.width)
-        coefficients = parts(signals)
-        powers = [
-            log_powers(coefficients[:, :, bins.interval(place, place)].reshape(*signals.shape[:2], -1))
-            for place in range(len(bins))
-        ]
+        if self.features not in _NAMES:
+            raise ValueError(f"features is {self.features!r}; accepted: {', '.join(map(repr, _NAMES))}")
+        columns = BandFeatures(signals, self.features)
+        powers = [columns(bins.interval(place, place)) for place in range(len(bins))]
         selector = BAHSIC() if self.selector is None else clone(self.selector)
         selector.set_params(n_features_to_select=number, feature_groups=np.tile(np.arange(n), len(bins)))
         self.selector_ = selector.fit(np.concatenate(powers, axis=1), y)

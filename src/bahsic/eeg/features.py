@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from bahsic.eeg.signals import Array
@@ -46,27 +44,32 @@ def relative_log_powers(coefficients: Array) -> Array:
     return relative
 
 
-def log_covariances(coefficients: Array) -> Array:
+def log_covariances(covariances: Array) -> Array:
     r"""Logarithms of the covariance matrices between channels, relative to their mean (tangent vectors).
 
     .. math:: \log(V^\top C_i V), \quad V^\top M V = I, \quad M = \frac{1}{m} \sum_i C_i,
 
-    where C_i has trace one and 5% of it is replaced by the identity, and V are the 16 leading principal components
+    where C_i is divided by its trace and 5% of it is replaced by the identity, and V are the 16 leading principal components
     of M (all, for fewer channels), scaled to variance one. The linear kernel of these vectors sees what common
     spatial patterns look for: powers of mixtures of channels.
+
+    Parameters
+    ----------
+    covariances : ndarray of shape (n_trials, n_channels, n_channels)
 
     Returns
     -------
     ndarray of shape (n_trials, p * (p + 1) / 2), where p is the number of components
         The upper triangle, with factor root 2 off the diagonal; zero mean, and mean squared length 1.
     """
-    n = coefficients.shape[1]
-    covariances = coefficients @ coefficients.transpose(0, 2, 1)
-    traces = np.trace(covariances, axis1=1, axis2=2)[:, None, None]
-    covariances = (1 - _SHRINKAGE) * covariances / np.where(traces > 0, traces, 1.0) + _SHRINKAGE / n * np.eye(n)
-    values, vectors = np.linalg.eigh(covariances.mean(axis=0))
+    n = covariances.shape[1]
+    traces = np.trace(covariances, axis1=1, axis2=2)
+    weights = (1 - _SHRINKAGE) / np.where(traces > 0, traces, 1.0)
+    white_part = _SHRINKAGE / n
+    values, vectors = np.linalg.eigh(np.tensordot(weights / len(weights), covariances, 1) + white_part * np.eye(n))
     white = (vectors / np.sqrt(values))[:, -_N_COMPONENTS:]
-    values, vectors = np.linalg.eigh(white.T @ covariances @ white)
+    seen = weights[:, None, None] * (white.T @ covariances @ white) + white_part * (white.T @ white)
+    values, vectors = np.linalg.eigh(seen)
     logarithms = (vectors * np.log(values)[:, None, :]) @ vectors.transpose(0, 2, 1)
     rows, columns = np.triu_indices(white.shape[1])
     tangent = logarithms[:, rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2.0))
@@ -82,12 +85,8 @@ def parts(signals: Array) -> Array:
     return np.stack([coefficients.real, coefficients.imag], axis=-1)
 
 
-#: By the name that a user gives: the columns, and the fewest channels that they need.
-FEATURES: dict[str, tuple[Callable[[Array], Array], int]] = {
-    "power": (log_powers, 1),
-    "relative_power": (relative_log_powers, 3),
-    "covariance": (log_covariances, 2),
-}
+#: By the name that a user gives, the fewest channels that the columns need.
+FEWEST_CHANNELS = {"power": 1, "relative_power": 3, "covariance": 2}
 
 
 class BandFeatures:
@@ -100,12 +99,28 @@ class BandFeatures:
     """
 
     def __init__(self, signals: Array, name: str) -> None:
-        self._columns, fewest = FEATURES[name]
+        fewest = FEWEST_CHANNELS[name]
         if signals.shape[1] < fewest:
             raise ValueError(f"X has {signals.shape[1]} channels; accepted for features={name!r}: at least {fewest}")
-        self._parts = parts(signals)
+        self._name, self._parts = name, parts(signals)
+        self._sum, self._summed = np.zeros(()), slice(0, 0)
 
     def __call__(self, frequencies: slice) -> Array:
         """Columns of an interval, one row a trial."""
+        if self._name == "covariance":
+            return log_covariances(self._covariances(frequencies))
+        return (log_powers if self._name == "power" else relative_log_powers)(self._inside(frequencies))
+
+    def _inside(self, frequencies: slice) -> Array:
         inside = self._parts[:, :, frequencies]
-        return self._columns(inside.reshape(*inside.shape[:2], -1))
+        return inside.reshape(*inside.shape[:2], -1)
+
+    def _covariances(self, frequencies: slice) -> Array:
+        """Sums of products of channels; an interval that begins as the last one did adds to its sums."""
+        before = self._summed
+        longer = before.start == frequencies.start and before.stop <= frequencies.stop
+        more = self._inside(slice(before.stop, frequencies.stop) if longer else frequencies)
+        products = more @ more.transpose(0, 2, 1)
+        self._sum = self._sum + products if longer else products
+        self._summed = frequencies
+        return self._sum

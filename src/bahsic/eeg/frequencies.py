@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bahsic.eeg.bands import averaged_interval, interval_scores
-from bahsic.eeg.features import FEATURES, BandFeatures
+from bahsic.eeg.features import FEWEST_CHANNELS, BandFeatures
 from bahsic.eeg.signals import Array, Bins, Indices, checked_signals, filtered, frequency_bins, mean_powers
 from bahsic.parameters import is_count
 from bahsic.selection.selectors import BAHSIC
 
-_NAMES = ("mean_power", *FEATURES)
+_NAMES = ("mean_power", *FEWEST_CHANNELS)
 
 
 class FrequencySelector(TransformerMixin, BaseEstimator):
