@@ -12,29 +12,23 @@ from bahsic.eeg import ChannelSelector
 from experiments.eeg_lags import band_passed, lag_covariances
 from experiments.eeg_methods import BAND, Decoded, Trials, predicted, with_frequencies
 
-#: Frequencies that are selected from, in Hz: more than the manual band.
-RANGE = (4.0, 40.0)
-#: Width of the bins in Hz.
-WIDTH = 2.0
+#: Limits of the bins of frequencies that are selected from, in Hz: more than the manual band.
+LIMITS = (4.0, 6.0, 8.0, 10.0, 12.0, 16.0, 20.0, 24.0, 28.0, 32.0, 36.0, 40.0)
 #: Numbers of channels of the curve.
 N_CHANNELS = (4, 8, 16, 32)
 #: Repeats of the curve.
-CHANNEL_REPEATS = 10
-
-
-def _selector(criterion: str, **options: Any) -> BAHSIC:
-    return BAHSIC(criterion=criterion, kernel="linear", standardize=False, **options)
+CHANNEL_REPEATS = 5
 
 
 def _bands(trials: Trials, **options: Any) -> Decoded:
     """Common spatial patterns of the signals in the bands that are selected, as many as "auto" takes."""
-    fmin, fmax = RANGE
-    return with_frequencies(trials, n_frequencies="auto", fmin=fmin, fmax=fmax, width=WIDTH, **options)
+    return with_frequencies(trials, n_frequencies="auto", width=LIMITS, **options)
 
 
 def band_prediction(trials: Trials) -> Decoded:
     """The band from whose covariances the classes are predicted best."""
-    return _bands(trials, features="covariance", contiguous=True, selector=_selector("prediction"))
+    selector = BAHSIC(criterion="prediction", kernel="linear", standardize=False)
+    return _bands(trials, features="covariance", contiguous=True, selector=selector)
 
 
 def band_hsic(trials: Trials) -> Decoded:
@@ -42,14 +36,9 @@ def band_hsic(trials: Trials) -> Decoded:
     return _bands(trials, features="relative_power", contiguous=True)
 
 
-def bins_prediction(trials: Trials) -> Decoded:
-    """Bins of frequencies, each a group of covariances, by the criterion prediction."""
-    return _bands(trials, features="covariance", selector=_selector("prediction", step=1))
-
-
-def bins_hsic(trials: Trials) -> Decoded:
-    """Bins of frequencies, each a group of covariances, by HSIC."""
-    return _bands(trials, features="covariance", selector=_selector("hsic", step=1))
+def bins(trials: Trials, criterion: str) -> Decoded:
+    """Bins of frequencies, each a group of the relative powers of all channels, which BAHSIC selects."""
+    return _bands(trials, features="relative_power", selector=BAHSIC(criterion=criterion, kernel="linear", step=1))
 
 
 def selected_channels(trials: Trials, n_channels: int, criterion: str) -> Decoded:
@@ -77,8 +66,8 @@ def _with_channels(trials: Trials, channels: Any) -> Decoded:
 OPTIONS: dict[str, Callable[[Trials], Decoded]] = {
     "band_prediction": band_prediction,
     "band_hsic": band_hsic,
-    "bins_prediction": bins_prediction,
-    "bins_hsic": bins_hsic,
+    "bins_prediction": partial(bins, criterion="prediction"),
+    "bins_hsic": partial(bins, criterion="hsic"),
 }
 #: Ways to choose channels, by the first part of the name of a method; the second part is the number.
 WAYS: dict[str, Callable[[Trials, int], Decoded]] = {

@@ -30,8 +30,8 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
         Number of channels to select; "auto" takes the smallest number that predicts the labels as well as any.
     fmin, fmax : float or None, default=None
         Lowest and highest frequency to look at, in Hz; by default all but zero.
-    width : float or None, default=4.0
-        Width of the bins of frequencies in Hz; None takes each Fourier coefficient by itself.
+    width : float, array-like or None, default=4.0
+        Bins of frequencies: their width in Hz, or a list of their limits in Hz; None takes each Fourier coefficient by itself.
     features : {"power", "relative_power"}, default="power"
         Columns of a channel: the logarithm of its power in each bin, or the same after common average reference, minus
         its mean over the channels. The latter is better for EEG of many channels, where neighbours share much.
@@ -74,7 +74,7 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
         n_channels: int | str = "auto",
         fmin: float | None = None,
         fmax: float | None = None,
-        width: float | None = 4.0,
+        width: Any = 4.0,
         features: str = "power",
         selector: Any = None,
     ) -> None:

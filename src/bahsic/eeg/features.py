@@ -9,10 +9,6 @@ from bahsic.eeg.signals import Array
 # Part of each covariance matrix that is replaced by the identity with the same trace.
 _SHRINKAGE = 0.05
 
-# Number of principal components of the channels whose covariances are looked at: few, since a logarithm costs their
-# third power and single trials tell little of more.
-_N_COMPONENTS = 16
-
 
 def log_powers(coefficients: Array) -> Array:
     """Logarithm of the power of each channel.
@@ -49,9 +45,9 @@ def log_covariances(covariances: Array) -> Array:
 
     .. math:: \log(V^\top C_i V), \quad V^\top M V = I, \quad M = \frac{1}{m} \sum_i C_i,
 
-    where C_i is divided by its trace and 5% of it is replaced by the identity, and V are the 16 leading principal components
-    of M (all, for fewer channels), scaled to variance one. The linear kernel of these vectors sees what common
-    spatial patterns look for: powers of mixtures of channels.
+    where C_i is divided by its trace and 5% of it is replaced by the identity, and the columns of V are the principal
+    components of M, scaled to variance one. The linear kernel of these vectors sees what common spatial patterns
+    look for: powers of mixtures of channels.
 
     Parameters
     ----------
@@ -59,19 +55,20 @@ def log_covariances(covariances: Array) -> Array:
 
     Returns
     -------
-    ndarray of shape (n_trials, p * (p + 1) / 2), where p is the number of components
-        The upper triangle, with factor root 2 off the diagonal; zero mean, and mean squared length 1.
+    ndarray of shape (n_trials, n_channels * (n_channels + 1) / 2)
+        The upper triangle, with factor root 2 off the diagonal; zero mean, and mean squared length 1. Cost
+        O(n_trials n_channels^3).
     """
     n = covariances.shape[1]
     traces = np.trace(covariances, axis1=1, axis2=2)
     weights = (1 - _SHRINKAGE) / np.where(traces > 0, traces, 1.0)
     white_part = _SHRINKAGE / n
     values, vectors = np.linalg.eigh(np.tensordot(weights / len(weights), covariances, 1) + white_part * np.eye(n))
-    white = (vectors / np.sqrt(values))[:, -_N_COMPONENTS:]
+    white = vectors / np.sqrt(values)
     seen = weights[:, None, None] * (white.T @ covariances @ white) + white_part * (white.T @ white)
     values, vectors = np.linalg.eigh(seen)
     logarithms = (vectors * np.log(values)[:, None, :]) @ vectors.transpose(0, 2, 1)
-    rows, columns = np.triu_indices(white.shape[1])
+    rows, columns = np.triu_indices(n)
     tangent = logarithms[:, rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2.0))
     tangent -= tangent.mean(axis=0)
     length = np.sqrt(np.square(tangent).sum(axis=1).mean())

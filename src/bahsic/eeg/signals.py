@@ -79,18 +79,23 @@ class Bins:
 
 
 def frequency_bins(
-    n_samples: int, sfreq: float, fmin: float | None, fmax: float | None, width: float | None = None
+    n_samples: int, sfreq: float, fmin: float | None, fmax: float | None, width: Any = None
 ) -> Bins:
     """The frequencies between two limits, each by itself (``width=None``) or in bins of a width in Hz.
 
-    Bins are counted from the lowest frequency; a last one of less than half the width joins the one before.
+    Bins are counted from the lowest frequency; a last one of less than half the width joins the one before. A list of
+    limits in place of a width gives bins from each limit to below the next one; the last limit is inside.
 
     Examples
     --------
     >>> frequency_bins(100, 100, 8, 40, width=8).frequencies
     array([11.5, 19.5, 27.5, 36. ])
+    >>> frequency_bins(100, 100, None, None, width=[8, 12, 20]).frequencies
+    array([ 9.5, 16. ])
     """
-    every = np.arange(n_samples // 2 + 1, dtype=np.float64) * (sfreq / n_samples)
+    if width is not None and not isinstance(width, Real):
+        return _bins_between(_frequencies(n_samples, sfreq), width)
+    every = _frequencies(n_samples, sfreq)
     inside = every > 0 if fmin is None else every >= fmin
     inside &= every <= (np.inf if fmax is None else fmax)
     if not inside.any():
@@ -101,8 +106,8 @@ def frequency_bins(
     members = np.flatnonzero(inside)
     if width is None:
         return Bins(np.append(members, members[-1] + 1), every)
-    if not isinstance(width, Real) or isinstance(width, bool) or not 0 < width < np.inf:
-        raise ValueError(f"width is {width!r}; accepted: None or a number above 0, in Hz")
+    if isinstance(width, bool) or not 0 < width < np.inf:
+        raise ValueError(f"width is {width!r}; accepted: None, a number above 0, or increasing limits, in Hz")
     step = sfreq / n_samples
     # The share of a step makes 10 Hz, which may be computed as 9.999..., begin a bin.
     number = np.floor((every[members] - every[members[0]] + 1e-6 * step) / width)
@@ -110,6 +115,23 @@ def frequency_bins(
     if len(starts) > 1 and (members[-1] + 1 - starts[-1]) * step < width / 2:
         starts = starts[:-1]
     return Bins(np.append(starts, members[-1] + 1), every)
+
+
+def _frequencies(n_samples: int, sfreq: float) -> Array:
+    """Frequencies of all Fourier coefficients, in Hz."""
+    return np.arange(n_samples // 2 + 1, dtype=np.float64) * (sfreq / n_samples)
+
+
+def _bins_between(every: Array, limits: Any) -> Bins:
+    """Bins between limits in Hz."""
+    found = np.asarray(limits)
+    if found.ndim != 1 or len(found) < 2 or found.dtype.kind not in "iuf" or not (np.diff(found) > 0).all():
+        raise ValueError(f"width is {limits!r}; accepted: None, a number above 0, or increasing limits, in Hz")
+    near = 1e-6 * every[1]  # so that 10 Hz, which may be computed as 9.999..., is 10 Hz
+    starts = np.append(np.searchsorted(every, found[:-1] - near), np.searchsorted(every, found[-1] + near))
+    if (np.diff(starts) < 1).any():
+        raise ValueError(f"width is {limits!r}; accepted: limits with a frequency, a multiple of {every[1]:g} Hz, between")
+    return Bins(starts, every)
 
 
 def mean_powers(signals: Array, bins: Bins) -> Array:
