@@ -1,4 +1,4 @@
-"""Frequencies and channels that are selected by all channels or frequencies as a group; the paper does not have them."""
+"""Frequencies selected by all channels as a group, and channels by all frequencies, which the paper does not have."""
 
 import zlib
 from collections.abc import Callable
@@ -44,15 +44,17 @@ def bins(trials: Trials, criterion: str) -> Decoded:
 def selected_channels(trials: Trials, n_channels: int, criterion: str) -> Decoded:
     """Common spatial patterns of some channels from 8 to 40 Hz, which BAHSIC selects by their powers there."""
     low, high = BAND
+    number = min(n_channels, trials.X.shape[1])
     options: dict[str, Any] = {"features": "relative_power", "selector": BAHSIC(criterion=criterion)}
-    selector = ChannelSelector(trials.sfreq, n_channels=n_channels, fmin=low, fmax=high, **options)
+    selector = ChannelSelector(trials.sfreq, n_channels=number, fmin=low, fmax=high, **options)
     return _with_channels(trials, selector.fit(trials.X, trials.y).channels_)
 
 
 def random_channels(trials: Trials, n_channels: int) -> Decoded:
     """The same with channels drawn at random, others for other labels."""
     rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(trials.y, dtype="<i8").tobytes()))
-    return _with_channels(trials, np.sort(rng.choice(trials.X.shape[1], n_channels, replace=False)))
+    every = trials.X.shape[1]
+    return _with_channels(trials, np.sort(rng.choice(every, min(n_channels, every), replace=False)))
 
 
 def _with_channels(trials: Trials, channels: Any) -> Decoded:

@@ -205,11 +205,17 @@ def test_planted_channels_are_selected(features, criterion):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"features": "phase"}, r"features is 'phase'; accepted: 'mean_power', 'power', 'relative_power', 'covariance'"),
+        (
+            {"features": "phase"},
+            r"features is 'phase'; accepted: 'mean_power', 'power', 'relative_power', 'covariance'",
+        ),
         ({"n_frequencies": "all"}, r"n_frequencies is 'all'; accepted: an int from 1 to 150, or 'auto'"),
         ({"width": 0}, r"width is 0; accepted: None, a number above 0, or increasing limits, in Hz"),
         ({"width": [8, 8]}, r"width is \[8, 8\]; accepted: None, a number above 0, or increasing limits, in Hz"),
-        ({"width": [8, 8.1, 9]}, r"width is \[8, 8.1, 9\]; accepted: limits with a frequency, a multiple of 0.333333 Hz"),
+        (
+            {"width": [8, 8.1, 9]},
+            r"width is \[8, 8.1, 9\]; accepted: limits with a frequency, a multiple of 0.333333 Hz",
+        ),
         ({"min_width": -1}, r"min_width is -1; accepted: a number of at least 0, in Hz"),
         ({"averaged": 2}, r"averaged is 2; accepted: a number from 0 to 1"),
         ({"features": "relative_power"}, r"X has 2 channels; accepted for features='relative_power': at least 3"),

@@ -31,7 +31,8 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
     fmin, fmax : float or None, default=None
         Lowest and highest frequency to look at, in Hz; by default all but zero.
     width : float, array-like or None, default=4.0
-        Bins of frequencies: their width in Hz, or a list of their limits in Hz; None takes each Fourier coefficient by itself.
+        Bins of frequencies: their width in Hz, or a list of their limits in Hz; None takes each Fourier coefficient by
+        itself.
     features : {"power", "relative_power"}, default="power"
         Columns of a channel: the logarithm of its power in each bin, or the same after common average reference, minus
         its mean over the channels. The latter is better for EEG of many channels, where neighbours share much.

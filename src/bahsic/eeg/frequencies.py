@@ -100,11 +100,12 @@ class FrequencySelector(TransformerMixin, BaseEstimator):
     >>> selector.transform(X).shape
     (60, 3, 100)
 
-    A band in which the channels differ, the best of all from 4 to 40 Hz:
+    A wave that is in the second channel or, for the other label, in the third; the best band from 4 to 40 Hz:
 
-    >>> band = FrequencySelector(100, n_frequencies="auto", fmin=4, fmax=40, features="covariance", width=2,
-    ...                          contiguous=True).fit(X, y)
-    >>> band.bands_
+    >>> X, wave = rng.standard_normal((60, 3, 100)), np.sin(2 * np.pi * 12 * np.arange(100) / 100)
+    >>> X[np.arange(60), 1 + y] += wave
+    >>> options = {"fmin": 4, "fmax": 40, "width": 2, "features": "power", "contiguous": True}
+    >>> FrequencySelector(100, n_frequencies="auto", **options).fit(X, y).bands_
     array([[10., 13.]])
     """
 

@@ -78,9 +78,7 @@ class Bins:
         return slice(int(self.starts[first]), int(self.starts[last + 1]))
 
 
-def frequency_bins(
-    n_samples: int, sfreq: float, fmin: float | None, fmax: float | None, width: Any = None
-) -> Bins:
+def frequency_bins(n_samples: int, sfreq: float, fmin: float | None, fmax: float | None, width: Any = None) -> Bins:
     """The frequencies between two limits, each by itself (``width=None``) or in bins of a width in Hz.
 
     Bins are counted from the lowest frequency; a last one of less than half the width joins the one before. A list of
@@ -130,7 +128,9 @@ def _bins_between(every: Array, limits: Any) -> Bins:
     near = 1e-6 * every[1]  # so that 10 Hz, which may be computed as 9.999..., is 10 Hz
     starts = np.append(np.searchsorted(every, found[:-1] - near), np.searchsorted(every, found[-1] + near))
     if (np.diff(starts) < 1).any():
-        raise ValueError(f"width is {limits!r}; accepted: limits with a frequency, a multiple of {every[1]:g} Hz, between")
+        raise ValueError(
+            f"width is {limits!r}; accepted: limits with a frequency, a multiple of {every[1]:g} Hz, between"
+        )
     return Bins(starts, every)
 
 
