@@ -64,6 +64,10 @@ def _with_channels(trials: Trials, channels: Any) -> Decoded:
     return Decoded(predicted(train, trials.y, test), "channels " + " ".join(map(str, channels)))
 
 
+def _with_number(way: Callable[[Trials, int], Decoded], number: int) -> Callable[[Trials], Decoded]:
+    return lambda trials: way(trials, number)
+
+
 #: Frequencies judged by all channels.
 OPTIONS: dict[str, Callable[[Trials], Decoded]] = {
     "band_prediction": band_prediction,
@@ -78,5 +82,5 @@ WAYS: dict[str, Callable[[Trials, int], Decoded]] = {
     "channels_random": random_channels,
 }
 CHANNELS: dict[str, Callable[[Trials], Decoded]] = {
-    f"{name}_{number}": partial(way, n_channels=number) for name, way in WAYS.items() for number in N_CHANNELS
+    f"{name}_{number}": _with_number(way, number) for name, way in WAYS.items() for number in N_CHANNELS
 }

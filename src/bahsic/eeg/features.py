@@ -121,3 +121,19 @@ class BandFeatures:
         self._sum = self._sum + products if longer else products
         self._summed = frequencies
         return self._sum
+
+
+class MeanPowers:
+    """Powers of each coefficient of an interval, averaged over the channels: the paper's columns.
+
+    Parameters
+    ----------
+    signals : ndarray of shape (n_trials, n_channels, n_samples)
+    """
+
+    def __init__(self, signals: Array) -> None:
+        self._powers = np.square(np.abs(np.fft.rfft(signals, axis=-1))).mean(axis=1)
+
+    def __call__(self, frequencies: slice) -> Array:
+        """Columns of an interval, one row a trial."""
+        return self._powers[:, frequencies]

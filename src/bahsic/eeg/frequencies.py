@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bahsic.eeg.bands import averaged_interval, interval_scores
-from bahsic.eeg.features import FEWEST_CHANNELS, BandFeatures
+from bahsic.eeg.features import FEWEST_CHANNELS, BandFeatures, MeanPowers
 from bahsic.eeg.signals import Array, Bins, Indices, checked_signals, filtered, frequency_bins, mean_powers
 from bahsic.parameters import is_count
 from bahsic.selection.selectors import BAHSIC
@@ -106,7 +106,7 @@ class FrequencySelector(TransformerMixin, BaseEstimator):
     >>> X[np.arange(60), 1 + y] += wave
     >>> options = {"fmin": 4, "fmax": 40, "width": 2, "features": "power", "contiguous": True}
     >>> FrequencySelector(100, n_frequencies="auto", **options).fit(X, y).bands_
-    array([[10., 13.]])
+    array([[10., 17.]])
     """
 
     def __init__(  # noqa: PLR0913 - what to select from, by what, and how many
@@ -195,21 +195,13 @@ class FrequencySelector(TransformerMixin, BaseEstimator):
 
     def _interval(self, signals: Array, y: Any, bins: Bins) -> Indices:
         """The bins of the best interval, averaged."""
-        if self.features == "mean_power":
-            powers = mean_powers(signals, frequency_bins(signals.shape[-1], self.sfreq, self.fmin, self.fmax))
-            start = bins.starts[0]
-
-            def columns(inside: slice) -> Array:
-                return powers[:, inside.start - start : inside.stop - start]
-        else:
-            columns = BandFeatures(signals, self.features)  # type: ignore[assignment]
-        step = float(self.sfreq) / signals.shape[-1]
+        columns = MeanPowers(signals) if self.features == "mean_power" else BandFeatures(signals, self.features)
 
         def allowed(first: int, last: int) -> bool:
             if self.n_frequencies != "auto":
                 return last - first + 1 == self.n_frequencies
-            inside = bins.interval(first, last)
-            return (inside.stop - inside.start) * step >= self.min_width or (first, last) == (0, len(bins) - 1)
+            wide = bins.hertz(first, last) >= self.min_width - 1e-9
+            return wide or (first, last) == (0, len(bins) - 1)  # all there is, where that is narrow
 
         self.interval_scores_ = interval_scores(columns, y, bins, allowed, self._template())
         first, last = averaged_interval(self.interval_scores_, self.averaged)

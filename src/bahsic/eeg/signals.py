@@ -77,6 +77,10 @@ class Bins:
         """The coefficients of the bins from the first to the last, both included."""
         return slice(int(self.starts[first]), int(self.starts[last + 1]))
 
+    def hertz(self, first: int, last: int) -> float:
+        """Width of that interval."""
+        return float((self.starts[last + 1] - self.starts[first]) * self.every[1])
+
 
 def frequency_bins(n_samples: int, sfreq: float, fmin: float | None, fmax: float | None, width: Any = None) -> Bins:
     """The frequencies between two limits, each by itself (``width=None``) or in bins of a width in Hz.
@@ -104,7 +108,7 @@ def frequency_bins(n_samples: int, sfreq: float, fmin: float | None, fmax: float
     members = np.flatnonzero(inside)
     if width is None:
         return Bins(np.append(members, members[-1] + 1), every)
-    if isinstance(width, bool) or not 0 < width < np.inf:
+    if isinstance(width, bool) or not 0 < float(width) < np.inf:
         raise ValueError(f"width is {width!r}; accepted: None, a number above 0, or increasing limits, in Hz")
     step = sfreq / n_samples
     # The share of a step makes 10 Hz, which may be computed as 9.999..., begin a bin.
@@ -128,9 +132,7 @@ def _bins_between(every: Array, limits: Any) -> Bins:
     near = 1e-6 * every[1]  # so that 10 Hz, which may be computed as 9.999..., is 10 Hz
     starts = np.append(np.searchsorted(every, found[:-1] - near), np.searchsorted(every, found[-1] + near))
     if (np.diff(starts) < 1).any():
-        raise ValueError(
-            f"width is {limits!r}; accepted: limits with a frequency, a multiple of {every[1]:g} Hz, between"
-        )
+        raise ValueError(f"width is {limits!r}; accepted: limits with a multiple of {every[1]:g} Hz between them")
     return Bins(starts, every)
 
 
