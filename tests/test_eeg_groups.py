@@ -130,6 +130,8 @@ def test_limits_are_averaged_over_intervals_that_overlap_with_the_best():
     assert averaged_interval(scores, 4 / 55) == (2, 4)
     scores[7, 9] = 2.0
     assert averaged_interval(scores, 4 / 55) == (7, 9)
+    scores[8, 9], scores[9, 9] = 4.0, 3.0
+    assert averaged_interval(scores, 2 / 55) == (8, 9)  # 8.5 and half a bin more, rounded, but not beyond the end
 
 
 # --- columns ---

@@ -132,7 +132,7 @@ class MeanPowers:
     """
 
     def __init__(self, signals: Array) -> None:
-        self._powers = np.square(np.abs(np.fft.rfft(signals, axis=-1))).mean(axis=1)
+        self._powers: Array = np.square(np.abs(np.fft.rfft(signals, axis=-1))).mean(axis=1)
 
     def __call__(self, frequencies: slice) -> Array:
         """Columns of an interval, one row a trial."""
