@@ -46,6 +46,10 @@ def _against_csp(found: _Folds, names: Sequence[str], method: str) -> str:
         for words, part in parts.items()
         if part
     ]
+    others = parts["the others"]
+    if others and ours <= manual:
+        confirmed = _mean(pairs, others, 0) <= _mean(pairs, others, 1)
+        told[-1] += ", which confirms it" if confirmed else ", so it is not confirmed there"
     return (
         f"**{TITLES[method]}**: {ours:.1f}% on average over {len(compared)} subjects, against {manual:.1f}% of the "
         f"manual band of {BAND[0]:g} to {BAND[1]:g} Hz in the same folds: "
