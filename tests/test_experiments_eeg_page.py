@@ -100,7 +100,10 @@ def test_options_are_compared_with_csp_in_the_same_folds(rows):
     # CSP errs 10 and 20 in the first repeat of S007, and 2, 4, 6, 8 in S042, which the rule was chosen on.
     assert text.startswith("- **one band, prediction**: 7.0% on average over 2 subjects, against 10.0% of the manual")
     assert "at least as good on average, and better for 2 of them." in text
-    assert "4.0% against 5.0% on the subjects that the rule was chosen on; 10.0% against 15.0% on the others, which" in text
+    assert (
+        "4.0% against 5.0% on the subjects that the rule was chosen on; 10.0% against 15.0% on the others, which"
+        in text
+    )
     lucky = rows_of({"band_prediction": [16, 16]}) + rows_of({"band_prediction": [0, 0, 0, 0]}, "S042")
     assert "16.0% against 15.0% on the others, so it is not confirmed" in eeg_option_table.finding([*rows, *lucky])
     worse = eeg_option_table.finding([*rows, *rows_of({"band_hsic": [90]})])
