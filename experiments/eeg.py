@@ -9,31 +9,34 @@ from numpy.typing import NDArray
 
 from experiments.data import data_folder
 from experiments.eeg_methods import CONTROLS, METHODS, Trials, machine
+from experiments.eeg_options import CHANNEL_REPEATS, CHANNELS, N_CHANNELS, OPTIONS
 from experiments.eeg_recordings import Labels, load, others
 from experiments.frame import Cell, Experiment
 from experiments.rows import Row
 
 SUBJECTS = ("S094", "S007", "S042", "S029", "S056", "S048")
 N_REPEATS = 50
-_ALL = METHODS | CONTROLS
+_ALL = METHODS | CONTROLS | OPTIONS | CHANNELS
 
 
 def grid(quick: bool, results: Path) -> list[Cell]:
-    """Every subject, method and repeat; the first repeats of all come first.
+    """Every subject, method and repeat; the first repeats of all come first. Numbers of channels have fewer repeats.
 
     Beside the six subjects there are those of other files in the folder bci of $BAHSIC_DATA or ../shared/data.
     """
     if quick:
-        return _cells(SUBJECTS[2:3], 1)
-    return _cells((*SUBJECTS, *others(data_folder())), N_REPEATS)
+        one_number = [method for method in _ALL if method not in CHANNELS or method.endswith(f"_{N_CHANNELS[0]}")]
+        return _cells(SUBJECTS[2:3], one_number, 1)
+    return _cells((*SUBJECTS, *others(data_folder())), list(_ALL), N_REPEATS)
 
 
-def _cells(subjects: tuple[str, ...], n_repeats: int) -> list[Cell]:
+def _cells(subjects: tuple[str, ...], methods: list[str], n_repeats: int) -> list[Cell]:
     return [
         {"subject": subject, "method": method, "repeat": repeat}
         for repeat in range(n_repeats)
         for subject in subjects
-        for method in _ALL
+        for method in methods
+        if method not in CHANNELS or repeat < CHANNEL_REPEATS
     ]
 
 

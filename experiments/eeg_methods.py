@@ -46,30 +46,38 @@ class Decoded:
 def csp(trials: Trials) -> Decoded:
     """Common spatial patterns of the signals from 8 to 40 Hz."""
     train, test = (lag_covariances(X)[:, 0] for X in _in_band(trials))
-    return Decoded(_predicted(train, trials.y, test), f"{BAND[0]:g} to {BAND[1]:g} Hz")
+    return Decoded(predicted(train, trials.y, test), f"{BAND[0]:g} to {BAND[1]:g} Hz")
 
 
-def bahsic(trials: Trials, fmin: float | None = None, fmax: float | None = None, **options: Any) -> Decoded:
+def bahsic(trials: Trials) -> Decoded:
     """Common spatial patterns of the signals at five frequencies that BAHSIC selects, and their four neighbours."""
-    selector = FrequencySelector(trials.sfreq, fmin=fmin, fmax=fmax, **options).fit(trials.X, trials.y)
-    train, test = (lag_covariances(selector.transform(X))[:, 0] for X in (trials.X, trials.X_test))
-    chosen = " ".join(f"{frequency:.4g}" for frequency in selector.frequencies_)
-    return Decoded(_predicted(train, trials.y, test), f"{chosen} Hz")
+    return with_frequencies(trials)
 
 
 def bahsic_in_band(trials: Trials) -> Decoded:
     """The same, but only frequencies from 8 to 40 Hz are selected."""
-    return bahsic(trials, *BAND)
+    return with_frequencies(trials, fmin=BAND[0], fmax=BAND[1])
 
 
 def random_in_band(trials: Trials) -> Decoded:
     """The same with five frequencies drawn at random."""
-    return bahsic(trials, *BAND, selector=_Drawn())
+    return with_frequencies(trials, fmin=BAND[0], fmax=BAND[1], selector=_Drawn())
 
 
 def bahsic_15_in_band(trials: Trials) -> Decoded:
     """The same with 15 frequencies."""
-    return bahsic(trials, *BAND, n_frequencies=15)
+    return with_frequencies(trials, fmin=BAND[0], fmax=BAND[1], n_frequencies=15)
+
+
+def with_frequencies(trials: Trials, **options: Any) -> Decoded:
+    """Common spatial patterns of the signals at the frequencies that `FrequencySelector` selects."""
+    selector = FrequencySelector(trials.sfreq, **options).fit(trials.X, trials.y)
+    train, test = (lag_covariances(selector.transform(X))[:, 0] for X in (trials.X, trials.X_test))
+    if selector.width is None:
+        chosen = " ".join(f"{frequency:.4g}" for frequency in selector.frequencies_)
+    else:
+        chosen = " ".join(f"{low:.4g}-{high:.4g}" for low, high in selector.bands_)
+    return Decoded(predicted(train, trials.y, test), f"{chosen} Hz")
 
 
 class _Drawn(SelectorMixin, BaseEstimator):
@@ -93,24 +101,24 @@ def cssp(trials: Trials) -> Decoded:
     """Common spatio-spectral patterns: the delay of the copies is chosen by cross-validation in the training trials."""
     train, test = (lag_covariances(X, N_TAPS) for X in _in_band(trials))
 
-    def predicted(delay: float, X: Array, y: Labels, X_test: Array) -> Labels:
-        return _predicted(delayed(X, int(delay)), y, delayed(X_test, int(delay)))
+    def delayed_prediction(delay: float, X: Array, y: Labels, X_test: Array) -> Labels:
+        return predicted(delayed(X, int(delay)), y, delayed(X_test, int(delay)))
 
-    delay = _chosen(DELAYS, predicted, train, trials.y)
-    return Decoded(predicted(delay, train, trials.y, test), f"delay {delay:g}")
+    delay = _chosen(DELAYS, delayed_prediction, train, trials.y)
+    return Decoded(delayed_prediction(delay, train, trials.y, test), f"delay {delay:g}")
 
 
 def csssp(trials: Trials) -> Decoded:
     """Common sparse spectral spatial patterns: the penalty is chosen by cross-validation in the training trials."""
     train, test = (symmetric(lag_covariances(X, N_TAPS)) for X in _in_band(trials))
 
-    def predicted(penalty: float, X: Array, y: Labels, X_test: Array) -> Labels:
+    def sparse_prediction(penalty: float, X: Array, y: Labels, X_test: Array) -> Labels:
         taps = _taps(penalty, X, y)
-        return _predicted(filtered(X, taps), y, filtered(X_test, taps))
+        return predicted(filtered(X, taps), y, filtered(X_test, taps))
 
-    penalty = _chosen(PENALTIES, predicted, train, trials.y)
+    penalty = _chosen(PENALTIES, sparse_prediction, train, trials.y)
     taps = " ".join(f"{tap:.3g}" for tap in _taps(penalty, train, trials.y) + 0.0)  # no -0
-    return Decoded(predicted(penalty, train, trials.y, test), f"penalty {penalty:g} taps {taps}")
+    return Decoded(sparse_prediction(penalty, train, trials.y, test), f"penalty {penalty:g} taps {taps}")
 
 
 def _taps(penalty: float, X: Array, y: Labels) -> Array:
@@ -122,7 +130,7 @@ def _in_band(trials: Trials) -> tuple[Array, Array]:
 
 
 def _chosen(
-    options: Sequence[float], predicted: Callable[[float, Array, Labels, Array], Labels], X: Array, y: Labels
+    options: Sequence[float], prediction: Callable[[float, Array, Labels, Array], Labels], X: Array, y: Labels
 ) -> float:
     """The option with the fewest errors in a cross-validation, the first one of equals."""
     from sklearn.model_selection import StratifiedKFold
@@ -130,11 +138,12 @@ def _chosen(
     errors = np.zeros(len(options), dtype=int)
     for train, test in StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=0).split(X, y):
         for k, option in enumerate(options):
-            errors[k] += np.sum(predicted(option, X[train], y[train], X[test]) != y[test])
+            errors[k] += np.sum(prediction(option, X[train], y[train], X[test]) != y[test])
     return options[int(np.argmin(errors))]
 
 
-def _predicted(X: Array, y: Labels, X_test: Array) -> Labels:
+def predicted(X: Array, y: Labels, X_test: Array) -> Labels:
+    """Classes of test trials by `machine`, from covariances."""
     found: Labels = machine().fit(X, y).predict(X_test)
     return found
 
@@ -172,4 +181,8 @@ TITLES = {
     "bahsic_in_band": "BAHSIC, 8 to 40 Hz",
     "random_in_band": "5 at random, 8 to 40 Hz",
     "bahsic_15_in_band": "BAHSIC, 15 from 8 to 40 Hz",
+    "band_prediction": "one band, prediction",
+    "band_hsic": "one band, HSIC",
+    "bins_prediction": "bands, prediction",
+    "bins_hsic": "bands, HSIC",
 }

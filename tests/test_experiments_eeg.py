@@ -6,12 +6,14 @@ from experiments import eeg
 from experiments.eeg_csssp import ascent, best_filter, leading
 from experiments.eeg_lags import SHRINKAGE, autocorrelation, band_passed, delayed, filtered, lag_covariances, symmetric
 from experiments.eeg_methods import CONTROLS, METHODS, Trials, machine
+from experiments.eeg_options import CHANNEL_REPEATS, CHANNELS, OPTIONS
 from experiments.eeg_recordings import from_competition, from_epochs, load, others
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.io import savemat
 from scipy.linalg import eigh
 
 RATE, N = 100.0, 300
+QUICK = [*METHODS, *CONTROLS, *OPTIONS, "channels_hsic_4", "channels_prediction_4", "channels_random_4"]
 
 
 def sources(n_trials=60, n_channels=5, planted=(12.0, 22.0), amplitude=1.0, seed=0):
@@ -298,6 +300,41 @@ def test_controls_know_nothing_of_the_labels_or_select_more():
     assert len(CONTROLS["bahsic_15_in_band"](Trials(X, y, X, RATE)).detail.split()) == 15 + 1
 
 
+@pytest.fixture(scope="module")
+def moving():
+    """Noise in five channels; a wave of 13 Hz in channel 1 or, in the other class, in channel 3."""
+    rng = np.random.default_rng(0)
+    y, time = np.arange(48) % 2, np.arange(N) / RATE
+    X = rng.standard_normal((48, 5, N))
+    wave = np.sin(2 * np.pi * 13 * time + rng.uniform(0, 2 * np.pi, (48, 1)))
+    X[np.arange(48), np.where(y == 1, 3, 1)] += 0.5 * wave
+    return X, y
+
+
+@pytest.mark.parametrize("method", OPTIONS)
+def test_band_in_which_power_moves_between_channels_is_selected(method, moving):
+    pytest.importorskip("pyriemann")
+    X, y = moving
+    train = np.arange(48) % 4 < 2
+    found = OPTIONS[method](Trials(X[train], y[train], X[~train], RATE))
+    assert np.mean(found.y != y[~train]) < 0.1
+    bands = [[float(limit) for limit in word.split("-")] for word in found.detail.split()[:-1]]
+    assert any(low <= 13 <= high for low, high in bands)
+    assert len(bands) == 1 or not method.startswith("band_")
+
+
+def test_channels_with_the_wave_are_selected(moving):
+    pytest.importorskip("pyriemann")
+    X, y = moving
+    X = np.concatenate([X, np.random.default_rng(1).standard_normal((48, 4, N))], axis=1)
+    for way in ("hsic", "prediction"):
+        found = CHANNELS[f"channels_{way}_4"](Trials(X, y, X[:6], RATE))
+        assert {"1", "3"} < set(found.detail.split())
+        assert len(found.detail.split()) == 1 + 4
+    drawn = [CHANNELS["channels_random_4"](Trials(X, labels, X[:6], RATE)).detail for labels in (y, y, 1 - y)]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
 def test_halves_are_the_same_for_all_methods_and_others_for_each_repeat():
     y = np.arange(90) % 2
     (train, test), (again, other) = eeg.halves(y, "S007", 0)
@@ -313,7 +350,9 @@ def test_halves_are_the_same_for_all_methods_and_others_for_each_repeat():
 def test_grid_has_every_method_and_the_subjects_of_other_files(competition, tmp_path, monkeypatch):
     monkeypatch.delenv("BAHSIC_DATA", raising=False)
     monkeypatch.setattr("experiments.data._ROOT", tmp_path / "nowhere")
-    assert len(eeg.grid(False, tmp_path)) == 6 * len(METHODS | CONTROLS) * 50
-    assert [cell["method"] for cell in eeg.grid(True, tmp_path)] == [*METHODS, *CONTROLS]
+    cells = eeg.grid(False, tmp_path)
+    assert len(cells) == 6 * (len(METHODS | CONTROLS | OPTIONS) * 50 + len(CHANNELS) * CHANNEL_REPEATS)
+    assert max(cell["repeat"] for cell in cells if cell["method"] in CHANNELS) == CHANNEL_REPEATS - 1
+    assert [cell["method"] for cell in eeg.grid(True, tmp_path)] == QUICK
     monkeypatch.setenv("BAHSIC_DATA", str(tmp_path))
     assert {cell["subject"] for cell in eeg.grid(False, tmp_path)} == {*eeg.SUBJECTS, "aa"}

@@ -2,14 +2,17 @@
 
 import numpy as np
 import pytest
-from experiments import eeg, eeg_table
+from experiments import eeg, eeg_option_table, eeg_table
 from experiments.__main__ import main
 from experiments.eeg_figure import bands_figure
 from experiments.eeg_methods import CONTROLS, METHODS, TITLES
+from experiments.eeg_options import OPTIONS
 from experiments.eeg_page import page
 from experiments.frame import RESULTS
 from experiments.markdown import unbroken
 from experiments.paper_table import eeg_entries, expected
+
+CHANNELS_4 = ("channels_hsic_4", "channels_prediction_4", "channels_random_4")
 
 
 def rows_of(errors, subject="S007", detail="10 11 12 22 45 Hz"):
@@ -90,6 +93,42 @@ def test_rhythms_and_seconds(rows):
     assert lines(eeg_table.seconds(rows))[1] == ["CSSP", "1.50", "3"]
 
 
+def test_options_are_compared_with_csp_in_the_same_folds(rows):
+    assert eeg_option_table.finding(rows) == "No subject has results of these yet."
+    more = rows_of({"band_prediction": [10, 10]}) + rows_of({"band_prediction": [4, 4, 4, 4]}, "S042")
+    text = eeg_option_table.finding([*rows, *more])
+    # CSP errs 10 and 20 in the first repeat of S007, and 2, 4, 6, 8 in S042, which the rule was chosen on.
+    assert text.startswith("- **one band, prediction**: 7.0% on average over 2 subjects, against 10.0% of the manual")
+    assert "at least as good on average, and better for 2 of them." in text
+    assert (
+        "4.0% against 5.0% on the subjects that the rule was chosen on; 10.0% against 15.0% on the others, which"
+        in text
+    )
+    lucky = rows_of({"band_prediction": [16, 16]}) + rows_of({"band_prediction": [0, 0, 0, 0]}, "S042")
+    assert "16.0% against 15.0% on the others, so it is not confirmed" in eeg_option_table.finding([*rows, *lucky])
+    worse = eeg_option_table.finding([*rows, *rows_of({"band_hsic": [90]})])
+    assert "90.0% on average over 1 subjects, against 10.0%" in worse
+    assert "worse on average, and better for 0 of them." in worse
+    assert lines(eeg_option_table.options([*rows, *more]))[0][1:] == [
+        f"25.0 ± {np.std([10, 20, 30, 40], ddof=1):.1f}",
+        f"20.0 ± {np.std([10, 10, 20, 40], ddof=1):.1f}",
+        "10.0 ± 0.0",
+    ]
+
+
+def test_limits_of_the_band():
+    details = ("8-23.67 Hz", "10-27.67 Hz", "10-40 Hz")
+    rows = [row for detail in details for row in rows_of({"band_prediction": [5]}, detail=detail)]
+    assert lines(eeg_option_table.limits(rows)) == [["S007", "10 (8 to 10)", "28 (24 to 40)"]]
+
+
+def test_curve_of_channels_is_over_the_folds_that_all_have(rows):
+    curve = {f"channels_hsic_{number}": [number, number] for number in (4, 8, 16)}
+    more = rows_of(curve) + rows_of({"channels_hsic_32": [30, 50, 70]})
+    assert lines(eeg_option_table.channels([*rows, *more])) == [["HSIC", "4.0", "8.0", "16.0", "40.0", "15.0"]]
+    assert lines(eeg_option_table.channels(rows)) == []
+
+
 def test_numbers_of_the_paper():
     found = {(row["subject"], row["method"]): (row["error"], row["deviation"]) for row in expected("eeg")}
     assert len(found) == 4 * 5
@@ -126,7 +165,7 @@ def test_page_is_made_from_the_rows(root, rows, tmp_path):
     assert current == page(RESULTS), "run: python -m experiments page"
     eeg.EXPERIMENT.store(tmp_path).append(rows)
     text = page(tmp_path)
-    assert "There are rows of 20 of 2100 cells" in text
+    assert "There are rows of 20 of 3660 cells" in text
     assert unbroken(eeg_table.errors(rows)) in text
     assert unbroken(eeg_table.finding(rows)) in text
 
@@ -147,9 +186,9 @@ def test_quick_grid(tmp_path, capfd):
     np.savez(tmp_path / "bci" / "S042.npz", X=X, y=np.arange(24) % 2, scale=0.25, sfreq=100.0, tmin=-0.5)
     arguments = ["run", "eeg", "--quick", "--data", str(tmp_path), "--results", str(tmp_path)]
     assert main(arguments) == 0
-    assert "eeg: 7 of 7 cells" in capfd.readouterr().err
+    assert "eeg: 14 of 14 cells" in capfd.readouterr().err
     found = eeg.EXPERIMENT.store(tmp_path).read()
-    every = [(method, fold) for method in (*METHODS, *CONTROLS) for fold in "01"]
+    every = [(method, fold) for method in (*METHODS, *CONTROLS, *OPTIONS, *CHANNELS_4) for fold in "01"]
     assert [(row["method"], row["fold"]) for row in found] == every
     assert all(row["detail"] and float(row["seconds"]) > 0 and 0 <= float(row["error"]) <= 100 for row in found)
 

@@ -1,0 +1,141 @@
+"""Dependence of the labels on frequency bands: HSIC of given bands, and the search for the best interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bahsic.eeg.signals import Array, Bins, power_spectra
+from bahsic.inference.dependence import hsic
+from bahsic.inference.predictability import predictability
+from bahsic.kernels.labels.choice import chosen_name
+
+
+def band_hsic(X: Any, y: Any, sfreq: float, lower: Any, upper: Any, **options: Any) -> Array:
+    """HSIC between the labels and the power spectrum in each frequency band (the paper's figure fg:bci).
+
+    Parameters
+    ----------
+    X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
+    y : array-like of shape (n_trials,)
+    sfreq : float
+        Samples a second.
+    lower, upper : array-like of shape (n_lower,) and (n_upper,)
+        Cut-offs in Hz.
+    **options
+        Options of `bahsic.hsic`, such as kernel and target_kernel.
+
+    Returns
+    -------
+    ndarray of shape (n_lower, n_upper)
+        HSIC of the standardised powers from ``lower[i]`` to ``upper[j]``, both included; NaN where ``lower[i]`` is not
+        below ``upper[j]`` or no frequency lies between. For `bahsic.plotting.plot_bands`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.standard_normal((60, 3, 100)), np.arange(60) % 2
+    >>> X[y == 1] += np.sin(2 * np.pi * 12 * np.arange(100) / 100)
+    >>> values = band_hsic(X, y, 100, lower=[5, 11, 20], upper=[13, 30])
+    >>> [int(i) for i in np.unravel_index(np.nanargmax(values), values.shape)]
+    [1, 0]
+    """
+    lows, highs = _cut_offs("lower", lower), _cut_offs("upper", upper)
+    spectra, frequencies = power_spectra(X, sfreq)
+    deviations = spectra.std(axis=0)
+    standard = (spectra - spectra.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)
+    target_kernel = chosen_name(y, options.get("target_kernel", "auto"), warn=True)  # here, and not for each band
+    given = {"standardize": False, **options, "target_kernel": target_kernel}
+    values = np.full((len(lows), len(highs)), np.nan)
+    for i, j in np.argwhere(lows[:, None] < highs):
+        band = (frequencies >= lows[i]) & (frequencies <= highs[j])
+        if band.any():
+            values[i, j] = hsic(standard[:, band], y, **given)
+    return values
+
+
+def _cut_offs(argument: str, values: Any) -> Array:
+    found = np.asarray(values)
+    if found.ndim != 1 or found.dtype.kind not in "iuf" or not np.isfinite(found).all():
+        raise ValueError(f"{argument} is {values!r}; accepted: a list of finite numbers, in Hz")
+    return found.astype(np.float64)
+
+
+def interval_scores(
+    columns: Callable[[slice], Array], y: Any, bins: Bins, allowed: Callable[[int, int], bool], selector: Any
+) -> Array:
+    """Criterion of every interval of bins.
+
+    Parameters
+    ----------
+    columns : callable
+        ``columns(coefficients)`` are the features of an interval of Fourier coefficients.
+    y : array-like of shape (n_trials,)
+    bins : Bins
+    allowed : callable
+        ``allowed(first, last)`` says whether the interval from one bin to another is judged.
+    selector : BAHSIC or FOHSIC
+        Its criterion, kernels, ridge, statistic and standardize are used.
+
+    Returns
+    -------
+    ndarray of shape (n_bins, n_bins)
+        By first and last bin: HSIC, or for the criterion "prediction" the predictability; NaN where not judged.
+    """
+    judge = _judge(selector, y)
+    values = np.full((len(bins), len(bins)), np.nan)
+    for first in range(len(bins)):
+        for last in range(first, len(bins)):
+            if allowed(first, last):
+                values[first, last] = judge(columns(bins.interval(first, last)))
+    return values
+
+
+def averaged_interval(scores: Array, share: float) -> tuple[int, int]:
+    """First and last bin of the best interval, averaged over those that are nearly as good.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_bins, n_bins)
+        By first and last bin; NaN where not judged.
+    share : float
+        Share of all intervals over whose limits the average is taken, from the best one on; of these only the ones that
+        overlap with the best. Zero means the best one alone.
+
+    Returns
+    -------
+    first, last : int
+        The mean first bin and the mean length, rounded.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.1, 0.2, 0.3], [np.nan, 0.5, 0.4], [np.nan, np.nan, 0.1]])
+    >>> averaged_interval(scores, 0), averaged_interval(scores, 0.3)
+    ((1, 1), (1, 2))
+    """
+    first, last = np.nonzero(~np.isnan(scores))
+    values = scores[first, last]
+    order = np.argsort(-values, kind="stable")[: max(1, math.ceil(share * len(values)))]
+    first, last = first[order], last[order]
+    near = (first <= last[0]) & (last >= first[0])
+    start, length = round(first[near].mean() + 1e-9), round((last - first)[near].mean() + 1e-9)
+    start = min(start, len(scores) - 1 - length)
+    return start, start + length
+
+
+def _judge(selector: Any, y: Any) -> Callable[[Array], float]:
+    """The criterion of a selector as a function of columns."""
+    parameters = selector.get_params(deep=False)
+    missing = sorted({"criterion", "kernel", "target_kernel", "ridge", "statistic", "standardize"} - set(parameters))
+    if missing:
+        raise ValueError(f"selector has no parameter {missing[0]!r}; accepted with contiguous=True: BAHSIC or FOHSIC")
+    name = chosen_name(y, parameters["target_kernel"], warn=True)  # here, and not for each band
+    options = {"kernel": parameters["kernel"], "target_kernel": name, "standardize": parameters["standardize"]}
+    if parameters["criterion"] == "prediction":
+        return lambda x: predictability(x, y, ridge=parameters["ridge"], **options)
+    if parameters["criterion"] == "hsic":
+        return lambda x: hsic(x, y, statistic=parameters["statistic"], **options)
+    raise ValueError(f"criterion is {parameters['criterion']!r}; accepted: 'hsic' or 'prediction'")

@@ -1,0 +1,244 @@
+"""Selection of frequencies: by powers averaged over the channels, or by all channels as a group."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from bahsic.eeg.bands import averaged_interval, interval_scores
+from bahsic.eeg.features import FEWEST_CHANNELS, BandFeatures, MeanPowers
+from bahsic.eeg.signals import Array, Bins, Indices, checked_signals, filtered, frequency_bins, mean_powers
+from bahsic.parameters import is_count
+from bahsic.selection.selectors import BAHSIC
+
+_NAMES = ("mean_power", *FEWEST_CHANNELS)
+
+
+class FrequencySelector(TransformerMixin, BaseEstimator):
+    """Select frequencies by the dependence of the labels on them, and filter the signals to them.
+
+    By default, as in the paper: each channel of a trial is Fourier transformed, the power spectra are averaged over the
+    channels, and a selector picks the frequencies. The filtered signal consists of these and their neighbours; all
+    other coefficients are zero. With other ``features`` a frequency is judged by all channels as a group, which
+    finds frequencies whose power moves from one channel to another.
+
+    Parameters
+    ----------
+    sfreq : float
+        Samples a second.
+    n_frequencies : int or "auto", default=5
+        Number of frequencies to select, or of bins with ``width``. "auto" leaves it to the selector, or with
+        ``contiguous`` to the criterion.
+    n_neighbours : int, default=4
+        Number of neighbours of each selected frequency that pass the filter with it: the nearest ones, half of them
+        below and half above. Not used with ``width``.
+    fmin, fmax : float or None, default=None
+        Lowest and highest frequency to select from, in Hz; by default all but zero.
+    selector : selector or None, default=None
+        A `BAHSIC`, `FOHSIC` or any other selector with `n_features_to_select`, which is set to `n_frequencies`; None
+        means ``BAHSIC()``, or ``BAHSIC(kernel="linear", standardize=False)`` for the covariances.
+    features : {"mean_power", "power", "relative_power", "covariance"}, default="mean_power"
+        Columns by which a frequency is judged. "mean_power": the power, averaged over the channels (the paper's).
+        "power": the logarithm of the power of each channel. "relative_power": the same after common average
+        reference, minus its mean over the channels. "covariance": the logarithm of the covariance matrix between the
+        channels, which has the power of all mixtures of channels. With all but the first the columns of a
+        frequency are a group of the selector.
+    width : float, array-like or None, default=None
+        Bins of frequencies that are selected from: their width in Hz, or a list of their limits in Hz, in place
+        of ``fmin`` and ``fmax``. None takes each Fourier coefficient by itself.
+    contiguous : bool, default=False
+        Whether to select one interval of frequencies. All intervals are tried, and the best ones are those whose
+        columns have the highest HSIC, or predictability for a selector with ``criterion="prediction"``. Powers
+        and covariances are then those of the interval as a whole.
+    min_width : float, default=4.0
+        Least width of the interval in Hz, with ``contiguous`` and the number "auto".
+    averaged : float, default=0.05
+        With ``contiguous``, the share of all intervals whose limits are averaged: those with the highest criterion that
+        overlap with the best one. With few trials this varies less than the best one alone, which 0 means.
+
+    Attributes
+    ----------
+    frequencies_ : ndarray of shape (n_frequencies,)
+        The selected frequencies in Hz, increasing; of bins the mean frequency.
+    all_frequencies_ : ndarray of shape (n_bins,)
+        The frequencies to select from, in Hz.
+    passing_ : ndarray of bool of shape (n_samples // 2 + 1,)
+        The Fourier coefficients that pass the filter.
+    bands_ : ndarray of shape (n_bands, 2)
+        Lowest and highest frequency of each interval that passes, in Hz.
+    selector_ : selector
+        Fitted to trials x frequencies; not with ``contiguous``.
+    interval_scores_ : ndarray of shape (n_bins, n_bins)
+        With ``contiguous``, the criterion of each interval by its first and last frequency; NaN where not judged.
+
+    See Also
+    --------
+    ChannelSelector : Selects channels by their powers.
+    power_spectra : The features that the selector gets by default.
+    band_hsic : HSIC of all frequency bands.
+
+    Notes
+    -----
+    An interval of "covariance" costs the cube of the number of channels for each trial; for 45 trials of 64
+    channels about 20 ms.
+
+    Examples
+    --------
+    A wave of 12 Hz in half of the trials:
+
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.standard_normal((60, 3, 100)), np.arange(60) % 2
+    >>> X[y == 1] += np.sin(2 * np.pi * 12 * np.arange(100) / 100)
+    >>> selector = FrequencySelector(sfreq=100, n_frequencies=1, n_neighbours=2).fit(X, y)
+    >>> selector.frequencies_
+    array([12.])
+    >>> selector.transform(X).shape
+    (60, 3, 100)
+
+    A wave that is in the second channel or, for the other label, in the third; the best band from 4 to 40 Hz:
+
+    >>> X, wave = rng.standard_normal((60, 3, 100)), np.sin(2 * np.pi * 12 * np.arange(100) / 100)
+    >>> X[np.arange(60), 1 + y] += wave
+    >>> options = {"fmin": 4, "fmax": 40, "width": 2, "features": "power", "contiguous": True}
+    >>> FrequencySelector(100, n_frequencies="auto", **options).fit(X, y).bands_
+    array([[10., 17.]])
+    """
+
+    def __init__(  # noqa: PLR0913 - what to select from, by what, and how many
+        self,
+        sfreq: float,
+        *,
+        n_frequencies: int | str = 5,
+        n_neighbours: int = 4,
+        fmin: float | None = None,
+        fmax: float | None = None,
+        selector: Any = None,
+        features: str = "mean_power",
+        width: Any = None,
+        contiguous: bool = False,
+        min_width: float = 4.0,
+        averaged: float = 0.05,
+    ) -> None:
+        self.sfreq = sfreq
+        self.n_frequencies = n_frequencies
+        self.n_neighbours = n_neighbours
+        self.fmin = fmin
+        self.fmax = fmax
+        self.selector = selector
+        self.features = features
+        self.width = width
+        self.contiguous = contiguous
+        self.min_width = min_width
+        self.averaged = averaged
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Select the frequencies.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
+        y : array-like of shape (n_trials,)
+            Classes, or whatever the selector takes.
+
+        Returns
+        -------
+        self
+        """
+        signals = checked_signals(X, self.sfreq)
+        bins = frequency_bins(signals.shape[-1], self.sfreq, self.fmin, self.fmax, self.width)
+        self._check(len(bins))
+        chosen = self._interval(signals, y, bins) if self.contiguous else self._selected(signals, y, bins)
+        self.all_frequencies_ = bins.frequencies
+        self.frequencies_ = self.all_frequencies_[chosen]
+        self._n_samples = signals.shape[-1]
+        self.passing_ = self._passing(bins, chosen)
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], self.passing_, [False]])))
+        self.bands_ = bins.every[np.column_stack([edges[::2], edges[1::2] - 1])]
+        return self
+
+    def _check(self, n_bins: int) -> None:
+        number = self.n_frequencies
+        automatic = isinstance(number, str) and number == "auto"
+        if not automatic and (not is_count(number) or int(number) > n_bins):
+            raise ValueError(f"n_frequencies is {number!r}; accepted: an int from 1 to {n_bins}, or 'auto'")
+        if not is_count(self.n_neighbours, 0):
+            raise ValueError(f"n_neighbours is {self.n_neighbours!r}; accepted: an int of at least 0")
+        if self.features not in _NAMES:
+            raise ValueError(f"features is {self.features!r}; accepted: {', '.join(map(repr, _NAMES))}")
+        if not isinstance(self.min_width, Real) or not 0 <= self.min_width < np.inf:
+            raise ValueError(f"min_width is {self.min_width!r}; accepted: a number of at least 0, in Hz")
+        if not isinstance(self.averaged, Real) or not 0 <= self.averaged <= 1:
+            raise ValueError(f"averaged is {self.averaged!r}; accepted: a number from 0 to 1")
+
+    def _template(self) -> Any:
+        """The selector, not fitted."""
+        if self.selector is not None:
+            return clone(self.selector)
+        return BAHSIC(kernel="linear", standardize=False) if self.features == "covariance" else BAHSIC()
+
+    def _selected(self, signals: Array, y: Any, bins: Bins) -> Indices:
+        """The bins that the selector picks."""
+        selector = self._template().set_params(n_features_to_select=self.n_frequencies)
+        if self.features == "mean_power":
+            self.selector_ = selector.fit(mean_powers(signals, bins), y)
+            return np.flatnonzero(self.selector_.get_support())
+        columns = BandFeatures(signals, self.features)
+        tables = [columns(bins.interval(place, place)) for place in range(len(bins))]
+        groups = np.repeat(np.arange(len(bins)), [table.shape[1] for table in tables])
+        self.selector_ = selector.set_params(feature_groups=groups).fit(np.concatenate(tables, axis=1), y)
+        return np.unique(groups[self.selector_.get_support()])
+
+    def _interval(self, signals: Array, y: Any, bins: Bins) -> Indices:
+        """The bins of the best interval, averaged."""
+        columns = MeanPowers(signals) if self.features == "mean_power" else BandFeatures(signals, self.features)
+
+        def allowed(first: int, last: int) -> bool:
+            if self.n_frequencies != "auto":
+                return last - first + 1 == self.n_frequencies
+            wide = bins.hertz(first, last) >= self.min_width - 1e-9
+            return wide or (first, last) == (0, len(bins) - 1)  # all there is, where that is narrow
+
+        self.interval_scores_ = interval_scores(columns, y, bins, allowed, self._template())
+        first, last = averaged_interval(self.interval_scores_, self.averaged)
+        return np.arange(first, last + 1)
+
+    def _passing(self, bins: Bins, chosen: Indices) -> NDArray[np.bool_]:
+        """Mask of the selected frequencies and their nearest neighbours, or of the bins, among all coefficients."""
+        passing = np.zeros(len(bins.every), dtype=bool)
+        for place in chosen:
+            if self.width is not None:
+                passing[bins.interval(place, place)] = True
+                continue
+            # Of two neighbours at the same distance the lower one comes first.
+            nearest = np.argsort(np.abs(bins.every - self.all_frequencies_[place]), kind="stable")
+            passing[nearest[: self.n_neighbours + 1]] = True
+        return passing
+
+    def transform(self, X: Any) -> Array:
+        """Filter the signals to the frequencies that pass.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
+            With as many samples as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_trials, n_channels, n_samples)
+        """
+        check_is_fitted(self, "passing_")
+        signals = checked_signals(X, self.sfreq)
+        if signals.shape[-1] != self._n_samples:
+            raise ValueError(f"X has {signals.shape[-1]} samples a trial; accepted: {self._n_samples}, as in fit")
+        return filtered(signals, self.passing_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
+        return tags

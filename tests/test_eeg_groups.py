@@ -1,0 +1,260 @@
+"""Frequencies judged by all channels as a group, and channels by all frequencies: planted ones are found."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import logm, sqrtm
+
+from bahsic import BAHSIC, FOHSIC, hsic, predictability
+from bahsic.eeg import ChannelSelector, FrequencySelector
+from bahsic.eeg.bands import averaged_interval
+from bahsic.eeg.features import BandFeatures, log_powers
+from bahsic.eeg.signals import frequency_bins
+
+RATE, N = 100.0, 300
+FEATURES = ("power", "relative_power", "covariance")
+CRITERIA = ("hsic", "prediction")
+BINS = {"n_frequencies": "auto", "fmin": 4, "fmax": 40, "width": 2}
+
+
+def moving(n_trials=60, frequency=12.5, seed=0, n_channels=6):
+    """Noise with a wave of random phase, in channel 1 where the label is 0 and in channel 4 where it is 1.
+
+    The power that is averaged over the channels is the same for both labels.
+    """
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_trials) % 2
+    X, time = rng.standard_normal((n_trials, n_channels, N)), np.arange(N) / RATE
+    wave = np.sin(2 * np.pi * frequency * time + rng.uniform(0, 2 * np.pi, (n_trials, 1)))
+    X[np.arange(n_trials), np.where(y == 1, 4, 1)] += 0.5 * wave
+    return X, y
+
+
+def selector_for(features, criterion):
+    options = {"kernel": "linear", "standardize": False} if features == "covariance" else {}
+    return BAHSIC(criterion=criterion, step=1, **options)
+
+
+# --- frequencies ---
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("features", FEATURES)
+def test_power_that_moves_between_channels_is_found_by_groups(features, criterion):
+    X, y = moving()
+    options = {"features": features, "selector": selector_for(features, criterion)}
+    found = FrequencySelector(RATE, **{**BINS, "n_frequencies": 1}, **options).fit(X, y)
+    assert_allclose(found.bands_, [[12, 13 + 2 / 3]])
+    assert_allclose(found.frequencies_, [12 + 5 / 6])
+    band = FrequencySelector(RATE, **{**BINS, "fmax": 24}, contiguous=True, averaged=0, **options).fit(X, y).bands_
+    assert len(band) == 1
+    assert band[0, 0] <= 12
+    assert band[0, 1] > 13
+    assert band[0, 1] - band[0, 0] < 6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_average_over_channels_does_not_see_it(seed):
+    X, y = moving(seed=seed)
+    for options in ({"n_frequencies": 1}, {**BINS, "n_frequencies": 1}):
+        alone = FrequencySelector(RATE, **options).fit(X, y)
+        assert abs(alone.frequencies_[0] - 12.5) > 3
+    groups = FrequencySelector(RATE, n_frequencies=1, fmin=4, fmax=40, features="power").fit(X, y)
+    assert abs(groups.frequencies_[0] - 12.5) < 0.5
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_number_of_bins_is_chosen(criterion):
+    X, y = moving(n_trials=80)
+    X += moving(n_trials=80, frequency=24.5, seed=1)[0]
+    found = FrequencySelector(RATE, **BINS, features="power", selector=selector_for("power", criterion)).fit(X, y)
+    assert {12, 24} & set(found.bands_[:, 0])
+    assert len(found.frequencies_) <= 3
+    assert found.selector_.n_features_ == 6 * len(found.frequencies_)
+
+
+def test_bins_pass_whole_and_without_neighbours():
+    X, y = moving()
+    found = FrequencySelector(RATE, **{**BINS, "n_frequencies": 2}, features="power", n_neighbours=8).fit(X, y)
+    assert found.passing_.sum() == 2 * 6  # six coefficients in 2 Hz
+    after = np.fft.rfft(found.transform(X))
+    assert np.abs(after[..., ~found.passing_]).max() < 1e-10
+    assert_allclose(after[..., found.passing_], np.fft.rfft(X)[..., found.passing_], atol=1e-10)
+
+
+def test_forward_selection_takes_groups_too():
+    X, y = moving()
+    found = FrequencySelector(RATE, **{**BINS, "n_frequencies": 1}, features="power", selector=FOHSIC()).fit(X, y)
+    assert_allclose(found.bands_, [[12, 13 + 2 / 3]])
+
+
+# --- intervals ---
+
+
+def test_scores_of_intervals_by_definition():
+    X, y = moving(n_trials=30)
+    options = {"fmin": 10, "fmax": 20, "width": 2, "contiguous": True, "n_frequencies": "auto", "features": "power"}
+    for criterion, judge in (("hsic", hsic), ("prediction", predictability)):
+        found = FrequencySelector(RATE, **options, selector=BAHSIC(criterion=criterion)).fit(X, y)
+        judged = ~np.isnan(found.interval_scores_)
+        assert_array_equal(judged, np.triu(np.ones((5, 5)), 1) > 0)  # at least 4 Hz
+        power = np.square(np.abs(np.fft.rfft(X)))[..., 36:54].sum(axis=-1)  # 12 to 18 Hz, thirds of a hertz
+        assert found.interval_scores_[1, 3] == pytest.approx(judge(np.log(power), y))
+    paper = FrequencySelector(RATE, **{**options, "features": "mean_power"}).fit(X, y)
+    spectra = np.square(np.abs(np.fft.rfft(X))).mean(axis=1)
+    assert paper.interval_scores_[1, 3] == pytest.approx(hsic(spectra[:, 36:54], y))
+
+
+def test_interval_of_a_given_number_of_bins():
+    X, y = moving()
+    found = FrequencySelector(RATE, **{**BINS, "n_frequencies": 3}, features="power", contiguous=True).fit(X, y)
+    assert len(found.frequencies_) == 3
+    assert np.isfinite(found.interval_scores_).sum() == 18 - 2
+    assert found.bands_[0, 0] <= 12
+    assert found.bands_[0, 1] > 13
+
+
+def test_interval_is_the_whole_range_where_that_is_narrow():
+    X, y = moving(n_trials=20)
+    found = FrequencySelector(RATE, n_frequencies="auto", fmin=10, fmax=12, contiguous=True, n_neighbours=0).fit(X, y)
+    assert_allclose(found.bands_, [[10, 12]])
+
+
+def test_limits_are_averaged_over_intervals_that_overlap_with_the_best():
+    scores = np.full((10, 10), np.nan)
+    scores[np.triu_indices(10)] = 0.0  # 55 intervals
+    scores[1, 3], scores[2, 6], scores[7, 9], scores[3, 3] = 1.0, 0.9, 0.8, 0.7
+    assert averaged_interval(scores, 0) == (1, 3)
+    assert averaged_interval(scores, 2 / 55) == (2, 5)  # 1.5 and a length of 3
+    assert averaged_interval(scores, 3 / 55) == (2, 5)  # 7 to 9 lies elsewhere
+    assert averaged_interval(scores, 4 / 55) == (2, 4)
+    scores[7, 9] = 2.0
+    assert averaged_interval(scores, 4 / 55) == (7, 9)
+    scores[8, 9], scores[9, 9] = 4.0, 3.0
+    assert averaged_interval(scores, 2 / 55) == (8, 9)  # 8.5 and half a bin more, rounded, but not beyond the end
+
+
+# --- columns ---
+
+
+def test_bins_of_frequencies():
+    bins = frequency_bins(N, RATE, 8, 40, 5)
+    assert_array_equal(bins.starts, [24, 39, 54, 69, 84, 99, 121])  # the last 2 Hz join the sixth bin
+    assert_allclose(bins.frequencies[0], np.mean(np.arange(24, 39) / 3))
+    assert_array_equal(frequency_bins(N, RATE, 8, 40.9, 5).starts[-2:], [114, 123])
+    assert_array_equal(frequency_bins(N, RATE, None, None, [4, 6, 10, 16]).starts, [12, 18, 30, 49])
+    assert_array_equal(frequency_bins(N, RATE, 10, 11).starts, [30, 31, 32, 33, 34])
+
+
+def test_powers_by_definition():
+    X, _ = moving(n_trials=5)
+    inside = slice(30, 40)
+    power = np.square(np.abs(np.fft.rfft(X)[..., inside])).sum(axis=-1)
+    assert_allclose(BandFeatures(X, "power")(inside), np.log(power))
+    centred = np.fft.rfft(X - X.mean(axis=1, keepdims=True))
+    logarithms = np.log(np.square(np.abs(centred[..., inside])).sum(axis=-1))
+    assert_allclose(BandFeatures(X, "relative_power")(inside), logarithms - logarithms.mean(axis=1, keepdims=True))
+
+
+def test_silent_channels_have_a_logarithm():
+    quiet = np.zeros((2, 3, 4))
+    quiet[0, 0] = 1.0
+    assert_allclose(log_powers(quiet)[0], np.log([4, 4e-12 / 3, 4e-12 / 3]))
+    assert_array_equal(log_powers(quiet)[1], 0)
+
+
+def test_covariances_by_definition():
+    X, _ = moving(n_trials=7)
+    Z = np.fft.rfft(X)[..., 30:60]
+    C = np.real(Z @ Z.conj().transpose(0, 2, 1))
+    C = 0.95 * C / np.trace(C, axis1=1, axis2=2)[:, None, None] + 0.05 * np.eye(6) / 6
+    root = np.linalg.inv(np.real(sqrtm(C.mean(axis=0))))
+    tangent = np.array([logm(root @ one @ root).ravel() for one in C])
+    tangent -= tangent.mean(axis=0)
+    tangent /= np.sqrt(np.square(tangent).sum(axis=1).mean())
+    found = BandFeatures(X, "covariance")(slice(30, 60))
+    assert found.shape == (7, 21)
+    assert_allclose(found @ found.T, tangent @ tangent.T, atol=1e-10)
+
+
+def test_covariances_of_longer_intervals_add_to_shorter_ones():
+    X, _ = moving(n_trials=5)
+    kept = BandFeatures(X, "covariance")
+    for inside in (slice(3, 9), slice(3, 20), slice(3, 5), slice(4, 20)):
+        assert_allclose(kept(inside), BandFeatures(X, "covariance")(inside), atol=1e-9)
+
+
+# --- channels ---
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("features", ["power", "relative_power"])
+def test_planted_channels_are_selected(features, criterion):
+    X, y = moving(n_channels=10)
+    options = {"features": features, "fmin": 8, "fmax": 40, "selector": BAHSIC(criterion=criterion, step=1)}
+    found = ChannelSelector(RATE, n_channels=2, **options).fit(X, y)
+    assert_array_equal(found.channels_, [1, 4])
+    assert set(found.order_[:2]) == {1, 4}
+    assert_array_equal(np.sort(found.order_), np.arange(10))
+    assert_array_equal(found.transform(X), X[:, [1, 4]])
+    assert len(found.frequencies_) == 8
+    automatic = ChannelSelector(RATE, **options).fit(X, y)
+    assert set(automatic.channels_) & {1, 4}
+    assert len(automatic.channels_) <= 3
+
+
+# --- what is refused ---
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"features": "phase"},
+            r"features is 'phase'; accepted: 'mean_power', 'power', 'relative_power', 'covariance'",
+        ),
+        ({"n_frequencies": "all"}, r"n_frequencies is 'all'; accepted: an int from 1 to 150, or 'auto'"),
+        ({"width": 0}, r"width is 0; accepted: None, a number above 0, or increasing limits, in Hz"),
+        ({"width": [8, 8]}, r"width is \[8, 8\]; accepted: None, a number above 0, or increasing limits, in Hz"),
+        (
+            {"width": [8, 8.1, 8.2, 9]},
+            r"width is \[8, 8.1, 8.2, 9\]; accepted: limits with a multiple of 0.333333 Hz between",
+        ),
+        ({"min_width": -1}, r"min_width is -1; accepted: a number of at least 0, in Hz"),
+        ({"averaged": 2}, r"averaged is 2; accepted: a number from 0 to 1"),
+        ({"features": "relative_power"}, r"X has 2 channels; accepted for features='relative_power': at least 3"),
+        (
+            {"contiguous": True, "width": 10, "selector": BAHSIC(criterion="guess")},
+            r"criterion is 'guess'; accepted: 'hsic' or 'prediction'",
+        ),
+        (
+            {"contiguous": True, "width": 10, "selector": FrequencySelector(1)},
+            r"selector has no parameter 'criterion'; accepted with contiguous=True: BAHSIC or FOHSIC",
+        ),
+    ],
+)
+def test_wrong_parameters_of_frequencies(options, message):
+    X, y = moving(n_trials=10)
+    with pytest.raises(ValueError, match=message):
+        FrequencySelector(**{"sfreq": RATE, **options}).fit(X[:, :2], y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_channels": 7}, r"n_channels is 7; accepted: an int from 1 to 6, or 'auto'"),
+        ({"n_channels": "all"}, r"n_channels is 'all'; accepted"),
+        ({"features": "covariance"}, r"features is 'covariance'; accepted: 'power', 'relative_power'"),
+    ],
+)
+def test_wrong_parameters_of_channels(options, message):
+    X, y = moving(n_trials=10)
+    with pytest.raises(ValueError, match=message):
+        ChannelSelector(RATE, **options).fit(X, y)
+
+
+def test_channels_must_be_as_many_as_in_fit():
+    X, y = moving(n_trials=12)
+    fitted = ChannelSelector(RATE, n_channels=2).fit(X, y)
+    with pytest.raises(ValueError, match="X has 5 channels; accepted: 6, as in fit"):
+        fitted.transform(X[:, :5])
