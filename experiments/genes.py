@@ -9,7 +9,7 @@ from experiments.baselines import Order, Problem
 from experiments.data import Data, load
 from experiments.evaluation import Fold, error, fold, splits
 from experiments.frame import Cell, Experiment
-from experiments.methods import METHODS, Method, names, warmed_up
+from experiments.methods import METHODS, Method, names, selected_by_us, warmed_up
 from experiments.real import STOPPED
 from experiments.rows import Row
 
@@ -100,6 +100,7 @@ EXPERIMENT = Experiment(
     grid=grid,
     rows=rows,
     table=_table,
+    ours=selected_by_us,
     repeats=("fold",),
     time_limit=TIME_LIMIT,
     stopped=stopped,

@@ -15,7 +15,7 @@ from experiments.data import load
 from experiments.evaluation import Fold, error_of, fold, splits
 from experiments.frame import Cell, Experiment
 from experiments.methods import METHODS, names
-from experiments.rows import Row
+from experiments.rows import VERSION, Row
 
 SVM, FOREST, NEIGHBOURS = "svm", "forest", "5-nn"
 JUDGES = (SVM, FOREST, NEIGHBOURS)
@@ -44,7 +44,7 @@ TRAINED: dict[str, Callable[[Task, int], Any]] = {FOREST: _forest, NEIGHBOURS: _
 
 def grid(quick: bool, results: Path) -> list[Cell]:
     """The folds of the paper's sets that have been run, once for each judge, the small sets first."""
-    kept = ("dataset", "method", "n_features", "fold", "features")
+    kept = ("dataset", "method", "n_features", "fold", "features", VERSION)
     cells = [
         {name: row[name] for name in kept} | {"judge": judge}
         for row in real.EXPERIMENT.store(results).read()
