@@ -27,7 +27,14 @@ LATER = ("ridge chosen on at most 1000 samples",)
 SCALED_ON = ("adult", "cleveland", "hepatitis")
 
 # Methods that take long: a set without a result of theirs counts all the same, and they get no figure.
-_MAY_LACK_SETS = ("sequential", "prediction_laplacian", "prediction_kernel")
+_MAY_LACK_SETS = (
+    "sequential",
+    "prediction_laplacian",
+    "prediction_kernel",
+    "fastcan",
+    "boosting_permutation",
+    "boosting_shap",
+)
 
 _EVERYTHING = "all"  # not compared: it has more than five features
 

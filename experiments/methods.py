@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.baselines import Array, Order, Problem, Task
+from experiments.baselines.boosting import boosting_permutation, boosting_shap, fastcan
 from experiments.baselines.linear import l0_svm, l1, svm_rfe
 from experiments.baselines.radius_margin import r2w2
 from experiments.baselines.recent import boruta, forest, hsic_lasso, mrmr, sequential
@@ -137,6 +138,9 @@ METHODS: Mapping[str, Method] = {
     "l1": Method(l1, "L1", "today"),
     "sequential": Method(sequential, "sequential", "today"),
     "boruta": Method(boruta, "Boruta", "today"),
+    "fastcan": Method(fastcan, "fastcan", "today"),
+    "boosting_permutation": Method(boosting_permutation, "boosting, permutation", "today"),
+    "boosting_shap": Method(boosting_shap, "boosting, SHAP", "today"),
     "bahsic_median": Method(_with(rule="median"), "median", "option"),
     "bahsic_optimise": Method(_with(rule="optimise"), "optimise", "option"),
     "bahsic_step1": Method(_with(step=1), "step 1", "option"),
