@@ -101,6 +101,13 @@ def _table(rows: list[Row]) -> str:
     return "\n\n".join(texts)
 
 
+def _figure(rows: list[Row], folder: Path) -> list[Path]:
+    from experiments.judges_table import by_judge
+    from experiments.ranks_figure import ranks_figure
+
+    return [ranks_figure(by_judge(real.EXPERIMENT.store().read(), rows), folder)]
+
+
 EXPERIMENT = Experiment(
     name="judges",
     keys=("dataset", "method", "n_features", "fold", "judge"),
@@ -108,6 +115,7 @@ EXPERIMENT = Experiment(
     grid=grid,
     rows=rows,
     table=_table,
+    figure=_figure,
     repeats=("fold",),
     time_limit=TIME_LIMIT,
     stopped=stopped,

@@ -20,7 +20,7 @@ Select = Callable[[Array, NDArray[Any], Problem], Order]
 
 _ALL: tuple[Task, ...] = ("binary", "multiclass", "regression")
 _CLASSES: tuple[Task, ...] = ("binary", "multiclass")
-_OWN_KINDS = ("option", "prediction", "auto", "variant")
+_OWN_KINDS = ("option", "prediction", "auto", "variant", "linear")
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,11 @@ class Method:
         ``select(X, y, problem)``, see `experiments.baselines`.
     title : str
         What tables call it.
-    kind : {"paper", "today", "option", "prediction", "variant", "auto", "past", "reference", "numbers", "bins"}
-        One of the paper's eight, in use today, an option of ours, our other criterion, a variant for the published
-        problems alone, a rule for the number of features, a rule that only its rows are left of, a reference,
-        classes taken as numbers, or numbers taken as bins.
+    kind : str
+        "paper": one of the paper's eight; "today": in use today; "option": an option of ours; "prediction": our other
+        criterion; "variant", "linear": ours, for the published problems or for genes alone; "auto": a rule for the
+        number of features; "past": a rule that only its rows are left of; "reference"; "numbers": classes taken as
+        numbers; "bins": numbers taken as bins.
     tasks : tuple
         What it can do.
     by_number : bool
@@ -159,6 +160,8 @@ METHODS: Mapping[str, Method] = {
     "bahsic_auto_by_hsic": Method(no_longer, "BAHSIC, number by HSIC", "past"),
     "all": Method(everything, "all features", "reference"),
     "pearson_of_numbers": Method(pearson_of_numbers, "PC of class numbers", "numbers", ("multiclass",)),
+    "bahsic_linear": Method(_with(kernel="linear"), "BAHSIC, linear", "linear"),
+    "prediction_linear": Method(_with(criterion="prediction", kernel="linear"), "prediction, linear", "linear"),
     "mrmr_of_bins": Method(mrmr_of_bins, "mRMR, mutual information of bins", "bins", _CLASSES),
     **_variants(),
 }

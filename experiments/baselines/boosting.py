@@ -47,7 +47,7 @@ def fastcan(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     with library():
         from fastcan import FastCan
 
-        number = min(problem.number, X.shape[1])
-        found = FastCan(number, verbose=0).fit(X, indicators(y, problem.task))
+        selector: Any = FastCan  # which has no types
+        found = selector(min(problem.number, X.shape[1]), verbose=0).fit(X, indicators(y, problem.task))
     order: Order = np.asarray(found.indices_, dtype=np.intp)
     return order
