@@ -89,15 +89,25 @@ def standing(rows: list[Row], method: str = BEST) -> str:
     return markdown(["samples", *PROBLEMS], lines)
 
 
+def best_other(found: Shares, theirs: Shares, which: tuple[int, str]) -> tuple[str, float]:
+    """The method that is not ours with the highest share among the first p, and that share."""
+    others = _others(found, theirs, which)
+    best = max(others, key=lambda name: others[name])
+    return best, others[best]
+
+
+def _others(found: Shares, theirs: Shares, which: tuple[int, str]) -> dict[str, float]:
+    others = {f"{key[2]}, published": value[0] for key, value in theirs.items() if key[:2] == which}
+    return others | {METHODS[m].title: found[*which, m][0] for m in THEIRS if (*which, m) in found}
+
+
 def _place(found: Shares, theirs: Shares, which: tuple[int, str], method: str) -> str:
     own = found.get((*which, method))
     if own is None:
         return ""
-    others = {f"{key[2]}, published": value[0] for key, value in theirs.items() if key[:2] == which}
-    others |= {METHODS[m].title: found[*which, m][0] for m in THEIRS if (*which, m) in found}
-    best = max(others, key=lambda name: others[name])
-    place = 1 + sum(value > own[0] for value in others.values())
-    return f"{own[0]:.1f}: place {place} (best other: {best} {others[best]:.1f})"
+    best, share = best_other(found, theirs, which)
+    place = 1 + sum(round(value, 1) > round(own[0], 1) for value in _others(found, theirs, which).values())
+    return f"{own[0]:.1f}: place {place} (best other: {best} {share:.1f})"
 
 
 def check(rows: list[Row]) -> str:

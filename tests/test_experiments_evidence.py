@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from experiments import genes_table, honest, honest_table, ranks
+from experiments import against, genes_table, honest, honest_table, ranks, ring, ring_table
 from experiments.comparison import Summary
 from experiments.judges_table import by_judge
 from experiments.real import BINARY
@@ -119,3 +119,61 @@ def test_table_and_sentences_of_honesty():
     assert "more than 0.1 in 4 of 8 settings: up to 50 samples with 8 features of noise." in text
     assert "has 0.10 less fresh R2" in text
     assert honest_table.summary([]) == ""
+
+
+# --- where another method is better ---
+
+
+def test_clearly_better_is_by_two_points_and_significantly():
+    found = {
+        ("near", "prediction"): Summary(10.0, 0.1),
+        ("near", "rfe"): Summary(8.5, 0.1),
+        ("noisy", "prediction"): Summary(10.0, 3.0),
+        ("noisy", "rfe"): Summary(7.0, 3.0),
+        ("clear", "prediction"): Summary(10.0, 0.5),
+        ("clear", "rfe"): Summary(7.0, 0.5),
+        ("clear", "l1"): Summary(6.0, 0.5),
+        ("clear", "l0"): Summary(0.0, 0.0, finished=False),
+    }
+    better = against.clearly_better(found, "prediction", ["rfe", "l1", "l0"], ["near", "noisy", "clear", "absent"])
+    assert [(one.dataset, one.method) for one in better] == [("clear", "l1")]
+
+
+def test_sets_have_their_reasons():
+    found = {("arcene", "prediction"): Summary(30.0, 1.0), ("arcene", "l1"): Summary(19.0, 1.0)}
+    found |= {("sonar", "prediction"): Summary(30.0, 1.0), ("sonar", "bahsic"): Summary(10.0, 1.0)}  # which is ours
+    text = against.sets({"svm": {}, "forest": found, "5-nn": {}})
+    assert text.startswith("- **arcene** (L1 19.0 against 30.0 by forest). Few samples")
+    assert "sonar" not in text
+    assert against.sets({"svm": {}, "forest": {}, "5-nn": {}}) == "None of the sets."
+
+
+def test_problems_on_which_others_find_more():
+    rows = [
+        {
+            "problem": p,
+            "n_samples": 250,
+            "n_features": d,
+            "method": ring_table.BEST,
+            "fold": f,
+            "best_p": 60,
+            "best_2p": 60,
+        }
+        for p in ring.PROBLEMS
+        for d in ring.sizes(p)
+        for f in range(6)
+    ]
+    lines = against.problems(rows).split("\n")
+    assert lines == [
+        "- ring with 250 samples: Random Forest, published 87.9, ours 60.0.",
+        "- xor with 250 samples: LassoNet, published 63.6, ours 60.0.",
+    ]
+
+
+def test_raw_tables_on_which_others_are_better():
+    errors = {"prediction": 10, "bahsic": 1, "boruta": 5, "all": 2}
+    rows = [
+        {"dataset": "wine", "method": m, "error": str(error + f / 10)} for m, error in errors.items() for f in range(5)
+    ]
+    assert against.raw_tables(rows) == "- wine: Boruta 5.2, ours 10.2."
+    assert against.raw_tables(rows[:10]) == "None of the raw tables."
