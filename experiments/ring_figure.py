@@ -30,8 +30,9 @@ def ring_figure(rows: list[Row], folder: Path) -> Path:
                 there = [d for d in sizes(problem) if (n, problem, method, d) in found]
                 values = [found[n, problem, method, d] for d in there]
                 panel.plot(there, values, color=colour, marker=mark, label=METHODS[method].title, fillstyle="none")
-            panel.set(title=f"{problem}, {n} samples", xscale="log", ylim=(-3, 103))
+            panel.set(title=f"{problem}, {n} samples", xscale="log", xlim=(1.6, 2600), ylim=(-3, 103))
             panel.set_xticks([2, 16, 128, 1024], ["2", "16", "128", "1024"])
+            panel.minorticks_off()
         line[0].set_ylabel("relevant among the first p, %")
     for panel in axes[-1]:
         panel.set_xlabel("features")

@@ -1,6 +1,7 @@
 """The frame of the experiments: rows, processes, resuming, and the command line."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -163,6 +164,7 @@ def test_every_experiment_is_complete():
     for name in NAMES:
         experiment = experiment_named(name)
         assert experiment.name == name
+        assert pickle.loads(pickle.dumps(experiment)) == experiment  # it is sent to processes
         assert set(experiment.repeats) <= set(experiment.keys) <= set(experiment.columns)
         cells = experiment.grid(False, RESULTS)
         keys = [experiment.store().key(cell) for cell in cells]
