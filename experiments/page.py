@@ -79,6 +79,7 @@ def page(results: Path) -> str:
         "genes": genes_table(rows["genes"]),
         "fewer_genes": fewer_genes(rows["genes"]),
         "overlap": overlap_table(rows["genes"]),
+        "ring_best": METHODS[ring_table.BEST].title,
         "ring_standing": ring_table.standing(rows["ring"]),
         "ring_check": ring_table.check(rows["ring"]),
         "ring": ring_table.tables(rows["ring"]),
