@@ -29,8 +29,8 @@ _FEW_SAMPLES = (
     "takes them; see [how honest leave-one-out is](#how-honest-is-leave-one-out)."
 )
 _THRESHOLDS = (
-    "The forest that judges is of the same kind as the one that chose: thresholds in single features, which a smooth "
-    "kernel sees less of. By the other judges the difference is smaller or none."
+    "The forest that judges is of the same kind as the one that chose: probably thresholds in single features, which a "
+    "smooth kernel sees less of. By the other judges the difference is smaller or none."
 )
 
 # Why another method is clearly better than prediction on a set, by the judge that the page names.
@@ -39,6 +39,6 @@ WHY_NOT = {
     "svmguide3": _THRESHOLDS,
     "arcene": _FEW_SAMPLES,
     "specft": _FEW_SAMPLES,
-    "bodyfat": "The density of the body says nearly everything; what is added beside it moves the nearest neighbours "
-    "away, and forward selection by five nearest neighbours is judged by these.",
+    "bodyfat": "The density of the body says nearly everything; what is added beside it probably moves the nearest "
+    "neighbours away, and forward selection by five nearest neighbours is judged by these.",
 }
