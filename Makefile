@@ -88,7 +88,7 @@ fuzz: $(VENV)/.group-dev ## attack files, results, checkpoints, inference and se
 bench: $(VENV)/.group-dev ## measure speed, memory and exactness; ARGS="--quick roof" chooses
 	@$(VENV_PYTHON) benchmarks/run.py $(ARGS)
 
-paper: $(VENV)/.extra-experiments ## run what is missing of the paper's experiments, draw them and write docs/experiments.md
+paper: $(VENV)/.extra-experiments ## run what is missing of the experiments, draw them and write docs/experiments.md; ARGS="ring --renew"
 	@$(VENV_PYTHON) -m experiments run $(ARGS)
 	@$(VENV_PYTHON) -m experiments figure
 	@$(VENV_PYTHON) docs/pictures/make.py "artificial_*"

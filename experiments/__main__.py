@@ -31,7 +31,7 @@ def _run(options: argparse.Namespace) -> int:
     for experiment in _experiments(options):
         store = experiment.store(options.results)
         cells = _wanted(experiment, experiment.grid(options.quick, options.results), options.only)
-        n_failed += Run(experiment, store, cells, folder).finish(options.jobs)
+        n_failed += Run(experiment, store, cells, folder, options.renew).finish(options.jobs)
     if n_failed:
         print(f"cells that failed: {n_failed}; the same command tries them again", file=sys.stderr)
     return int(n_failed > 0)
@@ -101,6 +101,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[],
         metavar="KEY=VALUE,...",
         help="run: only cells with one of these values, as in dataset=wine,wdbc; may be given several times",
+    )
+    parser.add_argument(
+        "--renew", action="store_true", help="run: also cells whose rows were made by another version of the code"
     )
     parser.add_argument("--results", type=Path, help="folder of the rows; default experiments/results")
     parser.add_argument("--output", type=Path, default=_DOCS, help="folder of the page and figures; default docs")

@@ -10,7 +10,7 @@ import numpy as np
 from bahsic.datasets import make_multiclass, make_nonlinear_regression, make_xor
 from experiments.baselines import Problem, Task
 from experiments.frame import Cell, Experiment
-from experiments.methods import METHODS, names, warmed_up
+from experiments.methods import METHODS, names, selected_by_us, warmed_up
 from experiments.rows import Row
 
 N_FEATURES = 22
@@ -106,5 +106,6 @@ EXPERIMENT = Experiment(
     grid=grid,
     rows=rows,
     table=_table,
+    ours=selected_by_us,
     figure=_figure,
 )

@@ -6,18 +6,23 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from experiments.rows import Row, Rows
+from experiments.rows import VERSION, Row, Rows
+from experiments.version import version
 
 Cell = dict[str, Any]
 
 #: Modules with an `EXPERIMENT`, in the order in which all are run.
-NAMES = ("artificial", "real", "machines", "judges", "genes", "eeg")
+NAMES = ("artificial", "ring", "real", "machines", "judges", "genes", "raw", "honest", "eeg")
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def _no_rows(cell: Cell) -> list[Row]:
     raise NotImplementedError(f"cell {cell} took too long, and its experiment does not say what to record")
+
+
+def _always(cell: Cell) -> bool:
+    return True
 
 
 def _no_figure(rows: list[Row], folder: Path) -> list[Path]:
@@ -35,7 +40,7 @@ class Experiment:
     keys : tuple of str
         The columns that tell cells apart; a cell is a dict of these, and perhaps of more that its rows need.
     columns : tuple of str
-        The columns of a row.
+        The columns of a row, but for the version of the code, which each row has.
     grid : callable
         ``grid(quick, results)`` gives the cells, in the order in which they should run; `results` is the folder of
         the rows, for an experiment that builds on another one.
@@ -52,6 +57,8 @@ class Experiment:
         Seconds of processor time for one cell.
     stopped : callable
         ``stopped(cell)`` gives the rows of a cell that took too long.
+    ours : callable
+        ``ours(cell)`` says whether the code of this library decides on the rows of a cell; it always does by default.
     """
 
     name: str
@@ -64,10 +71,15 @@ class Experiment:
     repeats: tuple[str, ...] = ()
     time_limit: float | None = None
     stopped: Callable[[Cell], list[Row]] = _no_rows
+    ours: Callable[[Cell], bool] = _always
 
     def store(self, folder: Path = RESULTS) -> Rows:
         """The file of rows."""
         return Rows(folder / f"{self.name}.csv", self.columns, self.keys)
+
+    def version(self, cell: Cell) -> str:
+        """Version of the code that makes the rows of this cell; one built on another row has that row's version."""
+        return str(cell[VERSION]) if VERSION in cell else version(ours=self.ours(cell))
 
     def series(self, cell: Cell) -> tuple[Any, ...]:
         """What this cell shares with its repetitions."""

@@ -1,4 +1,7 @@
-"""Errors on gene expression as a table of Markdown."""
+"""Errors on gene expression, and the overlap of the chosen genes between folds, as tables of Markdown."""
+
+from itertools import combinations
+from statistics import mean
 
 from experiments.comparison import summaries
 from experiments.genes import FOLDS, NESTED, NUMBERS
@@ -22,6 +25,39 @@ def table(rows: list[Row]) -> str:
                 texts = [f"{c.mean:.1f} ± {c.standard_error:.1f}" if c.finished else "not finished" for c in cells if c]
                 lines.append([dataset, about.title, *texts])
     return markdown(["", "method", *(f"{n} genes" for n in NUMBERS), "number chosen inside"], lines)
+
+
+def overlaps(rows: list[Row]) -> dict[tuple[str, str, str], float]:
+    """Mean share of the features that two folds have in common, in percent, by data set, method and number.
+
+    Of folds that gave fewer features than wanted, the share counts the larger of both.
+    """
+    chosen: dict[tuple[str, str, str], list[set[str]]] = {}
+    for row in rows:
+        if row["n_features"] != NESTED and row["features"] != STOPPED:
+            key = row["dataset"], row["method"], row["n_features"]
+            chosen.setdefault(key, []).append(set(row["features"].split()))
+    return {
+        key: 100 * mean(len(a & b) / max(len(a), len(b), 1) for a, b in combinations(found, 2))
+        for key, found in chosen.items()
+        if len(found) == FOLDS[key[0]]
+    }
+
+
+def overlap_table(rows: list[Row]) -> str:
+    """A line for each method, a column for each data set: the overlap between folds with 5, 10 and 50 features."""
+    found = overlaps(rows)
+    lines = []
+    for method, about in METHODS.items():
+        cells = [_overlap(found, dataset, method) for dataset in FOLDS]
+        if any(cells):
+            lines.append([about.title, *cells])
+    return markdown(["5 / 10 / 50 features, percent", *FOLDS], lines)
+
+
+def _overlap(found: dict[tuple[str, str, str], float], dataset: str, method: str) -> str:
+    shares = [found.get((dataset, method, str(n))) for n in NUMBERS]
+    return " / ".join(f"{share:.0f}" for share in shares if share is not None)
 
 
 def fewer(rows: list[Row]) -> str:

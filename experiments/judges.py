@@ -15,7 +15,7 @@ from experiments.data import load
 from experiments.evaluation import Fold, error_of, fold, splits
 from experiments.frame import Cell, Experiment
 from experiments.methods import METHODS, names
-from experiments.rows import Row
+from experiments.rows import VERSION, Row
 
 SVM, FOREST, NEIGHBOURS = "svm", "forest", "5-nn"
 JUDGES = (SVM, FOREST, NEIGHBOURS)
@@ -44,7 +44,7 @@ TRAINED: dict[str, Callable[[Task, int], Any]] = {FOREST: _forest, NEIGHBOURS: _
 
 def grid(quick: bool, results: Path) -> list[Cell]:
     """The folds of the paper's sets that have been run, once for each judge, the small sets first."""
-    kept = ("dataset", "method", "n_features", "fold", "features")
+    kept = ("dataset", "method", "n_features", "fold", "features", VERSION)
     cells = [
         {name: row[name] for name in kept} | {"judge": judge}
         for row in real.EXPERIMENT.store(results).read()
@@ -101,6 +101,13 @@ def _table(rows: list[Row]) -> str:
     return "\n\n".join(texts)
 
 
+def _figure(rows: list[Row], folder: Path) -> list[Path]:
+    from experiments.judges_table import by_judge
+    from experiments.ranks_figure import ranks_figure
+
+    return [ranks_figure(by_judge(real.EXPERIMENT.store().read(), rows), folder)]
+
+
 EXPERIMENT = Experiment(
     name="judges",
     keys=("dataset", "method", "n_features", "fold", "judge"),
@@ -108,6 +115,7 @@ EXPERIMENT = Experiment(
     grid=grid,
     rows=rows,
     table=_table,
+    figure=_figure,
     repeats=("fold",),
     time_limit=TIME_LIMIT,
     stopped=stopped,

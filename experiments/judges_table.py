@@ -13,7 +13,8 @@ from experiments.real import BINARY, MULTICLASS, REGRESSION, SIZES, task_of
 from experiments.real_table import CHOSEN
 from experiments.rows import Row
 
-_TITLES = {SVM: "SVM", FOREST: "forest", NEIGHBOURS: "5-NN"}
+#: What tables call the judges.
+TITLES = {SVM: "SVM", FOREST: "forest", NEIGHBOURS: "5-NN"}
 
 #: Sets on which the rules of the criterion "prediction" were varied until they were fixed.
 FIXED_ON = ("sonar", "heart", "ionosphere", "vehicle", "german", "australian", "housing", "derm", "musk")
@@ -27,7 +28,14 @@ LATER = ("ridge chosen on at most 1000 samples",)
 SCALED_ON = ("adult", "cleveland", "hepatitis")
 
 # Methods that take long: a set without a result of theirs counts all the same, and they get no figure.
-_MAY_LACK_SETS = ("sequential", "prediction_laplacian", "prediction_kernel")
+_MAY_LACK_SETS = (
+    "sequential",
+    "prediction_laplacian",
+    "prediction_kernel",
+    "fastcan",
+    "boosting_permutation",
+    "boosting_shap",
+)
 
 _EVERYTHING = "all"  # not compared: it has more than five features
 
@@ -116,7 +124,7 @@ def _by_judge(
     columns = []
     for judge in JUDGES:
         there = compared(found[judge], datasets)
-        columns.append(Column(f"{what}, {_TITLES[judge]}, {len(there)} {kind}", figures(found[judge], there)))
+        columns.append(Column(f"{what}, {TITLES[judge]}, {len(there)} {kind}", figures(found[judge], there)))
     return columns
 
 
@@ -129,7 +137,7 @@ def parts_table(found: Judged) -> str:
         columns.append(Column(f"{word} {len(there)} sets: l2, SVM", best_distances(found[SVM], there)))
         for judge in JUDGES:
             there = compared(found[judge], part)
-            columns.append(Column(f"mean error, {_TITLES[judge]}, {len(there)} sets", mean_errors(found[judge], there)))
+            columns.append(Column(f"mean error, {TITLES[judge]}, {len(there)} sets", mean_errors(found[judge], there)))
     return _lines(columns)
 
 
@@ -167,10 +175,10 @@ def standing(found: Judged) -> str:
     others = (*MULTICLASS, *REGRESSION)
     measures = [("l2 distance, SVM", best_distances(found[SVM], compared(found[SVM], BINARY)))]
     measures += [
-        (f"mean error, {_TITLES[judge]}", mean_errors(found[judge], compared(found[judge], BINARY))) for judge in JUDGES
+        (f"mean error, {TITLES[judge]}", mean_errors(found[judge], compared(found[judge], BINARY))) for judge in JUDGES
     ]
     measures += [
-        (f"mean rank, {_TITLES[judge]}", mean_ranks(found[judge], compared(found[judge], others))) for judge in JUDGES
+        (f"mean rank, {TITLES[judge]}", mean_ranks(found[judge], compared(found[judge], others))) for judge in JUDGES
     ]
     return "\n".join(f"- {title}: {_first(figures)}." for title, figures in measures if figures)
 

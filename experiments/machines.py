@@ -15,7 +15,7 @@ from experiments.data import load
 from experiments.evaluation import C_OF_PAPER, error, fold, median_distance, splits
 from experiments.frame import Cell, Experiment
 from experiments.methods import names
-from experiments.rows import Row
+from experiments.rows import VERSION, Row
 
 MEAN_LOSS = "C=100/m"
 
@@ -39,9 +39,9 @@ TIME_LIMIT = 60.0
 
 def grid(quick: bool, results: Path) -> list[Cell]:
     """The folds of the paper's methods that have been run, BAHSIC with every machine and the others with one."""
-    kept = ("dataset", "method", "n_features", "fold")
+    kept = ("dataset", "method", "n_features", "fold", "features", VERSION)
     return [
-        {name: row[name] for name in kept} | {"machine": machine, "features": row["features"]}
+        {name: row[name] for name in kept} | {"machine": machine}
         for row in real.EXPERIMENT.store(results).read()
         if row["method"] in names("paper", "numbers") and row["features"] != real.STOPPED
         if not quick or row["dataset"] == "wine"

@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.baselines import Array, Order, Problem, Task
+from experiments.baselines.boosting import boosting_permutation, boosting_shap, fastcan
 from experiments.baselines.linear import l0_svm, l1, svm_rfe
 from experiments.baselines.radius_margin import r2w2
 from experiments.baselines.recent import boruta, forest, hsic_lasso, mrmr, sequential
 from experiments.baselines.relief import relief
-from experiments.baselines.single import mutual_information, pearson, pearson_of_numbers
+from experiments.baselines.single import mrmr_of_bins, mutual_information, pearson, pearson_of_numbers
 
 Select = Callable[[Array, NDArray[Any], Problem], Order]
 
 _ALL: tuple[Task, ...] = ("binary", "multiclass", "regression")
 _CLASSES: tuple[Task, ...] = ("binary", "multiclass")
+_OWN_KINDS = ("option", "prediction", "auto", "variant", "linear")
 
 
 @dataclass(frozen=True)
@@ -31,9 +33,11 @@ class Method:
         ``select(X, y, problem)``, see `experiments.baselines`.
     title : str
         What tables call it.
-    kind : {"paper", "today", "option", "prediction", "auto", "past", "reference", "numbers"}
-        One of the paper's eight, in use today, an option of ours, our other criterion, a rule for the number of
-        features, a rule that only its rows are left of, a reference, or classes taken as numbers.
+    kind : str
+        "paper": one of the paper's eight; "today": in use today; "option": an option of ours; "prediction": our other
+        criterion; "variant", "linear": ours, for the published problems or for genes alone; "auto": a rule for the
+        number of features; "past": a rule that only its rows are left of; "reference"; "numbers": classes taken as
+        numbers; "bins": numbers taken as bins.
     tasks : tuple
         What it can do.
     by_number : bool
@@ -56,11 +60,11 @@ def bahsic(X: Array, y: NDArray[Any], problem: Problem, **options: Any) -> Order
     return order[: selector.n_features_] if options.get("n_features_to_select") == "auto" else order
 
 
-def fohsic(X: Array, y: NDArray[Any], problem: Problem) -> Order:
-    """Forward selection with the paper's settings."""
+def fohsic(X: Array, y: NDArray[Any], problem: Problem, **options: Any) -> Order:
+    """Forward selection with the paper's settings, or the given ones."""
     from bahsic import FOHSIC
 
-    order: Order = FOHSIC(problem.number, n_jobs=1).fit(X, y).selection_order_
+    order: Order = FOHSIC(min(problem.number, X.shape[1]), n_jobs=1, **options).fit(X, y).selection_order_
     return order
 
 
@@ -94,6 +98,32 @@ def everything(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     return np.arange(X.shape[1])
 
 
+_KERNELS: dict[str, dict[str, Any]] = {"": {}, "_laplacian": {"kernel": "laplacian"}, "_kernel": {"kernel": "auto"}}
+_KERNEL_TITLES = {"": "Gaussian", "_laplacian": "Laplacian", "_kernel": "kernel auto"}
+
+
+def _forward(**options: Any) -> Select:
+    """FOHSIC with these options."""
+    return lambda X, y, problem: fohsic(X, y, problem, **options)
+
+
+def _variants() -> dict[str, Method]:
+    """Searches in both directions with both criteria and three kernels, as far as they have no other name."""
+    searches: tuple[tuple[str, str, Callable[..., Select], dict[str, Any]], ...] = (
+        ("bahsic", "BAHSIC", _with, {}),
+        ("fohsic", "FOHSIC", _forward, {}),
+        ("prediction_forward", "prediction, forward", _forward, {"criterion": "prediction"}),
+    )
+    return {
+        f"{name}{end}": Method(
+            make(**criterion, **kernel), f"{title}, {_KERNEL_TITLES[end]}", "variant", by_number=end == "_kernel"
+        )
+        for name, title, make, criterion in searches
+        for end, kernel in _KERNELS.items()
+        if criterion or end
+    }
+
+
 METHODS: Mapping[str, Method] = {
     "bahsic": Method(bahsic, "BAHSIC", "paper"),
     "fohsic": Method(fohsic, "FOHSIC", "paper"),
@@ -109,6 +139,9 @@ METHODS: Mapping[str, Method] = {
     "l1": Method(l1, "L1", "today"),
     "sequential": Method(sequential, "sequential", "today"),
     "boruta": Method(boruta, "Boruta", "today"),
+    "fastcan": Method(fastcan, "fastcan", "today"),
+    "boosting_permutation": Method(boosting_permutation, "boosting, permutation", "today"),
+    "boosting_shap": Method(boosting_shap, "boosting, SHAP", "today"),
     "bahsic_median": Method(_with(rule="median"), "median", "option"),
     "bahsic_optimise": Method(_with(rule="optimise"), "optimise", "option"),
     "bahsic_step1": Method(_with(step=1), "step 1", "option"),
@@ -127,6 +160,10 @@ METHODS: Mapping[str, Method] = {
     "bahsic_auto_by_hsic": Method(no_longer, "BAHSIC, number by HSIC", "past"),
     "all": Method(everything, "all features", "reference"),
     "pearson_of_numbers": Method(pearson_of_numbers, "PC of class numbers", "numbers", ("multiclass",)),
+    "bahsic_linear": Method(_with(kernel="linear"), "BAHSIC, linear", "linear"),
+    "prediction_linear": Method(_with(criterion="prediction", kernel="linear"), "prediction, linear", "linear"),
+    "mrmr_of_bins": Method(mrmr_of_bins, "mRMR, mutual information of bins", "bins", _CLASSES),
+    **_variants(),
 }
 
 
@@ -148,3 +185,9 @@ def names(*kinds: str) -> list[str]:
     ['hsic_lasso', 'mrmr']
     """
     return [name for name, method in METHODS.items() if method.kind in kinds]
+
+
+def selected_by_us(cell: Mapping[str, Any]) -> bool:
+    """Whether the method of a cell is one of this library."""
+    name = cell["method"]
+    return name in ("bahsic", "fohsic") or METHODS[name].kind in _OWN_KINDS

@@ -1,9 +1,10 @@
 """The page of results: every number in it is computed from the rows, the words stand in page.md and reasons.py."""
 
+from collections import Counter
 from pathlib import Path
 from statistics import median
 
-from experiments import real
+from experiments import against, honest_table, raw_table, real, ring_table
 from experiments.artificial import N_RUNS, N_RUNS_OF_PAPER, SIZES_OF_TABLE, TODAY, means
 from experiments.artificial_table import table as artificial_table
 from experiments.auto_table import numbers_table
@@ -19,6 +20,7 @@ from experiments.comparison import (
 )
 from experiments.frame import NAMES, experiment_named
 from experiments.genes_table import fewer as fewer_genes
+from experiments.genes_table import overlap_table
 from experiments.genes_table import table as genes_table
 from experiments.judges_table import by_judge, parts_table, rules_table, standing
 from experiments.judges_table import summary_table as judges_table
@@ -26,6 +28,7 @@ from experiments.machines import MACHINES, MEAN_LOSS, judged_by
 from experiments.markdown import markdown, unbroken
 from experiments.methods import METHODS, names
 from experiments.paper_table import expected
+from experiments.ranks import ranks_table
 from experiments.real_table import (
     CHOSEN,
     all_methods,
@@ -36,7 +39,8 @@ from experiments.real_table import (
     paper_table,
 )
 from experiments.reasons import OTHER_DATA, REASONS
-from experiments.rows import Row
+from experiments.rows import VERSION, Row
+from experiments.version import BEFORE
 
 _TEMPLATE = Path(__file__).with_name("page.md")
 _NEAR = 2.0  # standard errors of the difference
@@ -50,7 +54,7 @@ def page(results: Path) -> str:
     judged = by_judge(rows["real"], rows["judges"])
     parts = {
         "progress": _progress(rows, results),
-        "ranks": artificial_table(rows["artificial"], N_RUNS, SIZES_OF_TABLE),
+        "artificial_ranks": artificial_table(rows["artificial"], N_RUNS, SIZES_OF_TABLE),
         "ranks_today": artificial_table(rows["artificial"], N_RUNS_OF_PAPER, SIZES_OF_TABLE, ("bahsic", *TODAY)),
         "statements": _statements(rows["artificial"]),
         "table": paper_table(rows["real"]),
@@ -74,9 +78,32 @@ def page(results: Path) -> str:
         "time": _time(rows["real"]),
         "genes": genes_table(rows["genes"]),
         "fewer_genes": fewer_genes(rows["genes"]),
+        "overlap": overlap_table(rows["genes"]),
+        "ring_best": METHODS[ring_table.BEST].title,
+        "ring_standing": ring_table.standing(rows["ring"]),
+        "ring_check": ring_table.check(rows["ring"]),
+        "ring": ring_table.tables(rows["ring"]),
+        "ranks": ranks_table(judged),
+        "raw_summary": raw_table.summary_table(rows["raw"]),
+        "raw": raw_table.table(rows["raw"]),
+        "honest": honest_table.table(rows["honest"]),
+        "honest_summary": honest_table.summary(rows["honest"]),
+        "better_sets": against.sets(judged),
+        "better_problems": against.problems(rows["ring"]),
+        "better_raw": against.raw_tables(rows["raw"]),
+        "versions": _versions(rows),
         "limit": f"{real.TIME_LIMIT:.0f}",
     }
     return unbroken(_TEMPLATE.read_text(encoding="utf-8").format_map(parts))
+
+
+def _versions(rows: dict[str, list[Row]]) -> str:
+    """How many rows of our methods each version of the code made."""
+    lines = []
+    for name, found in rows.items():
+        counts = Counter(row[VERSION] for row in found if row[VERSION] == BEFORE or "+" in row[VERSION])
+        lines.append([name, ", ".join(f"{number} by {version}" for version, number in counts.most_common())])
+    return markdown(["experiment", "rows"], [line for line in lines if line[1]])
 
 
 def _progress(rows: dict[str, list[Row]], results: Path) -> str:

@@ -7,7 +7,7 @@ from experiments.baselines import Problem
 from experiments.data import load
 from experiments.evaluation import FOLDS, error, fold, splits
 from experiments.frame import Cell, Experiment
-from experiments.methods import METHODS, names, warmed_up
+from experiments.methods import METHODS, names, selected_by_us, warmed_up
 from experiments.rows import Row
 
 N_FEATURES = 5
@@ -129,6 +129,7 @@ EXPERIMENT = Experiment(
     grid=grid,
     rows=rows,
     table=_table,
+    ours=selected_by_us,
     repeats=("fold",),
     time_limit=TIME_LIMIT,
     stopped=stopped,

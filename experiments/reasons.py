@@ -23,3 +23,22 @@ OTHER_DATA = {
 
 # Why BAHSIC's result differs on a set whose data are the same.
 REASONS = {"splice": _MACHINE, "vowel": _MACHINE, "madelon": _MACHINE}
+
+_FEW_SAMPLES = (
+    "Few samples and many features: among these some predict the samples at hand by chance, and a search by prediction "
+    "takes them; see [how honest leave-one-out is](#how-honest-is-leave-one-out)."
+)
+_THRESHOLDS = (
+    "The forest that judges is of the same kind as the one that chose: probably thresholds in single features, which a "
+    "smooth kernel sees less of. By the other judges the difference is smaller or none."
+)
+
+# Why another method is clearly better than prediction on a set, by the judge that the page names.
+WHY_NOT = {
+    "splice": _THRESHOLDS,
+    "svmguide3": _THRESHOLDS,
+    "arcene": _FEW_SAMPLES,
+    "specft": _FEW_SAMPLES,
+    "bodyfat": "The density of the body says nearly everything; what is added beside it probably moves the nearest "
+    "neighbours away, and forward selection by five nearest neighbours is judged by these.",
+}

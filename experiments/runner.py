@@ -16,7 +16,7 @@ from pathlib import Path
 
 from experiments.data import MissingDataError
 from experiments.frame import Cell, Experiment
-from experiments.rows import Row, Rows
+from experiments.rows import VERSION, Row, Rows
 
 # One thread for each process: with several of them, more would only wait for each other.
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -90,12 +90,15 @@ class Run:
         The grid; cells whose rows are in the store are left out.
     folder : Path or None
         Where the data are.
+    renew : bool
+        Whether to run those cells of our methods again whose rows were made by another version of the code.
     """
 
     experiment: Experiment
     store: Rows
     cells: Sequence[Cell]
     folder: Path | None = None
+    renew: bool = False
     n_failed: int = 0
     _pending: list[Cell] = field(default_factory=list)
     _told: set[str] = field(default_factory=set)
@@ -108,6 +111,9 @@ class Run:
         Failed cells have no rows, so the next run tries them again.
         """
         self.store.recover()
+        if self.renew:
+            ours = [cell for cell in self.cells if self.experiment.ours(cell)]
+            self.store.drop_outdated({self.store.key(cell): self.experiment.version(cell) for cell in ours})
         done = self.store.cells()
         self._pending = [cell for cell in self.cells if self.store.key(cell) not in done]
         self._n_done = len(self.cells) - len(self._pending)
@@ -164,8 +170,8 @@ class Run:
             self._write(other, self.experiment.stopped(other))
 
     def _write(self, cell: Cell, rows: Sequence[Row]) -> None:
-        key = {name: cell[name] for name in self.experiment.keys}
-        self.store.append([key | row for row in rows])
+        known = {name: cell[name] for name in self.experiment.keys} | {VERSION: self.experiment.version(cell)}
+        self.store.append([known | row for row in rows])
         self._n_done += 1
         self._tell(cell)
 

@@ -1,17 +1,21 @@
 """The frame of the experiments: rows, processes, resuming, and the command line."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from experiments.__main__ import main
 from experiments.frame import NAMES, RESULTS, experiment_named
 from experiments.rows import Rows
 from experiments.runner import Run
+from experiments.version import fingerprint, version
 
+import bahsic
 from toy_experiment import EXPERIMENT as TOY
 
 
@@ -22,11 +26,12 @@ def rows(tmp_path):
 
 def test_rows_come_back_as_strings_in_their_order(rows):
     assert rows.read() == []
-    rows.append([{"a": 1, "b": "x, y", "value": 0.5}])
+    rows.append([{"a": 1, "b": "x, y", "value": 0.5, "version": "0.1.0"}])
     rows.append([{"a": 2, "b": "z", "value": ""}, {"a": 2, "b": "z", "value": 3}])
-    assert [list(row.values()) for row in rows.read()] == [["1", "x, y", "0.5"], ["2", "z", ""], ["2", "z", "3"]]
+    found = [list(row.values()) for row in rows.read()]
+    assert found == [["1", "x, y", "0.5", "0.1.0"], ["2", "z", "", ""], ["2", "z", "3", ""]]
     assert rows.cells() == {("1", "x, y"), ("2", "z")}
-    assert rows.path.read_text(encoding="utf-8").startswith("a,b,value\n1,")
+    assert rows.path.read_text(encoding="utf-8").startswith("a,b,value,version\n1,")
 
 
 def test_unknown_columns_are_refused(rows):
@@ -34,7 +39,7 @@ def test_unknown_columns_are_refused(rows):
         rows.append([{"a": 1, "b": 2, "value": 3, "other": 4}])
     other = Rows(rows.path, ["a", "c"], keys=["a"])
     rows.append([{"a": 1, "b": 2, "value": 3}])
-    with pytest.raises(ValueError, match=r"columns of .* are \['a', 'b', 'value'\]; accepted: \['a', 'c'\]"):
+    with pytest.raises(ValueError, match=r"columns of .* are .*; accepted: \['a', 'c', 'version'\]"):
         other.read()
 
 
@@ -47,7 +52,7 @@ def test_torn_last_line_goes_with_the_rows_of_its_cell(rows):
     rows.recover()
     assert rows.cells() == {("1", "1")}
     rows.append([{"a": 3, "b": 1, "value": 3}])
-    assert rows.path.read_text(encoding="utf-8") == "a,b,value\n1,1,1\n3,1,3\n"
+    assert rows.path.read_text(encoding="utf-8") == "a,b,value,version\n1,1,1,\n3,1,3,\n"
 
 
 def test_recovery_of_a_whole_or_torn_header_and_of_nothing(rows):
@@ -57,15 +62,65 @@ def test_recovery_of_a_whole_or_torn_header_and_of_nothing(rows):
     rows.path.write_text("a,b,va", encoding="utf-8")
     rows.recover()
     rows.append([{"a": 1, "b": 1, "value": 1}])
-    assert rows.path.read_text(encoding="utf-8") == "a,b,value\n1,1,1\n"
+    assert rows.path.read_text(encoding="utf-8") == "a,b,value,version\n1,1,1,\n"
     rows.recover()
-    assert rows.path.read_text(encoding="utf-8") == "a,b,value\n1,1,1\n"
+    assert rows.path.read_text(encoding="utf-8") == "a,b,value,version\n1,1,1,\n"
+
+
+def test_files_without_a_version_get_one_when_they_are_written_again(rows):
+    rows.path.parent.mkdir()
+    rows.path.write_text("a,b,value\n1,1,5\n", encoding="utf-8")
+    assert rows.read() == [{"a": "1", "b": "1", "value": "5", "version": "before"}]
+    rows.recover()
+    rows.append([{"a": 2, "b": 1, "value": 6, "version": "0.1.0"}])
+    assert rows.path.read_text(encoding="utf-8") == "a,b,value,version\n1,1,5,before\n2,1,6,0.1.0\n"
+
+
+def test_fingerprint_changes_with_texts_and_names(tmp_path):
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "engine" / "one.py").write_text("x = 1\n", encoding="utf-8")
+    first = fingerprint([tmp_path / "engine"])
+    (tmp_path / "engine" / "note.txt").write_text("no code", encoding="utf-8")
+    assert fingerprint([tmp_path / "engine"]) == first
+    (tmp_path / "engine" / "one.py").write_text("x = 2\n", encoding="utf-8")
+    second = fingerprint([tmp_path / "engine"])
+    (tmp_path / "engine" / "one.py").rename(tmp_path / "engine" / "two.py")
+    assert len({first, second, fingerprint([tmp_path / "engine"])}) == 3
+    assert version(ours=True).startswith(f"{bahsic.__version__}+")
+
+
+def test_only_our_methods_have_a_fingerprint():
+    real = experiment_named("real")
+    ours = {name: real.version({"method": name}) for name in ("bahsic", "prediction", "bahsic_auto", "fohsic")}
+    theirs = {name: real.version({"method": name}) for name in ("forest", "all", "rfe")}
+    assert set(ours.values()) == {version(ours=True)}
+    assert set(theirs.values()) == {bahsic.__version__}
+    assert experiment_named("judges").version({"method": "bahsic", "version": "old"}) == "old"
+
+
+def test_rows_of_another_version_are_renewed_where_that_is_wanted(tmp_path):
+    store = TOY.store(tmp_path)
+    store.append([{"kind": "good", "fold": fold, "value": "old", "version": "0.0"} for fold in (0, 0, 1)])
+    store.append([{"kind": "good", "fold": 2, "value": "kept", "version": version(ours=True)}])
+    cells = [{"kind": "good", "fold": fold} for fold in (0, 2)]
+    assert Run(TOY, store, cells).finish(1) == 0
+    assert [row["value"] for row in store.read()] == ["old", "old", "old", "kept"]
+    assert Run(TOY, store, cells, renew=True).finish(1) == 0
+    assert [(row["value"], row["version"]) for row in store.read()] == [
+        ("old", "0.0"),
+        ("kept", version(ours=True)),
+        ("0", version(ours=True)),
+        ("1", version(ours=True)),
+    ]
+    theirs = replace(TOY, ours=lambda cell: False)
+    Run(theirs, store, [{"kind": "good", "fold": 1}], renew=True).finish(1)
+    assert store.read()[0]["value"] == "old"
 
 
 def run(cells, tmp_path, jobs=1):
     """The number of failed cells of a run of the toy, and its rows."""
     store = TOY.store(tmp_path)
-    return Run(TOY, store, cells).finish(jobs), [tuple(row.values()) for row in store.read()]
+    return Run(TOY, store, cells).finish(jobs), [tuple(row[name] for name in TOY.columns) for row in store.read()]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows can't limit processor time")
@@ -109,12 +164,13 @@ def test_every_experiment_is_complete():
     for name in NAMES:
         experiment = experiment_named(name)
         assert experiment.name == name
+        assert pickle.loads(pickle.dumps(experiment)) == experiment  # it is sent to processes
         assert set(experiment.repeats) <= set(experiment.keys) <= set(experiment.columns)
         cells = experiment.grid(False, RESULTS)
         keys = [experiment.store().key(cell) for cell in cells]
         assert len(set(keys)) == len(keys)
         assert 0 < len(experiment.grid(True, RESULTS)) < len(keys)
-    with pytest.raises(ValueError, match="experiment is 'reel'; accepted: artificial, real"):
+    with pytest.raises(ValueError, match="experiment is 'reel'; accepted: artificial, ring, real"):
         experiment_named("reel")
 
 

@@ -75,13 +75,14 @@ def _lasso(X: Array, y: NDArray[Any]) -> Order:
 
 def _l1_logistic(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     """Machines for ever larger C, one-versus-rest, until the wanted number of features has entered."""
-    import sklearn
+    from importlib.metadata import version
+
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
     from sklearn.svm import l1_min_c
     from sklearn.utils.fixes import parse_version
 
-    penalty = {"l1_ratio": 1} if parse_version(sklearn.__version__) >= parse_version("1.8") else {"penalty": "l1"}
+    penalty = {"l1_ratio": 1} if parse_version(version("scikit-learn")) >= parse_version("1.8") else {"penalty": "l1"}
     machine = LogisticRegression(**penalty, solver="liblinear", max_iter=1000, random_state=0)
     order: list[int] = []
     for C in l1_min_c(X, y, loss="log") * np.geomspace(1.1, 1e4, 40):

@@ -15,7 +15,7 @@ INSTALL = 'pip install -e ".[experiments]"'
 
 
 @contextlib.contextmanager
-def _library() -> Iterator[None]:
+def library() -> Iterator[None]:
     """Say what to install where a library is missing, and keep the words and warnings of the others to themselves."""
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
@@ -40,7 +40,7 @@ def _name_of_old_numpy() -> Iterator[None]:
 
 def hsic_lasso(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     """Block HSIC Lasso (Climente-Gonzalez et al., 2019) of pyHSICLasso, with its default blocks and repetitions."""
-    with _library(), _name_of_old_numpy():
+    with library(), _name_of_old_numpy():
         from pyHSICLasso import HSICLasso
 
         state = np.random.get_state()  # noqa: NPY002 - the library draws from it
@@ -59,7 +59,7 @@ def mrmr(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     Both are what the library computes by default, which calls scikit-learn and pandas for each column; here it is
     given them for all columns at once.
     """
-    with _library():
+    with library():
         import pandas as pd
         from mrmr import mrmr_classif, mrmr_regression
         from sklearn.feature_selection import f_classif, f_regression
@@ -96,7 +96,7 @@ def boruta(X: Array, y: NDArray[Any], problem: Problem) -> Order:
 
     Confirmed features first, then tentative, then rejected ones by their rank; within these by mean importance.
     """
-    with _library():
+    with library():
         from boruta import BorutaPy
 
         trees = _forest(problem, n_estimators=100, max_depth=5)

@@ -1,4 +1,4 @@
-"""Scores of one feature at a time: Pearson's correlation and mutual information."""
+"""Scores of one feature at a time, Pearson's correlation and mutual information, and of pairs of features."""
 
 from typing import Any
 
@@ -49,3 +49,35 @@ def mutual_information(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     for j in np.flatnonzero(discrete):
         coded[:, j] = np.unique(X[:, j], return_inverse=True)[1]
     return by_score(estimate(coded, y, discrete_features=discrete, random_state=problem.seed))
+
+
+_BINS = 10
+
+
+def mrmr_of_bins(X: Array, y: NDArray[Any], problem: Problem) -> Order:
+    """Minimum redundancy, maximum relevance (Peng et al., 2005): mutual information of ten bins, the difference form.
+
+    The feature with the largest information on the classes less the mean information on the features chosen before
+    comes next. Bins of a column hold equally many samples.
+    """
+    bins = (np.argsort(np.argsort(X, axis=0), axis=0) * _BINS) // len(X)
+    relevance = _information(bins, np.unique(y, return_inverse=True)[1])
+    redundancy = np.zeros(X.shape[1])
+    order: list[int] = []
+    while len(order) < min(problem.number, X.shape[1]):
+        gains = relevance - redundancy / max(1, len(order))
+        gains[order] = -np.inf
+        order.append(int(np.argmax(gains)))
+        redundancy += _information(bins, bins[:, order[-1]])
+    return np.array(order, dtype=np.intp)
+
+
+def _information(bins: NDArray[np.intp], other: NDArray[np.intp]) -> Array:
+    """Mutual information of each column with another one, in nats, from counts."""
+    m, width = len(bins), int(other.max()) + 1
+    codes = bins * width + other[:, None] + np.arange(bins.shape[1]) * _BINS * width
+    joint = np.bincount(codes.ravel(), minlength=bins.shape[1] * _BINS * width).reshape(-1, _BINS, width) / m
+    product = joint.sum(axis=2, keepdims=True) * joint.sum(axis=1, keepdims=True)
+    ratio = np.divide(joint, product, out=np.ones_like(joint), where=joint > 0)
+    information: Array = (joint * np.log(ratio)).sum(axis=(1, 2))
+    return information

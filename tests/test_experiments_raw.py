@@ -1,0 +1,68 @@
+"""Raw tables: preprocessing, selectors of columns, errors, tables."""
+
+import numpy as np
+import pytest
+from experiments import raw, raw_methods, raw_table
+from experiments.data import MissingDataError
+
+pd = pytest.importorskip("pandas")
+
+
+def test_encoded_columns_know_where_they_come_from():
+    X = pd.DataFrame(
+        {"a": [1.0, np.nan, 3.0] * 10, "b": pd.Categorical(["x", "y", None] * 10), "c": [True, False, True] * 10}
+    )
+    encoded, origins = raw_methods._encoded(X)
+    assert origins.tolist() == [0, 1, 1, 1, 2]
+    assert encoded[:3, 0].tolist() == [1, 2, 3]  # the mean where it is missing
+    assert encoded[0].tolist() == [1, 1, 0, 0, 1]
+    support = np.array([False, False, True, False, True])
+    assert raw_methods._columns(support, origins, 3).tolist() == [False, True, True]
+
+
+def test_columns_that_name_samples_are_left_out(data_folder):
+    table = raw.load("titanic", data_folder)
+    assert list(table.X) == ["Pclass", "Sex", "Age", "SibSp", "Parch", "Fare", "Embarked"]
+    assert np.bincount(table.y).tolist() == [549, 342]
+    with pytest.raises(MissingDataError, match=r"data set is 'adult'; accepted: one with a file adult\.csv"):
+        raw.load("adult", None)
+
+
+def test_selectors_of_columns_find_what_matters():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.standard_normal((300, 4)), columns=list("abcd"))
+    X["e"] = pd.Categorical(np.where(random.random(300) < 0.5, "x", "y"))
+    y = ((X["b"] > 0) & (X["e"] == "x")).to_numpy().astype(int)
+    for name in ("all", "bahsic", "prediction", "from_model", "permutation"):
+        chosen = raw_methods.METHODS[name].select(X, y, "binary", 0)
+        assert chosen[[1, 4]].all(), name
+        assert chosen.sum() == (5 if name == "all" else 2) or name == "from_model", name
+
+
+def test_error_with_nothing_chosen_is_that_of_the_mean():
+    table = raw.load("diabetes", None)
+    train, test = np.arange(300), np.arange(300, 442)
+    found = raw.error(table, np.zeros(10, dtype=bool), train, test)
+    wanted = np.square(table.y[test] - table.y[train].mean()).mean() / table.y[test].var()
+    assert found == pytest.approx(100 * wanted)
+    assert raw.error(table, np.ones(10, dtype=bool), train, test) < 80
+
+
+def test_quick_grid_of_raw_tables(tmp_path):
+    rows = [cell | raw.rows(cell, None)[0] for cell in raw.grid(True, tmp_path)]
+    assert [row["n_all"] for row in rows] == [13, 13, 13]
+    assert all(float(row["error"]) < 12 for row in rows)
+    assert raw.EXPERIMENT.version({"method": "bahsic"}) != raw.EXPERIMENT.version({"method": "rfecv"})
+
+
+def test_tables_of_raw_errors():
+    rows = [
+        {"dataset": d, "method": m, "error": e, "n_features": k, "n_all": 10, "seconds": 2.0}
+        for d, m, e, k in (("wine", "all", 5, 10), ("wine", "bahsic", 6, 4), ("adult", "all", 9, 10))
+        for _ in range(5)
+    ]
+    rows += [{"dataset": "adult", "method": "bahsic", "error": "", "n_features": "stopped", "seconds": 600}] * 5
+    text = raw_table.table([row | {"error": str(row["error"])} for row in rows])
+    assert "| BAHSIC |  | not finished |  |  | 6.0 ± 0.0 (4.0) |  |  |" in text
+    summary = raw_table.summary_table([row | {"error": str(row["error"])} for row in rows])
+    assert "| BAHSIC | 1 | +1.00 | wine (+1.0) | 40% | 2.00 |" in summary

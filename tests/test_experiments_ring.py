@@ -1,0 +1,114 @@
+"""The published synthetic problems: protocol, published figures, tables."""
+
+import numpy as np
+import pytest
+from experiments import ring, ring_table
+from experiments.__main__ import main
+from experiments.baselines import Problem
+from experiments.baselines.single import _information
+from experiments.methods import METHODS, Method
+from sklearn.metrics import mutual_info_score
+
+from bahsic import FOHSIC
+from bahsic.datasets import make_ring
+
+
+def test_sizes_are_those_that_the_published_digits_allow():
+    # A published share is a multiple of 1 / (6 folds p k sizes), rounded to a tenth of a percent.
+    for (n, problem, method), shares in ring_table.published().items():
+        p = ring.PROBLEMS[problem][1]
+        k = len(ring.sizes(problem)) if method != "Mutual information" else 9  # it lacks some sizes
+        counts = np.array(shares) / 100 * 6 * p * k
+        if method != "Mutual information" or problem == "ring":
+            possible = np.round(100 * np.round(counts) / (6 * p * k), 1)
+            assert possible == pytest.approx(shares, abs=0.11), (n, problem, method)
+
+
+def test_published_figures_are_all_there():
+    found = ring_table.published()
+    assert len(found) == 3 * 4 * 21
+    assert found[1000, "ring+xor+sum", "Random Forest"] == (85.3, 90.8)
+
+
+def test_share_of_the_relevant_among_the_first(monkeypatch):
+    asked = []
+
+    def select(X, y, problem):
+        asked.append((X.shape, problem.number))
+        truth = make_ring(60, 8, random_state=0)[0][10:]  # the first of six folds is left out
+        r = np.abs(np.corrcoef(X, truth[:, :2], rowvar=False)[:8, 8:])
+        first, second = r.argmax(axis=0)
+        rest = [j for j in range(8) if j not in (first, second)]
+        return np.array([first, rest[0], second, *rest[1:]])
+
+    monkeypatch.setattr("experiments.ring.warmed_up", lambda name, task: Method(select, "", "today"))
+    cell = {"problem": "ring", "n_samples": 60, "n_features": 8, "fold": 0}
+    [row] = ring.rows(cell | {"method": "forest"}, None)
+    assert (row["best_p"], row["best_2p"]) == ("50.0", "100.0")
+    ring.rows(cell | {"method": "prediction_laplacian"}, None)
+    assert asked == [((50, 8), 4), ((50, 8), 2)]
+
+
+def test_variants_are_what_they_say():
+    X, y, _ = make_ring(120, 6, random_state=0)
+    wanted = FOHSIC(4, criterion="prediction", kernel="laplacian").fit(X, y).selection_order_
+    assert METHODS["prediction_forward_laplacian"].select(X, y, Problem("binary", 4)).tolist() == wanted.tolist()
+    assert len(ring.OURS) == len(set(ring.OURS)) == 12
+
+
+def test_mutual_information_of_bins_is_that_of_scikit_learn():
+    random = np.random.default_rng(0)
+    bins, other = random.integers(10, size=(60, 3)), random.integers(3, size=60)
+    wanted = [mutual_info_score(column, other) for column in bins.T]
+    assert _information(bins, other) == pytest.approx(wanted)
+
+
+def test_mrmr_of_bins_avoids_copies():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((300, 5))
+    y = (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int)
+    X[:, 2] = X[:, 0]
+    assert METHODS["mrmr_of_bins"].select(X, y, Problem("binary", 2)).tolist() == [0, 1]
+
+
+def rows_of(method, share, n=1000, problems=("ring",), leave_out=()):
+    return [
+        {"problem": p, "n_samples": n, "n_features": d, "method": method, "fold": f, "best_p": share, "best_2p": 100}
+        for p in problems
+        for d in ring.sizes(p)
+        if d not in leave_out
+        for f in range(6)
+    ]
+
+
+def test_averages_need_all_sizes():
+    rows = rows_of("forest", 80) + rows_of("relief", 50, leave_out=(2048,))
+    assert ring.averages(rows) == {(1000, "ring", "forest"): 80.0}
+    assert ring.averages(rows, most=1024)[1000, "ring", "relief"] == 50.0
+    late = [*rows[:-1], rows[-1] | {"best_p": ""}]
+    assert ring.means(late)[1000, "ring", "relief", 1024] == pytest.approx(50 * 5 / 6)
+
+
+def test_table_and_standing(tmp_path):
+    rows = rows_of(ring_table.BEST, 100, problems=ring.PROBLEMS) + rows_of("forest", 80)
+    text = ring_table.tables(rows)
+    assert f"| {METHODS[ring_table.BEST].title} | **100.0** / 100.0 | **100.0** / 100.0 |" in text
+    assert "| published: Random Forest | **100.0** / 100.0 | 54.5 / 59.8 | 88.8 / 95.4 | 85.3 / 90.8 |" in text
+    assert "| forest | 80.0 / 100.0 |  |  |  |" in text
+    place = ring_table.standing(rows)
+    assert "| 1000 | 100.0: place 1" in place
+    assert "100.0: place 1 (best other: LassoNet, published 81.8)" in place
+    worse = ring_table.standing(rows_of(ring_table.BEST, 60, problems=["xor"]))
+    assert "60.0: place 4 (best other: LassoNet, published 81.8)" in worse
+    assert "| 1000 | Random Forest | 80.0 / 100.0 |  |  |  |" in ring_table.check(rows)
+
+
+def test_quick_grid_and_figure(tmp_path):
+    pytest.importorskip("matplotlib")
+    cell = {"problem": "xor", "n_samples": 250, "n_features": 8, "method": "prediction_laplacian", "fold": 0}
+    assert cell in ring.grid(True, tmp_path)
+    [row] = ring.rows(cell, None)
+    assert row["best_p"] == "100.0"
+    ring.EXPERIMENT.store(tmp_path).append([cell | row])
+    assert main(["figure", "ring", "--results", str(tmp_path), "--output", str(tmp_path)]) == 0
+    assert (tmp_path / "ring.png").stat().st_size > 10_000
