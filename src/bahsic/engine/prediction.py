@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.criteria.prediction import ResidualWeights, RidgeFit
+from bahsic.criteria.prediction import ResidualWeights, RidgeFit, judging_ridge
 from bahsic.engine.gram import KernelBlocks, KernelTiles
 from bahsic.engine.intervals import Intervals
 from bahsic.engine.ridge import RidgeRegression
@@ -37,7 +37,7 @@ class PredictionScorer:
     """Changes of the explained variance, to first order by the residuals of the subset, or by a fit for each candidate.
 
     In a subset of more than `EXACT` units, candidates are ranked by the first-order change <K * (E_j - 1), W>, where
-    W is that of the residuals of the subset. In a smaller one the `FITTED` candidates that this ranks highest are
+    W is that of the residuals of the subset, with a ridge of at least `judging_ridge`. In a smaller one the `FITTED` candidates that this ranks highest are
     ranked by the explained variance of their own ridge regression, with the ridge of the subset; in blocks the
     `FITTED_IN_BLOCKS` highest by its predictability.
 
@@ -76,7 +76,14 @@ class PredictionScorer:
         columns = self.units.columns(subset)
         kernel = self.linear.kernel(columns, len(columns))
         self.linear.move(columns, kernel)
-        return self._regression.fit(self.linear.kernel_tiles(columns, kernel), len(columns), ridge), kernel
+        tiles = self.linear.kernel_tiles(columns, kernel)
+        return self._regression.fit(tiles, len(columns), ridge, self._judging(len(subset), kernel)), kernel
+
+    def _judging(self, n_units: int, kernel: Kernel) -> float:
+        """Least ridge of the residuals that judge so many units; 0 where they have fits of their own."""
+        if n_units <= EXACT or self._regression.is_fixed:
+            return 0.0
+        return judging_ridge(n_units, self.linear.columns.n_samples, kernel)
 
     def losses(self, subset: Indices, fit: RidgeFit) -> Array:
         """Predictability that a subset with a given fit would lose without each of its units."""

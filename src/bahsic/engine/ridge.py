@@ -119,24 +119,34 @@ class RidgeRegression:
         """The fit to no feature: residuals are the labels themselves."""
         return _joined(self._parts, [part.mean_fit(self.ridge) for part in self._parts], self.ridge)
 
-    def fit(self, kernel: KernelTiles, n_features: int, ridge: float | None = None) -> RidgeFit:
-        """The fit to a subset of so many features, with a given ridge, or the one chosen anew where that is due."""
+    def fit(
+        self, kernel: KernelTiles, n_features: int, ridge: float | None = None, judging: float = 0.0
+    ) -> RidgeFit:
+        """The fit to a subset of so many features, with a given ridge, or the one chosen anew where that is due.
+
+        If that is smaller than ``judging``, `RidgeFit.Q` are the residuals with the latter.
+        """
         first = self._matrix(kernel, 0, self._executor) if len(self._parts) == 1 else None
         if ridge is None and self._fixed is None and self._due(n_features):
             parts, matrices = self._some(kernel) if first is None else _some(self._parts[0], first)
             trials = self._executor.map(lambda one: _fitted(parts, matrices, one), self._candidates())
             best = max(trials, key=lambda fit: (round(fit.predictability, _DIGITS), fit.ridge))
             self._ridge, self._chosen_for = best.ridge, n_features
-            if sum(map(len, matrices)) == len(self._Y):
+            if sum(map(len, matrices)) == len(self._Y) and best.ridge >= judging:
                 return best
         used = self.ridge if ridge is None else ridge
         if first is not None:
-            return _joined(self._parts, [self._parts[0].fit(first, used, self._executor)], used)
+            return _joined(self._parts, [self._parts[0].fit(first, used, self._executor, judging)], used)
 
         def one(number: int) -> _Found:
-            return self._parts[number].fit(self._matrix(kernel, number, _SERIAL), used)
+            return self._parts[number].fit(self._matrix(kernel, number, _SERIAL), used, None, judging)
 
         return _joined(self._parts, self._executor.map(one, range(len(self._parts))), used)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the ridge was given."""
+        return self._fixed is not None
 
     def predictabilities(self, kernels: Sequence[Gram]) -> list[float]:
         """Predictability with each of several matrices of kernel values; a task for each."""
@@ -329,8 +339,11 @@ class _Part:
         lam = self._n * ridge
         return _Found(self.variance, 0.0, self._Y / lam, self.baseline, lam)
 
-    def fit(self, K: _Kernel, ridge: float, executor: Executor | None = None) -> _Found:
-        """The fit to centred kernel values; threads share the work if there is an executor."""
+    def fit(self, K: _Kernel, ridge: float, executor: Executor | None = None, judging: float = 0.0) -> _Found:
+        """The fit to centred kernel values, with the B of a ridge of at least ``judging``.
+
+        Threads share the work if there is an executor.
+        """
         lam = self._n * ridge
         factor = self._factored(K, lam, executor)
         b = self._refined(K, lam, factor)
@@ -338,7 +351,11 @@ class _Part:
         own = ((1 - (1 - lam * factor.inverse_diagonal()) / self._copies) - self._share) / lam
         missed = lam * float(np.vdot(self._targets, b))
         quadratic = missed - lam**2 * float(np.vdot(b, b))
-        return _Found(missed, quadratic, B, np.square(B / own[:, None]).sum(axis=1), lam)
+        losses = np.square(B / own[:, None]).sum(axis=1)
+        if judging > ridge:
+            lam = self._n * judging
+            B = self._refined(K, lam, self._factored(K, lam, executor)) / self._roots[:, None]
+        return _Found(missed, quadratic, B, losses, lam)
 
     def missed(self, K: _Kernel, ridge: float) -> float:
         """Variance that is missed.
