@@ -174,14 +174,22 @@ def best_to_first_order(first, tolerance, number, chosen):
     return certain + tied[: number - len(certain)]
 
 
-def check_changes(K, before, after, Y, ridge, blocks, chosen, *, copies, n_inside):
+def judging_ridge(n_inside, n_samples, *, rough):
+    """Least ridge of the residuals that judge many features to first order; rough: by the Laplacian kernel."""
+    if n_inside <= FEW:
+        return 0.0
+    return GRID[0] if n_inside > n_samples else (0.1 if rough else 0.6) / n_inside
+
+
+def check_changes(K, before, after, Y, ridge, blocks, chosen, *, copies, n_inside, judging=0.0):
     """Assert that the chosen units of a round are those of the written rule.
 
     ``K`` is the kernel matrix of the subset for its own size, ``before`` that for the changed size, and ``after`` has
-    the matrix after the change by each candidate. First-order changes decide in large subsets; in small ones the
-    candidates' own fits, of the best ones to first order where there are many.
+    the matrix after the change by each candidate. First-order changes decide in large subsets, by residuals with a
+    ridge of at least ``judging``; in small ones the candidates' own fits, of the best ones to first order where there
+    are many.
     """
-    W = residual_matrix(K, Y, ridge, blocks)
+    W = residual_matrix(K, Y, max(ridge, judging), blocks)
     first = {unit: np.sum((matrix - before) * W) for unit, matrix in after.items()}
     tolerance = 1e-8 * max(np.abs(list(first.values())).max(), 1e-300)
     if n_inside > FEW:

@@ -534,7 +534,8 @@ def test_scores_by_prediction(selector, kernel, number):
         return by_hand(matrix(columns, len(columns)), Y, step.ridge) if columns else 0.0
 
     whole = matrix(chosen, number)
-    W = prediction_oracle.residual_matrix(whole, Y, step.ridge, blocks)
+    judging = prediction_oracle.judging_ridge(number, 30, rough=kernel == "laplacian")
+    W = prediction_oracle.residual_matrix(whole, Y, max(step.ridge, judging), blocks)
     for j in range(20):
         changed = sorted({*chosen} ^ {j})
         if j not in chosen:
@@ -544,6 +545,17 @@ def test_scores_by_prediction(selector, kernel, number):
         else:
             expected = -np.sum((matrix(changed, number) - whole) * W)
         assert fitted.scores_[j] == pytest.approx(expected, rel=1e-6, abs=1e-7), j
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
+def test_few_shifted_features_among_noise_come_first(kernel):
+    """A ridge as small as leave-one-out wants would hide them from the residuals; see `judging_ridge`."""
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    X = rng.standard_normal((400, 150))
+    X[:, :10] += 0.5 * y[:, None]
+    ranking = BAHSIC(10, kernel=kernel, **RULE).fit(X, y).elimination_order_[::-1]
+    assert np.count_nonzero(ranking[:10] < 10) >= 7
 
 
 def test_scores_of_many_that_are_not_selected(monkeypatch):

@@ -31,7 +31,7 @@ Indices = NDArray[np.intp]
 RIDGES = tuple(10.0 ** (-exponent / 2) for exponent in range(2, 9))
 
 # Least ridge of the residuals that judge features to first order, times the number of features; see `judging_ridge`.
-_JUDGING, _JUDGING_ROUGH = 0.3, 0.1
+_JUDGING, _JUDGING_ROUGH = 0.6, 0.1
 
 # Part of the variance that the factor of a label kernel may leave out.
 _LABEL_TOLERANCE = 1e-6
@@ -73,7 +73,7 @@ def judging_ridge(n_features: int, n_samples: int, kernel: Kernel) -> float:
     --------
     >>> from bahsic.kernels import Gaussian, Laplacian
     >>> judging_ridge(100, 500, Gaussian()), judging_ridge(100, 500, Laplacian()), judging_ridge(501, 500, Gaussian())
-    (0.003, 0.001, 0.1)
+    (0.006, 0.001, 0.1)
     """
     if n_features > n_samples:
         return RIDGES[0]

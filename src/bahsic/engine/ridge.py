@@ -119,9 +119,7 @@ class RidgeRegression:
         """The fit to no feature: residuals are the labels themselves."""
         return _joined(self._parts, [part.mean_fit(self.ridge) for part in self._parts], self.ridge)
 
-    def fit(
-        self, kernel: KernelTiles, n_features: int, ridge: float | None = None, judging: float = 0.0
-    ) -> RidgeFit:
+    def fit(self, kernel: KernelTiles, n_features: int, ridge: float | None = None, judging: float = 0.0) -> RidgeFit:
         """The fit to a subset of so many features, with a given ridge, or the one chosen anew where that is due.
 
         If that is smaller than ``judging``, `RidgeFit.Q` are the residuals with the latter.

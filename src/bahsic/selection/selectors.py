@@ -173,7 +173,7 @@ class BAHSIC(Selector):
 
     With the criterion "prediction" each round fits a kernel ridge regression to the remaining features. With more
     than 16 of them, the features leave whose leaving changes the explained variance least to first order, which
-    is HSIC with the residuals instead of the labels; with 16 or fewer, the eight best of them are judged by
+    is HSIC with the residuals (of a ridge that is not too small) instead of the labels; with 16 or fewer, the eight best of them are judged by
     regressions of their own: by what they explain, or in blocks by their predictability. A round costs O(m^3) more.
     See `bahsic.predictability` and the theory page.
 
