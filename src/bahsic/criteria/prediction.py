@@ -76,7 +76,7 @@ def judging_ridge(n_features: int, n_samples: int, kernel: Kernel) -> float:
     (0.006, 0.001, 0.1)
     """
     if n_features > n_samples:
-        return RIDGES[0]
+        return float(RIDGES[0])
     return (_JUDGING_ROUGH if isinstance(kernel, Laplacian) else _JUDGING) / n_features
 
 

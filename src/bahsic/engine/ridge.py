@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-import threading
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
@@ -15,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.prediction import RIDGES, RidgeFit
-from bahsic.criteria.weights import Gram, centring_shift
+from bahsic.criteria.weights import Gram
 from bahsic.engine.cholesky import CholeskyFactor
 from bahsic.engine.executor import Executor, Placed, ThreadExecutor
 from bahsic.engine.gram import GramTiles, KernelTiles
+from bahsic.engine.kernel_block import KernelBlock, Zeros, below_diagonal
 from bahsic.engine.plan import Plan, Tile, tile_plan
 from bahsic.engine.scratch import Scratch
 from bahsic.kernels.rows import FloatArray
@@ -92,7 +90,7 @@ class RidgeRegression:
         self._fixed = None if isinstance(ridge, str) else float(ridge)
         self._ridge = self._fixed
         self._chosen_for = 0
-        self._zeros = _Zeros()
+        self._zeros = Zeros()
         self._tiles: list[list[tuple[int, Tile]]] = [[] for _ in starts]  # of each block
         for index, tile in enumerate(plan.tiles):
             self._tiles[bisect_right(starts, tile.start) - 1].append((index, tile))
@@ -200,14 +198,14 @@ class RidgeRegression:
         place = RIDGES.index(self._ridge)
         return RIDGES[max(0, place - 1) : place + 2]
 
-    def _some(self, kernel: KernelTiles) -> tuple[list[_Part], list[_Kernel]]:
+    def _some(self, kernel: KernelTiles) -> tuple[list[_Part], list[KernelBlock]]:
         """The first blocks, of about `RIDGE_SAMPLES` samples together, and their kernel values."""
         sizes = np.cumsum([block.stop - block.start for block in self._blocks])
         n_blocks = min(len(sizes), 1 + int(np.searchsorted(sizes, RIDGE_SAMPLES)))
         matrices = [self._matrix(kernel, number, self._executor).copy() for number in range(n_blocks)]
         return self._parts[:n_blocks], matrices
 
-    def _matrix(self, kernel: KernelTiles, number: int, executor: Executor) -> _Kernel:
+    def _matrix(self, kernel: KernelTiles, number: int, executor: Executor) -> KernelBlock:
         """Kernel values of the samples of a block, valid until the same thread makes those of another block."""
         block, w, tiles = self._blocks[number], self._parts[number].w, self._tiles[number]
         K = self._zeros(block.stop - block.start)
@@ -220,82 +218,14 @@ class RidgeRegression:
             for some, values in kernel.strips(index):
                 target[some] = values
             if tile.on_diagonal:
-                np.copyto(target[:, : len(target)], 0.0, where=_below(len(target)))
+                np.copyto(target[:, : len(target)], 0.0, where=below_diagonal(len(target)))
             return Placed(rows.start, target @ w[cols]), Placed(cols.start, w[rows] @ target)
 
         sums = np.zeros(len(K))
         for part in executor.map(place, tiles):
             for start, values in part:
                 sums[start : start + len(values)] += values
-        return _Kernel.of_sums(K, sums, w)
-
-
-class _Zeros(threading.local):
-    """Memory of a thread for a matrix of each size that is zero below its diagonal: nothing is ever written there."""
-
-    def __init__(self) -> None:
-        self._kept: dict[int, Array] = {}
-
-    def __call__(self, size: int) -> Array:
-        if size not in self._kept:
-            self._kept[size] = np.zeros((size, size))
-        return self._kept[size]
-
-
-@dataclass(frozen=True, eq=False)
-class _Kernel:
-    """Kernel values sKs of one block, centred when they are read: K_ij less r_i and r_j, times the roots s of weights.
-
-    Attributes
-    ----------
-    values : ndarray of shape (m, m)
-        The upper triangle of kernel values, and zeros below.
-    shift : ndarray of shape (m,)
-        The vector r.
-    roots : ndarray of shape (m,) or None
-        The roots s; None where all are one.
-    """
-
-    values: Array
-    shift: Array
-    roots: Array | None
-
-    @staticmethod
-    def of_sums(values: Array, sums: Array, w: Array) -> _Kernel:
-        """Given the sums of the rows plus those of the columns, in which the diagonal counts twice."""
-        shift = centring_shift(sums - np.diagonal(values) * w, "biased", w)
-        return _Kernel(values, np.asarray(shift, dtype=np.float64), None if (w == 1).all() else np.sqrt(w))
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def copy(self) -> _Kernel:
-        """The same with memory of its own."""
-        return replace(self, values=self.values.copy())
-
-    def write(self, rows: slice, out: NDArray[Any]) -> None:
-        """Write some rows, from the diagonal on, see `Symmetric`."""
-        some = np.subtract(self.values[rows, rows.start :], self.shift[rows, None])
-        some -= self.shift[rows.start :]
-        if self.roots is not None:
-            some *= self.roots[rows, None]
-            some *= self.roots[rows.start :]
-        np.copyto(out, some, casting="same_kind")
-
-    @cached_property
-    def trace(self) -> float:
-        """Sum of the diagonal."""
-        own = np.diagonal(self.values) - 2 * self.shift
-        return float(own.sum() if self.roots is None else own @ self.roots**2)
-
-    def product(self, S: Array) -> Array:
-        """The matrix times S, of shape (m, c)."""
-        T = S if self.roots is None else S * self.roots[:, None]
-        K, r = self.values, self.shift[:, None]
-        found = K @ T + (T.T @ K).T - np.diagonal(K)[:, None] * T
-        found -= r * T.sum(axis=0)
-        found -= r.T @ T
-        return np.asarray(found if self.roots is None else found * self.roots[:, None])
+        return KernelBlock.of_sums(K, sums, w)
 
 
 class _Found(NamedTuple):
@@ -337,7 +267,7 @@ class _Part:
         lam = self._n * ridge
         return _Found(self.variance, 0.0, self._Y / lam, self.baseline, lam)
 
-    def fit(self, K: _Kernel, ridge: float, executor: Executor | None = None, judging: float = 0.0) -> _Found:
+    def fit(self, K: KernelBlock, ridge: float, executor: Executor | None = None, judging: float = 0.0) -> _Found:
         """The fit to centred kernel values, with the B of a ridge of at least ``judging``.
 
         Threads share the work if there is an executor.
@@ -355,7 +285,7 @@ class _Part:
             B = self._refined(K, lam, self._factored(K, lam, executor)) / self._roots[:, None]
         return _Found(missed, quadratic, B, losses, lam)
 
-    def missed(self, K: _Kernel, ridge: float) -> float:
+    def missed(self, K: KernelBlock, ridge: float) -> float:
         """Variance that is missed.
 
         With an approximate solution b and its residual r it is lambda tr((sY + r)'b), up to the square of r.
@@ -365,7 +295,7 @@ class _Part:
         rest = self._targets - K.product(b) - lam * b
         return lam * float(np.vdot(self._targets + rest, b))
 
-    def _factored(self, K: _Kernel, lam: float, executor: Executor | None) -> CholeskyFactor:
+    def _factored(self, K: KernelBlock, lam: float, executor: Executor | None) -> CholeskyFactor:
         well_conditioned = K.trace <= _WELL_CONDITIONED * lam
         single = len(K) > DOUBLE_SAMPLES and well_conditioned and not self._exact
         try:
@@ -376,7 +306,7 @@ class _Part:
                 "n_features_to_select='auto': a kernel that is, such as 'gaussian', or a greater ridge"
             ) from None
 
-    def _refined(self, K: _Kernel, lam: float, factor: CholeskyFactor) -> Array:
+    def _refined(self, K: KernelBlock, lam: float, factor: CholeskyFactor) -> Array:
         """Solution of (sKs + lambda I) b = targets, refined where the factor has the precision of float32."""
         solved = np.asarray(factor.solve(self._targets), dtype=np.float64)
         if factor.dtype == np.float64:
@@ -391,7 +321,7 @@ class _Part:
         return solved
 
 
-def _fitted(parts: Sequence[_Part], matrices: Sequence[_Kernel], ridge: float) -> RidgeFit:
+def _fitted(parts: Sequence[_Part], matrices: Sequence[KernelBlock], ridge: float) -> RidgeFit:
     found = [part.fit(K, ridge) for part, K in zip(parts, matrices, strict=True)]
     return _joined(parts, found, ridge)
 
@@ -416,16 +346,10 @@ def _joined(parts: Sequence[_Part], found: Sequence[_Found], ridge: float) -> Ri
     )
 
 
-def _some(part: _Part, K: _Kernel) -> tuple[list[_Part], list[_Kernel]]:
+def _some(part: _Part, K: KernelBlock) -> tuple[list[_Part], list[KernelBlock]]:
     """`RIDGE_SAMPLES` samples of a block and their kernel values; all where there are no more."""
     if len(K) <= RIDGE_SAMPLES:
         return [part], [K]
     chosen = np.linspace(0, len(K) - 1, RIDGE_SAMPLES).astype(np.intp)
     fewer, values = part.of_samples(chosen), K.values[np.ix_(chosen, chosen)]
-    return [fewer], [_Kernel.of_sums(values, values @ fewer.w + fewer.w @ values, fewer.w)]
-
-
-@lru_cache(maxsize=4)
-def _below(n: int) -> NDArray[np.bool_]:
-    """The part of an n x n matrix below its diagonal."""
-    return np.tri(n, k=-1, dtype=bool)
+    return [fewer], [KernelBlock.of_sums(values, values @ fewer.w + fewer.w @ values, fewer.w)]

@@ -173,9 +173,9 @@ class BAHSIC(Selector):
 
     With the criterion "prediction" each round fits a kernel ridge regression to the remaining features. With more
     than 16 of them, the features leave whose leaving changes the explained variance least to first order, which
-    is HSIC with the residuals (of a ridge that is not too small) instead of the labels; with 16 or fewer, the eight best of them are judged by
-    regressions of their own: by what they explain, or in blocks by their predictability. A round costs O(m^3) more.
-    See `bahsic.predictability` and the theory page.
+    is HSIC with the residuals (of a ridge that is not too small) instead of the labels; with 16 or fewer, the
+    eight best of them are judged by regressions of their own: by what they explain, or in blocks by their
+    predictability. A round costs O(m^3) more. See `bahsic.predictability` and the theory page.
 
     "auto" compares the leave-one-out losses of the subsets on the path, sample by sample, and takes the smallest
     subset whose mean loss is within one standard error of the least. The same samples chose the features, so
