@@ -1,10 +1,16 @@
 """How often each selector finds two features that matter only together."""
 
-from experiments.baselines import Problem
-from experiments.methods import METHODS
+import sys
+from pathlib import Path
+
 from table import Row, row
 
 from bahsic.datasets import make_xor
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from experiments.baselines import Problem
+from experiments.methods import METHODS
 
 # Selectors by the names of the experiments, and as users know them.
 SELECTORS = {

@@ -65,7 +65,7 @@ def table(found: Shares, n: int) -> str:
 def _published_names(everything: dict[tuple[str, str], tuple[float, float]]) -> list[tuple[str, str]]:
     """The published methods, that with the highest mean first."""
     names = {name for _, name in everything if name.startswith("published: ")}
-    return [(n, n) for n in sorted(names, key=lambda name: -sum(everything[p, name][0] for p in PROBLEMS))]
+    return [(n, n) for n in sorted(sorted(names), key=lambda name: -sum(everything[p, name][0] for p in PROBLEMS))]
 
 
 def _cell(shares: tuple[float, float] | None, highest: float) -> str:

@@ -18,7 +18,7 @@ from bahsic.criteria.blocks import block_weights, random_blocks
 from bahsic.criteria.hsic import estimate_and_variance
 from bahsic.criteria.weights import Matrix, label_weights
 from bahsic.data.columns import Columns
-from bahsic.engine import ridge, threads, tile_plan
+from bahsic.engine import kernel_block, threads, tile_plan
 from bahsic.engine.gram import GramTiles, KernelBlocks, tiled_variance
 from bahsic.engine.pairs import WeightTiles
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
@@ -373,14 +373,14 @@ def test_prediction_needs_the_memory_of_a_block_for_each_thread():
     X, y = rng.normal(size=(6000, 3)), np.resize([0, 1], 6000)
     selector = BAHSIC(1, criterion="prediction", ridge=0.01, block_size=100, random_state=0, n_jobs=1)
     seen = []
-    made = ridge._Zeros.__call__
+    made = kernel_block.Zeros.__call__
 
     def spied(self, size):
         seen.append(self)
         return made(self, size)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ridge._Zeros, "__call__", spied)
+        patched.setattr(kernel_block.Zeros, "__call__", spied)
         selector.fit(X, y)
     assert (
         sum(K.size for zeros in set(seen) for K in zeros._kept.values()) <= 101**2 + 1000**2

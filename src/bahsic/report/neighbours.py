@@ -59,7 +59,8 @@ def near_copies(data: Prepared, selected: Sequence[int], kernel: Any) -> list[li
     wanted = kernel_on_features(kernel, "single features")
     quick = wanted if type(wanted) is Gaussian else Gaussian()
     d, chosen = data.table.values.shape[1], np.asarray(selected, dtype=np.intp)
-    some = _some_samples(data.for_kernel(quick), len(chosen) * min(d, _MOST_COMPARED))
+    n_pairs = len(chosen) * min(d, _MOST_COMPARED)
+    some = _some_samples(data.for_kernel(quick), n_pairs)
     constant = some.constant | np.isin(np.arange(d), data.table.left_out)
     others = np.setdiff1d(np.flatnonzero(~constant), chosen)
     if len(others) > _MOST_COMPARED:
@@ -69,7 +70,7 @@ def near_copies(data: Prepared, selected: Sequence[int], kernel: Any) -> list[li
     if quick is wanted:
         return [_nearest(row, others) for row in table]
     # Other kernels cost much more for each pair: only a few pairs are compared with them.
-    columns = some.for_kernel(wanted).columns
+    columns = _some_samples(data.for_kernel(wanted), n_pairs).columns
     found = []
     for j, row in zip(chosen, table, strict=True):
         few = others[np.argsort(-row, kind="stable")[: 2 * MOST_COPIES]]
