@@ -174,11 +174,11 @@ def best_to_first_order(first, tolerance, number, chosen):
     return certain + tied[: number - len(certain)]
 
 
-def judging_ridge(n_inside, n_samples, *, rough):
-    """Least ridge of the residuals that judge many features to first order; rough: by the Laplacian kernel."""
+def judging_ridge(n_inside, n_samples):
+    """Least ridge of the residuals that judge many features to first order."""
     if n_inside <= FEW:
         return 0.0
-    return GRID[0] if n_inside > n_samples else (0.1 if rough else 0.6) / n_inside
+    return GRID[0] if n_inside > n_samples else 0.1 / n_inside
 
 
 def check_changes(K, before, after, Y, ridge, blocks, chosen, *, copies, n_inside, judging=0.0):

@@ -534,7 +534,7 @@ def test_scores_by_prediction(selector, kernel, number):
         return by_hand(matrix(columns, len(columns)), Y, step.ridge) if columns else 0.0
 
     whole = matrix(chosen, number)
-    judging = prediction_oracle.judging_ridge(number, 30, rough=kernel == "laplacian")
+    judging = prediction_oracle.judging_ridge(number, 30)
     W = prediction_oracle.residual_matrix(whole, Y, max(step.ridge, judging), blocks)
     for j in range(20):
         changed = sorted({*chosen} ^ {j})

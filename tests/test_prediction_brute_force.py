@@ -139,7 +139,6 @@ class Case:
     copies: list
     constant: list
     number: int
-    rough: bool
 
     def kernel(self, units, size, reference=None):
         columns = self.columns(units)
@@ -194,7 +193,7 @@ def random_case(seed, shape=None):
     constant = [idle[unit] and unit not in kept for unit in range(len(groups))]
     return Case(
         X, y, options, weights if weighted else None, ridge, step, D, Z, Y, definition, groups, kept, blocks, copies,
-        constant, int(rng.integers(max(1, len(kept)), len(groups) + 1)), power == 1,
+        constant, int(rng.integers(max(1, len(kept)), len(groups) + 1)),
     )  # fmt: skip
 
 
@@ -243,7 +242,7 @@ def check_round(case, inside, K, chosen, ridge, *, leaving):
         changed = sorted(set(inside) ^ {unit})
         after[unit] = case.kernel(changed, size, reference)
     copies = {unit: case.copies[unit] for unit in candidates}
-    judging = 0.0 if ridge.fixed else prediction_oracle.judging_ridge(len(inside), len(case.X), rough=case.rough)
+    judging = 0.0 if ridge.fixed else prediction_oracle.judging_ridge(len(inside), len(case.X))
     prediction_oracle.check_changes(
         K, before, after, case.Y, ridge.value, case.blocks, chosen, copies=copies, n_inside=len(inside), judging=judging
     )

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from bahsic.kernels import LabelKernel, Laplacian
-from bahsic.kernels.base import Kernel
+from bahsic.kernels import LabelKernel
 from bahsic.kernels.labels.outputs import OutputSum, standardised
 from bahsic.kernels.rows import FloatArray
 
@@ -31,7 +30,7 @@ Indices = NDArray[np.intp]
 RIDGES = tuple(10.0 ** (-exponent / 2) for exponent in range(2, 9))
 
 # Least ridge of the residuals that judge features to first order, times the number of features; see `judging_ridge`.
-_JUDGING, _JUDGING_ROUGH = 0.6, 0.1
+_JUDGING = 0.1
 
 # Part of the variance that the factor of a label kernel may leave out.
 _LABEL_TOLERANCE = 1e-6
@@ -61,23 +60,20 @@ def label_features(labels: LabelKernel, sample_weight: FloatArray | None = None)
     return _factor(np.asarray(labels.gram(), dtype=np.float64), w)
 
 
-def judging_ridge(n_features: int, n_samples: int, kernel: Kernel) -> float:
-    r"""Least ridge of the residuals that judge n features to first order.
+def judging_ridge(n_features: int, n_samples: int) -> float:
+    """Least ridge of the residuals that judge n features to first order.
 
     One of n features is about 1/n of the kernel. Where the ridge is much smaller, the fit follows each feature so
     closely that the residuals hardly depend on it any more, and the first-order change says little of what is lost
-    without it. With the Laplacian kernel, which spreads a feature over many directions, it says more. With more
-    features than samples the coefficients of a close fit are noise, so the greatest ridge is used.
+    without it. With more features than samples the coefficients of a close fit are noise, so the greatest ridge is
+    used.
 
     Examples
     --------
-    >>> from bahsic.kernels import Gaussian, Laplacian
-    >>> judging_ridge(100, 500, Gaussian()), judging_ridge(100, 500, Laplacian()), judging_ridge(501, 500, Gaussian())
-    (0.006, 0.001, 0.1)
+    >>> judging_ridge(100, 500), judging_ridge(501, 500)
+    (0.001, 0.1)
     """
-    if n_features > n_samples:
-        return float(RIDGES[0])
-    return (_JUDGING_ROUGH if isinstance(kernel, Laplacian) else _JUDGING) / n_features
+    return float(RIDGES[0]) if n_features > n_samples else _JUDGING / n_features
 
 
 def _centred(Y: Array, w: Array) -> Array:

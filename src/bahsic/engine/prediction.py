@@ -77,13 +77,13 @@ class PredictionScorer:
         kernel = self.linear.kernel(columns, len(columns))
         self.linear.move(columns, kernel)
         tiles = self.linear.kernel_tiles(columns, kernel)
-        return self._regression.fit(tiles, len(columns), ridge, self._judging(len(subset), kernel)), kernel
+        return self._regression.fit(tiles, len(columns), ridge, self._judging(len(subset))), kernel
 
-    def _judging(self, n_units: int, kernel: Kernel) -> float:
+    def _judging(self, n_units: int) -> float:
         """Least ridge of the residuals that judge so many units; 0 where they have fits of their own."""
         if n_units <= EXACT or self._regression.is_fixed:
             return 0.0
-        return judging_ridge(n_units, self.linear.columns.n_samples, kernel)
+        return judging_ridge(n_units, self.linear.columns.n_samples)
 
     def losses(self, subset: Indices, fit: RidgeFit) -> Array:
         """Predictability that a subset with a given fit would lose without each of its units."""
