@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -101,6 +102,20 @@ def fewest_as_good(sizes: Sequence[int], losses: Sequence[Array], sample_weight:
         return worse <= mean_error(difference, sample_weight) + _ROUNDING * float(means.max())
 
     return min(filter(as_good, range(len(sizes))), key=lambda position: sizes[position])
+
+
+def most_units(n_units: int, n_samples: int) -> int:
+    """Greatest number of units that "auto" takes.
+
+    All of them, or if they are more than the samples, the samples over their logarithm: the best of very many subsets
+    looks good by chance, and this is the number that screening keeps (Fan and Lv 2008).
+
+    Examples
+    --------
+    >>> most_units(50, 60), most_units(5000, 60)
+    (50, 14)
+    """
+    return n_units if n_units <= n_samples else max(1, int(n_samples / math.log(n_samples)))
 
 
 def reason(path: Sequence[PathStep], chosen: int) -> str:

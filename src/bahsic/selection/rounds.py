@@ -17,7 +17,7 @@ from bahsic.engine import Executor, Plan, scorer_for
 from bahsic.engine.prediction import EXACT, FITTED, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.selection.checkpoint import Checkpoint
-from bahsic.selection.path import PathStep, fewest_as_good
+from bahsic.selection.path import PathStep, fewest_as_good, most_units
 from bahsic.selection.problem import FeatureUnits, Problem
 from bahsic.selection.search import Step
 from bahsic.selection.time_left import Work, round_constant
@@ -167,10 +167,13 @@ class Search:
         return math.sqrt(self.linear.variance(step.subset, step.kernel))
 
     def fewest_as_good(self) -> int:
-        """Position on the path of the smallest subset that predicts as well as any."""
-        sizes = [found.step.n_features for found in self.path]
-        losses = [found.losses for found in self.path if found.losses is not None]
-        return fewest_as_good(sizes, losses, self.problem.weights)
+        """Position on the path of the smallest subset that predicts as well as any of at most `most_units` units."""
+        numbers = [len(found.subset) for found in self.path]
+        most = max(most_units(max(numbers), len(self.problem.labels)), min(numbers))
+        allowed = [position for position, number in enumerate(numbers) if number <= most]
+        sizes = [self.path[position].step.n_features for position in allowed]
+        losses = [found.losses for found in (self.path[position] for position in allowed) if found.losses is not None]
+        return allowed[fewest_as_good(sizes, losses, self.problem.weights)]
 
     def quality(self, selected: Indices | None) -> float:
         """Predictability of the selected units, or the best one on the path."""

@@ -181,7 +181,8 @@ class BAHSIC(Selector):
     subset whose mean loss is within one standard error of the least. The same samples chose the features, so
     the predictability is optimistic, the more so the more features there were to choose from; `BAHSICCV` is the
     honest and dearer way, and `selection_test` tells whether there is any dependence. Only sizes on the path
-    are compared: a smaller ``step`` gives more of them.
+    are compared: a smaller ``step`` gives more of them. With more features (or groups) than samples m, only sizes
+    up to m / log(m).
 
     References
     ----------
