@@ -547,6 +547,16 @@ def test_scores_by_prediction(selector, kernel, number):
         assert fitted.scores_[j] == pytest.approx(expected, rel=1e-6, abs=1e-7), j
 
 
+def test_auto_takes_few_of_more_features_than_samples():
+    """Among 300 features of noise there are always many that predict 40 samples by chance."""
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((40, 300)), np.arange(40) % 2
+    found = BAHSIC("auto", **RULE).fit(X, y)
+    most = max(step.predictability for step in found.path_)
+    assert found.n_features_ <= 40 / np.log(40)
+    assert most > found.path_[-found.n_features_].predictability + 0.05  # with more features, by chance
+
+
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
 def test_few_shifted_features_among_noise_come_first(kernel):
     """A ridge as small as leave-one-out wants would hide them from the residuals; see `judging_ridge`."""
