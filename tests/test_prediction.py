@@ -554,6 +554,7 @@ def test_auto_takes_few_of_more_features_than_samples():
     found = BAHSIC("auto", **RULE).fit(X, y)
     most = max(step.predictability for step in found.path_)
     assert found.n_features_ <= 40 / np.log(40)
+    assert any("as well as any of at most 10: R2" in (step.reason or "") for step in found.path_)
     assert most > found.path_[-found.n_features_].predictability + 0.05  # with more features, by chance
 
 

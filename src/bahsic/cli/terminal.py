@@ -237,7 +237,7 @@ def _decision(result: Mapping[str, Any], style: Style) -> str:
 
 
 def _stability(result: Mapping[str, Any]) -> str:
-    """How often the selected features are selected on parts of the samples."""
+    """Sentence with the share of random halves in which each selected feature is selected again."""
     stability, selected = result["stability"], result["selected"][:_MOST_ADDITIONS]
     frequency = {found["feature"]: found["frequency"] for found in stability["features"]}
     told = [f"{name} {100 * frequency.get(name, 0.0):.0f}%" for name in selected]

@@ -26,7 +26,7 @@ DASH = "–"  # noqa: RUF001 - where there is no number
 
 
 def feature_cards(result: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What is told of each selected feature: what would be lost without it, its near-copies, its picture.
+    """Cards of the selected features: loss without the feature, its near-copies, its picture.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def feature_cards(result: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _lost(row: Mapping[str, Any], result: Mapping[str, Any]) -> str:
-    """What the selection would lose without the feature, in a sentence; empty where it is not known."""
+    """Sentence on the loss of R² or HSIC without the feature; empty if it is not known."""
     relevance, number = row.get("relevance"), result["n_features"]
     here: Mapping[str, Any] = next((step for step in result["path"] if step["n_features"] == number), {})
     by_prediction = result.get("criterion") == "prediction"
@@ -182,7 +182,7 @@ def _title(name: object, longest: int) -> str | None:
 
 
 def _significance(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """How many features depend on the target by themselves, and those that do not if they are few."""
+    """Number of features that depend on the target by themselves, and the names of the others if they are few."""
     known = [row for row in rows if row["pvalue"] is not None]
     if not known:
         return None

@@ -261,7 +261,7 @@ def _path(
 
 
 def _columns(result: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What was done with each column, in words and as a table; None for results that do not tell."""
+    """Treatment of each column, in words and as a table; None for results without the roles of columns."""
     table = role_table(result)
     if not table:
         return None

@@ -82,7 +82,7 @@ def used_rows(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def treatment(role: str, *, standardized: bool = True) -> str:
-    """What was done with a column of this role, in a few words.
+    """Treatment of columns of a role, in a few words.
 
     Examples
     --------

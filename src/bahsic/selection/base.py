@@ -210,8 +210,8 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         """Set the attributes that say what was selected, given all units in order."""
         path = [found.step for found in search.path]
         if self.n_features_to_select == "auto":
-            chosen = search.fewest_as_good()
-            path[chosen] = replace(path[chosen], reason=reason(path, chosen))
+            chosen, largest = search.fewest_as_good()
+            path[chosen] = replace(path[chosen], reason=reason(path, chosen, largest))
             number = len(search.path[chosen].subset)
         rank = np.empty(len(order), dtype=np.intp)
         rank[order] = np.maximum(np.arange(len(order)) + 2 - number, 1)

@@ -118,11 +118,12 @@ def most_units(n_units: int, n_samples: int) -> int:
     return n_units if n_units <= n_samples else max(1, int(n_samples / math.log(n_samples)))
 
 
-def reason(path: Sequence[PathStep], chosen: int) -> str:
-    """The reason why the step at a position was chosen, in words."""
+def reason(path: Sequence[PathStep], chosen: int, largest: int) -> str:
+    """The reason why the step at a position was chosen, in words; subsets of at most ``largest`` features took part."""
     step, most = path[chosen], max(path, key=lambda step: step.n_features)
     predict = "predicts" if step.n_features == 1 else "predict"
+    any_ = "any" if largest == most.n_features else f"any of at most {largest}"
     return (
-        f"{step.n_features} of {most.n_features} features {predict} as well as any: R2 {step.predictability:.2f}, "
+        f"{step.n_features} of {most.n_features} features {predict} as well as {any_}: R2 {step.predictability:.2f}, "
         f"all {most.n_features}: {most.predictability:.2f}"
     )

@@ -166,14 +166,18 @@ class Search:
             return None
         return math.sqrt(self.linear.variance(step.subset, step.kernel))
 
-    def fewest_as_good(self) -> int:
-        """Position on the path of the smallest subset that predicts as well as any of at most `most_units` units."""
+    def fewest_as_good(self) -> tuple[int, int]:
+        """Position on the path of the smallest subset that predicts as well as any; features of the largest compared.
+
+        Subsets of more than `most_units` units take no part.
+        """
         numbers = [len(found.subset) for found in self.path]
         most = max(most_units(max(numbers), len(self.problem.labels)), min(numbers))
         allowed = [position for position, number in enumerate(numbers) if number <= most]
-        sizes = [self.path[position].step.n_features for position in allowed]
-        losses = [found.losses for found in (self.path[position] for position in allowed) if found.losses is not None]
-        return allowed[fewest_as_good(sizes, losses, self.problem.weights)]
+        compared = [self.path[position] for position in allowed]
+        sizes = [found.step.n_features for found in compared]
+        losses = [found.losses for found in compared if found.losses is not None]
+        return allowed[fewest_as_good(sizes, losses, self.problem.weights)], max(sizes)
 
     def quality(self, selected: Indices | None) -> float:
         """Predictability of the selected units, or the best one on the path."""
