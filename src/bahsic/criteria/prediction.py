@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
+from scipy.linalg import cho_factor, cho_solve, lapack
 
 from bahsic.kernels import LabelKernel
 from bahsic.kernels.labels.outputs import OutputSum, standardised
@@ -74,6 +74,31 @@ def judging_ridge(n_features: int, n_samples: int) -> float:
     (0.001, 0.1)
     """
     return float(RIDGES[0]) if n_features > n_samples else _JUDGING / n_features
+
+
+def predicted(K: Array, cross: Array, Y: Array, ridge: float) -> Array:
+    """Predictions of kernel ridge regression with intercept for other samples.
+
+    Parameters
+    ----------
+    K : ndarray of shape (m, m)
+        Kernel values of the samples.
+    cross : ndarray of shape (n, m)
+        Kernel values of the others with them.
+    Y : ndarray of shape (m, c)
+    ridge : float
+
+    Examples
+    --------
+    >>> x, new = np.arange(5.0), np.array([10.0])
+    >>> predicted(np.outer(x, x), np.outer(new, x), 1 + 2 * x[:, None], 1e-9).round(6)
+    array([[21.]])
+    """
+    means, mean = K.mean(axis=0), Y.mean(axis=0)
+    centred = K - means - (means - means.mean())[:, None]
+    centred[np.diag_indices(len(K))] += len(K) * ridge
+    B = cho_solve(cho_factor(centred, overwrite_a=True, check_finite=False), Y - mean)
+    return np.asarray(mean + (cross - means) @ B)
 
 
 def _centred(Y: Array, w: Array) -> Array:

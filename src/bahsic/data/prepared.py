@@ -99,6 +99,14 @@ class Prepared:
         same = self.order is None if order is None else np.array_equal(order, self.order)  # type: ignore[arg-type]
         return self if same else replace(self, order=order)
 
+    def of_samples(self, samples: Indices) -> Prepared:
+        """The same columns for some of the samples, as they are: not standardised anew."""
+        order = samples if self.order is None else self.order[samples]
+        weights = None if self.weights is None else self.weights[samples]
+        found = replace(self, order=order, weights=weights)
+        vars(found)["_made"] = self.columns.of_samples(samples), self.constant
+        return found
+
 
 def prepared(  # noqa: PLR0913 - the options of a table
     X: Any,

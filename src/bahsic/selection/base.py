@@ -28,11 +28,21 @@ from bahsic.kernels import Kernel
 from bahsic.report.notebook import NotebookMixin
 from bahsic.selection.checkpoint import Checkpoint, check_seed, fingerprint
 from bahsic.selection.cluster import ClusterMixin
+from bahsic.selection.halves import are_needed
 from bahsic.selection.path import reason
-from bahsic.selection.problem import FeatureUnits, Problem, checked_number, checked_problem, column_roles, feature_units
+from bahsic.selection.problem import (
+    FeatureUnits,
+    Problem,
+    checked_number,
+    checked_problem,
+    column_roles,
+    feature_units,
+    is_auto,
+)
 from bahsic.selection.progress import CallbackSupportMixin, Progress, reported, with_callbacks
 from bahsic.selection.rounds import Goal, Round, Search
 from bahsic.selection.search import Step
+from bahsic.selection.searches import Searches, kernel_name
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -128,9 +138,10 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         self._report_excess(units)
         plan = tile_plan(columns.n_samples, starts=problem.starts)
         with executor_for(self.executor, X, self.n_jobs, columns.n_samples) as executor:
-            found = self._searched(problem, units, number, plan, executor, X, y)
+            searches = self._searched(problem, units, number, plan, executor, X, y)
+            found = searches.best
             order = self._order(found.scorer, units, found.path)
-            self._decide(found, order, units, number)
+            self._decide(searches, order, units, number)
             self.scores_ = self._scores(found, order, units)
         self.target_kernel_ = problem.labels.name
         self.columns_ = roles
@@ -141,53 +152,51 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
 
     def _searched(
         self, problem: Problem, units: FeatureUnits, number: int, plan: Plan, executor: Executor, X: Any, y: Any
-    ) -> Search:
-        """The search with the kernel, or of those with each kernel of "auto" the one that predicts best."""
-        problems = problem.by_kernel()
-        auto = self.n_features_to_select == "auto"
+    ) -> Searches:
+        """The finished searches with the kernel, or with each kernel of "auto"."""
+        auto = is_auto(self.n_features_to_select)
         goal = Goal(
             self.criterion,
             self.statistic,
             self.ridge,
             bool(self.standard_errors),
-            predictability=auto or len(problems) > 1,
+            predictability=auto or bool(problem.others),
             losses=auto,
         )
-        weights = problem.label_weights(self.statistic, executor)
-        searches = [Search(one, units, weights, plan, executor, goal) for one in problems]
-        if self.checkpoint is not None:
-            for search in searches:
-                search.resume(self._checkpoint(search.problem, several=len(searches) > 1))
-        sizes = self._sizes(units, number)
+
+        def made(part: Problem, tiles: Plan, folders: tuple[str, ...]) -> Search:
+            weights = part.label_weights(self.statistic, executor)
+            search = Search(part, units, weights, tiles, executor, goal)
+            if self.checkpoint is not None:
+                search.resume(self._checkpoint(part, folders))
+            return search
+
+        def quality(search: Search) -> float:
+            order = self._order(search.scorer, units, search.path)
+            return search.quality(None if auto else order[:number])
 
         def steps(scorer: Any, after: Step | None) -> Iterator[Step]:
             return self._steps(scorer, units, number, after)
 
-        n_left = sum(len(sizes) - len(search.path) for search in searches)
+        searches = Searches(problem, plan, made, quality, halved=auto and are_needed(problem, units))
+        sizes = self._sizes(units, number)
         with self._progress(searches, sizes) as progress:
             rounds = (
                 found
                 for search in searches
                 for found in progress.watched(search.rounds(steps, len(sizes)), before=len(search.path))
             )
-            for _ in reported(self, rounds, n_left, X, y):
+            for _ in reported(self, rounds, searches.rounds_left(len(sizes)), X, y):
                 pass
-        if len(searches) == 1:
-            return searches[0]
+        return searches
 
-        def quality(search: Search) -> float:
-            order = self._order(search.scorer, units, search.path)
-            return search.quality(None if auto else order[:number])
+    def _progress(self, searches: Searches, sizes: Sequence[tuple[int, int]]) -> Progress:
+        plan = [searches.first.work(*size, number) for number in range(len(searches)) for size in sizes]
+        return Progress(plan, searches.first.round_constant(), silent=not self.verbose)
 
-        return max(searches, key=quality)
-
-    def _progress(self, searches: Sequence[Search], sizes: Sequence[tuple[int, int]]) -> Progress:
-        plan = [search.work(*size, number) for number, search in enumerate(searches) for size in sizes]
-        return Progress(plan, searches[0].round_constant(), silent=not self.verbose)
-
-    def _checkpoint(self, problem: Problem, *, several: bool) -> Checkpoint:
+    def _checkpoint(self, problem: Problem, folders: tuple[str, ...]) -> Checkpoint:
         check_seed(self, problem)
-        folder = Path(self.checkpoint) / type(problem.kernel).__name__.lower() if several else self.checkpoint
+        folder = Path(self.checkpoint, *folders) if folders else self.checkpoint
         return Checkpoint(folder, fingerprint(self, problem))
 
     @abstractmethod
@@ -206,11 +215,12 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
     def _subsets(self) -> list[Indices]:
         """The columns of the subset of each step of the path."""
 
-    def _decide(self, search: Search, order: Indices, units: FeatureUnits, number: int) -> None:
+    def _decide(self, searches: Searches, order: Indices, units: FeatureUnits, number: int) -> None:
         """Set the attributes that say what was selected, given all units in order."""
+        search = searches.best
         path = [found.step for found in search.path]
-        if self.n_features_to_select == "auto":
-            chosen, largest = search.fewest_as_good()
+        if is_auto(self.n_features_to_select):
+            chosen, largest = search.fewest_as_good(searches.most)
             path[chosen] = replace(path[chosen], reason=reason(path, chosen, largest))
             number = len(search.path[chosen].subset)
         rank = np.empty(len(order), dtype=np.intp)
@@ -348,4 +358,4 @@ def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
 
 def _kernel_name(wanted: Any, used: Kernel) -> Any:
     """The kernel on the data as it was given, or the name of the one that "auto" has chosen."""
-    return type(used).__name__.lower() if isinstance(wanted, str) and wanted == "auto" else wanted
+    return kernel_name(used) if is_auto(wanted) else wanted

@@ -92,6 +92,23 @@ def fewest_as_good(sizes: Sequence[int], losses: Sequence[Array], sample_weight:
     >>> fewest_as_good([2, 5], [few, best])
     0
     """
+    return min(_as_good(sizes, losses, sample_weight), key=lambda position: sizes[position])
+
+
+def most_as_good(sizes: Sequence[int], losses: Sequence[Array]) -> int:
+    """Position of the greatest subset that predicts as well as any; see `fewest_as_good`.
+
+    Examples
+    --------
+    >>> best, more = np.array([1.0, 0.9, 1.2, 0.8]), np.array([0.9, 1.0, 1.3, 0.9])
+    >>> most_as_good([2, 5, 9], [best, more, best + 1])
+    1
+    """
+    return max(_as_good(sizes, losses, None), key=lambda position: sizes[position])
+
+
+def _as_good(sizes: Sequence[int], losses: Sequence[Array], sample_weight: FloatArray | None) -> list[int]:
+    """Positions of the subsets that predict as well as the best one, the smallest of equal ones."""
     means = np.array([np.average(loss, weights=sample_weight) for loss in losses])
     near = means <= means.min() + _ROUNDING * means.max()
     best = min(np.flatnonzero(near).tolist(), key=lambda position: sizes[position])
@@ -101,7 +118,7 @@ def fewest_as_good(sizes: Sequence[int], losses: Sequence[Array], sample_weight:
         worse = float(np.average(difference, weights=sample_weight))
         return worse <= mean_error(difference, sample_weight) + _ROUNDING * float(means.max())
 
-    return min(filter(as_good, range(len(sizes))), key=lambda position: sizes[position])
+    return list(filter(as_good, range(len(sizes))))
 
 
 def most_units(n_units: int, n_samples: int) -> int:

@@ -72,6 +72,11 @@ class Problem:
         """The problem with each of its kernels."""
         return [self, *(replace(self, kernel=one, data=self.data.for_kernel(one), others=()) for one in self.others)]
 
+    def of_samples(self, samples: Indices) -> Problem:
+        """The problem of some samples as one block, with one kernel; columns are not standardised anew."""
+        data, labels = self.data.of_samples(samples), self.labels.of_samples(samples)
+        return replace(self, data=data, labels=labels, starts=(0,), others=(), block_size=None)
+
     @property
     def table(self) -> Table:
         """The data, checked."""

@@ -39,7 +39,7 @@ Item = TypeVar("Item")
 
 
 def reported(estimator: Any, rounds: Iterable[Item], n_rounds: int, X: Any, y: Any) -> Iterator[Item]:
-    """The rounds of a fit, each reported to the callbacks of the estimator as a task of its own."""
+    """The rounds of a fit, at most ``n_rounds``, each reported to the callbacks of the estimator as a task."""
     if not hasattr(estimator, "_init_callback_context"):
         yield from rounds
         return
@@ -50,8 +50,10 @@ def reported(estimator: Any, rounds: Iterable[Item], n_rounds: int, X: Any, y: A
     for _ in range(n_rounds):
         task = fit.subcontext(task_name="round")
         task.call_on_fit_task_begin(**data)
-        item = next(iterator)
+        item = next(iterator, None)
         task.call_on_fit_task_end(**data)
+        if item is None:
+            break
         yield item
     fit.call_on_fit_task_end(**data)
 

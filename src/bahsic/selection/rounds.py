@@ -166,14 +166,18 @@ class Search:
             return None
         return math.sqrt(self.linear.variance(step.subset, step.kernel))
 
-    def fewest_as_good(self) -> tuple[int, int]:
+    @property
+    def most(self) -> int:
+        """Greatest number of units that "auto" takes: that of `most_units`, or the smallest number on the path."""
+        numbers = [len(found.subset) for found in self.path]
+        return max(most_units(max(numbers), len(self.problem.labels)), min(numbers))
+
+    def fewest_as_good(self, most: int) -> tuple[int, int]:
         """Position on the path of the smallest subset that predicts as well as any; features of the largest compared.
 
-        Subsets of more than `most_units` units take no part.
+        Subsets of more than ``most`` units take no part.
         """
-        numbers = [len(found.subset) for found in self.path]
-        most = max(most_units(max(numbers), len(self.problem.labels)), min(numbers))
-        allowed = [position for position, number in enumerate(numbers) if number <= most]
+        allowed = [position for position, found in enumerate(self.path) if len(found.subset) <= most]
         compared = [self.path[position] for position in allowed]
         sizes = [found.step.n_features for found in compared]
         losses = [found.losses for found in compared if found.losses is not None]
