@@ -61,7 +61,8 @@ class BAHSIC(Selector):
     kernel : str, Kernel or callable, default="gaussian"
         Kernel on the data; ``"gaussian"`` is ``Gaussian("dimension")``, the paper's gamma = 1/(2 d).
         A rule for gamma is evaluated anew in each round, for subsets of one feature less. ``"auto"`` searches
-        with the Gaussian and with the Laplacian kernel, and keeps the selection that predicts better.
+        with the Gaussian and with the Laplacian kernel, on at most 1000 samples, and keeps the one that predicts
+        better.
     target_kernel : str, Kernel or callable, default="auto"
         Kernel on the labels, see `bahsic.kernels.label_kernel`; ``"auto"`` chooses by the type of y.
     criterion : {"hsic", "prediction"}, default="hsic"
@@ -181,8 +182,9 @@ class BAHSIC(Selector):
     subset whose mean loss is within one standard error of the least. The same samples chose the features, so
     the predictability is optimistic, the more so the more features there were to choose from; `BAHSICCV` is the
     honest and dearer way, and `selection_test` tells whether there is any dependence. Only sizes on the path
-    are compared: a smaller ``step`` gives more of them. With more features (or groups) than samples m, only sizes
-    up to m / log(m).
+    are compared: a smaller ``step`` gives more of them. With more than half as many features (or groups) as samples,
+    the same search is made on each half of the samples, and only sizes up to the largest one that predicts the
+    other half as well as any are compared; with more features than samples m, only sizes up to m / log(m).
 
     References
     ----------
