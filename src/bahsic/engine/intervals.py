@@ -58,7 +58,7 @@ def leading(stages: Sequence[Stage], representatives: Indices, count: int) -> tu
     """
     values = np.zeros(len(representatives))
     radii = np.full(len(representatives), np.inf)
-    undecided = np.unique(representatives)
+    undecided = np.flatnonzero(representatives == np.arange(len(representatives)))
     for stage in stages:
         found = stage(undecided)
         if np.isnan(found.values).any():

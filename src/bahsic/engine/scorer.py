@@ -184,7 +184,8 @@ class Scorer(ABC):
     def greater(self, subset: Indices, candidates: Indices) -> Kernel:
         """The kernel for a subset with one of the candidates: one column more, or with groups their mean size."""
         added = 1 if self.units.are_columns else self.units.size(candidates) / len(candidates)
-        return self.kernel(self.units.columns(np.union1d(subset, candidates)), self.units.size(subset) + added)
+        everyone = np.sort(np.concatenate([subset, candidates]))
+        return self.kernel(self.units.columns(everyone), self.units.size(subset) + added)
 
     def weigh(self, weights: Weights) -> None:
         """Replace W; rules for gamma keep the one that the scorer was made with."""

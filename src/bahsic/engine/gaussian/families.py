@@ -17,7 +17,7 @@ from bahsic.data.columns import Columns
 from bahsic.data.levels import Levels
 from bahsic.engine.gaussian.bounds import FunctionSums, Known, Matrices, Parts, known_from_functions
 from bahsic.engine.gaussian.expansion import Expansion, even_polynomial
-from bahsic.engine.gaussian.moments import Moments, RoundMoments
+from bahsic.engine.gaussian.moments import RoundMoments, SearchMoments
 from bahsic.engine.loops import loops
 from bahsic.engine.scratch import Scratch
 
@@ -103,7 +103,7 @@ class _Expanded:
 class Polynomial(_Expanded):
     """Columns of many values, by an expansion of low degree: leading functions are evaluated, the others by moments."""
 
-    moments: Moments | RoundMoments
+    moments: SearchMoments | RoundMoments
     compiled: bool = False
 
     @property
@@ -167,6 +167,12 @@ class Polynomial(_Expanded):
         )
 
 
+def sample_ranges(n_samples: int) -> list[slice]:
+    """Ranges of samples at which functions are evaluated together."""
+    starts = range(0, n_samples, _SOME_SAMPLES)
+    return [slice(start, min(start + _SOME_SAMPLES, n_samples)) for start in starts]
+
+
 def fill_functions(phi: Array, out: Functions) -> None:
     """Copy the leading functions into the columns of the products."""
     for values, target in zip(phi, out, strict=False):
@@ -190,8 +196,7 @@ class Smooth(_Expanded):
         z = self.data.rows(self.columns[part])
         z /= self.expansion.radius
         edge, sums = np.zeros(len(z)), FunctionSums(matrices)
-        for start in range(0, z.shape[1], _SOME_SAMPLES):
-            samples = slice(start, min(start + _SOME_SAMPLES, z.shape[1]))
+        for samples in sample_ranges(z.shape[1]):
             phi, even = self.expansion.values(z[:, samples])
             for target, place in zip(out, self.expansion.places, strict=False):
                 target[:, samples] = phi[place]

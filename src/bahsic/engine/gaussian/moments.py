@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,6 +125,37 @@ class Moments:
             ((self.diagonals[columns, :n] * powers**2) @ squares).T,
             ((self.norms[columns, :n] * powers**2) @ squares).T,
         )
+
+
+@dataclass(frozen=True)
+class SearchMoments:
+    """Moments that serve all rounds of a search: made when first asked for, which few rounds forward never do.
+
+    Attributes
+    ----------
+    features : ndarray of int
+        The features that may be asked for, in increasing order.
+    columns : Columns
+    low_rank : LowRank
+        The factors of W.
+    executor : Executor
+    degree : int
+        Largest degree of polynomials that may be asked for.
+    """
+
+    features: Indices
+    columns: Columns
+    low_rank: LowRank
+    executor: Executor
+    degree: int
+
+    @cached_property
+    def _made(self) -> Moments:
+        return Moments.made(self.features, self.degree, self.columns, self.low_rank, self.executor)
+
+    def of(self, columns: Indices, terms: Expansion) -> tuple[Array, Array, Array]:
+        """Sums over the samples of the polynomials of an expansion, see `Moments.of`."""
+        return self._made.of(columns, terms)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from bahsic.engine.executor import Sums, map_sum
 from bahsic.engine.gaussian.bounds import Known, Matrices
 from bahsic.engine.gaussian.by_pairs import ColumnChanges
+from bahsic.engine.gaussian.entering import Entering, combinations
 from bahsic.engine.gaussian.expansion import expansion, is_expandable
 from bahsic.engine.gaussian.families import Discrete, Family, Incomplete, Polynomial, Smooth
 from bahsic.engine.gaussian.residual import Form, Rest
@@ -39,7 +40,7 @@ _TINY = float(np.finfo(np.float32).tiny)
 
 # Elements of the arrays of one task: enough to make the cost of calls small, few enough for the cache.
 _CHUNK = 1 << 19
-_SMALL = 1 << 17  # least number of elements at a time: with fewer, calls would cost most of the time
+_SMALL = 1 << 18  # least number of elements at a time: with fewer, calls would cost most of the time
 
 # Largest exponent a (range)^2 for which columns of few values are expanded; see MAX_EXPONENT.
 _MAX_LEVEL_EXPONENT = 30.0
@@ -253,7 +254,7 @@ class GaussianRound(ColumnChanges):
         vanished = self._matrices.n_samples**2 * _TINY if len(columns[1]) else 0.0
         for family, known, end, count in zip(families, found, ends, counts, strict=True):
             form = np.concatenate([forms[i][end[i] - count[i] : end[i]] for i in range(2)])
-            form = form.reshape(family.n_leading, -1)
+            form = form.reshape(family.n_leading, len(family.members))
             values[family.members] = known.value + (known.eigenvalues * form).sum(axis=0)
             unit = np.repeat(_ROUNDING, [family.n_double, family.n_leading - family.n_double])
             radii[family.members] = (
@@ -337,6 +338,9 @@ class GaussianRound(ColumnChanges):
             elif terms.degree <= self._setting.moments.degree:
                 shared = self._setting.moments, self._setting.compiled
                 yield Polynomial(members, data, chosen, terms, n_leading, n_double, *shared)
+            elif self.a < 0 and self.few_wanted and np.isinf(rounding):
+                found = combinations(self.a, radius, tail)
+                yield Entering(members, data, chosen, self.a, found, 0 if self._is_flat else len(found))
             else:
                 yield Smooth(members, data, chosen, terms, n_leading, n_double)
             positions = positions[~near]

@@ -15,7 +15,7 @@ from bahsic.data.columns import Columns
 from bahsic.data.levels import Levels, few_levels
 from bahsic.engine.diagonal import on_diagonal
 from bahsic.engine.executor import Executor
-from bahsic.engine.gaussian.moments import LowRank, Moments, RoundMoments
+from bahsic.engine.gaussian.moments import LowRank, RoundMoments, SearchMoments
 from bahsic.engine.gaussian.round import GaussianRound
 from bahsic.engine.gaussian.setting import GaussianSetting
 from bahsic.engine.gram import ChangedTiles, KernelTiles, LinkedTiles, can_change, gamma_of
@@ -206,12 +206,12 @@ def _in_range(columns: Columns) -> tuple[Columns, float]:
     return columns.in_unit(exponent), math.ldexp(1.0, exponent)
 
 
-def _moments(columns: Columns, levels: tuple[Levels, ...], low_rank: LowRank, executor: Executor) -> Moments:
+def _moments(columns: Columns, levels: tuple[Levels, ...], low_rank: LowRank, executor: Executor) -> SearchMoments:
     """Moments of the complete columns of many numbers."""
     many = ~columns.special
     for group in levels:
         many[group.columns] = False
-    return Moments.made(np.flatnonzero(many), _MOMENT_DEGREE, columns, low_rank, executor)
+    return SearchMoments(np.flatnonzero(many), columns, low_rank, executor, _MOMENT_DEGREE)
 
 
 def _low_rank(weights: Weights) -> LowRank:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bahsic.data.levels import Levels
 from bahsic.engine.executor import Executor
-from bahsic.engine.gaussian.moments import LowRank, Moments, RoundMoments
+from bahsic.engine.gaussian.moments import LowRank, RoundMoments, SearchMoments
 from bahsic.engine.pairs import Pairs
 
 Array = NDArray[np.float64]
@@ -32,7 +32,7 @@ class GaussianSetting:
         The features of few values.
     low_rank : LowRank
         The factors of W; without columns if W is not of low rank.
-    moments : Moments
+    moments : SearchMoments or RoundMoments
         Power sums of the features.
     kept : dict
         Memory for R on each tile in each precision, used again from round to round.
@@ -45,7 +45,7 @@ class GaussianSetting:
     ranges: Array
     levels: tuple[Levels, ...]
     low_rank: LowRank
-    moments: Moments | RoundMoments
+    moments: SearchMoments | RoundMoments
     kept: dict[tuple[int, str], NDArray[Any]] = field(default_factory=dict)
     compiled: bool = False
 
