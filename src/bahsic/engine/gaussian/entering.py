@@ -43,7 +43,7 @@ def combinations(a: float, radius: float, tail: float) -> Array:
     Examples
     --------
     >>> combinations(-0.25, 4.0, 0.01).shape
-    (5, 12)
+    (4, 11)
     """
     x = np.linspace(-radius, radius, _POINTS)
     normal = np.exp(-0.5 * np.square(x))
