@@ -236,7 +236,8 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
 
     def _scores(self, search: Search, order: Indices, units: FeatureUnits) -> Array:
         """Relevance of each column; constant ones have none."""
-        selected = np.array([unit for unit in order if self.support_[units.of_columns == unit].all()], dtype=np.intp)
+        n_outside = np.bincount(units.of_columns[~self.support_], minlength=len(order))
+        selected = order[n_outside[order] == 0]
         varied = selected[~units.idle[selected]]
         outside = np.setdiff1d(np.flatnonzero(~units.idle), selected, assume_unique=True)
         scores = search.scores(varied, outside, len(order)) if len(varied) else np.zeros(len(order))
