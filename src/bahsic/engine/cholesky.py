@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.executor import Executor, ThreadExecutor
-from bahsic.engine.lapack import divide_left, divide_right, factorise, inverse
+from bahsic.engine.lapack import divide, factorise, inverse
 from bahsic.engine.scratch import Scratch
 
 Matrix = NDArray[Any]
@@ -21,8 +21,11 @@ Matrix = NDArray[Any]
 # Rows of a panel: products of this size run at full speed, and the factor of a panel itself costs little.
 _PANEL = 128
 
-# Columns that one task works on: a multiple of the panels.
-_CHUNK = 256
+# Columns that one task works on.
+_CHUNK = 384
+
+# Rows up to which one call of LAPACK is as quick as two threads.
+ONE_CALL = 1024
 
 # Length of the sums of squares in the precision of the factor, before these are added in float64.
 _INNER = 512
@@ -48,8 +51,8 @@ class CholeskyFactor:
     shift : float
         lambda.
     executor : Executor or None
-        Its threads share the work, m^3 / 3 operations; None does it in one call of LAPACK, which is quicker by
-        itself. Results differ in rounding.
+        Its threads share the work, m^3 / 3 operations; without one, and up to `ONE_CALL` rows, it is one call of
+        LAPACK, which is quicker by itself. Results differ in rounding.
     dtype : float32 or float64
         Type of U.
     scratch : Scratch, optional
@@ -64,12 +67,12 @@ class CholeskyFactor:
     def __init__(
         self, A: Symmetric, shift: float, executor: Executor | None, dtype: Any, scratch: Scratch | None = None
     ) -> None:
-        m, scratch = len(A), Scratch() if scratch is None else scratch
-        self._U, self._executor = scratch.take("factor", (m, m), dtype), _ALONE if executor is None else executor
+        m, self._scratch = len(A), Scratch() if scratch is None else scratch
+        self._U, self._executor = self._scratch.take("factor", (m, m), dtype), _ALONE if executor is None else executor
         self._panels = [slice(start, min(start + _PANEL, m)) for start in range(0, m, _PANEL)]
         self._executor.map(lambda panel: A.write(panel, self._U[panel, panel.start :]), self._panels)
-        self._U[np.diag_indices(m)] += self.dtype.type(shift)
-        if executor is None:
+        self._U.reshape(-1)[:: m + 1] += self.dtype.type(shift)
+        if executor is None or m <= ONE_CALL:
             factorise(self._U)
         else:
             for panel in self._panels:
@@ -92,7 +95,7 @@ class CholeskyFactor:
             self._executor.map(subtract, [panel, *_chunks(panel.stop, len(U))])
         factorise(U[panel, panel])
         square = U[panel, panel]
-        self._executor.map(lambda columns: divide_left(square, U[panel, columns]), [*_chunks(panel.stop, len(U))])
+        self._executor.map(lambda columns: divide(square, U[panel, columns]), [*_chunks(panel.stop, len(U))])
 
     def solve(self, R: Matrix) -> Matrix:
         """(A + lambda I)^-1 R, for R of shape (m, c)."""
@@ -105,14 +108,16 @@ class CholeskyFactor:
 
     def inverse_diagonal(self) -> NDArray[np.float64]:
         """The diagonal of (A + lambda I)^-1: sums of squares of the rows of U^-1, another m^3 / 3 operations."""
-        U = self._U
+        U, m = self._U, len(self._U)
 
         def of_panel(number: int) -> NDArray[np.float64]:
-            panel, first = self._panels[number], self._inverses[number]
-            rest = slice(panel.stop, len(U))
-            others = -first @ U[panel, rest]
-            divide_right(U[rest, rest], others)
-            return _squares(first) + _squares(others)
+            first, n = self._panels[number].start, len(self._inverses[number])
+            rows = self._scratch.take("rows", (n, m - first), self.dtype)
+            rows[:, :n] = self._inverses[number]
+            for panel, one in zip(self._panels[number + 1 :], self._inverses[number + 1 :], strict=True):
+                known, new = rows[:, : panel.start - first], rows[:, panel.start - first : panel.stop - first]
+                np.matmul(known @ U[first : panel.start, panel], -one, out=new)
+            return _squares(rows)
 
         return np.concatenate(self._executor.map(of_panel, range(len(self._panels))))
 

@@ -14,6 +14,9 @@ from bahsic.criteria.weights import centring_shift
 
 Array = NDArray[np.float64]
 
+# Rows that `KernelBlock.product` reads at a time.
+_PANEL = 128
+
 
 class Zeros(threading.local):
     """Memory of a thread for a matrix of each size that is zero below its diagonal: nothing is ever written there."""
@@ -77,7 +80,11 @@ class KernelBlock:
         """The matrix times S, of shape (m, c)."""
         T = S if self.roots is None else S * self.roots[:, None]
         K, r = self.values, self.shift[:, None]
-        found = K @ T + (T.T @ K).T - np.diagonal(K)[:, None] * T
+        found = -np.diagonal(K)[:, None] * T
+        for start in range(0, len(K), _PANEL):  # each is read twice while it is at hand
+            rows, rest = slice(start, start + _PANEL), slice(start, None)
+            found[rows] += K[rows, rest] @ T[rest]
+            found[rest] += (T[rows].T @ K[rows, rest]).T
         found -= r * T.sum(axis=0)
         found -= r.T @ T
         return np.asarray(found if self.roots is None else found * self.roots[:, None])

@@ -19,6 +19,9 @@ Matrix = NDArray[Any]
 _LETTERS = {"f": "s", "d": "d"}
 _FLOATS: dict[str, Any] = {"f": ctypes.c_float, "d": ctypes.c_double}
 
+# Rows of the squares that LAPACK inverts.
+_SQUARE = 32
+
 
 def factorise(U: Matrix) -> None:
     """Make the upper triangular U with U'U = A of the upper triangle of A; what is below stays.
@@ -41,7 +44,20 @@ def factorise(U: Matrix) -> None:
 
 
 def inverse(U: Matrix) -> Matrix:
-    """The inverse of an upper triangular matrix of which only the upper triangle is read."""
+    """The inverse of an upper triangular matrix of which only the upper triangle is read.
+
+    By small squares on the diagonal and products, since LAPACK is slow at this.
+    """
+    found = np.zeros(U.shape, U.dtype)
+    for start in range(0, len(U), _SQUARE):
+        columns = slice(start, min(start + _SQUARE, len(U)))
+        found[columns, columns] = one = _inverse_of_square(U[columns, columns])
+        if start:
+            np.matmul(found[:start, :start] @ U[:start, columns], -one, out=found[:start, columns])
+    return found
+
+
+def _inverse_of_square(U: Matrix) -> Matrix:
     found = U.copy()
     np.copyto(found, 0.0, where=_below(len(U)))
     routine = _routine("trtri", U.dtype.char)
@@ -56,27 +72,15 @@ def _below(n: int) -> NDArray[np.bool_]:
     return np.tri(n, k=-1, dtype=bool)
 
 
-def divide_left(U: Matrix, B: Matrix) -> None:
+def divide(U: Matrix, B: Matrix) -> None:
     """Replace B by the inverse of U' times B."""
-    _divide(U, B, b"R", b"T")
-
-
-def divide_right(U: Matrix, B: Matrix) -> None:
-    """Replace B by B times the inverse of U."""
-    _divide(U, B, b"L", b"N")
-
-
-def _divide(U: Matrix, B: Matrix, side: bytes, transposed: bytes) -> None:
-    if not B.size:
-        return
     routine = _routine("trsm", U.dtype.char)
     if routine is None:
-        trsm = get_blas_funcs("trsm", (U,))
-        B[:] = trsm(1.0, U.T, B.T, side=int(side == b"R"), lower=1, trans_a=int(transposed == b"T")).T
+        B[:] = get_blas_funcs("trsm", (U,))(1.0, U.T, B.T, side=1, lower=1, trans_a=1).T
         return
     sizes = _int(B.shape[1]), _int(B.shape[0])
     one = ctypes.byref(_FLOATS[U.dtype.char](1.0))
-    routine(side, b"L", transposed, b"N", *sizes, one, U.ctypes.data, _stride(U), B.ctypes.data, _stride(B))
+    routine(b"R", b"L", b"T", b"N", *sizes, one, U.ctypes.data, _stride(U), B.ctypes.data, _stride(B))
 
 
 def _int(value: int) -> Any:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 from bahsic.criteria.prediction import RIDGES, RidgeFit
 from bahsic.criteria.weights import Gram
-from bahsic.engine.cholesky import CholeskyFactor
+from bahsic.engine.cholesky import ONE_CALL, CholeskyFactor
 from bahsic.engine.executor import Executor, Placed, ThreadExecutor
 from bahsic.engine.gram import GramTiles, KernelTiles
 from bahsic.engine.kernel_block import KernelBlock, Zeros, below_diagonal
@@ -128,8 +130,8 @@ class RidgeRegression:
             trials = self._executor.map(lambda one: _fitted(parts, matrices, one), self._candidates())
             best = max(trials, key=lambda fit: (round(fit.predictability, _DIGITS), fit.ridge))
             self._ridge, self._chosen_for = best.ridge, n_features
-            if sum(map(len, matrices)) == len(self._Y) and best.ridge >= judging:
-                return best
+            if sum(map(len, matrices)) == len(self._Y):
+                return best if best.ridge >= judging else self._judging(best, matrices, judging)
         used = self.ridge if ridge is None else ridge
         if first is not None:
             return _joined(self._parts, [self._parts[0].fit(first, used, self._executor, judging)], used)
@@ -187,6 +189,11 @@ class RidgeRegression:
         n_parts, total = len(self._parts), _variance(self._parts)
         missed = self._executor.map(one, list(product(kernels, range(n_parts))))
         return [1 - sum(missed[start : start + n_parts]) / total for start in range(0, len(missed), n_parts)]
+
+    def _judging(self, fit: RidgeFit, matrices: Sequence[KernelBlock], ridge: float) -> RidgeFit:
+        """A fit with the residuals of a greater ridge."""
+        found = [part.residuals(K, ridge, self._executor) for part, K in zip(self._parts, matrices, strict=True)]
+        return replace(fit, Q=_weighted(self._parts, found))
 
     def _due(self, n_features: int) -> bool:
         low, high = sorted((n_features, self._chosen_for))
@@ -272,6 +279,19 @@ class _Part:
 
         Threads share the work if there is an executor.
         """
+        if judging <= ridge:
+            return self._fit(K, ridge, executor)
+        if executor is None or len(K) > ONE_CALL:
+            found, (B, lam) = self._fit(K, ridge, executor), self.residuals(K, judging, executor)
+        else:
+            tasks: list[Callable[[], Any]] = [
+                partial(self._fit, K, ridge, None),
+                partial(self.residuals, K, judging, None),
+            ]
+            found, (B, lam) = executor.map(lambda task: task(), tasks)
+        return found._replace(B=B, penalty=lam)
+
+    def _fit(self, K: KernelBlock, ridge: float, executor: Executor | None) -> _Found:
         lam = self._n * ridge
         factor = self._factored(K, lam, executor)
         b = self._refined(K, lam, factor)
@@ -279,11 +299,12 @@ class _Part:
         own = ((1 - (1 - lam * factor.inverse_diagonal()) / self._copies) - self._share) / lam
         missed = lam * float(np.vdot(self._targets, b))
         quadratic = missed - lam**2 * float(np.vdot(b, b))
-        losses = np.square(B / own[:, None]).sum(axis=1)
-        if judging > ridge:
-            lam = self._n * judging
-            B = self._refined(K, lam, self._factored(K, lam, executor)) / self._roots[:, None]
-        return _Found(missed, quadratic, B, losses, lam)
+        return _Found(missed, quadratic, B, np.square(B / own[:, None]).sum(axis=1), lam)
+
+    def residuals(self, K: KernelBlock, ridge: float, executor: Executor | None) -> tuple[Array, float]:
+        """B alone, and the penalty lambda."""
+        lam = self._n * ridge
+        return self._refined(K, lam, self._factored(K, lam, executor)) / self._roots[:, None], lam
 
     def missed(self, K: KernelBlock, ridge: float) -> float:
         """Variance that is missed.
@@ -333,17 +354,23 @@ def _variance(parts: Sequence[_Part]) -> float:
 def _joined(parts: Sequence[_Part], found: Sequence[_Found], ridge: float) -> RidgeFit:
     """The fits to all blocks as one."""
     total = _variance(parts)
-    Q = [fit.B * part.w[:, None] * math.sqrt(fit.penalty / total) for part, fit in zip(parts, found, strict=True)]
     plain = all((part.w == 1).all() for part in parts)
     return RidgeFit(
         ridge=ridge,
         explained=1 - sum(fit.missed for fit in found) / total,
         quadratic=sum(fit.quadratic for fit in found) / total,
-        Q=np.concatenate(Q),
+        Q=_weighted(parts, [(fit.B, fit.penalty) for fit in found]),
         losses=np.concatenate([fit.losses for fit in found]),
         baseline=np.concatenate([part.baseline for part in parts]),
         sample_weight=None if plain else np.concatenate([part.w for part in parts]),
     )
+
+
+def _weighted(parts: Sequence[_Part], found: Sequence[tuple[Array, float]]) -> Array:
+    """`RidgeFit.Q` of the residuals B of each block, given with their penalties."""
+    total = _variance(parts)
+    Q = [B * part.w[:, None] * math.sqrt(lam / total) for part, (B, lam) in zip(parts, found, strict=True)]
+    return np.concatenate(Q)
 
 
 def _some(part: _Part, K: KernelBlock) -> tuple[list[_Part], list[KernelBlock]]:
