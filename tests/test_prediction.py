@@ -14,11 +14,13 @@ from bahsic import BAHSIC, BAHSICCV, FOHSIC, hsic_biased, predictability
 from bahsic.criteria.blocks import random_blocks
 from bahsic.criteria.prediction import RIDGES, ResidualWeights, label_features
 from bahsic.criteria.weights import Matrix
+from bahsic.engine import cholesky as cholesky_module
 from bahsic.engine import lapack, threads, tile_plan
 from bahsic.engine import prediction as prediction_module
 from bahsic.engine import ridge as ridge_module
 from bahsic.engine.cholesky import CholeskyFactor
 from bahsic.engine.gram import GramTiles
+from bahsic.engine.kernel_block import KernelBlock
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, label_kernel
 from selecting import SELECTORS, drawn, order, same_fit, standardised
@@ -693,6 +695,38 @@ def test_residuals_in_single_precision_are_as_exact(monkeypatch):
             assert value == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize("by_panels", [False, True])
+@pytest.mark.parametrize("starts", [(0,), (0, 70)])
+@pytest.mark.parametrize("ridge", ["auto", 1e-3])
+def test_residuals_of_a_greater_ridge(ridge, starts, by_panels, precision, monkeypatch):
+    if precision == "single":
+        monkeypatch.setattr(ridge_module, "DOUBLE_SAMPLES", 20)
+    if by_panels:
+        monkeypatch.setattr(ridge_module, "ONE_CALL", 0)
+        monkeypatch.setattr(cholesky_module, "ONE_CALL", 0)
+    X, y = drawn(m=150, d=5)
+    K, Y, plan = gaussian(standardised(X)), prediction_oracle.indicators(y), tile_plan(150, starts=starts)
+    blocks = np.split(np.arange(150), starts[1:])
+    found, factors, made = [], [], CholeskyFactor.__init__
+    monkeypatch.setattr(CholeskyFactor, "__init__", lambda *args: factors.append(args[2]) or made(*args))
+    for n_jobs in (1, 2, 3):
+        with threads(n_jobs) as executor:
+            regression = RidgeRegression(Y, ridge, plan, starts, None, executor)
+            found.append(regression.fit(GramTiles(Matrix(K), plan), 5, judging=0.5))
+    fit = found[0]
+    W = prediction_oracle.residual_matrix(K, Y, 0.5, blocks)
+    np.testing.assert_allclose(ResidualWeights(fit.Q, starts).matrix(), W, atol=1e-9 * np.abs(W).max())
+    assert fit.explained == pytest.approx(prediction_oracle.explained(K, Y, fit.ridge, blocks), abs=1e-9)
+    expected = prediction_oracle.predictability(K, Y, fit.ridge, blocks)
+    assert fit.predictability == pytest.approx(expected, abs=1e-5)
+    for other in found[1:]:
+        assert np.array_equal(other.Q, fit.Q)
+        assert np.array_equal(other.losses, fit.losses)
+    # One for each ridge that is tried, and one for the residuals.
+    assert len(factors) == 3 * len(starts) * (1 + (len(RIDGES) if ridge == "auto" else 1))
+
+
 def test_residual_weights_are_zero_between_blocks():
     Q = np.arange(10.0).reshape(5, 2) + 1
     weights = ResidualWeights(Q, (0, 2))
@@ -759,7 +793,8 @@ def routines(request, monkeypatch):
 @pytest.mark.parametrize("m", [1, 127, 128, 129, 256, 300, 385, 520])
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.usefixtures("routines")
-def test_cholesky_factors(m, dtype, shared):
+def test_cholesky_factors(m, dtype, shared, monkeypatch):
+    monkeypatch.setattr(cholesky_module, "ONE_CALL", 0)
     A, tolerance = positive_definite(m, dtype), 1e3 * np.finfo(dtype).eps
     R = np.random.default_rng(0).normal(size=(m, 3))
     upper = np.triu(A) + np.tril(np.full((m, m), np.nan), -1)
@@ -778,6 +813,28 @@ def test_cholesky_factors(m, dtype, shared):
         assert np.array_equal(other[1], solution)
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_nearly_singular_matrices_have_exact_factors(shared, monkeypatch):
+    monkeypatch.setattr(cholesky_module, "ONE_CALL", 0)
+    K = gaussian(np.random.default_rng(0).normal(size=(300, 1)))
+    with threads(1) as executor:
+        U = np.triu(CholeskyFactor(Upper(K), 1e-11, executor if shared else None, np.float64)._U)
+    np.testing.assert_allclose(U.T @ U, K + 1e-11 * np.eye(300), atol=1e-13)
+
+
+@pytest.mark.parametrize("m", [1, 128, 129, 300])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_products_with_centred_kernel_values(m, weighted):
+    rng = np.random.default_rng(m)
+    w, S = rng.uniform(0.5, 2, size=m) if weighted else np.ones(m), rng.normal(size=(m, 2))
+    K = gaussian(rng.normal(size=(m, 3)))
+    H = np.eye(m) - w / w.sum()
+    expected = np.sqrt(w)[:, None] * (H @ K @ H.T) * np.sqrt(w)
+    upper = np.triu(K)
+    block = KernelBlock.of_sums(upper, upper @ w + w @ upper, w)
+    np.testing.assert_allclose(block.product(S), expected @ S, atol=1e-12)
+
+
 def test_routines_are_exported_as_expected():
     for name, dtype in itertools.product(["potrf", "trtri", "trsm"], "fd"):
         assert lapack._routine(name, dtype) is not None
@@ -786,7 +843,8 @@ def test_routines_are_exported_as_expected():
 @pytest.mark.parametrize("at", [0, 100, 127, 128, 200, 299])
 @pytest.mark.parametrize("n_jobs", [None, 1, 2])
 @pytest.mark.usefixtures("routines")
-def test_cholesky_of_what_is_not_positive_definite(at, n_jobs):
+def test_cholesky_of_what_is_not_positive_definite(at, n_jobs, monkeypatch):
+    monkeypatch.setattr(cholesky_module, "ONE_CALL", 0)
     A = positive_definite(300, np.float64)
     A[at, at] = -2.0
     with threads(n_jobs) as executor, pytest.raises(np.linalg.LinAlgError):
