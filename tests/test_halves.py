@@ -49,6 +49,7 @@ def test_predictions_are_those_of_the_centred_equations():
         ([[1, 1, 1, 1], [1.5, 1, 1, 1], [2, 2, 2, 2]], 1),  # 0.125 worse, which is its standard error
         ([[1, 1, 1, 1], [1.5, 1.4, 1.5, 1.4], [2, 2, 2, 2]], 0),
         ([[2, 2, 2, 2], [1, 1, 1, 1], [1, 1, 1, 1]], 2),
+        ([[1, 1, 1, 1], [2, 2, 2, 2], [1, 1, 1, 1]], 0),  # not behind a gap
     ],
 )
 def test_the_most_that_are_as_good_by_hand(losses, chosen):
@@ -56,7 +57,7 @@ def test_the_most_that_are_as_good_by_hand(losses, chosen):
 
 
 def by_definition(selector, X, y):
-    """Number of features of the greatest subset that predicts the other halves as well as any, of those allowed."""
+    """Number of features up to which, from the smallest such one, subsets predict the other halves as well as any."""
     problem = posed(selector, X, y)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     Y = np.asarray(y, dtype=float)[:, None] if selector.target_kernel == "binary" else None
@@ -83,11 +84,9 @@ def by_definition(selector, X, y):
     joined = [np.concatenate(losses[size]) for size in sizes]
     best = min(range(len(sizes)), key=lambda at: joined[at].mean())
     spread = [np.std(loss - joined[best], ddof=1) / np.sqrt(len(y)) for loss in joined]
-    return max(
-        size
-        for size, loss, error in zip(sizes, joined, spread, strict=True)
-        if loss.mean() - joined[best].mean() <= error
-    )
+    good = [loss.mean() - joined[best].mean() <= error for loss, error in zip(joined, spread, strict=True)]
+    first = good.index(True)
+    return sizes[first + good[first:].index(False) - 1 if False in good[first:] else -1]
 
 
 @SELECTORS

@@ -1,7 +1,7 @@
-"""How many features a search can be trusted with: the same search on each half of the samples, judged by the other.
+"""A limit on the features that "auto" takes: the same search on each half of the samples, judged by the other half.
 
-Leave-one-out leaves out samples that the search has seen. Where there are many features for the samples, some subsets
-look good to it by chance, the more so the more features they have.
+The sample that leave-one-out predicts took part in choosing the features. Where there are many features for the
+samples, some subsets predict it well by chance.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Half:
 
 
 def are_needed(problem: Problem, units: FeatureUnits) -> bool:
-    """Whether leave-one-out is not trusted: where there are more than half as many units as samples.
+    """Whether sizes are judged by halves too: where there are more than half as many units as samples.
 
     Neither samples that count several times nor blocks of samples are halved.
     """
@@ -91,7 +91,10 @@ def _split(problem: Problem) -> tuple[Indices, Indices]:
 
 
 def most_trusted(both: Sequence[Half], most: int) -> int:
-    """Number of units of the greatest subset, of at most ``most``, that predicts unseen samples as well as any."""
+    """Number of units up to which, of at most ``most``, subsets predict the other halves as well as any.
+
+    See `most_as_good`. Losses of the samples are taken as independent, given the two searches.
+    """
     each = [half.losses(most) for half in both]
     sizes = list(each[0])
     return sizes[most_as_good(sizes, [np.concatenate([losses[size] for losses in each]) for size in sizes])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import dropwhile, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,15 +97,21 @@ def fewest_as_good(sizes: Sequence[int], losses: Sequence[Array], sample_weight:
 
 
 def most_as_good(sizes: Sequence[int], losses: Sequence[Array]) -> int:
-    """Position of the greatest subset that predicts as well as any; see `fewest_as_good`.
+    """Position of the last subset that predicts as well as any, from the smallest such one upwards without a gap.
+
+    Greater ones, behind a gap, are not taken: with very many features a regression predicts little but the mean, which
+    may be as good as anything where there is nothing to find. See `fewest_as_good` for "as well as any".
 
     Examples
     --------
-    >>> best, more = np.array([1.0, 0.9, 1.2, 0.8]), np.array([0.9, 1.0, 1.3, 0.9])
-    >>> most_as_good([2, 5, 9], [best, more, best + 1])
-    1
+    >>> best, bad = np.array([1.0, 0.9, 1.2, 0.8]), np.array([2.0, 1.9, 2.2, 1.8])
+    >>> most_as_good([1, 2, 3, 4, 9], [bad, best, best, bad, best])
+    2
     """
-    return max(_as_good(sizes, losses, None), key=lambda position: sizes[position])
+    good = set(_as_good(sizes, losses, None))
+    upwards = sorted(range(len(sizes)), key=lambda position: sizes[position])
+    from_first = list(dropwhile(lambda position: position not in good, upwards))
+    return list(takewhile(lambda position: position in good, from_first))[-1]
 
 
 def _as_good(sizes: Sequence[int], losses: Sequence[Array], sample_weight: FloatArray | None) -> list[int]:

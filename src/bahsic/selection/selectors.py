@@ -183,8 +183,8 @@ class BAHSIC(Selector):
     the predictability is optimistic, the more so the more features there were to choose from; `BAHSICCV` is the
     honest and dearer way, and `selection_test` tells whether there is any dependence. Only sizes on the path
     are compared: a smaller ``step`` gives more of them. With more than half as many features (or groups) as samples,
-    the same search is made on each half of the samples, and only sizes up to the largest one that predicts the
-    other half as well as any are compared; with more features than samples m, only sizes up to m / log(m).
+    the same search is made on each half of the samples, and only sizes up to which it predicts the other half as
+    well as with any are compared; with more features than samples m, only sizes up to m / log(m).
 
     References
     ----------
