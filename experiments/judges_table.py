@@ -129,9 +129,9 @@ def _by_judge(
 
 
 def parts_table(found: Judged) -> str:
-    """Distances and mean errors on the binary sets where the rules were fixed, and on those that only confirm."""
+    """Distances and mean errors on the binary sets where the rules were fixed, and on the others."""
     columns = []
-    for word, inside in (("fixed on", True), ("confirmed by", False)):
+    for word, inside in (("fixed on", True), ("not varied on", False)):
         part = [dataset for dataset in BINARY if (dataset in FIXED_ON) is inside]
         there = compared(found[SVM], part)
         columns.append(Column(f"{word} {len(there)} sets: l2, SVM", best_distances(found[SVM], there)))
@@ -142,13 +142,13 @@ def parts_table(found: Judged) -> str:
 
 
 def rules_table() -> str:
-    """Rules, the sets that they were fixed on, and the sets that are left to confirm them."""
+    """Rules, the sets that they were fixed on, and the sets that are left."""
     others = [dataset for dataset in SIZES if dataset not in FIXED_ON]
     lines = [
         *([rule, ", ".join(FIXED_ON)] for rule in RULES),
         ["columns of two values are standardised as others are", ", ".join((*FIXED_ON, *SCALED_ON))],
         *([rule, "not varied, it bounds the cost"] for rule in LATER),
-        ["none; these confirm", ", ".join(others)],
+        ["none; rules were not varied on these", ", ".join(others)],
     ]
     return markdown(["rule", "fixed on"], lines)
 

@@ -8,6 +8,9 @@ from experiments.raw import DATASETS, FOLDS, STOPPED
 from experiments.raw_methods import METHODS
 from experiments.rows import Row
 
+#: The measurements of wisconsin, as scikit-learn has them.
+_AGAIN = "breast_cancer"
+
 
 def table(rows: list[Row]) -> str:
     """A line for each method: error and mean number of columns on each set."""
@@ -44,12 +47,17 @@ def complete(found: Summaries, method: str) -> list[str]:
 
 
 def summary_table(rows: list[Row]) -> str:
-    """A line for each method: error minus that of all columns, mean and worst, share of the columns, and time."""
+    """A line for each method: error minus that of all columns, mean and worst, share of the columns, and time.
+
+    Over the sets on which all methods that have any result have one; the same measurements count once.
+    """
     found = summaries(rows, FOLDS)
+    each = [set(complete(found, method)) for method in METHODS]
+    common = set(DATASETS).intersection(*filter(None, each)) - {_AGAIN}
     numbers, whole, seconds = (_means(rows, column) for column in ("n_features", "n_all", "seconds"))
     lines = []
     for method, about in METHODS.items():
-        sets = complete(found, method)
+        sets = [dataset for dataset in complete(found, method) if dataset in common]
         if not sets:
             continue
         more = {dataset: found[dataset, method].mean - found[dataset, "all"].mean for dataset in sets}

@@ -114,7 +114,7 @@ def test_table_and_sentences_of_honesty():
     ]
     assert "| hsic | xor | 50 |  | 0.70 / 0.40 (3.0) |  |  |" in honest_table.table(rows)
     text = honest_table.summary(rows)
-    assert "differ by at most 0.02 on average" in text
+    assert "too high by 0.02 on average over these settings, and by 0.02 in the worst" in text
     assert "Led by hsic, the promise is too high by 0.17 on average and by 0.30 at worst (nothing, 50 samples" in text
     assert "more than 0.1 in 4 of 8 settings: up to 50 samples with 8 features of noise." in text
     assert "has 0.10 less fresh R2" in text

@@ -66,3 +66,4 @@ def test_tables_of_raw_errors():
     assert "| BAHSIC |  | not finished |  |  | 6.0 ± 0.0 (4.0) |  |  |" in text
     summary = raw_table.summary_table([row | {"error": str(row["error"])} for row in rows])
     assert "| BAHSIC | 1 | +1.00 | wine (+1.0) | 40% | 2.00 |" in summary
+    assert "| all columns | 1 | +0.00 |" in summary  # adult is left out, where one did not finish
