@@ -110,8 +110,8 @@ class Columns:
 
     @cached_property
     def ranges(self) -> Array:
-        """Largest magnitude of each column; for categories the root of ``different``."""
-        parts = [np.nanmax(np.abs(self.rows(block)), axis=1) for block in self.blocks()]
+        """Largest magnitude of each column, zero if all is missing; for categories the root of ``different``."""
+        parts = [np.fmax.reduce(np.abs(self.rows(block)), axis=1, initial=0.0) for block in self.blocks()]
         return np.where(self.different > 0, np.sqrt(self.different), np.concatenate(parts))
 
     @cached_property
@@ -119,13 +119,13 @@ class Columns:
         """Number of codes of each column of categories, used or not; 0 for numbers."""
         found = np.zeros(self.n_features, dtype=np.intp)
         for j in np.flatnonzero(self.different > 0):
-            found[j] = 1 + int(np.nanmax(self.rows(np.array([j]))))
+            found[j] = 1 + int(np.fmax.reduce(self.rows(np.array([j])), axis=None, initial=0.0))
         return found
 
     @cached_property
     def typical(self) -> Array:
         """Typical contribution of each column to the squared distance of two samples."""
-        parts = [np.nanmean(np.square(self.rows(block)), axis=1) for block in self.blocks()]
+        parts = [observed_means(np.square(self.rows(block))) for block in self.blocks()]
         return np.where(self.different > 0, self.different / 2, 2 * np.concatenate(parts))
 
     @cached_property
@@ -164,6 +164,18 @@ class Columns:
         different, neutral = float(self.different[feature]), float(self.neutral[feature])
         options = {"missing": bool(self.missing[feature]), "together": self.together}
         return contributions(x, y, different, neutral, power, out, **options)
+
+
+def observed_means(X: Array) -> Array:
+    """Mean of each row but for missing entries; zero where all are missing, as they may be in some of the samples.
+
+    Examples
+    --------
+    >>> observed_means(np.array([[1.0, 3.0, np.nan], [np.nan, np.nan, np.nan]]))
+    array([2., 0.])
+    """
+    n_observed = np.count_nonzero(~np.isnan(X), axis=1)
+    return np.asarray(np.nansum(X, axis=1) / np.maximum(n_observed, 1))
 
 
 def _copied(part: Array, out: Array) -> Array:

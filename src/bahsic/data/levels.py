@@ -85,7 +85,7 @@ def _table(columns: Columns, column: int, values: Array) -> Array:
 
 def _levels_of(X: Array, categorical: NDArray[np.bool_]) -> list[tuple[int, Array]]:
     """Rows of X with few values, each with its values, the most frequent first."""
-    low, high = np.nanmin(X, axis=1, keepdims=True), np.nanmax(X, axis=1, keepdims=True)
+    low, high = np.fmin.reduce(X, axis=1, keepdims=True), np.fmax.reduce(X, axis=1, keepdims=True)
     at_low = low == X
     counts = at_low.sum(axis=1)
     binary = (at_low | (high == X)).all(axis=1) & (low < high)[:, 0]
@@ -130,7 +130,8 @@ def _mark_copies(columns: Columns, run: Indices, first: Indices) -> None:
     for column in run:
         x = columns.rows(np.array([column]))[0]
         for original, values in originals:
-            if columns.different[original] == columns.different[column] and _same(values, x):
+            alike = all(kind[original] == kind[column] for kind in (columns.different, columns.neutral))
+            if alike and _same(values, x):
                 first[column] = original
                 break
         else:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.weights import Weights
+from bahsic.data.columns import observed_means
 from bahsic.engine.diagonal import on_diagonal
 from bahsic.engine.executor import Sums, map_sum
 from bahsic.engine.gaussian.residual import Form, Rest
@@ -54,7 +55,7 @@ class LaplacianScorer(PairScorer):
     @cached_property
     def _typical(self) -> Array:
         """Typical contribution of each column to the distance of two samples, as of normal numbers."""
-        parts = [np.nanmean(np.abs(self.columns.rows(block)), axis=1) for block in self.columns.blocks()]
+        parts = [observed_means(np.abs(self.columns.rows(block))) for block in self.columns.blocks()]
         return np.where(self.columns.different > 0, self.columns.different / 2, math.sqrt(2) * np.concatenate(parts))
 
     @cached_property

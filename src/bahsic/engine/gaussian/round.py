@@ -309,7 +309,8 @@ class GaussianRound(ColumnChanges):
             mine &= self.a * levels.tables.max(axis=(1, 2))[rows] <= _MAX_LEVEL_EXPONENT
             if mine.any():
                 yield Discrete(np.flatnonzero(mine), data, levels, rows[mine], self.a, np.isfinite(rounding))
-        continuous &= is_expandable(self.a, self._setting.ranges[features])
+        ranges = self._setting.ranges[features]
+        continuous &= is_expandable(self.a, ranges) & (ranges > 0)  # all zero or missing, in some of the samples
         incomplete = data.missing[features]
         for positions in (np.flatnonzero(continuous & ~incomplete), np.flatnonzero(continuous & incomplete)):
             yield from self._smooth_families(features, positions, tail, rounding)
