@@ -7,7 +7,7 @@ import pytest
 from scipy import io as scipy_io
 from scipy import sparse
 
-from bahsic import BAHSIC, hsic, hsic_scores, hsic_test
+from bahsic import BAHSIC, FOHSIC, hsic, hsic_scores, hsic_test
 from bahsic.files import DataError, read_data
 
 M = 24
@@ -94,6 +94,14 @@ def test_p_values_are_numbers_in_any_units(scale, kernel, method):
 def test_the_p_value_of_an_indefinite_kernel_is_a_number():
     found = hsic_test(X[:, None], Y, kernel=lambda a, b: -(a @ b.T), method="gamma")
     assert found.pvalue == 1
+
+
+@pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
+def test_selections_of_tiny_numbers(selector):
+    Z = np.random.default_rng(1).standard_normal((M, 13))
+    fitted = selector(3, standardize=False).fit(Z * 1e-160, Y)
+    assert np.isfinite(fitted.scores_).all()
+    assert fitted.n_features_ == 3
 
 
 # --- files -------------------------------------------------------------------------------------------------------

@@ -110,7 +110,8 @@ def by_differences(columns: Columns, features: Indices, scale: float) -> NDArray
 
 def _widest(scale: float) -> float:
     """Largest squared norm of samples whose squared distances a product makes exactly enough."""
-    return _PRODUCT_ERROR / (_PRODUCT * _EPS * scale) if scale > 0 else math.inf
+    error = _PRODUCT * _EPS * scale
+    return _PRODUCT_ERROR / error if error > 0 else math.inf
 
 
 class _Pieces:
