@@ -32,6 +32,11 @@ RIDGES = tuple(10.0 ** (-exponent / 2) for exponent in range(2, 9))
 # Least ridge of the residuals that judge features to first order, times the number of features; see `judging_ridge`.
 _JUDGING = 0.1
 
+NOT_DEFINITE = (
+    "kernel is not positive definite on these samples; accepted with criterion='prediction' or "
+    "n_features_to_select='auto': a kernel that is, such as 'gaussian', or a greater ridge"
+)
+
 # Part of the variance that the factor of a label kernel may leave out.
 _LABEL_TOLERANCE = 1e-6
 
@@ -97,8 +102,11 @@ def predicted(K: Array, cross: Array, Y: Array, ridge: float) -> Array:
     means, mean = K.mean(axis=0), Y.mean(axis=0)
     centred = K - means - (means - means.mean())[:, None]
     centred[np.diag_indices(len(K))] += len(K) * ridge
-    B = cho_solve(cho_factor(centred, overwrite_a=True, check_finite=False), Y - mean)
-    return np.asarray(mean + (cross - means) @ B)
+    try:
+        factor = cho_factor(centred, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        raise ValueError(NOT_DEFINITE) from None
+    return np.asarray(mean + (cross - means) @ cho_solve(factor, Y - mean))
 
 
 def _centred(Y: Array, w: Array) -> Array:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.criteria.prediction import RIDGES, RidgeFit
+from bahsic.criteria.prediction import NOT_DEFINITE, RIDGES, RidgeFit
 from bahsic.criteria.weights import Gram
 from bahsic.engine.cholesky import ONE_CALL, CholeskyFactor
 from bahsic.engine.executor import Executor, Placed, ThreadExecutor
@@ -322,10 +322,7 @@ class _Part:
         try:
             return CholeskyFactor(K, lam, executor, np.float32 if single else np.float64, self._scratch)
         except np.linalg.LinAlgError:
-            raise ValueError(
-                "kernel is not positive definite on these samples; accepted with criterion='prediction' or "
-                "n_features_to_select='auto': a kernel that is, such as 'gaussian', or a greater ridge"
-            ) from None
+            raise ValueError(NOT_DEFINITE) from None
 
     def _refined(self, K: KernelBlock, lam: float, factor: CholeskyFactor) -> Array:
         """Solution of (sKs + lambda I) b = targets, refined where the factor has the precision of float32."""

@@ -13,7 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.prediction import label_features, predicted
+from bahsic.criteria.weights import Gram, Matrix
+from bahsic.data.columns import Columns
 from bahsic.engine.gram import KernelBlocks
+from bahsic.engine.scorer import kernel_values
+from bahsic.kernels.bandwidth import ScaledKernel
+from bahsic.kernels.base import Kernel
 from bahsic.selection.path import most_as_good
 from bahsic.selection.problem import FeatureUnits, Problem
 from bahsic.selection.rounds import Search
@@ -54,11 +59,19 @@ class Half:
         found = {}
         for step in (one for one in self.search.path if len(one.subset) <= most):
             columns = self.search.linear.units.columns(step.subset)
-            K = KernelBlocks(data, columns, self.search.linear.kernel(columns, len(columns)))
+            K = _kernel_values(data, columns, self.search.linear.kernel(columns, len(columns)))
             ridge = step.step.ridge or 0.0  # every step of these searches has one
-            guess = predicted(K.block(known, known), K.block(new, known), Y[self.own], ridge)
+            inner, cross = (np.asarray(K.block(rows, known), dtype=np.float64) for rows in (known, new))
+            guess = predicted(inner, cross, Y[self.own], ridge)
             found[len(step.subset)] = np.square(Y[self.others] - guess).sum(axis=1)
         return found
+
+
+def _kernel_values(data: Columns, columns: Indices, kernel: Kernel) -> Gram:
+    """Kernel values of all samples, up to what centring removes: of inner products with all samples centred at once."""
+    if isinstance(kernel, ScaledKernel):
+        return KernelBlocks(data, columns, kernel)
+    return Matrix(kernel_values(data, columns, kernel))
 
 
 def are_needed(problem: Problem, units: FeatureUnits) -> bool:
