@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
@@ -18,6 +19,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bahsic.criteria.weights import Weights
 from bahsic.data.roles import ColumnRole
 from bahsic.data.sources import is_dask_array, source_of
 from bahsic.data.tables import as_plain, by_dtype, columns_of, is_frame
@@ -154,6 +156,8 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         self, problem: Problem, units: FeatureUnits, number: int, plan: Plan, executor: Executor, X: Any, y: Any
     ) -> Searches:
         """The finished searches with the kernel, or with each kernel of "auto"."""
+        if self.checkpoint is not None:
+            check_seed(self, problem)
         auto = is_auto(self.n_features_to_select)
         goal = Goal(
             self.criterion,
@@ -164,8 +168,13 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             losses=auto,
         )
 
+        @cache
+        def weights_of_all() -> Weights:
+            return problem.label_weights(self.statistic, executor)
+
         def made(part: Problem, tiles: Plan, folders: tuple[str, ...]) -> Search:
-            weights = part.label_weights(self.statistic, executor)
+            of_all = part.labels is problem.labels
+            weights = weights_of_all() if of_all else part.label_weights(self.statistic, executor)
             search = Search(part, units, weights, tiles, executor, goal)
             if self.checkpoint is not None:
                 search.resume(self._checkpoint(part, folders))
@@ -195,7 +204,6 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         return Progress(plan, searches.first.round_constant(), silent=not self.verbose)
 
     def _checkpoint(self, problem: Problem, folders: tuple[str, ...]) -> Checkpoint:
-        check_seed(self, problem)
         folder = Path(self.checkpoint, *folders) if folders else self.checkpoint
         return Checkpoint(folder, fingerprint(self, problem))
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bahsic.engine.plan import Plan, tile_plan
 from bahsic.kernels.base import Kernel
 from bahsic.selection.halves import Half, halves, most_trusted
 from bahsic.selection.problem import Problem
 from bahsic.selection.rounds import Search
-
-Indices = NDArray[np.intp]
-
 
 # Samples on which a kernel is chosen, if they don't count several times.
 TRIAL_SAMPLES = 1000
@@ -53,16 +50,17 @@ class Searches:
         self._plan, self._made, self._quality, self._halved = plan, made, quality, halved
         self._problems = problem.by_kernel()
         self._several = len(self._problems) > 1
-        self._some = _some_samples(problem) if self._several else None
-        self._tried = [self._trial(one) for one in self._problems]
+        parts = [_some_samples(one) if self._several else None for one in self._problems]
+        self._partly = parts[0] is not None
+        self._tried = [self._trial(one, part) for one, part in zip(self._problems, parts, strict=True)]
 
     def __len__(self) -> int:
-        return len(self._tried) + int(self._some is not None) + (2 if self._halved else 0)
+        return len(self._tried) + int(self._partly) + (2 if self._halved else 0)
 
     def __iter__(self) -> Iterator[Search]:
         """The searches; what depends on the best kernel is made when all kernels have been tried."""
         yield from self._tried
-        if self._some is not None:
+        if self._partly:
             yield self.best
         if self._halved:
             yield from (half.search for half in self._halves)
@@ -81,7 +79,7 @@ class Searches:
         """The search on all samples with the best kernel."""
         at = max(range(len(self._tried)), key=lambda at: self._quality(self._tried[at])) if self._several else 0
         problem = self._problems[at]
-        return self._tried[at] if self._some is None else self._made(problem, self._plan, self._folders(problem))
+        return self._made(problem, self._plan, self._folders(problem)) if self._partly else self._tried[at]
 
     @property
     def most(self) -> int:
@@ -97,25 +95,24 @@ class Searches:
 
         return halves(self.best.problem, search_on)
 
-    def _trial(self, problem: Problem) -> Search:
-        if self._some is None:
+    def _trial(self, problem: Problem, part: Problem | None) -> Search:
+        if part is None:
             return self._made(problem, self._plan, self._folders(problem))
-        return self._made(
-            problem.of_samples(self._some), tile_plan(len(self._some)), (*self._folders(problem), "trial")
-        )
+        tiles = tile_plan(len(part.labels), starts=part.starts)
+        return self._made(part, tiles, (*self._folders(problem), "trial"))
 
     def _folders(self, problem: Problem) -> tuple[str, ...]:
         return (kernel_name(problem.kernel),) if self._several else ()
 
 
-def _some_samples(problem: Problem) -> Indices | None:
-    """Samples on which kernels are tried: the first block, or some at random; None for all."""
-    m = len(problem.labels)
-    if len(problem.starts) > 1:
-        return np.arange(problem.starts[1])
+def _some_samples(problem: Problem) -> Problem | None:
+    """The problem on which a kernel is tried: some samples at random, or the first blocks; None for all samples."""
+    m, starts = len(problem.labels), problem.starts
     if m <= TRIAL_SAMPLES or problem.weights is not None:
         return None
-    return np.sort(np.random.default_rng(0).permutation(m)[:TRIAL_SAMPLES])
+    if len(starts) > 1:
+        return problem.of_blocks(max(1, bisect_right(starts, TRIAL_SAMPLES) - 1))
+    return problem.of_samples(np.sort(np.random.default_rng(0).permutation(m)[:TRIAL_SAMPLES]))
 
 
 def kernel_name(kernel: Kernel) -> str:
