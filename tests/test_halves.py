@@ -5,7 +5,12 @@ import pytest
 
 from bahsic import BAHSIC, FOHSIC
 from bahsic.criteria.prediction import predicted
-from bahsic.kernels import Gaussian
+from bahsic.data.columns import Columns
+from bahsic.data.levels import copies
+from bahsic.engine import scorer_for, tile_plan
+from bahsic.engine.executor import ThreadExecutor
+from bahsic.engine.scorer import kernel_values
+from bahsic.kernels import Gaussian, Laplacian
 from bahsic.selection import base, halves, searches
 from bahsic.selection.path import most_as_good
 from bahsic.selection.problem import checked_problem, feature_units
@@ -207,3 +212,97 @@ def test_weighted_samples_are_all_tried(monkeypatch):
     repeated.fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     assert weighted.kernel_ == repeated.kernel_
     assert weighted.elimination_order_.tolist() == repeated.elimination_order_.tolist()
+
+
+def with_missing(m, y):
+    """A frame of which some columns are missing, or have one category, in one of the halves."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame(rng.normal(size=(m, 10))).add_prefix("x")
+    first, second = halves._split(posed(BAHSIC(), frame, y))
+    kinds = np.array(["a", "b", "c"], dtype=object)[rng.integers(0, 3, m)]
+    frame["kind"] = np.where(np.isin(np.arange(m), first), None, kinds)
+    frame["one_kind"] = np.where(np.isin(np.arange(m), second), "a", kinds)
+    for column in ("x0", "x1"):
+        frame.loc[second, column] = np.nan
+    frame["x1"] **= 2  # of another distance between missing entries
+    return frame, (first, second)
+
+
+@SELECTORS
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
+@pytest.mark.parametrize("missing", ["neutral", "indicator"])
+def test_columns_that_are_missing_in_one_half(selector, criterion, missing):
+    y = np.resize([0, 1], 22)
+    frame, _ = with_missing(22, y)
+    fitted = selector("auto", criterion=criterion, kernel="auto", missing=missing, step=0.3).fit(frame, y)
+    assert 1 <= fitted.n_features_ <= 12
+    assert np.isfinite(fitted.scores_).all()
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Laplacian()])
+@pytest.mark.parametrize("missing", ["neutral", "indicator"])
+def test_scores_on_a_half_where_columns_are_missing(kernel, missing):
+    y = np.resize([0, 1], 22)
+    frame, parts = with_missing(22, y)
+    whole = posed(BAHSIC(kernel=kernel, missing=missing), frame, y)
+    serial = ThreadExecutor(1)
+    for part in (whole.of_samples(samples) for samples in parts):
+        data, W = part.data.columns, part.label_weights("unbiased", serial)
+        scorer = scorer_for(data, kernel, W, serial, tile_plan(len(part.labels)), None)
+        everyone = np.arange(12)
+        ranked, changed = scorer.leaving(everyone, everyone, 12), scorer.kernel(everyone, 11)
+        without = [kernel_values(data, np.delete(everyone, j), changed) for j in everyone]
+        off = ~np.eye(len(part.labels), dtype=bool)
+        left = np.array([(K * W.matrix())[off].sum() for K in without])
+        assert (np.diff(left[ranked.features]) <= 1e-12).all()
+
+
+def test_missing_columns_with_other_distances_are_no_copies():
+    columns = Columns(np.full((3, 4), np.nan), np.zeros(3), np.array([2.0, 2.0, 3.0]), np.ones(3, dtype=bool))
+    assert copies(columns).tolist() == [0, 0, 2]
+
+
+@SELECTORS
+def test_columns_of_zeros_in_one_half(selector):
+    X, y = shifted(24, 14, seed=8)
+    first, second = halves._split(posed(BAHSIC(), X, y))
+    X[second, :9] = 0
+    X[first, 9:13] = 0
+    fitted = selector("auto", standardize=False, criterion="prediction").fit(X, y)
+    assert np.isfinite(fitted.scores_).all()
+
+
+def test_an_offset_of_all_samples_changes_nothing_with_inner_products():
+    X, y = shifted(24, 14, seed=9)
+    X = np.round(64 * X) / 64  # exact after adding
+    plain, moved = (BAHSIC("auto", kernel="linear", standardize=False).fit(X + by, y) for by in (0, 2**18))
+    assert moved.elimination_order_.tolist() == plain.elimination_order_.tolist()
+    assert moved.n_features_ == plain.n_features_
+
+
+def test_predictions_need_a_positive_definite_kernel():
+    with pytest.raises(ValueError, match="not positive definite on these samples"):
+        predicted(-np.eye(4), -np.eye(4), np.ones((4, 1)), 0.01)
+
+
+def test_kernels_are_tried_on_several_small_blocks(monkeypatch):
+    monkeypatch.setattr(searches, "TRIAL_SAMPLES", 50)
+    X, y = shifted(80, 4, seed=10)
+    seen = []
+    real = base.Search
+    monkeypatch.setattr(base, "Search", lambda part, *rest: seen.append(part.starts) or real(part, *rest))
+    BAHSIC(2, kernel="auto", block_size=20, random_state=0).fit(X, y)
+    assert seen == [(0, 20), (0, 20), (0, 20, 40, 60)]
+    seen.clear()
+    monkeypatch.setattr(searches, "TRIAL_SAMPLES", 80)
+    BAHSIC(2, kernel="auto", block_size=20, random_state=0).fit(X, y)
+    assert seen == [(0, 20, 40, 60)] * 2
+
+
+def test_a_missing_seed_is_told_before_kernels_are_tried(tmp_path, monkeypatch):
+    monkeypatch.setattr(searches, "TRIAL_SAMPLES", 20)
+    X, y = shifted(80, 4, seed=11)
+    with pytest.raises(ValueError, match="random_state is None; accepted with block_size and checkpoint"):
+        BAHSIC(2, kernel="auto", block_size=20, checkpoint=tmp_path).fit(X, y)
+    assert not list(tmp_path.iterdir())
