@@ -549,8 +549,9 @@ def test_scores_by_prediction(selector, kernel, number):
         assert fitted.scores_[j] == pytest.approx(expected, rel=1e-6, abs=1e-7), j
 
 
-def test_auto_takes_few_of_more_features_than_samples():
+def test_auto_takes_few_of_more_features_than_samples(monkeypatch):
     """Among 300 features of noise there are always many that predict 40 samples by chance."""
+    monkeypatch.setattr("bahsic.selection.base.are_needed", lambda *_: False)  # halves allow fewer still
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((40, 300)), np.arange(40) % 2
     found = BAHSIC("auto", **RULE).fit(X, y)
