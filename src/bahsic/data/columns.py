@@ -146,8 +146,9 @@ class Columns:
 
     def of_samples(self, samples: Indices) -> Columns:
         """The same columns for some samples only."""
-        data = self.data[:, samples] if isinstance(self.data, np.ndarray) else self.data.of_samples(samples)
-        return replace(self, data=data)
+        if not isinstance(self.data, np.ndarray):
+            return replace(self, data=self.data.of_samples(samples))
+        return replace(self, data=np.take(self.data, samples, axis=1))  # an index would store it by columns
 
     def in_unit(self, exponent: int) -> Columns:
         """The same columns in the unit 2**exponent, for kernels of squared differences."""
