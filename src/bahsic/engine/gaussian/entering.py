@@ -56,7 +56,7 @@ def combinations(a: float, radius: float, tail: float) -> Array:
 
 
 def _needed(sizes: Array, tail: float) -> int:
-    """How many of some terms leave at most the share ``tail`` to the others."""
+    """Number of leading terms, the rest of which has at most the share ``tail`` of the sum."""
     left = np.append(np.cumsum(sizes[::-1])[::-1], 0.0)
     return max(1, int(np.argmax(left <= tail * left[0])))
 
