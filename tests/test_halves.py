@@ -206,7 +206,11 @@ def test_kernels_are_tried_on_some_samples_and_the_best_searches_on_all(rugged, 
 def test_weighted_samples_are_all_tried(monkeypatch):
     monkeypatch.setattr(searches, "TRIAL_SAMPLES", 20)
     X, y = shifted(40, 5, seed=6)
+    seen = []
+    real = base.Search
+    monkeypatch.setattr(base, "Search", lambda part, *rest: seen.append(len(part.labels)) or real(part, *rest))
     weighted = BAHSIC(2, kernel="auto", criterion="prediction").fit(X, y, np.full(40, 2.0))
+    assert seen == [40, 40]
     repeated = BAHSIC(2, kernel="auto", criterion="prediction")
     monkeypatch.setattr(searches, "TRIAL_SAMPLES", 80)
     repeated.fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
