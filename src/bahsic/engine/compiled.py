@@ -31,6 +31,7 @@ def _compiled(signatures: list[str], fastmath: set[str]) -> Callable[[Callable[.
     return compiled
 
 
+_TOGETHER = 512  # samples whose powers are made together, so that these stay in the cache
 _SHORT = 256  # terms that are added in the precision of the data; see `bahsic.engine.hyperbolic`
 
 # Sums may be made in any order, which lets them be made side by side; the same code adds in the same order.
@@ -147,6 +148,97 @@ def polynomial(
             target[j] = value
             total += value * value * weights[j]
         norms[i] = total
+
+
+@numba.njit(fastmath=_SUMS)  # part of the loop that calls it
+def _combined(coefficients: Any, first: Any, T: Any, values: Any, n: Any) -> None:
+    """Sum of every second row of T, times its coefficient."""
+    for j in range(n):
+        values[j] = coefficients[first] * T[first, j]
+    k = first + 2
+    while k + 4 < len(coefficients):  # three at a time, so that the values are read and written less often
+        a, b, c = coefficients[k], coefficients[k + 2], coefficients[k + 4]
+        rows = T[k], T[k + 2], T[k + 4]
+        for j in range(n):
+            values[j] += a * rows[0][j] + b * rows[1][j] + c * rows[2][j]
+        k += 6
+    while k < len(coefficients):
+        a, row = coefficients[k], T[k]
+        for j in range(n):
+            values[j] += a * row[j]
+        k += 2
+
+
+@_compiled(
+    ["void(f8[:,::1], f8, f8[:,::1], b1[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[::1])"],
+    _SUMS,
+)
+def expanded(  # noqa: PLR0913, PLR0917 - arrays in and out
+    x: Any, radius: Any, functions: Any, odd: Any, edge: Any, plain: Any, squared: Any, out: Any, sums: Any, edges: Any
+) -> None:  # pragma: no cover - runs as machine code
+    """Values at x / radius of functions given by Chebyshev coefficients, and weighted sums of them.
+
+    Parameters
+    ----------
+    x : ndarray of shape (c, n_samples)
+    radius : float
+    functions : ndarray of shape (n_functions, degree + 1)
+    odd : ndarray of bool of shape (n_functions,)
+        Which of the functions are odd; the others are even.
+    edge : ndarray of shape (degree + 1,)
+        Chebyshev coefficients of one more even function.
+    plain, squared : ndarray of shape (n_plain, n_samples) and (n_squared, n_samples)
+        Weights of the values and of their squares. The first of the plain ones is that of the function ``edge``.
+    out : ndarray of shape (n_leading, c, n_samples)
+        Filled with the values of the first functions.
+    sums : ndarray of shape (n_functions, c, n_plain - 1 + n_squared)
+        Filled with the sums of the values, then of their squares.
+    edges : ndarray of shape (c,)
+        Filled with the sums of the function ``edge``.
+    """
+    degree, n_leading = functions.shape[1] - 1, len(out)
+    n_plain = len(plain) - 1
+    T, twice, values = np.empty((degree + 1, _TOGETHER)), np.empty(_TOGETHER), np.empty(_TOGETHER)
+    sums[:] = 0.0
+    edges[:] = 0.0
+    for i in range(len(x)):
+        for start in range(0, x.shape[1], _TOGETHER):
+            n = min(_TOGETHER, x.shape[1] - start)
+            row = x[i, start : start + n]
+            for j in range(n):
+                z = row[j] / radius
+                twice[j] = 4 * z * z - 2
+                T[0, j] = 1.0
+                T[1, j] = z
+                T[2, j] = 0.5 * twice[j]
+            if degree > 2:
+                for j in range(n):
+                    T[3, j] = (twice[j] - 1) * T[1, j]
+            for k in range(4, degree + 1):
+                new, last, before = T[k], T[k - 2], T[k - 4]
+                for j in range(n):
+                    new[j] = twice[j] * last[j] - before[j]
+            _combined(edge, 0, T, values, n)
+            weights, total = plain[0, start : start + n], 0.0
+            for j in range(n):
+                total += values[j] * weights[j]
+            edges[i] += total
+            for k in range(len(functions)):
+                _combined(functions[k], 1 if odd[k] else 0, T, values, n)
+                if k < n_leading:
+                    target = out[k, i, start : start + n]
+                    for j in range(n):
+                        target[j] = values[j]
+                for q in range(n_plain):
+                    weights, total = plain[q + 1, start : start + n], 0.0
+                    for j in range(n):
+                        total += values[j] * weights[j]
+                    sums[k, i, q] += total
+                for q in range(len(squared)):
+                    weights, total = squared[q, start : start + n], 0.0
+                    for j in range(n):
+                        total += values[j] * values[j] * weights[j]
+                    sums[k, i, n_plain + q] += total
 
 
 @_compiled([f"void({','.join([f'f{size}[:,::1]'] * 5)}, f8[::1])" for size in (8, 4)], _SUMS)

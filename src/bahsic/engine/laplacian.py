@@ -60,7 +60,7 @@ class LaplacianScorer(PairScorer):
 
     @cached_property
     def _compiled(self) -> bool:
-        return worthwhile(self.columns.n_samples, self.columns.n_features)
+        return worthwhile(self._plan.n_pairs, self.columns.n_features)
 
     @cached_property
     def _kept(self) -> dict[tuple[int, str], NDArray[Any]]:

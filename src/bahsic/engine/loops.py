@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 # Pairs of samples times features from which on loading the loops takes less time than they save.
-_WORTH = 2 * 10**8
+_WORTH = 10**8
 
 VARIABLE = "BAHSIC_COMPILED"
 
@@ -20,15 +20,15 @@ def wanted() -> bool:
     return os.environ.get(VARIABLE, "1") != "0" and find_spec("numba") is not None
 
 
-def worthwhile(n_samples: int, n_features: int) -> bool:
-    """Whether a search with so many samples and features should use compiled loops.
+def worthwhile(n_pairs: int, n_features: int) -> bool:
+    """Whether a search with so many pairs of samples and features should use compiled loops.
 
     Examples
     --------
-    >>> worthwhile(100, 100)
+    >>> worthwhile(100**2, 100)
     False
     """
-    return n_samples**2 * n_features >= _WORTH and wanted() and _loaded() is not None
+    return n_pairs * n_features >= _WORTH and wanted() and _loaded() is not None
 
 
 def loops(*, compiled: bool) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isqrt
+from math import isqrt, prod
 
 from sklearn import get_config
 
@@ -77,6 +77,11 @@ class Plan:
     tiles: tuple[Tile, ...]
     keep: bool
     budget: int
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of samples on the tiles."""
+        return sum(prod(tile.shape) for tile in self.tiles)
 
 
 def tile_plan(n_samples: int, working_memory: float | None = None, starts: Sequence[int] = (0,)) -> Plan:

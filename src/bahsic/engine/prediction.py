@@ -69,15 +69,20 @@ class PredictionScorer:
         self.linear.restore(state["linear"])
         self._regression.restore(state["ridge"])
 
-    def fit(self, subset: Indices, ridge: float | None = None) -> tuple[RidgeFit, Kernel | None]:
-        """Ridge regression on a subset with the kernel for its size and a ridge or that of the search; that kernel."""
+    def fit(
+        self, subset: Indices, ridge: float | None = None, *, judges: bool = True
+    ) -> tuple[RidgeFit, Kernel | None]:
+        """Ridge regression on a subset with the kernel for its size and a ridge or that of the search; that kernel.
+
+        ``judges`` says whether `RidgeFit.Q` will judge features.
+        """
         if not len(subset):
             return self._regression.empty(), None
         columns = self.units.columns(subset)
         kernel = self.linear.kernel(columns, len(columns))
         self.linear.move(columns, kernel)
         tiles = self.linear.kernel_tiles(columns, kernel)
-        return self._regression.fit(tiles, len(columns), ridge, self._judging(len(subset))), kernel
+        return self._regression.fit(tiles, len(columns), ridge, self._judging(len(subset)) if judges else 0.0), kernel
 
     def _judging(self, n_units: int) -> float:
         """Least ridge of the residuals that judge so many units; 0 where they have fits of their own."""

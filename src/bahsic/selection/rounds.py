@@ -159,7 +159,7 @@ class Search:
         if self._judge is None or step.fit is not None:
             found: RidgeFit | None = step.fit
             return found
-        return self._judge.fit(step.subset)[0]
+        return self._judge.fit(step.subset, judges=False)[0]
 
     def _standard_error(self, step: Step) -> float | None:
         if self._goal.criterion != "hsic":

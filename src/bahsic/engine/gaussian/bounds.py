@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,13 @@ class Matrices:
         """Bound on the sum of abs(M)."""
         return float(self.magnitudes.sum()) + self.kappa * self.low_rank.norm * self.n_samples
 
+    @cached_property
+    def weights(self) -> tuple[Array, Array]:
+        """Weights of the sums over samples that `FunctionSums` are made of: of u and the phi_k, of their squares."""
+        pairs = (self.sums, self.low_rank.Q), (self.magnitudes, self.low_rank.diagonal)
+        plain, squared = (np.ascontiguousarray(np.column_stack(pair).T) for pair in pairs)
+        return plain, squared
+
     def low_rank_forms(self, projections: Array, diagonals: Array) -> Array:
         """Quadratic forms phi' W phi from Q' phi (..., q) and the sum of phi^2 times the diagonal of Q B Q'."""
         forms: Array = np.vecdot(projections @ self.low_rank.B, projections) - diagonals
@@ -79,19 +87,23 @@ class Matrices:
 
 
 class FunctionSums:
-    """Sums of functions phi (n_terms, c, n_samples) that `Known` is made from, added up over ranges of samples."""
+    """Sums of functions phi (n_terms, c, n_samples) that `Known` is made from, added up over ranges of samples.
 
-    def __init__(self, matrices: Matrices) -> None:
-        self._matrices = matrices
-        self._weights = np.column_stack([matrices.magnitudes, matrices.low_rank.diagonal])
-        self._projections: Any = 0.0
-        self._norms: Any = 0.0
+    Parameters
+    ----------
+    matrices : Matrices
+    projections, norms : ndarray of shape (n_terms, c, q) and (n_terms, c, 2), optional
+        The sums so far: of the functions times Q, and of their squares times the last of `Matrices.weights`.
+    """
+
+    def __init__(self, matrices: Matrices, projections: Any = 0.0, norms: Any = 0.0) -> None:
+        self._matrices, self._projections, self._norms = matrices, projections, norms
 
     def add(self, phi: Array, samples: slice) -> None:
         """Add the values phi of all functions at some samples; phi is overwritten."""
         self._projections = self._projections + phi @ self._matrices.low_rank.Q[samples]
         np.multiply(phi, phi, out=phi)
-        self._norms = self._norms + phi @ self._weights[samples]
+        self._norms = self._norms + phi @ self._matrices.weights[1][:, samples].T
 
     def known(
         self, lam: Array, edge: Array, edge_size: Array, lead: int, places: NDArray[np.intp] | slice = slice(None)

@@ -191,9 +191,18 @@ def _looked_up(tables: Array, codes: NDArray[np.int8]) -> Array:
 class Smooth(_Expanded):
     """Columns of many values, by an expansion of any degree in Chebyshev polynomials."""
 
+    compiled: bool = False
+
+    @property
+    def width(self) -> int:
+        """Number of arrays of the size of a column that `evaluate` makes for each column."""
+        return self.n_leading + 2 if self.compiled else super().width
+
     def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
         """Fill the leading functions of the members ``part`` into ``out``."""
-        z = self.data.rows(self.columns[part])
+        compiled, z = loops(compiled=self.compiled), self.data.rows(self.columns[part])
+        if compiled is not None:
+            return self._evaluate_compiled(compiled, z, out, matrices, scratch)
         z /= self.expansion.radius
         edge, sums = np.zeros(len(z)), FunctionSums(matrices)
         for samples in sample_ranges(z.shape[1]):
@@ -202,9 +211,25 @@ class Smooth(_Expanded):
                 target[:, samples] = phi[place]
             edge += self.expansion.edge[::2] @ (even @ matrices.sums[samples])
             sums.add(phi, samples)
-        edge_size = self.expansion.edge_bound * np.abs(matrices.sums).max() * np.vecdot(z, z)
-        lam = np.broadcast_to(self.expansion.eigenvalues[:, None], (len(self.expansion.eigenvalues), len(z)))
-        return sums.known(lam, edge, edge_size, self.n_leading, self.expansion.places)
+        return self._parts(sums, edge, np.vecdot(z, z), matrices, self.expansion.places)
+
+    def _evaluate_compiled(
+        self, compiled: Any, x: Array, out: Functions, matrices: Matrices, scratch: Scratch
+    ) -> Parts:
+        """The same as `evaluate` by compiled loops."""
+        terms, rank = self.expansion, matrices.low_rank.Q.shape[1]
+        phi = scratch.take("functions", (self.n_leading, *x.shape))
+        edge, found = np.empty(len(x)), np.empty((len(terms.functions), len(x), rank + 2))
+        functions = np.ascontiguousarray(terms.functions)
+        compiled.expanded(x, terms.radius, functions, terms.odd, terms.edge, *matrices.weights, phi, found, edge)
+        fill_functions(phi, out)
+        sums = FunctionSums(matrices, found[..., :rank], found[..., rank:])
+        return self._parts(sums, edge, np.vecdot(x, x) / terms.radius**2, matrices)
+
+    def _parts(self, sums: FunctionSums, edge: Array, squares: Array, matrices: Matrices, *places: Indices) -> Parts:
+        edge_size = self.expansion.edge_bound * np.abs(matrices.sums).max() * squares
+        lam = np.broadcast_to(self.expansion.eigenvalues[:, None], (len(self.expansion.eigenvalues), len(squares)))
+        return sums.known(lam, edge, edge_size, self.n_leading, *places)
 
 
 @dataclass(frozen=True)

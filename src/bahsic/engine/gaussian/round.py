@@ -53,11 +53,14 @@ _TAILS = (0.05, 0.01, 1e-12)
 _FIRST_TAIL = 0.5
 
 # Memory for the columns of one pass, beside the data.
-_BLOCK_BYTES = 1 << 23
+_BLOCK_BYTES = 1 << 25
 
 # With fewer features a call costs more than the products that it could save.
 _FEW = 30
 _CHEAP = 10**7  # features times pairs of samples
+
+# Factors of W up to which a compiled loop makes the sums with them; BLAS is quicker with more.
+_FEW_FACTORS = 16
 
 _DTYPES = (np.float64, np.float32)
 
@@ -343,5 +346,6 @@ class GaussianRound(ColumnChanges):
                 found = combinations(self.a, radius, tail)
                 yield Entering(members, data, chosen, self.a, found, 0 if self._is_flat else len(found))
             else:
-                yield Smooth(members, data, chosen, terms, n_leading, n_double)
+                compiled = self._setting.compiled and self._setting.low_rank.Q.shape[1] <= _FEW_FACTORS
+                yield Smooth(members, data, chosen, terms, n_leading, n_double, compiled)
             positions = positions[~near]

@@ -76,7 +76,7 @@ class GaussianScorer(Scorer):
             levels=levels,
             low_rank=low_rank,
             moments=_moments(columns, levels, low_rank, executor),
-            compiled=worthwhile(columns.n_samples, columns.n_features),
+            compiled=worthwhile(plan.n_pairs, columns.n_features),
         )
         self._spread = _FIRST_SPREAD
         self._known: tuple[Indices, float, float] | None = None
