@@ -57,6 +57,7 @@ _BLOCK_BYTES = 1 << 25
 
 # With fewer features a call costs more than the products that it could save.
 _FEW = 30
+_VERY_FEW = 24
 _CHEAP = 10**7  # features times pairs of samples
 
 # Factors of W up to which a compiled loop makes the sums with them; BLAS is quicker with more.
@@ -161,6 +162,8 @@ class GaussianRound(ColumnChanges):
 
     def _column_stages(self, features: Indices) -> tuple[Stage, ...]:
         few, cheap = len(features) < _FEW, len(features) * self._matrices.n_samples**2 < _CHEAP
+        # Where nothing is kept, another pass makes D and R anew, which costs more than long expansions of few features.
+        cheap |= not self._pairs.plan.keep and len(features) <= _VERY_FEW
 
         def completed(found: Intervals, positions: Indices) -> Intervals:
             """Features without an expansion evaluated at once: an unbounded interval would leave all undecided."""

@@ -120,6 +120,10 @@ class LabelKernel:
         """Kernel values of two ranges of samples, float64."""
         if isinstance(self.kernel, Precomputed):
             return np.asarray(self.values[rows, cols], dtype=np.float64)
+        if self.vectors is not None:  # the range of float64 is checked where W is made
+            left, right = self.vectors[rows], self.vectors[cols].T
+            product = np.multiply if len(right) == 1 else np.matmul  # one of vectors of length one is slow
+            return np.asarray(product(left, right), dtype=np.float64)
         return self.kernel.on_checked(self.values[rows], self.values[cols]).astype(np.float64, copy=False)
 
     def of_samples(self, samples: NDArray[np.intp]) -> LabelKernel:
