@@ -20,7 +20,7 @@ PANEL_HEIGHT = 128
 BYTES = 8
 
 # Most bytes of columns kept from tile to tile where D is kept: making columns again is cheap there.
-AT_HAND = 1 << 26
+AT_HAND = 1 << 25
 
 # Panels that the workers hold at a time: some ten each, for four workers.
 _PANELS = 40

@@ -42,7 +42,7 @@ from bahsic.files.layout import Layout, header_of, layout_of, rows_of
 from bahsic.names import for_message
 
 # Cells that are parsed at once, and rows: fewer would cost time for each column of a wide table.
-_CELLS_AT_ONCE, _ROWS_AT_ONCE = 2**18, 128
+_CELLS_AT_ONCE, _ROWS_AT_ONCE = 2**18, 64
 # A column of numbers may have one different entry in so many that is none.
 _STRANGE = 20
 

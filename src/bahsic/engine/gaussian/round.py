@@ -52,8 +52,9 @@ _TAILS = (0.05, 0.01, 1e-12)
 # The same in float32 where only the few greatest scores are wanted, which lie far from most others.
 _FIRST_TAIL = 0.5
 
-# Memory for the columns of one pass, beside the data.
-_BLOCK_BYTES = 1 << 25
+# Memory for the columns of one pass, beside the data: at least so much, and for many samples so much for each, since
+# every pass reads R.
+_BLOCK_BYTES, _BYTES_EACH = 1 << 23, 1 << 10
 
 # With fewer features a call costs more than the products that it could save.
 _FEW = 30
@@ -230,8 +231,9 @@ class GaussianRound(ColumnChanges):
     def _allowed(self) -> int:
         """Bytes for the columns of one pass: part of the budget, or half of a small X."""
         plan, data = self._pairs.plan, self._pairs.columns.data
+        enough = max(_BLOCK_BYTES, _BYTES_EACH * self._matrices.n_samples)
         # Where nothing is kept, every pass makes D and R anew, so few large passes are best.
-        share = min(plan.budget // 8, _BLOCK_BYTES) if plan.keep else plan.budget // 2
+        share = min(plan.budget // 8, enough) if plan.keep else plan.budget // 2
         return max(1, share, min(data.nbytes // 2, _BLOCK_BYTES))
 
     def _bytes(self, families: Sequence[Family]) -> int:
