@@ -19,10 +19,10 @@ from bahsic.engine.scratch import Scratch
 Matrix = NDArray[Any]
 
 # Rows of a panel: products of this size run at full speed, and the factor of a panel itself costs little.
-_PANEL = 128
+_PANEL = 192
 
 # Columns that one task works on.
-_CHUNK = 384
+_CHUNK = 192
 
 # Rows up to which one call of LAPACK is as quick as two threads.
 ONE_CALL = 1024

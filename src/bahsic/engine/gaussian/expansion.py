@@ -197,14 +197,21 @@ def _eigenfunctions(coefficients: Array, radius: float) -> tuple[Array, Array]:
     The measure is mostly normal, and standard normal for standardised features. The order of the terms
     then follows their size in the data, not at the corners of the square, where there are none.
     """
-    n, scale = len(coefficients), min(max(1.0, radius / 6), radius / 1.5)
-    basis = _cosines(n, 4 * n)
-    normal = np.exp(-0.5 * (radius / scale * basis[1]) ** 2) * np.sqrt(1 - basis[1] ** 2)
-    weights = 0.95 * normal / normal.sum() + 0.05 / len(normal)
-    factor = np.linalg.cholesky((basis * weights) @ basis.T)
+    factor = _factor(len(coefficients), radius)
     eigenvalues, vectors = np.linalg.eigh(factor.T @ coefficients @ factor)
     order = np.argsort(-np.abs(eigenvalues), kind="stable")
     return eigenvalues[order], np.linalg.solve(factor.T, vectors[:, order]).T
+
+
+@lru_cache(maxsize=64)
+def _factor(n: int, radius: float) -> Array:
+    """Cholesky factor of the inner products of the first n Chebyshev polynomials in that measure."""
+    basis, scale = _cosines(n, 4 * n), min(max(1.0, radius / 6), radius / 1.5)
+    normal = np.exp(-0.5 * (radius / scale * basis[1]) ** 2) * np.sqrt(1 - basis[1] ** 2)
+    weights = 0.95 * normal / normal.sum() + 0.05 / len(normal)
+    factor: Array = np.linalg.cholesky((basis * weights) @ basis.T)
+    factor.flags.writeable = False
+    return factor
 
 
 def _are_odd(functions: Array) -> NDArray[np.bool_]:
