@@ -9,8 +9,6 @@ from sklearn.base import clone
 
 from bahsic import BAHSIC, FOHSIC, hsic, hsic_unbiased
 from bahsic.engine import tile_plan
-from bahsic.engine.scratch import Scratch
-from bahsic.engine.tiles import exponential_sum
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, label_kernel
 from pairwise import pairwise
 from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn
@@ -183,12 +181,6 @@ def test_scores_of_far_samples_are_zero_rather_than_nan(scale):
     fitted = BAHSIC(2, standardize=False, step=1).fit(X, y)
     assert all(abs(step.hsic) < 1e-3 for step in fitted.path_)
     assert fitted.path_[0].hsic == pytest.approx(hsic(X, y, standardize=False), rel=1e-9, abs=1e-18)
-
-
-def test_an_exponential_that_would_overflow_does_not_stand_apart():
-    D = np.full((3, 4), 1e6)
-    assert exponential_sum(np.zeros(D.shape), D, 1e6, 1.0, Scratch()) is None
-    assert exponential_sum(np.ones(D.shape), D * 1e-6, 1.0, 0.5, Scratch()) == pytest.approx(12 * math.exp(0.5))
 
 
 @pytest.mark.parametrize("statistic", ["unbiased", "biased"])

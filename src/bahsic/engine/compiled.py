@@ -150,23 +150,57 @@ def polynomial(
         norms[i] = total
 
 
-@numba.njit(fastmath=_SUMS)  # part of the loop that calls it
-def _combined(coefficients: Any, first: Any, T: Any, values: Any, n: Any) -> None:
+@numba.njit(fastmath=_SUMS)  # this and the next ones are part of the loop that calls them
+def _chebyshev(x: Any, radius: Any, twice: Any, T: Any) -> None:
+    """Fill T with the Chebyshev polynomials at x / radius; see `bahsic.engine.gaussian.expansion`."""
+    for j in range(len(x)):
+        z = x[j] / radius
+        twice[j] = 4 * z * z - 2
+        T[0, j] = 1.0
+        T[1, j] = z
+        T[2, j] = 0.5 * twice[j]
+    if len(T) > 3:
+        for j in range(len(x)):
+            T[3, j] = (twice[j] - 1) * T[1, j]
+    for k in range(4, len(T)):
+        new, last, before = T[k], T[k - 2], T[k - 4]
+        for j in range(len(x)):
+            new[j] = twice[j] * last[j] - before[j]
+
+
+@numba.njit(fastmath=_SUMS)
+def _combined(coefficients: Any, first: Any, T: Any, values: Any) -> None:
     """Sum of every second row of T, times its coefficient."""
-    for j in range(n):
+    for j in range(len(values)):
         values[j] = coefficients[first] * T[first, j]
     k = first + 2
     while k + 4 < len(coefficients):  # three at a time, so that the values are read and written less often
         a, b, c = coefficients[k], coefficients[k + 2], coefficients[k + 4]
-        rows = T[k], T[k + 2], T[k + 4]
-        for j in range(n):
-            values[j] += a * rows[0][j] + b * rows[1][j] + c * rows[2][j]
+        row, second, third = T[k], T[k + 2], T[k + 4]
+        for j in range(len(values)):
+            values[j] += a * row[j] + b * second[j] + c * third[j]
         k += 6
     while k < len(coefficients):
         a, row = coefficients[k], T[k]
-        for j in range(n):
+        for j in range(len(values)):
             values[j] += a * row[j]
         k += 2
+
+
+@numba.njit(fastmath=_SUMS)
+def _sum(values: Any, weights: Any) -> Any:
+    total = 0.0
+    for j in range(len(values)):
+        total += values[j] * weights[j]
+    return total
+
+
+@numba.njit(fastmath=_SUMS)
+def _sum_of_squares(values: Any, weights: Any) -> Any:
+    total = 0.0
+    for j in range(len(values)):
+        total += values[j] * values[j] * weights[j]
+    return total
 
 
 @_compiled(
@@ -196,49 +230,25 @@ def expanded(  # noqa: PLR0913, PLR0917 - arrays in and out
     edges : ndarray of shape (c,)
         Filled with the sums of the function ``edge``.
     """
-    degree, n_leading = functions.shape[1] - 1, len(out)
-    n_plain = len(plain) - 1
-    T, twice, values = np.empty((degree + 1, _TOGETHER)), np.empty(_TOGETHER), np.empty(_TOGETHER)
+    n_leading, n_plain = len(out), len(plain) - 1
+    T, twice, room = np.empty((functions.shape[1], _TOGETHER)), np.empty(_TOGETHER), np.empty(_TOGETHER)
     sums[:] = 0.0
     edges[:] = 0.0
     for i in range(len(x)):
         for start in range(0, x.shape[1], _TOGETHER):
-            n = min(_TOGETHER, x.shape[1] - start)
-            row = x[i, start : start + n]
-            for j in range(n):
-                z = row[j] / radius
-                twice[j] = 4 * z * z - 2
-                T[0, j] = 1.0
-                T[1, j] = z
-                T[2, j] = 0.5 * twice[j]
-            if degree > 2:
-                for j in range(n):
-                    T[3, j] = (twice[j] - 1) * T[1, j]
-            for k in range(4, degree + 1):
-                new, last, before = T[k], T[k - 2], T[k - 4]
-                for j in range(n):
-                    new[j] = twice[j] * last[j] - before[j]
-            _combined(edge, 0, T, values, n)
-            weights, total = plain[0, start : start + n], 0.0
-            for j in range(n):
-                total += values[j] * weights[j]
-            edges[i] += total
+            some = slice(start, min(start + _TOGETHER, x.shape[1]))
+            values = room[: some.stop - start]
+            _chebyshev(x[i, some], radius, twice, T)
+            _combined(edge, 0, T, values)
+            edges[i] += _sum(values, plain[0, some])
             for k in range(len(functions)):
-                _combined(functions[k], 1 if odd[k] else 0, T, values, n)
+                _combined(functions[k], 1 if odd[k] else 0, T, values)
                 if k < n_leading:
-                    target = out[k, i, start : start + n]
-                    for j in range(n):
-                        target[j] = values[j]
+                    out[k, i, some] = values
                 for q in range(n_plain):
-                    weights, total = plain[q + 1, start : start + n], 0.0
-                    for j in range(n):
-                        total += values[j] * weights[j]
-                    sums[k, i, q] += total
+                    sums[k, i, q] += _sum(values, plain[q + 1, some])
                 for q in range(len(squared)):
-                    weights, total = squared[q, start : start + n], 0.0
-                    for j in range(n):
-                        total += values[j] * values[j] * weights[j]
-                    sums[k, i, n_plain + q] += total
+                    sums[k, i, n_plain + q] += _sum_of_squares(values, squared[q, some])
 
 
 @_compiled([f"void({','.join([f'f{size}[:,::1]'] * 5)}, f8[::1])" for size in (8, 4)], _SUMS)

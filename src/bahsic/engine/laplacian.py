@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.weights import Weights
-from bahsic.data.columns import observed_means
 from bahsic.engine.diagonal import on_diagonal
 from bahsic.engine.executor import Sums, map_sum
 from bahsic.engine.gaussian.residual import Form, Rest
@@ -51,12 +49,6 @@ class LaplacianScorer(PairScorer):
     @cached_property
     def _on_diagonal(self) -> float:
         return on_diagonal(self._weights)
-
-    @cached_property
-    def _typical(self) -> Array:
-        """Typical contribution of each column to the distance of two samples, as of normal numbers."""
-        parts = [observed_means(np.abs(self.columns.rows(block))) for block in self.columns.blocks()]
-        return np.where(self.columns.different > 0, self.columns.different / 2, math.sqrt(2) * np.concatenate(parts))
 
     @cached_property
     def _compiled(self) -> bool:
@@ -138,7 +130,7 @@ class LaplacianScorer(PairScorer):
         pairs, m = self._pairs, self.columns.n_samples
         self._move(columns, gamma)
         rest = Rest(pairs, gamma, 0.0, self._kept, self._compiled)
-        form = Form(rest, None if own is None else gamma_of(own), float(self._typical[columns].sum()))
+        form = Form(rest, None if own is None else gamma_of(own))
         found = map_sum(self._executor, form, range(len(pairs.plan.tiles)), m)
         pairs.settle()
         # The magnitudes were summed in float32, where small ones may have underflowed.

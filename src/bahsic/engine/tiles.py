@@ -37,8 +37,6 @@ COLUMNS = 512
 # Elements that elementwise passes work on at a time, so that they stay in the cache.
 STRIP = 1 << 17
 
-_NEGLIGIBLE = 1e-14
-
 _EPS = float(np.finfo(np.float64).eps)
 
 # Error of squared distances by a product, relative to the squared norms, in units of the machine precision.
@@ -46,12 +44,6 @@ _PRODUCT = 16.0
 
 # Largest error of scale * D that products may make; columns that are too wide for that are made of differences.
 _PRODUCT_ERROR = 1e-10
-
-# Beyond it the powers of the shift in the Taylor series might overflow.
-_LARGEST_SHIFT = 1e30
-
-# Exponents up to which an exponential may be multiplied last, without overflow or underflow.
-_MODERATE = 100.0
 
 
 def upper(block: Array, tile: Tile) -> Array:
@@ -343,31 +335,3 @@ def row_sums(M: Vectors, tile: Tile) -> tuple[Placed, Placed]:
     across = M @ np.ones(M.shape[1], dtype=M.dtype)
     down = np.ones(M.shape[0], dtype=M.dtype) @ M
     return Placed(tile.start, across), Placed(tile.first, down)
-
-
-def exponential_sum(M: Array, D: Array, centre: float, shift: float, scratch: Scratch) -> float | None:
-    """Sum of M exp(shift D) by a Taylor series in D - centre if the exponents are small, else None."""
-    z = np.subtract(D, centre, out=scratch.take("second", D.shape))
-    square = np.multiply(z, z, out=scratch.take("third", D.shape))
-    order = _taylor_order(abs(shift) * math.sqrt(float(square.max())))
-    if order is None or abs(shift * centre) > _MODERATE or abs(shift) > _LARGEST_SHIFT:
-        return None
-    total = float(M.sum()) + shift * float(np.vdot(M, z))
-    even, odd = M, z  # M z^(n - 2), for the last even and odd n
-    for n in range(2, order + 1):
-        if n == 3:
-            odd = np.multiply(M, z, out=z)
-        elif n >= 4 and n % 2 == 0:
-            even = np.multiply(even, square, out=scratch.take("fourth", D.shape))
-        elif n >= 5:
-            odd *= square
-        total += shift**n / math.factorial(n) * float(np.vdot(odd if n % 2 else even, square))
-    return total * math.exp(shift * centre)
-
-
-def _taylor_order(size: float) -> int | None:
-    """Order at which the exponential series is exact to rounding, or None if it is above eight."""
-    for order in range(1, 9) if size < 1 else ():
-        if size ** (order + 1) / math.factorial(order + 1) <= _NEGLIGIBLE:
-            return order
-    return None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bahsic.engine.executor import Placed, Sums
 from bahsic.engine.loops import loops
 from bahsic.engine.pairs import Pairs
-from bahsic.engine.tiles import exponential_sum, row_sums, strips
+from bahsic.engine.tiles import row_sums, strips
 
 Array = NDArray[np.float64]
 
@@ -75,13 +75,10 @@ class Form:
     rest : Rest
     own_gamma : float or None
         The gamma with which the current subset itself is scored, or None.
-    centre : float
-        A typical value of D.
     """
 
     rest: Rest
     own_gamma: float | None
-    centre: float
 
     def __call__(self, index: int) -> Sums:
         """Row sums of R (rows, columns of the tile), of abs(R) (rows, columns), and half of the score."""
@@ -109,15 +106,6 @@ class Form:
             across[rows] = R[rows] @ np.ones(tile.shape[1])
             down += np.ones(len(K)) @ R[rows]
             if self.own_gamma is not None:
-                M = np.multiply(K, W[rows], out=K) if rest.kappa else R[rows]
-                own += self._own_score(M, D[rows], W[rows])
+                np.exp(np.multiply(D[rows], -self.own_gamma, out=K), out=K)
+                own += float(np.vdot(K, W[rows]))
         return Placed(tile.start, across), Placed(tile.first, down), *row_sums(magnitudes, tile), np.array(own)
-
-    def _own_score(self, M: Array, D: Array, W: Array) -> float:
-        """Sum of W exp(-own_gamma D), from M = W exp(-gamma D) by a short series if the gammas are close."""
-        own_gamma, scratch = float(self.own_gamma or 0.0), self.rest.pairs.scratch
-        short = exponential_sum(M, D, self.centre, self.rest.gamma - own_gamma, scratch)
-        if short is not None:
-            return short
-        K = np.multiply(D, -own_gamma, out=scratch.take("second", D.shape))
-        return float(np.vdot(np.exp(K, out=K), W))

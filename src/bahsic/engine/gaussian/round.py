@@ -123,7 +123,7 @@ class GaussianRound(ColumnChanges):
         self._is_flat = self._kappa == 1 and not len(setting.pairs.subset)  # K is one everywhere, and R zero
         self.spread, self.few_wanted = spread, False
         self._rest = Rest(setting.pairs, gamma, self._kappa, setting.kept, setting.compiled)
-        form = Form(self._rest, own_gamma, centre)
+        form = Form(self._rest, own_gamma)
         n_samples = setting.pairs.columns.n_samples
         found = map_sum(self._executor, form, range(len(self._tiles)), n_samples)
         sums, magnitudes, own = found[0] + found[1], found[2] + found[3], found[4]
