@@ -18,7 +18,7 @@ from bahsic.datasets import make_xor
 from bahsic.engine import loops
 from bahsic.engine.gaussian.bounds import Matrices
 from bahsic.engine.gaussian.expansion import expansion
-from bahsic.engine.gaussian.families import Polynomial, Smooth
+from bahsic.engine.gaussian.families import Incomplete, Polynomial, Smooth
 from bahsic.engine.gaussian.moments import LowRank
 from bahsic.engine.scratch import Scratch
 from bahsic.kernels import Gaussian
@@ -109,33 +109,42 @@ def test_families_of_polynomials_are_those_of_numpy_alone():
 def test_functions_by_chebyshev_coefficients_and_their_sums(degree, m):
     rng = np.random.default_rng(degree)
     x, odd = rng.uniform(-3, 3, size=(2, m)), np.array([True, False, True])
-    functions, edge = rng.normal(size=(3, degree + 1)), rng.normal(size=degree + 1)
-    functions[odd, ::2], functions[~odd, 1::2], edge[1::2] = 0.0, 0.0, 0.0
+    functions = rng.normal(size=(3, degree + 1))
+    functions[odd, ::2], functions[~odd, 1::2] = 0.0, 0.0
     plain, squared = rng.normal(size=(3, m)), rng.normal(size=(2, m))
-    out, sums, edges = np.full((2, 2, m), np.nan), np.full((3, 2, 4), np.nan), np.full(2, np.nan)
-    compiled.expanded(x, 3.0, functions, odd, edge, plain, squared, out, sums, edges)
-    phi, u = chebval(x / 3, functions.T), chebval(x / 3, edge)
-    close = {"rtol": 0, "atol": 1e-12 * m}
+    out, sums = np.full((2, 2, m), np.nan), np.full((3, 2, 5), np.nan)
+    compiled.expanded(x, 3.0, functions, odd, plain, squared, out, sums)
+    phi = chebval(x / 3, functions.T)
     np.testing.assert_allclose(out, phi[:2], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(sums, np.concatenate([phi @ plain[1:].T, phi**2 @ squared.T], axis=2), **close)
-    np.testing.assert_allclose(edges, u @ plain[0], **close)
+    true = np.concatenate([phi @ plain.T, phi**2 @ squared.T], axis=2)
+    np.testing.assert_allclose(sums, true, rtol=0, atol=1e-12 * m)
+
+
+def with_gaps(x, *, together):
+    """Columns a third of whose entries are missing."""
+    x[np.random.default_rng(0).random(x.shape) < 1 / 3] = np.nan
+    zeros, ones = np.zeros(len(x)), np.ones(len(x))
+    return Columns(x, different=zeros, neutral=ones, missing=ones.astype(bool), together=together)
 
 
 @needs_numba
 @pytest.mark.parametrize("rank", [0, 3])
-def test_families_by_chebyshev_polynomials_are_those_of_numpy_alone(rank):
+@pytest.mark.parametrize("gaps", [None, "apart", "together"])
+def test_families_by_chebyshev_polynomials_are_those_of_numpy_alone(rank, gaps):
     rng, m = np.random.default_rng(4), 600
-    data, terms = Columns.plain(rng.uniform(-3, 3, size=(6, m))), expansion(-0.3, 3.0, 1e-9)
+    x, terms = rng.uniform(-3, 3, size=(6, m)), expansion(-0.3, 3.0, 1e-9)
+    data = Columns.plain(x) if gaps is None else with_gaps(x, together=gaps == "together")
     B = rng.normal(size=(rank, rank))
     low_rank = LowRank(rng.normal(size=(m, rank)), B + B.T, rng.normal(size=m), rng.normal(size=m), 1.0)
     matrices = Matrices(rng.normal(size=m), rng.uniform(size=m), 0.5, low_rank, 1e-13)
     found = []
     for loop in (False, True):
-        family = Smooth(np.arange(3), data, np.array([1, 2, 5]), terms, 3, 1, loop)
-        out = [np.empty((3, m)), *np.empty((2, 3, m), np.float32)]
+        of, known = (Smooth, ()) if gaps is None else (Incomplete, (-0.3,))
+        family = of(np.arange(3), data, np.array([1, 2, 5]), terms, 4, 1, *known, loop)
+        out = [np.empty((3, m)), *np.empty((3, 3, m), np.float32)]
         parts = family.known(family.evaluate(slice(0, 3), out, matrices, Scratch()), matrices)
         found.append([parts.value, parts.dropped, parts.sizes, parts.error, parts.eigenvalues, *out])
-    for alone, fast, close in zip(*found, [*[1e-10] * 6, 1e-6, 1e-6], strict=True):
+    for alone, fast, close in zip(*found, [*[1e-10] * 6, 1e-6, 1e-6, 1e-6], strict=True):
         np.testing.assert_allclose(fast, alone, rtol=close, atol=close)
 
 

@@ -204,13 +204,13 @@ def _sum_of_squares(values: Any, weights: Any) -> Any:
 
 
 @_compiled(
-    ["void(f8[:,::1], f8, f8[:,::1], b1[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1], f8[::1])"],
+    ["void(f8[:,::1], f8, f8[:,::1], b1[::1], f8[:,::1], f8[:,::1], f8[:,:,::1], f8[:,:,::1])"],
     _SUMS,
 )
-def expanded(  # noqa: PLR0913, PLR0917 - arrays in and out
-    x: Any, radius: Any, functions: Any, odd: Any, edge: Any, plain: Any, squared: Any, out: Any, sums: Any, edges: Any
+def expanded(
+    x: Any, radius: Any, functions: Any, odd: Any, plain: Any, squared: Any, out: Any, sums: Any
 ) -> None:  # pragma: no cover - runs as machine code
-    """Values at x / radius of functions given by Chebyshev coefficients, and weighted sums of them.
+    """Values at x / radius of functions given by Chebyshev coefficients, and weighted sums of them and their squares.
 
     Parameters
     ----------
@@ -219,35 +219,28 @@ def expanded(  # noqa: PLR0913, PLR0917 - arrays in and out
     functions : ndarray of shape (n_functions, degree + 1)
     odd : ndarray of bool of shape (n_functions,)
         Which of the functions are odd; the others are even.
-    edge : ndarray of shape (degree + 1,)
-        Chebyshev coefficients of one more even function.
     plain, squared : ndarray of shape (n_plain, n_samples) and (n_squared, n_samples)
-        Weights of the values and of their squares. The first of the plain ones is that of the function ``edge``.
+        Weights of the values and of their squares.
     out : ndarray of shape (n_leading, c, n_samples)
         Filled with the values of the first functions.
-    sums : ndarray of shape (n_functions, c, n_plain - 1 + n_squared)
-        Filled with the sums of the values, then of their squares.
-    edges : ndarray of shape (c,)
-        Filled with the sums of the function ``edge``.
+    sums : ndarray of shape (n_functions, c, n_plain + n_squared)
+        Filled with the sums.
     """
-    n_leading, n_plain = len(out), len(plain) - 1
+    n_plain, n_squared = len(plain), len(squared)
     T, twice, room = np.empty((functions.shape[1], _TOGETHER)), np.empty(_TOGETHER), np.empty(_TOGETHER)
     sums[:] = 0.0
-    edges[:] = 0.0
     for i in range(len(x)):
         for start in range(0, x.shape[1], _TOGETHER):
             some = slice(start, min(start + _TOGETHER, x.shape[1]))
             values = room[: some.stop - start]
             _chebyshev(x[i, some], radius, twice, T)
-            _combined(edge, 0, T, values)
-            edges[i] += _sum(values, plain[0, some])
             for k in range(len(functions)):
                 _combined(functions[k], 1 if odd[k] else 0, T, values)
-                if k < n_leading:
+                if k < len(out):
                     out[k, i, some] = values
                 for q in range(n_plain):
-                    sums[k, i, q] += _sum(values, plain[q + 1, some])
-                for q in range(len(squared)):
+                    sums[k, i, q] += _sum(values, plain[q, some])
+                for q in range(n_squared):
                     sums[k, i, n_plain + q] += _sum_of_squares(values, squared[q, some])
 
 

@@ -97,20 +97,20 @@ class FunctionSums:
     """
 
     def __init__(self, matrices: Matrices, projections: Any = 0.0, norms: Any = 0.0) -> None:
-        self._matrices, self._projections, self._norms = matrices, projections, norms
+        self._matrices, self.projections, self.norms = matrices, projections, norms
 
     def add(self, phi: Array, samples: slice) -> None:
         """Add the values phi of all functions at some samples; phi is overwritten."""
-        self._projections = self._projections + phi @ self._matrices.low_rank.Q[samples]
+        self.projections = self.projections + phi @ self._matrices.low_rank.Q[samples]
         np.multiply(phi, phi, out=phi)
-        self._norms = self._norms + phi @ self._matrices.weights[1][:, samples].T
+        self.norms = self.norms + phi @ self._matrices.weights[1][:, samples].T
 
     def known(
         self, lam: Array, edge: Array, edge_size: Array, lead: int, places: NDArray[np.intp] | slice = slice(None)
     ) -> Parts:
         """Fields of `Known`, given the eigenvalues lam (n_terms, c), and where the function of each is among phi."""
-        matrices, norms = self._matrices, self._norms[places]
-        of_W = lam * matrices.low_rank_forms(self._projections[places], norms[..., 1])
+        matrices, norms = self._matrices, self.norms[places]
+        of_W = lam * matrices.low_rank_forms(self.projections[places], norms[..., 1])
         bounds = np.abs(lam) * norms[..., 0]
         of_W_size = matrices.kappa * np.abs(of_W).sum(axis=0)
         return (

@@ -202,7 +202,9 @@ class Smooth(_Expanded):
         """Fill the leading functions of the members ``part`` into ``out``."""
         compiled, z = loops(compiled=self.compiled), self.data.rows(self.columns[part])
         if compiled is not None:
-            return self._evaluate_compiled(compiled, z, out, matrices, scratch)
+            phi, edge, sums = _by_loops(compiled, self.expansion, z, self.n_leading, matrices, scratch)
+            fill_functions(phi[1:], out)
+            return self._parts(sums, edge, np.vecdot(z, z) / self.expansion.radius**2, matrices)
         z /= self.expansion.radius
         edge, sums = np.zeros(len(z)), FunctionSums(matrices)
         for samples in sample_ranges(z.shape[1]):
@@ -212,19 +214,6 @@ class Smooth(_Expanded):
             edge += self.expansion.edge[::2] @ (even @ matrices.sums[samples])
             sums.add(phi, samples)
         return self._parts(sums, edge, np.vecdot(z, z), matrices, self.expansion.places)
-
-    def _evaluate_compiled(
-        self, compiled: Any, x: Array, out: Functions, matrices: Matrices, scratch: Scratch
-    ) -> Parts:
-        """The same as `evaluate` by compiled loops."""
-        terms, rank = self.expansion, matrices.low_rank.Q.shape[1]
-        phi = scratch.take("functions", (self.n_leading, *x.shape))
-        edge, found = np.empty(len(x)), np.empty((len(terms.functions), len(x), rank + 2))
-        functions = np.ascontiguousarray(terms.functions)
-        compiled.expanded(x, terms.radius, functions, terms.odd, terms.edge, *matrices.weights, phi, found, edge)
-        fill_functions(phi, out)
-        sums = FunctionSums(matrices, found[..., :rank], found[..., rank:])
-        return self._parts(sums, edge, np.vecdot(x, x) / terms.radius**2, matrices)
 
     def _parts(self, sums: FunctionSums, edge: Array, squares: Array, matrices: Matrices, *places: Indices) -> Parts:
         edge_size = self.expansion.edge_bound * np.abs(matrices.sums).max() * squares
@@ -244,6 +233,7 @@ class Incomplete(_Expanded):
     """
 
     a: float
+    compiled: bool = False
 
     @property
     def size(self) -> float:
@@ -269,34 +259,73 @@ class Incomplete(_Expanded):
     @property
     def width(self) -> int:
         """Number of arrays of the size of a column that `evaluate` makes for each column."""
-        return sum(self.expansion.functions.shape) + 4
+        return self.n_leading + 6 if self.compiled else sum(self.expansion.functions.shape) + 4
 
     def evaluate(self, part: slice, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
         """Fill the leading functions of the members ``part`` into ``out``."""
         columns, terms = self.columns[part], self.expansion
         x = self.data.rows(columns)
         absent = np.isnan(x)
-        z = np.nan_to_num(x, copy=False, nan=0.0)
-        z /= terms.radius
-        smooth, even = terms.values(z)
-        smooth = smooth[terms.places]
+        np.nan_to_num(x, copy=False, nan=0.0)
         b = np.expm1(self.a * self.data.neutral[columns] / 2)
-        u = np.tensordot(terms.edge[::2], even, axes=1)
-        scale = 1 + b[:, None] * absent
-        edge = u * scale + b[:, None] * absent
-        smooth *= scale
+        marks = b[:, None] * absent
+        compiled = loops(compiled=self.compiled)
+        if compiled is None:
+            u, sums = self._smooth(x, marks, out[2:], matrices)
+        else:
+            u, sums = self._smooth_compiled(compiled, x, marks, out[2:], matrices, scratch)
+        edge = u * (1 + marks) + marks
         unit = max(self._edge_bound(self._largest), 1e-300)  # so that both rows of the form are of the same size
         forms = np.zeros((len(columns), 2, 2))
         forms[:, 0, 0] = -2 * b * (1 + b) if self.data.together else -np.square(b)
         forms[:, 0, 1] = forms[:, 1, 0] = b * unit
         eigenvalues, vectors = np.linalg.eigh(forms)
-        parts = np.stack([absent.astype(np.float64), edge / unit])
-        mixed = np.einsum("cik,icm->kcm", vectors, parts)
-        phi = np.concatenate([mixed, smooth])
-        lam = np.concatenate([eigenvalues.T, np.broadcast_to(terms.eigenvalues[:, None], smooth.shape[:2])])
-        fill_functions(phi, out)
+        mixed = np.einsum("cik,icm->kcm", vectors, np.stack([absent.astype(np.float64), edge / unit]))
+        fill_functions(mixed, out[:2])
+        first = FunctionSums(matrices)
+        first.add(mixed, slice(0, matrices.n_samples))
+        lam = np.concatenate([eigenvalues.T, np.repeat(terms.eigenvalues[:, None], len(columns), axis=1)])
         edge_size = np.abs(edge) @ np.abs(matrices.sums)
-        return known_from_functions(matrices, lam, phi, edge @ matrices.sums, edge_size, self.n_leading)
+        projections = np.concatenate([first.projections, sums.projections])
+        both = FunctionSums(matrices, projections, np.concatenate([first.norms, sums.norms]))
+        return both.known(lam, edge @ matrices.sums, edge_size, self.n_leading)
+
+    def _smooth(self, x: Array, marks: Array, out: Functions, matrices: Matrices) -> tuple[Array, FunctionSums]:
+        """Fill the leading (1 + b q) phi_k into ``out``; u, and the sums of all of them. ``marks`` is b q."""
+        terms, sums = self.expansion, FunctionSums(matrices)
+        phi, even = terms.values(x / terms.radius)
+        phi = phi[terms.places]
+        phi *= 1 + marks
+        fill_functions(phi, out)
+        sums.add(phi, slice(0, matrices.n_samples))
+        return np.tensordot(terms.edge[::2], even, axes=1), sums
+
+    def _smooth_compiled(
+        self, compiled: Any, x: Array, marks: Array, out: Functions, matrices: Matrices, scratch: Scratch
+    ) -> tuple[Array, FunctionSums]:
+        """The same as `_smooth` by compiled loops: x is zero where q is one, so that only sums at zero are added."""
+        terms, (plain, squared) = self.expansion, matrices.weights
+        phi, _, sums = _by_loops(compiled, terms, x, len(out), matrices, scratch)
+        for values, target in zip(phi[1:], out, strict=True):
+            np.multiply(values, 1 + marks, out=values)
+            target[:] = values
+        even = terms.functions[:, ::2]
+        at_zero = (even @ np.resize([1.0, -1.0], even.shape[1]))[:, None, None]
+        projections = sums.projections + at_zero * (marks @ plain[1:].T)
+        norms = sums.norms + np.square(at_zero) * ((2 * marks + np.square(marks)) @ squared.T)
+        return phi[0], FunctionSums(matrices, projections, norms)
+
+
+def _by_loops(
+    compiled: Any, terms: Expansion, x: Array, n_leading: int, matrices: Matrices, scratch: Scratch
+) -> tuple[Array, Array, FunctionSums]:
+    """By compiled loops: values of u and of the leading phi_k, sums of u over the samples, and those of all phi_k."""
+    functions = np.ascontiguousarray(np.vstack([terms.edge, terms.functions]))
+    odd = np.append(False, terms.odd)
+    phi = scratch.take("functions", (1 + n_leading, *x.shape))
+    found = np.empty((len(functions), len(x), sum(map(len, matrices.weights))))
+    compiled.expanded(x, terms.radius, functions, odd, *matrices.weights, phi, found)
+    return phi, found[0, :, 0], FunctionSums(matrices, found[1:, :, 1:-2], found[1:, :, -2:])
 
 
 @dataclass(frozen=True)

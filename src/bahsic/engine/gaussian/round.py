@@ -341,9 +341,10 @@ class GaussianRound(ColumnChanges):
             if n_double and len(features) < 2 * _FEW:  # reading R twice would cost more
                 n_double = n_leading
             chosen = features[members]
+            compiled = self._setting.compiled and self._setting.low_rank.Q.shape[1] <= _FEW_FACTORS
             if data.missing[chosen[0]]:
                 n_double = 0 if np.isinf(rounding) else n_double + 2
-                yield Incomplete(members, data, chosen, terms, n_leading + 2, n_double, self.a)
+                yield Incomplete(members, data, chosen, terms, n_leading + 2, n_double, self.a, compiled)
             elif terms.degree <= self._setting.moments.degree:
                 shared = self._setting.moments, self._setting.compiled
                 yield Polynomial(members, data, chosen, terms, n_leading, n_double, *shared)
@@ -351,6 +352,5 @@ class GaussianRound(ColumnChanges):
                 found = combinations(self.a, radius, tail)
                 yield Entering(members, data, chosen, self.a, found, 0 if self._is_flat else len(found))
             else:
-                compiled = self._setting.compiled and self._setting.low_rank.Q.shape[1] <= _FEW_FACTORS
                 yield Smooth(members, data, chosen, terms, n_leading, n_double, compiled)
             positions = positions[~near]
