@@ -99,6 +99,17 @@ def test_bound():
             hsic_bound(m, delta)
 
 
+@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_weights_of_classes_are_made_once_for_each_class(n_classes, statistic):
+    labels = label_kernel(np.random.default_rng(0).permutation(np.resize(np.arange(n_classes), 90)))
+    found = label_weights(labels, statistic)
+    assert len(found.centred.alike.first) == n_classes
+    true = hsic_weights(labels.gram(), statistic)
+    for rows, cols in [(slice(0, 90), slice(0, 90)), (slice(17, 40), slice(30, 85))]:
+        assert_allclose(found.block(rows, cols), true[rows, cols], rtol=0, atol=1e-14 * np.abs(true).max())
+
+
 @pytest.mark.parametrize("weights", [None, np.array([1.0, 2, 1, 3, 1, 1, 2, 1, 1])])
 @pytest.mark.parametrize("labels", [[0, 1, 1, 0, 1, 0, 0, 1, 1], list("abcabcaab")])
 @pytest.mark.parametrize("statistic", ["unbiased", "biased"])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ Statistic = Literal["unbiased", "biased"]
 
 # Like the built-in `map`, perhaps by several workers.
 Map = Callable[[Callable[[slice], FloatArray], Iterable[slice]], Iterable[FloatArray]]
+
+# Most kinds of samples whose rows of W are made once for each kind.
+_FEW_KINDS = 64
 
 FEWEST_SAMPLES = {"unbiased": 4, "biased": 2}
 
@@ -68,6 +71,13 @@ class Matrix:
         return self.values[rows, cols]
 
 
+class Alike(NamedTuple):
+    """Samples with the same vector, as those of a class: the first one of each kind, and the kind of each sample."""
+
+    first: Indices
+    kinds: Indices
+
+
 @dataclass(frozen=True, eq=False)
 class Centred:
     """G_ij - reference - shift_i - shift_j: doubly centred (biased), or U-centred (unbiased) off the diagonal."""
@@ -75,11 +85,22 @@ class Centred:
     gram: Gram
     reference: float  # a typical entry, subtracted first so that constants cancel exactly
     shift: FloatArray
+    alike: Alike | None = None
 
-    def block(self, rows: slice, cols: slice) -> FloatArray:
-        G = np.subtract(self.gram.block(rows, cols), self.reference, dtype=np.float64)
-        G -= self.shift[rows, None] + self.shift[cols]
-        return G
+    def block(self, rows: slice, cols: slice, scale: float = 1.0) -> FloatArray:
+        """Rows and columns, times a scale; rows that are alike are made once."""
+        if self.alike is None:
+            return self._made(self.gram.block(rows, cols), self.shift[rows], cols, scale)
+        vectors: FloatArray = self.gram.vectors  # type: ignore[attr-defined]
+        first, kinds = self.alike
+        made = self._made(vectors[first] @ vectors[cols].T, self.shift[first], cols, scale)
+        return np.take(made, kinds[rows], axis=0)
+
+    def _made(self, G: FloatArray, shift: FloatArray, cols: slice, scale: float) -> FloatArray:
+        made = np.subtract(G, self.reference, dtype=np.float64)
+        made -= shift[:, None] + self.shift[cols]
+        made *= scale
+        return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +122,7 @@ class CentredWeights:
 
     def block(self, rows: slice, cols: slice) -> FloatArray:
         """Rows and columns of W, a new float64 array; slices have a start and a stop."""
-        W = self.centred.block(rows, cols)
-        W *= self.scale
+        W = self.centred.block(rows, cols, self.scale)
         w, on_diagonal, samples = self.sample_weight, *_diagonal(rows, cols)
         diagonal = W[on_diagonal]
         if w is not None:
@@ -160,7 +180,7 @@ def label_weights(
     Returns
     -------
     CentredWeights
-        Cost O(m^2) time, O(m) memory: only the row sums of L are kept.
+        Cost O(m^2) time, for few classes O(m), and O(m) memory: only the row sums of L are kept.
 
     Examples
     --------
@@ -192,9 +212,20 @@ def centred(gram: Gram, statistic: Statistic, w: FloatArray | None = None, each:
     """Centre a matrix, see `Centred`; w are frequencies of the samples."""
     m = len(gram)
     ones_or_w = np.ones(m) if w is None else w
-    reference = typical_entry(gram)
-    sums = np.concatenate(list(each(partial(_row_sums, gram, reference, statistic, ones_or_w), row_blocks(m))))
-    return Centred(gram, reference, centring_shift(sums, statistic, ones_or_w))
+    reference, alike = typical_entry(gram), _alike(gram) if w is None else None
+    rows = row_blocks(m) if alike is None else [slice(i, i + 1) for i in alike.first.tolist()]
+    sums = np.concatenate(list(each(partial(_row_sums, gram, reference, statistic, ones_or_w), rows)))
+    sums = sums if alike is None else sums[alike.kinds]
+    return Centred(gram, reference, centring_shift(sums, statistic, ones_or_w), alike)
+
+
+def _alike(gram: Gram) -> Alike | None:
+    """Which samples have the same vector, if there are few different ones."""
+    vectors = getattr(gram, "vectors", None)
+    if vectors is None:
+        return None
+    _, first, kinds = np.unique(vectors, axis=0, return_index=True, return_inverse=True)
+    return Alike(first, kinds.reshape(-1)) if len(first) <= min(_FEW_KINDS, len(vectors) // 8) else None
 
 
 def centring_shift(sums: FloatArray, statistic: Statistic, w: FloatArray) -> FloatArray:
