@@ -151,7 +151,7 @@ def polynomial(
 
 
 @numba.njit(fastmath=_SUMS)  # this and the next ones are part of the loop that calls them
-def _chebyshev(x: Any, radius: Any, twice: Any, T: Any) -> None:
+def _chebyshev(x: Any, radius: Any, twice: Any, T: Any) -> None:  # pragma: no cover - runs as machine code
     """Fill T with the Chebyshev polynomials at x / radius; see `bahsic.engine.gaussian.expansion`."""
     for j in range(len(x)):
         z = x[j] / radius
@@ -169,7 +169,7 @@ def _chebyshev(x: Any, radius: Any, twice: Any, T: Any) -> None:
 
 
 @numba.njit(fastmath=_SUMS)
-def _combined(coefficients: Any, first: Any, T: Any, values: Any) -> None:
+def _combined(coefficients: Any, first: Any, T: Any, values: Any) -> None:  # pragma: no cover - runs as machine code
     """Sum of every second row of T, times its coefficient."""
     for j in range(len(values)):
         values[j] = coefficients[first] * T[first, j]
@@ -188,7 +188,7 @@ def _combined(coefficients: Any, first: Any, T: Any, values: Any) -> None:
 
 
 @numba.njit(fastmath=_SUMS)
-def _sum(values: Any, weights: Any) -> Any:
+def _sum(values: Any, weights: Any) -> Any:  # pragma: no cover - runs as machine code
     total = 0.0
     for j in range(len(values)):
         total += values[j] * weights[j]
@@ -196,7 +196,7 @@ def _sum(values: Any, weights: Any) -> Any:
 
 
 @numba.njit(fastmath=_SUMS)
-def _sum_of_squares(values: Any, weights: Any) -> Any:
+def _sum_of_squares(values: Any, weights: Any) -> Any:  # pragma: no cover - runs as machine code
     total = 0.0
     for j in range(len(values)):
         total += values[j] * values[j] * weights[j]
