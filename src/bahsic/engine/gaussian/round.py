@@ -54,7 +54,7 @@ _FIRST_TAIL = 0.5
 
 # Memory for the columns of one pass, beside the data: at least so much, and for many samples so much for each, since
 # every pass reads R.
-_BLOCK_BYTES, _BYTES_EACH = 1 << 23, 1 << 10
+_BLOCK_BYTES, _BYTES_EACH = 1 << 24, 1 << 10
 
 # With fewer features a call costs more than the products that it could save.
 _FEW = 30
