@@ -270,3 +270,4 @@ def test_a_kernel_on_labels_that_has_its_own_call():
 
     labels = label_kernel([1.0, 2.0, 3.0], Doubled())
     assert_array_equal(labels.block(slice(0, 1), slice(0, 3)), [[2.0, 4.0, 6.0]])
+    assert labels.vectors is None

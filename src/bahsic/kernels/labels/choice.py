@@ -83,7 +83,7 @@ class LabelKernel:
     @property
     def vectors(self) -> FloatArray | None:
         """Vectors of shape (m, k) whose inner products are the kernel values, or None."""
-        return self.values if isinstance(self.kernel, Linear) else None
+        return self.values if type(self.kernel) is Linear else None  # a subclass may have its own call
 
     def warn(self, *, unbiased: bool = True, way_out: str | None = None, weighted: bool = False) -> None:
         """Warn of what is not obvious about the labels, once for each call of the user.
@@ -120,10 +120,6 @@ class LabelKernel:
         """Kernel values of two ranges of samples, float64."""
         if isinstance(self.kernel, Precomputed):
             return np.asarray(self.values[rows, cols], dtype=np.float64)
-        if self.vectors is not None:  # the range of float64 is checked where W is made
-            left, right = self.vectors[rows], self.vectors[cols].T
-            product = np.multiply if len(right) == 1 else np.matmul  # one of vectors of length one is slow
-            return np.asarray(product(left, right), dtype=np.float64)
         return self.kernel.on_checked(self.values[rows], self.values[cols]).astype(np.float64, copy=False)
 
     def of_samples(self, samples: NDArray[np.intp]) -> LabelKernel:
