@@ -201,6 +201,14 @@ def test_sending_that_never_ends_is_begun_again(client, monkeypatch):
     assert len(calls) == 2
 
 
+def test_what_lasts_is_sent_to_every_worker(client):
+    client.wait_for_workers(2)
+    with dask_executor.executor_for(client, None, 1, 10) as executor:
+        future = executor.scattered(list(range(5)), everywhere=True)
+        assert set(client.who_has([future])[future.key]) == set(client.nthreads())
+        assert client.submit(sum, future).result() == 10
+
+
 def test_other_executors_are_refused():
     X, y = drawn()
     with pytest.raises(TypeError, match=r"executor is 3; accepted: None, a dask.distributed.Client or the address"):

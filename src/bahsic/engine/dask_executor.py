@@ -145,23 +145,37 @@ class DaskExecutor:
     def _future(self, thing: Any) -> Any:
         known = self._lasting.get(id(thing))
         if known is None or known[1].status != "finished":
-            known = self._lasting[id(thing)] = (thing, self.scattered(thing))
+            known = self._lasting[id(thing)] = (thing, self.scattered(thing, everywhere=True))
         return known[1]
 
-    def scattered(self, thing: Any) -> Any:
-        """Send an object to all workers, again if one is lost meanwhile; returns its future."""
+    def scattered(self, thing: Any, *, everywhere: bool = False) -> Any:
+        """Send an object to one worker or to all, again if it is lost meanwhile; returns its future."""
+        # distributed's CommClosedError is an OSError, and so is TimeoutError.
+        lost: tuple[type[BaseException], ...] = OSError, *_losses()
         losses = 0
         while True:
             self._client.wait_for_workers(1, timeout=_PATIENCE)
-            send = partial(self._client.scatter, [thing], broadcast=True, hash=False, asynchronous=True)
+            send = partial(self._client.scatter, [thing], hash=False, asynchronous=True)
             try:
                 # A worker that is killed while it receives may never be noticed, so the wait is limited.
-                return self._client.sync(send, callback_timeout=_SENDING * 4**losses)[0]
-            except OSError:  # distributed's CommClosedError is one, and so is TimeoutError
+                future = self._client.sync(send, callback_timeout=_SENDING * 4**losses)[0]
+                return self._spread(future) if everywhere else future
+            except lost:
                 losses += 1
                 if losses == _ATTEMPTS:
                     raise
             time.sleep(losses)  # the scheduler has to notice first
+
+    def _spread(self, future: Any) -> Any:
+        """Have every worker fetch an object from the others; returns its future.
+
+        By a task for each: distributed's broadcast tries for ever if a worker is killed meanwhile, and all later
+        broadcasts wait for it.
+        """
+        fetch = partial(self._client.submit, _fetched, future, pure=False, allow_other_workers=True)
+        for fetched in [fetch(workers=[address]) for address in self._client.nthreads()]:
+            fetched.result()
+        return future
 
     def submit(self, *arguments: Any) -> Any:
         """Submit a task; returns the future of its results."""
@@ -258,6 +272,10 @@ class _Unpickler(pickle.Unpickler):
 # The function that a worker has unpickled last, since it is used for many tiles.
 _unpacked: dict[str, Any] = {}
 _lock = Lock()
+
+
+def _fetched(thing: Any) -> None:
+    """Task that needs an object, so that its worker fetches it."""
 
 
 def _results(payload: tuple[str, bytes], lasting: dict[int, Any], items: list[Any], origin: int) -> list[Any]:
