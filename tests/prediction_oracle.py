@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 GRID = [10 ** (-exponent / 2) for exponent in range(2, 9)]
-FEW, FITTED, FITTED_IN_BLOCKS = 16, 8, 4
+FEW, FITTED, FITTED_IN_BLOCKS, FIRST_BLOCKS = 16, 8, 4, 2
 
 
 # Features of the labels.
@@ -165,11 +165,11 @@ def check_order(values, chosen, copies, tolerance):
         del left[j]
 
 
-def best_to_first_order(first, tolerance, number, chosen):
-    """The units of the greatest first-order changes, as many as get a fit of their own; of ties the chosen ones."""
-    least = sorted(first.values())[-min(number, len(first))]
-    certain = [unit for unit, value in first.items() if value > least + tolerance]
-    tied = [unit for unit, value in first.items() if abs(value - least) <= tolerance]
+def best_of(values, tolerance, number, chosen):
+    """The units of the greatest values, of ties the chosen ones."""
+    least = sorted(values.values())[-min(number, len(values))]
+    certain = [unit for unit, value in values.items() if value > least + tolerance]
+    tied = [unit for unit, value in values.items() if abs(value - least) <= tolerance]
     tied.sort(key=lambda unit: (unit not in chosen, unit))
     return certain + tied[: number - len(certain)]
 
@@ -195,12 +195,16 @@ def check_changes(K, before, after, Y, ridge, blocks, chosen, *, copies, n_insid
     if n_inside > FEW:
         check_order(first, chosen, copies, tolerance)
         return
-    leading = best_to_first_order(first, tolerance, FITTED if len(blocks) == 1 else FITTED_IN_BLOCKS, chosen)
-    fitted, rest = chosen[: len(leading)], chosen[len(leading) :]
+    leading = best_of(first, tolerance, FITTED if len(blocks) == 1 else FITTED_IN_BLOCKS, chosen)
+    with_fits, fitted, rest = leading, chosen[: len(leading)], chosen[len(leading) :]
     # In blocks by leave-one-out, whose formula loses digits where kernel values are large beside the penalty.
     judged, rounding = explained, 1e-9
     if len(blocks) > 1:
         largest = max(np.linalg.norm(matrix, 2) for matrix in after.values())
         judged, rounding = predictability, 1e-5 + 1e-16 * (largest / (min(map(len, blocks)) * ridge)) ** 2
+        # The better half in the first blocks is judged by all, and so are copies of these.
+        early = {unit: judged(after[unit], Y, ridge, blocks[:FIRST_BLOCKS]) for unit in leading}
+        better = best_of(early, rounding, max(len(fitted), (len(leading) + 1) // 2), chosen)
+        leading = [unit for unit in leading if copies[unit] in {copies[other] for other in better}]
     check_order({unit: judged(after[unit], Y, ridge, blocks) for unit in leading}, fitted, copies, rounding)
-    check_order({unit: value for unit, value in first.items() if unit not in leading}, rest, copies, tolerance)
+    check_order({unit: value for unit, value in first.items() if unit not in with_fits}, rest, copies, tolerance)

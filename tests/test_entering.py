@@ -8,6 +8,7 @@ from bahsic.criteria.weights import label_weights
 from bahsic.engine import scorer_for, threads
 from bahsic.engine.gaussian import entering, families, moments
 from bahsic.engine.gaussian.entering import Entering, combinations
+from bahsic.engine.gaussian.families import Smooth
 from bahsic.kernels import Gaussian, label_kernel
 from brute_force import hsic, standardised
 
@@ -74,13 +75,14 @@ def test_intervals_contain_the_changes(columns, labels, n_inside, tail, monkeypa
         scorer._current.few_wanted = True
         used = list(scorer._current._families(candidates, tail, np.inf))
         found = scorer._current.expanded(candidates, tail, np.inf)
-    assert {type(family) for family in used} == {Entering}
+    assert {type(family) for family in used} in ({Entering}, {Entering, Smooth})
+    assert all(isinstance(family, Entering) or family.limit < np.inf for family in used)  # some columns are very wide
     W = weights.matrix()
     np.fill_diagonal(W, 0.0)
     before = (kernel_values(Z[:, subset], gamma) * W).sum()
     changes = [(kernel_values(Z[:, [*subset, j]], gamma) * W).sum() - before for j in candidates]
     known = np.isfinite(found.radii)
-    assert known.sum() > 50
+    assert known.sum() > 57
     error = np.abs(found.values - changes)[known]
     assert (error <= found.radii[known]).all()
     assert np.median(found.radii[known]) < (0.02 + 200 * tail) * np.std(changes)  # bounds too wide would decide nothing

@@ -164,7 +164,7 @@ class PredictionScorer:
             return self.linear.changed_tiles(columns, groups[at], kernel, leaving=leaving)
 
         if self._regression.in_blocks:
-            values = np.array(self._regression.judged([changed(at) for at in range(len(candidates))]))
+            values = np.array(self._regression.judged([changed(at) for at in range(len(candidates))], count))
         else:
             values = self._explained(columns, candidates, count, kernel, fit, changed, leaving=leaving)
         radii = np.full(len(values), _ROUNDING)

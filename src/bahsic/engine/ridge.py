@@ -43,6 +43,9 @@ _DIGITS = 9
 # The ridge is chosen anew when the number of features has changed by this factor since the last choice.
 _RENEWED = 2 / 3
 
+# Blocks in which all candidates of a round are judged; only the better half of them is judged in the others too.
+_FIRST_BLOCKS = 2
+
 # For what one thread does by itself.
 _SERIAL = ThreadExecutor(1)
 
@@ -163,17 +166,34 @@ class RidgeRegression:
         """Whether there is a regression for each of several blocks."""
         return len(self._parts) > 1
 
-    def judged(self, kernels: Sequence[KernelTiles]) -> list[float]:
-        """Predictability with each of several kernels; a task for each kernel and each block."""
+    def judged(self, kernels: Sequence[KernelTiles], count: int) -> list[float]:
+        """Predictability with each of several kernels, of which the ``count`` best are wanted.
+
+        All are judged in the first blocks and the better half in the other blocks too; minus infinity for the rest.
+        """
+        numbers = range(len(self._parts))
+        found = self._fits(kernels, numbers[:_FIRST_BLOCKS])
+        order = np.argsort([-self._predictability(fits) for fits in found], kind="stable")
+        kept = sorted(int(at) for at in order[: max(count, (len(kernels) + 1) // 2)])
+        others = self._fits([kernels[at] for at in kept], numbers[_FIRST_BLOCKS:])
+        values = [-math.inf] * len(kernels)
+        for at, fits in zip(kept, others, strict=True):
+            values[at] = self._predictability(found[at] + fits)
+        return values
+
+    def _fits(self, kernels: Sequence[KernelTiles], numbers: Sequence[int]) -> list[list[_Found]]:
+        """The fits to each of several kernels in some blocks; a task for each kernel and each block."""
 
         def one(task: tuple[KernelTiles, int]) -> _Found:
             kernel, number = task
             return self._parts[number].fit(self._matrix(kernel, number, _SERIAL), self.ridge)
 
-        n_parts = len(self._parts)
-        found = self._executor.map(one, list(product(kernels, range(n_parts))))
-        each = [found[start : start + n_parts] for start in range(0, len(found), n_parts)]
-        return [_joined(self._parts, parts, self.ridge).predictability for parts in each]
+        found = iter(self._executor.map(one, list(product(kernels, numbers))))
+        return [[next(found) for _ in numbers] for _ in kernels]
+
+    def _predictability(self, fits: Sequence[_Found]) -> float:
+        """Predictability of the fits in the first blocks, or in all."""
+        return _joined(self._parts[: len(fits)], fits, self.ridge).predictability
 
     def explained(self, kernels: Sequence[KernelTiles]) -> list[float]:
         """Penalised share of explained variance with each of several kernels.

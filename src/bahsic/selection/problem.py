@@ -77,11 +77,6 @@ class Problem:
         data, labels = self.data.of_samples(samples), self.labels.of_samples(samples)
         return replace(self, data=data, labels=labels, starts=(0,), others=(), block_size=None)
 
-    def of_blocks(self, n_blocks: int) -> Problem:
-        """The problem of the first blocks of samples."""
-        end = [*self.starts, len(self.labels)][n_blocks]
-        return replace(self.of_samples(np.arange(end)), starts=self.starts[:n_blocks], block_size=self.block_size)
-
     @property
     def table(self) -> Table:
         """The data, checked."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
@@ -14,8 +13,8 @@ from bahsic.selection.halves import Half, halves, most_trusted
 from bahsic.selection.problem import Problem
 from bahsic.selection.rounds import Search
 
-# Samples on which a kernel is chosen, if they don't count several times.
-TRIAL_SAMPLES = 1000
+# Samples on which a kernel is chosen, if they don't count several times; fewer if these are twice as many as columns.
+TRIAL_SAMPLES, FEWER = 1000, 700
 
 
 class Searches:
@@ -106,13 +105,13 @@ class Searches:
 
 
 def _some_samples(problem: Problem) -> Problem | None:
-    """The problem on which a kernel is tried: some samples at random, or the first blocks; None for all samples."""
-    m, starts = len(problem.labels), problem.starts
-    if m <= TRIAL_SAMPLES or problem.weights is not None:
+    """The problem on which a kernel is tried: some samples at random, as one block; None for all samples."""
+    m, n = len(problem.labels), TRIAL_SAMPLES
+    if 2 * problem.data.columns.n_features <= FEWER:
+        n = min(n, FEWER)
+    if m <= n or problem.weights is not None:
         return None
-    if len(starts) > 1:
-        return problem.of_blocks(max(1, bisect_right(starts, TRIAL_SAMPLES) - 1))
-    return problem.of_samples(np.sort(np.random.default_rng(0).permutation(m)[:TRIAL_SAMPLES]))
+    return problem.of_samples(np.sort(np.random.default_rng(0).permutation(m)[:n]))
 
 
 def kernel_name(kernel: Kernel) -> str:

@@ -11,6 +11,7 @@ matrix M is then a few matrix-vector products instead of an exponential for each
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -136,8 +137,12 @@ def interpolation_remainders(a: float, radius: float) -> Array:
 
 def is_expandable(a: float, radius: float | Array) -> bool | NDArray[np.bool_]:
     """Whether the expansion is short and safe on [-radius, radius]."""
-    limit = MAX_EXPONENT if a > 0 else 8 * MAX_EXPONENT
-    return abs(a) * (2 * radius) ** 2 <= limit
+    return radius <= largest_radius(a)
+
+
+def largest_radius(a: float) -> float:
+    """Largest radius on which the expansion is short and safe."""
+    return math.sqrt((MAX_EXPONENT if a > 0 else 8 * MAX_EXPONENT) / abs(a)) / 2 if a else math.inf
 
 
 @lru_cache(maxsize=64)

@@ -23,8 +23,9 @@ from bahsic.engine.executor import Sums, map_sum
 from bahsic.engine.gaussian.bounds import Known, Matrices
 from bahsic.engine.gaussian.by_pairs import ColumnChanges
 from bahsic.engine.gaussian.entering import Entering, combinations
-from bahsic.engine.gaussian.expansion import expansion, is_expandable
+from bahsic.engine.gaussian.expansion import expansion, largest_radius
 from bahsic.engine.gaussian.families import Discrete, Family, Incomplete, Polynomial, Smooth
+from bahsic.engine.gaussian.outliers import OutlyingPairs, are_outlying
 from bahsic.engine.gaussian.residual import Form, Rest
 from bahsic.engine.gaussian.setting import GaussianSetting
 from bahsic.engine.intervals import Intervals, Stage
@@ -63,6 +64,11 @@ _CHEAP = 10**7  # features times pairs of samples
 
 # Factors of W up to which a compiled loop makes the sums with them; BLAS is quicker with more.
 _FEW_FACTORS = 16
+
+# Largest share of the entries of a column that may be beyond the range of the expansion: each takes an exponential for
+# every other sample. On a part of that range the expansion is so much shorter that a smaller share is worthwhile.
+_OUTLYING = 0.1
+_SHORTER, _FEW_OUTLYING = 0.6, 0.01
 
 _DTYPES = (np.float64, np.float32)
 
@@ -122,6 +128,7 @@ class GaussianRound(ColumnChanges):
         self._kappa = float(np.exp(-gamma * centre)) if setting.low_rank.Q.shape[1] else 0.0
         self._is_flat = self._kappa == 1 and not len(setting.pairs.subset)  # K is one everywhere, and R zero
         self.spread, self.few_wanted = spread, False
+        self._outlying: dict[int, tuple[float, float]] = {}
         self._rest = Rest(setting.pairs, gamma, self._kappa, setting.kept, setting.compiled)
         form = Form(self._rest, own_gamma)
         n_samples = setting.pairs.columns.n_samples
@@ -317,15 +324,47 @@ class GaussianRound(ColumnChanges):
             mine &= self.a * levels.tables.max(axis=(1, 2))[rows] <= _MAX_LEVEL_EXPONENT
             if mine.any():
                 yield Discrete(np.flatnonzero(mine), data, levels, rows[mine], self.a, np.isfinite(rounding))
-        ranges = self._setting.ranges[features]
-        continuous &= is_expandable(self.a, ranges) & (ranges > 0)  # all zero or missing, in some of the samples
-        incomplete = data.missing[features]
-        for positions in (np.flatnonzero(continuous & ~incomplete), np.flatnonzero(continuous & incomplete)):
-            yield from self._smooth_families(features, positions, tail, rounding)
+        continuous &= self._setting.ranges[features] > 0  # else all zero or missing, in some of the samples
+        limits = np.zeros(len(features))
+        limits[continuous] = self._limits(features[continuous], rounding)
+        for limit in np.unique(limits[limits > 0]):
+            for incomplete in (False, True):
+                positions = np.flatnonzero((limits == limit) & (data.missing[features] == incomplete))
+                yield from self._smooth_families(features, positions, tail, rounding, limit)
 
-    def _smooth_families(self, features: Indices, positions: Indices, tail: float, rounding: float) -> Iterator[Family]:
-        """Divide columns of many values into families of similar range."""
-        data, ranges = self._pairs.columns, self._setting.ranges[features]
+    def _limits(self, features: Indices, rounding: float) -> Array:
+        """Magnitude beyond which entries of each column are outlying: infinite if none is, zero if too many are."""
+        data, ranges, widest = self._pairs.columns, self._setting.ranges[features], largest_radius(self.a)
+        limits = np.where(ranges <= widest, np.inf, 0.0)
+        trials = [(widest, _OUTLYING), (_SHORTER * widest, _FEW_OUTLYING)]
+        for limit, share in trials[:1] if self._is_first_look(rounding) else trials:
+            wide = np.flatnonzero(ranges > limit)
+            for part in data.portions(wide):
+                counts = np.count_nonzero(are_outlying(data.rows(features[part]), limit), axis=1)
+                limits[part[counts <= share * data.n_samples]] = limit
+        return limits
+
+    def _is_first_look(self, rounding: float) -> bool:
+        """Whether few of the features that may enter are wanted; `Entering` is quicker then."""
+        return self.a < 0 and self.few_wanted and bool(np.isinf(rounding))
+
+    def _beyond(self, features: Indices, limit: float) -> tuple[Array, Array]:
+        """Score changes by the pairs with an entry beyond a limit, and their error bounds; made once in a round."""
+        new = np.array([feature for feature in features.tolist() if feature not in self._outlying], dtype=np.intp)
+        height = max(1, _CHUNK // self._matrices.n_samples)
+        for some in (new[start : start + height] for start in range(0, len(new), height)):
+            pairs = OutlyingPairs.of(self._pairs, some, limit, self.gamma, self.a)
+            values, sizes = pairs.sums(self._executor)
+            errors = self._relative([some[i : i + 1] for i in range(len(some))]) * sizes
+            self._outlying.update(zip(some.tolist(), zip(values, errors, strict=True), strict=True))
+        values, errors = np.array([self._outlying[feature] for feature in features.tolist()]).T
+        return values, errors
+
+    def _smooth_families(
+        self, features: Indices, positions: Indices, tail: float, rounding: float, limit: float
+    ) -> Iterator[Family]:
+        """Divide columns of many values into families of similar range; entries beyond a limit are left out."""
+        data, ranges = self._pairs.columns, np.minimum(self._setting.ranges[features], limit)
         positions = positions[np.argsort(-ranges[positions], kind="stable")]
         while len(positions):
             radius = float(ranges[positions[0]])
@@ -342,13 +381,18 @@ class GaussianRound(ColumnChanges):
                 n_double = n_leading
             chosen = features[members]
             compiled = self._setting.compiled and self._setting.low_rank.Q.shape[1] <= _FEW_FACTORS
+            far: dict[str, Any] = {}
+            if limit < math.inf:
+                far = {"limit": limit, "beyond": self._beyond(chosen, limit)}
             if data.missing[chosen[0]]:
                 n_double = 0 if np.isinf(rounding) else n_double + 2
-                yield Incomplete(members, data, chosen, terms, n_leading + 2, n_double, self.a, compiled)
+                yield Incomplete(members, data, chosen, terms, n_leading + 2, n_double, self.a, compiled, **far)
+            elif far:
+                yield Smooth(members, data, chosen, terms, n_leading, n_double, compiled, **far)
             elif terms.degree <= self._setting.moments.degree:
                 shared = self._setting.moments, self._setting.compiled
                 yield Polynomial(members, data, chosen, terms, n_leading, n_double, *shared)
-            elif self.a < 0 and self.few_wanted and np.isinf(rounding):
+            elif self._is_first_look(rounding):
                 found = combinations(self.a, radius, tail)
                 yield Entering(members, data, chosen, self.a, found, 0 if self._is_flat else len(found))
             else:
