@@ -63,12 +63,15 @@ def _fits(X: NDArray[np.float64], y: NDArray[np.int64]) -> dict[str, Callable[[]
     odd = np.arange(d) % 2 == 1
     binary = (rng.random(X.shape) < 0.1).astype(float)
     weights = rng.integers(1, 4, m)
+    far = np.where(rng.random(X.shape) < 0.003, 30 * X, X)
     outputs = np.column_stack([y, rng.integers(0, 3, m)])
     return {
         "plain": lambda: BAHSIC(2).fit(X, y),
         "half of the columns categories": lambda: BAHSIC(2, categorical_features=odd).fit(codes, y),
         "a tenth missing": lambda: BAHSIC(2, missing="neutral").fit(holes, y),
         "categories and missing": lambda: BAHSIC(2, categorical_features=odd, missing="neutral").fit(both, y),
+        "0.3% outlying": lambda: BAHSIC(2).fit(far, y),
+        "lognormal columns": lambda: BAHSIC(2).fit(np.exp(X), y),
         "sample weights": lambda: BAHSIC(2).fit(X, y, sample_weight=weights),
         "keep": lambda: BAHSIC(4, keep=[5, 6]).fit(X, y),
         "two outputs": lambda: BAHSIC(2).fit(X, outputs),

@@ -130,6 +130,21 @@ def test_trimmed_columns_with_missing_entries(together, compiled, leaving):
     assert found.radii[known].max() <= 1e-9 * np.abs(weights.matrix()).sum()
 
 
+def test_what_is_known_of_outlying_pairs_enters_the_intervals():
+    Z, weights = drawn("far", "binary")
+    with threads(1) as executor:
+        current, _, candidates = formed(Z, weights, 1 / 24, executor, leaving=True)
+        plain = current.expanded(candidates, 1e-12, 1e-12)
+        known = dict(current._outlying)
+        assert known
+        assert all(0 < error < 1e-9 for _, error in known.values())
+        current._outlying.update({feature: (value + 1, error + 5) for feature, (value, error) in known.items()})
+        changed = current.expanded(candidates, 1e-12, 1e-12)
+    trimmed = np.isin(candidates, list(known))
+    np.testing.assert_allclose((changed.values - plain.values)[trimmed], 1.0)
+    np.testing.assert_allclose((changed.radii - plain.radii)[trimmed], 5.0)
+
+
 @pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
 @pytest.mark.parametrize("columns", COLUMNS)
 def test_selections_are_those_without_the_expansion(selector, columns, monkeypatch):

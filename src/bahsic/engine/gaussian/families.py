@@ -74,7 +74,8 @@ class Family(Protocol):
 class _Expanded:
     """Base of the families of columns of many values, which have an `Expansion`.
 
-    Entries beyond ``limit`` have no part in it; ``beyond`` are the changes by the pairs of these, and their errors.
+    Entries beyond ``limit`` are taken for zero, where the expansion changes nothing; ``beyond`` are the changes by the
+    pairs of these, and their errors.
     """
 
     members: Indices
@@ -105,36 +106,6 @@ class _Expanded:
         """Parts of the score changes by all members that need no product."""
         found, (value, error) = Known(*parts), self.beyond
         return replace(found, value=found.value + value, error=found.error + error)
-
-    def _scaled(
-        self, compiled: Any, x: Array, scale: Array, out: Functions, matrices: Matrices, scratch: Scratch
-    ) -> tuple[Array, FunctionSums]:
-        """Fill the leading phi_k times ``scale``, which is one unless x is zero, into ``out``; u, and sums of all."""
-        terms = self.expansion
-        if compiled is not None:
-            return self._scaled_by_loops(compiled, x, scale, out, matrices, scratch)
-        sums = FunctionSums(matrices)
-        phi, even = terms.values(x / terms.radius)
-        phi = phi[terms.places]
-        phi *= scale
-        fill_functions(phi, out)
-        sums.add(phi, slice(0, matrices.n_samples))
-        return np.tensordot(terms.edge[::2], even, axes=1), sums
-
-    def _scaled_by_loops(
-        self, compiled: Any, x: Array, scale: Array, out: Functions, matrices: Matrices, scratch: Scratch
-    ) -> tuple[Array, FunctionSums]:
-        """The same by compiled loops without the scale; what it changes are sums at x = 0 alone."""
-        terms, (plain, squared) = self.expansion, matrices.weights
-        phi, _, sums = _by_loops(compiled, terms, x, len(out), matrices, scratch)
-        for values, target in zip(phi[1:], out, strict=True):
-            np.multiply(values, scale, out=values)
-            target[:] = values
-        even = terms.functions[:, ::2]
-        at_zero = (even @ np.resize([1.0, -1.0], even.shape[1]))[:, None, None]
-        projections = sums.projections + at_zero * ((scale - 1) @ plain[1:].T)
-        norms = sums.norms + np.square(at_zero) * ((np.square(scale) - 1) @ squared.T)
-        return phi[0], FunctionSums(matrices, projections, norms)
 
 
 @dataclass(frozen=True)
@@ -240,7 +211,7 @@ class Smooth(_Expanded):
         """Fill the leading functions of the members ``part`` into ``out``."""
         compiled, z = loops(compiled=self.compiled), self.data.rows(self.columns[part])
         if self.limit < math.inf:
-            return self._within(compiled, z, out, matrices, scratch)
+            z[are_outlying(z, self.limit)] = 0.0
         if compiled is not None:
             phi, edge, sums = _by_loops(compiled, self.expansion, z, self.n_leading, matrices, scratch)
             fill_functions(phi[1:], out)
@@ -254,13 +225,6 @@ class Smooth(_Expanded):
             edge += self.expansion.edge[::2] @ (even @ matrices.sums[samples])
             sums.add(phi, samples)
         return self._parts(sums, edge, np.vecdot(z, z), matrices, self.expansion.places)
-
-    def _within(self, compiled: Any, x: Array, out: Functions, matrices: Matrices, scratch: Scratch) -> Parts:
-        """The same as `evaluate` with functions that are zero beyond the limit; x is overwritten."""
-        outlying = are_outlying(x, self.limit)
-        x[outlying] = 0.0
-        u, sums = self._scaled(compiled, x, np.where(outlying, 0.0, 1.0), out, matrices, scratch)
-        return self._parts(sums, u @ matrices.sums, np.vecdot(x, x) / self.expansion.radius**2, matrices)
 
     def _parts(self, sums: FunctionSums, edge: Array, squares: Array, matrices: Matrices, *places: Indices) -> Parts:
         edge_size = self.expansion.edge_bound * np.abs(matrices.sums).max() * squares
@@ -312,11 +276,15 @@ class Incomplete(_Expanded):
         """Fill the leading functions of the members ``part`` into ``out``."""
         columns, terms = self.columns[part], self.expansion
         x = self.data.rows(columns)
-        absent, outlying = np.isnan(x), are_outlying(x, self.limit)
-        x[absent | outlying] = 0.0
+        absent = np.isnan(x)
+        x[absent | are_outlying(x, self.limit)] = 0.0
         b = np.expm1(self.a * self.data.neutral[columns] / 2)
         marks = b[:, None] * absent
-        u, sums = self._scaled(loops(compiled=self.compiled), x, 1 + marks - outlying, out[2:], matrices, scratch)
+        compiled = loops(compiled=self.compiled)
+        if compiled is None:
+            u, sums = self._smooth(x, marks, out[2:], matrices)
+        else:
+            u, sums = self._smooth_compiled(compiled, x, marks, out[2:], matrices, scratch)
         edge = u * (1 + marks) + marks
         unit = max(self._edge_bound(self._largest), 1e-300)  # so that both rows of the form are of the same size
         forms = np.zeros((len(columns), 2, 2))
@@ -332,6 +300,31 @@ class Incomplete(_Expanded):
         projections = np.concatenate([first.projections, sums.projections])
         both = FunctionSums(matrices, projections, np.concatenate([first.norms, sums.norms]))
         return both.known(lam, edge @ matrices.sums, edge_size, self.n_leading)
+
+    def _smooth(self, x: Array, marks: Array, out: Functions, matrices: Matrices) -> tuple[Array, FunctionSums]:
+        """Fill the leading (1 + b q) phi_k into ``out``; u, and the sums of all of them. ``marks`` is b q."""
+        terms, sums = self.expansion, FunctionSums(matrices)
+        phi, even = terms.values(x / terms.radius)
+        phi = phi[terms.places]
+        phi *= 1 + marks
+        fill_functions(phi, out)
+        sums.add(phi, slice(0, matrices.n_samples))
+        return np.tensordot(terms.edge[::2], even, axes=1), sums
+
+    def _smooth_compiled(
+        self, compiled: Any, x: Array, marks: Array, out: Functions, matrices: Matrices, scratch: Scratch
+    ) -> tuple[Array, FunctionSums]:
+        """The same as `_smooth` by compiled loops: x is zero where q is one, so that only sums at zero are added."""
+        terms, (plain, squared) = self.expansion, matrices.weights
+        phi, _, sums = _by_loops(compiled, terms, x, len(out), matrices, scratch)
+        for values, target in zip(phi[1:], out, strict=True):
+            np.multiply(values, 1 + marks, out=values)
+            target[:] = values
+        even = terms.functions[:, ::2]
+        at_zero = (even @ np.resize([1.0, -1.0], even.shape[1]))[:, None, None]
+        projections = sums.projections + at_zero * (marks @ plain[1:].T)
+        norms = sums.norms + np.square(at_zero) * ((2 * marks + np.square(marks)) @ squared.T)
+        return phi[0], FunctionSums(matrices, projections, norms)
 
 
 def _by_loops(

@@ -1,6 +1,6 @@
 r"""Outlying samples of a column: their pairs one by one, so that the expansion holds for all others.
 
-Samples beyond a limit have no part in the expansion: all its functions are zero there, and so is u. What is missing
+The expansion takes samples beyond a limit for zero, where u is zero and g - 1 is u of the other sample. What is missing
 then is the sum of :math:`M_{ab} (g(x_a, x_b) - 1 - u(x_b))` over the pairs of an outlying sample a and any other
 sample b, where u is zero if b is outlying too.
 """
