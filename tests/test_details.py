@@ -176,9 +176,11 @@ def test_only_the_unbiased_estimate_needs_two_of_a_class(statistic, criterion, e
 
 def test_tiles_of_large_data_fit_into_the_memory():
     entry = plan._PANELS * plan.BYTES
-    assert plan._shape(10_000, 400 * entry) == (10, 40)
-    assert plan._shape(10_000, 10_000 * plan.PANEL_HEIGHT * entry) == (plan.PANEL_HEIGHT, 10_000)
-    assert plan._shape(10_000, 0) == (1, 1)
+    assert plan._shape(10_000, 400 * entry, several=False) == (10, 40)
+    assert plan._shape(10_000, 10_000 * plan.PANEL_HEIGHT * entry, several=False) == (plan.PANEL_HEIGHT, 10_000)
+    assert plan._shape(10_000, 0, several=False) == (1, 1)
+    assert plan._shape(500, 500 * 250 * entry, several=True) == (250, 500)
+    assert plan._shape(500, 400 * entry, several=True) == (10, 40)
 
 
 def test_routines_with_other_arguments_are_not_called(monkeypatch):
@@ -430,9 +432,10 @@ def test_loops_are_compiled_where_asked_for_and_wanted(monkeypatch):
 
 
 def test_matrices_are_kept_where_they_fit_into_the_memory():
-    # D, W and M of 300 samples, half of each in float64, and M once more in float32: 1.2 mebibytes.
-    assert plan.tile_plan(300, 1.3).keep
-    assert not plan.tile_plan(300, 1.1).keep
+    # D, W and M of 300 samples, half of each in float64, and M once more in float32: 1.2 mebibytes; and half of the
+    # tiles on the diagonal once more, 0.13.
+    assert plan.tile_plan(300, 1.4).keep
+    assert not plan.tile_plan(300, 1.25).keep
 
 
 def test_what_is_known_of_r_widens_the_intervals():

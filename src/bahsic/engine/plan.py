@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import isqrt, prod
+from math import ceil, isqrt, prod
 
 from sklearn import get_config
 
 # High enough for the matrix products to run at full speed, low enough for a panel of a few thousand
 # samples to stay in the cache and for the wasted lower triangle of the diagonal blocks to be small.
 PANEL_HEIGHT = 128
+
+# Most rows of the tiles of several blocks: each tile waits for Python's lock some times, so fewer are quicker there,
+# though half of a diagonal tile is wasted.
+_ROWS = 256
 
 BYTES = 8
 
@@ -106,26 +110,27 @@ def tile_plan(n_samples: int, working_memory: float | None = None, starts: Seque
     >>> plan.keep
     True
     >>> [(tile.start, tile.shape) for tile in tile_plan(300, starts=[0, 200]).tiles]
-    [(0, (128, 200)), (128, (72, 72)), (200, (100, 100))]
+    [(0, (200, 200)), (200, (100, 100))]
     """
     mebibytes = get_config()["working_memory"] if working_memory is None else working_memory
     budget = int(mebibytes * 2**20)
     blocks = list(pairwise([*starts, n_samples]))
-    kept = int(1.75 * BYTES * sum((end - start) ** 2 for start, end in blocks))  # half of D, W, M, and of M in float32
-    height, width = _shape(max(end - start for start, end in blocks), budget)
+    height, width = _shape(max(end - start for start, end in blocks), budget, several=len(blocks) > 1)
     tiles = tuple(
         Tile(top, min(top + height, end), first, min(first + width, end))
         for start, end in blocks
         for top in range(start, end, height)
         for first in range(top, end, width)
     )
+    kept = 3.5 * BYTES * sum(prod(tile.shape) for tile in tiles)  # D, W, M, and M in float32
     return Plan(tiles, keep=kept <= budget, budget=budget)
 
 
-def _shape(longest: int, budget: int) -> tuple[int, int]:
-    """Rows and columns of the tiles, for blocks of at most ``longest`` samples."""
+def _shape(longest: int, budget: int, *, several: bool) -> tuple[int, int]:
+    """Rows and columns of the tiles, for one or several blocks of at most ``longest`` samples."""
     entries = max(1, budget // (_PANELS * BYTES))
-    if PANEL_HEIGHT * longest <= entries:
-        return PANEL_HEIGHT, longest
+    height = ceil(longest / ceil(longest / _ROWS)) if several else PANEL_HEIGHT
+    if height * longest <= entries:
+        return height, longest
     height = max(1, isqrt(entries // 4))  # four times as wide as high: fewer columns waste less on the diagonal
     return height, entries // height
