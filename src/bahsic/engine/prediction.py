@@ -39,7 +39,7 @@ class PredictionScorer:
     In a subset of more than `EXACT` units, candidates are ranked by the first-order change <K * (E_j - 1), W>, where
     W is that of the residuals of the subset, with a ridge of at least `judging_ridge`. In a smaller one the `FITTED`
     candidates that this ranks highest are ranked by the explained variance of their own ridge regression, with the
-    ridge of the subset; in blocks the `FITTED_IN_BLOCKS` highest by its predictability.
+    ridge of the subset; in blocks the `FITTED_IN_BLOCKS` highest by its predictability, see `RidgeRegression.judged`.
 
     Parameters
     ----------
