@@ -135,14 +135,49 @@ def test_what_is_known_of_outlying_pairs_enters_the_intervals():
     with threads(1) as executor:
         current, _, candidates = formed(Z, weights, 1 / 24, executor, leaving=True)
         plain = current.expanded(candidates, 1e-12, 1e-12)
-        known = dict(current._outlying)
-        assert known
-        assert all(0 < error < 1e-9 for _, error in known.values())
-        current._outlying.update({feature: (value + 1, error + 5) for feature, (value, error) in known.items()})
+        trimmed = np.zeros(len(candidates), dtype=bool)
+        for known in current._outlying.values():
+            mine = np.isfinite(known[0])
+            assert ((known[1][mine] > 0) & (known[1][mine] < 1e-9)).all()
+            trimmed |= mine
+            known += [[1.0], [5.0]]
         changed = current.expanded(candidates, 1e-12, 1e-12)
-    trimmed = np.isin(candidates, list(known))
+    assert trimmed.any()
     np.testing.assert_allclose((changed.values - plain.values)[trimmed], 1.0)
     np.testing.assert_allclose((changed.radii - plain.radii)[trimmed], 5.0)
+
+
+def test_a_first_look_with_another_limit_is_not_taken_for_the_truth():
+    rng = np.random.default_rng(2)
+    m, d = 600, 8
+    Z = np.where(rng.random((m, d)) < 0.004, 100.0, 1.0) * rng.normal(size=(m, d))
+    weights = label_weights(label_kernel(rng.permutation(np.resize([0, 1], m))), "unbiased")
+    with threads(1) as executor:
+        current, _, candidates = formed(Z, weights, 1 / 2, executor, leaving=False)
+        widest = math.sqrt(160) / 2
+        Z[5, candidates] = 0.8 * widest
+        current, _, candidates = formed(Z, weights, 1 / 2, executor, leaving=False)
+        current.few_wanted = True
+        first = current.expanded(candidates, 0.05, np.inf)
+        then = current.expanded(candidates, 1e-12, 1e-12)
+        exact = current.direct(candidates)
+        assert sorted(current._outlying) == [pytest.approx(0.6 * widest), pytest.approx(widest)]
+    for found in (first, then):
+        assert (np.abs(found.values - exact.values) <= found.radii + exact.radii).all()
+
+
+@pytest.mark.parametrize("largest", [1e8, 1e12])
+def test_columns_that_dominate_are_made_anew_when_they_leave(largest):
+    rng = np.random.default_rng(4)
+    m, d = 120, 6
+    Z = rng.normal(size=(m, d))
+    Z[3, 1], Z[7, 4] = largest, -largest
+    weights = label_weights(label_kernel(rng.permutation(np.resize([0, 1], m))), "unbiased")
+    with threads(1) as executor:
+        current, _, candidates = formed(Z, weights, 1 / 12, executor, leaving=True)
+        assert current._limits(candidates, 1e-12)[[1, 4]].tolist() == [0.0, 0.0]
+        plain, _, _ = formed(np.where(np.abs(Z) > 10, 0.0, Z), weights, 1 / 12, executor, leaving=True)
+        assert (plain._limits(candidates, 1e-12) > 0).all()
 
 
 @pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])

@@ -12,7 +12,7 @@ from bahsic.engine.gaussian.expansion import (
     even_polynomial,
     expansion,
     interpolation_remainders,
-    is_expandable,
+    largest_radius,
     monomial_matrix,
 )
 
@@ -152,7 +152,6 @@ def test_even_and_odd_polynomials(coefficients):
 
 
 def test_long_or_unsafe_expansions_are_declined():
-    radii = np.sqrt(MAX_EXPONENT) / 2 * np.array([0.99, 1.01])
-    assert is_expandable(1.0, radii).tolist() == [True, False]
-    assert is_expandable(-1.0, radii).tolist() == [True, True]
-    assert is_expandable(-1.0, radii * np.sqrt(8)).tolist() == [True, False]
+    assert 4 * largest_radius(1.0) ** 2 == pytest.approx(MAX_EXPONENT)
+    assert 4 * largest_radius(-1.0) ** 2 == pytest.approx(8 * MAX_EXPONENT)
+    assert largest_radius(0.0) == np.inf

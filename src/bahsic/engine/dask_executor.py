@@ -156,17 +156,17 @@ class DaskExecutor:
         while True:
             self._client.wait_for_workers(1, timeout=_PATIENCE)
             send = partial(self._client.scatter, [thing], hash=False, asynchronous=True)
+            wait = _SENDING * 4**losses  # limited, as a worker that is killed while it receives may never be noticed
             try:
-                # A worker that is killed while it receives may never be noticed, so the wait is limited.
-                future = self._client.sync(send, callback_timeout=_SENDING * 4**losses)[0]
-                return self._spread(future) if everywhere else future
+                future = self._client.sync(send, callback_timeout=wait)[0]
+                return self._spread(future, wait) if everywhere else future
             except lost:
                 losses += 1
                 if losses == _ATTEMPTS:
                     raise
             time.sleep(losses)  # the scheduler has to notice first
 
-    def _spread(self, future: Any) -> Any:
+    def _spread(self, future: Any, wait: float) -> Any:
         """Have every worker fetch an object from the others; returns its future.
 
         By a task for each: distributed's broadcast tries for ever if a worker is killed meanwhile, and all later
@@ -174,7 +174,7 @@ class DaskExecutor:
         """
         fetch = partial(self._client.submit, _fetched, future, pure=False, allow_other_workers=True)
         for fetched in [fetch(workers=[address]) for address in self._client.nthreads()]:
-            fetched.result()
+            fetched.result(timeout=wait)
         return future
 
     def submit(self, *arguments: Any) -> Any:

@@ -21,7 +21,7 @@ Indices = NDArray[np.intp]
 
 # In subsets of at most so many units, the best candidates to first order get a regression of their own, so many.
 EXACT, FITTED = 16, 8
-FITTED_IN_BLOCKS = 4  # by leave-one-out in every block, which costs several times as much
+FITTED_IN_BLOCKS = 4  # by leave-one-out in blocks, which costs several times as much
 
 # Candidates that get a fit where their scores are reported, and the samples of these fits.
 GAINS, GAIN_SAMPLES = 24, 1000
@@ -165,6 +165,8 @@ class PredictionScorer:
 
         if self._regression.in_blocks:
             values = np.array(self._regression.judged([changed(at) for at in range(len(candidates))], count))
+            copies = np.equal.outer(*[self.units.representatives[candidates]] * 2)
+            values = np.where(copies, values, -np.inf).max(axis=1)
         else:
             values = self._explained(columns, candidates, count, kernel, fit, changed, leaving=leaving)
         radii = np.full(len(values), _ROUNDING)

@@ -13,8 +13,8 @@ from bahsic.selection.halves import Half, halves, most_trusted
 from bahsic.selection.problem import Problem
 from bahsic.selection.rounds import Search
 
-# Samples on which a kernel is chosen, if they don't count several times; fewer if these are twice as many as columns.
-TRIAL_SAMPLES, FEWER = 1000, 700
+# Samples on which a kernel is chosen, if there are more and they don't count several times; fewer for few columns.
+TRIAL_SAMPLES, FEWER, FEW_COLUMNS = 1000, 700, 350
 
 
 class Searches:
@@ -97,7 +97,7 @@ class Searches:
     def _trial(self, problem: Problem, part: Problem | None) -> Search:
         if part is None:
             return self._made(problem, self._plan, self._folders(problem))
-        tiles = tile_plan(len(part.labels), starts=part.starts)
+        tiles = tile_plan(len(part.labels))
         return self._made(part, tiles, (*self._folders(problem), "trial"))
 
     def _folders(self, problem: Problem) -> tuple[str, ...]:
@@ -107,10 +107,10 @@ class Searches:
 def _some_samples(problem: Problem) -> Problem | None:
     """The problem on which a kernel is tried: some samples at random, as one block; None for all samples."""
     m, n = len(problem.labels), TRIAL_SAMPLES
-    if 2 * problem.data.columns.n_features <= FEWER:
-        n = min(n, FEWER)
     if m <= n or problem.weights is not None:
         return None
+    if problem.data.columns.n_features <= FEW_COLUMNS:
+        n = min(n, FEWER)
     return problem.of_samples(np.sort(np.random.default_rng(0).permutation(m)[:n]))
 
 

@@ -135,11 +135,6 @@ def interpolation_remainders(a: float, radius: float) -> Array:
     return np.asarray(_FACTORS * np.exp(log_errors))
 
 
-def is_expandable(a: float, radius: float | Array) -> bool | NDArray[np.bool_]:
-    """Whether the expansion is short and safe on [-radius, radius]."""
-    return radius <= largest_radius(a)
-
-
 def largest_radius(a: float) -> float:
     """Largest radius on which the expansion is short and safe."""
     return math.sqrt((MAX_EXPONENT if a > 0 else 8 * MAX_EXPONENT) / abs(a)) / 2 if a else math.inf

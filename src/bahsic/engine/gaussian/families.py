@@ -72,11 +72,7 @@ class Family(Protocol):
 
 @dataclass(frozen=True)
 class _Expanded:
-    """Base of the families of columns of many values, which have an `Expansion`.
-
-    Entries beyond ``limit`` are taken for zero, where the expansion changes nothing; ``beyond`` are the changes by the
-    pairs of these, and their errors.
-    """
+    """Base of the families of columns of many values, which have an `Expansion`."""
 
     members: Indices
     data: Columns
@@ -84,8 +80,6 @@ class _Expanded:
     expansion: Expansion
     n_leading: int
     n_double: int
-    limit: float = field(default=math.inf, kw_only=True)
-    beyond: tuple[Array, Array] = field(default=(np.zeros(1), np.zeros(1)), kw_only=True)
 
     @property
     def remainder(self) -> float:
@@ -104,8 +98,7 @@ class _Expanded:
 
     def known(self, parts: Parts, matrices: Matrices) -> Known:
         """Parts of the score changes by all members that need no product."""
-        found, (value, error) = Known(*parts), self.beyond
-        return replace(found, value=found.value + value, error=found.error + error)
+        return Known(*parts)
 
 
 @dataclass(frozen=True)
@@ -197,7 +190,23 @@ def _looked_up(tables: Array, codes: NDArray[np.int8]) -> Array:
 
 
 @dataclass(frozen=True)
-class Smooth(_Expanded):
+class _Limited(_Expanded):
+    """Base of those that may have outlying entries, see `bahsic.engine.gaussian.outliers`.
+
+    Entries beyond ``limit`` are taken for zero; ``beyond`` are the changes by the pairs of these, and their errors.
+    """
+
+    limit: float = field(default=math.inf, kw_only=True)
+    beyond: tuple[Array, Array] = field(default=(np.zeros(1), np.zeros(1)), kw_only=True)
+
+    def known(self, parts: Parts, matrices: Matrices) -> Known:
+        """Parts of the score changes by all members that need no product."""
+        found, (value, error) = super().known(parts, matrices), self.beyond
+        return replace(found, value=found.value + value, error=found.error + error)
+
+
+@dataclass(frozen=True)
+class Smooth(_Limited):
     """Columns of many values, by an expansion of any degree in Chebyshev polynomials."""
 
     compiled: bool = False
@@ -233,7 +242,7 @@ class Smooth(_Expanded):
 
 
 @dataclass(frozen=True)
-class Incomplete(_Expanded):
+class Incomplete(_Limited):
     r"""Columns of many values with missing entries, two of which contribute 2c to D.
 
     A missing value is zero, and with q one there and :math:`b = \exp(a c) - 1`, pairs have the factor

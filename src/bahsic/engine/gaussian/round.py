@@ -69,6 +69,7 @@ _FEW_FACTORS = 16
 # every other sample. On a part of that range the expansion is so much shorter that a smaller share is worthwhile.
 _OUTLYING = 0.1
 _SHORTER, _FEW_OUTLYING = 0.6, 0.01
+_BYTES_OUTLYING = 25  # for each entry of these columns
 
 _DTYPES = (np.float64, np.float32)
 
@@ -128,7 +129,8 @@ class GaussianRound(ColumnChanges):
         self._kappa = float(np.exp(-gamma * centre)) if setting.low_rank.Q.shape[1] else 0.0
         self._is_flat = self._kappa == 1 and not len(setting.pairs.subset)  # K is one everywhere, and R zero
         self.spread, self.few_wanted = spread, False
-        self._outlying: dict[int, tuple[float, float]] = {}
+        self._outlying: dict[float, Array] = {}
+        self._known_limits = np.full((2, setting.pairs.columns.n_features), np.nan)
         self._rest = Rest(setting.pairs, gamma, self._kappa, setting.kept, setting.compiled)
         form = Form(self._rest, own_gamma)
         n_samples = setting.pairs.columns.n_samples
@@ -334,15 +336,35 @@ class GaussianRound(ColumnChanges):
 
     def _limits(self, features: Indices, rounding: float) -> Array:
         """Magnitude beyond which entries of each column are outlying: infinite if none is, zero if too many are."""
+        known = self._known_limits[int(self._is_first_look(rounding))]
+        new = features[np.isnan(known[features])]
+        if len(new):
+            known[new] = self._limits_of(new, rounding)
+        return np.asarray(known[features])
+
+    def _limits_of(self, features: Indices, rounding: float) -> Array:
         data, ranges, widest = self._pairs.columns, self._setting.ranges[features], largest_radius(self.a)
         limits = np.where(ranges <= widest, np.inf, 0.0)
-        trials = [(widest, _OUTLYING), (_SHORTER * widest, _FEW_OUTLYING)]
-        for limit, share in trials[:1] if self._is_first_look(rounding) else trials:
-            wide = np.flatnonzero(ranges > limit)
-            for part in data.portions(wide):
+        trials = [(widest, _OUTLYING)]
+        if self._pairs.plan.keep and not self._is_first_look(rounding):  # else another pass over the pairs costs more
+            trials.append((_SHORTER * widest, _FEW_OUTLYING))
+        for limit, share in trials:
+            for part in data.portions(np.flatnonzero(ranges > limit), data.n_samples):
                 counts = np.count_nonzero(are_outlying(data.rows(features[part]), limit), axis=1)
                 limits[part[counts <= share * data.n_samples]] = limit
+        trimmed = np.flatnonzero((limits > 0) & (limits < np.inf))
+        for some, largest in self._by_width(features[trimmed]):
+            if self.a > 0 and self._pairs.too_wide(largest, self.gamma):  # D without them has to be made anew
+                limits[trimmed[some]] = 0.0
         return limits
+
+    def _by_width(self, features: Indices) -> Iterator[tuple[Indices, Indices]]:
+        """Positions of columns of about the same width, with the widest of them, whose rounding errors are greatest."""
+        widths = np.square(self._setting.ranges[features]) + self._pairs.columns.neutral[features]
+        classes = np.frexp(widths)[1]
+        for one in np.unique(classes):
+            some = np.flatnonzero(classes == one)
+            yield some, features[some[np.argmax(widths[some])]][None]
 
     def _is_first_look(self, rounding: float) -> bool:
         """Whether few of the features that may enter are wanted; `Entering` is quicker then."""
@@ -350,15 +372,15 @@ class GaussianRound(ColumnChanges):
 
     def _beyond(self, features: Indices, limit: float) -> tuple[Array, Array]:
         """Score changes by the pairs with an entry beyond a limit, and their error bounds; made once in a round."""
-        new = np.array([feature for feature in features.tolist() if feature not in self._outlying], dtype=np.intp)
-        height = max(1, _CHUNK // self._matrices.n_samples)
+        values, errors = self._outlying.setdefault(limit, np.full((2, self._pairs.columns.n_features), np.nan))
+        new = features[np.isnan(values[features])]
+        height = max(1, self._allowed // (_BYTES_OUTLYING * self._matrices.n_samples))
         for some in (new[start : start + height] for start in range(0, len(new), height)):
-            pairs = OutlyingPairs.of(self._pairs, some, limit, self.gamma, self.a)
-            values, sizes = pairs.sums(self._executor)
-            errors = self._relative([some[i : i + 1] for i in range(len(some))]) * sizes
-            self._outlying.update(zip(some.tolist(), zip(values, errors, strict=True), strict=True))
-        values, errors = np.array([self._outlying[feature] for feature in features.tolist()]).T
-        return values, errors
+            found = OutlyingPairs.of(self._pairs, some, limit, self.gamma, self.a)
+            values[some], errors[some] = found.sums(self._executor)
+        for some, largest in self._by_width(new):
+            errors[new[some]] *= self._relative([largest])
+        return values[features], errors[features]
 
     def _smooth_families(
         self, features: Indices, positions: Indices, tail: float, rounding: float, limit: float
