@@ -39,6 +39,7 @@ def plt():
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
+    plt.close("all")  # of other tests in the same process
     yield plt
     plt.close("all")
 
