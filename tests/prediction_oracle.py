@@ -165,12 +165,12 @@ def check_order(values, chosen, copies, tolerance):
         del left[j]
 
 
-def best_of(values, tolerance, number, chosen):
-    """The units of the greatest values, of ties the chosen ones."""
+def best_of(values, tolerance, number, chosen, weakest=None):
+    """The units of the greatest values; of ties the chosen ones, then those that are least by another value."""
     least = sorted(values.values())[-min(number, len(values))]
     certain = [unit for unit, value in values.items() if value > least + tolerance]
     tied = [unit for unit, value in values.items() if abs(value - least) <= tolerance]
-    tied.sort(key=lambda unit: (unit not in chosen, unit))
+    tied.sort(key=lambda unit: (unit not in chosen, unit if weakest is None else weakest[unit]))
     return certain + tied[: number - len(certain)]
 
 
@@ -204,7 +204,8 @@ def check_changes(K, before, after, Y, ridge, blocks, chosen, *, copies, n_insid
         judged, rounding = predictability, 1e-5 + 1e-16 * (largest / (min(map(len, blocks)) * ridge)) ** 2
         # The better half in the first blocks is judged by all, and so are copies of these.
         early = {unit: judged(after[unit], Y, ridge, blocks[:FIRST_BLOCKS]) for unit in leading}
-        better = best_of(early, rounding, max(len(fitted), (len(leading) + 1) // 2), chosen)
+        late = {unit: judged(after[unit], Y, ridge, blocks) for unit in leading}
+        better = best_of(early, rounding, max(len(fitted), (len(leading) + 1) // 2), chosen, weakest=late)
         leading = [unit for unit in leading if copies[unit] in {copies[other] for other in better}]
     check_order({unit: judged(after[unit], Y, ridge, blocks) for unit in leading}, fitted, copies, rounding)
     check_order({unit: value for unit, value in first.items() if unit not in with_fits}, rest, copies, tolerance)
