@@ -165,6 +165,7 @@ class PredictionScorer:
 
         if self._regression.in_blocks:
             values = np.array(self._regression.judged([changed(at) for at in range(len(candidates))], count))
+            # Rounding may have left out one of two copies: both count as the better one.
             copies = np.equal.outer(*[self.units.representatives[candidates]] * 2)
             values = np.where(copies, values, -np.inf).max(axis=1)
         else:
