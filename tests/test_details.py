@@ -504,7 +504,7 @@ def test_bounds_of_expansions_with_gaps_by_hand():
 
 
 def test_the_ridge_is_chosen_anew_after_a_third_of_the_features():
-    found = [n for n in range(1, 20) if RidgeRegression._due(SimpleNamespace(_chosen_for=9), n)]
+    found = [n for n in range(1, 20) if RidgeRegression.is_due(SimpleNamespace(_chosen_for=9, _fixed=None), n)]
     assert found == [1, 2, 3, 4, 5, 6, 14, 15, 16, 17, 18, 19]
 
 

@@ -12,7 +12,7 @@ from bahsic.data.columns import Columns
 from bahsic.engine import scorer_for, threads
 from bahsic.engine.gaussian import round as rounds
 from bahsic.engine.gaussian.families import Incomplete, Smooth
-from bahsic.engine.gaussian.outliers import OutlyingPairs
+from bahsic.engine.gaussian.outliers import Outliers, OutlyingPairs
 from bahsic.engine.plan import tile_plan
 from bahsic.kernels import Gaussian, label_kernel
 from brute_force import standardised
@@ -136,7 +136,7 @@ def test_what_is_known_of_outlying_pairs_enters_the_intervals():
         current, _, candidates = formed(Z, weights, 1 / 24, executor, leaving=True)
         plain = current.expanded(candidates, 1e-12, 1e-12)
         trimmed = np.zeros(len(candidates), dtype=bool)
-        for known in current._outlying.values():
+        for known in current._outliers.known.values():
             mine = np.isfinite(known[0])
             assert ((known[1][mine] > 0) & (known[1][mine] < 1e-9)).all()
             trimmed |= mine
@@ -161,7 +161,7 @@ def test_a_first_look_with_another_limit_is_not_taken_for_the_truth():
         first = current.expanded(candidates, 0.05, np.inf)
         then = current.expanded(candidates, 1e-12, 1e-12)
         exact = current.direct(candidates)
-        assert sorted(current._outlying) == [pytest.approx(0.6 * widest), pytest.approx(widest)]
+        assert sorted(current._outliers.known) == [pytest.approx(0.6 * widest), pytest.approx(widest)]
     for found in (first, then):
         assert (np.abs(found.values - exact.values) <= found.radii + exact.radii).all()
 
@@ -175,9 +175,9 @@ def test_columns_that_dominate_are_made_anew_when_they_leave(largest):
     weights = label_weights(label_kernel(rng.permutation(np.resize([0, 1], m))), "unbiased")
     with threads(1) as executor:
         current, _, candidates = formed(Z, weights, 1 / 12, executor, leaving=True)
-        assert current._limits(candidates, 1e-12)[[1, 4]].tolist() == [0.0, 0.0]
+        assert current._outliers.limits(candidates, first_look=False)[[1, 4]].tolist() == [0.0, 0.0]
         plain, _, _ = formed(np.where(np.abs(Z) > 10, 0.0, Z), weights, 1 / 12, executor, leaving=True)
-        assert (plain._limits(candidates, 1e-12) > 0).all()
+        assert (plain._outliers.limits(candidates, first_look=False) > 0).all()
 
 
 @pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
@@ -188,7 +188,7 @@ def test_selections_are_those_without_the_expansion(selector, columns, monkeypat
     above = np.where(np.median(X, axis=0) < X, 1, -1)
     y = above[:, 0] * above[:, 1] + above[:, 2]
     trimmed = selector(4).fit(X, y)
-    monkeypatch.setattr(rounds.GaussianRound, "_limits", lambda self, features, rounding: np.zeros(len(features)))
+    monkeypatch.setattr(Outliers, "limits", lambda self, features, *, first_look: np.zeros(len(features)))
     plain = selector(4).fit(X, y)
     assert trimmed.ranking_.tolist() == plain.ranking_.tolist()
     np.testing.assert_allclose(
@@ -209,5 +209,5 @@ def test_few_outliers_are_cut_off_and_many_are_not():
     weights = label_weights(label_kernel(rng.permutation(np.resize([0, 1], m))), "unbiased")
     with threads(1) as executor:
         current, _, candidates = formed(Z, weights, gamma, executor, leaving=True)
-        limits = current._limits(candidates, 1e-12)
+        limits = current._outliers.limits(candidates, first_look=False)
     assert limits.tolist() == [math.inf, math.inf, pytest.approx(0.6 * widest), pytest.approx(widest), 0.0]

@@ -609,6 +609,8 @@ SEARCHES = [
     {"n_features_to_select": "auto", "kernel": "auto", **RULE},
     {"n_features_to_select": 3, "kernel": "auto"},
     {"n_features_to_select": "auto", "block_size": 20, "random_state": 0, **RULE},
+    {"n_features_to_select": "auto", "block_size": 20, "random_state": 0, "step": 1, **RULE},
+    {"n_features_to_select": 3, "block_size": 12, "random_state": 0, "step": 1, "kernel": "laplacian", **RULE},
 ]
 
 
@@ -634,6 +636,40 @@ def test_any_round_can_be_the_last_before_an_interruption(selector, options, tmp
                     selector(**options, checkpoint=folder).fit(X, y)
         same_in_all(selector(**options, checkpoint=folder, n_jobs=2).fit(X, y), whole)
         same_in_all(selector(**options, checkpoint=folder).fit(X, y), whole)
+
+
+@SELECTORS
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", Gaussian("median"), "linear"], ids=str)
+def test_in_blocks_the_fit_of_the_candidate_that_won_is_that_of_the_next_subset(selector, kernel, monkeypatch):
+    X, y = drawn(m=60, d=7)
+    options = {"block_size": 15, "random_state": 0, "step": 1, "ridge": 0.01, "kernel": kernel, **RULE}
+    fit, n_fits = ridge_module._Part.fit, []
+
+    def counted(self, *arguments):
+        n_fits[-1] += 1
+        return fit(self, *arguments)
+
+    monkeypatch.setattr(ridge_module._Part, "fit", counted)
+    n_fits.append(0)
+    quick = selector(6, **options).fit(X, y)
+    n_fits.append(0)
+    monkeypatch.setattr(prediction_module._Winner, "is_of", lambda *_: False)
+    slow = selector(6, **options).fit(X, y)
+    assert [step.features for step in quick.path_] == [step.features for step in slow.path_]
+    for name in ("predictability", "predictability_error"):
+        found, expected = ([getattr(step, name) for step in one.path_] for one in (quick, slow))
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+    # A fit for each of four blocks in each round after the first, where the kernel of the round is the next one's own.
+    n_spared = 4 * (len(quick.path_) - (selector is BAHSIC)) if kernel in ("gaussian", "laplacian") else 0
+    assert n_fits[1] - n_fits[0] == n_spared
+
+
+def test_the_ridge_is_chosen_anew_although_the_next_fit_is_known(monkeypatch):
+    X, y = drawn(m=60, d=7)
+    options = {"block_size": 15, "random_state": 0, "step": 1, **RULE}
+    quick = BAHSIC(1, **options).fit(X, y)
+    monkeypatch.setattr(prediction_module._Winner, "is_of", lambda *_: False)
+    assert [step.ridge for step in quick.path_] == [step.ridge for step in BAHSIC(1, **options).fit(X, y).path_]
 
 
 def test_a_checkpoint_belongs_to_a_criterion_and_a_ridge(tmp_path):

@@ -18,8 +18,11 @@ from bahsic.engine.scratch import Scratch
 
 Matrix = NDArray[Any]
 
-# Rows of a panel: products of this size run at full speed, and the factor of a panel itself costs little.
+# Rows of a panel of the factor: products of this size run at full speed, and the factor of a panel itself costs little.
 _PANEL = 192
+
+# Rows of the triangles that are inverted, to solve equations and for the inverse.
+_TRIANGLE = 96
 
 # Columns that one task works on.
 _CHUNK = 192
@@ -69,14 +72,15 @@ class CholeskyFactor:
     ) -> None:
         m, self._scratch = len(A), Scratch() if scratch is None else scratch
         self._U, self._executor = self._scratch.take("factor", (m, m), dtype), _ALONE if executor is None else executor
-        self._panels = [slice(start, min(start + _PANEL, m)) for start in range(0, m, _PANEL)]
-        self._executor.map(lambda panel: A.write(panel, self._U[panel, panel.start :]), self._panels)
+        panels = [*_chunks(0, m, _PANEL)]
+        self._executor.map(lambda panel: A.write(panel, self._U[panel, panel.start :]), panels)
         self._U.reshape(-1)[:: m + 1] += self.dtype.type(shift)
         if executor is None or m <= ONE_CALL:
             factorise(self._U)
         else:
-            for panel in self._panels:
+            for panel in panels:
                 self._make(panel)
+        self._panels = [*_chunks(0, m, _TRIANGLE)]
         self._inverses = [inverse(self._U[panel, panel]) for panel in self._panels]
 
     @property
@@ -92,10 +96,10 @@ class CholeskyFactor:
             U[panel, columns] -= U[done, panel].T @ U[done, columns]
 
         if panel.start:
-            self._executor.map(subtract, [panel, *_chunks(panel.stop, len(U))])
+            self._executor.map(subtract, [panel, *_chunks(panel.stop, len(U), _CHUNK)])
         factorise(U[panel, panel])
         square = U[panel, panel]
-        self._executor.map(lambda columns: divide(square, U[panel, columns]), [*_chunks(panel.stop, len(U))])
+        self._executor.map(lambda columns: divide(square, U[panel, columns]), [*_chunks(panel.stop, len(U), _CHUNK)])
 
     def solve(self, R: Matrix) -> Matrix:
         """(A + lambda I)^-1 R, for R of shape (m, c)."""
@@ -131,5 +135,5 @@ def _squares(M: Matrix) -> NDArray[np.float64]:
     return total
 
 
-def _chunks(start: int, stop: int) -> Iterator[slice]:
-    return (slice(first, min(first + _CHUNK, stop)) for first in range(start, stop, _CHUNK))
+def _chunks(start: int, stop: int, size: int) -> Iterator[slice]:
+    return (slice(first, min(first + size, stop)) for first in range(start, stop, size))

@@ -165,14 +165,22 @@ def threads(n_jobs: int | None, n_samples: int | None = None) -> Iterator[Thread
 
     With ``n_jobs=None`` few samples get one thread: their tiles are done before a second one wakes up.
     """
-    few = n_jobs is None and n_samples is not None and n_samples < _WORTH_THREADS
-    n_threads = 1 if few else thread_count(n_jobs)
+    n_threads = 1 if _are_few(n_jobs, n_samples) else thread_count(n_jobs)
     with blas_controller().limit(limits=1, user_api="blas"):
         if n_threads == 1:
             yield ThreadExecutor(1)
             return
         with _fair_switching(), ThreadPoolExecutor(n_threads - 1) as pool:
             yield ThreadExecutor(n_threads, pool)
+
+
+def for_samples(executor: Executor, n_jobs: int | None, n_samples: int) -> Executor:
+    """The executor for some of the samples of a fit: with ``n_jobs=None`` few of them get one thread, see `threads`."""
+    return ThreadExecutor(1) if isinstance(executor, ThreadExecutor) and _are_few(n_jobs, n_samples) else executor
+
+
+def _are_few(n_jobs: int | None, n_samples: int | None) -> bool:
+    return n_jobs is None and n_samples is not None and n_samples < _WORTH_THREADS
 
 
 @contextmanager

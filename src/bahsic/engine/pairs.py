@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
+from bahsic.engine.executor import Executor
 from bahsic.engine.plan import AT_HAND, Plan, Tile
 from bahsic.engine.scratch import Scratch
 from bahsic.engine.tiles import Rounding, upper
@@ -156,6 +157,7 @@ class Pairs:
         for entered, features, _ in self._history:
             change = np.union1d if entered else np.setdiff1d
             self.subset = change(self.subset, features)
+        self._prepare()
 
     def move(self, subset: Indices, scale: float = 0.0) -> None:
         """Make ``subset`` the current one; each tile of D is updated when it is next used.
@@ -252,6 +254,12 @@ class Pairs:
             return
         change = self._parts[position].panel(tile, out=self.scratch.take("first", tile.shape))
         (np.add if self._history[position][0] else np.subtract)(D, change, out=D)
+
+    def follow(self, executor: Executor) -> None:
+        """Update D on all tiles, so that several threads may read one tile; nothing to do where D is not kept."""
+        if self.plan.keep:
+            executor.map(self.totals, range(len(self.plan.tiles)))
+            self.settle()
 
     def settle(self) -> None:
         """Free the contributions of the last move; every tile must have been updated since."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit, judging_ridge
-from bahsic.engine.gram import KernelBlocks, KernelTiles
+from bahsic.engine.gram import KernelBlocks, KernelTiles, gamma_of
 from bahsic.engine.intervals import Intervals
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import Ranked, Scorer
 from bahsic.engine.units import Units
+from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
@@ -33,6 +35,44 @@ _ROUNDING = 1e-11
 _TOGETHER = 2
 
 
+@dataclass(frozen=True, eq=False)
+class _Winner:
+    """The candidate that won a round in blocks, whose fit is that of the next subset.
+
+    Attributes
+    ----------
+    columns, group : ndarray of int
+        The columns before the round, and those that leave or enter.
+    leaving : bool
+    gamma : float
+        That of the kernel of the round.
+    fit : RidgeFit or None
+        None after a search was restored: it is made again when it is needed.
+    """
+
+    columns: Indices
+    group: Indices
+    leaving: bool
+    gamma: float
+    fit: RidgeFit | None = None
+
+    def is_of(self, columns: Indices, kernel: Kernel) -> bool:
+        """Whether the fit is that of some columns with a kernel."""
+        same = isinstance(kernel, ScaledKernel) and gamma_of(kernel) == self.gamma
+        return same and np.array_equal(np.setxor1d(self.columns, self.group), columns)
+
+    def state(self) -> dict[str, Any]:
+        """All but the fit, as plain data."""
+        columns, group = self.columns.tolist(), self.group.tolist()
+        return {"columns": columns, "group": group, "leaving": self.leaving, "gamma": self.gamma}
+
+    @staticmethod
+    def restored(state: dict[str, Any]) -> _Winner:
+        """A winner without its fit; see `state`."""
+        columns, group = (np.array(state[name], dtype=np.intp) for name in ("columns", "group"))
+        return _Winner(columns, group, bool(state["leaving"]), float(state["gamma"]))
+
+
 class PredictionScorer:
     """Changes of the explained variance, to first order by the residuals of the subset, or by a fit for each candidate.
 
@@ -50,6 +90,7 @@ class PredictionScorer:
 
     def __init__(self, linear: Scorer, regression: RidgeRegression) -> None:
         self.linear, self._regression = linear, regression
+        self._winner: _Winner | None = None
 
     @property
     def units(self) -> Units:
@@ -62,12 +103,14 @@ class PredictionScorer:
 
     def state(self) -> dict[str, Any]:
         """State between rounds as plain data."""
-        return {"linear": self.linear.state(), "ridge": self._regression.state()}
+        winner = None if self._winner is None else self._winner.state()
+        return {"linear": self.linear.state(), "ridge": self._regression.state(), "winner": winner}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Continue an earlier search; see `state`."""
         self.linear.restore(state["linear"])
         self._regression.restore(state["ridge"])
+        self._winner = None if state["winner"] is None else _Winner.restored(state["winner"])
 
     def fit(
         self, subset: Indices, ridge: float | None = None, *, judges: bool = True
@@ -83,6 +126,22 @@ class PredictionScorer:
         self.linear.move(columns, kernel)
         tiles = self.linear.kernel_tiles(columns, kernel)
         return self._regression.fit(tiles, len(columns), ridge, self._judging(len(subset)) if judges else 0.0), kernel
+
+    def _own_fit(self, subset: Indices) -> tuple[RidgeFit, Kernel | None]:
+        """`fit` of the subset of a round: that of the winner of the round before, if it is one in blocks."""
+        winner, self._winner = self._winner, None
+        columns = self.units.columns(subset)
+        kernel = self.linear.kernel(columns, len(columns)) if len(columns) else None
+        if winner is None or kernel is None or not winner.is_of(columns, kernel):
+            return self.fit(subset)
+        if self._regression.is_due(len(columns)):
+            return self.fit(subset)
+        fit = winner.fit
+        if fit is None:
+            tiles = self.linear.changed_tiles(winner.columns, winner.group, kernel, leaving=winner.leaving)
+            (fit,) = self._regression.fits([tiles])
+        self.linear.move(columns, kernel)
+        return fit, kernel
 
     def _judging(self, n_units: int) -> float:
         """Least ridge of the residuals that judge so many units; 0 where they have fits of their own."""
@@ -119,7 +178,7 @@ class PredictionScorer:
 
     def score(self, subset: Indices) -> Ranked:
         """Explained variance of a subset, with its regression."""
-        fit, kernel = self.fit(subset)
+        fit, kernel = self._own_fit(subset)
         return Ranked(subset[:0], fit.explained, kernel, fit)
 
     def leaving(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
@@ -136,7 +195,7 @@ class PredictionScorer:
         return self._ranked(subset, candidates, count, self.linear.greater(subset, candidates), leaving=False)
 
     def _ranked(self, subset: Indices, candidates: Indices, count: int, kernel: Kernel, *, leaving: bool) -> Ranked:
-        fit, own = self.fit(subset)
+        fit, own = self._own_fit(subset)
         columns = self.units.columns(subset)
         self.linear.weigh(ResidualWeights(fit.Q, self._regression.starts, self._regression.sample_weight))
         exact = len(subset) <= EXACT
@@ -163,15 +222,22 @@ class PredictionScorer:
         def changed(at: int) -> KernelTiles:
             return self.linear.changed_tiles(columns, groups[at], kernel, leaving=leaving)
 
+        fits: list[RidgeFit | None] = [None] * len(candidates)
         if self._regression.in_blocks:
-            values = np.array(self._regression.judged([changed(at) for at in range(len(candidates))], count))
+            self.linear.follow()  # the fits run at the same time
+            fits = self._regression.judged([changed(at) for at in range(len(candidates))], count)
+            values = np.array([-np.inf if found is None else found.predictability for found in fits])
             # Rounding may have left out one of two copies: both count as the better one.
             copies = np.equal.outer(*[self.units.representatives[candidates]] * 2)
             values = np.where(copies, values, -np.inf).max(axis=1)
         else:
             values = self._explained(columns, candidates, count, kernel, fit, changed, leaving=leaving)
         radii = np.full(len(values), _ROUNDING)
-        return self.linear.best([lambda at: Intervals(values[at], radii[at])], candidates, count)
+        best = self.linear.best([lambda at: Intervals(values[at], radii[at])], candidates, count)
+        first = int(np.searchsorted(candidates, best[0]))
+        if fits[first] is not None and isinstance(kernel, ScaledKernel):
+            self._winner = _Winner(columns, groups[first], leaving, gamma_of(kernel), fits[first])
+        return best
 
     def _explained(
         self,

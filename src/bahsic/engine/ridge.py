@@ -128,7 +128,7 @@ class RidgeRegression:
         If that is smaller than ``judging``, `RidgeFit.Q` are the residuals with the latter.
         """
         first = self._matrix(kernel, 0, self._executor) if len(self._parts) == 1 else None
-        if ridge is None and self._fixed is None and self._due(n_features):
+        if ridge is None and self.is_due(n_features):
             parts, matrices = self._some(kernel) if first is None else _some(self._parts[0], first)
             trials = self._executor.map(lambda one: _fitted(parts, matrices, one), self._candidates())
             best = max(trials, key=lambda fit: (round(fit.predictability, _DIGITS), fit.ridge))
@@ -166,20 +166,24 @@ class RidgeRegression:
         """Whether there is a regression for each of several blocks."""
         return len(self._parts) > 1
 
-    def judged(self, kernels: Sequence[KernelTiles], count: int) -> list[float]:
-        """Predictability with each of several kernels, of which the ``count`` best are wanted.
+    def judged(self, kernels: Sequence[KernelTiles], count: int) -> list[RidgeFit | None]:
+        """The fits to several kernels, of which the ``count`` with the greatest predictability are wanted.
 
-        All are judged in the first blocks and the better half in the other blocks too; minus infinity for the rest.
+        All are judged in the first blocks and the better half in the other blocks too; None for the rest.
         """
         numbers = range(len(self._parts))
         found = self._fits(kernels, numbers[:_FIRST_BLOCKS])
-        order = np.argsort([-self._predictability(fits) for fits in found], kind="stable")
+        order = np.argsort([-self._joined(fits).predictability for fits in found], kind="stable")
         kept = sorted(int(at) for at in order[: max(count, (len(kernels) + 1) // 2)])
         others = self._fits([kernels[at] for at in kept], numbers[_FIRST_BLOCKS:])
-        values = [-math.inf] * len(kernels)
+        judged: list[RidgeFit | None] = [None] * len(kernels)
         for at, fits in zip(kept, others, strict=True):
-            values[at] = self._predictability(found[at] + fits)
-        return values
+            judged[at] = self._joined(found[at] + fits)
+        return judged
+
+    def fits(self, kernels: Sequence[KernelTiles]) -> list[RidgeFit]:
+        """The fits to several kernels in all blocks."""
+        return [self._joined(fits) for fits in self._fits(kernels, range(len(self._parts)))]
 
     def _fits(self, kernels: Sequence[KernelTiles], numbers: Sequence[int]) -> list[list[_Found]]:
         """The fits to each of several kernels in some blocks; a task for each kernel and each block."""
@@ -191,9 +195,9 @@ class RidgeRegression:
         found = iter(self._executor.map(one, list(product(kernels, numbers))))
         return [[next(found) for _ in numbers] for _ in kernels]
 
-    def _predictability(self, fits: Sequence[_Found]) -> float:
-        """Predictability of the fits in the first blocks, or in all."""
-        return _joined(self._parts[: len(fits)], fits, self.ridge).predictability
+    def _joined(self, fits: Sequence[_Found]) -> RidgeFit:
+        """The fits in the first blocks, or in all, as one."""
+        return _joined(self._parts[: len(fits)], fits, self.ridge)
 
     def explained(self, kernels: Sequence[KernelTiles]) -> list[float]:
         """Penalised share of explained variance with each of several kernels.
@@ -215,9 +219,10 @@ class RidgeRegression:
         found = [part.residuals(K, ridge, self._executor) for part, K in zip(self._parts, matrices, strict=True)]
         return replace(fit, Q=_weighted(self._parts, found))
 
-    def _due(self, n_features: int) -> bool:
+    def is_due(self, n_features: int) -> bool:
+        """Whether the ridge is chosen anew for a subset of so many features."""
         low, high = sorted((n_features, self._chosen_for))
-        return low <= _RENEWED * high
+        return self._fixed is None and low <= _RENEWED * high
 
     def _candidates(self) -> tuple[float, ...]:
         if self._ridge is None:

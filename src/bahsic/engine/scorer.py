@@ -146,6 +146,9 @@ class Scorer(ABC):
     def move(self, columns: Indices, kernel: Kernel) -> None:  # noqa: B027 - scorers that keep nothing of a subset do nothing
         """Make some columns the current subset, so that `kernel_tiles` of it is quick."""
 
+    def follow(self) -> None:  # noqa: B027 - as for `move`
+        """Update what is kept of the current subset, so that several threads may read it."""
+
     def _kept_weights(self) -> WeightTiles | None:
         """W on the tiles as the search keeps it, if it does."""
         return None
@@ -261,6 +264,10 @@ class PairScorer(Scorer):
         """Replace W."""
         super().weigh(weights)
         self._pairs.weigh(weights)
+
+    def follow(self) -> None:
+        """Update D on all tiles."""
+        self._pairs.follow(self._executor)
 
     def _kept_weights(self) -> WeightTiles:
         return self._pairs.weights

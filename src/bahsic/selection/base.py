@@ -25,6 +25,7 @@ from bahsic.data.sources import is_dask_array, source_of
 from bahsic.data.tables import as_plain, by_dtype, columns_of, is_frame
 from bahsic.engine import Executor, Plan, Scorer, tile_plan
 from bahsic.engine.dask_executor import executor_for
+from bahsic.engine.executor import for_samples
 from bahsic.inference.redundancy import similarities
 from bahsic.kernels import Kernel
 from bahsic.report.notebook import NotebookMixin
@@ -174,8 +175,9 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
 
         def made(part: Problem, tiles: Plan, folders: tuple[str, ...]) -> Search:
             of_all = part.labels is problem.labels
-            weights = weights_of_all() if of_all else part.label_weights(self.statistic, executor)
-            search = Search(part, units, weights, tiles, executor, goal)
+            workers = executor if of_all else for_samples(executor, self.n_jobs, len(part.labels))
+            weights = weights_of_all() if of_all else part.label_weights(self.statistic, workers)
+            search = Search(part, units, weights, tiles, workers, goal)
             if self.checkpoint is not None:
                 search.resume(self._checkpoint(part, folders))
             return search

@@ -7,6 +7,7 @@ the pairs of an outlying sample a and any other sample b, where u is zero if b i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +15,19 @@ from numpy.typing import NDArray
 
 from bahsic.data.columns import Columns
 from bahsic.engine.executor import Executor, Sums, map_sum
+from bahsic.engine.gaussian.expansion import largest_radius
 from bahsic.engine.pairs import Pairs
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Elements of the arrays that are worked on at a time.
-_ENTRIES = 1 << 15
+# Largest share of the entries of a column that may be beyond the range of the expansion: each takes an exponential for
+# every other sample. On a part of that range the expansion is so much shorter that a smaller share is worthwhile.
+_OUTLYING = 0.1
+_SHORTER, _FEW_OUTLYING = 0.6, 0.01
+
+# Elements of the arrays that are worked on at a time, and memory for each entry of the columns.
+_ENTRIES, _BYTES = 1 << 15, 25
 
 
 def are_outlying(X: Array, limit: float) -> NDArray[np.bool_]:
@@ -118,3 +125,77 @@ class OutlyingPairs:
         after += exponents
         exponents += self.edges[columns, other]
         return exponents, after
+
+
+class Outliers:
+    """Outlying entries of all columns in one round: the limits beyond which they lie, and the sums over their pairs.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    ranges : ndarray of shape (n_features,)
+        Largest magnitude of each column.
+    executor : Executor
+    gamma, a : float
+        As in `GaussianRound`.
+    floor : float
+        Relative rounding error of sums over the pairs.
+    allowed : int
+        Bytes for the columns of one pass.
+    """
+
+    def __init__(
+        self, pairs: Pairs, ranges: Array, executor: Executor, gamma: float, a: float, floor: float, allowed: int
+    ) -> None:
+        self._pairs, self._ranges, self._executor = pairs, ranges, executor
+        self._gamma, self._a, self._floor, self._allowed = gamma, a, floor, allowed
+        self._limits = np.full((2, pairs.columns.n_features), np.nan)
+        self.known: dict[float, Array] = {}  # values and errors for each limit
+
+    def limits(self, features: Indices, *, first_look: bool) -> Array:
+        """Magnitude beyond which entries of each column are outlying: infinite if none is, zero if too many are.
+
+        ``first_look`` says whether the features only have a first look, for which a shorter expansion is no gain.
+        """
+        known = self._limits[int(first_look)]
+        new = features[np.isnan(known[features])]
+        if len(new):
+            known[new] = self._new_limits(new, first_look=first_look)
+        return np.asarray(known[features])
+
+    def _new_limits(self, features: Indices, *, first_look: bool) -> Array:
+        data, ranges, widest = self._pairs.columns, self._ranges[features], largest_radius(self._a)
+        limits = np.where(ranges <= widest, np.inf, 0.0)
+        trials = [(widest, _OUTLYING)]
+        if self._pairs.plan.keep and not first_look:  # else another pass over the pairs costs more
+            trials.append((_SHORTER * widest, _FEW_OUTLYING))
+        for limit, share in trials:
+            for part in data.portions(np.flatnonzero(ranges > limit), data.n_samples):
+                counts = np.count_nonzero(are_outlying(data.rows(features[part]), limit), axis=1)
+                limits[part[counts <= share * data.n_samples]] = limit
+        trimmed = np.flatnonzero((limits > 0) & (limits < np.inf))
+        for some, widest_one in self._by_width(features[trimmed]):
+            if self._a > 0 and self._pairs.too_wide(widest_one, self._gamma):  # D without them has to be made anew
+                limits[trimmed[some]] = 0.0
+        return limits
+
+    def beyond(self, features: Indices, limit: float) -> tuple[Array, Array]:
+        """Score changes by the pairs with an entry beyond a limit, and their error bounds; made once."""
+        n_samples, n_features = self._pairs.columns.n_samples, self._pairs.columns.n_features
+        values, errors = self.known.setdefault(limit, np.full((2, n_features), np.nan))
+        new = features[np.isnan(values[features])]
+        height = max(1, self._allowed // (_BYTES * n_samples))
+        for some in (new[start : start + height] for start in range(0, len(new), height)):
+            found = OutlyingPairs.of(self._pairs, some, limit, self._gamma, self._a)
+            values[some], errors[some] = found.sums(self._executor)
+        for some, widest in self._by_width(new):
+            errors[new[some]] *= self._floor + self._pairs.change_error(widest, self._gamma, entering=self._a < 0)
+        return values[features], errors[features]
+
+    def _by_width(self, features: Indices) -> Iterator[tuple[Indices, Indices]]:
+        """Positions of columns of about the same width, with the widest of them, whose rounding errors are greatest."""
+        widths = np.square(self._ranges[features]) + self._pairs.columns.neutral[features]
+        classes = np.frexp(widths)[1]
+        for one in np.unique(classes):
+            some = np.flatnonzero(classes == one)
+            yield some, features[some[np.argmax(widths[some])]][None]

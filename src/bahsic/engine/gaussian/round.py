@@ -23,9 +23,9 @@ from bahsic.engine.executor import Sums, map_sum
 from bahsic.engine.gaussian.bounds import Known, Matrices
 from bahsic.engine.gaussian.by_pairs import ColumnChanges
 from bahsic.engine.gaussian.entering import Entering, combinations
-from bahsic.engine.gaussian.expansion import expansion, largest_radius
+from bahsic.engine.gaussian.expansion import expansion
 from bahsic.engine.gaussian.families import Discrete, Family, Incomplete, Polynomial, Smooth
-from bahsic.engine.gaussian.outliers import OutlyingPairs, are_outlying
+from bahsic.engine.gaussian.outliers import Outliers
 from bahsic.engine.gaussian.residual import Form, Rest
 from bahsic.engine.gaussian.setting import GaussianSetting
 from bahsic.engine.intervals import Intervals, Stage
@@ -64,12 +64,6 @@ _CHEAP = 10**7  # features times pairs of samples
 
 # Factors of W up to which a compiled loop makes the sums with them; BLAS is quicker with more.
 _FEW_FACTORS = 16
-
-# Largest share of the entries of a column that may be beyond the range of the expansion: each takes an exponential for
-# every other sample. On a part of that range the expansion is so much shorter that a smaller share is worthwhile.
-_OUTLYING = 0.1
-_SHORTER, _FEW_OUTLYING = 0.6, 0.01
-_BYTES_OUTLYING = 25  # for each entry of these columns
 
 _DTYPES = (np.float64, np.float32)
 
@@ -129,8 +123,6 @@ class GaussianRound(ColumnChanges):
         self._kappa = float(np.exp(-gamma * centre)) if setting.low_rank.Q.shape[1] else 0.0
         self._is_flat = self._kappa == 1 and not len(setting.pairs.subset)  # K is one everywhere, and R zero
         self.spread, self.few_wanted = spread, False
-        self._outlying: dict[float, Array] = {}
-        self._known_limits = np.full((2, setting.pairs.columns.n_features), np.nan)
         self._rest = Rest(setting.pairs, gamma, self._kappa, setting.kept, setting.compiled)
         form = Form(self._rest, own_gamma)
         n_samples = setting.pairs.columns.n_samples
@@ -145,6 +137,7 @@ class GaussianRound(ColumnChanges):
         self._matrices = Matrices(sums, magnitudes, self._kappa, setting.low_rank, floor)
         self.score, self.total = float(sums.sum()), self._matrices.total
         self.own_score = 2 * float(own)
+        self._outliers = Outliers(setting.pairs, setting.ranges, self._executor, gamma, self.a, floor, self._allowed)
 
     def stages(self, units: Units, candidates: Indices) -> tuple[Stage, ...]:
         """Stages for the score changes by candidates, given their positions; bounds tighten from stage to stage."""
@@ -328,59 +321,16 @@ class GaussianRound(ColumnChanges):
                 yield Discrete(np.flatnonzero(mine), data, levels, rows[mine], self.a, np.isfinite(rounding))
         continuous &= self._setting.ranges[features] > 0  # else all zero or missing, in some of the samples
         limits = np.zeros(len(features))
-        limits[continuous] = self._limits(features[continuous], rounding)
+        first_look = self._is_first_look(rounding)
+        limits[continuous] = self._outliers.limits(features[continuous], first_look=first_look)
         for limit in np.unique(limits[limits > 0]):
             for incomplete in (False, True):
                 positions = np.flatnonzero((limits == limit) & (data.missing[features] == incomplete))
                 yield from self._smooth_families(features, positions, tail, rounding, limit)
 
-    def _limits(self, features: Indices, rounding: float) -> Array:
-        """Magnitude beyond which entries of each column are outlying: infinite if none is, zero if too many are."""
-        known = self._known_limits[int(self._is_first_look(rounding))]
-        new = features[np.isnan(known[features])]
-        if len(new):
-            known[new] = self._limits_of(new, rounding)
-        return np.asarray(known[features])
-
-    def _limits_of(self, features: Indices, rounding: float) -> Array:
-        data, ranges, widest = self._pairs.columns, self._setting.ranges[features], largest_radius(self.a)
-        limits = np.where(ranges <= widest, np.inf, 0.0)
-        trials = [(widest, _OUTLYING)]
-        if self._pairs.plan.keep and not self._is_first_look(rounding):  # else another pass over the pairs costs more
-            trials.append((_SHORTER * widest, _FEW_OUTLYING))
-        for limit, share in trials:
-            for part in data.portions(np.flatnonzero(ranges > limit), data.n_samples):
-                counts = np.count_nonzero(are_outlying(data.rows(features[part]), limit), axis=1)
-                limits[part[counts <= share * data.n_samples]] = limit
-        trimmed = np.flatnonzero((limits > 0) & (limits < np.inf))
-        for some, largest in self._by_width(features[trimmed]):
-            if self.a > 0 and self._pairs.too_wide(largest, self.gamma):  # D without them has to be made anew
-                limits[trimmed[some]] = 0.0
-        return limits
-
-    def _by_width(self, features: Indices) -> Iterator[tuple[Indices, Indices]]:
-        """Positions of columns of about the same width, with the widest of them, whose rounding errors are greatest."""
-        widths = np.square(self._setting.ranges[features]) + self._pairs.columns.neutral[features]
-        classes = np.frexp(widths)[1]
-        for one in np.unique(classes):
-            some = np.flatnonzero(classes == one)
-            yield some, features[some[np.argmax(widths[some])]][None]
-
     def _is_first_look(self, rounding: float) -> bool:
         """Whether few of the features that may enter are wanted; `Entering` is quicker then."""
         return self.a < 0 and self.few_wanted and bool(np.isinf(rounding))
-
-    def _beyond(self, features: Indices, limit: float) -> tuple[Array, Array]:
-        """Score changes by the pairs with an entry beyond a limit, and their error bounds; made once in a round."""
-        values, errors = self._outlying.setdefault(limit, np.full((2, self._pairs.columns.n_features), np.nan))
-        new = features[np.isnan(values[features])]
-        height = max(1, self._allowed // (_BYTES_OUTLYING * self._matrices.n_samples))
-        for some in (new[start : start + height] for start in range(0, len(new), height)):
-            found = OutlyingPairs.of(self._pairs, some, limit, self.gamma, self.a)
-            values[some], errors[some] = found.sums(self._executor)
-        for some, largest in self._by_width(new):
-            errors[new[some]] *= self._relative([largest])
-        return values[features], errors[features]
 
     def _smooth_families(
         self, features: Indices, positions: Indices, tail: float, rounding: float, limit: float
@@ -405,18 +355,16 @@ class GaussianRound(ColumnChanges):
             compiled = self._setting.compiled and self._setting.low_rank.Q.shape[1] <= _FEW_FACTORS
             far: dict[str, Any] = {}
             if limit < math.inf:
-                far = {"limit": limit, "beyond": self._beyond(chosen, limit)}
+                far = {"limit": limit, "beyond": self._outliers.beyond(chosen, limit)}
             if data.missing[chosen[0]]:
                 n_double = 0 if np.isinf(rounding) else n_double + 2
                 yield Incomplete(members, data, chosen, terms, n_leading + 2, n_double, self.a, compiled, **far)
-            elif far:
-                yield Smooth(members, data, chosen, terms, n_leading, n_double, compiled, **far)
-            elif terms.degree <= self._setting.moments.degree:
+            elif not far and terms.degree <= self._setting.moments.degree:
                 shared = self._setting.moments, self._setting.compiled
                 yield Polynomial(members, data, chosen, terms, n_leading, n_double, *shared)
-            elif self._is_first_look(rounding):
+            elif not far and self._is_first_look(rounding):
                 found = combinations(self.a, radius, tail)
                 yield Entering(members, data, chosen, self.a, found, 0 if self._is_flat else len(found))
             else:
-                yield Smooth(members, data, chosen, terms, n_leading, n_double, compiled)
+                yield Smooth(members, data, chosen, terms, n_leading, n_double, compiled, **far)
             positions = positions[~near]

@@ -162,6 +162,10 @@ class GaussianScorer(Scorer):
         centre = float(self._typical[columns].sum() + sign * self._typical[group].sum())
         return ChangedTiles(pairs, linked, centre, pairs.contributions(group, scale=gamma_of(linked)), sign)
 
+    def follow(self) -> None:
+        """Update D on all tiles."""
+        self._setting.pairs.follow(self._executor)
+
     def _kept_weights(self) -> WeightTiles:
         return self._setting.pairs.weights
 
