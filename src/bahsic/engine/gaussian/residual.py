@@ -58,11 +58,15 @@ class Rest:
         D, W = self.pairs.totals(index), self.pairs.weights(index)
         R = take(name, tile.shape, dtype)
         for rows in strips(tile.shape):
-            K = np.multiply(D[rows], -self.gamma, out=take("first", D[rows].shape))
-            np.exp(K, out=K)
-            K -= self.kappa
-            np.multiply(K, W[rows], out=K)
-            R[rows] = K
+            R[rows] = self.fill(take("first", D[rows].shape), D[rows], W[rows])
+        return R
+
+    def fill(self, R: Array, D: Array, W: Array) -> Array:
+        """Fill R, given D and W, without other memory."""
+        np.multiply(D, -self.gamma, out=R)
+        np.exp(R, out=R)
+        R -= self.kappa
+        R *= W
         return R
 
 
@@ -97,15 +101,12 @@ class Form:
         magnitudes = take("magnitudes", tile.shape, np.float32)
         across, down, own = np.zeros(tile.shape[0]), np.zeros(tile.shape[1]), 0.0
         for rows in strips(tile.shape):
-            K = np.multiply(D[rows], -rest.gamma, out=take("first", D[rows].shape))
-            np.exp(K, out=K)
-            np.subtract(K, rest.kappa, out=R[rows])
-            R[rows] *= W[rows]
-            R32[rows] = R[rows]
+            part = rest.fill(R[rows], D[rows], W[rows])
+            R32[rows] = part
             np.abs(R32[rows], out=magnitudes[rows])
-            across[rows] = R[rows] @ np.ones(tile.shape[1])
-            down += np.ones(len(K)) @ R[rows]
+            across[rows] = part @ np.ones(tile.shape[1])
+            down += np.ones(len(part)) @ part
             if self.own_gamma is not None:
-                np.exp(np.multiply(D[rows], -self.own_gamma, out=K), out=K)
-                own += float(np.vdot(K, W[rows]))
+                K = np.multiply(D[rows], -self.own_gamma, out=take("first", part.shape))
+                own += float(np.vdot(np.exp(K, out=K), W[rows]))
         return Placed(tile.start, across), Placed(tile.first, down), *row_sums(magnitudes, tile), np.array(own)
