@@ -740,7 +740,6 @@ def test_residuals_of_a_greater_ridge(ridge, starts, by_panels, precision, monke
     if precision == "single":
         monkeypatch.setattr(ridge_module, "DOUBLE_SAMPLES", 20)
     if by_panels:
-        monkeypatch.setattr(ridge_module, "ONE_CALL", 0)
         monkeypatch.setattr(cholesky_module, "ONE_CALL", 0)
     X, y = drawn(m=150, d=5)
     K, Y, plan = gaussian(standardised(X)), prediction_oracle.indicators(y), tile_plan(150, starts=starts)

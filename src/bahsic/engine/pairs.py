@@ -167,8 +167,7 @@ class Pairs:
         its size at the last build, or once the errors, as in a dominating column that left, could be more than
         `_WORN` of 1 / ``scale``.
         """
-        left = np.setdiff1d(self.subset, subset, assume_unique=True)
-        entered = np.setdiff1d(subset, self.subset, assume_unique=True)
+        left, entered = _without(self.subset, subset), _without(subset, self.subset)
         changes = [change for change in ((False, left, scale), (True, entered, scale)) if len(change[1])]
         lost = self._lost + sum(self._loss(*change) for change in changes)
         worn = len(left) > 0 and 4 * len(subset) <= self._rebuilt_size
@@ -269,3 +268,17 @@ class Pairs:
     def weigh(self, weights: Weights) -> None:
         """Replace W."""
         self.weights = WeightTiles(weights, self.plan, keep=self.plan.keep)
+
+
+def _without(features: Indices, others: Indices) -> Indices:
+    """Features that are not among others; both increase. `numpy.setdiff1d` takes several times as long.
+
+    Examples
+    --------
+    >>> _without(np.array([1, 3, 4, 9]), np.array([3, 5, 9]))
+    array([1, 4])
+    """
+    if not len(others):
+        return features
+    places = np.searchsorted(others, features)
+    return np.asarray(features[others[np.minimum(places, len(others) - 1)] != features])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bahsic.criteria.prediction import NOT_DEFINITE, RIDGES, RidgeFit
 from bahsic.criteria.weights import Gram
-from bahsic.engine.cholesky import ONE_CALL, CholeskyFactor
+from bahsic.engine.cholesky import CholeskyFactor
 from bahsic.engine.executor import Executor, Placed, ThreadExecutor
 from bahsic.engine.gram import GramTiles, KernelTiles
 from bahsic.engine.kernel_block import KernelBlock, Zeros, below_diagonal
@@ -90,8 +90,8 @@ class RidgeRegression:
         self._Y, self.sample_weight = Y, sample_weight
         self._blocks = [slice(*ends) for ends in pairwise([*starts, len(Y)])]
         w = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        scratch = Scratch()
-        self._parts = [_Part(Y[block], w[block], scratch, exact=exact) for block in self._blocks]
+        memory = Scratch(), Scratch()
+        self._parts = [_Part(Y[block], w[block], memory, exact=exact) for block in self._blocks]
         self._fixed = None if isinstance(ridge, str) else float(ridge)
         self._ridge = self._fixed
         self._chosen_for = 0
@@ -275,11 +275,11 @@ class _Part:
 
     With s the roots of the weights w, b solves (sKs + lambda I) b = sY for centred K and Y, and the residuals over
     lambda are B = b / s. A sample with weight w stands for w copies, of which leave-one-out leaves out one, or all
-    of them if w is below one.
+    of them if w is below one. There is memory for two factors at the same time.
     """
 
-    def __init__(self, Y: Array, w: Array, scratch: Scratch, *, exact: bool) -> None:
-        self._scratch = scratch
+    def __init__(self, Y: Array, w: Array, memory: tuple[Scratch, Scratch], *, exact: bool) -> None:
+        self._scratch, self._other = memory
         self._Y = np.asarray(Y - w @ Y / w.sum())
         self.w, self._roots, self._exact = w, np.sqrt(w), exact
         self._n = float(w.sum())
@@ -292,7 +292,7 @@ class _Part:
 
     def of_samples(self, samples: Indices) -> _Part:
         """The regression on some of the samples."""
-        return _Part(self._Y[samples], self.w[samples], self._scratch, exact=self._exact)
+        return _Part(self._Y[samples], self.w[samples], (self._scratch, self._other), exact=self._exact)
 
     def mean_fit(self, ridge: float) -> _Found:
         """The fit that predicts the mean."""
@@ -304,32 +304,31 @@ class _Part:
 
         Threads share the work if there is an executor.
         """
-        if judging <= ridge:
-            return self._fit(K, ridge, executor)
-        if executor is None or len(K) > ONE_CALL:
-            found, (B, lam) = self._fit(K, ridge, executor), self.residuals(K, judging, executor)
-        else:
-            tasks: list[Callable[[], Any]] = [
-                partial(self._fit, K, ridge, None),
-                partial(self.residuals, K, judging, None),
-            ]
-            found, (B, lam) = executor.map(lambda task: task(), tasks)
-        return found._replace(B=B, penalty=lam)
-
-    def _fit(self, K: KernelBlock, ridge: float, executor: Executor | None) -> _Found:
         lam = self._n * ridge
-        factor = self._factored(K, lam, executor)
+        if judging <= ridge:
+            return self._found(K, lam, self._factored(K, lam, executor), executor)
+        # Two factors at the same time, each by one call of LAPACK, are quicker than one after the other by panels.
+        tasks: list[Callable[[], Any]] = [
+            partial(self._factored, K, lam, None),
+            partial(self.residuals, K, judging, None, self._other),
+        ]
+        factor, (B, penalty) = (_SERIAL if executor is None else executor).map(lambda task: task(), tasks)
+        return self._found(K, lam, factor, executor)._replace(B=B, penalty=penalty)
+
+    def _found(self, K: KernelBlock, lam: float, factor: CholeskyFactor, executor: Executor | None) -> _Found:
         b = self._refined(K, lam, factor)
         B = b / self._roots[:, None]
-        own = ((1 - (1 - lam * factor.inverse_diagonal()) / self._copies) - self._share) / lam
+        own = ((1 - (1 - lam * factor.inverse_diagonal(executor)) / self._copies) - self._share) / lam
         missed = lam * float(np.vdot(self._targets, b))
         quadratic = missed - lam**2 * float(np.vdot(b, b))
         return _Found(missed, quadratic, B, np.square(B / own[:, None]).sum(axis=1), lam)
 
-    def residuals(self, K: KernelBlock, ridge: float, executor: Executor | None) -> tuple[Array, float]:
+    def residuals(
+        self, K: KernelBlock, ridge: float, executor: Executor | None, scratch: Scratch | None = None
+    ) -> tuple[Array, float]:
         """B alone, and the penalty lambda."""
         lam = self._n * ridge
-        return self._refined(K, lam, self._factored(K, lam, executor)) / self._roots[:, None], lam
+        return self._refined(K, lam, self._factored(K, lam, executor, scratch)) / self._roots[:, None], lam
 
     def missed(self, K: KernelBlock, ridge: float) -> float:
         """Variance that is missed.
@@ -341,11 +340,13 @@ class _Part:
         rest = self._targets - K.product(b) - lam * b
         return lam * float(np.vdot(self._targets + rest, b))
 
-    def _factored(self, K: KernelBlock, lam: float, executor: Executor | None) -> CholeskyFactor:
+    def _factored(
+        self, K: KernelBlock, lam: float, executor: Executor | None, scratch: Scratch | None = None
+    ) -> CholeskyFactor:
         well_conditioned = K.trace <= _WELL_CONDITIONED * lam
         single = len(K) > DOUBLE_SAMPLES and well_conditioned and not self._exact
         try:
-            return CholeskyFactor(K, lam, executor, np.float32 if single else np.float64, self._scratch)
+            return CholeskyFactor(K, lam, executor, np.float32 if single else np.float64, scratch or self._scratch)
         except np.linalg.LinAlgError:
             raise ValueError(NOT_DEFINITE) from None
 

@@ -246,8 +246,7 @@ class Scorer(ABC):
     def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> tuple[Indices, Intervals]:
         """The best candidates in order, and their score changes as far as they were refined."""
         # Copies of a column are evaluated once, as the first of them.
-        _, first, inverse = np.unique(self.units.representatives[candidates], return_index=True, return_inverse=True)
-        positions, found = leading(stages, first[inverse], count)
+        positions, found = leading(stages, self.units.first_copies(candidates), count)
         return candidates[positions], Intervals(found.values[positions], found.radii[positions])
 
 

@@ -49,11 +49,19 @@ class Units:
     def __init__(self, columns: Columns, groups: Sequence[Indices] | None = None) -> None:
         self._groups = groups
         self.representatives = _representatives(copies(columns), groups)
+        self._distinct = bool((self.representatives == np.arange(len(self.representatives))).all())
 
     @property
     def are_columns(self) -> bool:
         """Whether each unit is the column of the same number."""
         return self._groups is None
+
+    def first_copies(self, units: Indices) -> Indices:
+        """For each of some units, the position of the first one among them with the same columns."""
+        if self._distinct:
+            return np.arange(len(units))
+        _, first, inverse = np.unique(self.representatives[units], return_index=True, return_inverse=True)
+        return np.asarray(first[inverse])
 
     def columns(self, units: Indices) -> Indices:
         """The columns of some units, in increasing order."""

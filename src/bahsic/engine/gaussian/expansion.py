@@ -106,7 +106,7 @@ class Expansion:
         """Position of each phi_k among the `values`."""
         return np.argsort(np.argsort(self.odd, kind="stable"))
 
-    @property
+    @cached_property
     def tails(self) -> Array:
         """Sum of abs(lambda_k) from the k-th on, for k = 0, 1, ..., n_terms."""
         return np.append(np.cumsum(np.abs(self.eigenvalues)[::-1])[::-1], 0.0)
