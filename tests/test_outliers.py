@@ -10,7 +10,6 @@ from bahsic import BAHSIC, FOHSIC
 from bahsic.criteria.weights import label_weights
 from bahsic.data.columns import Columns
 from bahsic.engine import scorer_for, threads
-from bahsic.engine.gaussian import round as rounds
 from bahsic.engine.gaussian.families import Incomplete, Smooth
 from bahsic.engine.gaussian.outliers import Outliers, OutlyingPairs
 from bahsic.engine.plan import tile_plan
