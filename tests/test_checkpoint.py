@@ -108,7 +108,7 @@ DAMAGES = {
     "empty": lambda text: "",
     "digit": lambda text: text.replace("0.1", "0.2", 1) if "0.1" in text else text.replace("1", "2", 1),
     "list": lambda text: "[1, 2]",
-    "format": lambda text: text.replace('"format": 2', '"format": 3'),
+    "format": lambda text: text.replace('"format": 3', '"format": 2'),
 }
 
 

@@ -672,6 +672,17 @@ def test_the_ridge_is_chosen_anew_although_the_next_fit_is_known(monkeypatch):
     assert [step.ridge for step in quick.path_] == [step.ridge for step in BAHSIC(1, **options).fit(X, y).path_]
 
 
+def test_in_blocks_a_winner_does_not_judge_more_units_than_have_fits(monkeypatch):
+    """The 17th unit is the last with a fit of its own; its residuals have a ridge too small to judge the others."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 24))
+    y = X @ rng.normal(size=24) + 0.1 * rng.normal(size=150)
+    options = {"block_size": 50, "random_state": 0, "step": 1, **RULE}
+    quick = FOHSIC(20, **options).fit(X, y)
+    monkeypatch.setattr(prediction_module._Winner, "is_of", lambda *_: False)
+    assert np.array_equal(order(quick), order(FOHSIC(20, **options).fit(X, y)))
+
+
 def test_a_checkpoint_belongs_to_a_criterion_and_a_ridge(tmp_path):
     X, y = drawn()
     BAHSIC(2, checkpoint=tmp_path, **RULE).fit(X, y)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import brute_force
-from bahsic import BAHSIC, predictability
+from bahsic import BAHSIC, hsic, predictability
 from bahsic.engine import Columns, pairs
 from bahsic.engine.tiles import by_differences
 from bahsic.kernels import Gaussian, Laplacian, Polynomial
@@ -193,3 +193,20 @@ def test_products_are_made_of_moderate_norms():
         wide = by_differences(Columns.plain(XT), features, LIMIT / norms)
         assert np.square(XT[features[~wide]]).sum(axis=0).max() <= norms * (1 + 1e-9)
         assert not wide[np.square(XT[features]).max(axis=1) * 8 <= norms].any()
+
+
+@SELECTORS
+@pytest.mark.parametrize("factor", [30.0, 100.0, 300.0])
+def test_wide_columns_with_missing_entries(selector, factor):
+    """A sample that lacks an entry does not differ from itself, however much two missing entries contribute."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    X[:, 0] *= factor
+    y = X[:, 0] + X[:, 1]
+    X[rng.random(X.shape) < 0.05] = np.nan
+    fitted = selector(3, step=1, standardize=False).fit(X, y)
+    assert np.isfinite(fitted.scores_).all()
+    features = [step.features[0] for step in fitted.path_]
+    subsets = [features[at:] for at in range(5)] if selector is BAHSIC else [features[: at + 1] for at in range(3)]
+    expected = [hsic(X[:, chosen], y, kernel=Gaussian(1 / (2 * len(chosen))), standardize=False) for chosen in subsets]
+    np.testing.assert_allclose([step.hsic for step in fitted.path_], expected, rtol=1e-9, atol=1e-13)

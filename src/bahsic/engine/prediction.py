@@ -130,11 +130,11 @@ class PredictionScorer:
     def _own_fit(self, subset: Indices) -> tuple[RidgeFit, Kernel | None]:
         """`fit` of the subset of a round: that of the winner of the round before, if it is one in blocks."""
         winner, self._winner = self._winner, None
-        columns = self.units.columns(subset)
-        kernel = self.linear.kernel(columns, len(columns)) if len(columns) else None
-        if winner is None or kernel is None or not winner.is_of(columns, kernel):
+        if winner is None or self._judging(len(subset)) > self._regression.ridge:
             return self.fit(subset)
-        if self._regression.is_due(len(columns)):
+        columns = self.units.columns(subset)
+        kernel = self.linear.kernel(columns, len(columns))
+        if not winner.is_of(columns, kernel) or self._regression.is_due(len(columns)):
             return self.fit(subset)
         fit = winner.fit
         if fit is None:

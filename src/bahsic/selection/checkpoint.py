@@ -24,7 +24,7 @@ from bahsic.selection.problem import Problem
 from bahsic.whole import appearing
 
 _NAME = "bahsic-checkpoint.json"
-_FORMAT = 2
+_FORMAT = 3
 _PACKAGES = ("bahsic", "numpy", "scipy")
 
 _SOME_ROWS = 1 << 12

@@ -81,6 +81,7 @@ class ColumnChanges(GroupChanges):
                         K[:] = 0.0
                     K *= a
                     K += exponents
+                    np.minimum(K, 0.0, out=K)  # a sample that lacks an entry does not differ from itself
                     np.exp(K, out=K)
                     K *= W[rows]
                     sums[0, position] += K.sum()
