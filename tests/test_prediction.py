@@ -23,6 +23,7 @@ from bahsic.engine.gram import GramTiles
 from bahsic.engine.kernel_block import KernelBlock
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, label_kernel
+from bahsic.selection.path import PathStep, reason
 from selecting import SELECTORS, drawn, order, same_fit, standardised
 from test_checkpoint import StoppedError, interrupted_after
 from test_stored import dask_array, mapped, zarr_array
@@ -440,6 +441,17 @@ def test_the_number_by_leaving_out(selector, criterion, seed):
     predict = "feature predicts" if number == 1 else "features predict"
     told = f"{number} of 6 {predict} as well as any: R2 {chosen.predictability:.2f}, all 6: {whole.predictability:.2f}"
     assert chosen.reason == told
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(0.004, ", which is not at all: R2 0.00"), (-0.3, ", which is not at all: R2 -0.30"), (0.006, ": R2 0.01")],
+)
+def test_the_reason_says_where_nothing_is_predicted(value, told):
+    path = [
+        PathStep(n, None, None, None, (), predictability=found, ridge=0.1) for n, found in ((8, -0.001), (2, value))
+    ]
+    assert reason(path, 1, 8) == f"2 of 8 features predict as well as any{told}, all 8: 0.00"
 
 
 def test_predictability_is_recorded_where_it_is_promised():

@@ -86,9 +86,9 @@ def write_report_file(result: dict[str, Any], path: Path, *, quiet: bool) -> Non
     """Write the report of a result, whole or not at all."""
     from bahsic.report import write_report
 
-    write_report(result, path)
+    page, table = write_report(result, path)
     if not quiet:
-        say(f"wrote {path}")
+        say(f"wrote {page} and {table}")
 
 
 def _selector(options: Namespace, source: Input, groups: list[str] | None) -> Any:

@@ -80,8 +80,13 @@ def block_words(result: Mapping[str, Any]) -> str:
     m = result["input"]["n_samples"]
     if result.get("criterion") != "prediction":
         return f"{m:,} samples: HSIC over random blocks of {size:,}."
-    most = MOST_REGRESSIONS if result["parameters"].get("block_size") == "auto" else m
-    return f"{m:,} samples: regressions on {min(most, m // size)} random blocks of {size:,}."
+    n_blocks = m // size
+    if result["parameters"].get("block_size") == "auto" and n_blocks > MOST_REGRESSIONS:
+        return (
+            f"{m:,} samples: regressions on {MOST_REGRESSIONS} random blocks of {size:,}; another random state draws "
+            "others, and may select others."
+        )
+    return f"{m:,} samples: regressions on {n_blocks} random blocks of {size:,}."
 
 
 def headline(selector: Any) -> str:

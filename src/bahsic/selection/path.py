@@ -147,7 +147,9 @@ def reason(path: Sequence[PathStep], chosen: int, largest: int) -> str:
     step, most = path[chosen], max(path, key=lambda step: step.n_features)
     predict = "predicts" if step.n_features == 1 else "predict"
     any_ = "any" if largest == most.n_features else f"any of at most {largest}"
+    reached, whole = (round(one.predictability or 0.0, 2) + 0.0 for one in (step, most))  # no -0.00
+    nothing = ", which is not at all" if reached <= 0 else ""
     return (
-        f"{step.n_features} of {most.n_features} features {predict} as well as {any_}: R2 {step.predictability:.2f}, "
-        f"all {most.n_features}: {most.predictability:.2f}"
+        f"{step.n_features} of {most.n_features} features {predict} as well as {any_}{nothing}: R2 {reached:.2f}, "
+        f"all {most.n_features}: {whole:.2f}"
     )
