@@ -5,11 +5,9 @@
 """
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -38,6 +36,18 @@ if hasattr(data.X, "columns"):
     encoder = OneHotEncoder(handle_unknown="ignore")
     model = make_pipeline(make_column_transformer((encoder, text), (SimpleImputer(), numbers)), model)
 print(model.fit(data.X, data.y).transform(data.X).shape)
+"""
+
+
+# Run by a small process of its own: a program's peak is at least that of the process which started it.
+_MEASURED = """
+import json, resource, subprocess, sys, time
+start = time.perf_counter()
+with open(sys.argv[1], "wb") as file:
+    status = subprocess.call(sys.argv[2:], stdout=file)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps([time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
+sys.exit(status)
 """
 
 
@@ -85,15 +95,12 @@ def _rows(case: _Case, folder: Path, *, quick: bool) -> list[Row]:
 
 def _used(words: list[str], output: Path) -> _Used:
     """What a program takes, whose output goes to a file."""
-    start = time.perf_counter()
-    with output.open("wb") as file:
-        program = subprocess.Popen(words, stdout=file, stderr=subprocess.PIPE)
-        _, status, used = os.wait4(program.pid, 0)
-    seconds = time.perf_counter() - start
-    if status:
-        message = "" if program.stderr is None else program.stderr.read().decode()
-        raise RuntimeError(f"{' '.join(words)} failed: {message}")
-    return _Used(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    found = subprocess.run(
+        [sys.executable, "-c", _MEASURED, output, *words], check=False, capture_output=True, text=True
+    )
+    if found.returncode:
+        raise RuntimeError(f"{' '.join(words)} failed: {found.stderr}")
+    return _Used(*json.loads(found.stdout))
 
 
 def _cases(*, quick: bool) -> list[_Case]:

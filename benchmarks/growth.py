@@ -7,13 +7,13 @@ that, so the exponents are bounded from above only, with a tenth of slack for ca
 """
 
 import json
-import resource
 import subprocess
 import sys
 import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+from csv_memory import peak_bytes
 from table import Row, row
 from timing import seconds
 
@@ -121,7 +121,7 @@ def fitted(options: dict[str, Any]) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         time = seconds(lambda: selector.fit(X, y))
-    return {"seconds": time, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    return {"seconds": time, "peak": peak_bytes() / 2**20}
 
 
 if __name__ == "__main__":
