@@ -253,8 +253,10 @@ def test_blocks_of_many_samples_are_told(result, run, xor, monkeypatch):
     lines = [run("select", xor, "-k", 2, *words)[1].splitlines()[1] for words in (PAPER, ["--kernel", "gaussian"])]
     assert lines == [
         "80 samples: HSIC over random blocks of 20 (--block-size none: all at once).",
-        "80 samples: regressions on 3 random blocks of 20; another random state draws others, and may select others "
-        "(--block-size none: all at once).",
+        (
+            "80 samples: regressions on 3 random blocks of 20; another random state draws others, and may select others "
+            "(--block-size none: all at once)."
+        ),
     ]
     exact = result("-k", 2, *PAPER, "--block-size", "none")
     assert (exact["block_size"], exact["parameters"]["block_size"]) == (None, None)

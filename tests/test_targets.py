@@ -348,6 +348,10 @@ def test_rare_classes_are_told_of_where_they_matter():
         (message,) = told(call)
         assert re.match(rare, message)
         assert message.endswith(ending)
+    several = np.append([0], np.resize([1, 2], M - 1))
+    for call in (lambda: hsic(X, several), lambda: hsic_test(X, several, n_permutations=9)):
+        (message,) = told(call)
+        assert message.endswith("leave its sample out or join it with another")
     for call in (
         lambda: BAHSIC(2, statistic="biased").fit(X, y),
         lambda: BAHSIC(2, criterion="prediction").fit(X, y),

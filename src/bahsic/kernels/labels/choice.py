@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bahsic.kernels.bandwidth import median_gamma
 from bahsic.kernels.base import Function, Kernel, Precomputed
 from bahsic.kernels.labels.outputs import (
+    WHATEVER,
     Output,
     OutputNames,
     OutputSum,
@@ -97,7 +98,9 @@ class LabelKernel:
         if idle is not None:
             _warn(f"{idle}, so that no feature can depend on it")
         elif unbiased and self.rare is not None:
-            _warn(self.rare + (f", or use {way_out}" if way_out else ""))
+            # A class of one sample enters the biased estimate by its diagonal alone: no help if there are others.
+            helps = way_out is not None and WHATEVER in self.rare
+            _warn(self.rare + (f", or use {way_out}" if helps else ""))
 
     def warn_of_choice(self) -> None:
         """Warn where it is not obvious whether y are classes or numbers."""

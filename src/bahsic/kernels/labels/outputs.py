@@ -209,6 +209,10 @@ def class_vectors(labels: Array, classes: Array, weights: FloatArray, *, binary:
     return vectors
 
 
+# In the warning about two classes one of which occurs once.
+WHATEVER = "whatever the data"
+
+
 def rare_classes(subject: str, classes: Sequence[Any], sizes: NDArray[Any]) -> str | None:
     r"""Warning about classes of a single sample, with a remedy; None if there are none, or no others.
 
@@ -226,8 +230,8 @@ def rare_classes(subject: str, classes: Sequence[Any], sizes: NDArray[Any]) -> s
         return None
     if len(classes) == 2:
         return (
-            f"{subject} has the class {once[0]} once and one other, so that the unbiased HSIC is zero whatever the "
-            "data; add samples of that class"
+            f"{subject} has the class {once[0]} once and one other, so that the unbiased HSIC is zero {WHATEVER}; "
+            "add samples of that class"
         )
     if len(once) == 1:
         return (
