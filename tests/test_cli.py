@@ -254,8 +254,8 @@ def test_blocks_of_many_samples_are_told(result, run, xor, monkeypatch):
     assert lines == [
         "80 samples: HSIC over random blocks of 20 (--block-size none: all at once).",
         (
-            "80 samples: regressions on 3 random blocks of 20; another random state draws others, and may select others "
-            "(--block-size none: all at once)."
+            "80 samples: regressions on 3 random blocks of 20; another random state draws others, and may select "
+            "others (--block-size none: all at once)."
         ),
     ]
     exact = result("-k", 2, *PAPER, "--block-size", "none")
