@@ -26,7 +26,7 @@ _SIZES = (1, 2, 3, 5, 15)  # of the path that are shown, beside the selected one
 _WHAT_NEXT = (
     "Your own data:  bahsic select table.csv --target column --report page.html",
     "In Python:      from bahsic import BAHSIC",
-    '                BAHSIC("auto", criterion="prediction").fit_transform(X, y)',
+    '                BAHSIC("auto", criterion="prediction", kernel="auto").fit(X, y)',
 )
 
 
