@@ -684,6 +684,22 @@ def test_the_ridge_is_chosen_anew_although_the_next_fit_is_known(monkeypatch):
     assert [step.ridge for step in quick.path_] == [step.ridge for step in BAHSIC(1, **options).fit(X, y).path_]
 
 
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
+def test_candidates_that_are_judged_at_the_same_time_find_all_tiles_of_D(kernel, monkeypatch):
+    """Else two threads would update one tile, where the fit of a winner spared the pass that does."""
+    judged, seen = RidgeRegression.judged, []
+
+    def checked(self, kernels, count):
+        pairs = kernels[0].pairs
+        seen.append(pairs._followed == [len(pairs._history)] * len(pairs.plan.tiles))
+        return judged(self, kernels, count)
+
+    monkeypatch.setattr(RidgeRegression, "judged", checked)
+    X, y = drawn(m=60, d=4)
+    BAHSIC(1, block_size=15, random_state=0, step=1, ridge=0.01, kernel=kernel, **RULE).fit(X, y)
+    assert seen == [True] * 3
+
+
 def test_in_blocks_a_winner_does_not_judge_more_units_than_have_fits(monkeypatch):
     """The 17th unit is the last with a fit of its own; its residuals have a ridge too small to judge the others."""
     rng = np.random.default_rng(0)
