@@ -685,7 +685,7 @@ def test_the_ridge_is_chosen_anew_although_the_next_fit_is_known(monkeypatch):
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
-def test_candidates_that_are_judged_at_the_same_time_find_all_tiles_of_D(kernel, monkeypatch):
+def test_candidates_that_are_judged_at_the_same_time_find_all_tiles(kernel, monkeypatch):
     """Else two threads would update one tile, where the fit of a winner spared the pass that does."""
     judged, seen = RidgeRegression.judged, []
 
@@ -695,9 +695,9 @@ def test_candidates_that_are_judged_at_the_same_time_find_all_tiles_of_D(kernel,
         return judged(self, kernels, count)
 
     monkeypatch.setattr(RidgeRegression, "judged", checked)
-    X, y = drawn(m=60, d=4)
+    X, y = drawn(m=60, d=7)
     BAHSIC(1, block_size=15, random_state=0, step=1, ridge=0.01, kernel=kernel, **RULE).fit(X, y)
-    assert seen == [True] * 3
+    assert seen == [True] * 6
 
 
 def test_in_blocks_a_winner_does_not_judge_more_units_than_have_fits(monkeypatch):
