@@ -35,9 +35,9 @@ def losses(found: Summaries, rule: str, datasets: Sequence[str]) -> dict[str, fl
     return {dataset: found[dataset, rule].mean - found[dataset, "all"].mean for dataset in datasets}
 
 
-def share(numbers: Mapping[tuple[str, str], float], rule: str, datasets: Sequence[str]) -> float:
-    """The mean over data sets of the share of features that a rule keeps, in percent."""
-    return 100 * float(np.mean([numbers[dataset, rule] / SIZES[dataset][1] for dataset in datasets]))
+def shares(numbers: Mapping[tuple[str, str], float], rule: str, datasets: Sequence[str]) -> list[float]:
+    """The share of the features of each data set that a rule keeps, in percent."""
+    return [100 * numbers[dataset, rule] / SIZES[dataset][1] for dataset in datasets]
 
 
 def summary_table(judged: Mapping[str, Summaries], rows: Sequence[Row]) -> str:
@@ -46,7 +46,8 @@ def summary_table(judged: Mapping[str, Summaries], rows: Sequence[Row]) -> str:
     header = [
         "",
         f"more error, SVM, {len(datasets)} sets",
-        "share of the features",
+        "share of the features, mean",
+        "median",
         f"sets with at most {_FEW:.0f} more",
         "worst",
         *(f"more error, {judge}" for judge in JUDGES if judge != SVM),
@@ -58,11 +59,12 @@ def _line(
     judged: Mapping[str, Summaries], numbers: Mapping[tuple[str, str], float], rule: str, datasets: Sequence[str]
 ) -> list[str]:
     more = losses(judged[SVM], rule, datasets)
-    worst = max(more, key=lambda dataset: more[dataset])
+    worst, kept = max(more, key=lambda dataset: more[dataset]), shares(numbers, rule, datasets)
     return [
         METHODS[rule].title,
         f"{np.mean(list(more.values())):+.2f}",
-        f"{share(numbers, rule, datasets):.0f}%",
+        f"{np.mean(kept):.0f}%",
+        f"{np.median(kept):.0f}%",
         f"{sum(one <= _FEW for one in more.values())} of {len(more)}",
         f"{worst} ({more[worst]:+.1f})",
         *(_by_other_judge(judged[judge], rule) for judge in JUDGES if judge != SVM),

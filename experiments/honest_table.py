@@ -1,97 +1,202 @@
-"""Promised and fresh R2 as tables of Markdown, and where the promise fails."""
+"""Reported R2 and that of samples that took no part, as tables of Markdown, beside the bars that were set."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from experiments.honest import CRITERIA, NOISE, PROBLEMS, SAMPLES
+from experiments.honest_drawn import NOISE, PROBLEMS, SAMPLES
+from experiments.honest_large import ADULT, DRAWN, TRUTH
+from experiments.honest_real import FOLDS, SIZES
+from experiments.honest_variants import ALL, TITLES
 from experiments.markdown import markdown
 from experiments.rows import Row
 
-_FAR = 0.1  # of R2
-
-Key = tuple[str, str, int, int]
-
-
-class Means(NamedTuple):
-    """Means over the draws of a problem."""
-
-    promised: float
-    fresh: float
-    best_fresh: float
-    number: float
-    best_number: float
-    found: float
-    bias_of_all: float
-
-    @property
-    def bias(self) -> float:
-        """By how much the promise is too high."""
-        return self.promised - self.fresh
+#: The variant that is shown in detail.
+DETAILED = "prediction"
 
 
-def means(rows: list[Row]) -> dict[Key, Means]:
-    """Means by criterion, problem, number of samples and of features of noise."""
-    collected: dict[Key, list[list[float]]] = {}
+def tables(rows: list[Row]) -> str:
+    """Return all tables, one after the other."""
+    return "\n\n".join(table(rows) for table in (drawn_summary, drawn, real_summary, real, large))
+
+
+def of_part(rows: Iterable[Row], part: str) -> dict[str, list[Row]]:
+    """Return the rows of a part that were finished, by variant."""
+    there = [row for row in rows if row["part"] == part and row["fresh"] != ""]
+    return {name: found for name in TITLES if (found := [row for row in there if row["variant"] == name])}
+
+
+def bias(row: Row) -> float:
+    """Return by how much the reported R2 is too high."""
+    return float(row["reported"]) - float(row["fresh"])
+
+
+def drawn_summary(rows: Sequence[Row]) -> str:
+    """Return a line for each variant over all settings of the drawn data, below the bars."""
+    header = [
+        *("", "data sets", "reported - fresh R2", "mean absolute difference", "reported R2", "fresh R2"),
+        *("features", "noise recognised"),
+    ]
+    lines = [["bar", "", "within ±0.03", "at most 0.08", "", "at least 0.24", "at most 6", "at least 90%"]]
+    for name, found in of_part(rows, "drawn").items():
+        noise = [row["predicts"] == "no" for row in found if row["problem"] == "nothing"]
+        lines.append(
+            [
+                TITLES[name],
+                str(len(found)),
+                f"{_mean(found, bias):+.3f}",
+                f"{_mean(found, lambda row: abs(bias(row))):.3f}",
+                f"{_mean(found, _number_in('reported')):.2f}",
+                f"{_mean(found, _number_in('fresh')):.2f}",
+                f"{_mean(found, _number_in('number')):.1f}",
+                f"{sum(noise)} of {len(noise)}" if name != ALL else "",
+            ]
+        )
+    return markdown(header, lines)
+
+
+def _number_in(column: str) -> Callable[[Row], float]:
+    return lambda row: float(row[column])
+
+
+def _mean(rows: Iterable[Row], value: Callable[[Row], float]) -> float:
+    """Return the mean over settings of the mean over draws."""
+    return float(np.mean([*_means(rows, value, "problem", "n_samples", "n_noise").values()]))
+
+
+def _means(rows: Iterable[Row], value: Callable[[Row], float], *keys: str) -> dict[tuple[str, ...], float]:
+    """Return the mean over rows that share the values of these columns."""
+    collected: dict[tuple[str, ...], list[float]] = {}
     for row in rows:
-        key = row["criterion"], row["problem"], int(row["n_samples"]), int(row["n_noise"])
-        names = ("promised", "fresh", "best_fresh", "number", "best_number", "found")
-        of_all = float(row["promised_of_all"]) - float(row["fresh_of_all"])
-        collected.setdefault(key, []).append([*(float(row[name]) for name in names), of_all])
-    return {key: Means(*np.mean(values, axis=0).tolist()) for key, values in collected.items()}
+        collected.setdefault(tuple(str(row[key]) for key in keys), []).append(value(row))
+    return {key: float(np.mean(values)) for key, values in collected.items()}
 
 
-def table(rows: list[Row]) -> str:
-    """A line for each criterion, problem and number of samples; promised R2, fresh R2 and number of features."""
-    found = means(rows)
+def drawn(rows: Sequence[Row]) -> str:
+    """Return a line for each problem and number of samples: reported R2 / fresh R2 (features, of which true)."""
+    found = of_part(rows, "drawn").get(DETAILED, [])
+    keys = ("problem", "n_samples", "n_noise")
+    columns = [_means(found, _number_in(name), *keys) for name in ("reported", "fresh", "number", "found")]
+
+    def cell(problem: str, n: int, d: int) -> str:
+        key = problem, str(n), str(d)
+        if key not in columns[0]:
+            return ""
+        reported, fresh, number, true = (column[key] for column in columns)
+        return f"{reported:.2f} / {fresh:.2f} ({number:.1f}, {true:.1f})"
+
     lines = [
-        [criterion, problem, str(n), *(_cell(found.get((criterion, problem, n, d))) for d in NOISE)]
-        for criterion in CRITERIA
-        for problem in PROBLEMS
+        [f"{problem} ({about.n_true} true)", str(n), *(cell(problem, n, d) for d in NOISE)]
+        for problem, about in PROBLEMS.items()
         for n in SAMPLES
-        if any((criterion, problem, n, d) in found for d in NOISE)
+        if any(cell(problem, n, d) for d in NOISE)
     ]
-    return markdown(["criterion", "problem", "samples", *(f"{d} of noise" for d in NOISE)], lines)
+    return markdown(["problem", "samples", *(f"{d} of noise" for d in NOISE)], lines)
 
 
-def _cell(one: Means | None) -> str:
-    return f"{one.promised:.2f} / {one.fresh:.2f} ({one.number:.1f})" if one else ""
+def complete_sets(found: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows of the real sets all of whose folds are there."""
+    by_set: dict[str, list[Row]] = {}
+    for row in found:
+        by_set.setdefault(row["problem"], []).append(row)
+    return {name: by_set[name] for name in SIZES if len(by_set.get(name, ())) == FOLDS}
 
 
-def summary(rows: list[Row]) -> str:
-    """Sentences: the bias with all features, the bias at the number of "auto", and where it is large."""
-    found = means(rows)
-    if not found:
+def _set_mean(rows: Iterable[Row], value: Callable[[Row], float]) -> float:
+    return float(np.mean([value(row) for row in rows]))
+
+
+def _share(row: Row) -> float:
+    return 100 * int(row["number"]) / int(row["n_features"])
+
+
+def real_summary(rows: Sequence[Row]) -> str:
+    """Return a line for each variant over the real sets; errors are compared with those of all features."""
+    header = [
+        *("", "sets", "absolute difference of reported and test R2", "difference", "test R2"),
+        *("share of the features, median", "SVM error (all)", "forest error (all)"),
+    ]
+    parts = {name: complete_sets(found) for name, found in of_part(rows, "real").items()}
+    lines = [["bar", "", "at most 0.04", *[""] * 5]]
+    for name, sets in parts.items():
+        if not sets:
+            continue
+        biases = [_set_mean(found, bias) for found in sets.values()]
+        lines.append(
+            [
+                TITLES[name],
+                str(len(sets)),
+                f"{np.mean(np.abs(biases)):.3f}",
+                f"{np.mean(biases):+.3f}",
+                f"{np.mean([_set_mean(found, _number_in('fresh')) for found in sets.values()]):.2f}",
+                f"{np.median([_set_mean(found, _share) for found in sets.values()]):.0f}%",
+                *(_errors(sets, parts.get(ALL, {}), judge) for judge in ("svm", "forest")),
+            ]
+        )
+    return markdown(header, lines)
+
+
+def _errors(sets: Mapping[str, list[Row]], every: Mapping[str, list[Row]], judge: str) -> str:
+    """Return the mean error over the sets, and that of all features on the same sets."""
+    both = [name for name in sets if name in every]
+    if not both:
         return ""
-    of_all = [one.bias_of_all for one in found.values()]
-    real = {key: one for key, one in found.items() if key[1] != "nothing"}
-    far = [key for key, one in found.items() if one.bias > _FAR]
-    texts = [
-        (
-            "With all features, where only the ridge was chosen, the promise is too high by "
-            f"{np.mean(of_all):.2f} on average over these settings, and by {max(of_all):.2f} in the worst."
+    of_selected, of_all = (
+        np.mean([_set_mean(found[name], _number_in(judge)) for name in both]) for found in (sets, every)
+    )
+    return f"{of_selected:.1f} ({of_all:.1f})"
+
+
+def real(rows: Sequence[Row]) -> str:
+    """Return a line for each real set: what is reported in the training part and what the test part gives."""
+    parts = of_part(rows, "real")
+    every = complete_sets(parts.get(ALL, []))
+    lines = []
+    for name, found in complete_sets(parts.get(DETAILED, [])).items():
+        reported, fresh, number = (_set_mean(found, _number_in(column)) for column in ("reported", "fresh", "number"))
+        lines.append(
+            [
+                name,
+                str(SIZES[name][0]),
+                f"{number:.1f} of {found[0]['n_features']}",
+                f"{reported:.2f}",
+                f"{fresh:.2f}",
+                f"{reported - fresh:+.2f}",
+                *(_errors({name: found}, every, judge) for judge in ("svm", "forest")),
+            ]
         )
+    header = [
+        *("", "samples", "features", "reported R2", "test R2", "difference"),
+        *("SVM error (all)", "forest error (all)"),
     ]
-    for criterion in CRITERIA:
-        biases = {key[1:]: one.bias for key, one in found.items() if key[0] == criterion}
-        if biases:
-            worst = max(biases, key=lambda key: biases[key])
-            texts.append(
-                f"Led by {criterion}, the promise is too high by {np.mean(list(biases.values())):.2f} on average and "
-                f"by {biases[worst]:.2f} at worst ({worst[0]}, {worst[1]} samples, {worst[2]} features of noise)."
+    return markdown(header, lines)
+
+
+def large(rows: Sequence[Row]) -> str:
+    """Return a line for each table and variant: what gradient boosting does with the columns of each seed."""
+    header = [
+        *("", "seeds", "held-out R2, mean", "spread", "different selections", "columns", "true columns"),
+        *("reported R2", "seconds"),
+    ]
+    lines = [["bar", "5", "", "at most 0.01", *[""] * 5]]
+    for table in (ADULT, DRAWN):
+        for name, every in of_part(rows, "large").items():
+            found = [row for row in every if row["problem"] == table]
+            if not found:
+                continue
+            fresh = [float(row["fresh"]) for row in found]
+            true = f"{_set_mean(found, _number_in('found')):.1f} of {len(TRUTH)}" if table == DRAWN else ""
+            lines.append(
+                [
+                    f"{table}, {TITLES[name]}",
+                    str(len(found)),
+                    f"{np.mean(fresh):.3f}",
+                    f"{max(fresh) - min(fresh):.3f}",
+                    str(len({row["features"] for row in found})),
+                    f"{_set_mean(found, _number_in('number')):.1f} of {found[0]['n_features']}",
+                    true,
+                    f"{_set_mean(found, _number_in('reported')):.3f}",
+                    f"{_set_mean(found, _number_in('seconds')):.0f}",
+                ]
             )
-    texts.append(f"It is too high by more than {_FAR} in {len(far)} of {len(found)} settings{_where(far)}.")
-    if real:
-        lost = float(np.mean([one.best_fresh - one.fresh for one in real.values()]))
-        texts.append(
-            f"Where there is something to find, the number that auto takes has {lost:.2f} less fresh R2 on average "
-            f"than the best number of the same path."
-        )
-    return " ".join(texts)
-
-
-def _where(far: list[Key]) -> str:
-    """The most samples at which the promise was far too high, by number of features of noise."""
-    most = {d: max((n for _, _, n, noise in far if noise == d), default=0) for d in NOISE}
-    parts = [f"up to {n} samples with {d} features of noise" for d, n in most.items() if n]
-    return f": {', '.join(parts)}" if parts else ""
+    return markdown(header, lines)

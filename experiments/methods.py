@@ -1,5 +1,6 @@
 """The selectors that are compared, by name."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -55,7 +56,9 @@ def bahsic(X: Array, y: NDArray[Any], problem: Problem, **options: Any) -> Order
     """Backward elimination with the paper's settings, or the given ones."""
     from bahsic import BAHSIC
 
-    selector = BAHSIC(**{"n_features_to_select": problem.number, "n_jobs": 1} | options).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that nothing predicts: its best feature is judged
+        selector = BAHSIC(**{"n_features_to_select": problem.number, "n_jobs": 1} | options).fit(X, y)
     order: Order = selector.elimination_order_[::-1]
     return order[: selector.n_features_] if options.get("n_features_to_select") == "auto" else order
 
@@ -90,7 +93,7 @@ def unscaled_indicators(X: Array, y: NDArray[Any], problem: Problem) -> Order:
 
 def no_longer(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     """Refuse: the rows of this method were made by an earlier version of the library."""
-    raise NotImplementedError("the rule by HSIC is no part of the library any more; its rows can't be made again")
+    raise NotImplementedError("this rule is no part of the library any more; its rows can't be made again")
 
 
 def everything(X: Array, y: NDArray[Any], problem: Problem) -> Order:
@@ -157,6 +160,7 @@ METHODS: Mapping[str, Method] = {
         _with(criterion="prediction", n_features_to_select="auto"), "prediction, number auto", "auto"
     ),
     "bahsic_auto": Method(_with(n_features_to_select="auto"), "BAHSIC, number auto", "auto"),
+    "prediction_auto_before": Method(no_longer, "prediction, number by leave-one-out", "past"),
     "bahsic_auto_by_hsic": Method(no_longer, "BAHSIC, number by HSIC", "past"),
     "all": Method(everything, "all features", "reference"),
     "pearson_of_numbers": Method(pearson_of_numbers, "PC of class numbers", "numbers", ("multiclass",)),

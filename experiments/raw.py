@@ -54,8 +54,8 @@ def grid(quick: bool, results: Path) -> list[Cell]:
     ]
 
 
-def load(name: str, folder: Path | None) -> Table:
-    """The set of this name as a data frame: numbers, and other columns as categories."""
+def load(name: str, folder: Path | None, most_rows: int | None = _MOST_ROWS) -> Table:
+    """The set of this name as a data frame: numbers, and other columns as categories; so many rows of a raw file."""
     with library():
         import pandas as pd
     if name in BUNDLED:
@@ -70,7 +70,7 @@ def load(name: str, folder: Path | None) -> Table:
     from bahsic.files import read_data
 
     data = read_data(path, TARGETS[name])
-    rows = np.sort(np.random.default_rng(0).permutation(len(data.y))[:_MOST_ROWS])
+    rows = np.sort(np.random.default_rng(0).permutation(len(data.y))[:most_rows])
     X = data.X.iloc[rows].reset_index(drop=True)
     columns = {c: X[c] if X[c].dtype.kind in "fiub" else X[c].astype("category") for c in X}
     X = pd.DataFrame({c: x for c, x in columns.items() if not _names_samples(x)})

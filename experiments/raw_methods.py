@@ -111,7 +111,7 @@ def _permutation(X: Any, y: NDArray[Any], task: Task, seed: int) -> Mask:
     return mask
 
 
-#: Ours: both with the number that leave-one-out takes.
+#: Ours, with the number that held-out samples choose.
 OURS = ("bahsic", "prediction", "prediction_kernel")
 
 METHODS: Mapping[str, Method] = {

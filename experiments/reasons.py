@@ -26,7 +26,7 @@ REASONS = {"splice": _MACHINE, "vowel": _MACHINE, "madelon": _MACHINE}
 
 _FEW_SAMPLES = (
     "Few samples and many features: among these some predict the samples at hand by chance, and a search by prediction "
-    "takes them; see [how honest leave-one-out is](#how-honest-is-leave-one-out)."
+    "takes them; see [reported and fresh R2](#reported-and-fresh-r2)."
 )
 _THRESHOLDS = (
     "The forest that judges is of the same kind as the one that chose: probably thresholds in single features, which a "

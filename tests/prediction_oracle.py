@@ -48,14 +48,13 @@ def factor(L, weights=None):
 def left_out_losses(K, Y, ridge, weights=None):
     """Squared errors of predicting each sample by ridge regression with intercept on the others, and by their mean.
 
-    The penalty m * ridge is that of all m samples. A sample that counts w times is left out once, or entirely if w is
-    below one.
+    The penalty m * ridge is that of all m samples. A sample is left out as a whole, whatever its weight.
     """
     w = np.ones(len(K)) if weights is None else np.asarray(weights, dtype=float)
     losses, baseline = [], []
     for i in range(len(K)):
         left = w.copy()
-        left[i] -= min(1.0, w[i])
+        left[i] = 0.0
         others = np.flatnonzero(left)
         n = len(others)
         system = np.ones((n + 1, n + 1))
@@ -98,8 +97,15 @@ def losses(K, Y, ridge, blocks):
     return np.concatenate(found, axis=1)
 
 
-def predictability(K, Y, ridge, blocks):
-    """1 - sum of squared leave-one-out residuals over that of predicting the mean of the others."""
+def predictability(K, Y, ridge, blocks, weights=None):
+    """1 - sum of squared leave-one-out residuals over that of predicting the mean of the others.
+
+    With weights, K and Y have each sample so many times, and all copies of a sample are left out together.
+    """
+    if weights is not None:
+        first = np.cumsum(weights) - weights
+        of_regression, of_mean = left_out_losses(K[np.ix_(first, first)], Y[first], ridge, weights)
+        return 1 - weights @ of_regression / (weights @ of_mean)
     of_regression, of_mean = losses(K, Y, ridge, blocks)
     return 1 - of_regression.sum() / of_mean.sum()
 
@@ -117,21 +123,11 @@ def residual_matrix(K, Y, ridge, blocks):
 # The search.
 
 
-def fewest_as_good(losses):
-    """The smallest size whose losses exceed those of the best by at most one standard error; sizes to losses."""
-    best = min(losses, key=lambda size: (losses[size].sum(), size))
-
-    def as_good(size):
-        worse = losses[size] - losses[best]
-        return worse.mean() <= worse.std(ddof=1) / math.sqrt(len(worse))
-
-    return min(filter(as_good, losses))
-
-
 class Ridge:
     """The choice of the ridge along a search."""
 
-    def __init__(self, ridge):
+    def __init__(self, ridge, weights=None):
+        self.weights = weights
         self.fixed = ridge != "auto"
         self.value = ridge if self.fixed else GRID[0]  # with no feature at all
         self.size = 0
@@ -143,7 +139,7 @@ class Ridge:
             assert found == self.value
             return
         allowed = [ridge for ridge in GRID if not self.size or abs(math.log10(ridge / self.value)) < 0.51]
-        values = {ridge: predictability(K, Y, ridge, blocks) for ridge in allowed}
+        values = {ridge: predictability(K, Y, ridge, blocks, self.weights) for ridge in allowed}
         used = min(values, key=lambda ridge: abs(ridge - found))
         assert abs(used - found) < 1e-12
         assert values[used] >= max(values.values()) - tolerance
@@ -152,7 +148,7 @@ class Ridge:
     def choose(self, K, Y, size, blocks):
         """Take over the ridge of the written rule for the first fit of a search."""
         if not self.fixed:
-            values = {ridge: predictability(K, Y, ridge, blocks) for ridge in GRID}
+            values = {ridge: predictability(K, Y, ridge, blocks, self.weights) for ridge in GRID}
             self.value, self.size = max(values, key=lambda ridge: (round(values[ridge], 9), ridge)), size
 
 

@@ -1,5 +1,8 @@
 """Results of selections as the report reads them, made from data that need no download."""
 
+import warnings
+
+import numpy as np
 from sklearn.datasets import load_diabetes, load_wine
 
 from bahsic import BAHSIC
@@ -7,9 +10,9 @@ from bahsic.datasets import make_xor
 from bahsic.report.result import selection_result
 
 
-def result_of(X, y, names, wanted, data_name="data.csv", target="class", criterion="hsic", **more):
+def result_of(X, y, names, wanted, data_name="data.csv", target="class", criterion="hsic", cv=None, **more):
     """The result of BAHSIC as plain data."""
-    selector = BAHSIC(n_features_to_select=wanted, criterion=criterion, standard_errors=True).fit(X, y)
+    selector = BAHSIC(n_features_to_select=wanted, criterion=criterion, cv=cv, standard_errors=True).fit(X, y)
     source = {
         "name": data_name,
         "sha256": "0" * 64,
@@ -24,6 +27,7 @@ def result_of(X, y, names, wanted, data_name="data.csv", target="class", criteri
         "kernel": "gaussian",
         "step": 0.1,
         "criterion": criterion,
+        "cv": cv if cv is None or isinstance(cv, str | int) else None,
     }
     result = selection_result(selector, X, y, names, input=source, parameters=parameters, seed=0, **more)
     return {**result, "timing": {"read_seconds": 0.01, "fit_seconds": 0.1, "total_seconds": 0.11}}
@@ -43,7 +47,35 @@ def diabetes_result():
     )
 
 
-def xor_result(criterion="hsic"):
+def xor_result(criterion="hsic", cv=None):
     """Two features that matter together among 20 of noise."""
     X, y, _ = make_xor(n_samples=200, n_features=22, random_state=0)
-    return result_of(X, y, [f"x{j + 1}" for j in range(22)], 2, "xor.csv", "same sign", criterion)
+    return result_of(X, y, [f"x{j + 1}" for j in range(22)], 2, "xor.csv", "same sign", criterion, cv)
+
+
+def noise():
+    """Eight columns that have nothing to do with the labels: each sample occurs with both of them."""
+    X = np.random.default_rng(0).normal(size=(30, 8))
+    return np.concatenate([X, X]), np.repeat([0, 1], 30)
+
+
+def noise_result():
+    """A selection that finds nothing."""
+    X, y = noise()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nothing predicts
+        return result_of(X, y, [f"x{j + 1}" for j in range(8)], "auto", "noise.csv", "coin", "prediction")
+
+
+def result_of_before(criterion="prediction"):
+    """A result as versions without cross-fitting made it: leave-one-out R2 along the path, and no measures."""
+    result = xor_result(criterion, cv=2)
+    for key in ("headline", "predictability", "predictability_error", "score", "score_name", "n_folds", "predicts"):
+        del result[key]
+    del result["parameters"]["cv"]
+    for row in result["ranking"]:
+        del row["frequency"]
+    for step in result["path"]:
+        del step["score"]
+    result["reason"] = "2 of 22 features: R2 0.96 (all 22: 0.10)"
+    return result

@@ -11,7 +11,6 @@ from sklearn import config_context
 
 import brute_force
 import oracle
-import prediction_oracle
 from bahsic import BAHSIC, FOHSIC, hsic, hsic_blocks, hsic_unbiased, predictability
 from bahsic.criteria import blocks
 from bahsic.criteria.blocks import block_weights, random_blocks
@@ -163,21 +162,6 @@ def test_bits_do_not_depend_on_the_number_of_threads(selector):
     fits = [selector(2, block_size=15, random_state=0, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2)]
     assert same_fit(*fits)
     assert not same_fit(fits[0], selector(2, block_size=15, random_state=1).fit(X, y))
-
-
-def test_auto_compares_losses_of_regressions_in_the_blocks():
-    X, y = drawn(m=200, d=6)
-    fitted = BAHSIC("auto", block_size=20, random_state=0).fit(X, y)
-    Z, blocks = (X - X.mean(axis=0)) / X.std(axis=0), list(random_blocks(200, 20, 0).samples())
-    losses = {}
-    for step in fitted.path_:
-        columns = fitted.elimination_order_[6 - step.n_features :]
-        K = Gaussian(1 / (2 * len(columns)))(Z[:, columns])
-        found = prediction_oracle.losses(K, prediction_oracle.indicators(y), step.ridge, blocks)
-        losses[step.n_features] = found[0]
-        assert step.predictability == pytest.approx(1 - found[0].sum() / found[1].sum(), rel=1e-9)
-    assert fitted.n_features_ == prediction_oracle.fewest_as_good(losses)
-    assert fitted.support_[1]
 
 
 @pytest.mark.parametrize("rule", ["median", "optimise", lambda X: 0.1 + len(X) / 10_000])

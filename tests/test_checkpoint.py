@@ -15,7 +15,7 @@ from sklearn import config_context
 from bahsic import BAHSIC, FOHSIC
 from bahsic.kernels import Gaussian
 from bahsic.selection.checkpoint import Checkpoint
-from bahsic.selection.search import backward
+from bahsic.selection.search import Backward
 from selecting import SELECTORS, drawn, same_fit, selectors_in_turn
 
 NAME = "bahsic-checkpoint.json"
@@ -85,15 +85,14 @@ def test_resuming_does_only_what_is_left(tmp_path, monkeypatch):
         interrupted_after(3, patched)
         with pytest.raises(StoppedError):
             BAHSIC(2, step=1, checkpoint=tmp_path).fit(X, y)
-    subsets = []
-    from bahsic.selection import selectors
+    subsets, rounds = [], Backward.rounds
 
     def watched(*arguments):
-        for step in backward(*arguments):
-            subsets.append(len(step.subset))
-            yield step
+        for found in rounds(*arguments):
+            subsets.append(len(found.subset))
+            yield found
 
-    monkeypatch.setattr(selectors, "backward", watched)
+    monkeypatch.setattr(Backward, "rounds", watched)
     BAHSIC(2, step=1, checkpoint=tmp_path).fit(X, y)
     assert subsets == [5, 4, 3, 2, 1]
 
@@ -226,8 +225,8 @@ def test_floats_are_exact(tmp_path):
     X, y = drawn()
     fitted = BAHSIC(2, checkpoint=tmp_path, standard_errors=True).fit(X, y)
     found = json.loads((tmp_path / NAME).read_text())["content"]["rounds"]
-    assert [r["step"]["hsic"] for r in found] == [step.hsic for step in fitted.path_]
-    assert [r["step"]["standard_error"] for r in found] == [step.standard_error for step in fitted.path_]
+    assert [r["score"] for r in found] == [step.hsic for step in fitted.path_]
+    assert [r["standard_error"] for r in found] == [step.standard_error for step in fitted.path_]
 
 
 def data():

@@ -31,6 +31,7 @@ from bahsic.datasets import make_xor
 from bahsic.report import report_html
 from bahsic.report.snippets import command
 from bahsic.whole import appearing
+from reporting import noise
 
 X, Y, _ = make_xor(n_samples=80, n_features=6, random_state=0)
 NAMES = ["a_1", "a_2", "b_1", "b_2", "c", "d"]
@@ -94,19 +95,19 @@ def test_stability_over_resamples_is_told_where_asked_for(run, result, xor):
 def test_keys_in_the_order_of_the_schema(result):
     found = result("-k", 2)
     assert list(found) == [
-        "schema", "kind", "versions", "input", "parameters", "seed", "criterion", "kernel", "block_size", "selected",
-        "n_features", "reason", "columns", "ranking", "path", "redundancy", "near_copies", "views",
-        "stability", "test", "timing",
+        "schema", "kind", "headline", "versions", "input", "parameters", "seed", "criterion", "kernel", "block_size",
+        "selected", "n_features", "reason", "predictability", "predictability_error", "score", "score_name", "n_folds",
+        "predicts", "columns", "ranking", "path", "redundancy", "near_copies", "views", "stability", "test", "timing",
     ]  # fmt: skip
     assert (found["schema"], found["kind"], found["seed"], found["test"]) == ("bahsic/1", "select", 0, None)
     assert list(found["versions"]) == ["bahsic", "python", "numpy", "scipy", "scikit-learn"]
     assert found["versions"]["numpy"] == np.__version__
     assert list(found["ranking"][0]) == [
-        "feature", "column", "rank", "selected", "score", "pvalue", "group", "relevance",
+        "feature", "column", "rank", "selected", "score", "pvalue", "group", "relevance", "frequency",
     ]  # fmt: skip
     assert list(found["path"][0]) == [
-        "n_features", "hsic", "standard_error", "predictability", "predictability_error", "ridge", "parameter",
-        "features",
+        "n_features", "hsic", "standard_error", "predictability", "predictability_error", "score", "ridge",
+        "parameter", "features",
     ]  # fmt: skip
     assert list(found["timing"]) == ["read_seconds", "fit_seconds", "total_seconds"]
 
@@ -165,37 +166,73 @@ def test_automatic_number_tells_its_reason(result):
         assert [entry["score"] for entry in found["ranking"]] == [scores[entry["column"]] for entry in found["ranking"]]
 
 
-def test_given_number_tells_what_it_reaches(result):
-    found = result("-k", 2)
-    reached = {step["n_features"]: step["predictability"] for step in found["path"]}
-    assert found["reason"] == f"2 of 6 features: R2 {reached[2]:.2f} (all 6: {reached[6]:.2f})"
-    assert result("-k", 2, *PAPER)["reason"] == "2 features asked for"
+@pytest.mark.parametrize("words", [[], ["--criterion", "hsic", "-k", 3], ["--kernel", "gaussian", "-k", 3, "--cv", 2]])
+def test_result_has_what_held_out_samples_say(result, words):
+    found = result(*words)
+    options = {"criterion": "prediction", "kernel": "auto", **found["parameters"]}
+    options = {name: options[name] for name in ("n_features_to_select", "criterion", "kernel", "cv")}
+    fitted = BAHSIC(**options).fit(X, Y)
+    names = ("predictability", "predictability_error", "score", "score_name", "n_folds")
+    assert [found[name] for name in names] == [getattr(fitted, f"{name}_") for name in names]
+    assert (found["score_name"], found["n_folds"]) == ("ROC AUC", found["parameters"]["cv"] or 5)
+    assert found["predicts"] is (True if not words else None)
+    frequencies = {NAMES[j]: share for j, share in enumerate(fitted.selection_frequencies_)}
+    assert {row["feature"]: row["frequency"] for row in found["ranking"]} == frequencies
+    assert [step["score"] for step in found["path"]] == [step.score for step in fitted.path_]
+    reached = f"ROC AUC {fitted.score_:.2f}, held-out R2 {fitted.predictability_:.2f} +/- "
+    assert found["headline"].startswith(f"{found['n_features']} of 6 features predict y: {reached}")
 
 
-def test_first_line_says_which_criterion_and_kernel(run, xor):
-    first = [run("select", xor, "-k", 2, *words)[1].splitlines()[0] for words in ([], PAPER, PAPER[:2])]
-    kernels = [json.loads(run("select", xor, "-k", 2, *words, "--json")[1])["kernel"] for words in ([], PAPER[:2])]
-    assert first == [
-        f"Criterion: prediction of the target; kernel: {kernels[0]}, the better of two.",
+def test_result_without_held_out_samples(result):
+    found = result("-k", 2, "--kernel", "gaussian")
+    measures = ("predictability", "predictability_error", "score", "score_name", "n_folds", "predicts")
+    assert {found[name] for name in measures} == {None}
+    assert {row["frequency"] for row in found["ranking"]} == {None}
+    assert (found["headline"], found["reason"]) == ("2 of 6 features selected for y", "2 features asked for")
+    assert result("-k", 2, "--kernel", "gaussian", "--cv", "none")["path"] == found["path"]
+    assert found["parameters"]["cv"] is None
+
+
+def test_folds_are_asked_for(run, result, xor):
+    words = ["-k", 2, "--kernel", "gaussian"]
+    assert [result(*words, "--cv", cv)["n_folds"] for cv in ("auto", 3, "none")] == [5, 3, None]
+    assert command(result(*words, "--cv", 3)).text.endswith(" --kernel gaussian --cv 3 --random-state 0")
+    text = run("select", xor, *words, "--cv", 3)[1]
+    assert re.search(r"^ +1  a_[12] .*  3/3  ✓$", text, re.MULTILINE)
+    assert "folds" not in run("select", xor, *words)[1]
+    np.savez("few.npz", X=X[:4], y=Y[:4])
+    status, _, err = run("select", "few.npz", *words, "--cv", 4)
+    assert (status, err.startswith("bahsic: error: --cv is 4, which gives 3 training and 1 test samples;")) == (3, True)
+
+
+def test_nothing_predicts_is_the_first_line(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    columns, labels = noise()
+    np.savez("noise.npz", X=columns, y=labels)
+    status, text, err = run("select", "noise.npz", "-o", "kept.npz")
+    assert (status, err) == (0, "bahsic: wrote kept.npz\n")
+    assert text.startswith("Nothing in this table predicts y: held-out R2 -0.")
+    assert "\nNo subset of the 8 features predicts the target: held-out R2 -0." in text
+    assert [word in text for word in ("✓", "selected", "relevance", "folds  ", "^")] == [False] * 5
+    with np.load("kept.npz") as kept:
+        (name,) = kept["feature_names"]
+    assert text.endswith(f"Kept so that pipelines still run: {name}.\n")
+    found = json.loads(run("select", "noise.npz", "--json")[1])
+    assert (found["predicts"], found["selected"]) == (False, [name])
+    assert found["headline"] == text.splitlines()[0]
+    assert found["reason"].startswith("no subset of the 8 features predicts the target")
+
+
+def test_first_lines_say_what_is_reached_by_which_criterion_and_kernel(run, xor):
+    found = [run("select", xor, "-k", 2, *words)[1].splitlines()[:2] for words in ([], PAPER, PAPER[:2])]
+    results = [json.loads(run("select", xor, "-k", 2, *words, "--json")[1]) for words in ([], PAPER, PAPER[:2])]
+    assert [first for first, _ in found] == [result["headline"] for result in results]
+    assert found[1][0] == "2 of 6 features selected for y"
+    assert [second for _, second in found] == [
+        f"Criterion: prediction of the target; kernel: {results[0]['kernel']} (auto); 5 folds.",
         "Criterion: hsic, dependence on the target; kernel: gaussian.",
-        f"Criterion: hsic, dependence on the target; kernel: {kernels[1]}, the better of two.",
+        f"Criterion: hsic, dependence on the target; kernel: {results[2]['kernel']} (auto); 5 folds.",
     ]
-
-
-def test_a_long_fit_says_so(run, xor, monkeypatch):
-    monkeypatch.setattr("bahsic.cli.selecting._MANY_SAMPLES", 79)
-    # A minute for each regression: one in each of 6 rounds and 8 of candidates, for each kernel.
-    monkeypatch.setattr("bahsic.cli.selecting._OPERATIONS", 80**3 / 3 / 60)
-    note = run("select", xor, "-k", 2, "--step", 1)[2]
-    assert note.startswith("bahsic: note: with 80 samples this takes roughly 108 minutes")
-    assert "--block-size 1000" in note
-    assert "roughly 54 minutes" in run("select", xor, "-k", 2, "--step", 1, "--kernel", "gaussian")[2]
-    assert "roughly 6 minutes" in run("select", xor, *PAPER, "--step", 1)[2]
-    assert "roughly 6 minutes" in run("select", xor, *PAPER, "--step", 1, "--block-size", "none")[2]
-    for words in (PAPER, ["--block-size", 40], ["--quiet"]):
-        assert run("select", xor, "-k", 2, *words)[2] == ""
-    monkeypatch.setattr("bahsic.cli.selecting._MANY_SAMPLES", 80)
-    assert run("select", xor, "-k", 2)[2] == ""
 
 
 def test_test_of_the_selection_uses_the_seed(result):
@@ -243,21 +280,19 @@ def test_blocks_of_many_samples_are_told(result, run, xor, monkeypatch):
     pytest.importorskip("jinja2", reason="reports need jinja2")
     for name, value in {"EXACT_SAMPLES": 79, "EXACT_REGRESSION": 79, "BLOCK_SIZE": 20, "REGRESSION_SIZE": 20}.items():
         monkeypatch.setattr(f"bahsic.criteria.blocks.{name}", value)
-    for user in ("selection.problem", "report.curve"):
-        monkeypatch.setattr(f"bahsic.{user}.MOST_REGRESSIONS", 3)
     monkeypatch.setenv("COLUMNS", "200")
     found = result("-k", 2, *PAPER)
     assert (found["block_size"], found["parameters"]["block_size"]) == (20, "auto")
     expected = BAHSIC(2, block_size=20, random_state=0).fit(X, Y)
     assert [step["hsic"] for step in found["path"]] == [step.hsic for step in expected.path_]
-    lines = [run("select", xor, "-k", 2, *words)[1].splitlines()[1] for words in (PAPER, ["--kernel", "gaussian"])]
+    lines = [run("select", xor, "-k", 2, *words)[1].splitlines()[2] for words in (PAPER, ["--kernel", "gaussian"])]
     assert lines == [
         "80 samples: HSIC over random blocks of 20 (--block-size none: all at once).",
-        (
-            "80 samples: regressions on 3 random blocks of 20; another random state draws others, and may select "
-            "others (--block-size none: all at once)."
-        ),
+        "80 samples: regressions on up to 5 random blocks of 20 (--block-size none: all at once).",
     ]
+    judged = run("select", xor, "-k", 2)[1].splitlines()
+    assert judged[1].endswith("(auto); judged on held-out samples.")
+    assert "folds" not in "".join(judged)  # there are none
     exact = result("-k", 2, *PAPER, "--block-size", "none")
     assert (exact["block_size"], exact["parameters"]["block_size"]) == (None, None)
     assert [step["hsic"] for step in exact["path"]] == [step.hsic for step in BAHSIC(block_size=None).fit(X, Y).path_]
@@ -310,13 +345,15 @@ def test_a_list_is_not_written_over(run, xor):
 
 
 def test_what_each_addition_brings(run, result, xor):
-    text = run("select", xor, "--method", "forward", "--kernel", "gaussian", "--keep", "c", "-k", 3)[1]
-    told = re.search(r"Added to the 1 that is kept, in this order: (.*?)\.\n\n", text, re.DOTALL)[1].replace("\n", " ")
-    path = result("--method", "forward", "--kernel", "gaussian", "--keep", "c", "-k", 3)["path"]
+    words = ["--method", "forward", "--kernel", "gaussian", "--keep", "c", "-k", 3, "--cv", 2]
+    text = " ".join(run("select", xor, *words)[1].split())
+    told = re.search(r"Added to the 1 that is kept, in this order, with the (.*?)\. 3 features asked for;", text)[1]
+    path = result(*words)["path"]
     first, second = (step["predictability"] for step in path)
     names = [step["features"][-1] for step in path]
-    assert told == f"{names[0]} (R2 {first:.3f}), {names[1]} (R2 {second:.3f}, {second - first:+.3f})"
-    for words in (["--method", "backward"], ["--method", "forward", *PAPER]):
+    gain = f"{names[0]} ({first:.3f}), {names[1]} ({second:.3f}, {second - first:+.3f})"
+    assert told == f"held-out R2 of that many features: {gain}"
+    for words in (["--method", "backward"], ["--method", "forward", *PAPER], ["--method", "forward", *PAPER[2:]]):
         assert "Added" not in run("select", xor, "-k", 3, *words)[1]
 
 
@@ -372,7 +409,8 @@ def test_checkpoint_and_memory_change_nothing(result):
     for _ in range(2):  # the second one finds everything in the folder
         found = result("-k", 2, "--checkpoint", "rounds", "--memory", 64)
         assert found["path"] == plain["path"]
-        assert sorted(path.name for path in Path("rounds").iterdir()) == ["gaussian", "laplacian"]
+        kernels = sorted(path.name for path in Path("rounds").iterdir() if path.is_dir())
+        assert kernels == ["gaussian", "laplacian", "linear"]
     status = main(["select", "xor.npz", "-k", "2", "--step", "1", "--checkpoint", "rounds", "--memory", "64"])
     assert status == 3  # of another selection
 
@@ -516,6 +554,8 @@ def test_completion_without_its_library(run, monkeypatch):
         (["select", "xor.npz", "--criterion", "hsci"], 2, "invalid choice: 'hsci'"),
         (["select", "xor.npz", "--ridge", "0"], 2, "accepted: auto, a number above 0"),
         (["select", "xor.npz", "--seed", "-1"], 2, "accepted: a whole number from 0"),
+        (["select", "xor.npz", "--cv", "1"], 2, "argument --cv: '1'; accepted: auto, none, a whole number from 2"),
+        (["select", "xor.npz", "--cv", "many"], 2, "argument --cv: 'many'; accepted: auto, none, a whole number"),
         (["select", "xor.npz", "--stp", "1"], 2, "--stp"),
         (["select", "xor.npz", "-o", "xor.npz"], 2, "is read, or written twice"),
         (["select", "xor.npz", "-o", "nowhere/out.npz"], 1, "there is no such folder; make it first"),

@@ -92,6 +92,15 @@ def test_long_tables_end_with_what_is_left_out():
     assert lines[-1] == " ...  49 more, 1 of them selected; --top 0 shows all"
 
 
+def test_folds_that_chose_a_feature_are_a_column():
+    rows = [{**row, "frequency": 1 / row["rank"]} for row in entries("ab")]
+    lines = ranking_table(rows, Style(), relevance=True, n_folds=10).splitlines()
+    assert lines[0].endswith("  relevance  folds  selected")
+    assert [line.split()[-2] for line in lines[1:3]] == ["10/10", "5/10"]
+    assert {line.index("✓") for line in lines[1:3]} == {lines[0].index("selected")}
+    assert "folds" not in ranking_table([{**row, "frequency": None} for row in rows], Style(), n_folds=1)
+
+
 def steps(*values):
     return [{"n_features": n, "hsic": value} for n, value in enumerate(values, start=1)]
 
@@ -125,7 +134,12 @@ def test_plot_of_many_steps_fits_and_keeps_the_chosen_one():
     assert "^ 777\n" in plot
 
 
-@pytest.mark.parametrize("path", [[], steps(1.0), steps(-1.0, -2.0), steps(0.0, 0.0)])
+def test_plot_without_a_selected_number_has_no_pointer():
+    assert "^" in path_plot(steps(0.25, 1.0), 1, Style())
+    assert "^" not in path_plot(steps(0.25, 1.0), 0, Style())
+
+
+@pytest.mark.parametrize("path", [[], steps(1.0), steps(-1.0, -2.0), steps(0.0, 0.0), steps(None, None)])
 def test_no_plot_of_nothing(path):
     assert path_plot(path, 1, Style()) == ""
 
@@ -143,14 +157,16 @@ def test_selection_in_words():
         "test": {"pvalue": 0.0123, "split_pvalues": [0.1] * 20},
     }
     text = selection_text(result, Style())
-    assert "\nSelected 2 of 3 features for a target of two classes: 2 features asked for.\n" in text
+    assert text.startswith("2 of 3 features selected for the target\nCriterion: hsic, ")
+    assert "\n2 features asked for; target: two classes.\n" in text
     assert text.endswith("did not select: p = 0.012 (20 splits).\n")
     assert "\x1b" not in text
     assert "\x1b[32m" in selection_text(result, Style(colour=True))
 
 
 def test_prediction_in_words():
-    path = [{"n_features": n, "hsic": None, "predictability": value} for n, value in ((1, -0.1), (2, 0.8), (3, 0.6))]
+    reached = ((1, -0.1), (2, 0.8), (3, 0.6))
+    path = [{"n_features": n, "hsic": None, "predictability": value, "score": None} for n, value in reached]
     result = {
         "criterion": "prediction",
         "kernel": "laplacian",
@@ -158,17 +174,24 @@ def test_prediction_in_words():
         "ranking": entries(["a", "b", "c"]),
         "path": path,
         "n_features": 2,
-        "reason": "2 of 3 features: R2 0.80 (all 3: 0.60)",
-        "input": {"n_features": 3, "target_kernel": "binary"},
+        "reason": "2 of 3 features predict as well as any: held-out R2 0.80 (all 3: 0.60)",
+        "input": {"n_features": 3, "target_kernel": "binary", "target": "ill"},
+        "predictability": 0.8,
+        "predictability_error": 0.03,
+        "score": 0.95,
+        "score_name": "ROC AUC",
+        "n_folds": 5,
         "test": None,
     }
     lines = selection_text(result, Style()).splitlines()
-    assert lines[0] == "Criterion: prediction of the target; kernel: laplacian, the better of two."
-    assert [line.split()[-2:] for line in lines[3:6]] == [["0.1000", "✓"], ["0.0500", "✓"], ["3e-08", "0.0333"]]
-    assert lines[6].strip() == "relevance: R2 lost without a selected feature, or added by another one"
-    assert "R2 (leave-one-out) along the path" in lines
+    assert lines[0] == "2 of 3 features predict ill: ROC AUC 0.95, held-out R2 0.80 +/- 0.03"
+    assert lines[1] == "Criterion: prediction of the target; kernel: laplacian (auto); 5 folds."
+    assert [line.split()[-2:] for line in lines[4:7]] == [["0.1000", "✓"], ["0.0500", "✓"], ["3e-08", "0.0333"]]
+    assert lines[7].strip() == "relevance: leave-one-out R2 lost without the feature, or added by it"
+    assert "Held-out R2 along the path" in lines
     assert "       0.8 │   ███" in lines
-    assert lines[-1] == "2 of 3 features: R2 0.80 (all 3: 0.60); target: two classes."
+    last = " ".join(lines[-2:])
+    assert last == "2 of 3 features predict as well as any: held-out R2 0.80 (all 3: 0.60); target: two classes."
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
@@ -233,18 +256,18 @@ def spawn(tmp_path):
 
 
 def test_progress_in_a_terminal(spawn):
-    child = spawn("select", "data.npz", "-k", "3", "--step", "2", "--kernel", "gaussian")
-    child.expect(r"\rround \d+ of 150, \d+% done, about \d+ \w+ left\x1b\[K")
+    child = spawn("select", "data.npz", "-k", "3", "--step", "2", "--kernel", "gaussian", "--cv", "2")
+    child.expect(r"\r\d+% done, about \d+ \w+ left\x1b\[K")
     child.expect("\r\x1b\\[K")
-    child.expect("\x1b\\[1m.*rank")
     child.expect("3 of 300 features")
+    child.expect("\x1b\\[1m.*rank")
     child.wait()
     assert child.exitstatus == 0
 
 
 def test_ctrl_c(spawn, tmp_path):
     child = spawn("select", "data.npz", "--step", "1", "-o", "out.npz", "--report", "out.html")
-    child.expect(r"round \d+ of 600")
+    child.expect(r"\d+% done")
     child.sendintr()
     child.expect("bahsic: interrupted")
     rest = child.read()
@@ -256,9 +279,10 @@ def test_ctrl_c(spawn, tmp_path):
 
 
 def test_an_interrupted_selection_goes_on(spawn, tmp_path):
-    words = ["select", "data.npz", "--step", "1", "-k", "3", "--kernel", "gaussian", "--checkpoint", "rounds"]
+    words = ["select", "data.npz", "--step", "1", "-k", "3", "--kernel", "gaussian", "--cv", "2"]
+    words += ["--checkpoint", "rounds"]
     child = spawn(*words)
-    child.expect(r"round (\d+) of 300")
+    child.expect(r"(\d+)% done")
     before = int(child.match[1])
     child.sendintr()
     child.expect("bahsic: finished rounds are in rounds; the same command goes on from them")
@@ -266,9 +290,9 @@ def test_an_interrupted_selection_goes_on(spawn, tmp_path):
     child.wait()
     assert child.exitstatus == 130
     child = spawn(*words)
-    child.expect(r"round (\d+) of 300")
-    assert int(child.match[1]) > before
-    child.expect("3 of 300 features: R2")
+    child.expect(r"(\d+)% done")
+    assert int(child.match[1]) >= before
+    child.expect("3 of 300 features")
     child.wait()
     assert child.exitstatus == 0
 
@@ -278,7 +302,7 @@ def test_quiet_and_without_colour_in_a_terminal(spawn):
     text = child.read()
     child.wait()
     assert child.exitstatus == 0
-    assert "3 of 300 features: R2" in text
+    assert "3 of 300 features" in text
     assert "\x1b" not in text
     assert "done" not in text
 
@@ -293,4 +317,4 @@ def test_no_progress_in_a_pipe(tmp_path):
     )
     assert process.stderr == b""
     assert b"\x1b" not in process.stdout
-    assert b"3 of 300 features: R2" in process.stdout
+    assert b"3 of 300 features" in process.stdout

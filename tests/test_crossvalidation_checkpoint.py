@@ -8,11 +8,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, ShuffleSplit
 
 from bahsic import BAHSICCV
-from bahsic.selection import folds, selectors
-from bahsic.selection.search import backward
+from bahsic.selection.search import Backward
 from selecting import drawn
 
-NAMES = {"fold-0", "fold-1", "fold-2", "all", "bahsic-crossvalidation.json"}
+FOLDS = [f"gaussian/fold-{number}" for number in (1, 2, 3)]
+NAMES = {"gaussian", "all", "bahsic-crossvalidation.json"}
 
 
 class Counted(LogisticRegression):
@@ -37,14 +37,14 @@ def counted(monkeypatch):
 @pytest.fixture
 def rounds(monkeypatch):
     """Sizes of the subsets of all rounds that were made."""
-    made = []
+    made, rounds = [], Backward.rounds
 
-    def watched(*arguments):
-        for step in backward(*arguments):
-            made.append(len(step.subset))
-            yield step
+    def watched(self, *arguments):
+        for found in rounds(self, *arguments):
+            made.append(len(found.subset))
+            yield found
 
-    monkeypatch.setattr(selectors, "backward", watched)
+    monkeypatch.setattr(Backward, "rounds", watched)
     return made
 
 
@@ -66,7 +66,7 @@ def same(one, other):
     "options",
     [
         {},
-        {"kernel": "auto", "criterion": "prediction"},
+        {"criterion": "prediction"},
         {"block_size": 8, "random_state": 0},
         {"feature_groups": [0, 0, 1, 1, 2, 2, 3, 3], "keep": [5], "step": 1},
     ],
@@ -141,7 +141,7 @@ def test_a_folder_of_other_data_is_refused(tmp_path):
 def test_a_damaged_file_is_refused(name, tmp_path):
     X, y = drawn(60)
     search(tmp_path).fit(X, y)
-    path = tmp_path / "fold-1" / name
+    path = tmp_path / FOLDS[0] / name
     path.write_text(path.read_text().replace("0.", "0.1", 1))
     with pytest.raises(ValueError, match=f"^checkpoint has the file .*fold-1/{name}, which is damaged"):
         search(tmp_path).fit(X, y)
@@ -150,8 +150,9 @@ def test_a_damaged_file_is_refused(name, tmp_path):
 def test_files_of_another_fold_are_refused(tmp_path):
     X, y = drawn(60)
     search(tmp_path).fit(X, y)
-    (tmp_path / "fold-0" / "bahsic-scores.json").replace(tmp_path / "fold-1" / "bahsic-scores.json")
-    with pytest.raises(ValueError, match=r"fold-1/bahsic-scores.json of another fit.*fold \(0 there, 1 here\)"):
+    (tmp_path / FOLDS[0] / "bahsic-scores.json").replace(tmp_path / FOLDS[1] / "bahsic-scores.json")
+    named = r"fold-2/bahsic-scores.json of another fit.*part \(gaussian/fold-1 there, gaussian/fold-2 here\)"
+    with pytest.raises(ValueError, match=named):
         search(tmp_path).fit(X, y)
 
 
@@ -159,7 +160,7 @@ def test_scores_in_the_file_are_those_of_the_results(tmp_path):
     X, y = drawn(60)
     found = search(tmp_path, n_jobs=2).fit(X, y).cv_results_
     for i in range(3):
-        kept = json.loads((tmp_path / f"fold-{i}" / "bahsic-scores.json").read_text())["content"]["scores"]
+        kept = json.loads((tmp_path / FOLDS[i] / "bahsic-scores.json").read_text())["content"]["scores"]
         assert dict(kept) == dict(zip(found["n_features"], found[f"split{i}_test_score"], strict=True))
 
 
@@ -169,8 +170,3 @@ def test_blocks_need_a_seed(tmp_path):
     assert not any(tmp_path.iterdir())
     with pytest.raises(TypeError, match=r"^checkpoint is 3; accepted: None or a folder"):
         search(3).fit(*drawn(60))
-
-
-def test_rankings_of_folds_compute_no_scores_of_single_features():
-    X, y = drawn(60)
-    assert not folds.FoldRanker(1.0).fit(X, y).scores_.any()

@@ -18,7 +18,6 @@ from sklearn.utils import get_tags
 
 from bahsic import BAHSIC
 from bahsic.kernels import Precomputed, label_kernel
-from bahsic.selection import folds
 from bahsic.selection.crossvalidation import BAHSICCV
 from selecting import drawn
 
@@ -89,22 +88,6 @@ def fit_and_warnings(X, y, backend, n_jobs):
         warnings.simplefilter("always")
         search = BAHSICCV(GaussianNB(), cv=KFold(4), step=2, n_jobs=n_jobs).fit(X, y)
     return search, [str(warning.message) for warning in caught]
-
-
-@pytest.mark.parametrize(("n_jobs", "threads"), [(None, None), (1, 1), (2, 1)])
-def test_folds_at_a_time_have_one_thread_each(n_jobs, threads, monkeypatch):
-    seen = []
-    fit = folds.FoldRanker.fit
-
-    def spied(ranker, X, y, sample_weight):
-        seen.append(ranker.n_jobs)
-        return fit(ranker, X, y, sample_weight)
-
-    monkeypatch.setattr(folds.FoldRanker, "fit", spied)
-    with parallel_config(backend="threading"):
-        search = quick(GaussianNB(), n_jobs=n_jobs).fit(*drawn())
-    assert seen == [threads] * 2
-    assert search.selector_.n_jobs == n_jobs
 
 
 # Kinds of labels
@@ -266,11 +249,14 @@ def test_invalid_labels(y, message):
         quick().fit(drawn()[0], y)
 
 
-def test_training_part_without_an_entry_of_a_column():
+def test_a_column_without_an_entry_in_a_training_part_ranks_last_there():
     X, y = drawn()
     X[:20, 3] = np.nan
-    with pytest.raises(ValueError, match="cv gives a training part of 20 samples without a ranking: X has no observed"):
-        quick(DummyClassifier(), cv=[(np.arange(20), np.arange(20, 40))] * 2, missing="neutral").fit(X, y)
+    X[20:, 3] = 5 * y[20:]
+    splits = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]
+    search = quick(DummyClassifier(), cv=splits, missing="neutral").fit(X, y)
+    first, second = (search.cv_results_[f"split{i}_ranking"][0, 3] for i in range(2))
+    assert (first, second) == (X.shape[1], 1)
 
 
 def test_sparse_data_are_refused():
@@ -280,13 +266,10 @@ def test_sparse_data_are_refused():
             quick(**options).fit(sparse.csr_array(X), y)
 
 
-def test_training_part_without_a_ranking():
+def test_training_part_of_too_few_samples():
     X, y = drawn()
-    y = np.sort(y)
-    with pytest.raises(ValueError, match="cv gives a training part of 20 samples without a ranking: y has one class"):
-        quick(DummyClassifier(), cv=KFold(2)).fit(X, np.repeat([0, 1], 20))
-    with pytest.raises(ValueError, match=r"training part of 3 samples.*at least 4"):
-        quick(cv=[([0, 1, 39], [2]), ([0, 1, 38], [2])]).fit(X, y)
+    with pytest.raises(ValueError, match=r"gives 3 training and 1 test samples; accepted: at least 4"):
+        quick(cv=[([0, 1, 39], [2]), ([0, 1, 38], [2])]).fit(X, np.sort(y))
 
 
 @pytest.mark.parametrize(

@@ -38,16 +38,13 @@ from bahsic.kernels import (
 from bahsic.kernels.distance import squared_distances
 from bahsic.kernels.rows import as_labels, as_rows
 from bahsic.selection import (
-    base,
     checkpoint,
     crossvalidation,
     estimator_tables,
     folds,
     metadata,
     problem,
-    rounds,
     search,
-    time_left,
 )
 
 RNG = np.random.default_rng(0)
@@ -124,7 +121,10 @@ def test_a_polynomial_of_degree_one_is_linear():
 
 def fit_that_explains(share):
     nothing = np.zeros(2)
-    return RidgeFit(ridge=0.1, explained=share, quadratic=0.0, Q=nothing[:, None], losses=nothing, baseline=nothing)
+    column = nothing[:, None]
+    return RidgeFit(
+        ridge=0.1, explained=share, quadratic=0.0, Q=column, coefficients=column, baseline=nothing, losses=nothing
+    )
 
 
 def test_bounds_on_what_is_explained():
@@ -205,10 +205,12 @@ def test_features_without_a_fit_of_their_own_get_the_least_gain(monkeypatch):
 
 def test_only_blocks_of_samples_need_a_seed():
     selector = SimpleNamespace(random_state=None, block_size=100)
-    checkpoint.check_seed(selector, SimpleNamespace(starts=(0,)))
-    checkpoint.check_seed(SimpleNamespace(random_state=1, block_size=100), SimpleNamespace(starts=(0, 100)))
+    whole, blocks = SimpleNamespace(block_size=None), SimpleNamespace(block_size=100)
+    checkpoint.check_seed(selector, whole)
+    checkpoint.check_seed(SimpleNamespace(random_state=1, block_size=100), blocks)
+    checkpoint.check_seed(SimpleNamespace(random_state=None, block_size="auto"), blocks)
     with pytest.raises(ValueError, match="random_state is None"):
-        checkpoint.check_seed(selector, SimpleNamespace(starts=(0, 100)))
+        checkpoint.check_seed(selector, blocks)
 
 
 def test_the_smallest_subset_has_one_feature():
@@ -293,10 +295,10 @@ def test_labels_have_one_or_two_dimensions():
             as_labels(labels, "y")
 
 
-def test_a_step_without_following_features_has_none():
+def test_a_round_without_following_features_has_none():
     ranked = SimpleNamespace(score=1.0, kernel=None, fit=None)
-    assert len(search.Step.of(np.arange(3), ranked, np.arange(1)).following) == 0
-    assert_array_equal(search.Step.of(np.arange(3), ranked, np.arange(1), np.arange(2)).following, [0, 1])
+    assert len(search.Round.from_answer(np.arange(3), ranked, np.arange(1)).following) == 0
+    assert_array_equal(search.Round.from_answer(np.arange(3), ranked, np.arange(1), np.arange(2)).following, [0, 1])
 
 
 def test_the_values_of_a_column_begin_with_the_most_frequent():
@@ -336,14 +338,17 @@ def test_rules_use_some_samples_of_blocks_and_of_stored_data():
         assert found is None or len(np.unique(found)) == scorer.RULE_SAMPLES
 
 
-def test_the_kernel_that_auto_has_chosen_is_named():
-    assert base._kernel_name("auto", Laplacian()) == "laplacian"
-    assert base._kernel_name("inverse_distance", InverseDistance()) == "inverse_distance"
+def test_the_kernel_is_named_where_auto_has_chosen_it():
+    X, y = RNG.standard_normal((40, 3)), np.arange(40) % 2
+    X[:, 0] += 3 * y
+    assert BAHSIC(1, kernel="auto").fit(X, y).kernel_ in ("gaussian", "laplacian", "linear")
+    for kernel in ("inverse_distance", Laplacian(0.5)):
+        assert BAHSIC(1, kernel=kernel).fit(X, y).kernel_ is kernel
 
 
 def test_rankings_of_folds_count_from_what_is_selected():
     found = folds.cv_results(
-        [folds.Fold([1, 3], np.array([0.5, 0.75]), np.array([2, 1, 4, 3]))], np.array([[0.5, 0.75]])
+        [folds.ScoredFold([1, 3], np.array([0.5, 0.75]), np.array([2, 1, 4, 3]))], np.array([[0.5, 0.75]])
     )
     assert_array_equal(found["n_features"], [1, 3])
     assert_array_equal(found["split0_ranking"], [[2, 1, 4, 3], [1, 1, 2, 1]])
@@ -379,12 +384,8 @@ def test_near_samples_far_from_others_have_exact_distances():
 def test_predictability_of_small_numbers():
     fit = replace(fit_that_explains(0.5), losses=np.array([0.1, 0.3]), baseline=np.array([0.4, 0.4]))
     assert_allclose(fit.predictability, 0.5)
-    assert_allclose(fit.error, 0.25)  # deviations of 0.1, divided by the mean of the baseline
-
-
-def test_the_best_of_subsets_that_predict_nothing():
-    path = [SimpleNamespace(step=SimpleNamespace(predictability=value)) for value in (None, -0.5, -0.25)]
-    assert rounds.Search.quality(SimpleNamespace(path=path, _judge=None), None) == -0.25
+    with pytest.raises(ValueError, match="losses is None; accepted: a fit with leave-one-out losses"):
+        _ = replace(fit, losses=None).predictability
 
 
 class Entries:
@@ -458,19 +459,6 @@ def test_metadata_without_routing():
         metadata.unrouted("score", {"groups": [0, 0, 1]}, Unweighted(), None)
 
 
-def test_the_share_of_work_before_anything_is_timed():
-    plan = [time_left.Work(30), time_left.Work(10)]
-    done, left = 2.5 * (30 + 5), 10 + 5
-    assert_allclose(time_left.estimate(plan, [None], 5.0).share, done / (done + left))
-
-
-@pytest.mark.parametrize("ratio", [0.5, 2.0])
-def test_fits_may_cost_half_or_twice_as_much_as_elsewhere(ratio):
-    plan = [time_left.Work(n, min(n, 8)) for n in range(20, 8, -1)] + [time_left.Work(n) for n in range(8, 2, -1)]
-    times = time_left._costs(plan, 100.0, ratio * time_left._FIT)
-    assert_allclose(time_left.estimate(plan, times[:14], 100.0).seconds_left, sum(times[14:]), rtol=1e-6)
-
-
 def test_samples_of_functions_stay_what_they_are():
     kernel, samples = Function(np.minimum.outer), [{"a": 1}, {"b": 2}]
     assert kernel.rows(samples) is samples
@@ -522,12 +510,7 @@ def test_only_columns_of_frames_may_hardly_vary():
     X[7, 1] = 1.0
     labels = label_kernel(np.arange(60) % 2)
     for table, expected in [(X, []), (pandas.DataFrame(X), [1])]:
-        assert list(problem._without_rare(prepared(table, Gaussian()), labels)[1]) == expected
-
-
-def test_times_in_words_at_the_limits():
-    found = [time_left.in_words(seconds) for seconds in (9.9, 10.1, 92, 93, 599, 600.5, 5399, 5401)]
-    assert found == ["10 s", "10 s", "90 s", "2 min", "10 min", "10 min", "90 min", "1.5 h"]
+        assert list(problem._without_rare(prepared(table, Gaussian()), labels, None, None)[1]) == expected
 
 
 def test_samples_of_stored_rows_are_chosen_among_those_chosen_before():
@@ -555,7 +538,7 @@ def test_names_are_compared_and_not_the_objects(criterion):
     X[:3, 1] = np.nan
     options = {"criterion": criterion, "missing": "indicator", "target_kernel": "binary", "block_size": "auto"}
     one, other = (
-        BAHSIC(2, standard_errors=True, **{name: copied(value) for name, value in options.items()}).fit(X, y)
+        BAHSIC(2, standard_errors=True, cv=2, **{name: copied(value) for name, value in options.items()}).fit(X, y)
         for copied in (str, made_anew)
     )
     assert_array_equal(one.ranking_, other.ranking_)
@@ -593,7 +576,7 @@ def test_own_fits_are_for_the_candidates_that_lead(monkeypatch):
 
 def test_blocks_are_chosen_by_the_criterion():
     sizes = [
-        problem._block_size(BAHSIC(criterion=made_anew(criterion)), 5000, weighted=False)
-        for criterion in ("hsic", "prediction")
+        problem._block_size(BAHSIC(criterion=made_anew(criterion), cv=cv), 5000, weighted=False)
+        for criterion, cv in [("hsic", None), ("prediction", None), ("hsic", 3)]
     ]
-    assert sizes == [None, blocks.REGRESSION_SIZE]
+    assert sizes == [None, blocks.REGRESSION_SIZE, blocks.REGRESSION_SIZE]

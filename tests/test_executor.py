@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from bahsic.engine import threads
-from bahsic.engine.executor import Placed, for_samples, map_sum, thread_count
+from bahsic.engine.executor import Placed, map_sum, thread_count
 from pairwise import pairwise
 
 COUNTS = pytest.mark.parametrize("n_jobs", [1, 2, 3])
@@ -176,10 +176,3 @@ def test_placed_parts_are_added_where_they_belong(n_jobs):
         vector, total = map_sum(executor, function, [0, 1, 3], n_samples=6)
     assert vector.tolist() == [1.0, 1.0, 10.0, 1.0, 30.0, 0.0]
     assert total == 6.0
-
-
-def test_few_samples_of_a_fit_get_one_thread_unless_threads_are_asked_for():
-    with threads(2) as executor:
-        assert for_samples(executor, None, 999).n_threads == 1
-        assert for_samples(executor, None, 1000) is executor
-        assert for_samples(executor, 2, 999) is executor

@@ -1,15 +1,12 @@
-"""The honesty of leave-one-out, ranks with their tests, and overlaps of genes."""
+"""Ranks with their tests, overlaps of genes, and where other methods are better."""
 
 import numpy as np
 import pytest
-from experiments import against, genes_table, honest, honest_table, ranks, ring, ring_table
+from experiments import against, genes_table, ranks, ring, ring_table
 from experiments.comparison import Summary
 from experiments.judges_table import by_judge
 from experiments.real import BINARY
 from scipy.stats import wilcoxon
-from sklearn.kernel_ridge import KernelRidge
-
-from bahsic import BAHSIC
 
 # --- ranks ---
 
@@ -63,62 +60,6 @@ def test_overlap_between_folds():
     assert genes_table.overlaps(rows) == pytest.approx({("colon", "l1", "5"): 100 * (28 + 8 * 0.75) / 45})
     assert genes_table.overlaps(rows[:9]) == {}
     assert "| L1 | 76 |" in genes_table.overlap_table(rows)
-
-
-# --- honesty of leave-one-out ---
-
-
-def test_fresh_samples_are_predicted_by_the_regression_of_the_path():
-    random = np.random.default_rng(0)
-    X = random.standard_normal((90, 3))
-    y = X[:, 0] + 0.3 * random.standard_normal(90)
-    step = BAHSIC("auto", criterion="prediction", step=1).fit(X[:60], y[:60]).path_[0]
-    # The promise is the mean over samples left out: predict each by the others, as fresh ones.
-    left_out = []
-    for i in range(60):
-        order = [*np.delete(np.arange(60), i), i]
-        scaled = (X[order] - X[:60].mean(axis=0)) / X[:60].std(axis=0)
-        K = np.exp(-step.parameter * np.square(scaled[:, None] - scaled[None, :59]).sum(axis=2))
-        K = K - K[:59].mean(axis=0) - K.mean(axis=1, keepdims=True) + K[:59].mean()
-        mean = y[order[:59]].mean()
-        model = KernelRidge(alpha=60 * step.ridge, kernel="precomputed").fit(K[:59], y[order[:59]] - mean)
-        left_out.append((y[i] - mean - model.predict(K[59:])[0], y[i] - mean))
-    errors, baseline = np.square(left_out).sum(axis=0)
-    assert 1 - errors / baseline == pytest.approx(step.predictability, abs=1e-6)
-    scaled = (X - X[:60].mean(axis=0)) / X[:60].std(axis=0)
-    K = np.exp(-step.parameter * np.square(scaled[:, None] - scaled[None, :60]).sum(axis=2))
-    K = K - K[:60].mean(axis=0) - K.mean(axis=1, keepdims=True) + K[:60].mean()
-    model = KernelRidge(alpha=60 * step.ridge, kernel="precomputed").fit(K[:60], y[:60] - y[:60].mean())
-    wrong = y[60:] - y[:60].mean() - model.predict(K[60:])
-    wanted = 1 - np.square(wrong).sum() / np.square(y[60:] - y[:60].mean()).sum()
-    assert honest.fresh_r2(X, y, 60, step.parameter, step.ridge) == pytest.approx(wanted)
-
-
-def test_promise_is_too_high_where_there_is_nothing(tmp_path):
-    rows = [cell | honest.rows(cell, None)[0] for cell in honest.grid(True, tmp_path)]
-    found = honest_table.means(rows)
-    assert {key[1] for key in found} == {"nothing", "weak", "xor"}
-    assert found["hsic", "nothing", 50, 8].bias > 0.1
-    assert found["hsic", "xor", 50, 8].found == 2
-    assert all(one.best_fresh >= one.fresh for one in found.values())
-
-
-def test_table_and_sentences_of_honesty():
-    numbers = {"number": 3, "best_number": 2, "promised_of_all": 0.3, "fresh_of_all": 0.28, "found": 2}
-    rows = [
-        {"problem": p, "n_samples": n, "n_noise": 8, "criterion": c, "promised": high, "fresh": 0.4, "best_fresh": 0.5}
-        | numbers
-        for p in ("nothing", "xor")
-        for n, high in ((50, 0.7), (200, 0.45))
-        for c in ("hsic", "prediction")
-    ]
-    assert "| hsic | xor | 50 |  | 0.70 / 0.40 (3.0) |  |  |" in honest_table.table(rows)
-    text = honest_table.summary(rows)
-    assert "too high by 0.02 on average over these settings, and by 0.02 in the worst" in text
-    assert "Led by hsic, the promise is too high by 0.17 on average and by 0.30 at worst (nothing, 50 samples" in text
-    assert "more than 0.1 in 4 of 8 settings: up to 50 samples with 8 features of noise." in text
-    assert "has 0.10 less fresh R2" in text
-    assert honest_table.summary([]) == ""
 
 
 # --- where another method is better ---

@@ -251,12 +251,13 @@ def test_methods_by_prediction_are_what_they_say():
     ]
 
 
-def test_rows_of_the_rule_by_hsic_are_kept_and_cannot_be_made_again():
-    kept = [row for row in real.EXPERIMENT.store().read() if row["method"] == "bahsic_auto_by_hsic"]
-    assert len(kept) == 320
-    assert not [cell for cell in real.grid(False, RESULTS) if cell["method"] == "bahsic_auto_by_hsic"]
+@pytest.mark.parametrize(("method", "n_rows"), [("bahsic_auto_by_hsic", 320), ("prediction_auto_before", 300)])
+def test_rows_of_past_rules_are_kept_and_cannot_be_made_again(method, n_rows):
+    kept = [row for row in real.EXPERIMENT.store().read() if row["method"] == method]
+    assert len(kept) == n_rows
+    assert not [cell for cell in real.grid(False, RESULTS) if cell["method"] == method]
     with pytest.raises(NotImplementedError, match="can't be made again"):
-        METHODS["bahsic_auto_by_hsic"].select(np.zeros((2, 1)), np.arange(2), real.Problem("binary"))
+        METHODS[method].select(np.zeros((2, 1)), np.arange(2), real.Problem("binary"))
 
 
 def test_machines_have_the_width_that_they_say():
@@ -494,8 +495,9 @@ def test_rules_for_the_number_against_all_features(monkeypatch):
     table = auto_table.summary_table({"svm": found, "forest": found, "5-nn": {}}, rows)
     # Shares of 13 and of 30 features: (2.5 / 13 + 3 / 30) / 2.
     assert table.splitlines()[2:] == [
-        "| BAHSIC, number auto | +1.00 | 15% | 1 of 2 | wine (+3.0) | +1.00 (2 sets) |  |"
+        "| BAHSIC, number auto | +1.00 | 15% | 15% | 1 of 2 | wine (+3.0) | +1.00 (2 sets) |  |"
     ]
+    assert auto_table.shares({("wine", "rfe"): 13.0, ("wdbc", "rfe"): 3.0}, "rfe", ["wine", "wdbc"]) == [100.0, 10.0]
     numbers = auto_table.numbers_table(found, rows).splitlines()[2:]
     assert numbers == [
         "| sonar |  | 60: 10.0 |",

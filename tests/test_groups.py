@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-import prediction_oracle
 from bahsic import BAHSIC, FOHSIC, hsic_biased, hsic_unbiased, hsic_variance
 from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, Kernel, Laplacian, Linear, Polynomial, label_kernel
-from bahsic.selection import base
+from bahsic.selection import fitting
 from pairwise import pairwise
 from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn, standardised
 
@@ -74,21 +73,19 @@ def test_the_number_is_that_of_groups(selector, wanted, n):
 
 
 @SELECTORS
-def test_auto_counts_columns_and_keeps_groups_together(selector):
-    X, y = drawn()
-    fitted = selector("auto", feature_groups=IDS, step=1).fit(X, y)
+def test_auto_counts_groups_and_keeps_them_together(selector):
+    fitted = selector("auto", feature_groups=IDS, step=1).fit(*drawn(m=80))
     (chosen,) = [step for step in fitted.path_ if step.reason]
-    every = order(fitted).tolist()
-    losses = {}
-    for step in fitted.path_:
-        columns = every[: step.n_features]
-        K = Gaussian(1 / (2 * step.n_features))(standardised(X)[:, columns])
-        losses[step.n_features], _ = prediction_oracle.left_out_losses(K, prediction_oracle.indicators(y), step.ridge)
-    assert fitted.n_features_ == chosen.n_features == prediction_oracle.fewest_as_good(losses)
-    predict = "feature predicts" if chosen.n_features == 1 else "features predict"
-    assert chosen.reason.startswith(f"{chosen.n_features} of 8 {predict} as well as any: R2 ")
     labels = set(np.array(IDS)[fitted.support_])
+    assert fitted.n_features_ == chosen.n_features == len(columns_of(labels))
+    predict = "predicts" if len(labels) == 1 else "predict"
+    assert chosen.reason.startswith(f"{len(labels)} of 4 groups {predict} as well as any: held-out R2 ")
+    assert fitted.predictability_ == chosen.predictability
     assert fitted.get_support(indices=True).tolist() == sorted(columns_of(labels))
+    for label in "abcd":
+        shares = fitted.selection_frequencies_[GROUPS[label]]
+        assert (shares == shares[0]).all()
+    assert sum(fitted.selection_frequencies_[columns[0]] for columns in GROUPS.values()) == pytest.approx(len(labels))
 
 
 @SELECTORS
@@ -377,9 +374,16 @@ def test_everything_may_be_kept(selector, wanted, groups):
     options=[{}, {"keep": [0, 5]}, {"feature_groups": IDS}, {"feature_groups": IDS, "keep": 7}],
     step=[1, 2, 0.4],
 )
-def test_the_number_of_rounds_is_known_beforehand(selector, options, step, monkeypatch):
-    told = []
-    monkeypatch.setattr(base, "reported", lambda estimator, steps, n_rounds, X, y: told.append(n_rounds) or steps)
-    for wanted in (2, None):
-        assert len(selector(wanted, step=step, **options).fit(*drawn()).path_) == told.pop()
-    assert len(selector(keep=range(8), step=step).fit(*drawn()).path_) == told.pop()
+def test_the_sizes_of_the_subsets_are_known_beforehand(selector, options, step, monkeypatch):
+    found = []
+
+    class Watched(fitting.Search):
+        def __init__(self, problem, units, direction, *others, **named):
+            super().__init__(problem, units, direction, *others, **named)
+            found.append((self, direction.sizes()))
+
+    monkeypatch.setattr(fitting, "Search", Watched)
+    for selection in (selector(2, step=step, **options), selector(None, step=step, **options)):
+        selection.fit(*drawn())
+    selector(keep=range(8), step=step).fit(*drawn())
+    assert [[len(one.subset) for one in search.rounds] for search, _ in found] == [sizes for _, sizes in found]

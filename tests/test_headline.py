@@ -1,49 +1,46 @@
-"""The first sentence of reports and notebooks: honest about better, equal and worse."""
+"""The first sentence of results, reports and notebooks: what held-out samples say, and nothing more."""
+
+import warnings
 
 import pytest
 
 from bahsic import BAHSIC, FOHSIC
 from bahsic.datasets import make_xor
 from bahsic.report.drawable import path_of
-from bahsic.report.headline import Outcome, headline_of, outcome_of_result, outcome_of_selector
-from reporting import diabetes_result, xor_result
+from bahsic.report.headline import Outcome, findings, headline_of, outcome_of_result, outcome_of_selector
+from reporting import diabetes_result, noise, noise_result, result_of_before, xor_result
+
+AUC = {"score": 0.966, "score_name": "ROC AUC"}
 
 
 @pytest.mark.parametrize(
     ("outcome", "text"),
     [
-        (Outcome(4, 30, 0.83, 0.03, 0.85), "4 of 30 features predict y as well as all: R² 0.83 of 0.85"),
-        (Outcome(4, 30, 0.86, 0.02, 0.85), "4 of 30 features predict y as well as all: R² 0.86, all 0.85"),
-        (Outcome(4, 30, 0.85, 0.02, 0.85), "4 of 30 features predict y as well as all: R² 0.85 of 0.85"),
-        (Outcome(6, 5000, 0.98, 0.01, 0.73), "6 of 5000 features predict y better than all: R² 0.98, all 0.73"),
-        (Outcome(4, 30, 0.80, 0.02, 0.85), "4 of 30 features predict y nearly as well as all: R² 0.80 of 0.85"),
-        (Outcome(4, 30, 0.55, 0.02, 0.85), "4 of 30 features predict y worse than all: R² 0.55 of 0.85"),
-        (Outcome(4, 30, 0.55, 0.4, 0.85), "4 of 30 features hardly predict y: R² 0.55 of 0.85"),
-        (Outcome(1, 30, 0.84, 0.02, 0.85), "1 of 30 features predicts y as well as all: R² 0.84 of 0.85"),
-        (Outcome(1, 30, -0.02, 0.02, 0.85), "1 of 30 features does not predict y: R² −0.02 of 0.85"),  # noqa: RUF001
-        (Outcome(4, 30, -0.001, 0.02, -0.1), "4 of 30 features do not predict y: R² 0.00, all −0.10"),  # noqa: RUF001
-        (Outcome(4, 30, 0.03, 0.02, 0.02), "4 of 30 features hardly predict y: R² 0.03, all 0.02"),
-        (Outcome(30, 30, 0.85, 0.02, 0.85), "30 of 30 features predict y: R² 0.85"),
-        (Outcome(1, 1, 0.85, 0.02, 0.85), "1 of 1 feature predicts y: R² 0.85"),
-        (Outcome(4, 30, 0.83, 0.02), "4 of 30 features predict y: R² 0.83"),
+        (Outcome(5, 15, 0.7, 0.02, **AUC), "5 of 15 features predict y: ROC AUC 0.97, held-out R² 0.70 ± 0.02"),
+        (Outcome(5, 15, 0.7, 0.02, score=0.7, score_name="R2"), "5 of 15 features predict y: held-out R² 0.70 ± 0.02"),
+        (Outcome(5, 15, 0.7, 0.02, score_name="ROC AUC"), "5 of 15 features predict y: held-out R² 0.70 ± 0.02"),
+        (Outcome(5, 15, 0.98, 0.0031), "5 of 15 features predict y: held-out R² 0.98 ± 0.003"),
+        (Outcome(5, 15, 0.98, 0.0), "5 of 15 features predict y: held-out R² 0.98 ± 0"),
+        (Outcome(1, 30, 0.84, 0.02), "1 of 30 features predicts y: held-out R² 0.84 ± 0.02"),
+        (Outcome(1, 1, 0.85, 0.02), "1 of 1 feature predicts y: held-out R² 0.85 ± 0.02"),
+        (Outcome(4, 30, 0.55, 0.4), "4 of 30 features hardly predict y: held-out R² 0.55 ± 0.40"),
+        (Outcome(1, 30, -0.02, 0.02), "1 of 30 features does not predict y: held-out R² −0.02 ± 0.02"),  # noqa: RUF001
+        (Outcome(4, 30, -0.001, 0.02), "4 of 30 features do not predict y: held-out R² 0.00 ± 0.02"),
+        (Outcome(4, 30, 0.83, symbol="leave-one-out R²"), "4 of 30 features predict y: leave-one-out R² 0.83"),
         (Outcome(4, 30), "4 of 30 features selected for y"),
+        (
+            Outcome(1, 30, 0.04, 0.05, **AUC, predicts=False),
+            "Nothing in this table predicts y: held-out R² 0.04 ± 0.05 at best",
+        ),
     ],
 )
 def test_sentence(outcome, text):
     assert headline_of(outcome, "y").text == text
 
 
-def test_number_that_was_chosen_is_within_the_error_of_single_samples_and_so_as_good():
-    # R2 has a standard error of its own, which says little about a difference on the same samples.
-    assert Outcome(4, 30, 0.82, 0.01, 0.85, automatic=True).verdict == "as well as all"
-    assert Outcome(4, 30, 0.82, 0.01, 0.85).verdict == "nearly as well as all"
-    assert Outcome(4, 30, 0.79, 0.01, 0.85, automatic=True).verdict == "nearly as well as all"
-
-
-def test_a_little_more_is_not_better():
-    assert Outcome(4, 30, 0.87, 0.03, 0.85).verdict == "as well as all"
-    assert Outcome(4, 30, 0.855, 0.001, 0.85).verdict == "as well as all"
-    assert Outcome(4, 30, 0.89, 0.03, 0.85).verdict == "better than all"
+def test_sentence_in_ascii_but_for_the_target():
+    told = headline_of(Outcome(1, 9, -0.02, 0.02), "m²").ascii
+    assert told == "1 of 9 features does not predict m²: held-out R2 -0.02 +/- 0.02"
 
 
 def test_outcome_of_a_regression():
@@ -52,17 +49,26 @@ def test_outcome_of_a_regression():
     found = outcome_of_result(result)
     here = reached[result["n_features"]]
     assert (found.value, found.error) == (here["predictability"], here["predictability_error"])
-    assert (found.whole, found.n_used, found.automatic) == (reached[10]["predictability"], 10, True)
+    assert (found.value, found.error) == (result["predictability"], result["predictability_error"])
+    assert (found.whole, found.n_used, found.predicts) == (reached[10]["predictability"], 10, True)
     told = headline_of(found, "progression").text
-    assert told.startswith(f"{result['n_features']} of 10 features predict progression as well as all: R² 0.")
+    assert told == f"{found.n_selected} of 10 features predict progression: held-out R² {found.value:.2f} ± 0.03"
 
 
-def test_hsic_alone_has_no_predictability():
-    assert outcome_of_result(xor_result()) == Outcome(2, 22)
+def test_without_held_out_samples_there_is_no_r2():
+    assert outcome_of_result(xor_result()) == outcome_of_result(xor_result("prediction")) == Outcome(2, 22)
+
+
+def test_a_number_that_is_not_on_the_path_is_measured_too():
+    X, y, _ = make_xor(n_samples=60, n_features=9, random_state=0)
+    fitted = BAHSIC(4, step=0.5, cv=2).fit(X, y)
+    assert 4 not in {step.n_features for step in fitted.path_}
+    found = outcome_of_selector(fitted, path_of(fitted))
+    assert (found.value, found.error) == (fitted.predictability_, fitted.predictability_error_)
 
 
 def test_columns_that_are_left_out_do_not_count():
-    result = xor_result("prediction")
+    result = xor_result("prediction", cv=2)
     result["columns"][5] |= {"role": "identifier"}
     assert outcome_of_result(result).n_used == 21
     assert outcome_of_result(result).whole is None  # the path has no such size
@@ -71,8 +77,43 @@ def test_columns_that_are_left_out_do_not_count():
 @pytest.mark.parametrize(("selector", "whole"), [(BAHSIC, True), (FOHSIC, False)])
 def test_selector_has_the_same_numbers(selector, whole):
     X, y, _ = make_xor(n_samples=80, n_features=5, random_state=0)
-    fitted = selector(2, criterion="prediction").fit(X, y)
+    fitted = selector(2, criterion="prediction", cv=2).fit(X, y)
     found = outcome_of_selector(fitted, path_of(fitted))
     reached = {step.n_features: step.predictability for step in fitted.path_}
     assert (found.value, found.whole) == (reached[2], reached[5] if whole else None)
-    assert not found.automatic
+    assert (found.score, found.score_name, found.predicts) == (fitted.score_, "ROC AUC", None)
+
+
+def test_nothing_predicts_at_best():
+    result = noise_result()
+    best = max(result["path"], key=lambda step: step["predictability"])
+    found = outcome_of_result(result)
+    assert (found.predicts, found.value, found.error) == (False, best["predictability"], best["predictability_error"])
+    assert result["headline"].startswith("Nothing in this table predicts coin: held-out R2 ")
+    assert result["reason"].startswith("no subset of the 8 features predicts the target: held-out R2 ")
+
+
+def test_what_is_kept_is_no_finding():
+    result = noise_result()
+    assert (len(result["selected"]), result["n_features"], result["predicts"]) == (1, 1, False)
+    found = findings(result)
+    assert (found["selected"], found["n_features"]) == ([], 0)
+    assert not any(row["selected"] for row in found["ranking"])
+    assert sum(row["selected"] for row in result["ranking"]) == 1
+    other = xor_result()
+    assert findings(other) is other
+
+
+def test_results_of_before_are_called_what_they_are():
+    result = result_of_before()
+    here = next(step for step in result["path"] if step["n_features"] == 2)
+    told = f"leave-one-out R² {here['predictability']:.2f} ± {here['predictability_error']:.2f}"
+    assert headline_of(outcome_of_result(result), "y").text == f"2 of 22 features predict y: {told}"
+
+
+def test_several_features_are_kept_where_nothing_predicts():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = BAHSIC("auto", criterion="prediction", keep=[0, 1]).fit(*noise())
+    assert (fitted.n_features_, fitted.predicts_) == (2, False)
+    assert headline_of(outcome_of_selector(fitted, path_of(fitted))).text.startswith("Nothing in this table predicts")

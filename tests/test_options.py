@@ -42,6 +42,7 @@ OTHERS = {
     "identifiers": "use",
     "feature_groups": "prefix:_",
     "keep": ["a", "c"],
+    "cv": 3,
     "standard_errors": True,
     "redundancy": True,
     "block_size": 10,
@@ -76,8 +77,8 @@ def test_docstring_tells_the_defaults_of_the_table():
 
 
 def test_cross_validation_has_all_parameters_but_the_number():
-    table = {option.name: option.default for option in OPTIONS if option.name != "n_features_to_select"}
     own = ["estimator", "min_features_to_select", "cv", "scoring", "one_standard_error"]
+    table = {option.name: option.default for option in OPTIONS if option.name not in ("n_features_to_select", *own)}
     found = keyword_defaults(BAHSICCV)
     assert list(found) == [*own, *table]
     assert {name: found[name] for name in table} == table

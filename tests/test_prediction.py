@@ -1,7 +1,6 @@
 """Predictability and the criterion "prediction": regressions by hand, limits, copies, numbers, scores, bad input."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -23,7 +22,6 @@ from bahsic.engine.gram import GramTiles
 from bahsic.engine.kernel_block import KernelBlock
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, label_kernel
-from bahsic.selection.path import PathStep, reason
 from selecting import SELECTORS, drawn, order, same_fit, standardised
 from test_checkpoint import StoppedError, interrupted_after
 from test_stored import dask_array, mapped, zarr_array
@@ -412,46 +410,6 @@ def test_a_single_feature(selector):
 
 
 # The number "auto", the kernel "auto", scores
-
-
-@SELECTORS
-@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
-@pytest.mark.parametrize("seed", range(3))
-def test_the_number_by_leaving_out(selector, criterion, seed):
-    X, y = drawn(m=50, d=6, seed=seed)
-    fitted = selector("auto", step=1, criterion=criterion).fit(X, y)
-    fixed = selector(6, step=1, criterion=criterion).fit(X, y)
-    assert order(fitted).tolist() == order(fixed).tolist()
-    Z, losses = standardised(X), {}
-    for step in fitted.path_:
-        columns = order(fitted)[: step.n_features]
-        found = prediction_oracle.left_out_losses(gaussian(Z[:, columns]), prediction_oracle.indicators(y), step.ridge)
-        losses[step.n_features] = found[0]
-        expected = 1 - found[0].sum() / found[1].sum()
-        assert step.predictability == pytest.approx(expected, abs=1e-10)
-        deviations = found[0] - (1 - expected) * found[1]
-        error = deviations.std(ddof=1) / math.sqrt(50) / found[1].mean()
-        assert step.predictability_error == pytest.approx(error, rel=1e-8)
-        assert (step.hsic is None) == (criterion == "prediction")
-        assert step.standard_error is None
-    number = prediction_oracle.fewest_as_good(losses)
-    assert fitted.n_features_ == number
-    (chosen,) = [step for step in fitted.path_ if step.reason]
-    whole = max(fitted.path_, key=lambda step: step.n_features)
-    predict = "feature predicts" if number == 1 else "features predict"
-    told = f"{number} of 6 {predict} as well as any: R2 {chosen.predictability:.2f}, all 6: {whole.predictability:.2f}"
-    assert chosen.reason == told
-
-
-@pytest.mark.parametrize(
-    ("value", "told"),
-    [(0.004, ", which is not at all: R2 0.00"), (-0.3, ", which is not at all: R2 -0.30"), (0.006, ": R2 0.01")],
-)
-def test_the_reason_says_where_nothing_is_predicted(value, told):
-    path = [
-        PathStep(n, None, None, None, (), predictability=found, ridge=0.1) for n, found in ((8, -0.001), (2, value))
-    ]
-    assert reason(path, 1, 8) == f"2 of 8 features predict as well as any{told}, all 8: 0.00"
 
 
 def test_predictability_is_recorded_where_it_is_promised():

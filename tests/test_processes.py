@@ -49,10 +49,10 @@ def test_a_fit_in_another_process(method):
 class Looking(BAHSIC):
     """Notes how many BLAS threads are at work in a fit, and in which process."""
 
-    def _steps(self, *search):
+    def _judged(self, *arguments):
         self.blas_threads_ = {i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"}
         self.process_ = os.getpid()
-        return super()._steps(*search)
+        return super()._judged(*arguments)
 
 
 class Bayes(GaussianNB):

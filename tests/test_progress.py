@@ -1,12 +1,16 @@
-"""Progress through scikit-learn's callbacks, and silence without them."""
+"""Progress on a stream and through scikit-learn's callbacks, and silence without them."""
 
+import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
 
 import numpy as np
 import pytest
 
 from bahsic import BAHSIC, FOHSIC
-from bahsic.selection.progress import reported
+from bahsic.selection import progress
+from bahsic.selection.progress import Progress, in_words, reported
 
 SELECTORS = pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
 
@@ -41,23 +45,21 @@ def drawn():
 
 
 @SELECTORS
-@pytest.mark.parametrize("step", [1, 3, 0.5])
-def test_one_task_for_the_fit_and_one_for_each_round(callback, selector, step):
+@pytest.mark.parametrize("options", [{"step": 1}, {"step": 0.5}, {"cv": 3}, {"cv": 3, "kernel": "auto", "n_jobs": 2}])
+def test_one_task_for_the_fit_and_a_hundred_for_its_parts(callback, selector, options):
     recorder = Recorder()
     assert isinstance(recorder, callback.FitCallback)
-    fitted = selector(step=step).set_callbacks(recorder).fit(*drawn())
-    n_rounds = len(fitted.path_)
-    assert recorder.told[0] == ("setup", "fit", n_rounds)
-    assert recorder.told[1] == ("begin", "fit", 0)
-    assert recorder.told[-2:] == [("end", "fit", 0), ("teardown", "fit", n_rounds)]
-    rounds = [(what, name, number) for what, name, number in recorder.told[2:-2]]
-    assert rounds == [(what, "round", number) for number in range(n_rounds) for what in ("begin", "end")]
+    selector(**options).set_callbacks(recorder).fit(*drawn())
+    assert recorder.told[:2] == [("setup", "fit", 100), ("begin", "fit", 0)]
+    assert recorder.told[-2:] == [("end", "fit", 0), ("teardown", "fit", 100)]
+    assert recorder.told[2:-2] == [(what, "part", number) for number in range(100) for what in ("begin", "end")]
 
 
 @SELECTORS
-def test_callbacks_change_nothing(callback, selector):
+@pytest.mark.parametrize("cv", [None, 3])
+def test_callbacks_change_nothing(callback, selector, cv):
     X, y = drawn()
-    plain, watched = selector().fit(X, y), selector().set_callbacks(Recorder()).fit(X, y)
+    plain, watched = selector(cv=cv).fit(X, y), selector(cv=cv).set_callbacks(Recorder()).fit(X, y)
     assert plain.path_ == watched.path_
     assert np.array_equal(plain.ranking_, watched.ranking_)
 
@@ -78,5 +80,79 @@ def test_nothing_is_printed_without_callbacks(selector, capsys):
     assert (captured.out, captured.err) == ("", "")
 
 
-def test_rounds_pass_unchanged_where_there_are_no_callbacks():
-    assert list(reported(object(), iter("abc"), 3, None, None)) == ["a", "b", "c"]
+@SELECTORS
+@pytest.mark.parametrize("options", [{}, {"cv": 3}, {"kernel": "auto"}, {"cv": 2, "step": 2, "n_jobs": 2}])
+def test_the_work_is_known_beforehand(selector, options, monkeypatch):
+    made = []
+
+    class Watched(Progress):
+        def __init__(self, total, *others):
+            super().__init__(total, *others)
+            self.total, self.done = total, 0
+            made.append(self)
+
+        def advance(self, amount):
+            super().advance(amount)
+            self.done += amount
+
+    monkeypatch.setattr(progress, "Progress", Watched)
+    selector(3, **options).fit(*drawn())
+    assert [(one.total, one.done) for one in made] == [(made[0].total, made[0].total)]
+
+
+class Terminal(StringIO):
+    def isatty(self):
+        return True
+
+
+def test_lines_after_two_seconds_and_every_five():
+    stream, clock = StringIO(), iter([0.0, 1.9, 2.0, 6.9, 7.0, 8.0])
+    shown = Progress(100, stream, clock=lambda: next(clock))
+    for _ in range(5):
+        shown.advance(20)
+    shown.close()
+    assert stream.getvalue() == "40% done, about 3 s left\n80% done, about 2 s left\n"
+
+
+def test_one_line_on_a_terminal_is_drawn_again_and_erased(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    stream, clock = Terminal(), iter([0.0, 3.0, 3.1, 6.0])
+    shown = Progress(4, stream, clock=lambda: next(clock))
+    for _ in range(3):
+        shown.advance(1)
+    shown.close()
+    drawings = ["\r25% done, about 9 s left\x1b[K", "\r75% done, about 2 s left\x1b[K", "\r\x1b[K"]
+    assert stream.getvalue() == "".join(drawings)
+
+
+def test_nothing_is_erased_where_nothing_was_drawn():
+    stream = Terminal()
+    shown = Progress(4, stream)
+    shown.advance(4)
+    shown.close()
+    assert stream.getvalue() == ""
+
+
+def test_the_line_is_erased_when_a_fit_fails(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "_SILENT", 0.0)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with pytest.raises(RuntimeError, match="no"), reported(object(), 3, None, None, verbose=True) as shown:
+        shown.advance(1)
+        raise RuntimeError("no")
+    assert sys.stderr.getvalue().endswith("left\x1b[K\r\x1b[K")
+
+
+@pytest.mark.parametrize("total", [0, 1, 7, 1000])
+def test_threads_make_each_task_once(total):
+    tasks = []
+    shown = Progress(total, task=lambda: tasks.append(len(tasks)))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: shown.advance(1), range(max(total, 1))))
+    shown.advance(1)  # more than there was to do
+    assert tasks == list(range(100))
+
+
+def test_times_in_words_at_the_limits():
+    found = [in_words(seconds) for seconds in (9.9, 10.1, 92, 93, 599, 600.5, 5399, 5401)]
+    assert found == ["10 s", "10 s", "90 s", "2 min", "10 min", "10 min", "90 min", "1.5 h"]

@@ -19,11 +19,11 @@ from bahsic.cli.arguments import parsed
 from bahsic.names import for_page, for_spreadsheet
 from bahsic.report import report_html, write_report
 from bahsic.report.charts import Point, heat_map, path_axes, path_chart
-from bahsic.report.curve import HSIC, PREDICTABILITY
+from bahsic.report.curve import HELD_OUT, HSIC
 from bahsic.report.page import json_for_script, page
 from bahsic.report.snippets import command, python_code
 from bahsic.report.svg import Axis
-from reporting import wine_result, xor_result
+from reporting import diabetes_result, noise_result, result_of_before, wine_result, xor_result
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -107,36 +107,48 @@ def xor():
 
 def test_headline_says_how_many_and_why(xor):
     html = report_html(xor)
-    assert "<h1>2 of 22 features selected for <bdi" in html
+    assert '<h1>2 of 22 features selected for <span class="name"><bdi' in html
     assert '<p class="reason">2 features asked for.</p>' in html
     result = wine_result()
-    reached = {step["n_features"]: step["predictability"] for step in result["path"]}
     wine = report_html(result)
-    number = result["n_features"]
-    assert f'<h1>{number} of 13 features predict <bdi class="target">cultivar</bdi> as well as\u00a0all: <span' in wine
-    assert f">R² {reached[number]:.2f} of {reached[13]:.2f}</span></h1>" in wine
-    assert '<p class="reason">This number was chosen: the smallest set' in wine
+    target = '<span class="name"><bdi class="target">cultivar</bdi>:</span>'
+    accuracy, r2 = f"accuracy {result['score']:.2f},", f"held-out R² {result['predictability']:.2f} ± 0.0"
+    first = f"<h1>{result['n_features']} of 13 features predict {target} "
+    assert f'{first}<span class="name">{accuracy}</span> <span class="name">{r2}' in wine
+    assert '<p class="reason">This is the smallest number of features that predicts as well as any' in wine
 
 
-def test_page_of_a_prediction_shows_predictability_and_nothing_of_hsic_along_the_path():
-    result = xor_result("prediction")
+def test_headline_of_numbers_has_one_measure():
+    html = report_html(diabetes_result())
+    assert re.search(r":</span> <span class=\"name\">held-out R² 0\.\d\d ± 0\.\d\d</span></h1>", html)
+    assert "<dt>R2" not in html
+
+
+def test_page_of_a_prediction_shows_held_out_r2_and_nothing_of_hsic_along_the_path():
+    result = xor_result("prediction", cv=2)
     html = report_html(result)
-    assert "Criterion: prediction of the target; kernel: gaussian." in html
-    assert '<p class="reason">This number was asked for.</p>' in html
+    assert "Criterion: prediction of the target; kernel: gaussian; 2 folds." in html
+    assert '<p class="reason">2 features asked for.</p>' in html
+    assert "predicts samples that took no part in choosing them" in html
     path, rest = html.split('<h2 id="features"')
     assert "HSIC" not in path
     steps = sorted(result["path"], key=lambda step: step["n_features"])
     cell = r'<td class="n" data-label="[^"]*">(.*?)</td>'
-    shown = re.findall(cell * 3, path)
-    expected = [(s["n_features"], s["predictability"], s["predictability_error"]) for s in steps]
+    shown = re.findall(cell * 4, path)
+    expected = [(s["n_features"], s["predictability"], s["predictability_error"], s["score"]) for s in steps]
     assert [tuple(float(cell.replace("\N{MINUS SIGN}", "-")) for cell in row) for row in shown] == [
         tuple(round(value, 3) for value in row) for row in expected
     ]
+    assert re.findall(r'<th scope="col" class="n">(.*?)</th>', path)[:4] == [
+        "Features", "Held-out R²", "Standard error", "ROC AUC",
+    ]  # fmt: skip
     assert 'class="band"' in path
-    assert re.search(r"<dt>R² of the selection</dt><dd>0\.\d{3} <small><bdi class=\"name\">± 0\.\d+, one", path)
-    assert f"<dt>R² of all 22 features</dt><dd>{steps[-1]['predictability']:.3f}</dd>" in path
+    assert f"<dt>ROC AUC</dt><dd>{result['score']:.3f}</dd>" in path
+    assert re.search(r"<dt>Held-out R²</dt><dd>0\.\d{3} <small><bdi class=\"name\">± 0\.\d+, one", path)
+    whole = f"{steps[-1]['predictability']:.3f}".replace("-", "\N{MINUS SIGN}")
+    assert f"<dt>Held-out R² of all 22 features</dt><dd>{whole}</dd>" in path
     data = json.loads(Page(html).raw["script"][0])
-    assert (data["name"], data["unit"]) == ("R²", "")
+    assert (data["name"], data["unit"]) == ("held-out R²", "")
     cells = re.findall(r'data-label="R² lost or added" data-value="([^"]*)"', rest)
     assert [float(cell) for cell in cells] == [row["relevance"] for row in result["ranking"]]
 
@@ -149,10 +161,64 @@ def test_bars_of_a_prediction_are_as_long_as_the_relevance():
     assert bars == [pytest.approx(100 * max(0, r) / max(relevance), abs=0.06) for r in relevance]
 
 
+def test_page_without_held_out_samples_has_no_curve():
+    result = xor_result("prediction")
+    html = report_html(result)
+    assert "<h1>2 of 22 features selected for <span" in html
+    assert "How many features" not in html
+    assert "R²</dt>" not in html
+    data = json.loads(Page(html).raw["script"][0])
+    assert set(data) == {"chosen", "stops"}  # the slider still moves table and code
+    assert "Chosen in" not in html
+    assert "In folds" not in html
+
+
+def test_page_that_finds_nothing_says_so_first_and_shows_no_finding():
+    result = noise_result()
+    html = report_html(result)
+    best = f"{max(step['predictability'] for step in result['path']):.2f}".replace("-", "\N{MINUS SIGN}")
+    title = re.search("<title>(.*?)</title>", html)[1]
+    assert title.startswith(f"Nothing in this table predicts coin: held-out R² {best} ± ")
+    assert title.endswith(" at best")
+    assert "<h1>Nothing in this table predicts <span" in html
+    (kept,) = result["selected"]
+    assert re.search(rf"<bdi class=\"name\">{kept}</bdi>\s+is kept so that pipelines still run\.</p>", html)
+    assert [heading for heading in ("The selected features", "Do the selected", ">Selected<") if heading in html] == []
+    assert 'class="selected"' not in html
+    assert "✓" not in Page(html).raw["script"][0] + html.split("<script>")[0]
+    assert 'class="chosen"' not in html
+    assert "R² lost or added" not in html
+    assert "In folds" not in html
+    assert "ROC AUC</dt>" not in html
+    assert "<dt>Held-out R² at best</dt><dd>" in html
+    assert 'href="#all-heading"' in html
+    contents = page(result)
+    assert (contents["cards"], contents["redundancy"], contents["script_data"]["chosen"]) == ([], None, 0)
+
+
+def test_page_of_a_result_of_before_calls_its_numbers_what_they_are():
+    html = report_html(result_of_before())
+    assert ' <span class="name">leave-one-out R² 0.' in html
+    assert "<dt>Leave-one-out R²</dt>" in html
+    assert "It is a little too high, because the same samples chose the features." in html
+    assert "held-out" not in html.lower()
+    assert "In folds" not in html
+    assert '<p class="reason">2 of 22 features: R2 0.96 (all 22: 0.10).</p>' in html
+
+
+def test_held_out_samples_are_no_folds():
+    split = (range(120), range(120, 200))
+    result = xor_result("prediction", cv=[split])
+    assert (result["n_folds"], {row["frequency"] for row in result["ranking"]}) == (1, {None})
+    html = report_html(result)
+    assert "kernel: gaussian; judged on held-out samples." in html
+    assert "fold" not in html.split("<h2>Where this comes from")[0].split("<body>")[1]
+
+
 def test_page_of_hsic_with_an_automatic_number_has_both():
     result = wine_result()
     path = report_html(result).split('<h2 id="features"')[0]
-    assert '<th scope="col" class="n">R²</th>' in path
+    assert '<th scope="col" class="n">Held-out R²</th>' in path
     assert '<th scope="col" class="n">HSIC, %</th>' in path
     highest = max(step["hsic"] for step in result["path"])
     shown = [float(cell) for cell in re.findall(r'data-label="HSIC, %">(.*?)</td>', path)]
@@ -419,12 +485,12 @@ def test_path_passes_through_the_points():
 def test_all_features_are_a_line_across():
     points = [Point(1, 0.5), Point(2, 1.0), Point(5, 0.8)]
     x, y = path_axes(points)
-    (line,) = elements(path_chart(points, 2, PREDICTABILITY, 5), "whole")
+    (line,) = elements(path_chart(points, 2, HELD_OUT, 5), "whole")
     ends = [float(line.get(key)) for key in ("x1", "x2", "y1", "y2")]
     assert ends == [x.start, x.stop, y(0.8), y(0.8)]
-    assert "all 5 features: 0.80" in path_chart(points, 2, PREDICTABILITY, 5)
-    assert not elements(path_chart(points, 2, PREDICTABILITY, 6), "whole")  # the path does not have them
-    assert not elements(path_chart(points, 5, PREDICTABILITY, 5), "whole")  # they are selected
+    assert "all 5 features: 0.80" in path_chart(points, 2, HELD_OUT, 5)
+    assert not elements(path_chart(points, 2, HELD_OUT, 6), "whole")  # the path does not have them
+    assert not elements(path_chart(points, 5, HELD_OUT, 5), "whole")  # they are selected
     assert not elements(path_chart(points, 2, HSIC, 5), "whole")  # says nothing of what they predict
 
 

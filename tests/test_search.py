@@ -2,11 +2,32 @@
 
 from dataclasses import dataclass
 from itertools import islice
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from bahsic.selection.search import backward, forward, round_size
+from bahsic.selection.search import Backward, Forward, round_size
+
+
+def units(constant, kept=None, left_out=None):
+    nowhere = np.zeros(len(constant), dtype=bool)
+    masks = {"constant": constant, "kept": kept, "left_out": left_out}
+    return SimpleNamespace(**{name: nowhere if mask is None else mask for name, mask in masks.items()})
+
+
+def backward(scorer, constant, step, kept=None, after=None):
+    return Backward(units(constant, kept), step).rounds(scorer, after)
+
+
+def forward(scorer, constant, step, number, kept=None, after=None):
+    return Forward(units(constant, kept), step, number).rounds(scorer, after)
+
+
+@dataclass(frozen=True)
+class Fit:
+    name: str
+    ridge: float = 0.1
 
 
 @dataclass(frozen=True)
@@ -14,7 +35,7 @@ class Answer:
     features: np.ndarray
     score: float
     kernel: str
-    fit: str
+    fit: Fit
 
 
 class KnownOrder:
@@ -25,7 +46,7 @@ class KnownOrder:
         self.asked = []
 
     def _answer(self, subset, features):
-        return Answer(features, float(self.relevance[subset].sum()), f"for {len(subset)}", f"fit to {len(subset)}")
+        return Answer(features, float(self.relevance[subset].sum()), f"for {len(subset)}", Fit(f"fit to {len(subset)}"))
 
     def leaving(self, subset, candidates, count):
         self.asked.append(("leaving", subset.tolist(), candidates.tolist(), count))
@@ -52,8 +73,8 @@ def records(steps):
 
 
 def test_steps_hold_the_fit_of_the_scorer():
-    assert [step.fit for step in backward(KnownOrder(RELEVANCE), NONE_CONSTANT, 4)] == ["fit to 6", "fit to 2"]
-    assert [step.fit for step in forward(KnownOrder(RELEVANCE), NONE_CONSTANT, 2, 3)] == ["fit to 2", "fit to 3"]
+    assert [step.fit.name for step in backward(KnownOrder(RELEVANCE), NONE_CONSTANT, 4)] == ["fit to 6", "fit to 2"]
+    assert [step.fit.name for step in forward(KnownOrder(RELEVANCE), NONE_CONSTANT, 2, 3)] == ["fit to 2", "fit to 3"]
 
 
 def changes(steps):

@@ -3,7 +3,7 @@ How many features
 =================
 
 HSIC along the path shows what is left of the dependence as features leave. Two ways to choose a number: the smallest
-set that predicts as well as any, by leave-one-out, and the number that is best for a model, by cross-validation.
+set that predicts held-out samples about as well as the best one, and the number that is best for your own model.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,8 @@ automatic = BAHSIC("auto", step=1).fit(X, y)
 plot_path(automatic)
 
 # %%
-# ``"auto"`` takes the smallest subset that predicts as well as any, within one standard error; the title says why:
+# The curve is R² on samples that took no part in choosing the features. ``"auto"`` takes the smallest subset within
+# one standard error of the least held-out error; the title says how well it predicts:
 
 print(*automatic.get_feature_names_out(), sep=", ")
 

@@ -129,6 +129,10 @@ OPTIONS: Final = (
            (), ("--feature-groups", "--groups")),
     Option("keep", "columns", None, "features that are always selected: names, or FILE with one in each line",
            (), ("--keep",)),
+    Option("cv", "count", None,
+           "folds that judge the selection by samples that took no part in it: a number, auto, or none where neither "
+           "the number nor the kernel is auto",
+           ("auto", "none"), ("--cv",), none="none"),
     Option("standard_errors", "switch", False, "record the standard error of HSIC along the path",
            (), ("--standard-errors",)),
     Option("redundancy", "switch", False, "record how similar the two most similar selected features are"),

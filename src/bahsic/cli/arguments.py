@@ -237,7 +237,7 @@ def _reading(option: Option) -> dict[str, Any]:
         return {"action": argparse.BooleanOptionalAction, "default": default}
     if option.kind == "choice":
         return {"choices": option.choices, "default": default}
-    reader = replace(_READERS[option.kind], words=option.choices)
+    reader = replace(_READERS.get(option.name, _READERS[option.kind]), words=option.choices)
     return {"type": reader, "metavar": "|".join([reader.metavar, *option.choices]), "default": default}
 
 
@@ -328,7 +328,7 @@ _names = _Reader("COLS", _words, 'names of columns, separated by commas, in "" i
 _character = _Reader("C", _one_character, "one character, such as ; or tab")
 _count, _positive = _whole_from(0), _whole_from(1)
 
-# Readers of the kinds of `bahsic.options.Kind`.
+# Readers of the kinds of `bahsic.options.Kind`, and of an option that takes less than its kind.
 _READERS = {
     "amount": _Reader("N|F", _int_or_fraction, "a number of at least 1, or a fraction below 1"),
     "columns": _names,
@@ -336,5 +336,6 @@ _READERS = {
     "folder": _Reader("FOLDER", Path, "a folder"),
     "groups": _Reader("GROUPS", str, "FILE.csv, prefix:SEP or file"),
     "number": _Reader("F", _positive_float, "a number above 0"),
+    "cv": _whole_from(2),
     "seed": _whole_from(0, 2**32 - 1, "SEED"),
 }

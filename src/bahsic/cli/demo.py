@@ -15,6 +15,7 @@ from bahsic import BAHSIC, __version__, hsic_scores, predictability
 from bahsic.cli.text import has_blocks
 from bahsic.datasets import make_xor
 from bahsic.options import options_of
+from bahsic.report.features import in_folds
 from bahsic.report.headline import headline_of, outcome_of_result
 from bahsic.report.neighbours import LEAST_SIMILARITY
 from bahsic.report.result import selection_result
@@ -87,20 +88,19 @@ def demonstration(result: Mapping[str, Any], encoding: str | None = "ascii") -> 
 
 def _breast_cancer(result: Mapping[str, Any], mark: str) -> list[str]:
     """The fewest of 30 named features that predict as well as any, why each was taken, and instead of which others."""
-    headline = headline_of(outcome_of_result(result), "diagnosis").text.replace("R²", "R2")
     return [
         "1. Breast cancer: 569 tumours, 30 measurements, benign or malignant",
         "",
         '   BAHSIC("auto", criterion="prediction", kernel="auto").fit(X, y)',
-        f"   {headline}",
-        "   (R2 of tumours left out one by one: 1 is perfect, 0 is guessing)",
+        f"   {headline_of(outcome_of_result(result), 'diagnosis').ascii}",
+        "   (R2 of tumours that took no part in the search: 1 is perfect, 0 is guessing)",
         "",
         *_curve(result),
         "",
-        "   Why each was taken, and the most similar measurement that was left out",
-        "   for it (similarity from 0 to 1):",
+        "   Folds that chose each, why it was taken, and the most similar measurement",
+        "   that was left out for it (similarity from 0 to 1):",
         "",
-        f"   {'':20}{'R2 lost without it':24}instead of",
+        f"   {'':21}folds  {'R2 lost without it':20}instead of",
         *_reasons(result, mark),
         "",
         *_copies(result),
@@ -110,7 +110,7 @@ def _breast_cancer(result: Mapping[str, Any], mark: str) -> list[str]:
 
 
 def _curve(result: Mapping[str, Any]) -> list[str]:
-    """Predictability of some numbers of features."""
+    """Held-out R2 of some numbers of features."""
     reached = {step["n_features"]: step["predictability"] for step in result["path"]}
     sizes = sorted(size for size in {*_SIZES, result["n_features"], max(reached)} if size in reached)
     marked = [f"[{size}]" if size == result["n_features"] else f"{size} " for size in sizes]
@@ -128,7 +128,7 @@ def _copies(result: Mapping[str, Any]) -> list[str]:
     similar = [(other, value) for other, value in zip(table["features"], row, strict=True) if other != name]
     taken = [pair for pair in similar if pair[1] >= LEAST_SIMILARITY]
     told = f"Near-copies of {name}, left out: {_listed([tuple(copy.values()) for copy in found['copies']])}."
-    told += f" Taken as well, as R2 falls without it: {_listed(taken)}." if taken else ""
+    told += f" Taken as well: {_listed(taken)}." if taken else ""
     return wrap(told, 78, initial_indent="   ", subsequent_indent="   ")
 
 
@@ -147,7 +147,8 @@ def _reasons(result: Mapping[str, Any], mark: str) -> list[str]:
         near = [f"{copy['feature']} {copy['similarity']:.2f}" for copy in copies[row["feature"]]]
         others = f", {len(near) - 1} more" if len(near) > 1 else ""
         lost = f"{row['relevance']:6.3f}  {bar}"
-        lines.append(f"   {row['feature']:20}{lost:24}{near[0] + others if near else '-'}".rstrip())
+        folds = in_folds(row, result["n_folds"])
+        lines.append(f"   {row['feature']:21}{folds:>5}  {lost:20}{near[0] + others if near else '-'}".rstrip())
     return lines
 
 
@@ -155,14 +156,14 @@ def _one_by_one(result: Mapping[str, Any]) -> list[str]:
     """The same number of features, chosen by their single scores, for comparison."""
     X, y, _ = _breast_cancer_data()
     number = result["n_features"]
-    best = np.argsort(-hsic_scores(X, y)[0])[:number]
-    alone = predictability(X[:, best], y, kernel=result["kernel"])
-    outcome = outcome_of_result(result)
-    return [
-        f"   {f'The {number} selected together:':40}R2 {outcome.value:.2f}",
-        f"   {f'The {number} with the highest single scores:':40}R2 {alone:.2f}",
-        f"   {'All 30:':40}R2 {outcome.whole:.2f}",
-    ]
+    selected = [row["column"] for row in result["ranking"] if row["selected"]]
+    sets: dict[str, Any] = {
+        f"The {number} selected together:": selected,
+        f"The {number} with the highest single scores:": np.argsort(-hsic_scores(X, y)[0])[:number],
+        "All 30:": range(X.shape[1]),
+    }
+    reached = {name: predictability(X[:, columns], y, kernel=result["kernel"]) for name, columns in sets.items()}
+    return [f"   {name:40}leave-one-out R2 {value:.2f}" for name, value in reached.items()]
 
 
 def _xor(mark: str) -> list[str]:

@@ -22,10 +22,10 @@ from bahsic.files.data import labels, suggestion
 from bahsic.names import for_message
 from bahsic.options import flag_of, options_of
 
-# Names of parameters in messages of the library: with a value, or with an underscore, as no English word has one.
+# Names of parameters in messages of the library: with a value, or such as no English word is.
 _FLAGS = {option.name: option.flags[0] for option in options_of("select")}
 _GIVEN = re.compile(rf"\b({'|'.join(_FLAGS)})='(\w+)'")
-_NAMED = re.compile(rf"\b({'|'.join(name for name in _FLAGS if '_' in name)})\b")
+_NAMED = re.compile(rf"\b({'|'.join(name for name in _FLAGS if '_' in name or name == 'cv')})\b")
 
 _PHRASES = {
     "at least 4 for statistic='unbiased', at least 2 for statistic='biased'": "at least 4",

@@ -23,24 +23,19 @@ from bahsic.cli.inputs import (
 )
 from bahsic.cli.messages import WRONG_USAGE, CommandError, say, text_of
 from bahsic.cli.terminal import selection_text, style_of
-from bahsic.criteria.blocks import auto_block_size
 from bahsic.data.prepared import Prepared
-from bahsic.engine.prediction import EXACT, FITTED
 from bahsic.files import check_writing, write_table
 from bahsic.inference.resampling import selection_frequencies, selection_test
 from bahsic.names import one_line
 from bahsic.options import flag_of, options_of
 from bahsic.report.page import SCHEMA
 from bahsic.report.result import as_json, input_record, selection_result
-from bahsic.selection.problem import is_auto, prepared_for
+from bahsic.selection.problem import prepared_for
 from bahsic.selection.progress import is_terminal
-from bahsic.selection.search import round_size
 from bahsic.selection.selectors import BAHSIC, FOHSIC
 from bahsic.whole import check_place
 
 _SUBSAMPLE = 0.5  # share of the samples in each selection of --stability
-_MANY_SAMPLES = 4000  # of one regression, for which a fit takes minutes
-_OPERATIONS = 4e10  # a second, on one core; measured with 2500 samples and 40 features, where bounds spare some fits
 
 
 def select(options: Namespace) -> None:
@@ -55,8 +50,6 @@ def select(options: Namespace) -> None:
         selector = _selector(options, source, groups)
         with _timed(clock, "fit_seconds"), data_errors(), _working_memory(options.memory):
             data = prepared_for(selector, source.data.X)
-            if not options.quiet:
-                _note_cost(selector, *data.table.values.shape)
             _fit(selector, data, source.data.y, options)
         result = _result(options, source, data, selector, groups)
     result["timing"] = {name: clock[name] for name in ("read_seconds", "fit_seconds", "total_seconds")}
@@ -104,30 +97,11 @@ def _selector(options: Namespace, source: Input, groups: list[str] | None) -> An
     return kind(**named, verbose=int(not options.quiet and is_terminal(sys.stderr)))
 
 
-def _note_cost(selector: Any, n_samples: int, n_features: int) -> None:
-    """Say so if regressions on all samples at once will take long."""
-    predicts, two = selector.criterion == "prediction", selector.kernel == "auto"
-    automatic = is_auto(selector.block_size)
-    size = auto_block_size(n_samples, prediction=predicts) if automatic else selector.block_size
-    if n_samples <= _MANY_SAMPLES or size is not None:
-        return
-    if not (predicts or two or selector.n_features_to_select == "auto"):
-        return
-    n_fits, left = FITTED * min(EXACT, n_features) if predicts else 0, n_features
-    while left:
-        left -= round_size(selector.step, left)
-        n_fits += 1
-    minutes = max(1, round((1 + two) * n_fits * n_samples**3 / 3 / _OPERATIONS / 60))
-    say(
-        f"note: with {n_samples} samples this takes roughly {minutes} minutes, as regressions cost their cube; "
-        "--block-size 1000 is much quicker, or --criterion hsic with --kernel gaussian and a number -k"
-    )
-
-
 def _fit(selector: Any, data: Prepared, y: Any, options: Namespace) -> None:
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*are left out")  # the result tells of them
+            for told in (".*are left out", "no subset of"):  # the result says so
+                warnings.filterwarnings("ignore", message=told)
             selector.fit(data, y)
     except KeyboardInterrupt:
         if options.checkpoint is not None and not options.quiet:

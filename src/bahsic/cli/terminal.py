@@ -1,4 +1,4 @@
-"""Results as text: the criterion, a ranked table, the path as a small plot, the decision and its reason."""
+"""Results as text: the headline, a ranked table, the path as a small plot, the decision and its reason."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from typing import Any, TextIO
 from bahsic.cli.text import display_width, fitted, has_blocks
 from bahsic.names import for_terminal
 from bahsic.options import flag_of
-from bahsic.report.curve import PREDICTABILITY, block_words, criterion_words, curve_of
-from bahsic.report.roles import n_used, role_lines, used_rows
+from bahsic.report.curve import block_words, criterion_words, curve_of
+from bahsic.report.features import in_folds
+from bahsic.report.headline import findings, headline_of, outcome_of_result
+from bahsic.report.roles import role_lines, used_rows
+from bahsic.report.svg import capitalized
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _ASCII_LEVELS = " .:#"
@@ -26,7 +29,7 @@ _MOST_ADDITIONS = 20
 # Meaning of the kernels on the target.
 _KINDS = {"binary": "two classes", "multiclass": "classes", "regression": "numbers"}
 
-_RELEVANCE = "relevance: R2 lost without a selected feature, or added by another one"
+_RELEVANCE = "relevance: leave-one-out R2 lost without the feature, or added by it"
 
 _BOLD, _GREEN, _DIM = "1", "32", "2"
 
@@ -74,15 +77,22 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int = 20) -> st
     str
         Lines.
     """
-    predicts = result["criterion"] == "prediction"
+    found = findings(result)
+    rows = used_rows(found)
+    relevance = result["criterion"] == "prediction" and found is result
     parts = [
-        paragraphs([*_columns(result), criterion_words(result), *_blocks(result)], style),
-        ranking_table(used_rows(result), style, top, relevance=predicts),
-        path_plot(result["path"], result["n_features"], style),
-        _additions(result, style),
-        _decision(result, style),
+        paragraphs([_headline(result), *_columns(result), criterion_words(result), *_blocks(result)], style),
+        ranking_table(rows, style, top, relevance=relevance, n_folds=result.get("n_folds")),
+        path_plot(result["path"], found["n_features"], style),
+        _additions(found, style),
+        _decision(result, found, style),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _headline(result: Mapping[str, Any]) -> str:
+    target = result["input"].get("target")
+    return headline_of(outcome_of_result(result), "the target" if target is None else str(target)).ascii
 
 
 def _columns(result: Mapping[str, Any]) -> list[str]:
@@ -96,7 +106,14 @@ def _blocks(result: Mapping[str, Any]) -> list[str]:
     return [f"{told.removesuffix('.')} ({flag_of('block_size')} none: all at once)."] if told else []
 
 
-def ranking_table(ranking: Sequence[Mapping[str, Any]], style: Style, top: int = 20, *, relevance: bool = False) -> str:
+def ranking_table(
+    ranking: Sequence[Mapping[str, Any]],
+    style: Style,
+    top: int = 20,
+    *,
+    relevance: bool = False,
+    n_folds: int | None = None,
+) -> str:
     """Aligned lines of rank, feature, HSIC alone, p-value and, where features were selected, a mark.
 
     Parameters
@@ -108,6 +125,8 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]], style: Style, top: int =
         Number of lines; 0 means all.
     relevance : bool, default=False
         Whether to add the relevance, of the criterion "prediction".
+    n_folds : int, optional
+        Number of folds; if the entries have a frequency, the table tells in how many of them each was chosen.
 
     Returns
     -------
@@ -115,13 +134,18 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]], style: Style, top: int =
     """
     shown = list(ranking[:top] if top else ranking)
     digits = max(4, len(str(len(shown))))
-    beside = digits + 34 + (11 if relevance else 0)
+    more = {"relevance": [f"{entry['relevance']:.4f}" for entry in shown]} if relevance else {}
+    more |= {"folds": folds} if any(folds := [in_folds(entry, n_folds) for entry in shown]) else {}
+    cells = [_aligned([heading, *column]) for heading, column in more.items()]
+    beside = digits + 34 + sum(2 + len(column[0]) for column in cells)
     width = _name_width([entry["feature"] for entry in shown], style, beside)
     heading = f"{'rank':>{digits}}  {'feature':{width}}  {'HSIC alone':>10}  {'p-value':>8}"
-    heading += "  relevance" if relevance else ""
-    marked = any("selected" in entry for entry in shown)
+    heading += "".join(f"  {column[0]}" for column in cells)
+    marked = any(entry.get("selected") for entry in ranking)
     lines = [style.painted(heading + ("  selected" if marked else ""), _BOLD)]
-    lines += [_table_line(entry, style, digits, width, relevance=relevance) for entry in shown]
+    for position, entry in enumerate(shown, start=1):
+        beside_it = "".join(f"  {column[position]}" for column in cells)
+        lines.append(_table_line(entry, style, digits, width, beside_it))
     lines += [style.painted(_rest(ranking[len(shown) :], digits), _DIM)] if len(shown) < len(ranking) else []
     note = [style.painted(f"{'':{digits}}  {_RELEVANCE}", _DIM)] if relevance else []
     return "\n".join(lines + note) + "\n"
@@ -133,10 +157,15 @@ def _name_width(names: Sequence[str], style: Style, beside: int) -> int:
     return max(10, min(longest, _WIDEST_NAME, style.width - beside))
 
 
-def _table_line(entry: Mapping[str, Any], style: Style, digits: int, width: int, *, relevance: bool) -> str:
+def _aligned(cells: Sequence[str]) -> list[str]:
+    """Cells of a column, filled up on the left to the width of the widest."""
+    width = max(map(len, cells))
+    return [f"{cell:>{width}}" for cell in cells]
+
+
+def _table_line(entry: Mapping[str, Any], style: Style, digits: int, width: int, more: str) -> str:
     name = fitted(entry["feature"], width, style.encoding)
-    line = f"{entry['rank']:>{digits}}  {name}  {entry['score']:>10.4g}  {entry['pvalue']:>8.2g}"
-    line += f"  {entry['relevance']:>9.4f}" if relevance else ""
+    line = f"{entry['rank']:>{digits}}  {name}  {entry['score']:>10.4g}  {entry['pvalue']:>8.2g}{more}"
     if not entry.get("selected"):
         return line
     return style.painted(f"{line}  {'✓' if has_blocks(style.encoding) else '*'}", _GREEN)
@@ -149,14 +178,14 @@ def _rest(entries: Sequence[Mapping[str, Any]], digits: int) -> str:
 
 
 def path_plot(path: Sequence[Mapping[str, Any]], chosen: int, style: Style) -> str:
-    """Predictability or HSIC against the number of features, a column of blocks for each step of the path.
+    """Held-out R2 or HSIC against the number of features, a column of blocks for each step of the path.
 
     Parameters
     ----------
     path : sequence of mappings
         With n_features and the entries of a curve, see `bahsic.report.curve`.
     chosen : int
-        The number of features that was selected; its column is marked.
+        The number of features that was selected; its column is marked. Zero marks none.
     style : Style
 
     Returns
@@ -166,7 +195,7 @@ def path_plot(path: Sequence[Mapping[str, Any]], chosen: int, style: Style) -> s
     """
     steps = sorted(path, key=lambda step: step["n_features"])
     curve = curve_of(path)
-    if len(steps) < 2 or max(step[curve.key] for step in steps) <= 0:
+    if len(steps) < 2 or curve is None or max(step[curve.key] for step in steps) <= 0:
         return ""
     at = min(range(len(steps)), key=lambda i: abs(steps[i]["n_features"] - chosen))
     width = style.width - 16
@@ -182,8 +211,9 @@ def path_plot(path: Sequence[Mapping[str, Any]], chosen: int, style: Style) -> s
     few, many = f"{steps[0]['n_features']}", f"{steps[-1]['n_features']} features"
     gap = " " * max(1, wide * len(steps) - len(few) - len(many))
     axis = [f"{0:>10} {corner}{line * wide * len(steps)}", f"{'':12}{few}{gap}{many}"]
-    pointer = style.painted(f"{'':12}{' ' * wide * at}^ {chosen}", _GREEN)
-    return "\n".join([style.painted(f"{curve.title} along the path", _BOLD), *plot, axis[0], pointer, axis[1], ""])
+    pointer = [style.painted(f"{'':12}{' ' * wide * at}^ {chosen}", _GREEN)] if chosen else []
+    title = style.painted(f"{capitalized(curve.name)} along the path", _BOLD)
+    return "\n".join([title, *plot, axis[0], *pointer, axis[1], ""])
 
 
 def _thinned(steps: list[Any], at: int, width: int) -> tuple[list[Any], int]:
@@ -204,45 +234,49 @@ def _columns_of_blocks(heights: Sequence[float], levels: str) -> list[str]:
 
 def _additions(result: Mapping[str, Any], style: Style) -> str:
     """Lines on the gain of each step of a forward search, up to the selected number; empty without R2."""
-    forward = result["parameters"].get("method") == "forward" and curve_of(result["path"]) is PREDICTABILITY
+    forward, curve = result["parameters"].get("method") == "forward", curve_of(result["path"])
     steps = [step for step in result["path"] if step["n_features"] <= result["n_features"]] if forward else []
-    if not 1 <= len(steps) <= _MOST_ADDITIONS:
+    if curve is None or not curve.predicts or not 1 <= len(steps) <= _MOST_ADDITIONS:
         return ""
     kept = len(result["parameters"].get("keep") or [])
-    reached = [step[PREDICTABILITY.key] for step in steps]
+    reached = [step[curve.key] for step in steps]
     gains = ["", *(f", {after - before:+.3f}" for before, after in pairwise(reached))]
     told = [
-        f"{', '.join(step['features'])} (R2 {value:.3f}{gain})"
+        f"{', '.join(step['features'])} ({value:.3f}{gain})"
         for step, value, gain in zip(steps, reached, gains, strict=True)
     ]
     beside = f" to the {kept} that {'is' if kept == 1 else 'are'} kept" if kept else ""
-    return paragraphs([f"Added{beside}, in this order: {', '.join(told)}."], style)
+    words = f"Added{beside}, in this order, with the {curve.name} of that many features: {', '.join(told)}."
+    return paragraphs([words], style)
 
 
-def _decision(result: Mapping[str, Any], style: Style) -> str:
-    """The decision and its reason, in a sentence or two."""
-    total, reason = n_used(result), result["reason"]
+def _decision(result: Mapping[str, Any], found: Mapping[str, Any], style: Style) -> str:
+    """The decision and its reason, in a sentence or two; ``found`` is the result as it is shown."""
     kind = _KINDS.get(result["input"]["target_kernel"], result["input"]["target_kernel"])
-    counted = f"{result['n_features']} of {total} features"
-    told = reason.startswith(counted)
-    lines = [f"{reason}; target: {kind}." if told else f"Selected {counted} for a target of {kind}: {reason}."]
+    lines = [f"{capitalized(result['reason'])}; target: {kind}."]
+    lines += [f"Kept so that pipelines still run: {_some(result['selected'])}."] if found is not result else []
     if result["test"] is not None:
         splits = len(result["test"]["split_pvalues"])
         lines.append(
             f"Dependence in samples that did not select: p = {result['test']['pvalue']:.2g} ({splits} splits)."
         )
-    if result.get("stability"):
+    if found.get("stability"):
         lines.append(_stability(result))
     return paragraphs(lines, style)
 
 
 def _stability(result: Mapping[str, Any]) -> str:
     """Sentence with the share of random halves in which each selected feature is selected again."""
-    stability, selected = result["stability"], result["selected"][:_MOST_ADDITIONS]
+    stability = result["stability"]
     frequency = {found["feature"]: found["frequency"] for found in stability["features"]}
-    told = [f"{name} {100 * frequency.get(name, 0.0):.0f}%" for name in selected]
-    more = f" and {len(result['selected']) - len(selected)} more" if len(result["selected"]) > len(selected) else ""
-    return f"Selected again, in {stability['n_resamples']} random halves of the samples: {', '.join(told)}{more}."
+    told = _some([f"{name} {100 * frequency.get(name, 0.0):.0f}%" for name in result["selected"]])
+    return f"Selected again, in {stability['n_resamples']} random halves of the samples: {told}."
+
+
+def _some(words: Sequence[str]) -> str:
+    """The first of some words, and how many more there are."""
+    more = f" and {len(words) - _MOST_ADDITIONS} more" if len(words) > _MOST_ADDITIONS else ""
+    return ", ".join(words[:_MOST_ADDITIONS]) + more
 
 
 def paragraphs(lines: Sequence[str], style: Style) -> str:

@@ -22,12 +22,14 @@ Indices = NDArray[np.intp]
 # block_size="auto": up to so many samples all of them at once, beyond it random blocks of this size.
 EXACT_SAMPLES, BLOCK_SIZE = 10_000, 500
 
-# The same for the criterion "prediction", whose regressions cost the cube of the samples; the size also where HSIC is
-# maximised and regressions judge the result.
+# The same where there are regressions, which cost the cube of the samples.
 EXACT_REGRESSION, REGRESSION_SIZE = 4000, 1000
 
-# Number of these blocks that the criterion "prediction" uses.
+# Largest number of blocks with regressions.
 MOST_REGRESSIONS = 5
+
+# Samples in no block that judge the subsets: at most so many, at least one in so many.
+MOST_HELD_OUT, HELD_OUT_SHARE = 5000, 5
 
 # Number of samples on which rules for gamma are evaluated when there are blocks: 8 million pairs.
 RULE_SAMPLES = 4096
@@ -72,27 +74,25 @@ class Blocks:
         return self.order[:RULE_SAMPLES]
 
 
-def auto_block_size(m: int, *, prediction: bool = False, regressions: bool = False) -> int | None:
-    """Size of blocks for m samples where none is given, or None, all at once.
+def auto_block_size(m: int, *, regressions: bool = False) -> int | None:
+    """Return the size of blocks for m samples where none is given, or None, all at once.
 
     Parameters
     ----------
     m : int
-    prediction : bool
-        Whether the criterion is "prediction".
     regressions : bool
-        Whether there are regressions although HSIC is maximised.
+        Whether there are regressions: with the criterion "prediction", or to judge the subsets.
 
     Examples
     --------
-    >>> auto_block_size(10_000), auto_block_size(10_001), auto_block_size(10_001, regressions=True)
-    (None, 500, 1000)
-    >>> auto_block_size(4000, prediction=True), auto_block_size(4001, prediction=True)
+    >>> auto_block_size(10_000), auto_block_size(10_001)
+    (None, 500)
+    >>> auto_block_size(4000, regressions=True), auto_block_size(4001, regressions=True)
     (None, 1000)
     """
-    if m <= (EXACT_REGRESSION if prediction else EXACT_SAMPLES):
+    if m <= (EXACT_REGRESSION if regressions else EXACT_SAMPLES):
         return None
-    return REGRESSION_SIZE if prediction or regressions else BLOCK_SIZE
+    return REGRESSION_SIZE if regressions else BLOCK_SIZE
 
 
 def random_blocks(
@@ -118,8 +118,18 @@ def random_blocks(
     n_blocks = m // int(block_size)
     if n_blocks < 2:
         return None
-    order = random_source(random_state).permutation(m)
-    sizes = [len(part) for part in np.array_split(order, n_blocks)]
+    return consecutive_blocks(random_source(random_state).permutation(m), int(block_size))
+
+
+def consecutive_blocks(order: Indices, block_size: int) -> Blocks:
+    """Divide samples into blocks of B or B + 1 neighbours.
+
+    Examples
+    --------
+    >>> consecutive_blocks(np.arange(14), 4).starts
+    (0, 5, 10)
+    """
+    sizes = [len(part) for part in np.array_split(order, max(1, len(order) // block_size))]
     return Blocks(order, tuple(int(start) for start in np.cumsum([0, *sizes[:-1]])))
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, lapack
+from scipy.linalg import lapack
 
 from bahsic.kernels import LabelKernel
 from bahsic.kernels.labels.outputs import OutputSum, standardised
@@ -81,34 +81,6 @@ def judging_ridge(n_features: int, n_samples: int) -> float:
     return float(RIDGES[0]) if n_features > n_samples else _JUDGING / n_features
 
 
-def predicted(K: Array, cross: Array, Y: Array, ridge: float) -> Array:
-    """Predictions of kernel ridge regression with intercept for other samples.
-
-    Parameters
-    ----------
-    K : ndarray of shape (m, m)
-        Kernel values of the samples.
-    cross : ndarray of shape (n, m)
-        Kernel values of the others with them.
-    Y : ndarray of shape (m, c)
-    ridge : float
-
-    Examples
-    --------
-    >>> x, new = np.arange(5.0), np.array([10.0])
-    >>> predicted(np.outer(x, x), np.outer(new, x), 1 + 2 * x[:, None], 1e-9).round(6)
-    array([[21.]])
-    """
-    means, mean = K.mean(axis=0), Y.mean(axis=0)
-    centred = K - means - (means - means.mean())[:, None]
-    centred[np.diag_indices(len(K))] += len(K) * ridge
-    try:
-        factor = cho_factor(centred, overwrite_a=True, check_finite=False)
-    except np.linalg.LinAlgError:
-        raise ValueError(NOT_DEFINITE) from None
-    return np.asarray(mean + (cross - means) @ cho_solve(factor, Y - mean))
-
-
 def _centred(Y: Array, w: Array) -> Array:
     Y -= w @ Y / w.sum()
     return Y
@@ -154,10 +126,12 @@ class RidgeFit:
     Q : ndarray of shape (m, c)
         Residuals, scaled so that QQ' is the derivative of ``explained`` with respect to K; with a greater ridge where
         these judge many features, see `judging_ridge`.
-    losses : ndarray of shape (m,)
-        Squared leave-one-out residual of each sample.
+    coefficients : ndarray of shape (m, c)
+        Coefficients of the kernel functions of the samples, which predict other samples up to the intercept.
     baseline : ndarray of shape (m,)
         Squared leave-one-out residual of each sample where the mean is predicted.
+    losses : ndarray of shape (m,) or None
+        Squared leave-one-out residual of each sample, where they were asked for.
     sample_weight : ndarray of shape (m,) or None
     """
 
@@ -165,23 +139,18 @@ class RidgeFit:
     explained: float
     quadratic: float
     Q: Array
-    losses: Array
+    coefficients: Array
     baseline: Array
+    losses: Array | None = None
     sample_weight: FloatArray | None = None
 
     @property
     def predictability(self) -> float:
         r"""Leave-one-out :math:`R^2`: one minus the sum of the losses over that of the baseline; 0 for constant Y."""
-        total = self._mean(self.baseline)
-        return 1 - self._mean(self.losses) / total if total > 0 else 0.0
-
-    @property
-    def error(self) -> float:
-        """Standard error of the predictability: that of a ratio of two means over the samples."""
-        total = self._mean(self.baseline)
-        if total <= 0:
-            return 0.0
-        return self._mean_error(self.losses - (1 - self.predictability) * self.baseline) / total
+        if self.losses is None:
+            raise ValueError("losses is None; accepted: a fit with leave-one-out losses")
+        total = np.average(self.baseline, weights=self.sample_weight)
+        return float(1 - np.average(self.losses, weights=self.sample_weight) / total) if total > 0 else 0.0
 
     def at_most(self, change: Array) -> Array:
         r"""Bounds on changes of ``explained``, given first-order changes :math:`\delta` of it.
@@ -194,19 +163,19 @@ class RidgeFit:
         least = max(1e-12 * missed, 1e-300)  # the sum is positive but for rounding errors
         return np.asarray(missed * change / np.maximum(missed + change, least))
 
-    def _mean(self, values: Array) -> float:
-        return float(np.average(values, weights=self.sample_weight))
-
-    def _mean_error(self, values: Array) -> float:
-        return mean_error(values, self.sample_weight)
-
 
 def mean_error(values: Array, sample_weight: FloatArray | None = None) -> float:
-    """Standard error of the mean of values, which may count several times."""
+    """Return the standard error of a weighted mean of independent values.
+
+    Examples
+    --------
+    >>> values = np.array([1.0, 2.0, 3.0])
+    >>> mean_error(values) == mean_error(values, np.full(3, 1000.0)) == math.sqrt(1 / 3)
+    True
+    """
     w = np.ones(len(values)) if sample_weight is None else sample_weight
-    n = float(w.sum())
-    variance = float(w @ np.square(values - w @ values / n)) / max(n - 1, 1.0)
-    return math.sqrt(variance / n)
+    w, m = w / w.sum(), len(values)
+    return math.sqrt(float(np.square(w * (values - w @ values)).sum()) * m / max(m - 1, 1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -252,6 +252,7 @@ def mixed_columns(
     weights: NDArray[Any] | None = None,
     order: Indices | None = None,
     together: bool = False,
+    n_own: int | None = None,
 ) -> tuple[Columns, NDArray[np.bool_]]:
     """Columns of a table, standardised if asked for, and a mask of the constant ones.
 
@@ -269,19 +270,23 @@ def mixed_columns(
         The samples to use, in the order wanted; weights are in this order too.
     together : bool
         Whether a missing entry is a value of its own, the same for all samples.
+    n_own : int, optional
+        Number of samples, the first ones, that decide on means, deviations and contributions; by default all. The
+        weights are theirs.
     """
     X, categorical, missing = table.values, table.categorical_for(kernel), table.missing
     data: Array | SparseRows
     if isinstance(X, Source):
-        stored, constant = StoredRows.standardised(X, kernel, weights, standardize=standardize, order=order)
+        options = {"standardize": standardize, "order": order, "n_own": n_own}
+        stored, constant = StoredRows.standardised(X, kernel, weights, **options)  # type: ignore[arg-type]
         return Columns.plain(stored), constant
     if sparse.issparse(X):
         X = X if order is None else X[order]
-        data, constant = SparseRows.standardised(X, weights, standardize=standardize)
+        data, constant = SparseRows.standardised(X, weights, standardize=standardize, n_own=n_own)
     else:
         complete = not missing.any()
         data, constant = prepared_columns(
-            X, kernel, standardize=standardize, weights=weights, order=order, complete=complete
+            X, kernel, standardize=standardize, weights=weights, order=order, complete=complete, n_own=n_own
         )
         if categorical.any():
             data[categorical] = (X if order is None else X[order]).T[categorical]
@@ -289,16 +294,20 @@ def mixed_columns(
     if not isinstance(kernel, ScaledKernel):  # the mean of x x' is zero, as is the product with zero
         return Columns.plain(_filled(data) if missing.any() else data), constant
     if together and missing.any():
-        categorical, missing, constant = _with_missing_codes(data, categorical, missing, constant)
+        categorical, missing, constant = _with_missing_codes(data, categorical, missing, constant, n_own)
     missing = missing & ~constant
     _clear(data, np.flatnonzero(constant & (table.missing | categorical)))
     columns = Columns(data, np.zeros(len(constant)), np.zeros(len(constant)), missing, together)
-    different, neutral = _contributions_of_columns(columns, categorical, constant, weights, kernel.power)
+    different, neutral = _contributions_of_columns(columns, categorical, constant, weights, kernel.power, n_own)
     return replace(columns, different=different, neutral=neutral), constant
 
 
 def _with_missing_codes(
-    data: Array | SparseRows, categorical: NDArray[np.bool_], missing: NDArray[np.bool_], constant: NDArray[np.bool_]
+    data: Array | SparseRows,
+    categorical: NDArray[np.bool_],
+    missing: NDArray[np.bool_],
+    constant: NDArray[np.bool_],
+    n_own: int | None,
 ) -> tuple[NDArray[np.bool_], ...]:
     """Make a missing category one more category, and so all of a column whose other entries are the same number.
 
@@ -306,12 +315,14 @@ def _with_missing_codes(
     """
     if not isinstance(data, np.ndarray):
         return categorical, missing, constant
+    absent = np.isnan(data[:, :n_own])
+    varies = absent.any(axis=1) & ~absent.all(axis=1)
     categorical = categorical | (missing & constant)
     for j in np.flatnonzero(categorical & missing):
-        absent = np.isnan(data[j])
-        codes = np.unique(data[j, ~absent], return_inverse=True)[1]
-        data[j, ~absent], data[j, absent] = codes, codes.max() + 1
-    return categorical, missing & ~categorical, constant & ~missing
+        gaps = np.isnan(data[j])
+        codes = np.unique(data[j, ~gaps], return_inverse=True)[1]
+        data[j, ~gaps], data[j, gaps] = codes, codes.max(initial=-1) + 1
+    return categorical, missing & ~categorical, constant & ~varies
 
 
 def _clear(data: Array | SparseRows, constant: Indices) -> None:
@@ -333,11 +344,12 @@ def _contributions_of_columns(
     constant: NDArray[np.bool_],
     weights: NDArray[Any] | None,
     power: int,
+    n_own: int | None,
 ) -> tuple[Array, Array]:
     """Contributions of two different categories and of a missing entry, for each column; zero for constant columns."""
     different, neutral = np.zeros((2, columns.n_features))
     for j in np.flatnonzero((categorical | columns.missing) & ~constant):
-        x = columns.rows(np.array([j]))[0]
+        x = columns.rows(np.array([j]))[0, :n_own]
         if categorical[j]:
             different[j] = _STANDARD_MEAN[power] / _chance_of_difference(x, weights)
         if columns.missing[j]:

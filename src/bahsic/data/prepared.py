@@ -43,6 +43,8 @@ class Prepared:
         How often each sample counts, all of them positive.
     order : ndarray of int of shape (m,), or None
         The samples of the table, if not all of them or in another order.
+    n_own : int or None
+        Number of samples, the first ones, that the columns are standardised by; None for all.
     """
 
     X: Any
@@ -54,6 +56,7 @@ class Prepared:
     identifiers: Any = "drop"
     weights: FloatArray | None = None
     order: Indices | None = None
+    n_own: int | None = None
     _others: dict[type, Prepared] = field(default_factory=dict, init=False)
 
     @property
@@ -73,9 +76,9 @@ class Prepared:
 
     @cached_property
     def _made(self) -> tuple[Columns, NDArray[np.bool_]]:
-        options = {"standardize": self.standardize, "weights": self.weights, "order": self.order}
-        options["together"] = self.missing == "indicator"
-        return mixed_columns(self.table, self.kernel, **options)  # type: ignore[arg-type]
+        options: dict[str, Any] = {"standardize": self.standardize, "weights": self.weights, "order": self.order}
+        options |= {"together": self.missing == "indicator", "n_own": self.n_own}
+        return mixed_columns(self.table, self.kernel, **options)
 
     def for_kernel(self, kernel: Kernel) -> Prepared:
         """The same data for another kernel; columns are made once for each type of kernel."""
@@ -99,13 +102,17 @@ class Prepared:
         same = self.order is None if order is None else np.array_equal(order, self.order)  # type: ignore[arg-type]
         return self if same else replace(self, order=order)
 
-    def of_samples(self, samples: Indices) -> Prepared:
-        """The same columns for some of the samples, as they are: not standardised anew."""
-        order = samples if self.order is None else self.order[samples]
-        weights = None if self.weights is None else self.weights[samples]
-        found = replace(self, order=order, weights=weights)
-        vars(found)["_made"] = self.columns.of_samples(samples), self.constant
-        return found
+    def split(self, own: Indices, others: Indices) -> tuple[Prepared, Columns]:
+        """Return the data of some samples, standardised by themselves, and the columns of these and of others.
+
+        The columns are those of both, one after the other, in the units of the first.
+        """
+        both = np.concatenate([own, others])
+        weights = None if self.weights is None else self.weights[own]
+        joined = replace(self, order=both if self.order is None else self.order[both], weights=weights, n_own=len(own))
+        mine = replace(self, order=own if self.order is None else self.order[own], weights=weights)
+        vars(mine)["_made"] = joined.columns.of_samples(np.arange(len(own))), joined.constant
+        return mine, joined.columns
 
 
 def prepared(  # noqa: PLR0913 - the options of a table

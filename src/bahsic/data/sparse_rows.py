@@ -84,13 +84,14 @@ class SparseRows:
 
     @staticmethod
     def standardised(
-        X: sparse.csc_array, weights: NDArray[Any] | None, *, standardize: bool
+        X: sparse.csc_array, weights: NDArray[Any] | None, *, standardize: bool, n_own: int | None = None
     ) -> tuple[SparseRows, NDArray[np.bool_]]:
         """Columns of X (n_samples, n_features), standardised if asked for, and a mask of the constant ones.
 
-        Missing entries (stored as NaN) stay NaN and do not enter means.
+        Missing entries (stored as NaN) stay NaN and do not enter means. Means and deviations are those of the first
+        ``n_own`` samples, by default of all.
         """
-        numbers = _SparseNumbers(sparse.csr_array(X.T, dtype=np.float64, copy=True), weights)
+        numbers = _SparseNumbers(sparse.csr_array(X.T, dtype=np.float64, copy=True), weights, n_own)
         constant = standardised(numbers, standardize=standardize, centre=False).constant
         return SparseRows(numbers.XT, numbers.otherwise), constant
 
@@ -98,20 +99,24 @@ class SparseRows:
 class _SparseNumbers:
     """Sparse columns, the rows of XT, while they are standardised; ``otherwise`` is what is not stored."""
 
-    def __init__(self, XT: sparse.csr_array, weights: NDArray[Any] | None) -> None:
+    def __init__(self, XT: sparse.csr_array, weights: NDArray[Any] | None, n_own: int | None = None) -> None:
         XT.sort_indices()  # or `extremes` would, and what follows would belong to other entries
         self.XT, self.otherwise = XT, np.zeros(XT.shape[0])
         self._feature = np.repeat(np.arange(XT.shape[0]), np.diff(XT.indptr))
         self._absent = np.isnan(XT.data)
-        w = np.ones(XT.shape[1]) if weights is None else np.asarray(weights, dtype=np.float64)
+        self._n_own = XT.shape[1] if n_own is None else n_own
+        w = np.zeros(XT.shape[1])
+        w[: self._n_own] = 1.0 if weights is None else weights
         self._weights = np.where(self._absent, 0.0, w[XT.indices])
         self._others = w.sum() - self._sums(w[XT.indices])  # weights of the entries that are not stored
-        self._others[np.diff(XT.indptr) == XT.shape[1]] = 0.0
+        self._others[self._sums(w[XT.indices] > 0) == self._n_own] = 0.0
         self._observed = self._sums(self._weights) + self._others
+        self._observed[self._observed == 0] = 1.0  # nothing is known of a column: it is constant
 
     def extremes(self) -> tuple[Array, Array]:
-        low, high = (np.asarray(found.todense()).ravel() for found in (self.XT.nanmin(axis=1), self.XT.nanmax(axis=1)))
-        return low, high
+        own = self.XT[:, : self._n_own]
+        low, high = (np.asarray(found.todense()).ravel() for found in (own.nanmin(axis=1), own.nanmax(axis=1)))
+        return np.nan_to_num(low), np.nan_to_num(high)
 
     def means(self) -> Array:
         return self._mean_of(self._known(), self.otherwise)

@@ -83,22 +83,26 @@ def prepared_columns(
     weights: NDArray[Any] | None = None,
     order: Indices | None = None,
     complete: bool = True,
+    n_own: int | None = None,
 ) -> tuple[Array, NDArray[np.bool_]]:
     """New array with a feature in each row, standardised if asked for, and a mask of the constant features.
 
     Where features are not standardised, they are still centred for kernels of differences, which changes nothing but
     the rounding errors. Missing entries (NaN) stay, and take no part in means; ``complete`` says that there are none.
-    Weights are frequencies of the samples, all of them positive. ``order`` is the one in which the samples come.
+    Weights are frequencies of the samples, all of them positive. ``order`` is the one in which the samples come. Means
+    and deviations are those of the first ``n_own`` samples, by default of all.
     """
     options = {"standardize": standardize, "centre": isinstance(kernel, ScaledKernel)}
     XT = np.array(X.T, dtype=np.float64, order="C") if order is None else _ordered(X, order)
     if complete:
-        return XT, standardised(DenseNumbers(XT, weights), **options).constant
+        return XT, standardised(DenseNumbers(XT, weights, n_own), **options).constant
     observed = ~np.isnan(XT)
-    fill = np.take_along_axis(XT, observed.argmax(axis=1)[:, None], axis=1)  # a value of the column: same extremes
-    XT = np.where(observed, XT, fill)
-    counts = observed * (1.0 if weights is None else weights)
-    constant = standardised(DenseNumbers(XT, counts), **options).constant
+    own = observed[:, :n_own]
+    fill = np.take_along_axis(XT, own.argmax(axis=1)[:, None], axis=1)  # a value of the column: same extremes
+    XT = np.where(observed, XT, np.nan_to_num(fill))
+    counts = own * (1.0 if weights is None else weights)
+    counts[~own.any(axis=1)] = 1.0  # nothing is known of a column: it is constant
+    constant = standardised(DenseNumbers(XT, counts, n_own), **options).constant
     XT[~observed] = np.nan
     return XT, constant
 
@@ -133,25 +137,33 @@ class Numbers(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class DenseNumbers:
-    """Columns in memory, the rows of XT; weights are those of the samples, or of single entries."""
+    """Columns in memory, the rows of XT, of which the first ``n_own`` samples count.
+
+    Weights are those of these samples, or of their single entries.
+    """
 
     XT: Array
     weights: NDArray[Any] | None
+    n_own: int | None = None
+
+    @property
+    def _own(self) -> Array:
+        return self.XT[:, : self.n_own]
 
     def extremes(self) -> tuple[Array, Array]:
-        return self.XT.min(axis=1), self.XT.max(axis=1)
+        return self._own.min(axis=1), self._own.max(axis=1)
 
     def means(self) -> Array:
-        return _means(self.XT, self.weights)
+        return _means(self._own, self.weights)
 
     def safe_shifts(self) -> Array:
-        tenth = self.XT.shape[1] // 10
-        parts = [np.partition(np.abs(x), tenth) for x in self.XT]
+        tenth = self._own.shape[1] // 10
+        parts = [np.partition(np.abs(x), tenth) for x in self._own]
         wide = np.array([x[tenth:].max() > _WIDEST * x[tenth] for x in parts], dtype=bool)
         return np.where(wide, 0.0, self.means())
 
     def mean_squares(self) -> Array:
-        XT = self.XT
+        XT = self._own
         return np.asarray(np.vecdot(XT, XT) / XT.shape[1]) if self.weights is None else _means(XT**2, self.weights)
 
     def scale(self, exponents: NDArray[np.int32]) -> None:

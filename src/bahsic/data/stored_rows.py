@@ -111,13 +111,15 @@ class StoredRows:
         *,
         standardize: bool,
         order: Indices | None = None,
+        n_own: int | None = None,
     ) -> tuple[StoredRows, NDArray[np.bool_]]:
         """Columns of a source (n_samples, n_features), and a mask of the constant ones.
 
-        Means and deviations are computed as for columns in memory, some columns at a time.
+        Means and deviations, of the first ``n_own`` samples in this order or of all, are computed as for columns in
+        memory, some columns at a time.
         """
         m, d = source.shape
-        samples, centre = slice(0, m) if order is None else order, isinstance(kernel, ScaledKernel)
+        samples, centre = slice(0, m) if order is None else order[:n_own], isinstance(kernel, ScaledKernel)
         width = max(1, _ENTRIES // m)
         parts = []
         for start in range(0, d, width):

@@ -170,13 +170,8 @@ def threads(n_jobs: int | None, n_samples: int | None = None) -> Iterator[Thread
         if n_threads == 1:
             yield ThreadExecutor(1)
             return
-        with _fair_switching(), ThreadPoolExecutor(n_threads - 1) as pool:
+        with fair_switching(), ThreadPoolExecutor(n_threads - 1) as pool:
             yield ThreadExecutor(n_threads, pool)
-
-
-def for_samples(executor: Executor, n_jobs: int | None, n_samples: int) -> Executor:
-    """The executor for some of the samples of a fit: with ``n_jobs=None`` few of them get one thread, see `threads`."""
-    return ThreadExecutor(1) if isinstance(executor, ThreadExecutor) and _are_few(n_jobs, n_samples) else executor
 
 
 def _are_few(n_jobs: int | None, n_samples: int | None) -> bool:
@@ -184,7 +179,7 @@ def _are_few(n_jobs: int | None, n_samples: int | None) -> bool:
 
 
 @contextmanager
-def _fair_switching() -> Iterator[None]:
+def fair_switching() -> Iterator[None]:
     """Switch threads every 0.5 ms instead of 5: array operations take about 50 us, and other threads would wait."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, _SWITCH_INTERVAL))

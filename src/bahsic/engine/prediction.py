@@ -113,11 +113,11 @@ class PredictionScorer:
         self._winner = None if state["winner"] is None else _Winner.restored(state["winner"])
 
     def fit(
-        self, subset: Indices, ridge: float | None = None, *, judges: bool = True
+        self, subset: Indices, ridge: float | None = None, *, judges: bool = True, losses: bool = False
     ) -> tuple[RidgeFit, Kernel | None]:
         """Ridge regression on a subset with the kernel for its size and a ridge or that of the search; that kernel.
 
-        ``judges`` says whether `RidgeFit.Q` will judge features.
+        ``judges`` says whether `RidgeFit.Q` will judge features, ``losses`` whether leave-one-out losses are wanted.
         """
         if not len(subset):
             return self._regression.empty(), None
@@ -125,7 +125,8 @@ class PredictionScorer:
         kernel = self.linear.kernel(columns, len(columns))
         self.linear.move(columns, kernel)
         tiles = self.linear.kernel_tiles(columns, kernel)
-        return self._regression.fit(tiles, len(columns), ridge, self._judging(len(subset)) if judges else 0.0), kernel
+        judging = self._judging(len(subset)) if judges else 0.0
+        return self._regression.fit(tiles, len(columns), ridge, judging, losses=losses), kernel
 
     def _own_fit(self, subset: Indices) -> tuple[RidgeFit, Kernel | None]:
         """`fit` of the subset of a round: that of the winner of the round before, if it is one in blocks."""
@@ -152,7 +153,7 @@ class PredictionScorer:
     def losses(self, subset: Indices, fit: RidgeFit) -> Array:
         """Predictability that a subset with a given fit would lose without each of its units."""
         without = [np.setdiff1d(subset, unit) for unit in subset]
-        others = [self.fit(rest, fit.ridge)[0].predictability for rest in without]
+        others = [self.fit(rest, fit.ridge, judges=False, losses=True)[0].predictability for rest in without]
         return fit.predictability - np.array(others)
 
     def gains(self, subset: Indices, candidates: Indices, fit: RidgeFit) -> Array:

@@ -73,6 +73,8 @@ class RidgeRegression:
     exact : bool
         Whether to factor in float64 however many samples there are: leave-one-out losses have all their digits then.
         Otherwise beyond `DOUBLE_SAMPLES` they have about six.
+    most_blocks : int, optional
+        Largest number of blocks to use; by default all.
     """
 
     def __init__(
@@ -85,7 +87,11 @@ class RidgeRegression:
         executor: Executor,
         *,
         exact: bool = False,
+        most_blocks: int | None = None,
     ) -> None:
+        end = len(Y) if most_blocks is None else [*starts, len(Y)][min(most_blocks, len(starts))]
+        starts, Y = starts[:most_blocks], Y[:end]
+        sample_weight = None if sample_weight is None else sample_weight[:end]
         self._plan, self._executor, self.starts = plan, executor, starts
         self._Y, self.sample_weight = Y, sample_weight
         self._blocks = [slice(*ends) for ends in pairwise([*starts, len(Y)])]
@@ -98,7 +104,8 @@ class RidgeRegression:
         self._zeros = Zeros()
         self._tiles: list[list[tuple[int, Tile]]] = [[] for _ in starts]  # of each block
         for index, tile in enumerate(plan.tiles):
-            self._tiles[bisect_right(starts, tile.start) - 1].append((index, tile))
+            if tile.start < end:
+                self._tiles[bisect_right(starts, tile.start) - 1].append((index, tile))
 
     def of_samples(self, samples: Indices, ridge: float) -> RidgeRegression:
         """The regression on some of the samples, as one block."""
@@ -122,10 +129,19 @@ class RidgeRegression:
         """The fit to no feature: residuals are the labels themselves."""
         return _joined(self._parts, [part.mean_fit(self.ridge) for part in self._parts], self.ridge)
 
-    def fit(self, kernel: KernelTiles, n_features: int, ridge: float | None = None, judging: float = 0.0) -> RidgeFit:
+    def fit(
+        self,
+        kernel: KernelTiles,
+        n_features: int,
+        ridge: float | None = None,
+        judging: float = 0.0,
+        *,
+        losses: bool = False,
+    ) -> RidgeFit:
         """The fit to a subset of so many features, with a given ridge, or the one chosen anew where that is due.
 
-        If that is smaller than ``judging``, `RidgeFit.Q` are the residuals with the latter.
+        If that is smaller than ``judging``, `RidgeFit.Q` are the residuals with the latter. ``losses`` says whether
+        leave-one-out losses are wanted.
         """
         first = self._matrix(kernel, 0, self._executor) if len(self._parts) == 1 else None
         if ridge is None and self.is_due(n_features):
@@ -137,10 +153,12 @@ class RidgeRegression:
                 return best if best.ridge >= judging else self._judging(best, matrices, judging)
         used = self.ridge if ridge is None else ridge
         if first is not None:
-            return _joined(self._parts, [self._parts[0].fit(first, used, self._executor, judging)], used)
+            found = self._parts[0].fit(first, used, self._executor, judging, losses=losses)
+            return _joined(self._parts, [found], used)
 
         def one(number: int) -> _Found:
-            return self._parts[number].fit(self._matrix(kernel, number, _SERIAL), used, None, judging)
+            K = self._matrix(kernel, number, _SERIAL)
+            return self._parts[number].fit(K, used, None, judging, losses=losses)
 
         return _joined(self._parts, self._executor.map(one, range(len(self._parts))), used)
 
@@ -261,21 +279,25 @@ class RidgeRegression:
 
 
 class _Found(NamedTuple):
-    """Ridge regression on one block: variance that is missed, tr(b'sKsb), residuals B, losses over the samples."""
+    """Ridge regression on one block.
+
+    Variance that is missed, tr(b'sKsb), residuals B with their penalty, coefficients, and leave-one-out losses.
+    """
 
     missed: float
     quadratic: float
     B: Array
-    losses: Array
     penalty: float
+    coefficients: Array
+    losses: Array | None
 
 
 class _Part:
     """Ridge regression on the samples of one block.
 
     With s the roots of the weights w, b solves (sKs + lambda I) b = sY for centred K and Y, and the residuals over
-    lambda are B = b / s. A sample with weight w stands for w copies, of which leave-one-out leaves out one, or all
-    of them if w is below one. There is memory for two factors at the same time.
+    lambda are B = b / s. Leave-one-out leaves out a sample as a whole, whatever its weight. There is memory for two
+    factors at the same time.
     """
 
     def __init__(self, Y: Array, w: Array, memory: tuple[Scratch, Scratch], *, exact: bool) -> None:
@@ -285,8 +307,7 @@ class _Part:
         self._n = float(w.sum())
         self.variance = float(w @ np.square(self._Y).sum(axis=1))
         self._targets = self._Y * self._roots[:, None]
-        self._copies = np.maximum(w, 1.0)  # of which one is left out
-        self._share = w / self._copies / self._n  # of that one in the mean
+        self._share = w / self._n  # of each sample in the mean
         others = np.where(self._share < 1, 1 - self._share, np.inf)
         self.baseline = np.asarray(np.square(self._Y / others[:, None]).sum(axis=1))
 
@@ -297,31 +318,46 @@ class _Part:
     def mean_fit(self, ridge: float) -> _Found:
         """The fit that predicts the mean."""
         lam = self._n * ridge
-        return _Found(self.variance, 0.0, self._Y / lam, self.baseline, lam)
+        return _Found(self.variance, 0.0, self._Y / lam, lam, np.zeros_like(self._Y), self.baseline)
 
-    def fit(self, K: KernelBlock, ridge: float, executor: Executor | None = None, judging: float = 0.0) -> _Found:
+    def fit(
+        self,
+        K: KernelBlock,
+        ridge: float,
+        executor: Executor | None = None,
+        judging: float = 0.0,
+        *,
+        losses: bool = True,
+    ) -> _Found:
         """The fit to centred kernel values, with the B of a ridge of at least ``judging``.
 
         Threads share the work if there is an executor.
         """
         lam = self._n * ridge
         if judging <= ridge:
-            return self._found(K, lam, self._factored(K, lam, executor), executor)
+            return self._found(K, lam, self._factored(K, lam, executor), executor, losses=losses)
         # Two factors at the same time, each by one call of LAPACK: no slower than by panels, and one way for all sizes.
         tasks: list[Callable[[], Any]] = [
             partial(self._factored, K, lam, None),
             partial(self.residuals, K, judging, None, self._other),
         ]
         factor, (B, penalty) = (_SERIAL if executor is None else executor).map(lambda task: task(), tasks)
-        return self._found(K, lam, factor, executor)._replace(B=B, penalty=penalty)
+        return self._found(K, lam, factor, executor, losses=losses)._replace(B=B, penalty=penalty)
 
-    def _found(self, K: KernelBlock, lam: float, factor: CholeskyFactor, executor: Executor | None) -> _Found:
+    def _found(
+        self, K: KernelBlock, lam: float, factor: CholeskyFactor, executor: Executor | None, *, losses: bool
+    ) -> _Found:
         b = self._refined(K, lam, factor)
         B = b / self._roots[:, None]
-        own = ((1 - (1 - lam * factor.inverse_diagonal(executor)) / self._copies) - self._share) / lam
         missed = lam * float(np.vdot(self._targets, b))
         quadratic = missed - lam**2 * float(np.vdot(b, b))
-        return _Found(missed, quadratic, B, np.square(B / own[:, None]).sum(axis=1), lam)
+        left_out = self._left_out(B, factor.inverse_diagonal(executor), lam) if losses else None
+        return _Found(missed, quadratic, B, lam, b * self._roots[:, None], left_out)
+
+    def _left_out(self, B: Array, inverse_diagonal: Array, lam: float) -> Array:
+        """Squared residual of each sample where it is left out: B_i / (A_ii - w_i / (n lambda))."""
+        own = inverse_diagonal - self._share / lam
+        return np.asarray(np.square(B / own[:, None]).sum(axis=1))
 
     def residuals(
         self, K: KernelBlock, ridge: float, executor: Executor | None, scratch: Scratch | None = None
@@ -378,13 +414,15 @@ def _joined(parts: Sequence[_Part], found: Sequence[_Found], ridge: float) -> Ri
     """The fits to all blocks as one."""
     total = _variance(parts)
     plain = all((part.w == 1).all() for part in parts)
+    losses = [fit.losses for fit in found if fit.losses is not None]
     return RidgeFit(
         ridge=ridge,
         explained=1 - sum(fit.missed for fit in found) / total,
         quadratic=sum(fit.quadratic for fit in found) / total,
         Q=_weighted(parts, [(fit.B, fit.penalty) for fit in found]),
-        losses=np.concatenate([fit.losses for fit in found]),
+        coefficients=np.concatenate([fit.coefficients for fit in found]),
         baseline=np.concatenate([part.baseline for part in parts]),
+        losses=None if not losses else np.concatenate(losses),
         sample_weight=None if plain else np.concatenate([part.w for part in parts]),
     )
 

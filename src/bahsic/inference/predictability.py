@@ -108,12 +108,12 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     plan = tile_plan(m, starts=starts)
     with threads(None, m) as executor:
         regression = RidgeRegression(label_features(labels), ridge, plan, starts, None, executor, exact=True)
-        return regression.fit(GramTiles(K, plan), columns.n_features).predictability
+        return regression.fit(GramTiles(K, plan), columns.n_features, losses=True).predictability
 
 
 def _blocks(m: int, block_size: Any, random_state: Any) -> Blocks | None:
     if isinstance(block_size, str) and block_size == "auto":
-        found = random_blocks(m, auto_block_size(m, prediction=True), 0 if random_state is None else random_state)
+        found = random_blocks(m, auto_block_size(m, regressions=True), 0 if random_state is None else random_state)
         return None if found is None else found.first(MOST_REGRESSIONS)
     return random_blocks(m, block_size, random_state)
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from bahsic.parameters import check_count
 from bahsic.plotting.axes import axes_or_new, has_room_in_cells, legible_on, write_names, write_sizes, write_title
-from bahsic.report.curve import headline
 from bahsic.report.drawable import (
     band_values,
     check_fraction,
@@ -18,15 +17,19 @@ from bahsic.report.drawable import (
     cutoffs,
     edges,
     fitted,
+    fold_counts,
     fractions,
     listed,
     order_of,
     path_curve,
+    path_of,
+    selected_mask,
     significant_features,
     similarity_table,
     values_down_to,
     vector,
 )
+from bahsic.report.headline import headline_of, outcome_of_selector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,21 +45,26 @@ _MOST_HATCHED = 60  # bars; with more, each is too thin for a hatch
 
 
 def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
-    """Plot predictability or HSIC against the number of features along the search.
+    """Plot held-out R^2 or HSIC against the number of features along the search.
 
     Parameters
     ----------
     selector : BAHSIC, FOHSIC or BAHSICCV
-        Fitted. The predictability is drawn with a band of one standard error to both sides; without the criterion
-        "prediction", the number "auto" and the kernel "auto" there is none, and HSIC is drawn, with a band if it has
-        ``standard_errors=True`` (equation varHSIC).
+        Fitted. If it was cross-fitted (``cv`` is given, or the number or the kernel is "auto"), the R^2 of held-out
+        samples is drawn with a band of one standard error to both sides. Otherwise HSIC is drawn, with a band if it
+        has ``standard_errors=True`` (equation varHSIC).
     ax : Axes, optional
 
     Returns
     -------
     Axes
-        A dashed line is at the selected number of features, with a marker if that number is on the path. The title is
-        the reason for this number, if it was chosen by "auto", or with the criterion "prediction" what it reaches.
+        A dashed line is at the selected number of features, with a marker if that number is on the path. The title
+        says how well they predict held-out samples, or that nothing predicts the target; then nothing is marked.
+
+    Raises
+    ------
+    ValueError
+        If neither was measured: with ``criterion="prediction"`` and without cross-fitting.
 
     Examples
     --------
@@ -76,15 +84,17 @@ def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
         ax.legend(loc="best", fontsize="small")
     write_sizes(ax, sizes)
     ax.margins(y=0.15)  # space for the text beside the dashed line
-    ax.set(xlabel="number of features", ylabel=curve.title)
-    _mark_number(ax, int(selector.n_features_), sizes, values)
-    if headline(selector):
-        write_title(ax, headline(selector))
+    ax.set(xlabel="number of features", ylabel=curve.symbol)
+    outcome = outcome_of_selector(selector, path_of(selector))
+    if outcome.predicts is not False:
+        _mark_number(ax, int(selector.n_features_), sizes, values)
+    if outcome.value is not None:
+        write_title(ax, headline_of(outcome).text.replace(" ± ", "\u00a0±\u00a0"))  # not at the end of a line
     return ax
 
 
 def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | None = None) -> Axes:
-    """Plot the best features in order, each with the predictability or HSIC of it and all better ones together.
+    """Plot the best features in order, each with the held-out R^2 or HSIC of it and all better ones together.
 
     Parameters
     ----------
@@ -101,7 +111,7 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
     Axes
         Markers are filled for selected features, hollow for others. Features that left or entered in the same round
         share the value of the smallest subset on the path with all of them. Features that never entered have no marker.
-        The value is that of `plot_path`.
+        The value is that of `plot_path`. On the right is in how many of the folds each feature was chosen.
 
     Examples
     --------
@@ -122,14 +132,15 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
     ax = axes_or_new(ax, 6.4, _height(len(order)))
     ax.plot(values, np.arange(len(order)), color=_LIGHT, zorder=1)
     for chosen, label, face in ((True, "selected", _DARK), (False, "not selected", "white")):
-        rows = np.flatnonzero((selector.support_[order] == chosen) & np.isfinite(values))
+        rows = np.flatnonzero((selected_mask(selector)[order] == chosen) & np.isfinite(values))
         if len(rows):
             ax.plot(values[rows], rows, "o", color=_DARK, markerfacecolor=face, label=label)
     ax.grid(axis="y", color="0.92")
     _rows(ax, [labels[j] for j in order])
+    _write_folds(ax, selector, order)
     known = values[np.isfinite(values)]
     rising = known[0] < known[-1]
-    ax.set_xlabel(f"{curve.title} down to here", loc="left")  # on the right there may be an exponent
+    ax.set_xlabel(f"{curve.symbol} down to here", loc="left")  # on the right there may be an exponent
     ax.legend(loc="lower right" if rising else "lower left", fontsize="small")  # away from the best ones
     return ax
 
@@ -325,6 +336,15 @@ def _rows(ax: Axes, labels: Sequence[Any]) -> None:
     """Set up one named row for each label, the first on top."""
     write_names(ax.yaxis, labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
+
+
+def _write_folds(ax: Axes, selector: Any, order: NDArray[np.intp]) -> None:
+    """Write beside the features in how many folds each was chosen, if there were any and something was found."""
+    counts = fold_counts(selector)
+    if counts is not None and selected_mask(selector).any():
+        right = ax.secondary_yaxis("right")
+        write_names(right.yaxis, [f"{counts[j]}/{selector.n_folds_}" for j in order])
+        right.set_ylabel("chosen in folds", fontsize="small")
 
 
 def _mark_number(ax: Axes, number: int, sizes: NDArray[np.intp], values: Array) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from bahsic.names import for_page
-from bahsic.report.curve import HSIC, PREDICTABILITY, Curve
+from bahsic.report.curve import HSIC, Curve
 from bahsic.report.svg import Axis, Element, SubElement, dot, line_through, picture, shown, text, text_width, tostring
 
 _WIDTH = 600
@@ -81,8 +81,8 @@ def path_chart(points: Sequence[Point], chosen: int, curve: Curve = HSIC, n_all:
         300,
         "path",
         f"{curve.caption} against the number of features",
-        f"A line over {points[0].size} to {points[-1].size} features. {curve.symbol} is highest, {best.value:.3g}, "
-        f"with {best.size}; {chosen} were selected. The table below has the numbers.",
+        f"A line over {points[0].size} to {points[-1].size} features, highest with {best.size}: {curve.symbol} "
+        f"{best.value:.3g}; {chosen or 'none'} were selected. The table below has the numbers.",
     )
     _grid(svg, x, y, curve.caption)
     with_error = [point for point in points if point.error is not None]
@@ -90,7 +90,7 @@ def path_chart(points: Sequence[Point], chosen: int, curve: Curve = HSIC, n_all:
         upper = [(x(p.size), y(p.value + (p.error or 0))) for p in with_error]
         lower = [(x(p.size), y(p.value - (p.error or 0))) for p in reversed(with_error)]
         SubElement(svg, "path", {"class": "band", "d": f"{line_through([*upper, *lower])}Z"})
-    if curve is PREDICTABILITY:
+    if curve.predicts:
         _mark_all(svg, x, y, next((point for point in points if point.size == n_all and point.size != chosen), None))
     SubElement(svg, "path", {"class": "line", "d": line_through([(x(p.size), y(p.value)) for p in points])})
     for point in points:

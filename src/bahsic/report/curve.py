@@ -1,4 +1,4 @@
-"""The quantity that is shown along a path, HSIC or predictability, and words for the criterion and its outcome."""
+"""The quantity that is shown along a path, HSIC or held-out R2, and words for the criterion."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ class Curve:
     Attributes
     ----------
     name : str
-        Short name, before a number, in ASCII.
+        Name in ASCII.
     symbol : str
-        The same on a page.
-    title : str
-        Name of an axis, in ASCII.
+        Name on a page and in a picture.
     caption : str
         Name of the axis on a page.
     key, error : str
@@ -29,41 +27,54 @@ class Curve:
 
     name: str
     symbol: str
-    title: str
     caption: str
     key: str
     error: str
 
+    @property
+    def predicts(self) -> bool:
+        """Whether it tells how well features predict."""
+        return self.key == "predictability"
 
-HSIC = Curve("HSIC", "HSIC", "HSIC", "HSIC, percent of the highest", "hsic", "standard_error")
-PREDICTABILITY = Curve("R2", "R²", "R2 (leave-one-out)", "R² (leave-one-out)", "predictability", "predictability_error")
+
+_R2 = ("predictability", "predictability_error")
+
+HSIC = Curve("HSIC", "HSIC", "HSIC, percent of the highest", "hsic", "standard_error")
+HELD_OUT = Curve("held-out R2", "held-out R²", "Held-out R²", *_R2)
+LEAVE_ONE_OUT = Curve("leave-one-out R2", "leave-one-out R²", "Leave-one-out R²", *_R2)  # of results of before
 
 _CRITERIA = {"hsic": "hsic, dependence on the target", "prediction": "prediction of the target"}
 
 
-def curve_of(path: Sequence[Mapping[str, Any]]) -> Curve:
-    """The curve of a path: predictability if it is recorded, else HSIC.
+def curve_of(path: Sequence[Mapping[str, Any]]) -> Curve | None:
+    """The curve of a path: R2 if it is recorded, else HSIC; None if neither is.
 
     Examples
     --------
-    >>> curve_of([{"n_features": 1, "hsic": None, "predictability": 0.5}]).name
-    'R2'
+    >>> curve_of([{"n_features": 1, "hsic": None, "predictability": 0.5, "score": 0.9}]).name
+    'held-out R2'
+    >>> curve_of([{"n_features": 1, "hsic": None, "predictability": None, "score": None}])
     """
-    known = bool(path) and all(step.get(PREDICTABILITY.key) is not None for step in path)
-    return PREDICTABILITY if known else HSIC
+    for curve in (LEAVE_ONE_OUT if path and "score" not in path[0] else HELD_OUT, HSIC):
+        if path and all(step.get(curve.key) is not None for step in path):
+            return curve
+    return None
 
 
 def criterion_words(result: Mapping[str, Any]) -> str:
-    """The criterion and the kernel of a result; results without these entries are of HSIC.
+    """The criterion, the kernel and the judges of a result; results without a criterion are of HSIC.
 
     Examples
     --------
-    >>> criterion_words({"criterion": "prediction", "kernel": "laplacian", "parameters": {"kernel": "auto"}})
-    'Criterion: prediction of the target; kernel: laplacian, the better of two.'
+    >>> result = {"criterion": "prediction", "kernel": "linear", "parameters": {"kernel": "auto"}, "n_folds": 5}
+    >>> criterion_words(result)
+    'Criterion: prediction of the target; kernel: linear (auto); 5 folds.'
     """
     wanted, criterion = result["parameters"].get("kernel", "gaussian"), result.get("criterion", "hsic")
-    chosen = ", the better of two" if wanted == "auto" else ""
-    return f"Criterion: {_CRITERIA.get(criterion, criterion)}; kernel: {result.get('kernel', wanted)}{chosen}."
+    n_folds, chosen = result.get("n_folds"), " (auto)" if wanted == "auto" else ""
+    judged = "judged on held-out samples" if n_folds == 1 else f"{n_folds} folds"
+    parts = [f"Criterion: {_CRITERIA.get(criterion, criterion)}", f"kernel: {result.get('kernel', wanted)}{chosen}"]
+    return "; ".join([*parts, *([judged] if n_folds else [])]) + "."
 
 
 def block_words(result: Mapping[str, Any]) -> str:
@@ -77,34 +88,8 @@ def block_words(result: Mapping[str, Any]) -> str:
     size = result.get("block_size")
     if size is None:
         return ""
-    m = result["input"]["n_samples"]
+    samples = f"{result['input']['n_samples']:,} samples"
     if result.get("criterion") != "prediction":
-        return f"{m:,} samples: HSIC over random blocks of {size:,}."
-    n_blocks = m // size
-    if result["parameters"].get("block_size") == "auto" and n_blocks > MOST_REGRESSIONS:
-        return (
-            f"{m:,} samples: regressions on {MOST_REGRESSIONS} random blocks of {size:,}; another random state draws "
-            "others, and may select others."
-        )
-    return f"{m:,} samples: regressions on {n_blocks} random blocks of {size:,}."
-
-
-def headline(selector: Any) -> str:
-    """The reason for the number of features, or with the criterion "prediction" what they reach; empty without either.
-
-    Examples
-    --------
-    >>> from bahsic import BAHSIC
-    >>> from bahsic.datasets import make_xor
-    >>> X, y, _ = make_xor(n_samples=200, n_features=4, random_state=0)
-    >>> headline(BAHSIC(2, criterion="prediction").fit(X, y))
-    '2 of 4 features: R2 0.96 (all 4: 0.89)'
-    """
-    told = [step.reason for step in selector.path_ if step.reason]
-    reached = {step.n_features: step.predictability for step in selector.path_}
-    number, most = selector.n_features_, max(reached)
-    if told or selector.criterion == "hsic" or number not in reached:
-        return "".join(told[:1])
-    whole = f" (all {most}: {reached[most]:.2f})" if most > number else ""
-    used = sum(not column.left_out for column in selector.columns_)
-    return f"{number} of {used} features: R2 {reached[number]:.2f}{whole}"
+        return f"{samples}: HSIC over random blocks of {size:,}."
+    limit = f"up to {MOST_REGRESSIONS} " if result["parameters"].get("block_size") == "auto" else ""
+    return f"{samples}: regressions on {limit}random blocks of {size:,}."

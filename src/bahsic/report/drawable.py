@@ -52,6 +52,18 @@ def order_of(selector: Any) -> Indices:
     return order
 
 
+def selected_mask(selector: Any) -> Mask:
+    """The features that a fitted selector has found: none where nothing predicts the target."""
+    found: Mask = selector.support_ & getattr(selector, "predicts_", True)
+    return found
+
+
+def fold_counts(selector: Any) -> Indices | None:
+    """Number of folds in which each feature was among the selected; None where there were no folds."""
+    n_folds = getattr(selector, "n_folds_", 1)
+    return None if n_folds == 1 else np.rint(n_folds * selector.selection_frequencies_).astype(np.intp)
+
+
 def path_of(selector: Any) -> list[dict[str, Any]]:
     """The steps of a fitted selector as plain data, sizes increasing."""
     return [asdict(step) for step in sorted(selector.path_, key=lambda step: int(step.n_features))]
@@ -61,6 +73,11 @@ def path_curve(selector: Any) -> tuple[Curve, Indices, Array, Array | None]:
     """The curve of a fitted selector's path: sizes, increasing, its values, and their standard errors if known."""
     path = path_of(selector)
     curve = curve_of(path)
+    if curve is None:
+        raise ValueError(
+            "the selector has measured neither HSIC nor held-out R2 along its path; accepted: one that was fitted with "
+            'cv="auto", or with criterion="hsic"'
+        )
     sizes, values, errors = (np.array([step[key] for step in path]) for key in ("n_features", curve.key, curve.error))
     return curve, sizes, values, None if errors[0] is None else errors
 

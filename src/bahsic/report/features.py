@@ -7,7 +7,7 @@ from typing import Any
 
 from bahsic.names import for_page
 from bahsic.report.charts import heat_map
-from bahsic.report.curve import HSIC, PREDICTABILITY
+from bahsic.report.curve import HSIC
 from bahsic.report.drawable import significant_features, vector
 from bahsic.report.neighbours import LEAST_SIMILARITY, MOST_COPIES
 from bahsic.report.pictures import feature_picture
@@ -50,6 +50,7 @@ def feature_cards(result: Mapping[str, Any]) -> list[dict[str, Any]]:
             "lost": _lost(row, result),
             "instead": [_similar(copy) for copy in copies.get(row["feature"], ())[:MOST_COPIES]],
             "beside": _similar_selected(row["feature"], result.get("redundancy")),
+            "folds": in_folds(row, result.get("n_folds"), "Chosen in {} of {} folds."),
             "stability": stability and _resampled(frequencies.get(row["feature"], 0.0), stability["n_resamples"]),
             "chart": _picture(views.get(row["feature"]), "the target" if target is None else target),
             "missing": _missing(views.get(row["feature"])),
@@ -61,18 +62,26 @@ def feature_cards(result: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _lost(row: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     """Sentence on the loss of R² or HSIC without the feature; empty if it is not known."""
     relevance, number = row.get("relevance"), result["n_features"]
-    here: Mapping[str, Any] = next((step for step in result["path"] if step["n_features"] == number), {})
-    by_prediction = result.get("criterion") == "prediction"
-    whole = here.get((PREDICTABILITY if by_prediction else HSIC).key)
-    if relevance is None or not whole:
+    if relevance is None:
         return ""
-    if not by_prediction:
-        share = 100 * relevance / abs(whole)
-        return f"Without it HSIC would {'fall' if share >= 0 else 'rise'} by {abs(share):.0f} %."
-    if abs(relevance) < _NO_CHANGE:
-        return "Without it R² would stay the same."
-    change = "fall" if relevance > 0 else "rise"
-    return f"Without it R² would {change} by {abs(relevance):.3f}, to {shown(whole - relevance, '.3f')}."
+    change = "fall" if relevance >= 0 else "rise"
+    if result.get("criterion") == "prediction":
+        same = abs(relevance) < _NO_CHANGE
+        return f"Without it R² would {'stay the same' if same else f'{change} by {abs(relevance):.3f}'}."
+    whole = next((step.get(HSIC.key) for step in result["path"] if step["n_features"] == number), None)
+    return f"Without it HSIC would {change} by {abs(100 * relevance / whole):.0f} %." if whole else ""
+
+
+def in_folds(row: Mapping[str, Any], n_folds: int | None, words: str = "{}/{}") -> str:
+    """Number of folds in which a feature was among the selected, and of all folds; empty where there were none.
+
+    Examples
+    --------
+    >>> in_folds({"frequency": 0.8}, 5)
+    '4/5'
+    """
+    frequency = row.get("frequency")
+    return words.format(round(frequency * n_folds), n_folds) if frequency is not None and n_folds else ""
 
 
 def _similar(copy: Mapping[str, Any]) -> dict[str, str]:
@@ -110,7 +119,8 @@ def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, 
     """The first features in the order of the search: bars, numbers, and a sentence on their p-values."""
     rows = everything[:ROWS]
     best = max((row["score"] for row in everything if row["score"] is not None), default=0.0)
-    by_prediction = result.get("criterion") == "prediction"
+    known = any(row.get("relevance") is not None for row in rows)
+    by_prediction = known and result.get("criterion") == "prediction"
     alone = [None if row["score"] is None else _percent(row["score"], best) for row in rows]
     bars = [row.get("relevance") for row in rows] if by_prediction else alone
     longest = max((bar for bar in bars if bar is not None), default=0.0)
@@ -122,6 +132,7 @@ def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, 
     columns = {
         "relevance": by_prediction,
         "pvalue": 2 * sum(p >= _LEAST_PVALUE for p in told) > len(told),  # else it is a column of the same
+        "folds": any(row.get("frequency") is not None for row in rows),
         "stability": stability is not None,
         "group": any(row.get("group") is not None for row in rows),
     }
@@ -139,6 +150,8 @@ def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, 
             "alone_value": percent,
             "pvalue": _probability(row["pvalue"]),
             "pvalue_value": row["pvalue"],
+            "folds": in_folds(row, result.get("n_folds")),
+            "folds_value": row.get("frequency"),
             "stability": f"{100 * frequencies.get(row['feature'], 0.0):.0f}",
             "group": "" if row.get("group") is None else for_page(row["group"], 40),
         }

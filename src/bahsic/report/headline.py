@@ -1,4 +1,4 @@
-"""The outcome of a selection in one sentence: how well the selected features predict, beside all features."""
+"""The outcome of a selection in one sentence: how well the selected features predict held-out samples."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from bahsic.report.curve import PREDICTABILITY, curve_of
+from bahsic.report.curve import HELD_OUT, curve_of
 from bahsic.report.roles import n_used
 from bahsic.report.svg import shown
 
+# Entries of a result that say how well a selection predicts; a selector has them as attributes.
+MEASURES = ("predictability", "predictability_error", "score", "score_name", "n_folds", "predicts")
+
 _NOTHING = 0.005  # R2 up to which a regression predicts no better than guessing
-_SAME = 0.05  # R2 that may be missing to that of all features in "as well as all"
-_NEARLY = 0.9  # share of the R2 of all features from which on it is "nearly as well"
-_DIFFERENT = 0.01  # R2 beyond that of all features from which on it can be "better than all"
+_ASCII = str.maketrans({"²": "2", "±": "+/-", "−": "-"})  # noqa: RUF001 - a minus
 
 
 class Headline(NamedTuple):
@@ -29,6 +30,11 @@ class Headline(NamedTuple):
         """The whole sentence."""
         return "".join(self)
 
+    @property
+    def ascii(self) -> str:
+        """The whole sentence, in ASCII but for the target."""
+        return "".join(self._replace(reached=self.reached.translate(_ASCII)))
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -39,11 +45,17 @@ class Outcome:
     n_selected, n_used : int
         Numbers of features: selected, and to choose from.
     value, error : float or None
-        R2 of the selected features and its standard error; None where it was not recorded.
+        R2 of the selected features and its standard error; the best on the path where nothing predicts the target.
+        None where it was not measured.
     whole : float or None
         R2 of all features; None where the path does not have it.
-    automatic : bool
-        Whether the number of features was chosen because it predicts as well as any.
+    score : float or None
+        The measure that people know, of the same predictions.
+    score_name : str or None
+    predicts : bool or None
+        False where nothing predicts the target, None where nobody asked.
+    symbol : str
+        What R2 is called.
     """
 
     n_selected: int
@@ -51,25 +63,10 @@ class Outcome:
     value: float | None = None
     error: float | None = None
     whole: float | None = None
-    automatic: bool = False
-
-    @property
-    def verdict(self) -> str:
-        """Comparison with all features, in words; empty where there is none.
-
-        Examples
-        --------
-        >>> Outcome(4, 30, 0.83, 0.03, 0.85).verdict, Outcome(4, 30, 0.55, 0.02, 0.85).verdict
-        ('as well as all', 'worse than all')
-        """
-        if self.value is None or self.whole is None or self.n_selected >= self.n_used:
-            return ""
-        error, missing = self.error or 0.0, self.whole - self.value
-        if -missing > max(error, _DIFFERENT):
-            return "better than all"
-        if missing <= (_SAME if self.automatic else min(_SAME, error)):
-            return "as well as all"
-        return "nearly as well as all" if self.value >= _NEARLY * self.whole else "worse than all"
+    score: float | None = None
+    score_name: str | None = None
+    predicts: bool | None = None
+    symbol: str = HELD_OUT.symbol
 
 
 def headline_of(outcome: Outcome, target: str = "the target") -> Headline:
@@ -86,52 +83,78 @@ def headline_of(outcome: Outcome, target: str = "the target") -> Headline:
 
     Examples
     --------
-    >>> headline_of(Outcome(4, 30, 0.83, 0.03, 0.85), "diagnosis").text
-    '4 of 30 features predict diagnosis as well as all: R² 0.83 of 0.85'
-    >>> headline_of(Outcome(1, 9, 0.0, 0.02, 0.4), "price").text
-    '1 of 9 features does not predict price: R² 0.00 of 0.40'
+    >>> headline_of(Outcome(5, 15, 0.7, 0.02, score=0.97, score_name="ROC AUC"), "diagnosis").text
+    '5 of 15 features predict diagnosis: ROC AUC 0.97, held-out R² 0.70 ± 0.02'
+    >>> headline_of(Outcome(1, 9, 0.01, 0.02, predicts=False), "price").text
+    'Nothing in this table predicts price: held-out R² 0.01 ± 0.02 at best'
     """
-    one = outcome.n_selected == 1
+    if outcome.predicts is False:
+        return Headline("Nothing in this table predicts ", target, ": ", f"{_r2(outcome)} at best")
     count = f"{outcome.n_selected} of {outcome.n_used} feature{'' if outcome.n_used == 1 else 's'}"
     if outcome.value is None:
         return Headline(f"{count} selected for ", target, "")
-    reached = _reached(outcome.value, None if outcome.n_selected >= outcome.n_used else outcome.whole)
-    if outcome.value <= _NOTHING:
-        return Headline(f"{count} do{'es' if one else ''} not predict ", target, ": ", reached)
-    if outcome.value <= 2 * (outcome.error or 0.0):
-        return Headline(f"{count} hardly predict{'s' if one else ''} ", target, ": ", reached)
-    verdict = outcome.verdict and f" {outcome.verdict}"
-    return Headline(f"{count} predict{'s' if one else ''} ", target, f"{verdict}: ", reached)
+    known = outcome.score is not None and outcome.score_name != "R2"
+    reached = f"{outcome.score_name} {outcome.score:.2f}, {_r2(outcome)}" if known else _r2(outcome)
+    return Headline(f"{count} {_verb(outcome)} ", target, ": ", reached)
 
 
 def outcome_of_result(result: Mapping[str, Any]) -> Outcome:
     """The outcome of a result, see `bahsic.report.report_html`."""
-    automatic = result["parameters"].get("n_features_to_select") == "auto"
-    return _outcome(result["path"], result["n_features"], n_used(result), automatic=automatic)
+    return _outcome(result, result["path"], result["n_features"], n_used(result))
 
 
 def outcome_of_selector(selector: Any, path: Sequence[Mapping[str, Any]]) -> Outcome:
     """The outcome of a fitted `BAHSIC` or `FOHSIC`, whose path is given as plain data."""
     used = sum(not column.left_out for column in selector.columns_)
-    return _outcome(path, selector.n_features_, used, automatic=selector.n_features_to_select == "auto")
+    return _outcome(measures_of(selector), path, selector.n_features_, used)
 
 
-def _outcome(path: Sequence[Mapping[str, Any]], n_selected: int, used: int, *, automatic: bool) -> Outcome:
-    steps = {step["n_features"]: step for step in path} if curve_of(path) is PREDICTABILITY else {}
-    if n_selected not in steps:
-        return Outcome(n_selected, used)
-    here, whole = steps[n_selected], steps.get(used, {})
-    value, error = here[PREDICTABILITY.key], here.get(PREDICTABILITY.error)
-    return Outcome(n_selected, used, value, error, whole.get(PREDICTABILITY.key), automatic)
+def measures_of(selector: Any) -> dict[str, Any]:
+    """The measures of a fitted selector as plain data, None where it was not cross-fitted."""
+    return {name: getattr(selector, f"{name}_", None) for name in MEASURES}
 
 
-def _reached(value: float, whole: float | None) -> str:
-    here = _two_digits(value)
-    if whole is None:
-        return f"R² {here}"
-    more = round(value, 2) > round(whole, 2)  # "0.88 of 0.87" would be hard to understand
-    return f"R² {here}, all {_two_digits(whole)}" if more else f"R² {here} of {_two_digits(whole)}"
+def findings(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The result as it is shown: where nothing predicts the target, no feature is selected.
+
+    Examples
+    --------
+    >>> findings({"predicts": False, "selected": ["a"], "n_features": 1, "ranking": [{"selected": True}]})["selected"]
+    []
+    """
+    if result.get("predicts") is not False:
+        return result
+    ranking = [{**row, "selected": False, "relevance": None, "frequency": None} for row in result["ranking"]]
+    return {**result, "selected": [], "n_features": 0, "ranking": ranking, "redundancy": None, "stability": None}
 
 
-def _two_digits(value: float) -> str:
-    return shown(value, ".2f")
+def _outcome(found: Mapping[str, Any], path: Sequence[Mapping[str, Any]], n_selected: int, used: int) -> Outcome:
+    curve = curve_of(path)
+    steps = {step["n_features"]: step for step in path} if curve is not None and curve.predicts else {}
+    here = found if "predictability" in found else steps.get(n_selected, {})  # in results of before
+    if found.get("predicts") is False:
+        here = max(steps.values(), key=lambda step: float(step["predictability"]), default=found)
+    return Outcome(
+        n_selected,
+        used,
+        here.get("predictability"),
+        here.get("predictability_error"),
+        steps.get(used, {}).get("predictability"),
+        found.get("score"),
+        found.get("score_name"),
+        found.get("predicts"),
+        curve.symbol if curve is not None and steps else HELD_OUT.symbol,
+    )
+
+
+def _verb(outcome: Outcome) -> str:
+    value, s = outcome.value or 0.0, "s" if outcome.n_selected == 1 else ""
+    if value <= _NOTHING:
+        return "does not predict" if s else "do not predict"
+    return f"hardly predict{s}" if value <= 2 * (outcome.error or 0.0) else f"predict{s}"
+
+
+def _r2(outcome: Outcome) -> str:
+    error = outcome.error
+    band = "" if error is None else f" ± {error:{'.2f' if error >= _NOTHING else '.1g'}}"
+    return f"{outcome.symbol} {shown(outcome.value or 0.0, '.2f')}{band}"

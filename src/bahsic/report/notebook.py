@@ -8,7 +8,7 @@ from typing import Any
 
 from bahsic.names import for_page
 from bahsic.report.charts import chart_style
-from bahsic.report.drawable import listed, order_of, path_of
+from bahsic.report.drawable import fold_counts, listed, order_of, path_of
 from bahsic.report.headline import headline_of, outcome_of_selector
 from bahsic.report.page import path_figure
 
@@ -64,16 +64,31 @@ def selection_html(selector: Any) -> str:
         return ""
     path = path_of(found)
     outcome = outcome_of_selector(found, path)
+    nothing = outcome.predicts is False
     return (
         f'<style>{chart_style()}{_STYLE}</style><div class="bahsic-selection">'
         f"<p><strong>{escape(headline_of(outcome).text)}</strong></p>"
-        f"{_names(found)}{path_figure(path, found.n_features_, outcome.n_used)}</div>"
+        f"{_kept(found) if nothing else _names(found)}"
+        f"{path_figure(path, 0 if nothing else found.n_features_, outcome.n_used)}</div>"
     )
 
 
+def _kept(selector: Any) -> str:
+    """The features of a selection that does not predict the target."""
+    names = ", ".join(name for _, name in _selected(selector)[:_MOST_NAMES])
+    return f"<p>{names} {'is' if selector.n_features_ == 1 else 'are'} kept so that pipelines still run.</p>"
+
+
 def _names(selector: Any) -> str:
-    names = listed(getattr(selector, "feature_names_in_", None), selector.n_features_in_)
-    selected = [names[j] for j in order_of(selector) if selector.support_[j]]
-    items = "".join(f"<li>{escape(for_page(name))}</li>" for name in selected[:_MOST_NAMES])
+    """The selected features, with the number of folds that chose each."""
+    selected, counts = _selected(selector), fold_counts(selector)
+    folds = {} if counts is None else {j: f", chosen in {counts[j]} of {selector.n_folds_} folds" for j, _ in selected}
+    items = "".join(f"<li>{name}{folds.get(j, '')}</li>" for j, name in selected[:_MOST_NAMES])
     more = f"<p>and {len(selected) - _MOST_NAMES} more</p>" if len(selected) > _MOST_NAMES else ""
     return f"<ol>{items}</ol>{more}"
+
+
+def _selected(selector: Any) -> list[tuple[int, str]]:
+    """Positions and names of the selected features, as HTML, the most relevant first."""
+    names = listed(getattr(selector, "feature_names_in_", None), selector.n_features_in_)
+    return [(int(j), escape(for_page(names[j]))) for j in order_of(selector) if selector.support_[j]]

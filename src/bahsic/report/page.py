@@ -8,12 +8,12 @@ from typing import Any
 
 from bahsic.names import for_page
 from bahsic.report.charts import Point, path_axes, path_chart, size_axis
-from bahsic.report.curve import HSIC, PREDICTABILITY, Curve, block_words, criterion_words, curve_of
+from bahsic.report.curve import HSIC, LEAVE_ONE_OUT, Curve, block_words, criterion_words, curve_of
 from bahsic.report.features import DASH, ROWS, feature_cards, feature_table, redundant_pairs
-from bahsic.report.headline import headline_of, outcome_of_result
+from bahsic.report.headline import Outcome, findings, headline_of, outcome_of_result
 from bahsic.report.roles import n_used, role_lines, role_table, treatment, used_rows
 from bahsic.report.snippets import Snippet, command, python_code
-from bahsic.report.svg import shown
+from bahsic.report.svg import capitalized, shown
 
 SCHEMA = "bahsic/1"
 _NAMES = 8  # features named in the first sentence
@@ -74,26 +74,27 @@ def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, 
     dict
         Names of the template, with text, numbers and charts. Cost O(n_features), of bounded size.
     """
-    everything, curve = used_rows(result), curve_of(result["path"])
-    steps = _thinned(result["path"], result["n_features"])
-    points = _points(steps, curve, _scale(result["path"], curve))
-    cards = feature_cards(result)
+    outcome, found = outcome_of_result(result), findings(result)
+    everything, curve = used_rows(found), curve_of(result["path"])
+    steps = _thinned(result["path"], found["n_features"]) if curve is not None else []
+    points = [] if curve is None else _points(steps, curve, _scale(result["path"], curve))
+    cards = feature_cards(found)
     return {
-        **_headline(result, curve),
+        **_headline(result, outcome),
         "criterion": for_page(f"{criterion_words(result)} {block_words(result)}".strip(), 200),
-        "facts": _facts(result),
-        "path": _path(result, steps, points, curve) if steps else None,
+        "facts": _facts(result, outcome),
+        "path": _path(found, steps, points, curve) if curve is not None and steps else None,
         "cards": cards,
-        "n_no_card": result["n_features"] - len(cards),
-        "ranking": feature_table(everything, result),
+        "n_no_card": found["n_features"] - len(cards),
+        "ranking": feature_table(everything, found),
         "n_hidden": max(0, len(everything) - ROWS),
-        "redundancy": redundant_pairs(result.get("redundancy")),
+        "redundancy": redundant_pairs(found.get("redundancy")),
         "python": _short(python_code(result)),
         "command": _short(command(result)),
         "table_name": table_name,
         "columns": _columns(result),
         "details": _details(result),
-        "script_data": _script_data(result, points, curve),
+        "script_data": _script_data(found, points, curve),
     }
 
 
@@ -112,9 +113,11 @@ def path_figure(path: Sequence[Mapping[str, Any]], chosen: int, n_all: int | Non
     Returns
     -------
     str
-        An ``svg`` element.
+        An ``svg`` element; empty for a path without a curve.
     """
     curve = curve_of(path)
+    if curve is None:
+        return ""
     return path_chart(_points(_thinned(path, chosen), curve, _scale(path, curve)), chosen, curve, n_all)
 
 
@@ -139,15 +142,13 @@ def json_for_script(data: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _headline(result: Mapping[str, Any], curve: Curve) -> dict[str, Any]:
+def _headline(result: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
     target, names = result["input"]["target"], [row["feature"] for row in result["ranking"] if row["selected"]]
-    headline = headline_of(outcome_of_result(result), for_page("the target" if target is None else target))
     return {
-        "headline": headline,
+        "headline": headline_of(outcome, for_page("the target" if target is None else target)),
         "n_selected": result["n_features"],
-        "n_features": n_used(result),
+        "nothing": outcome.predicts is False,
         "reason": _reason(result),
-        "caution": _caution(result, curve),
         "names": [for_page(name) for name in names[:_NAMES]],
         "n_more": max(0, len(names) - _NAMES),
     }
@@ -156,30 +157,22 @@ def _headline(result: Mapping[str, Any], curve: Curve) -> dict[str, Any]:
 def _reason(result: Mapping[str, Any]) -> str:
     """The reason for this number of features, where the headline does not tell it."""
     if result["parameters"].get("n_features_to_select") == "auto":
-        return "This number was chosen: the smallest set on the path that predicts as well as any."
+        return "This is the smallest number of features that predicts as well as any, within one standard error."
     reason = for_page(result["reason"], None)[:600].strip().rstrip(".")
-    if reason.startswith(f"{result['n_features']} of "):  # the numbers of the headline
-        return "This number was asked for."
-    return reason[:1].upper() + reason[1:] + "." if reason else ""
+    return capitalized(reason) + "." if reason else ""
 
 
-def _caution(result: Mapping[str, Any], curve: Curve) -> dict[str, int] | None:
-    """The numbers of features and samples where R2 must be far too high, because few samples chose among many."""
-    n_samples = result["input"].get("n_samples")
-    if curve is not PREDICTABILITY or result.get("test") or not n_samples or n_used(result) <= n_samples:
-        return None
-    return {"n_features": n_used(result), "n_samples": n_samples}
-
-
-def _facts(result: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def _facts(result: Mapping[str, Any], outcome: Outcome) -> list[tuple[str, str, str]]:
     """A few numbers to remember: name, value, remark."""
-    data, outcome = result["input"], outcome_of_result(result)
+    data, nothing, name = result["input"], outcome.predicts is False, capitalized(outcome.symbol)
     facts = [("Samples", str(data.get("n_samples", DASH)), for_page(data.get("name", ""), 40))]
+    if outcome.score is not None and outcome.score_name != "R2" and not nothing:
+        facts.append((capitalized(str(outcome.score_name)), shown(outcome.score, ".3f"), ""))
     if outcome.value is not None:
         remark = "" if outcome.error is None else f"± {outcome.error:.2g}, one standard error"
-        facts.append(("R² of the selection", shown(outcome.value, ".3f"), remark))
+        facts.append((f"{name} at best" if nothing else name, shown(outcome.value, ".3f"), remark))
     if outcome.whole is not None and outcome.n_selected < outcome.n_used:
-        facts.append((f"R² of all {outcome.n_used} features", shown(outcome.whole, ".3f"), ""))
+        facts.append((f"{name} of all {outcome.n_used} features", shown(outcome.whole, ".3f"), ""))
     test = result.get("test")
     if test:
         remark = f"{len(test.get('split_pvalues') or [])} splits, selection repeated in each"
@@ -201,7 +194,7 @@ def _thinned(path: Sequence[Mapping[str, Any]], chosen: int) -> list[Mapping[str
 
 def _scale(path: Sequence[Mapping[str, Any]], curve: Curve) -> float:
     """Factor of the values that are shown: R2 as it is, HSIC in percent of the highest on the path."""
-    if curve is PREDICTABILITY:
+    if curve.predicts:
         return 1.0
     return 100 / (max((abs(step[curve.key]) for step in path), default=0.0) or 1.0)
 
@@ -216,7 +209,7 @@ def _points(steps: Sequence[Mapping[str, Any]], curve: Curve, scale: float) -> l
 
 
 def _value(value: float | None, curve: Curve) -> str:
-    return DASH if value is None else shown(value, ".3f" if curve is PREDICTABILITY else ".1f")
+    return DASH if value is None else shown(value, ".3f" if curve.predicts else ".1f")
 
 
 def _short_number(value: float | None) -> str:
@@ -227,8 +220,10 @@ def _path(
     result: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], points: Sequence[Point], curve: Curve
 ) -> dict[str, Any]:
     chosen, n_all = result["n_features"], n_used(result)
-    others = {heading: [_short_number(step.get(key)) for step in steps] for key, heading in _STEP_COLUMNS}
-    if curve is PREDICTABILITY and all(step.get(HSIC.key) is not None for step in steps):
+    known = [] if result.get("score_name") in (None, "R2") else [("score", result["score_name"])]
+    columns = (*known, *_STEP_COLUMNS)
+    others = {heading: [_short_number(step.get(key)) for step in steps] for key, heading in columns}
+    if curve.predicts and all(step.get(HSIC.key) is not None for step in steps):
         found = _points(steps, HSIC, _scale(result["path"], HSIC))
         others = {_PERCENT: [_value(point.value, HSIC) for point in found], **others}
     others = {heading: cells for heading, cells in others.items() if set(cells) != {DASH}}
@@ -247,12 +242,15 @@ def _path(
         }
         for position, (step, point) in enumerate(zip(steps, points, strict=True))
     ]
-    name = curve.symbol if curve is PREDICTABILITY else _PERCENT
+    name = curve.caption if curve.predicts else _PERCENT
     return {
         "chart": path_chart(points, chosen, curve, n_all),
-        "predicts": curve is PREDICTABILITY,
+        "curve": curve.caption,
+        "predicts": curve.predicts,
+        "optimistic": curve is LEAVE_ONE_OUT,
+        "chosen": chosen > 0,
         "banded": banded,
-        "all": curve is PREDICTABILITY and any(point.size == n_all != chosen for point in points),
+        "all": curve.predicts and any(point.size == n_all != chosen for point in points),
         "headings": [name, *(["Standard error"] if banded else []), *others],
         "rows": rows,
         "n_steps": len(rows),
@@ -302,12 +300,12 @@ def _detail(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else for_page(value, 80)
 
 
-def _script_data(result: Mapping[str, Any], points: Sequence[Point], curve: Curve) -> dict[str, Any]:
+def _script_data(result: Mapping[str, Any], points: Sequence[Point], curve: Curve | None) -> dict[str, Any]:
     """Sizes that the slider stops at, with their place in the chart and the number that code asks for."""
     stops = _stops(result, [point.size for point in points])
     data: dict[str, Any] = {"chosen": result["n_features"], "stops": stops}
-    data |= {"name": curve.symbol, "unit": "" if curve is PREDICTABILITY else " %"}
-    if points:
+    if curve is not None and points:
+        data |= {"name": curve.symbol, "unit": "" if curve.predicts else " %"}
         x, y = path_axes(points)
         data["x"] = [x(min(max(size, points[0].size), points[-1].size)) for size, _ in stops]
         data["path"] = {

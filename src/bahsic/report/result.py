@@ -17,8 +17,8 @@ from bahsic.data.prepared import Prepared, prepared
 from bahsic.inference.redundancy import redundancy
 from bahsic.inference.scores import hsic_scores
 from bahsic.kernels.vector import kernel_on_features
-from bahsic.report.curve import headline
-from bahsic.report.drawable import order_of
+from bahsic.report.drawable import fold_counts, order_of, path_of
+from bahsic.report.headline import headline_of, measures_of, outcome_of_selector
 from bahsic.report.neighbours import near_copies
 from bahsic.report.page import SCHEMA
 from bahsic.report.views import feature_views
@@ -61,8 +61,9 @@ def selection_result(
     Returns
     -------
     dict
-        schema, kind, versions, input, parameters, seed, criterion, kernel, block_size, selected, n_features,
-        reason, columns, ranking, path, redundancy, near_copies, views, stability, test.
+        schema, kind, headline, versions, input, parameters, seed, criterion, kernel, block_size, selected, n_features,
+        reason, predictability, predictability_error, score, score_name, n_folds, predicts, columns, ranking, path,
+        redundancy, near_copies, views, stability, test.
 
     Examples
     --------
@@ -78,6 +79,9 @@ def selection_result(
     selected = [int(j) for j in order if selector.support_[j]]
     described = selected[:MOST_DESCRIBED]
     return {
+        "schema": SCHEMA,
+        "kind": "select",
+        "headline": _headline(selector, **heading),
         **result_heading("select", **heading),
         "criterion": selector.criterion,
         "kernel": str(selector.kernel_),
@@ -85,6 +89,7 @@ def selection_result(
         "selected": [names[j] for j in selected],
         "n_features": len(selected),
         "reason": _reason(selector),
+        **measures_of(selector),
         "columns": [{**role._asdict(), "name": name} for role, name in zip(selector.columns_, names, strict=True)],
         "ranking": _ranking(selector, data, y, order, names, groups),
         "path": [_step(step, names) for step in selector.path_],
@@ -143,17 +148,19 @@ def _ranking(
     if isinstance(options["target_kernel"], str) and options["target_kernel"] == "auto":
         options["target_kernel"] = selector.target_kernel_  # the fit has told of the choice
     scores, pvalues = hsic_scores(data, y, kernel=selector.kernel_, **options)
-    entries = ranked(scores, pvalues, names, order)
+    entries, counts = ranked(scores, pvalues, names, order), fold_counts(selector)
     for entry, j in zip(entries, order, strict=True):
         group = None if groups is None else str(groups[j])
         alone = {"score": entry.pop("score"), "pvalue": entry.pop("pvalue")}
         relevance = float(selector.scores_[j])
-        entry.update(selected=bool(selector.support_[j]), **alone, group=group, relevance=relevance)
+        frequency = None if counts is None else float(selector.selection_frequencies_[j])
+        entry.update(selected=bool(selector.support_[j]), **alone, group=group)
+        entry.update(relevance=relevance, frequency=frequency)
     return entries
 
 
 def _step(step: Any, names: Sequence[str]) -> dict[str, Any]:
-    told = ("n_features", "hsic", "standard_error", "predictability", "predictability_error", "ridge")
+    told = ("n_features", "hsic", "standard_error", "predictability", "predictability_error", "score", "ridge")
     return {
         **{name: getattr(step, name) for name in told},
         "parameter": None if step.parameter is None else float(step.parameter),
@@ -161,11 +168,17 @@ def _step(step: Any, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _headline(selector: Any, **heading: Any) -> str:
+    target = heading.get("input", {}).get("target")
+    outcome = outcome_of_selector(selector, path_of(selector))
+    return headline_of(outcome, "the target" if target is None else str(target)).ascii
+
+
 def _reason(selector: Any) -> str:
     """The reason for this number of features, in words."""
-    wanted, told = selector.n_features_to_select, headline(selector)
+    wanted, told = selector.n_features_to_select, [step.reason for step in selector.path_ if step.reason]
     if told or not isinstance(wanted, int):
-        return told or f"a share of {wanted} was asked for"
+        return told[0] if told else f"a share of {wanted} was asked for"
     kind = "features" if selector.feature_groups is None else "groups"
     return f"{wanted} {kind if wanted != 1 else kind[:-1]} asked for"
 

@@ -14,6 +14,7 @@ __all__ = [
     "Axis",
     "Element",
     "SubElement",
+    "capitalized",
     "dot",
     "line_through",
     "picture",
@@ -112,6 +113,17 @@ def shown(value: float, form: str = "g") -> str:
     ('0.00', '0.2')
     """
     return f"{value:z{form}}".replace("-", "−")  # noqa: RUF001 - a minus
+
+
+def capitalized(words: str) -> str:
+    """Words with a capital letter at their beginning; the others stay.
+
+    Examples
+    --------
+    >>> capitalized("held-out R²")
+    'Held-out R²'
+    """
+    return words[:1].upper() + words[1:]
 
 
 def three_digits(value: float) -> str:

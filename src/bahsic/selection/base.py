@@ -7,9 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 from numbers import Integral
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -19,20 +17,19 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bahsic.criteria.weights import Weights
 from bahsic.data.roles import ColumnRole
 from bahsic.data.sources import is_dask_array, source_of
 from bahsic.data.tables import as_plain, by_dtype, columns_of, is_frame
-from bahsic.engine import Executor, Plan, Scorer, tile_plan
 from bahsic.engine.dask_executor import executor_for
-from bahsic.engine.executor import for_samples
+from bahsic.engine.executor import thread_count
 from bahsic.inference.redundancy import similarities
 from bahsic.kernels import Kernel
 from bahsic.report.notebook import NotebookMixin
-from bahsic.selection.checkpoint import Checkpoint, check_seed, fingerprint
+from bahsic.selection.checkpoint import check_seed, checked_folder, digest_of, fingerprint
 from bahsic.selection.cluster import ClusterMixin
-from bahsic.selection.halves import are_needed
-from bahsic.selection.path import reason
+from bahsic.selection.crossfit import CrossFit, reason
+from bahsic.selection.fitting import Fitting, Folder, Task, kernel_name
+from bahsic.selection.path import PathStep
 from bahsic.selection.problem import (
     FeatureUnits,
     Problem,
@@ -41,14 +38,21 @@ from bahsic.selection.problem import (
     column_roles,
     feature_units,
     is_auto,
+    is_crossfitted,
 )
-from bahsic.selection.progress import CallbackSupportMixin, Progress, reported, with_callbacks
-from bahsic.selection.rounds import Goal, Round, Search
-from bahsic.selection.search import Step
-from bahsic.selection.searches import Searches, kernel_name
+from bahsic.selection.progress import CallbackSupportMixin, reported, with_callbacks
+from bahsic.selection.rounds import Goal, Search
+from bahsic.selection.search import Backward, Forward, Round
+from bahsic.selection.splits import Split, check_cv, problem_splits
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+# Attributes of a selection that was judged by held-out samples.
+_JUDGED = (
+    *("predictability_", "predictability_error_", "score_", "score_name_", "n_folds_", "selection_frequencies_"),
+    "predicts_",
+)
 
 _REMEDY = "; identifiers='use' takes them, columns_ has the reasons"
 
@@ -72,6 +76,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         identifiers: Any = "drop",
         feature_groups: Any = None,
         keep: Any = None,
+        cv: Any = None,
         standard_errors: bool = False,
         redundancy: bool = False,
         n_jobs: int | None = None,
@@ -94,6 +99,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         self.identifiers = identifiers
         self.feature_groups = feature_groups
         self.keep = keep
+        self.cv = cv
         self.standard_errors = standard_errors
         self.redundancy = redundancy
         self.n_jobs = n_jobs
@@ -104,7 +110,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Rank the features by their contribution to the dependence between X and y.
 
         Parameters
@@ -115,124 +121,104 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The labels: classes or numbers, or whatever ``target_kernel`` takes.
         sample_weight : array-like of shape (n_samples,), optional
-            Number of times that each sample counts: the result is that of the repeated samples, whose missing
-            entries are the same.
+            Weight of each sample. HSIC is that of the samples repeated so many times; folds and regressions leave out
+            a sample as a whole, whatever its weight.
+        groups : array-like of shape (n_samples,), optional
+            Groups of samples, for a ``cv`` that keeps them together.
 
         Returns
         -------
         self
         """
         with unchanged_on_error(self):
-            self._fit(X, y, sample_weight)
+            self._fit(X, y, sample_weight, groups)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         problem = checked_problem(self, X, y, sample_weight)
         X = problem.data.X
         validate_data(self, X, skip_check_array=True)  # names and number of features
-        columns, constant = problem.data.columns, problem.data.constant
         roles = column_roles(problem, self.missing)
         self._report_labels(problem)
         self._report_idle(roles)
-        units = feature_units(self.feature_groups, self.keep, problem.table, constant)
+        units = self._units(problem)
         number = checked_number(self.n_features_to_select, units)
         self._report_excess(units)
-        plan = tile_plan(columns.n_samples, starts=problem.starts)
-        with executor_for(self.executor, X, self.n_jobs, columns.n_samples) as executor:
-            searches = self._searched(problem, units, number, plan, executor, X, y)
-            found = searches.best
-            order = self._order(found.scorer, units, found.path)
-            self._decide(searches, order, units, number)
-            self.scores_ = self._scores(found, order, units)
+        splits = self._splits(problem, y, groups, sample_weight)
+        folder = None if self.checkpoint is None else self._folder(problem, splits)
+        n_threads, task = thread_count(self.n_jobs), self._task(number)
+        work = (len(splits) * len(problem.kernels) + (not problem.n_held_out)) * task.work(problem)
+        with (
+            executor_for(self.executor, X, self.n_jobs, len(problem)) as executor,
+            reported(self, work, X, y, verbose=bool(self.verbose)) as progress,
+        ):
+            fitting = Fitting(problem, task, executor, n_threads, progress, folder)
+            kernel, judged = self._judged(fitting, problem, splits, units, number)
+            search = fitting.search(kernel)
+            order = search.order
+            self._decide(search, judged, order, units, number)
+            self.scores_ = self._scores(search, order, units)
         self.target_kernel_ = problem.labels.name
         self.columns_ = roles
         self.block_size_ = problem.block_size
-        self.kernel_ = _kernel_name(self.kernel, found.problem.kernel)
+        self.kernel_ = kernel_name(kernel) if is_auto(self.kernel) else self.kernel
         if self.redundancy:
-            self._add_redundancy(found.problem)
+            self._add_redundancy(search.problem)
 
-    def _searched(
-        self, problem: Problem, units: FeatureUnits, number: int, plan: Plan, executor: Executor, X: Any, y: Any
-    ) -> Searches:
-        """The finished searches with the kernel, or with each kernel of "auto"."""
-        if self.checkpoint is not None:
-            check_seed(self, problem)
-        auto = is_auto(self.n_features_to_select)
-        goal = Goal(
-            self.criterion,
-            self.statistic,
-            self.ridge,
-            bool(self.standard_errors),
-            predictability=auto or bool(problem.others),
-            losses=auto,
-        )
+    def _task(self, number: int) -> Task:
+        goal = Goal(self.criterion, self.statistic, self.ridge, bool(self.standard_errors))
+        return Task(goal, self._units, lambda units: self._direction(units, number))
 
-        @cache
-        def weights_of_all() -> Weights:
-            return problem.label_weights(self.statistic, executor)
+    def _units(self, problem: Problem) -> FeatureUnits:
+        return feature_units(self.feature_groups, self.keep, problem.table, problem.data.constant)
 
-        def made(part: Problem, tiles: Plan, folders: tuple[str, ...]) -> Search:
-            of_all = part.labels is problem.labels
-            workers = executor if of_all else for_samples(executor, self.n_jobs, len(part.labels))
-            weights = weights_of_all() if of_all else part.label_weights(self.statistic, workers)
-            search = Search(part, units, weights, tiles, workers, goal)
-            if self.checkpoint is not None:
-                search.resume(self._checkpoint(part, folders))
-            return search
+    def _splits(self, problem: Problem, y: Any, groups: Any, sample_weight: Any) -> list[Split]:
+        """Return the splits of the samples, if the selection is to be judged."""
+        check_cv(self.cv)
+        if not is_crossfitted(self):
+            return []
+        n_samples = problem.data.X.shape[0] if hasattr(problem.data.X, "shape") else len(problem.data.X)
+        return problem_splits(self.cv, problem, y, groups, n_samples, sample_weight)
 
-        def quality(search: Search) -> float:
-            order = self._order(search.scorer, units, search.path)
-            return search.quality(None if auto else order[:number])
+    def _judged(
+        self, fitting: Fitting, problem: Problem, splits: Sequence[Split], units: FeatureUnits, number: int
+    ) -> tuple[Kernel, CrossFit | None]:
+        """Return the kernel that predicts held-out samples best, and these predictions if there are any."""
+        if not splits:
+            return problem.kernel, None
+        auto, n_kept = is_auto(self.n_features_to_select), int(units.kept.sum())
+        sizes = {0, n_kept, max(1, n_kept), *self._direction(units, number).sizes(), *([] if auto else [number])}
+        found = {kernel: fitting.cross_fit(kernel, splits, sorted(sizes)) for kernel in problem.kernels}
+        best = min(found, key=lambda one: found[one].mean_loss(found[one].best if auto else number))
+        return best, found[best]
 
-        def steps(scorer: Any, after: Step | None) -> Iterator[Step]:
-            return self._steps(scorer, units, number, after)
-
-        searches = Searches(problem, plan, made, quality, halved=auto and are_needed(problem, units))
-        sizes = self._sizes(units, number)
-        with self._progress(searches, sizes) as progress:
-            rounds = (
-                found
-                for search in searches
-                for found in progress.watched(search.rounds(steps, len(sizes)), before=len(search.path))
-            )
-            for _ in reported(self, rounds, searches.rounds_left(len(sizes)), X, y):
-                pass
-        return searches
-
-    def _progress(self, searches: Searches, sizes: Sequence[tuple[int, int]]) -> Progress:
-        plan = [searches.first.work(*size, number) for number in range(len(searches)) for size in sizes]
-        return Progress(plan, searches.first.round_constant(), silent=not self.verbose)
-
-    def _checkpoint(self, problem: Problem, folders: tuple[str, ...]) -> Checkpoint:
-        folder = Path(self.checkpoint, *folders) if folders else self.checkpoint
-        return Checkpoint(folder, fingerprint(self, problem))
+    def _folder(self, problem: Problem, splits: Sequence[Split]) -> Folder:
+        check_seed(self, problem)
+        parts = digest_of(part for split in splits for part in split)
+        return Folder(checked_folder(self.checkpoint), {**fingerprint(self, problem), "splits": parts})
 
     @abstractmethod
-    def _steps(self, scorer: Scorer, units: FeatureUnits, number: int, after: Step | None) -> Iterator[Step]:
-        """The rounds of the search, or those after one of them."""
-
-    @abstractmethod
-    def _sizes(self, units: FeatureUnits, number: int) -> list[tuple[int, int]]:
-        """Units in the subset, and candidates, of each round of the search."""
-
-    @abstractmethod
-    def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[Round]) -> Indices:
-        """All units, the most relevant first."""
+    def _direction(self, units: FeatureUnits, number: int) -> Backward | Forward:
+        """Return the search."""
 
     @abstractmethod
     def _subsets(self) -> list[Indices]:
-        """The columns of the subset of each step of the path."""
+        """Return the columns of the subset of each step of the path."""
 
-    def _decide(self, searches: Searches, order: Indices, units: FeatureUnits, number: int) -> None:
+    def _decide(
+        self, search: Search, judged: CrossFit | None, order: Indices, units: FeatureUnits, number: int
+    ) -> None:
         """Set the attributes that say what was selected, given all units in order."""
-        search = searches.best
-        path = [found.step for found in search.path]
-        if is_auto(self.n_features_to_select):
-            chosen, largest = search.fewest_as_good(searches.most)
-            path[chosen] = replace(path[chosen], reason=reason(path, chosen, largest))
-            number = len(search.path[chosen].subset)
+        path = [self._path_step(one, search, judged) for one in search.rounds]
+        self._forget("group_order_", *_JUDGED)
+        if judged is not None:
+            if is_auto(self.n_features_to_select):
+                chosen = judged.smallest()
+                number = max(chosen, 1, int(units.kept.sum()))
+                self._explain(path, judged, chosen, units)
+            self._measure(judged, number, units)
         rank = np.empty(len(order), dtype=np.intp)
         rank[order] = np.maximum(np.arange(len(order)) + 2 - number, 1)
         self.path_ = tuple(path)
@@ -241,8 +227,44 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         self.n_features_ = int(self.support_.sum())
         if units.groups is not None:
             self.group_order_ = units.labels[order]
-        elif hasattr(self, "group_order_"):  # of an earlier fit
-            del self.group_order_
+
+    def _path_step(self, found: Round, search: Search, judged: CrossFit | None) -> PathStep:
+        parts = search.linear.units.each(found.changed)
+        measure = None if judged is None else judged.measure(len(found.subset))
+        return PathStep(
+            n_features=search.linear.units.size(found.subset),
+            parameter=found.parameter,
+            hsic=found.score if self.criterion == "hsic" else None,
+            standard_error=found.standard_error,
+            features=tuple(int(j) for part in parts for j in part),
+            predictability=None if measure is None else measure.predictability,
+            predictability_error=None if measure is None else measure.error,
+            ridge=found.ridge,
+            score=None if measure is None else measure.score,
+        )
+
+    def _explain(self, path: list[PathStep], judged: CrossFit, chosen: int, units: FeatureUnits) -> None:
+        """Say in the path why a number was chosen, and warn where nothing predicts the labels."""
+        why = reason(judged, chosen, units.name)
+        sizes = self._direction(units, units.n_used).sizes()
+        at = min(range(len(path)), key=lambda position: abs(sizes[position] - chosen))
+        path[at] = replace(path[at], reason=why)
+        self.predicts_ = chosen > 0
+        if not self.predicts_:
+            warnings.warn(f"{why}; the best of the {units.name} is kept so that pipelines go on", stacklevel=6)
+
+    def _measure(self, judged: CrossFit, number: int, units: FeatureUnits) -> None:
+        """Set the attributes that say how good the selection is."""
+        measure = judged.measure(number)
+        self.predictability_, self.predictability_error_ = measure.predictability, measure.error
+        self.score_, self.score_name_ = measure.score, judged.score_name
+        self.n_folds_ = judged.n_folds
+        self.selection_frequencies_ = judged.frequencies(number, len(units))[units.of_columns]
+
+    def _forget(self, *names: str) -> None:
+        """Delete attributes of an earlier fit."""
+        for name in names:
+            self.__dict__.pop(name, None)
 
     def _scores(self, search: Search, order: Indices, units: FeatureUnits) -> Array:
         """Relevance of each column; constant ones have none."""
@@ -365,8 +387,3 @@ def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
             del now[name]
         now.update(before)
         raise
-
-
-def _kernel_name(wanted: Any, used: Kernel) -> Any:
-    """The kernel on the data as it was given, or the name of the one that "auto" has chosen."""
-    return kernel_name(used) if is_auto(wanted) else wanted

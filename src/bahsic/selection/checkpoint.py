@@ -59,7 +59,7 @@ class KeptFile:
     """
 
     def __init__(self, folder: Any, name: str, fingerprint: Mapping[str, str]) -> None:
-        self._path = _folder(folder) / name
+        self._path = checked_folder(folder) / name
         self._fingerprint = dict(fingerprint)
         self.found: dict[str, Any] = self._read()
 
@@ -131,14 +131,15 @@ class Checkpoint:
 def check_seed(selector: Any, problem: Problem) -> None:
     """Raise where a checkpoint needs a seed, as the blocks of samples are drawn at random."""
     drawn_anew = selector.random_state is None and selector.block_size != "auto"
-    if len(problem.starts) > 1 and drawn_anew:
+    if problem.block_size is not None and drawn_anew:
         raise ValueError(
             "random_state is None; accepted with block_size and checkpoint: an int, so that the blocks are the "
             "same after an interruption"
         )
 
 
-def _folder(folder: Any) -> Path:
+def checked_folder(folder: Any) -> Path:
+    """Return the folder of a checkpoint, made where it does not exist."""
     if not isinstance(folder, str | os.PathLike):
         raise TypeError(f"checkpoint is {folder!r}; accepted: None or a folder")
     path = Path(folder)

@@ -3,40 +3,44 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import KFold, check_cv
+from sklearn.model_selection import KFold
+from sklearn.model_selection import check_cv as as_splitter
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bahsic.data.column_choice import column_mask, group_of_columns
-from bahsic.data.tables import Table, by_dtype, is_frame
+from bahsic.data.tables import by_dtype, is_frame
+from bahsic.engine.dask_executor import executor_for
+from bahsic.engine.executor import thread_count
 from bahsic.kernels import Precomputed
 from bahsic.kernels.labels.outputs import outputs, target_type
 from bahsic.report.notebook import NotebookMixin
 from bahsic.selection.base import selected_columns, unchanged_on_error
-from bahsic.selection.checkpoint import check_seed, described, digest_of, fingerprint
+from bahsic.selection.checkpoint import check_seed, checked_folder, described, digest_of, fingerprint
 from bahsic.selection.cluster import ClusterMixin
 from bahsic.selection.constructors import with_parameters_of
 from bahsic.selection.estimator_tables import estimator_table, is_numeric
-from bahsic.selection.folds import Evaluation, Fold, FoldRanker, Indices, Samples, Split, chosen_size, cv_results
-from bahsic.selection.kept_folds import KeptFolds
+from bahsic.selection.fitting import Fitting, Folder, kernel_name
+from bahsic.selection.folds import EstimatorJudge, Samples, ScoredFold, chosen_size, cv_results
 from bahsic.selection.metadata import unrouted
-from bahsic.selection.problem import Problem, checked_problem
+from bahsic.selection.problem import FeatureUnits, Problem, checked_problem, is_auto
+from bahsic.selection.progress import reported
 from bahsic.selection.selectors import BAHSIC
+from bahsic.selection.splits import Split, problem_splits
+
+Indices = NDArray[np.intp]
 
 
 def _estimator_has(method: str) -> Callable[[BAHSICCV], bool]:
@@ -73,8 +77,9 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         Any one: neither coefficients nor importances are needed, the ranking is that of HSIC.
     min_features_to_select : int, default=1
         Size of the smallest subset, no less than what is kept. It is scored whether or not a round ends there.
-    cv : int, splitter, iterable or None, default=None
-        As in scikit-learn; None means five folds, stratified for a classifier. At least two splits.
+    cv : int, "auto", splitter, iterable or None, default=None
+        As in scikit-learn; None means five folds, stratified for a classifier. At least two splits. "auto" takes the
+        folds of `BAHSIC`: five of up to 1000 samples, three beyond.
     scoring : str, callable or None, default=None
         As in scikit-learn; None means the ``score`` of the estimator.
     one_standard_error : bool, default=False
@@ -84,8 +89,9 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
     step : float or int, default=0.1
         Features that leave in a round, see `BAHSIC`; the subsets that are scored are those between the rounds.
     kernel, target_kernel, criterion, ridge, statistic, standardize
-        As for `BAHSIC`, in every fold. ``target_kernel="auto"`` is "binary" or "multiclass" where the estimator is a
-        classifier, "regression" where it is a regressor; otherwise all of y decides, for every fold.
+        As for `BAHSIC`, in every fold. ``kernel="auto"`` takes the kernel with which the best mean score of the
+        estimator is highest. ``target_kernel="auto"`` is "binary" or "multiclass" where the estimator is a classifier,
+        "regression" where it is a regressor; otherwise all of y decides, for every fold.
     categorical_features, missing, identifiers, feature_groups, keep
         As for `BAHSIC`, in every fold. The estimator gets an array of numbers, with NaN for missing entries. If
         there are columns of other types, or ``categorical_features`` names some, it gets the selected columns as they
@@ -94,18 +100,19 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
     standard_errors, redundancy : bool, default=False
         As for `BAHSIC`, for `selector_` alone.
     n_jobs : int or None, default=None
-        Number of folds at a time. The result does not depend on it.
+        Number of folds at a time, each in one thread; None as for `BAHSIC`. The result does not depend on it.
     block_size, random_state
-        As for `BAHSIC`. Each fold draws the blocks of its training part from the same seed, or from the same state
-        of a generator.
+        As for `BAHSIC`. The samples are put into random order once, and each fold takes the blocks of its training
+        part from it.
     checkpoint : str, path or None, default=None
-        Folder that keeps finished rounds, in ``fold-0``, ``fold-1``, ... and ``all``, and the scores of each fold. The
-        same fit, interrupted in whatever way, continues from there. A folder that belongs to another fit is refused:
-        other data, parameters or splits, so that a ``cv`` that shuffles needs a ``random_state``.
+        Folder that keeps finished rounds and the scores of each fold, in ``gaussian/fold-1`` and so on for each
+        kernel, and the search on all samples, in ``all``. The same fit, interrupted in whatever way, continues from
+        there. A folder that belongs to another fit is refused: other data, parameters or splits, so that a ``cv``
+        that shuffles needs a ``random_state``.
     executor : dask.distributed.Client, str or None, default=None
         As for `BAHSIC`: a cluster works on one fold after the other, so that ``n_jobs`` has to be None or 1.
     verbose : int, default=0
-        As for `BAHSIC`, for the selection on all data.
+        As for `BAHSIC`, for the folds and then for the selection on all data.
 
     Attributes
     ----------
@@ -113,6 +120,8 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         The chosen number; with groups, that of the columns in them.
     support_, ranking_ : ndarray of shape (n_features,)
         Of `selector_`: the selected features, and 1 for these, 2 for the next best one, and so on.
+    selection_frequencies_ : ndarray of shape (n_features,)
+        In which share of the folds each feature is among as many of the best as were selected.
     selector_ : BAHSIC
         Fitted to all data, with the chosen number as its ``n_features_to_select``.
     estimator_ : estimator
@@ -241,14 +250,20 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         seen = self._seen(X, reset=True)
         table = X if is_frame(X) else seen  # rankings need the names
         samples = Samples(table, seen, labels, weights, routed["estimator"]["fit"], routed["scorer"]["score"])
-        evaluation = self._evaluation(selector, problem)
-        splits = self._splits(seen, labels, routed["splitter"]["split"])
-        kept = None if self.checkpoint is None else self._kept(selector, problem, samples, splits)
-        folds = self._folds(evaluation, samples, splits, kept)
+        pairs = self._pairs(problem, seen, labels, routed["splitter"]["split"])
+        splits = problem_splits(pairs, problem, labels, None, len(labels), weights)
+        folder = None if self.checkpoint is None else self._folder(selector, problem, samples, pairs)
+        units = selector._units(problem)  # noqa: SLF001 - it is a selector of this package
+        scorer = check_scoring(self.estimator, self.scoring)
+        judge = EstimatorJudge(samples, pairs, self.estimator, scorer, self._smallest(units))
+        kernel, folds = self._folds(selector, problem, judge, splits, folder)
         scores = np.array([fold.scores for fold in folds])
         size = folds[0].sizes[chosen_size(scores, one_standard_error=self.one_standard_error)]
         self.cv_results_ = cv_results(folds, scores)
-        selector.set_params(n_features_to_select=size, checkpoint=kept and kept.all_data)
+        self.selection_frequencies_ = np.mean([fold.rank <= size for fold in folds], axis=0)
+        selector.set_params(n_features_to_select=size, checkpoint=folder and folder.path / "all")
+        if is_auto(self.kernel):
+            selector.set_params(kernel=kernel)
         self._select(selector, X, y, weights)
         self.estimator_ = samples.fitted(self.estimator, self.support_)
 
@@ -261,7 +276,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         """The selector of all features."""
         shared = set(BAHSIC().get_params()) & set(self.get_params(deep=False))
         parameters = {name: getattr(self, name) for name in shared}
-        return BAHSIC(1.0, **(parameters | {"target_kernel": self._target_kernel(y, weights)}))
+        return BAHSIC(1.0, **(parameters | {"target_kernel": self._target_kernel(y, weights), "cv": None}))
 
     def _target_kernel(self, y: Any, weights: Any) -> Any:
         """Kernel on the labels; what "auto" means if the estimator says whether it predicts classes or numbers."""
@@ -275,31 +290,17 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         """X as the estimator sees it, checked."""
         return estimator_table(self, X, numeric=self._numeric, missing=self.missing != "error", reset=reset)
 
-    def _units(self, table: Table) -> tuple[Indices, int]:
-        """The unit of each column, that is, its group or itself; and how many make the smallest subset."""
-        d, names = len(table.categorical), table.names
-        unit_of, labels = group_of_columns(self.feature_groups, d, names)
-        kept = np.unique(unit_of[column_mask(self.keep, d, names, "keep")])
+    def _smallest(self, units: FeatureUnits) -> int:
+        """Return the number of units of the smallest subset."""
         smallest = self.min_features_to_select
-        if smallest > len(labels):
-            name = "features" if self.feature_groups is None else "groups"
-            raise ValueError(f"min_features_to_select is {smallest}, X has {len(labels)} {name}; accepted: no more")
-        return unit_of, max(smallest, len(kept))
+        if smallest > len(units):
+            raise ValueError(
+                f"min_features_to_select is {smallest}, X has {len(units)} {units.name}; accepted: no more"
+            )
+        return max(smallest, int(units.kept.sum()))
 
-    def _evaluation(self, selector: BAHSIC, problem: Problem) -> Evaluation:
-        unit_of, smallest = self._units(problem.table)
-        ranker = FoldRanker(**selector.get_params(deep=False))
-        ranker.set_params(standard_errors=False, redundancy=False, checkpoint=None, verbose=0)
-        if problem.table.is_frame:  # what all samples say of the columns holds in every fold
-            ranker.set_params(identifiers=problem.table.left_out)
-        if _is_named(ranker.target_kernel, "auto"):
-            ranker.set_params(target_kernel=problem.labels.name)
-        if effective_n_jobs(self.n_jobs) > 1:
-            ranker.set_params(n_jobs=1)  # the folds are the workers
-        return Evaluation(ranker, self.estimator, check_scoring(self.estimator, self.scoring), unit_of, smallest)
-
-    def _kept(self, selector: BAHSIC, problem: Problem, samples: Samples, splits: list[Split]) -> KeptFolds:
-        """The folder of the checkpoint, if it is new or belongs to this fit."""
+    def _folder(self, selector: BAHSIC, problem: Problem, samples: Samples, pairs: Sequence[Any]) -> Folder:
+        """Return the folder of the checkpoint, if it is new or belongs to this fit."""
         check_seed(selector, problem)
         own = ("estimator", "scoring", "min_features_to_select", "one_standard_error")
         metadata = {"fit": samples.fit_params, "score": samples.score_params}
@@ -307,17 +308,35 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
             **fingerprint(selector, problem),
             "selector": type(self).__name__,
             **{name: described(getattr(self, name)) for name in own},
-            "splits": digest_of(part for split in splits for part in split),
+            "splits": digest_of(part for pair in pairs for part in pair),
             "metadata": digest_of([described(metadata)]),
         }
-        return KeptFolds(self.checkpoint, everything)
+        folder = Folder(checked_folder(self.checkpoint), everything)
+        file = folder.file("bahsic-crossvalidation.json")
+        if not file.found:
+            file.replace()
+        return folder
 
     def _folds(
-        self, evaluation: Evaluation, samples: Samples, splits: list[Split], kept: KeptFolds | None
-    ) -> list[Fold]:
-        files = [None] * len(splits) if kept is None else kept.folds(len(splits))
-        jobs = (delayed(evaluation.fold)(samples, *fold) for fold in zip(splits, files, strict=True))
-        return list(Parallel(n_jobs=self.n_jobs)(jobs))
+        self,
+        selector: BAHSIC,
+        problem: Problem,
+        judge: EstimatorJudge,
+        splits: Sequence[Split],
+        folder: Folder | None,
+    ) -> tuple[str, list[ScoredFold]]:
+        """Return the scores of all folds with the kernel on the data whose best mean score is highest."""
+        task = selector._task(1)  # noqa: SLF001 - it is a selector of this package
+        n_threads, X, y = thread_count(self.n_jobs), judge.samples.X, judge.samples.y
+        work = len(splits) * len(problem.kernels) * task.work(problem)
+        with (
+            executor_for(self.executor, X, self.n_jobs, len(problem)) as executor,
+            reported(self, work, X, y, verbose=bool(self.verbose)) as progress,
+        ):
+            fitting = Fitting(problem, task, executor, n_threads, progress, folder, regressions=False)
+            found = {kernel: fitting.folds(kernel, splits, judge) for kernel in problem.kernels}
+        best = max(found, key=lambda kernel: np.mean([fold.scores for fold in found[kernel]], axis=0).max())
+        return kernel_name(best), found[best]
 
     @property
     def classes_(self) -> Any:
@@ -366,11 +385,15 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         check_is_fitted(self, "support_")
         return self.support_
 
-    def _splits(self, X: Any, y: Any, params: dict[str, Any]) -> list[Split]:
-        splits = list(check_cv(self.cv, y, classifier=is_classifier(self.estimator)).split(X, y, **params))
-        if len(splits) < 2:
-            raise ValueError(f"cv is {self.cv!r}, number of splits: {len(splits)}; accepted: at least 2 splits")
-        return splits
+    def _pairs(self, problem: Problem, X: Any, y: Any, params: dict[str, Any]) -> list[tuple[Indices, Indices]]:
+        """Return the rows of the training and of the test part of each split."""
+        if is_auto(self.cv):
+            rows = np.arange(len(y)) if problem.order is None else problem.order
+            return [(rows[one.train], rows[one.test]) for one in problem_splits(self.cv, problem, y, None, len(y))]
+        pairs = list(as_splitter(self.cv, y, classifier=is_classifier(self.estimator)).split(X, y, **params))
+        if len(pairs) < 2:
+            raise ValueError(f"cv is {self.cv!r}, number of splits: {len(pairs)}; accepted: at least 2 splits")
+        return pairs
 
     def _check_parameters(self) -> None:
         estimator, number, scoring = self.estimator, self.min_features_to_select, self.scoring
@@ -384,7 +407,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
             raise ValueError(f"scoring is {scoring!r}; accepted: None, the name of a scorer or a callable")
         if _is_named(self.target_kernel, "precomputed") or isinstance(self.target_kernel, Precomputed):
             raise ValueError("target_kernel is 'precomputed'; accepted: a kernel on labels that the estimator predicts")
-        if self.executor is not None and effective_n_jobs(self.n_jobs) > 1:
+        if self.executor is not None and self.n_jobs not in (None, 1):
             raise ValueError(
                 f"n_jobs is {self.n_jobs}; accepted with an executor, which works on one fold at a time: None or 1"
             )

@@ -1,4 +1,4 @@
-"""One fold of a cross-validated selection: a ranking, its nested subsets, and the scores of an estimator."""
+"""An estimator as the judge of the folds: its scores with the nested subsets of a search."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -15,17 +14,16 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from bahsic.data.roles import ColumnRole
+from bahsic.data.columns import Columns
 from bahsic.data.tables import as_table
-from bahsic.selection.checkpoint import CheckpointError
-from bahsic.selection.kept_folds import KeptScores
-from bahsic.selection.problem import Problem
-from bahsic.selection.selectors import BAHSIC
+from bahsic.selection.fitting import Folder
+from bahsic.selection.rounds import Search
 
 Scores = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
-Split = tuple[Indices, Indices]
+
+_SCORES = "bahsic-scores.json"
 
 _ROUNDING = 1e-12  # relative; means of the same scores in another order are ties
 
@@ -37,22 +35,9 @@ _ENCODED = (
 )
 
 
-class FoldRanker(BAHSIC):
-    """A selector for the ranking of a fold: it neither reports anything nor computes scores of features."""
-
-    def _report_labels(self, problem: Problem) -> None:
-        pass
-
-    def _report_idle(self, roles: Sequence[ColumnRole]) -> None:
-        pass
-
-    def _scores(self, *_: Any) -> Scores:
-        return np.zeros(self.n_features_in_)
-
-
 @dataclass(frozen=True)
-class Fold:
-    """Scores of the nested subsets of one fold, sizes increasing, and the ranks that they come from."""
+class ScoredFold:
+    """Scores of the nested subsets of one fold, sizes increasing, and the rank of each column's unit."""
 
     sizes: list[int]
     scores: Scores
@@ -82,15 +67,6 @@ class Samples:
     weights: NDArray[Any] | None
     fit_params: Mapping[str, Any]
     score_params: Mapping[str, Any]
-
-    def ranked(self, ranker: BAHSIC) -> BAHSIC:
-        """The ranker, fitted."""
-        try:
-            return ranker.fit(self.table, self.y, self.weights)  # type: ignore[no-any-return]
-        except CheckpointError:
-            raise
-        except ValueError as error:  # not of the parameters, which were accepted with all data
-            raise ValueError(f"cv gives a training part of {len(self.y)} samples without a ranking: {error}") from error
 
     def fitted(self, estimator: Any, support: Mask) -> Any:
         """A clone of the estimator, fitted to some of the columns."""
@@ -142,40 +118,41 @@ class Samples:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
-    """Evaluation of nested subsets in a fold: a ranking on its training part, a score on its test part for each size.
+class EstimatorJudge:
+    """Scores of an estimator, fitted to the training part of each split with nested subsets, on its test part.
 
     Attributes
     ----------
-    ranker : BAHSIC
+    samples : Samples
+    pairs : sequence of pairs of ndarrays of int
+        Rows of the training and of the test part of each split.
     estimator : estimator
     scorer : callable
-    unit_of : ndarray of int of shape (d,)
-        The unit of each column, that is, its group or itself.
     smallest : int
         Number of units of the smallest subset.
     """
 
-    ranker: BAHSIC
+    samples: Samples
+    pairs: Sequence[tuple[Indices, Indices]]
     estimator: Any
     scorer: Any
-    unit_of: Indices
     smallest: int
 
-    def fold(self, samples: Samples, split: Split, kept: KeptScores | None = None) -> Fold:
-        """Rank the columns on the training part, score the subsets on the test part; what is kept is not done again."""
-        train, test = (samples.of_rows(rows) for rows in split)
-        ranker = clone(self.ranker) if kept is None else clone(self.ranker).set_params(checkpoint=kept.folder)
-        ranker = train.ranked(ranker)
-        rank = ranks(ranker, self.unit_of)
-        leaving = (ranker.elimination_order_[-step.n_features] for step in ranker.path_)  # first in each round
-        sizes = sorted({max(size, self.smallest) for size in (self.smallest, *map(int, rank[list(leaving)]))})
-
-        def score(size: int) -> float:
-            return test.score(train.fitted(self.estimator, rank <= size), self.scorer, rank <= size)
-
-        scores = [score(size) if kept is None else kept.score(size, partial(score, size)) for size in sizes]
-        return Fold(sizes, np.array(scores), rank)
+    def __call__(self, number: int, search: Search, columns: Columns, folder: Folder | None) -> ScoredFold:
+        """Return the scores of all subsets of a search; what the folder keeps is not done again."""
+        train, test = (self.samples.of_rows(rows) for rows in self.pairs[number])
+        file = None if folder is None else folder.file(_SCORES)
+        kept: dict[int, float] = {} if file is None else dict(file.found.get("scores", []))
+        units = search.linear.units
+        rank = np.empty(columns.n_features, dtype=np.intp)
+        for place, unit in enumerate(units.each(search.best_first), start=1):
+            rank[unit] = place
+        sizes = sorted({self.smallest, *(max(len(one.subset), self.smallest) for one in search.rounds)})
+        for size in (one for one in sizes if one not in kept):
+            kept[size] = test.score(train.fitted(self.estimator, rank <= size), self.scorer, rank <= size)
+            if file is not None:
+                file.replace(scores=sorted(kept.items()))
+        return ScoredFold(sizes, np.array([kept[size] for size in sizes]), rank)
 
 
 def _rows_of(params: Mapping[str, Any], rows: Indices, n_samples: int) -> dict[str, Any]:
@@ -184,25 +161,6 @@ def _rows_of(params: Mapping[str, Any], rows: Indices, n_samples: int) -> dict[s
         name: np.asarray(value)[rows] if np.ndim(value) and len(value) == n_samples else value
         for name, value in params.items()
     }
-
-
-def ranks(selector: BAHSIC, unit_of: Indices) -> Indices:
-    """The rank of each column's unit: 1, 2, ... for those that are kept, then for the others, the best one first.
-
-    Examples
-    --------
-    >>> from bahsic.datasets import make_xor
-    >>> X, y, _ = make_xor(n_samples=80, n_features=6, random_state=0)
-    >>> selector = BAHSIC(feature_groups=["a", "b", "a", "b", "c", "c"], keep=[4]).fit(X, y)
-    >>> selector.group_order_
-    array(['c', 'b', 'a'], dtype=object)
-    >>> ranks(selector, np.array([0, 1, 0, 1, 2, 2]))
-    array([3, 2, 3, 2, 1, 1])
-    """
-    best_first = list(dict.fromkeys(unit_of[selector.elimination_order_[::-1]].tolist()))
-    rank = np.empty(len(best_first), dtype=np.intp)
-    rank[best_first] = np.arange(1, len(best_first) + 1)
-    return rank[unit_of]
 
 
 def chosen_size(scores: Scores, *, one_standard_error: bool) -> int:
@@ -223,7 +181,7 @@ def chosen_size(scores: Scores, *, one_standard_error: bool) -> int:
     return int(np.argmax(mean >= mean[best] - error - rounding))
 
 
-def cv_results(folds: list[Fold], scores: Scores) -> dict[str, NDArray[Any]]:
+def cv_results(folds: Sequence[ScoredFold], scores: Scores) -> dict[str, NDArray[Any]]:
     """Contents of `BAHSICCV.cv_results_`."""
     sizes = np.array(folds[0].sizes)
     results = {"n_features": sizes, "mean_test_score": scores.mean(axis=0), "std_test_score": scores.std(axis=0)}

@@ -1,22 +1,8 @@
-"""The path of a search: a record of each round, and the choice of a number of features on it."""
+"""The path of a search: a record of each round."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import dropwhile, takewhile
-
-import numpy as np
-from numpy.typing import NDArray
-
-from bahsic.criteria.prediction import mean_error
-from bahsic.kernels.rows import FloatArray
-
-Array = NDArray[np.float64]
-
-# Means of losses that differ by less, relative to the greatest, are ties.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -42,12 +28,14 @@ class PathStep:
     reason : str
         With ``n_features_to_select="auto"``, why this number of features was chosen; empty for the others.
     predictability : float or None
-        Leave-one-out R^2 of kernel ridge regression on the subset, see `bahsic.predictability`; with
-        ``criterion="prediction"`` or ``n_features_to_select="auto"``.
+        Cross-fitted R^2: each sample is predicted by kernel ridge regression on a subset of this size that a search on
+        other samples has found. None without cross-fitting.
     predictability_error : float or None
         Standard error of the predictability.
     ridge : float or None
-        The ridge of that regression.
+        The ridge of the regression on the subset, in the search on all samples; with ``criterion="prediction"``.
+    score : float or None
+        The same held-out predictions by a measure that people know, see ``score_name_``.
 
     Examples
     --------
@@ -68,88 +56,4 @@ class PathStep:
     predictability: float | None = None
     predictability_error: float | None = None
     ridge: float | None = None
-
-
-def fewest_as_good(sizes: Sequence[int], losses: Sequence[Array], sample_weight: FloatArray | None = None) -> int:
-    """Position of the smallest subset that predicts as well as any.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Numbers of features.
-    losses : sequence of ndarrays of shape (m,)
-        For each subset the squared leave-one-out residual of each sample.
-    sample_weight : ndarray of shape (m,), optional
-
-    Returns
-    -------
-    int
-        The smallest subset whose losses exceed those of the best one by at most one standard error of their mean
-        difference, sample by sample.
-
-    Examples
-    --------
-    >>> few, best = np.array([1.0, 0.9, 1.2, 0.8]), np.array([0.9, 1.0, 1.1, 0.8])
-    >>> fewest_as_good([2, 5], [few, best])
-    0
-    """
-    return min(_as_good(sizes, losses, sample_weight), key=lambda position: sizes[position])
-
-
-def most_as_good(sizes: Sequence[int], losses: Sequence[Array]) -> int:
-    """Position of the last subset that predicts as well as any, from the smallest such one upwards without a gap.
-
-    Greater ones, behind a gap, are not taken: with very many features a regression predicts little but the mean, which
-    may be as good as anything where there is nothing to find. See `fewest_as_good` for "as well as any".
-
-    Examples
-    --------
-    >>> best, bad = np.array([1.0, 0.9, 1.2, 0.8]), np.array([2.0, 1.9, 2.2, 1.8])
-    >>> most_as_good([1, 2, 3, 4, 9], [bad, best, best, bad, best])
-    2
-    """
-    good = set(_as_good(sizes, losses, None))
-    upwards = sorted(range(len(sizes)), key=lambda position: sizes[position])
-    from_first = list(dropwhile(lambda position: position not in good, upwards))
-    return list(takewhile(lambda position: position in good, from_first))[-1]
-
-
-def _as_good(sizes: Sequence[int], losses: Sequence[Array], sample_weight: FloatArray | None) -> list[int]:
-    """Positions of the subsets that predict as well as the best one, the smallest of equal ones."""
-    means = np.array([np.average(loss, weights=sample_weight) for loss in losses])
-    near = means <= means.min() + _ROUNDING * means.max()
-    best = min(np.flatnonzero(near).tolist(), key=lambda position: sizes[position])
-
-    def as_good(position: int) -> bool:
-        difference = losses[position] - losses[best]
-        worse = float(np.average(difference, weights=sample_weight))
-        return worse <= mean_error(difference, sample_weight) + _ROUNDING * float(means.max())
-
-    return list(filter(as_good, range(len(sizes))))
-
-
-def most_units(n_units: int, n_samples: int) -> int:
-    """Greatest number of units that "auto" takes.
-
-    All of them, or if they are more than the samples, the samples over their logarithm: the best of very many subsets
-    looks good by chance, and this is the number that screening keeps (Fan and Lv 2008).
-
-    Examples
-    --------
-    >>> most_units(50, 60), most_units(5000, 60)
-    (50, 14)
-    """
-    return n_units if n_units <= n_samples else max(1, int(n_samples / math.log(n_samples)))
-
-
-def reason(path: Sequence[PathStep], chosen: int, largest: int) -> str:
-    """The reason why the step at a position was chosen, in words; subsets of at most ``largest`` features took part."""
-    step, most = path[chosen], max(path, key=lambda step: step.n_features)
-    predict = "predicts" if step.n_features == 1 else "predict"
-    any_ = "any" if largest == most.n_features else f"any of at most {largest}"
-    reached, whole = (round(one.predictability or 0.0, 2) + 0.0 for one in (step, most))  # no -0.00
-    nothing = ", which is not at all" if reached <= 0 else ""
-    return (
-        f"{step.n_features} of {most.n_features} features {predict} as well as {any_}{nothing}: R2 {reached:.2f}, "
-        f"all {most.n_features}: {whole:.2f}"
-    )
+    score: float | None = None

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.criteria.blocks import MOST_REGRESSIONS, Blocks, auto_block_size, block_weights, random_blocks
+from bahsic.criteria.blocks import (
+    HELD_OUT_SHARE,
+    MOST_HELD_OUT,
+    MOST_REGRESSIONS,
+    auto_block_size,
+    block_weights,
+    consecutive_blocks,
+    random_blocks,
+)
+from bahsic.criteria.prediction import label_features
 from bahsic.criteria.weights import FEWEST_SAMPLES, Weights, label_weights
 from bahsic.data.column_choice import column_mask, group_of_columns
-from bahsic.data.columns import check_mixture
+from bahsic.data.columns import Columns, check_mixture
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.roles import ColumnRole, rare_rows
 from bahsic.data.tables import Table
@@ -21,7 +31,7 @@ from bahsic.engine.executor import Executor
 from bahsic.inference.parts import labels_of
 from bahsic.inference.predictability import check_ridge
 from bahsic.inference.scores import hsic_scores
-from bahsic.kernels import Kernel, LabelKernel, Laplacian, label_kernel
+from bahsic.kernels import Gaussian, Kernel, LabelKernel, Laplacian, Linear, label_kernel
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.rows import FloatArray, as_weights
 from bahsic.kernels.vector import kernel_on_features
@@ -46,36 +56,93 @@ class Problem:
     Attributes
     ----------
     kernel : Kernel
-        On the data; its parameters may be rules.
+        Kernel on the data; its parameters may be rules.
     data : Prepared
         The data, in the order of the labels, with the weights of the samples.
     labels : LabelKernel
+    base : Prepared
+        The same data with all columns, those that hardly vary and tell nothing too.
+    y : array-like
+        The labels as they were given, of the samples that count.
+    target_kernel : str, Kernel or callable
+        The kernel on them as it was given.
     starts : tuple of int
-        First sample of each block, in this order.
-    others : tuple of Kernel
-        Kernels that are to be tried as well.
+        First sample of each block.
+    kernels : tuple of Kernel
+        The kernels to compare.
     rare : dict of int to str
-        Columns that hardly vary, in words.
+        Descriptions of columns that hardly vary.
     block_size : int or None
-        Number of samples of a block; None if all samples are one.
+        Number of samples in a block; None if all samples are one block.
+    n_blocks : int or None
+        Largest number of blocks to search on.
+    n_held_out : int
+        Number of samples, the last ones, that are in no block.
     """
 
     kernel: Kernel
     data: Prepared
     labels: LabelKernel
+    base: Prepared
+    y: Any
+    target_kernel: Any
     starts: tuple[int, ...] = (0,)
-    others: tuple[Kernel, ...] = ()
+    kernels: tuple[Kernel, ...] = ()
     rare: dict[int, str] = field(default_factory=dict)
     block_size: int | None = None
+    n_blocks: int | None = None
+    n_held_out: int = 0
 
-    def by_kernel(self) -> list[Problem]:
-        """The problem with each of its kernels."""
-        return [self, *(replace(self, kernel=one, data=self.data.for_kernel(one), others=()) for one in self.others)]
+    def __len__(self) -> int:
+        return len(self.labels)
 
-    def of_samples(self, samples: Indices) -> Problem:
-        """The problem of some samples as one block, with one kernel; columns are not standardised anew."""
-        data, labels = self.data.of_samples(samples), self.labels.of_samples(samples)
-        return replace(self, data=data, labels=labels, starts=(0,), others=(), block_size=None)
+    def with_kernel(self, kernel: Kernel) -> Problem:
+        """Return the same problem with another kernel on the data."""
+        return self if kernel is self.kernel else replace(self, kernel=kernel, data=self.data.for_kernel(kernel))
+
+    @property
+    def searched(self) -> Indices:
+        """The samples of a search on all that are not held out."""
+        return self.first(np.arange(len(self) - self.n_held_out))
+
+    def first(self, samples: Indices) -> Indices:
+        """Return the first of some samples, as many as a search uses."""
+        if self.block_size is None or self.n_blocks is None:
+            return samples
+        return consecutive_blocks(samples, self.block_size).first(self.n_blocks).order
+
+    def in_blocks(self) -> Problem:
+        """Return the problem with all its samples in blocks, if it has a size for them."""
+        if self.block_size is None:
+            return self
+        return replace(self, starts=consecutive_blocks(np.arange(len(self)), self.block_size).starts)
+
+    def split(self, own: Indices, others: Indices) -> tuple[Problem, Columns]:
+        """Return the problem of some samples alone, and the columns of these and of others, in the units of the first.
+
+        Neither means and deviations of the columns, nor the kernel on the labels, nor the columns that tell nothing
+        depend on the others.
+        """
+        order = own if self.data.order is None else self.data.order[own]
+        labels, w = self._labels_of(order, own), self.weights
+        base, rare = _without_rare(self.base, labels, order, None if w is None else w[own])
+        data, columns = base.for_kernel(self.kernel).split(own, others)
+        part = replace(self, data=data, labels=labels, rare=rare, n_held_out=0)
+        vars(part)["label_features"] = self.label_features[own]
+        return part.in_blocks(), columns
+
+    def _labels_of(self, order: Indices, own: Indices) -> LabelKernel:
+        kernel = self.labels.name if is_auto(self.target_kernel) else self.target_kernel
+        try:
+            w = None if self.weights is None else self.weights[own]
+            return label_kernel(labels_of(self.y, order, kernel), kernel, w)
+        except ValueError:  # one class alone, say: no feature can depend on it
+            return self.labels.of_samples(own)
+
+    @cached_property
+    def label_features(self) -> NDArray[np.float64]:
+        """Features of the labels that regressions predict, shape (m, c)."""
+        return label_features(self.labels, self.weights)
 
     @property
     def table(self) -> Table:
@@ -84,7 +151,7 @@ class Problem:
 
     @property
     def weights(self) -> FloatArray | None:
-        """Number of times that each sample counts, all of them positive; None if each counts once."""
+        """Weight of each sample, all of them positive; None if all are one."""
         return self.data.weights
 
     @property
@@ -93,7 +160,7 @@ class Problem:
         return self.data.order
 
     def label_weights(self, statistic: Any, executor: Executor) -> Weights:
-        """W of the labels."""
+        """Return W of the labels."""
         if len(self.starts) > 1:
             return block_weights(self.labels, self.starts, executor.stream)
         return label_weights(self.labels, statistic, self.weights, executor.stream)
@@ -142,15 +209,16 @@ class FeatureUnits:
 
 
 def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
-    """The problem that the parameters of a selector, data and labels pose; samples that don't count are left out."""
-    kernel = _checked_kernel(selector)
-    data = _checked_data(selector, X, kernel)
+    """Check the parameters of a selector, data and labels against each other; samples of weight zero are left out."""
+    kernels = _checked_kernels(selector)
+    data = _checked_data(selector, X, kernels[0])
     m = n_counted = data.table.values.shape[0]
     w = as_weights(sample_weight, m)
     data = data.weighted(w)
     if w is not None and not w.all():
         counted = np.flatnonzero(w)
         y, w, n_counted = labels_of(y, counted, selector.target_kernel), w[counted], len(counted)
+    y = y if hasattr(y, "__getitem__") else np.asarray(y)  # of which the labels of folds are taken
     labels = label_kernel(y, selector.target_kernel, w)
     if n_counted != len(labels):
         raise ValueError(f"X has {m} samples, y has {len(labels)}; accepted: the same number in both")
@@ -160,22 +228,31 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
         raise ValueError(f"{few}; accepted: at least 4 for statistic='unbiased', at least 2 for statistic='biased'")
     if w is not None or selector.statistic != "unbiased":
         _warn_if_many(selector, n_counted)
-    data, rare = _without_rare(data, labels)
-    blocks = _blocks(selector, m, weighted=w is not None)
-    if blocks is None:
-        data = data if w is not None else data.ordered(None)
-        return Problem(kernel, data, labels, others=_others(selector), rare=rare)
-    data, labels = data.ordered(blocks.order), labels.of_samples(blocks.order)
-    size = int(_block_size(selector, m, weighted=False))
-    return Problem(kernel, data, labels, blocks.starts, _others(selector), rare, size)
+    size = _block_size(selector, m, weighted=w is not None)
+    order, n_held_out = _order(selector, m, size, weighted=w is not None)
+    base = data if w is not None else data.ordered(order)
+    if order is not None:
+        labels = labels.of_samples(order)
+    data, rare = _without_rare(base, labels, order, w)
+    kernels = tuple(one for one in kernels if len(kernels) == 1 or _fits_table(one, data, selector))
+    found = Problem(kernels[0], data, labels, base, y, selector.target_kernel, kernels=kernels, rare=rare)
+    if order is None:
+        return found
+    return replace(found, block_size=int(size), n_blocks=_n_blocks(selector), n_held_out=n_held_out)
 
 
-def _without_rare(data: Prepared, labels: LabelKernel) -> tuple[Prepared, dict[int, str]]:
-    """Data of a frame without columns that hardly vary and tell nothing of the labels; and all that hardly vary."""
+def _without_rare(
+    data: Prepared, labels: LabelKernel, order: Indices | None, counts: FloatArray | None
+) -> tuple[Prepared, dict[int, str]]:
+    """Return data of a frame without columns that hardly vary and tell nothing of the labels; and all that hardly vary.
+
+    The samples in the given order and their weights decide, which are those of the labels.
+    """
     values = data.table.values
     if not data.table.is_frame or not isinstance(values, np.ndarray):
         return data, {}
-    counts, together = data.weights, data.missing == "indicator"
+    values = values if order is None else values[order]
+    together = data.missing == "indicator"
     likely = _repeating(values) if counts is None else range(values.shape[1])
     found = ((j, rare_rows(values[:, j], counts, missing=together)) for j in likely)
     rare = {j: rows for j, rows in found if rows is not None}
@@ -215,28 +292,53 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def _others(selector: Any) -> tuple[Kernel, ...]:
-    return (Laplacian(),) if is_auto(selector.kernel) else ()
+def chooses(selector: Any) -> bool:
+    """Whether the number of features or the kernel is "auto", so that cross-fitting chooses it."""
+    return is_auto(selector.n_features_to_select) or is_auto(selector.kernel)
+
+
+def is_crossfitted(selector: Any) -> bool:
+    """Whether the selection is judged by samples that took no part in it."""
+    return selector.cv is not None or chooses(selector)
 
 
 def prepared_for(selector: Any, X: Any) -> Prepared:
-    """The data as a fit of the selector without weights needs them, to be passed to it and to what follows it.
+    """Return the data as a fit of the selector without weights needs them, to be passed to it and to what follows it.
 
     Blocks of samples are those of the fit if ``random_state`` is an int, or None with ``block_size="auto"``.
     """
-    data = _checked_data(selector, X, _checked_kernel(selector))
-    blocks = _blocks(selector, data.table.values.shape[0], weighted=False)
-    return data if blocks is None else data.ordered(blocks.order)
+    data = _checked_data(selector, X, _checked_kernels(selector)[0])
+    m = data.table.values.shape[0]
+    order, _ = _order(selector, m, _block_size(selector, m, weighted=False), weighted=False)
+    return data if order is None else data.ordered(order)
 
 
-def _blocks(selector: Any, m: int, *, weighted: bool) -> Blocks | None:
-    size, seed = _block_size(selector, m, weighted=weighted), selector.random_state
+def _n_blocks(selector: Any) -> int | None:
+    """Largest number of blocks, which "auto" limits where each round has regressions."""
+    return MOST_REGRESSIONS if is_auto(selector.block_size) and selector.criterion == "prediction" else None
+
+
+def _order(selector: Any, m: int, size: Any, *, weighted: bool) -> tuple[Indices | None, int]:
+    """Return the samples to use in random order, and how many of the last ones judge; None where there are no blocks.
+
+    Where splits are given, these say which samples judge.
+    """
+    seed = selector.random_state
     if seed is None and is_auto(selector.block_size):
         seed = 0  # who asked for nothing gets the same result each time
-    found = random_blocks(m, size, seed, selector.statistic, weighted=weighted)
-    if found is None or not is_auto(selector.block_size) or selector.criterion != "prediction":
-        return found
-    return found.first(MOST_REGRESSIONS)
+    blocks = random_blocks(m, size, seed, selector.statistic, weighted=weighted)
+    if blocks is None:
+        return None, 0
+    judged = is_crossfitted(selector) and (selector.cv is None or is_auto(selector.cv))
+    n_blocks, given = _n_blocks(selector), selector.cv is not None and not judged
+    n_searched = m if n_blocks is None else min(m, n_blocks * int(size))
+    if not judged:
+        return (blocks.order if given or n_blocks is None else blocks.first(n_blocks).order), 0
+    n_held_out = min(MOST_HELD_OUT, max(m // HELD_OUT_SHARE, m - n_searched))
+    n_searched = min(n_searched, m - n_held_out)
+    if n_searched // int(size) < 2:
+        return None, 0
+    return blocks.order[: n_searched + n_held_out], n_held_out
 
 
 def _block_size(selector: Any, m: int, *, weighted: bool) -> Any:
@@ -251,8 +353,7 @@ def _block_size(selector: Any, m: int, *, weighted: bool) -> Any:
 
 def _auto_size(selector: Any, m: int) -> int | None:
     """Size of the blocks that "auto" stands for; None for all samples at once."""
-    regressions = is_auto(selector.n_features_to_select) or is_auto(selector.kernel)
-    return auto_block_size(m, prediction=selector.criterion == "prediction", regressions=regressions)
+    return auto_block_size(m, regressions=selector.criterion == "prediction" or is_crossfitted(selector))
 
 
 def _warn_if_many(selector: Any, m: int) -> None:
@@ -271,13 +372,12 @@ def _checked_data(selector: Any, X: Any, kernel: Kernel) -> Prepared:
     """X by the parameters of a selector; its columns are not made yet."""
     options = {name: getattr(selector, name) for name in TABLE_OPTIONS}
     data = prepared(X, kernel, **options, used=selector.keep)
-    categories, missing = (bool(mask.any()) for mask in (data.table.categorical_for(kernel), data.table.missing))
-    check_mixture(kernel, categories=categories, missing=missing, standardize=selector.standardize)
+    _check_table(kernel, data, selector)
     return data
 
 
-def _checked_kernel(selector: Any) -> Kernel:
-    """The kernel on the data; all parameters that don't depend on the data are checked."""
+def _checked_kernels(selector: Any) -> tuple[Kernel, ...]:
+    """Return the kernels on the data to compare; all parameters that don't depend on the data are checked."""
     step, statistic = selector.step, selector.statistic
     if not ((is_fraction(step) and step < 1) or is_count(step)):
         raise ValueError(f"step is {step!r}; accepted: a float in (0, 1) or an int of at least 1")
@@ -292,13 +392,29 @@ def _checked_kernel(selector: Any) -> Kernel:
     if selector.criterion not in ("hsic", "prediction"):
         raise ValueError(f"criterion is {selector.criterion!r}; accepted: 'hsic', 'prediction'")
     check_ridge(selector.ridge)
-    wanted = "gaussian" if is_auto(selector.kernel) else selector.kernel
-    kernel = kernel_on_features(wanted, "features, some of which are to be selected")
+    if is_auto(selector.kernel):
+        return Gaussian(), Laplacian(), Linear()
+    kernel = kernel_on_features(selector.kernel, "features, some of which are to be selected")
     if isinstance(kernel, ScaledKernel):
         kernel.check()
     if selector.redundancy and kernel.needs_labels:
         raise ValueError(f"kernel is {kernel!r}; accepted with redundancy=True: a rule for gamma that needs no labels")
-    return kernel
+    return (kernel,)
+
+
+def _fits_table(kernel: Kernel, data: Prepared, selector: Any) -> bool:
+    """Whether a kernel takes the categories and missing entries of a table."""
+    try:
+        _check_table(kernel, data, selector)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_table(kernel: Kernel, data: Prepared, selector: Any) -> None:
+    table = data.table
+    categories, missing = (bool(mask.any()) for mask in (table.categorical_for(kernel), table.missing))
+    check_mixture(kernel, categories=categories, missing=missing, standardize=selector.standardize)
 
 
 def feature_units(feature_groups: Any, keep: Any, table: Table, constant: NDArray[np.bool_]) -> FeatureUnits:

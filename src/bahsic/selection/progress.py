@@ -10,13 +10,11 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from functools import wraps
-from threading import Lock, Timer
-from types import TracebackType
-from typing import Any, Self, TextIO, TypeVar
-
-from bahsic.selection.time_left import Work, estimate, in_words
+from threading import Lock
+from typing import Any, TextIO
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -35,120 +33,119 @@ except ImportError:  # scikit-learn < 1.9
         return called
 
 
-Item = TypeVar("Item")
-
-
-def reported(estimator: Any, rounds: Iterable[Item], n_rounds: int, X: Any, y: Any) -> Iterator[Item]:
-    """The rounds of a fit, at most ``n_rounds``, each reported to the callbacks of the estimator as a task."""
-    if not hasattr(estimator, "_init_callback_context"):
-        yield from rounds
-        return
-    data = {"estimator": estimator, "X": X, "y": y}
-    fit = estimator._init_callback_context(max_subtasks=n_rounds)  # noqa: SLF001 - scikit-learn's hook for authors
-    fit.call_on_fit_task_begin(**data)
-    iterator = iter(rounds)
-    for _ in range(n_rounds):
-        task = fit.subcontext(task_name="round")
-        task.call_on_fit_task_begin(**data)
-        item = next(iterator, None)
-        task.call_on_fit_task_end(**data)
-        if item is None:
-            break
-        yield item
-    fit.call_on_fit_task_end(**data)
-
-
 # Seconds before the first message, between lines, and between drawings of one line on a terminal.
 _SILENT, _BETWEEN_LINES, _BETWEEN_DRAWINGS = 2.0, 5.0, 0.2
 
+# Tasks that callbacks are told of: enough for a bar that moves evenly.
+_TASKS = 100
+
 
 class Progress:
-    """Messages about the rounds of a fit, with the time left: one line that is redrawn on a terminal, else lines.
+    """Share of the work of a fit that is done, with the time left: one line that is redrawn on a terminal, else lines.
 
-    A context manager; a fit of less than two seconds says nothing, and the line on a terminal is erased in the end.
+    A fit of less than two seconds says nothing. Several threads may advance it.
 
     Parameters
     ----------
-    plan : sequence of Work
-        All rounds, those of several searches one after the other.
-    constant : float
-        See `bahsic.selection.time_left.estimate`.
-    silent : bool, default=False
-        Whether to say nothing at all.
+    total : float
+        Amount of work.
+    stream : file, optional
+        Where to write; None writes nothing.
+    task : callable, optional
+        Called `_TASKS` times, whenever as much more of the work is done.
     clock : callable
         Seconds.
     """
 
     def __init__(
         self,
-        plan: Sequence[Work],
-        constant: float,
-        *,
-        silent: bool = False,
+        total: float,
+        stream: TextIO | None = None,
+        task: Callable[[], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._plan, self._constant, self._clock = plan, constant, clock
-        self._seconds: list[float | None] = []
-        self._stream: TextIO | None = None if silent else sys.stderr
-        self._redraws = is_terminal(self._stream)
-        self._start = self._round_start = clock()
-        self._said_at = -math.inf
-        self._lock, self._first = Lock(), Timer(_SILENT, self._say)
+        self._total, self._done, self._tasks = max(total, 1), 0.0, 0
+        self._stream, self._task, self._clock = stream, task, clock
+        self._redraws = is_terminal(stream)
+        self._start, self._said_at, self._lock = clock(), -math.inf, Lock()
 
-    def __enter__(self) -> Self:
-        if self._stream is not None:
-            self._first.daemon = True
-            self._first.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._first.cancel()
+    def advance(self, amount: float) -> None:
+        """Add to the work that is done."""
         with self._lock:
-            if self._redraws and self._said_at > -math.inf:
-                self._write("\r\x1b[K")
-            self._plan = ()  # a timer that has gone off already has nothing to say
+            self._done += amount
+            share = min(1.0, self._done / self._total)
+            while self._task is not None and self._tasks < int(_TASKS * share):
+                self._tasks += 1
+                self._task()
+            self._say(share)
 
-    def watched(self, rounds: Iterable[Item], before: int = 0) -> Iterator[Item]:
-        """The rounds of one search, each with a message when it is over; ``before`` were finished by an earlier fit."""
-        self._seconds += [None] * before
-        self._round_start = self._clock()
-        for item in rounds:
-            now = self._clock()
-            self._seconds.append(now - self._round_start)
-            self._round_start = now
-            if self._stream is not None and now - self._start >= _SILENT:
-                self._say()
-            yield item
+    def close(self) -> None:
+        """Erase the line on a terminal."""
+        if self._redraws and self._said_at > -math.inf:
+            self._write("\r\x1b[K")
 
-    def _say(self) -> None:
-        with self._lock:
-            now = self._clock()
-            pause = _BETWEEN_DRAWINGS if self._redraws else _BETWEEN_LINES
-            if self._plan and now - self._said_at >= pause:
-                text = progress_words(self._plan, list(self._seconds), self._constant)
-                self._write(f"\r{text}\x1b[K" if self._redraws else f"{text}\n")
-                self._said_at = now
+    def _say(self, share: float) -> None:
+        now, pause = self._clock(), _BETWEEN_DRAWINGS if self._redraws else _BETWEEN_LINES
+        if self._stream is None or now - self._start < _SILENT or now - self._said_at < pause:
+            return
+        text = progress_words(share, now - self._start)
+        self._write(f"\r{text}\x1b[K" if self._redraws else f"{text}\n")
+        self._said_at = now
 
     def _write(self, text: str) -> None:
-        if self._stream is not None:  # as in a program without a console
+        if self._stream is not None:
             self._stream.write(text)
             self._stream.flush()
 
 
-def progress_words(plan: Sequence[Work], seconds: Sequence[float | None], constant: float) -> str:
-    """The round that runs, the share of the work that is done, and the time left, where it can be told.
+@contextmanager
+def reported(estimator: Any, total: float, X: Any, y: Any, *, verbose: bool) -> Iterator[Progress]:
+    """Progress of a fit, on stderr if it is verbose, and to the callbacks of the estimator, if there are any."""
+    if not hasattr(estimator, "_init_callback_context"):
+        with closing(Progress(total, sys.stderr if verbose else None)) as progress:
+            yield progress
+        return
+    data = {"estimator": estimator, "X": X, "y": y}
+    fit = estimator._init_callback_context(max_subtasks=_TASKS)  # noqa: SLF001 - scikit-learn's hook for authors
+    fit.call_on_fit_task_begin(**data)
+
+    def task() -> None:
+        one = fit.subcontext(task_name="part")
+        one.call_on_fit_task_begin(**data)
+        one.call_on_fit_task_end(**data)
+
+    with closing(Progress(total, sys.stderr if verbose else None, task)) as progress:
+        yield progress
+    fit.call_on_fit_task_end(**data)
+
+
+def progress_words(share: float, seconds: float) -> str:
+    """Return the share of the work that is done, and the time left.
 
     Examples
     --------
-    >>> progress_words([Work(40), Work(100), Work(50), Work(50)], [10.0, 10.0], 0.0)
-    'round 3 of 4, 67% done, about 10 s left'
+    >>> progress_words(0.75, 30.0)
+    '75% done, about 10 s left'
     """
-    number = min(len(seconds) + 1, len(plan))
-    found = estimate(plan, seconds, constant)
-    left = "" if math.isinf(found.seconds_left) else f", about {in_words(found.seconds_left)} left"
-    return f"round {number} of {len(plan)}, {found.share:.0%} done{left}"
+    left = f", about {in_words(seconds * (1 / share - 1))} left" if share > 0 else ""
+    return f"{share:.0%} done{left}"
+
+
+def in_words(seconds: float) -> str:
+    """Return a time in round numbers.
+
+    Examples
+    --------
+    >>> [in_words(seconds) for seconds in (0.2, 7.4, 23, 88, 150, 5000, 9000)]
+    ['1 s', '7 s', '25 s', '90 s', '3 min', '83 min', '2.5 h']
+    """
+    if seconds < 10:
+        return f"{max(1, round(seconds))} s"
+    if seconds <= 92:
+        return f"{5 * round(seconds / 5)} s"
+    if seconds < 90 * 60:
+        return f"{math.ceil(seconds / 60)} min" if seconds < 600 else f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -1,13 +1,13 @@
-"""Backward elimination and forward selection: which features leave or enter, round by round.
+"""Backward elimination and forward selection: which units leave or enter, round by round.
 
-The search knows neither kernels nor scikit-learn: it asks a scorer which features are next.
+A search knows neither kernels nor scikit-learn: it asks a scorer which units are next.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Protocol
 
@@ -15,65 +15,86 @@ import numpy as np
 from numpy.typing import NDArray
 
 Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
-
-class Ranked(Protocol):
-    """Answer of a scorer: the next features in order, and the score before they change."""
-
-    @property
-    def features(self) -> Indices: ...
-    @property
-    def score(self) -> float: ...
-    @property
-    def kernel(self) -> Any: ...
-    @property
-    def fit(self) -> Any: ...
+_NOTHING: Indices = np.empty(0, dtype=np.intp)
 
 
 class Scorer(Protocol):
-    """Scores of subsets of features; see `bahsic.engine.scorer.Scorer`."""
+    """Scores of subsets; see `bahsic.engine.scorer.Scorer`."""
 
-    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Ranked: ...
-    def entering(self, subset: Indices, candidates: Indices, count: int) -> Ranked: ...
-    def score(self, subset: Indices) -> Ranked: ...
+    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Any: ...
+    def entering(self, subset: Indices, candidates: Indices, count: int) -> Any: ...
+    def score(self, subset: Indices) -> Any: ...
 
 
-@dataclass(frozen=True)
-class Step:
-    """One round.
+class Units(Protocol):
+    """What a search has to know of its units; see `bahsic.selection.problem.FeatureUnits`."""
+
+    @property
+    def constant(self) -> Mask: ...
+    @property
+    def kept(self) -> Mask: ...
+    @property
+    def left_out(self) -> Mask: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One round of a search.
 
     Attributes
     ----------
     subset : ndarray of int
-        The features before the round (backward) or after it (forward), in increasing order.
-    score : float
-        The score of that subset with the kernel for its own size.
-    kernel : object
-        The kernel of ``score``.
+        The units before the round (backward) or after it (forward), in increasing order.
     changed : ndarray of int
-        The features that left or entered, in order.
+        The units that left or entered, in order.
+    score : float
+        The score of the subset with the kernel for its own size.
     following : ndarray of int
-        The features that enter next, which a forward search knows already.
-    fit : object or None
-        The regression on the subset, if the scorer makes one.
+        The units that enter next, which a forward search knows already.
+    parameter, ridge, standard_error : float or None
+        The gamma of that kernel, the ridge of the regression on the subset, the standard error of the score.
+    kernel : Kernel or None
+        The kernel of ``score``; not kept in checkpoints.
+    fit : RidgeFit or None
+        The regression on the subset, if there is one; not kept in checkpoints.
     """
 
     subset: Indices
-    score: float
-    kernel: Any
     changed: Indices
-    following: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    score: float
+    following: Indices
+    parameter: float | None = None
+    ridge: float | None = None
+    standard_error: float | None = None
+    kernel: Any = None
     fit: Any = None
 
     @staticmethod
-    def of(subset: Indices, ranked: Ranked, changed: Indices, following: Indices | None = None) -> Step:
-        """A round with the score, kernel and fit of a scorer's answer."""
-        next_ones = subset[:0] if following is None else following
-        return Step(subset, ranked.score, ranked.kernel, changed, next_ones, ranked.fit)
+    def from_answer(subset: Indices, answer: Any, changed: Indices, following: Indices = _NOTHING) -> Round:
+        """Return the round that a scorer has answered, see `bahsic.engine.scorer.Ranked`."""
+        parameter = getattr(answer.kernel, "gamma", None)
+        return Round(subset, changed, answer.score, following, parameter, kernel=answer.kernel).with_fit(answer.fit)
+
+    def with_fit(self, fit: Any) -> Round:
+        """Return the same round with a regression on its subset."""
+        return self if fit is None else replace(self, fit=fit, ridge=fit.ridge)
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return the decisions of the round as plain data."""
+        units = {name: getattr(self, name).tolist() for name in ("subset", "changed", "following")}
+        return units | {name: getattr(self, name) for name in ("score", "parameter", "ridge", "standard_error")}
+
+    @staticmethod
+    def from_plain(found: dict[str, Any]) -> Round:
+        """Return the round that plain data stand for."""
+        units = {name: np.array(found[name], dtype=np.intp) for name in ("subset", "changed", "following")}
+        return Round(**{**found, **units})
 
 
 def round_size(step: float, remaining: int) -> int:
-    """Number of features that change in a round: an int is a count, a float a fraction of the remaining ones.
+    """Return the number of units that change in a round: an int is a count, a float a fraction of the remaining ones.
 
     Examples
     --------
@@ -84,100 +105,113 @@ def round_size(step: float, remaining: int) -> int:
     return min(remaining, max(1, count))
 
 
-def backward(
-    scorer: Scorer,
-    constant: NDArray[np.bool_],
-    step: float,
-    kept: NDArray[np.bool_] | None = None,
-    after: Step | None = None,
-    left_out: NDArray[np.bool_] | None = None,
-) -> Iterator[Step]:
-    """Eliminate all features, the least relevant ones first (the paper's algorithm BAHSIC).
+@dataclass(frozen=True, eq=False)
+class Backward:
+    """Elimination of all units, the least relevant ones first (the paper's algorithm BAHSIC).
 
-    Parameters
+    Attributes
     ----------
-    scorer : Scorer
-    constant : ndarray of bool of shape (n_features,)
-        Features that say nothing: they leave before any other.
+    units : Units
+        Constant ones leave before any other, kept ones never leave, those left out take no part.
     step : float or int
         See `round_size`.
-    kept : ndarray of bool of shape (n_features,), optional
-        Features that never leave.
-    after : Step, optional
-        Go on after this round of an earlier search; the scorer is in the state that it had then.
-    left_out : ndarray of bool of shape (n_features,), optional
-        Features that take no part.
-
-    Yields
-    ------
-    Step
-        Until no feature is left that may leave; one without a change where none may from the beginning.
     """
-    stay = np.zeros(len(constant), dtype=bool) if kept is None else kept
-    subset = _taking_part(len(constant), left_out)
-    if after is not None:
-        subset = np.setdiff1d(after.subset, after.changed, assume_unique=True)
-    elif stay[subset].all():
-        yield Step.of(subset, scorer.score(subset), subset[:0])
-    while not stay[subset].all():
-        free = subset[~stay[subset]]
-        count = round_size(step, len(free))
-        idle = free[constant[free]][:count]
-        ranked = scorer.leaving(subset, free[~constant[free]], count - len(idle))
-        leaving = np.concatenate([idle, ranked.features])
-        yield Step.of(subset, ranked, leaving)
-        subset = np.setdiff1d(subset, leaving, assume_unique=True)
+
+    units: Units
+    step: float
+
+    def rounds(self, scorer: Scorer, after: Round | None = None) -> Iterator[Round]:
+        """Yield rounds until no unit is left that may leave; one without a change where none may from the beginning.
+
+        After a given round of an earlier search, the scorer is in the state that it had then.
+        """
+        stay, constant = self.units.kept, self.units.constant
+        subset = np.flatnonzero(~self.units.left_out)
+        if after is not None:
+            subset = np.setdiff1d(after.subset, after.changed, assume_unique=True)
+        elif stay[subset].all():
+            yield Round.from_answer(subset, scorer.score(subset), subset[:0])
+        while not stay[subset].all():
+            free = subset[~stay[subset]]
+            count = round_size(self.step, len(free))
+            idle = free[constant[free]][:count]
+            answer = scorer.leaving(subset, free[~constant[free]], count - len(idle))
+            leaving = np.concatenate([idle, answer.features])
+            yield Round.from_answer(subset, answer, leaving)
+            subset = np.setdiff1d(subset, leaving, assume_unique=True)
+
+    def sizes(self) -> list[int]:
+        """Return the number of units in the subset of each round."""
+        kept = int(self.units.kept.sum())
+        free, sizes = int(np.count_nonzero(~(self.units.kept | self.units.left_out))), []
+        while free:
+            sizes.append(free + kept)
+            free -= round_size(self.step, free)
+        return sizes or [kept]
+
+    def order(self, rounds: Sequence[Round], scorer: Scorer | None = None) -> Indices:
+        """Return all units, the most relevant first."""
+        leaving = [unit for one in rounds for unit in one.changed]
+        parts = [*np.flatnonzero(self.units.left_out), *leaving, *np.flatnonzero(self.units.kept)]
+        return np.array(parts, dtype=np.intp)[::-1]
 
 
-def forward(
-    scorer: Scorer,
-    constant: NDArray[np.bool_],
-    step: float,
-    n_features: int,
-    kept: NDArray[np.bool_] | None = None,
-    after: Step | None = None,
-    left_out: NDArray[np.bool_] | None = None,
-) -> Iterator[Step]:
-    """Select features, the most relevant ones first.
+@dataclass(frozen=True, eq=False)
+class Forward:
+    """Selection of units, the most relevant ones first.
 
-    Parameters
+    Attributes
     ----------
-    scorer : Scorer
-    constant : ndarray of bool of shape (n_features,)
-        Features that say nothing: they enter after all others.
+    units : Units
+        Constant ones enter after all others, kept ones are there from the beginning, those left out take no part.
     step : float or int
         See `round_size`.
-    n_features : int
-        Number of features that are wanted.
-    kept : ndarray of bool of shape (n_features,), optional
-        Features that are there from the beginning.
-    after : Step, optional
-        As for `backward`; not the last round.
-    left_out : ndarray of bool of shape (n_features,), optional
-        As for `backward`.
-
-    Yields
-    ------
-    Step
-        Until there are that many features.
+    number : int
+        Number of units at which the search ends.
     """
-    subset = np.empty(0, dtype=np.intp) if kept is None else np.flatnonzero(kept)
-    entering = subset[:0]
-    if after is not None:
-        subset, entering = np.union1d(after.subset, after.following), after.following
-    while len(subset) < n_features:
-        outside = np.setdiff1d(_taking_part(len(constant), left_out), subset, assume_unique=True)
-        count = min(round_size(step, len(outside)), n_features - len(subset))
-        candidates, idle = outside[~constant[outside]], outside[constant[outside]]
-        wanted = min(count, len(candidates))
-        ranked = scorer.entering(subset, candidates, wanted)
-        following = np.concatenate([ranked.features, idle[: count - wanted]])
-        if len(entering):
-            yield Step.of(subset, ranked, entering, following)
-        entering = following
-        subset = np.union1d(subset, entering)
-    yield Step.of(subset, scorer.score(subset), entering)
 
+    units: Units
+    step: float
+    number: int
 
-def _taking_part(n_features: int, left_out: NDArray[np.bool_] | None) -> Indices:
-    return np.arange(n_features) if left_out is None else np.flatnonzero(~left_out)
+    def rounds(self, scorer: Scorer, after: Round | None = None) -> Iterator[Round]:
+        """Yield rounds until there are enough units.
+
+        After a given round of an earlier search, not the last one, the scorer is in the state that it had then.
+        """
+        subset, entering = np.flatnonzero(self.units.kept), _NOTHING
+        if after is not None:
+            subset, entering = np.union1d(after.subset, after.following), after.following
+        while len(subset) < self.number:
+            outside = np.setdiff1d(np.flatnonzero(~self.units.left_out), subset, assume_unique=True)
+            count = min(round_size(self.step, len(outside)), self.number - len(subset))
+            constant = self.units.constant[outside]
+            candidates, idle = outside[~constant], outside[constant]
+            wanted = min(count, len(candidates))
+            answer = scorer.entering(subset, candidates, wanted)
+            following = np.concatenate([answer.features, idle[: count - wanted]])
+            if len(entering):
+                yield Round.from_answer(subset, answer, entering, following)
+            entering = following
+            subset = np.union1d(subset, entering)
+        yield Round.from_answer(subset, scorer.score(subset), entering)
+
+    def sizes(self) -> list[int]:
+        """Return the number of units in the subset of each round."""
+        n_used, selected = int(np.count_nonzero(~self.units.left_out)), int(self.units.kept.sum())
+        sizes = []
+        while selected < self.number:
+            selected += min(round_size(self.step, n_used - selected), self.number - selected)
+            sizes.append(selected)
+        return sizes or [selected]
+
+    def order(self, rounds: Sequence[Round], scorer: Scorer | None = None) -> Indices:
+        """Return all units, the most relevant first; those that did not enter by what each would add, with a scorer."""
+        units = self.units
+        entering = [unit for one in rounds for unit in one.changed]
+        chosen = np.array([*np.flatnonzero(units.kept), *entering], dtype=np.intp)
+        rest = np.setdiff1d(np.arange(len(units.kept)), chosen, assume_unique=True)
+        candidates, idle = rest[~units.constant[rest]], rest[units.constant[rest]]
+        if scorer is not None:
+            candidates = scorer.entering(np.sort(chosen), candidates, len(candidates)).features
+        return np.concatenate([chosen, candidates, idle[np.argsort(units.left_out[idle], kind="stable")]])

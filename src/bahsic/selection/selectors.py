@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from functools import update_wrapper
 from types import FunctionType
 from typing import Any, TypeVar
@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.engine import Scorer
 from bahsic.selection.base import Selector
+from bahsic.selection.crossfit import CrossFit
 from bahsic.selection.problem import FeatureUnits
-from bahsic.selection.rounds import Round
-from bahsic.selection.search import Step, backward, forward, round_size
+from bahsic.selection.rounds import Search
+from bahsic.selection.search import Backward, Forward
 
 Indices = NDArray[np.intp]
 T = TypeVar("T")
@@ -54,15 +54,15 @@ class BAHSIC(Selector):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
-        Number of features to select: a count, a fraction of all, or half of them (None). "auto" takes
-        the smallest subset on the path that predicts the labels as well as any; see Notes.
+        Number of features to select: a count, a fraction of all, or half of them (None). "auto" takes the smallest
+        number that predicts held-out samples as well as any; see Notes.
     step : float or int, default=0.1
         Amount that leaves in a round: a fraction of the features that remain (at least one), or a number.
     kernel : str, Kernel or callable, default="gaussian"
         Kernel on the data; ``"gaussian"`` is ``Gaussian("dimension")``, the paper's gamma = 1/(2 d).
-        A rule for gamma is evaluated anew in each round, for subsets of one feature less. ``"auto"`` searches
-        with the Gaussian and with the Laplacian kernel, on at most 1000 samples, and keeps the one that predicts
-        better.
+        A rule for gamma is evaluated anew in each round, for subsets of one feature less. ``"auto"`` compares the
+        Gaussian, the Laplacian and, where all columns are complete numbers, the linear kernel, and takes the one that
+        predicts held-out samples best.
     target_kernel : str, Kernel or callable, default="auto"
         Kernel on the labels, see `bahsic.kernels.label_kernel`; ``"auto"`` chooses by the type of y.
     criterion : {"hsic", "prediction"}, default="hsic"
@@ -70,8 +70,8 @@ class BAHSIC(Selector):
         "prediction" is the share of the labels' variance that kernel ridge regression on the features explains:
         features that say the same are not selected together. See Notes.
     ridge : float or "auto", default="auto"
-        With the criterion "prediction" or the number "auto": the penalty of the regression is m times the ridge.
-        "auto" takes the one of 0.1, 0.0316, ..., 0.0001 with the least leave-one-out error.
+        With the criterion "prediction", or where held-out samples are predicted: the penalty of the regression is m
+        times the ridge. "auto" takes the one of 0.1, 0.0316, ..., 0.0001 with the least leave-one-out error.
     statistic : {"unbiased", "biased"}, default="unbiased"
         The estimate of HSIC.
     standardize : bool, default=True
@@ -95,36 +95,43 @@ class BAHSIC(Selector):
         features then count groups. gamma is for the columns that are left when a group of mean size leaves.
     keep : str, int or array-like of str, int or bool, default=None
         Columns that are never eliminated and condition all scores; the group of such a column is kept.
+    cv : int, "auto", splitter, iterable or None, default=None
+        Splits into samples that choose the features and held-out samples that judge them: a number of folds, a splitter
+        of scikit-learn (with ``fit(X, y, groups=groups)``, if it needs groups), or pairs of indices. "auto" is five
+        folds of up to 1000 samples and three beyond; where there are blocks, samples in none of them judge. None is
+        "auto" where the number of features or the kernel is "auto"; otherwise nothing is held out and
+        `predictability_` is missing. With a given number and kernel, ``cv`` measures the selection and does not
+        change it.
     standard_errors : bool, default=False
         Whether to record the standard error of HSIC in each round, with the criterion "hsic".
     redundancy : bool, default=False
         Whether to record, for each subset up to the selected one, how similar its two most similar features
         are, see `bahsic.redundancy`. It costs the square of the number of selected features.
     n_jobs : int or None, default=None
-        Number of threads. None means as many as BLAS uses, or one where there are few samples.
-        The result does not depend on it.
+        Number of threads. None means as many as BLAS uses, or one where there are few samples. Folds run side by side,
+        each in one thread. The result does not depend on it.
     block_size : int, "auto" or None, default="auto"
         With an int B, the mean of the unbiased HSIC over disjoint random blocks of B samples instead of HSIC of
         all samples: as unbiased, less exact, at a cost that is linear in the number of samples. Regressions
         are made in each block by itself. Standard errors are those of the mean over blocks. Rules for gamma but
         "dimension" are evaluated on 4096 samples. "auto" takes all samples at once up to 10,000 of them, and
-        blocks of 500 beyond, or of 1000 where regressions choose number or kernel; the criterion "prediction" takes
-        all at once up to 4000, and five blocks of 1000 beyond; with ``sample_weight`` or the biased statistic always
-        all at once, with a warning.
+        blocks of 500 beyond. Where there are regressions, for the criterion "prediction" or to predict held-out
+        samples, it takes all at once up to 4000, and blocks of 1000 beyond, of which regressions use five. With
+        ``sample_weight`` or the biased statistic it always takes all at once, with a warning.
         None takes all samples at once, however many there are. See ``block_size_``.
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator used to draw the blocks. None draws others in each fit, except with
         ``block_size="auto"``, where it means 0: the same result each time.
     checkpoint : str, path or None, default=None
-        Folder in which each finished round is kept. The same fit, interrupted in whatever way, goes on from
-        there to the same result, bit by bit; one that is finished is read from there at once. A folder
-        that belongs to another fit, or is damaged, is refused.
+        Folder in which each finished round and fold is kept. The same fit, interrupted in whatever way, goes on from
+        there to the same selection; one that is finished is read from there at once. A folder that belongs to
+        another fit, or is damaged, is refused.
     executor : dask.distributed.Client, str or None, default=None
         A Dask cluster that works on the tiles, or the address of its scheduler: the result is the same, bit
         by bit. If X is a dask array, the current client is used by default.
     verbose : int, default=0
         With 1, a fit of more than two seconds prints on stderr how far it is and how long it will still take,
-        such as ``round 12 of 40, 31% done, about 25 s left``.
+        such as ``31% done, about 25 s left``.
 
     Attributes
     ----------
@@ -152,6 +159,20 @@ class BAHSIC(Selector):
         which by themselves tell nothing of the target, are said so and rank last.
     kernel_ : str or Kernel
         The kernel on the data that was used.
+    predictability_, predictability_error_ : float
+        R^2 of kernel ridge regression on samples that took no part in choosing the features, and its standard error.
+        Where something was judged: see ``cv``, also for the next five.
+    score_ : float or None
+        The same held-out predictions by a measure that people know; None if no fold has two classes.
+    score_name_ : str
+        That measure: "ROC AUC" for two classes, "accuracy" for several, "R2" for all else.
+    n_folds_ : int
+        Number of splits that judged; 1 for held-out samples beside blocks.
+    selection_frequencies_ : ndarray of shape (n_features,)
+        In which share of the folds each feature is among as many of the best as were selected.
+    predicts_ : bool
+        With the number "auto", whether any subset predicts held-out samples. If not, the best feature is kept
+        all the same, with a warning: it is no finding.
     target_kernel_ : str
         The kernel on the labels that was used.
     block_size_ : int or None
@@ -178,13 +199,22 @@ class BAHSIC(Selector):
     eight best of them are judged by regressions of their own: by what they explain, or in blocks by their
     predictability. A round costs O(m^3) more. See `bahsic.predictability` and the theory page.
 
-    "auto" compares the leave-one-out losses of the subsets on the path, sample by sample, and takes the smallest
-    subset whose mean loss is within one standard error of the least. The same samples chose the features, so
-    the predictability is optimistic, the more so the more features there were to choose from; `BAHSICCV` is the
-    honest and dearer way, and `selection_test` tells whether there is any dependence. Only sizes on the path
-    are compared: a smaller ``step`` gives more of them. With more than half as many features (or groups) as samples,
-    the same search is made on each half of the samples, and only sizes up to which it predicts the other half as
-    well as with any are compared; with more features than samples m, only sizes up to m / log(m).
+    "auto" is decided by cross-fitting. For each fold, a whole search runs on the other folds, and kernel ridge
+    regression on each subset of its path predicts the fold: no sample judges features that it has chosen. The number
+    is the smallest whose mean held-out loss is within one standard error of the least, and the features are the
+    best so many of the search on all samples. Zero features, which predict the mean, are compared too: where they
+    are chosen, nothing predicts the target. The selection is then the single best feature, so that pipelines go
+    on, with a warning and `predicts_` False. Only sizes on the path are compared: a
+    smaller ``step`` gives more of them. Folds have much the same labels and are the same in every fit.
+
+    There are five folds of up to 1000 samples, three of up to 4000. Beyond that, with blocks, there is one search, on
+    the blocks, and samples in none of them judge: at least a fifth of all, but at most 5000. ``kernel="auto"`` does all
+    this with each kernel and takes the one with the least held-out loss: that of its best number, or of the given
+    one. Losses of several numbers and kernels are compared, so that `predictability_` is a little too high;
+    `selection_test` tells whether there is any dependence, and `BAHSICCV` lets an estimator be the judge.
+
+    With ``sample_weight``, HSIC is that of samples repeated so many times. Regressions and held-out losses weigh each
+    sample accordingly, but leave it out as a whole: no copy of a sample predicts another one.
 
     References
     ----------
@@ -203,21 +233,14 @@ class BAHSIC(Selector):
     'binary'
     """
 
-    def _steps(self, scorer: Scorer, units: FeatureUnits, number: int, after: Step | None) -> Iterator[Step]:
-        return backward(scorer, units.constant, self.step, units.kept, after, units.left_out)
+    def _direction(self, units: FeatureUnits, number: int) -> Backward:
+        return Backward(units, self.step)
 
-    def _sizes(self, units: FeatureUnits, number: int) -> list[tuple[int, int]]:
-        n_free, sizes = int(np.count_nonzero(~(units.kept | units.left_out))), []
-        while n_free:
-            sizes.append((n_free + int(units.kept.sum()), n_free))
-            n_free -= round_size(self.step, n_free)
-        return sizes or [(units.n_used, 0)]
-
-    def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[Round]) -> Indices:
-        leaving = [unit for found in path for unit in found.changed]
-        order = np.array([*np.flatnonzero(units.left_out), *leaving, *np.flatnonzero(units.kept)], dtype=np.intp)
-        self.elimination_order_ = np.concatenate(scorer.units.each(order))
-        return order[::-1]
+    def _decide(
+        self, search: Search, judged: CrossFit | None, order: Indices, units: FeatureUnits, number: int
+    ) -> None:
+        self.elimination_order_ = np.concatenate(search.linear.units.each(order[::-1]))
+        super()._decide(search, judged, order, units, number)
 
     def _subsets(self) -> list[Indices]:
         n = len(self.elimination_order_)
@@ -242,7 +265,7 @@ class FOHSIC(Selector):
     kernel, target_kernel, criterion, ridge, statistic, standardize, categorical_features, missing, identifiers
         As for `BAHSIC`. A rule for gamma is evaluated for subsets of one feature more. Kept columns are
         selected from the beginning.
-    feature_groups, keep, standard_errors, redundancy, n_jobs, block_size, random_state, checkpoint, executor,
+    feature_groups, keep, cv, standard_errors, redundancy, n_jobs, block_size, random_state, checkpoint, executor,
     verbose
         As for `BAHSIC`.
 
@@ -251,6 +274,7 @@ class FOHSIC(Selector):
     selection_order_ : ndarray of int of shape (n_features,)
         All features, the most relevant first.
     support_, ranking_, n_features_, scores_, group_order_, path_, columns_, kernel_, target_kernel_, block_size_,
+    predictability_, predictability_error_, score_, score_name_, n_folds_, selection_frequencies_, predicts_,
     n_features_in_, feature_names_in_
         As for `BAHSIC`.
 
@@ -267,30 +291,14 @@ class FOHSIC(Selector):
     array([2, 3, 0, 1])
     """
 
-    def _wanted(self, units: FeatureUnits, number: int) -> int:
-        return units.n_used if self.n_features_to_select in (None, "auto") else number
+    def _direction(self, units: FeatureUnits, number: int) -> Forward:
+        return Forward(units, self.step, units.n_used if self.n_features_to_select in (None, "auto") else number)
 
-    def _steps(self, scorer: Scorer, units: FeatureUnits, number: int, after: Step | None) -> Iterator[Step]:
-        wanted = self._wanted(units, number)
-        return forward(scorer, units.constant, self.step, wanted, units.kept, after, units.left_out)
-
-    def _sizes(self, units: FeatureUnits, number: int) -> list[tuple[int, int]]:
-        selected, wanted, sizes = int(units.kept.sum()), self._wanted(units, number), []
-        while selected < wanted:
-            sizes.append((selected, units.n_used - selected))
-            selected += min(round_size(self.step, units.n_used - selected), wanted - selected)
-        return sizes or [(selected, 0)]
-
-    def _order(self, scorer: Scorer, units: FeatureUnits, path: Sequence[Round]) -> Indices:
-        entering = [unit for found in path for unit in found.changed]
-        chosen = np.array([*np.flatnonzero(units.kept), *entering], dtype=np.intp)
-        rest = np.setdiff1d(np.arange(len(units)), chosen, assume_unique=True)
-        candidates = rest[~units.constant[rest]]
-        ranked = scorer.entering(np.sort(chosen), candidates, len(candidates)).features
-        idle = rest[units.constant[rest]]
-        order = np.concatenate([chosen, ranked, idle[np.argsort(units.left_out[idle], kind="stable")]])
-        self.selection_order_ = np.concatenate(scorer.units.each(order))
-        return order
+    def _decide(
+        self, search: Search, judged: CrossFit | None, order: Indices, units: FeatureUnits, number: int
+    ) -> None:
+        self.selection_order_ = np.concatenate(search.linear.units.each(order))
+        super()._decide(search, judged, order, units, number)
 
     def _subsets(self) -> list[Indices]:
         return [self.selection_order_[: step.n_features] for step in self.path_]

@@ -1,0 +1,194 @@
+"""Cross-fitting: each sample is predicted, at every subset size, by a search that never saw it.
+
+For each fold, a whole search runs on the other folds, and each subset on its path predicts the fold. The losses choose
+the number of features and the kernel, and say how well the selection predicts.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from bahsic.criteria.prediction import mean_error
+from bahsic.selection.problem import Problem
+from bahsic.selection.splits import Split
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Means of losses that differ by less, relative to the greatest, are ties.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Outcome of one search, on samples that it never saw.
+
+    Attributes
+    ----------
+    test : ndarray of int of shape (n,)
+        The samples that judge.
+    order : ndarray of int
+        The units, the most relevant first.
+    predictions : dict of int to ndarray of shape (n, c)
+        Predicted label features for each number of units.
+    """
+
+    test: Indices
+    order: Indices
+    predictions: dict[int, Array]
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return the outcome as plain data."""
+        values = [[size, b64encode(found.tobytes()).decode("ascii")] for size, found in self.predictions.items()]
+        return {"test": self.test.tolist(), "order": self.order.tolist(), "predictions": values}
+
+    @staticmethod
+    def from_plain(found: dict[str, Any]) -> Fold:
+        """Return the outcome that plain data stand for."""
+        test, order = (np.array(found[name], dtype=np.intp) for name in ("test", "order"))
+        values = {size: np.frombuffer(b64decode(text)) for size, text in found["predictions"]}
+        return Fold(test, order, {size: one.reshape(len(test), -1) for size, one in values.items()})
+
+
+class Measure(NamedTuple):
+    """Quality of a subset size on held-out samples: R^2 with its standard error, and the score that people know."""
+
+    predictability: float
+    error: float
+    score: float | None
+
+
+class CrossFit:
+    """Held-out predictions of all folds with one kernel.
+
+    Parameters
+    ----------
+    problem : Problem
+    folds : sequence of Fold
+    """
+
+    def __init__(self, problem: Problem, folds: Sequence[Fold]) -> None:
+        self._Y, self._folds, self.n_folds = problem.label_features, folds, len(folds)
+        self.score_name = _score_name(problem)
+        self.sizes = sorted(folds[0].predictions)
+        times = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=len(self._Y))
+        self._judged = np.flatnonzero(times)
+        self._times = times[self._judged]
+        self._weights = None if problem.weights is None else problem.weights[self._judged]
+        self.losses = {size: self._losses(size) for size in self.sizes}
+
+    def _losses(self, size: int) -> Array:
+        """Return the squared error of each sample that was judged, the mean if that was several times."""
+        total = np.zeros(len(self._Y))
+        for fold in self._folds:
+            np.add.at(total, fold.test, np.square(self._Y[fold.test] - fold.predictions[size]).sum(axis=1))
+        return np.asarray(total[self._judged] / self._times)
+
+    def mean_loss(self, size: int) -> float:
+        """Return the mean squared error at a size."""
+        return float(np.average(self.losses[size], weights=self._weights))
+
+    @property
+    def best(self) -> int:
+        """The size of the least mean squared error, the smallest of equal ones."""
+        means = {size: self.mean_loss(size) for size in self.sizes}
+        limit = min(means.values()) + _ROUNDING * max(means.values())
+        return min(size for size in self.sizes if means[size] <= limit)
+
+    def smallest(self) -> int:
+        """Return the smallest size whose mean loss is within one standard error of the least (Breiman's rule)."""
+        best = self.best
+        limit = self.mean_loss(best) + mean_error(self.losses[best], self._weights)
+        limit += _ROUNDING * max(map(self.mean_loss, self.sizes))
+        return min(size for size in self.sizes if self.mean_loss(size) <= limit)
+
+    def measure(self, size: int) -> Measure:
+        """Return the quality of a size."""
+        total, loss = self.mean_loss(0), self.losses[size]
+        if total <= 0:  # the labels don't vary
+            return Measure(0.0, 0.0, None)
+        value = 1 - self.mean_loss(size) / total
+        error = mean_error(loss - (1 - value) * self.losses[0], self._weights) / total
+        return Measure(value, error, self._score(size, value))
+
+    def _score(self, size: int, predictability: float) -> float | None:
+        if self.score_name == "R2":
+            return predictability
+        function = _auc if self.score_name == "ROC AUC" else _accuracy
+        found = []
+        for fold in self._folds:
+            w = self._sample_weights(fold.test)
+            value = function(self._Y, fold.test, fold.predictions[size], w)
+            if value is not None:
+                found.append((value, w.sum()))
+        values, totals = zip(*found, strict=True) if found else ((), ())
+        return float(np.average(values, weights=totals)) if found else None
+
+    def _sample_weights(self, samples: Indices) -> Array:
+        if self._weights is None:
+            return np.ones(len(samples))
+        return np.asarray(self._weights[np.searchsorted(self._judged, samples)], dtype=np.float64)
+
+    def frequencies(self, size: int, n_units: int) -> Array:
+        """Return the share of the folds in which each unit is among the best so many."""
+        counts = np.zeros(n_units)
+        for fold in self._folds:
+            counts[fold.order[:size]] += 1
+        return counts / len(self._folds)
+
+
+def reason(judged: CrossFit, chosen: int, name: str = "features") -> str:
+    """Return why a number of units was chosen, in words; zero where nothing predicts the labels."""
+    best, largest = judged.best, judged.sizes[-1]
+    if chosen == 0:
+        best = max(best, 1)
+        return f"no subset of the {largest} {name} predicts the target: held-out R2 {_shown(judged, best)} at best"
+    others = [] if best == chosen else [f"{best}: {_shown(judged, best)}"]
+    others += [] if largest in (chosen, best) else [f"all {largest}: {_shown(judged, largest)}"]
+    beside = f" ({', '.join(others)})" if others else ""
+    predict = "predicts" if chosen == 1 else "predict"
+    return f"{chosen} of {largest} {name} {predict} as well as any: held-out R2 {_shown(judged, chosen)}{beside}"
+
+
+def _shown(judged: CrossFit, size: int) -> str:
+    return f"{round(judged.measure(size).predictability, 2) + 0.0:.2f}"  # no -0.00
+
+
+def _score_name(problem: Problem) -> str:
+    if problem.labels.name not in ("binary", "multiclass", "delta"):
+        return "R2"
+    return "ROC AUC" if problem.label_features.shape[1] == 1 else "accuracy"
+
+
+def _auc(Y: Array, samples: Indices, predictions: Array, w: Array) -> float | None:
+    """Return the probability that a sample of the second class is predicted above one of the first; None without both.
+
+    Examples
+    --------
+    >>> Y, predictions = np.array([[-0.5], [0.5], [0.5]]), np.array([[0.1], [0.3], [0.0]])
+    >>> _auc(Y, np.arange(3), predictions, np.array([1.0, 3.0, 1.0]))
+    0.75
+    """
+    second = Y[samples, 0] > 0
+    if second.all() or not second.any():
+        return None
+    ranks = rankdata(predictions[:, 0], method="dense") - 1
+    high, low = (np.bincount(ranks, weights=w * one, minlength=int(ranks.max()) + 1) for one in (second, ~second))
+    return float(high @ (np.cumsum(low) - low / 2) / (high.sum() * low.sum()))
+
+
+def _accuracy(Y: Array, samples: Indices, predictions: Array, w: Array) -> float | None:
+    """Return the share of the samples whose class has the greatest prediction."""
+    shares = -Y.min(axis=0)  # centred indicators
+    hits = (predictions + shares).argmax(axis=1) == Y[samples].argmax(axis=1)
+    return float(np.average(hits, weights=w))
+
+
+__all__ = ["CrossFit", "Fold", "Measure", "Split"]

@@ -1,0 +1,226 @@
+"""The searches of a fit: on all samples, and in folds side by side, with their checkpoints and their progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import config_context, get_config
+
+from bahsic.data.columns import Columns
+from bahsic.engine.executor import Executor, ThreadExecutor, fair_switching
+from bahsic.kernels import Kernel
+from bahsic.selection.checkpoint import Checkpoint, KeptFile
+from bahsic.selection.crossfit import CrossFit, Fold
+from bahsic.selection.problem import FeatureUnits, Problem
+from bahsic.selection.progress import Progress
+from bahsic.selection.rounds import Goal, Search
+from bahsic.selection.search import Backward, Forward
+from bahsic.selection.splits import Split
+
+Indices = NDArray[np.intp]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_HELD_OUT = "bahsic-held-out.json"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Folder of a checkpoint, with the fingerprint of the fit that it belongs to."""
+
+    path: Path
+    fingerprint: Mapping[str, str]
+
+    def inner(self, *names: str) -> Folder:
+        """Return a folder inside, for a part of the fit."""
+        part = {"part": "/".join(names)} if names else {}
+        return Folder(self.path.joinpath(*names), {**self.fingerprint, **part})
+
+    def rounds(self) -> Checkpoint:
+        """Return the rounds that are kept in the folder."""
+        return Checkpoint(self.path, self.fingerprint)
+
+    def file(self, name: str) -> KeptFile:
+        """Return a file of the folder."""
+        return KeptFile(self.path, name, self.fingerprint)
+
+
+Judge = Callable[[int, Search, Columns, "Folder | None"], Result]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a selector looks for, in all samples as in those of a fold.
+
+    Attributes
+    ----------
+    goal : Goal
+    units : callable
+        Returns the units of a problem.
+    direction : callable
+        Returns the search for them.
+    """
+
+    goal: Goal
+    units: Callable[[Problem], FeatureUnits]
+    direction: Callable[[FeatureUnits], Backward | Forward]
+
+    def search(self, problem: Problem, executor: Executor, *, regressions: bool) -> Search:
+        """Return a search that has not begun."""
+        units = self.units(problem)
+        return Search(problem, units, self.direction(units), self.goal, executor, regressions=regressions)
+
+    def work(self, problem: Problem) -> int:
+        """Return the amount of work of a search, in candidates."""
+        return sum(self.direction(self.units(problem)).sizes())
+
+
+class Interrupted(Exception):  # noqa: N818 - no error of its own: another search has failed
+    """A search was stopped because another one beside it has failed or was interrupted."""
+
+
+class Fitting:
+    """The searches of a fit.
+
+    Parameters
+    ----------
+    problem : Problem
+    task : Task
+    executor : Executor
+        Works on the tiles of the search on all samples.
+    n_threads : int
+        Number of folds at a time, each in one thread; a cluster works on one after the other.
+    progress : Progress
+    folder : Folder, optional
+        Where to keep finished rounds and folds.
+    regressions : bool
+        Whether subsets predict held-out samples by regressions of their own.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        task: Task,
+        executor: Executor,
+        n_threads: int,
+        progress: Progress,
+        folder: Folder | None,
+        *,
+        regressions: bool = True,
+    ) -> None:
+        self._regressions = regressions
+        self._problem, self._task, self._executor, self._n_threads = problem, task, executor, n_threads
+        self._progress, self._folder = progress, folder
+        self._judged: dict[str, Search] = {}  # by held-out samples
+
+    def search(self, kernel: Kernel) -> Search:
+        """Search on all samples that are not held out."""
+        problem, name = self._problem.with_kernel(kernel), kernel_name(kernel)
+        if name in self._judged:
+            return self._judged[name]
+        if not problem.n_held_out and len(problem.searched) == len(problem):
+            return self._searched(problem.in_blocks(), self._executor, self._folder, regressions=False)
+        part, _ = problem.split(problem.searched, problem.searched[:0])
+        return self._searched(part, self._executor, self._inner(name, 0), regressions=False)
+
+    def cross_fit(self, kernel: Kernel, splits: Sequence[Split], sizes: Sequence[int]) -> CrossFit:
+        """Search on the training part of each split, and predict its test part with subsets of these sizes."""
+        problem = self._problem.with_kernel(kernel)
+
+        def judge(number: int, search: Search, columns: Columns, folder: Folder | None) -> Fold:
+            file = None if folder is None else folder.file(_HELD_OUT)
+            if file is not None and file.found:
+                return Fold.from_plain(file.found["fold"])
+            found = Fold(splits[number].test, search.best_first, search.predictions(columns, sizes))
+            if file is not None:
+                file.replace(fold=found.as_plain())
+            return found
+
+        return CrossFit(problem, self.folds(kernel, splits, judge))
+
+    def folds(self, kernel: Kernel, splits: Sequence[Split], judge: Judge[Result]) -> list[Result]:
+        """Search on the training part of each split, and let a judge say how good its subsets are.
+
+        The judge gets the number of the split, the search, the columns of its samples and of those that judge, and the
+        folder of the fold in a checkpoint.
+        """
+        problem = self._problem.with_kernel(kernel)
+        one_by_one = not isinstance(self._executor, ThreadExecutor) or len(splits) == 1
+        executor = self._executor if one_by_one else ThreadExecutor(1)
+        problem.label_features  # noqa: B018 - made once, before the threads ask for it
+
+        def fold(number: int, stop: Event) -> Result:
+            folder = self._inner(kernel_name(kernel), number)
+            part, columns = problem.split(*splits[number])
+            search = self._searched(part, executor, folder, regressions=self._regressions, stop=stop)
+            if problem.n_held_out:
+                self._judged[kernel_name(kernel)] = search
+            return judge(number, search, columns, folder)
+
+        return side_by_side(fold, range(len(splits)), 1 if one_by_one else min(self._n_threads, len(splits)))
+
+    def _inner(self, kernel: str, number: int) -> Folder | None:
+        """Return the folder of a fold."""
+        return None if self._folder is None else self._folder.inner(kernel, f"fold-{number + 1}")
+
+    def _searched(
+        self,
+        problem: Problem,
+        executor: Executor,
+        folder: Folder | None,
+        *,
+        regressions: bool,
+        stop: Event | None = None,
+    ) -> Search:
+        search = self._task.search(problem, executor, regressions=regressions)
+        if folder is not None:
+            search.resume(folder.rounds())
+        self._progress.advance(sum(len(one.subset) for one in search.rounds))
+        for found in search.run():
+            self._progress.advance(len(found.subset))
+            if stop is not None and stop.is_set():
+                raise Interrupted
+        return search
+
+
+def kernel_name(kernel: Kernel) -> str:
+    """Return the name of a kernel's type, as users write it."""
+    return type(kernel).__name__.lower()
+
+
+def side_by_side(function: Callable[[Item, Event], Result], items: Sequence[Item], n_threads: int) -> list[Result]:
+    """Apply a function to items in several threads; if one fails, the others are asked to stop by an event."""
+    stop = Event()
+    if n_threads == 1:
+        return [function(item, stop) for item in items]
+    config = get_config()  # of this thread
+    with fair_switching(), ThreadPoolExecutor(n_threads) as pool:
+        futures = [pool.submit(_stopping, function, item, stop, config) for item in items]
+        try:
+            errors = [future.exception() for future in futures]
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+    for error in errors:
+        if error is not None and not isinstance(error, Interrupted):
+            raise error
+    return [future.result() for future in futures]
+
+
+def _stopping(function: Callable[[Item, Event], Result], item: Item, stop: Event, config: Mapping[str, Any]) -> Result:
+    if stop.is_set():
+        raise Interrupted
+    try:
+        with config_context(**config):
+            return function(item, stop)
+    except BaseException:
+        stop.set()
+        raise

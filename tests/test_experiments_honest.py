@@ -1,0 +1,268 @@
+"""Reported R2 against that of samples that took no part in the selection: regressions, the three parts, tables."""
+
+import numpy as np
+import pytest
+from experiments import honest, honest_drawn, honest_large, honest_real, honest_table, raw
+from experiments.__main__ import main
+from experiments.data import load
+from experiments.evaluation import error, fold, splits
+from experiments.honest_variants import PAST, VARIANTS, select
+from experiments.kernel_ridge import RIDGES, kernel_values, r2
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics import r2_score
+
+from bahsic import BAHSIC, predictability
+
+DRAWN = {"part": "drawn", "problem": "xor", "n_samples": 100, "n_noise": 8, "variant": "prediction", "run": 0}
+
+# --- the regression ---
+
+
+@pytest.fixture(params=["number", "two classes", "three classes"])
+def samples(request):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((90, 3)) * [1, 5, 0.2] + 7
+    signal = np.sin(X[:, 0]) + X[:, 1] / 5 + 0.5 * random.standard_normal(90)
+    levels = {"two classes": [1.0], "three classes": [0.5, 1.5]}.get(request.param)
+    return X, signal if levels is None else np.digitize(signal, levels)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "linear"])
+def test_samples_left_out_are_predicted_as_by_the_library(samples, kernel):
+    X, y = samples
+    left_out, _ = r2(X[:60], y[:60], X[60:], y[60:], kernel)
+    assert left_out == pytest.approx(predictability(X[:60], y[:60], kernel=kernel), abs=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "linear"])
+def test_new_samples_are_predicted_as_by_scikit_learn(samples, kernel):
+    X, y = samples
+    scaled = (X - X[:60].mean(axis=0)) / X[:60].std(axis=0)
+    K = kernel_values(scaled, scaled[:60], kernel)
+    K = K - K[:60].mean(axis=0) - K.mean(axis=1, keepdims=True) + K[:60].mean()
+    Y = y[:, None] if y.dtype.kind == "f" else (y[:, None] == np.unique(y)).astype(float)
+    mean, found = Y[:60].mean(axis=0), []
+    for ridge in RIDGES:
+        model = KernelRidge(alpha=60 * ridge, kernel="precomputed").fit(K[:60], Y[:60] - mean)
+        wrong = Y[60:] - mean - model.predict(K[60:])
+        found.append(1 - np.square(wrong).sum() / np.square(Y[60:] - mean).sum())
+    _, new = r2(X[:60], y[:60], X[60:], y[60:], kernel)
+    assert np.abs(np.array(found) - new).min() < 1e-9
+    assert np.ptp(found) > 0.01 or kernel == "linear"  # so that the ridge matters
+
+
+# --- drawn data ---
+
+
+def test_settings_are_sixty_and_draws_have_seeds_of_their_own():
+    cells = honest_drawn.cells(quick=False)
+    settings = {(cell["problem"], cell["n_samples"], cell["n_noise"]) for cell in cells}
+    assert len(settings) == 60
+    assert len(cells) == 60 * honest_drawn.N_RUNS * len(VARIANTS)
+    assert [cell["run"] for cell in cells] == sorted(cell["run"] for cell in cells)
+    X, y = honest_drawn.draw(DRAWN)
+    assert X.shape == (100 + honest_drawn.N_FRESH, 10)
+    again, labels = honest_drawn.draw(DRAWN | {"variant": "hsic"})
+    assert np.array_equal(again, X)
+    assert np.array_equal(labels, y)
+    others = [DRAWN | {"run": 1}, DRAWN | {"n_noise": 48}, DRAWN | {"n_samples": 200}, DRAWN | {"problem": "weak"}]
+    assert not {honest_drawn.draw(cell)[0][0, 0] for cell in others} & {X[0, 0]}
+
+
+def test_problems_have_their_true_features():
+    for problem, about in honest_drawn.PROBLEMS.items():
+        X, y = honest_drawn.draw(DRAWN | {"problem": problem, "n_samples": 4000})
+        assert X.shape[1] == about.n_true + 8
+        features = {  # of which the labels are a linear function
+            "nothing": X,
+            "weak": X[:, :2],
+            "xor": (X[:, :1] * X[:, 1:2] > 0),
+            "shifted": X[:, :10],
+            "additive": np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] ** 2, X[:, 2]]),
+        }[problem]
+        A = np.column_stack([features, np.ones(len(X))]).astype(float)
+        fitted = A @ np.linalg.lstsq(A, y, rcond=None)[0]
+        wanted = {"nothing": 0, "weak": 1.25 / 3.5, "xor": 0.64, "shifted": 6.4 / 10.4, "additive": 2 / 3}
+        assert r2_score(y, fitted) == pytest.approx(wanted[problem], abs=0.03), problem
+
+
+def test_rows_say_what_the_selector_reports_and_what_fresh_samples_give():
+    X, y = honest_drawn.draw(DRAWN)
+    selector = BAHSIC("auto", criterion="prediction").fit(X[:100], y[:100])
+    chosen = np.flatnonzero(selector.support_)
+    assert {0, 1} <= set(chosen)
+    [row] = honest.rows(DRAWN, None)
+    assert row["reported"] == f"{selector.predictability_:.4f}"
+    assert row["fresh"] == f"{r2(X[:100, chosen], y[:100], X[100:, chosen], y[100:])[1]:.4f}"
+    assert (row["number"], row["found"], row["n_features"], row["predicts"]) == (len(chosen), 2, 10, "yes")
+    [whole] = honest.rows(DRAWN | {"variant": "all"}, None)
+    assert whole["reported"] == f"{predictability(X[:100], y[:100]):.4f}"
+    assert (whole["number"], whole["found"], whole["reported_error"]) == (10, 2, "")
+
+
+def test_where_nothing_predicts_the_row_says_so_without_a_warning():
+    answers = {honest.rows(DRAWN | {"problem": "nothing", "run": run}, None)[0]["predicts"] for run in range(3)}
+    assert "no" in answers
+
+
+def test_kernel_of_the_selection_predicts_fresh_samples():
+    X, y = honest_drawn.draw(DRAWN | {"problem": "weak"})
+    found = select("prediction_kernel", X[:100], y[:100])
+    [row] = honest.rows(DRAWN | {"problem": "weak", "variant": "prediction_kernel"}, None)
+    chosen = X[:, found.features]
+    assert row["kernel"] == found.kernel
+    assert row["fresh"] == f"{r2(chosen[:100], y[:100], chosen[100:], y[100:], found.kernel)[1]:.4f}"
+
+
+# --- real sets and large tables ---
+
+
+def test_real_sets_have_at_most_a_thousand_samples(data_folder):
+    assert len(honest_real.SIZES) == 24
+    for name, (n_samples, n_features) in honest_real.SIZES.items():
+        assert load(name, data_folder).X.shape == (n_samples, n_features)
+        assert n_samples <= 1000
+
+
+def test_outer_fold_is_predicted_by_the_training_part():
+    cell = {"part": "real", "problem": "wine", "n_samples": 178, "n_noise": "", "variant": "hsic", "run": 2}
+    [row] = honest.rows(cell, None)
+    data = load("wine", None)
+    part = fold(data, *splits(data, 5)[2])
+    selector = BAHSIC("auto").fit(part.X, part.y)
+    chosen = np.flatnonzero(selector.support_)
+    assert row["reported"] == f"{selector.predictability_:.4f}"
+    assert row["fresh"] == f"{r2(part.X[:, chosen], part.y, part.X_test[:, chosen], part.y_test)[1]:.4f}"
+    assert row["svm"] == f"{error(part, chosen, 'binary'):.4f}"
+    [whole] = honest.rows(cell | {"variant": "all"}, None)
+    assert whole["svm"] == f"{error(part, np.arange(13), 'binary'):.4f}"
+
+
+def test_drawn_table_has_a_truth():
+    pytest.importorskip("pandas")
+    table = honest_large.draw(8000)
+    assert table.X.shape == (8000, 20)
+    assert table.X.isna().any().sum() == 3
+    train, test = np.arange(6000), np.arange(6000, 8000)
+    true = [group[0] for group in honest_large.TRUTH]
+    others = [name for name in table.X if name not in sum(honest_large.TRUTH, ())]
+    assert honest_large.boosted_r2(table, true, train, test) > 0.3
+    assert honest_large.boosted_r2(table, others, train, test) < 0.02
+
+
+def test_probabilities_are_judged_by_their_squared_error():
+    pd = pytest.importorskip("pandas")
+    random = np.random.default_rng(0)
+    x = random.choice([0.1, 0.4, 0.6, 0.9], 4000)
+    table = raw.Table(pd.DataFrame({"x": x}), (random.random(4000) < x).astype(int), "binary")
+    found = honest_large.boosted_r2(table, ["x"], np.arange(2000), np.arange(2000, 4000))
+    assert found == pytest.approx(0.34, abs=0.04)  # variance of x over that of the labels: 0.085 / 0.25
+
+
+def test_seed_of_a_large_table_is_that_of_the_selection(monkeypatch):
+    pytest.importorskip("pandas")
+    seeds = []
+
+    def noted(name, X, y, random_state=None):
+        seeds.append(random_state)
+        return select("all", X, y)
+
+    monkeypatch.setattr(honest_large, "select", noted)
+    cell = {"part": "large", "problem": honest_large.DRAWN, "n_samples": 2000, "n_noise": "", "variant": "hsic"}
+    [row] = honest.rows(cell | {"run": 3}, None)
+    assert seeds == [3]
+    assert (row["number"], row["found"]) == (20, 5)
+    cells = [cell for cell in honest_large.cells(quick=False) if cell["problem"] == "adult"]
+    assert sorted({cell["run"] for cell in cells if cell["variant"] == "hsic"}) == [0, 1, 2, 3, 4]
+
+
+# --- the whole ---
+
+
+def test_quick_grid_runs_and_goes_on(tmp_path, capsys):
+    pytest.importorskip("pandas")
+    arguments = ["honest", "--quick", "--results", str(tmp_path)]
+    some = ["--only", "variant=prediction,all", "--only", "problem=nothing,additive,wine"]
+    assert main(["run", *arguments, *some]) == 0
+    rows = honest.EXPERIMENT.store(tmp_path).read()
+    assert sorted((row["part"], row["problem"], row["variant"]) for row in rows) == [
+        ("drawn", "additive", "all"),
+        ("drawn", "additive", "prediction"),
+        ("drawn", "nothing", "all"),
+        ("drawn", "nothing", "prediction"),
+        ("real", "wine", "all"),
+        ("real", "wine", "prediction"),
+    ]
+    assert main(["run", *arguments, *some]) == 0
+    assert honest.EXPERIMENT.store(tmp_path).read() == rows
+    assert main(["table", *arguments]) == 0
+    assert "| prediction | 2 |" in capsys.readouterr().out
+
+
+def test_rows_of_the_rule_before_are_kept_and_not_in_the_grid(tmp_path):
+    kept = [row for row in honest.EXPERIMENT.store().read() if row["variant"] in PAST]
+    assert len({(row["problem"], row["n_samples"], row["n_noise"]) for row in kept if row["part"] == "drawn"}) == 60
+    assert not [cell for cell in honest.grid(False, tmp_path) if cell["variant"] in PAST]
+
+
+# --- tables ---
+
+
+def drawn_row(problem, reported, fresh, **others):
+    row = {"part": "drawn", "problem": problem, "n_samples": "50", "n_noise": "8", "variant": "prediction"}
+    numbers = {"number": "3", "found": "2", "predicts": "yes", "reported": str(reported), "fresh": str(fresh)}
+    return row | numbers | others
+
+
+def test_summary_of_drawn_data_is_a_mean_over_settings():
+    rows = [
+        drawn_row("xor", 0.5, 0.4),
+        drawn_row("xor", 0.3, 0.4),
+        drawn_row("nothing", 0.0, -0.2, predicts="no", number="1"),
+        drawn_row("nothing", 0.2, -0.1, n_samples="100"),
+        drawn_row("weak", 0.9, "", number=""),  # took too long
+        drawn_row("xor", 0.9, 0.5, variant="prediction_before"),
+    ]
+    lines = honest_table.drawn_summary(rows).splitlines()[2:]
+    assert lines[0].startswith("| bar |  | within ±0.03 | at most 0.08 |")
+    # Differences of 0.1 and -0.1 in the first setting, 0.2 in the second, 0.3 in the third.
+    assert lines[1] == "| prediction | 4 | +0.167 | 0.200 | 0.20 | 0.03 | 2.3 | 1 of 2 |"
+    assert lines[2].startswith("| prediction, leave-one-out (before) | 1 | +0.400 |")
+    detailed = honest_table.drawn(rows)
+    assert "| xor (2 true) | 50 | 0.40 / 0.40 (3.0, 2.0) |  |  |" in detailed
+    assert "weak" not in detailed
+
+
+def real_rows(name, variant, biases, **others):
+    row = {"part": "real", "problem": name, "variant": variant, "number": "4", "n_features": "16"}
+    errors = {"svm": "10", "forest": "20"} | others
+    return [row | errors | {"reported": str(0.5 + one), "fresh": "0.5"} for one in biases]
+
+
+def test_real_sets_are_averaged_over_folds_before_absolute_values():
+    rows = real_rows("wine", "prediction", [0.1, -0.1, 0.1, -0.1, 0.1])
+    rows += real_rows("sonar", "prediction", [-0.06] * 5, number="8")
+    rows += real_rows("heart", "prediction", [0.9] * 4)  # not complete
+    rows += real_rows("wine", "all", [0.0] * 5, number="16", svm="12", forest="19")
+    lines = honest_table.real_summary(rows).splitlines()[2:]
+    # 0.02 and -0.06; shares of a quarter and a half; all features have errors on wine alone.
+    assert lines[1] == "| prediction | 2 | 0.040 | -0.020 | 0.50 | 38% | 10.0 (12.0) | 20.0 (19.0) |"
+    assert lines[2].startswith("| all features | 1 | 0.000 |")
+    sets = honest_table.real(rows).splitlines()[2:]
+    assert sets == [
+        "| sonar | 208 | 8.0 of 16 | 0.44 | 0.50 | -0.06 |  |  |",
+        "| wine | 178 | 4.0 of 16 | 0.52 | 0.50 | +0.02 | 10.0 (12.0) | 20.0 (19.0) |",
+    ]
+
+
+def test_spread_over_seeds():
+    row = {"part": "large", "problem": "adult", "variant": "hsic", "n_features": "14", "found": "", "reported": "0.4"}
+    row |= {"seconds": "7", "number": "6"}
+    rows = [
+        row | {"fresh": fresh, "features": names} for fresh, names in (("0.5", "a b"), ("0.48", "a"), ("0.5", "a b"))
+    ]
+    lines = honest_table.large(rows).splitlines()[2:]
+    assert lines[1] == "| adult, HSIC | 3 | 0.493 | 0.020 | 2 | 6.0 of 14 |  | 0.400 | 7 |"
+    lines = honest_table.large([one | {"problem": "drawn table", "found": "4"} for one in rows]).splitlines()[2:]
+    assert "| 4.0 of 5 |" in lines[1]
+    assert honest_table.tables([]).count("| bar |") == 3
