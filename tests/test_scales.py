@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import brute_force
-from bahsic import BAHSIC, hsic, predictability
+from bahsic import BAHSIC, hsic
 from bahsic.engine import Columns, pairs
 from bahsic.engine.tiles import by_differences
 from bahsic.kernels import Gaussian, Laplacian, Polynomial
-from selecting import SELECTORS, same_fit
+from selecting import SELECTORS, order, same_fit
 
 N_CASES = 40
 
@@ -115,15 +115,24 @@ def test_search_by_prediction(selector, name):
     X[:, 0] += y
     X[:, 2] *= 1e10
     X[7, 5] = 1e11
-    kernel = KERNELS[name][0]
-    fitted = selector(7, criterion="prediction", step=1, kernel=kernel, standardize=False, n_jobs=1).fit(X, y)
-    subset = list(range(7)) if selector is BAHSIC else []
-    for step in fitted.path_:
-        before = subset
-        subset = sorted(set(subset) ^ set(step.features))
-        scored = before if selector is BAHSIC else subset
-        expected = predictability(X[:, scored], y, kernel=kernel, ridge=step.ridge, standardize=False)
-        assert step.predictability == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    kernel, definition = KERNELS[name]
+    options = {"criterion": "prediction", "step": 1, "kernel": kernel, "standardize": False, "n_jobs": 1}
+    train, test = np.arange(42), np.arange(42, 60)
+    fitted = selector(7, cv=[(train, test)], **options).fit(X, y)
+    inner = selector(7, **options).fit(X[train], y[train])
+    error = np.sum((y[test] - y[train].mean()) ** 2)
+    for step, own in zip(fitted.path_, inner.path_, strict=True):
+        K = definition(X[:, order(inner)[: step.n_features]], step.n_features)
+        found = y[test] - ridge_regression(K, y[train], own.ridge)
+        assert step.predictability == pytest.approx(1 - np.sum(found**2) / error, rel=1e-6, abs=1e-9)
+
+
+def ridge_regression(K, y, ridge):
+    """Predictions for the samples behind those of y, by the definition."""
+    m = len(y)
+    system = np.block([[K[:m, :m] + m * ridge * np.eye(m), np.ones((m, 1))], [np.ones(m), np.zeros(1)]])
+    solution = np.linalg.solve(system, np.append(y, 0.0))
+    return K[m:, :m] @ solution[:m] + solution[m]
 
 
 @pytest.mark.parametrize("name", KERNELS)

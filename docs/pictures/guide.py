@@ -54,7 +54,7 @@ def _criterion(figure: Any) -> None:
 
 
 def _number(figure: Any) -> None:
-    """Predictability along the path of XOR, and of noise, where it is too high."""
+    """Held-out R2 along the path of XOR, and of noise, where nothing predicts."""
     from bahsic import BAHSIC
     from bahsic.datasets import make_xor
     from bahsic.plotting import plot_path
@@ -67,7 +67,7 @@ def _number(figure: Any) -> None:
     plot_path(BAHSIC("auto").fit(X, y), ax=left)
     plot_path(BAHSIC("auto").fit(noise, labels), ax=right)
     left.set_title("XOR of 2 among 12 features")
-    right.set_title("200 features of noise: R2 is optimistic")
+    right.set_title("200 features of noise: nothing predicts")
 
 
 def _kernels(figure: Any) -> None:
@@ -127,7 +127,7 @@ def _panels(figure: Any) -> None:
     wine = load_wine()
     names, X, y = np.array(wine.feature_names), wine.data, wine.target
     panel = np.flatnonzero(np.isin(names, ["alcohol", "hue", "ash"]))
-    path = FOHSIC(6, keep=panel, criterion="prediction").fit(X, y).path_
+    path = FOHSIC(6, keep=panel, criterion="prediction", cv=5).fit(X, y).path_
     labels = ["alcohol, ash, hue", *(f"+ {names[step.features[-1]]}" for step in path)]
     values = [predictability(X[:, panel], y), *(step.predictability for step in path)]
     axes = figure.subplots()
@@ -136,7 +136,7 @@ def _panels(figure: Any) -> None:
     everything = predictability(X, y)
     axes.axvline(everything, color=ACCENT, linestyle=":")
     axes.set(xlim=(0, 1.02), title="A panel, and what joins it")
-    axes.set_xlabel(f"R2 (leave-one-out); dotted: all 13 measurements, {everything:.2f}")
+    axes.set_xlabel(f"R2 of samples left out; dotted: all 13 measurements, {everything:.2f}")
 
 
 def _genes(figure: Any) -> None:
