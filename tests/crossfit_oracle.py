@@ -84,7 +84,9 @@ def standard_error(values, weights):
 
 
 def smallest(losses, weights, sizes):
-    """Smallest size whose mean loss is within one standard error of the least."""
+    """Smallest size whose mean loss is within one standard error of the least, and R^2 1.645 of its own above zero."""
     means = {size: np.average(losses[size], weights=weights) for size in sizes}
     best = min(sizes, key=lambda size: (means[size], size))
-    return min(size for size in sizes if means[size] <= means[best] + standard_error(losses[best], weights))
+    found = min(size for size in sizes if means[size] <= means[best] + standard_error(losses[best], weights))
+    ratio = means[found] / means[0]
+    return found if (1 - ratio) * means[0] > 1.645 * standard_error(losses[found] - ratio * losses[0], weights) else 0

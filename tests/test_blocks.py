@@ -11,6 +11,7 @@ from sklearn import config_context
 
 import brute_force
 import oracle
+import prediction_oracle
 from bahsic import BAHSIC, FOHSIC, hsic, hsic_blocks, hsic_unbiased, predictability
 from bahsic.criteria import blocks
 from bahsic.criteria.blocks import block_weights, random_blocks
@@ -23,7 +24,7 @@ from bahsic.engine.pairs import WeightTiles
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
 from bahsic.selection.problem import checked_problem
 from pairwise import pairwise
-from selecting import SELECTORS, drawn, order, same_fit
+from selecting import SELECTORS, drawn, order, same_fit, standardised
 
 
 def partitions(samples, size):
@@ -254,10 +255,11 @@ def test_regressions_of_auto_use_some_of_the_blocks(monkeypatch):
         monkeypatch.setattr(blocks, name, value)
     X, y = drawn(141, 6)
     found = {name: checked_problem(BAHSIC(1, criterion=name), X, y, None) for name in ("hsic", "prediction")}
-    assert [len(found[name].starts) for name in found] == [14, 5]
+    assert [len(found[name].in_blocks().starts) for name in found] == [14, 5]
     assert found["prediction"].data.columns.n_samples == len(found["prediction"].labels) == 101
     assert np.array_equal(found["prediction"].order, found["hsic"].order[:101])
-    assert len(checked_problem(BAHSIC(1, criterion="prediction", block_size=20), X, y, None).starts) == 7
+    given = checked_problem(BAHSIC(1, criterion="prediction", block_size=20), X, y, None)
+    assert len(given.in_blocks().starts) == 7
     for options in ({"n_features_to_select": "auto"}, {"n_features_to_select": 1, "kernel": "auto"}):
         assert checked_problem(BAHSIC(**options), X, y, None).block_size == 20
     X, y = X[:110], y[:110]
@@ -371,13 +373,14 @@ def test_prediction_needs_the_memory_of_a_block_for_each_thread():
     )  # the latter for the gains of features that are not selected
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(), Laplacian("median")])
-def test_predictability_over_blocks_is_that_of_the_path(kernel, small_auto):
-    """Which tests of the path compare with regressions by definition."""
+@pytest.mark.parametrize("kernel", [Gaussian(0.1), Laplacian(0.1)])
+def test_predictability_over_blocks_is_that_of_each(kernel, small_auto):
     X, y = drawn(101, 6)
-    path = BAHSIC(1, criterion="prediction", ridge=0.01, kernel=kernel).fit(X, y).path_
+    Z, Y = standardised(X), prediction_oracle.indicators(y)
+    parts = [prediction_oracle.left_out_losses(kernel(Z[b]), Y[b], 0.01) for b in random_blocks(101, 20, 0).samples()]
+    losses, baseline = np.concatenate(parts, axis=1).sum(axis=1)
     found = predictability(X, y, ridge=0.01, kernel=kernel)
-    assert found == pytest.approx(path[0].predictability, rel=1e-9)
+    assert found == pytest.approx(1 - losses / baseline, rel=1e-9)
     assert found == predictability(X, y, ridge=0.01, kernel=kernel, block_size=20, random_state=0)
     assert abs(found - predictability(X, y, ridge=0.01, kernel=kernel, block_size=None)) > 1e-3
 

