@@ -417,6 +417,7 @@ def smooth_or_rugged(rugged):
 @pytest.mark.parametrize("number", [1, 2, "auto"])
 @pytest.mark.parametrize("criterion", ["hsic", "prediction"])
 @pytest.mark.parametrize("rugged", [False, True])
+@pytest.mark.filterwarnings("ignore:no subset")
 def test_kernel_auto_takes_the_one_that_predicts_better(selector, number, criterion, rugged):
     X, y = smooth_or_rugged(rugged)
     options = {"step": 1, "criterion": criterion}

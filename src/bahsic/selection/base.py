@@ -43,7 +43,7 @@ from bahsic.selection.problem import (
 from bahsic.selection.progress import CallbackSupportMixin, reported, with_callbacks
 from bahsic.selection.rounds import Goal, Search
 from bahsic.selection.search import Backward, Forward, Round
-from bahsic.selection.splits import Split, check_cv, problem_splits
+from bahsic.selection.splits import Split, check_cv, problem_splits, trial_splits
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -149,7 +149,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         splits = self._splits(problem, y, groups, sample_weight)
         folder = None if self.checkpoint is None else self._folder(problem, splits)
         n_threads, task = thread_count(self.n_jobs), self._task(number)
-        work = (len(splits) * len(problem.kernels) + (not problem.n_held_out)) * task.work(problem)
+        work = _n_searches(problem, splits) * task.work(problem)
         with (
             executor_for(self.executor, X, self.n_jobs, len(problem)) as executor,
             reported(self, work, X, y, verbose=bool(self.verbose)) as progress,
@@ -183,16 +183,20 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         return problem_splits(self.cv, problem, y, groups, n_samples, sample_weight)
 
     def _judged(
-        self, fitting: Fitting, problem: Problem, splits: Sequence[Split], units: FeatureUnits, number: int
+        self, fitting: Fitting, problem: Problem, splits: list[Split], units: FeatureUnits, number: int
     ) -> tuple[Kernel, CrossFit | None]:
         """Return the kernel that predicts held-out samples best, and these predictions if there are any."""
         if not splits:
             return problem.kernel, None
         auto, n_kept = is_auto(self.n_features_to_select), int(units.kept.sum())
         sizes = {0, n_kept, max(1, n_kept), *self._direction(units, number).sizes(), *([] if auto else [number])}
-        found = {kernel: fitting.cross_fit(kernel, splits, sorted(sizes)) for kernel in problem.kernels}
+        if len(problem.kernels) == 1:
+            return problem.kernel, fitting.cross_fit(problem.kernel, splits, sorted(sizes))
+        trial = trial_splits(problem, splits)
+        found = {kernel: fitting.cross_fit(kernel, trial, sorted(sizes)) for kernel in problem.kernels}
         best = min(found, key=lambda one: found[one].mean_loss(found[one].best if auto else number))
-        return best, found[best]
+        known = found[best].folds if trial[0] is splits[0] else []
+        return best, fitting.cross_fit(best, splits, sorted(sizes), known)
 
     def _folder(self, problem: Problem, splits: Sequence[Split]) -> Folder:
         check_seed(self, problem)
@@ -258,7 +262,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         measure = judged.measure(number)
         self.predictability_, self.predictability_error_ = measure.predictability, measure.error
         self.score_, self.score_name_ = measure.score, judged.score_name
-        self.n_folds_ = judged.n_folds
+        self.n_folds_ = len(judged.folds)
         self.selection_frequencies_ = judged.frequencies(number, len(units))[units.of_columns]
 
     def _forget(self, *names: str) -> None:
@@ -346,6 +350,15 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
                 UserWarning,
                 stacklevel=5,
             )
+
+
+def _n_searches(problem: Problem, splits: list[Split]) -> int:
+    """Return the number of searches of a fit, with those that compare kernels."""
+    if not splits:
+        return 1
+    trial, n_kernels = trial_splits(problem, splits), len(problem.kernels)
+    n_tried = n_kernels - (trial[0] is splits[0]) if n_kernels > 1 else 0
+    return n_tried * len(trial) + len(splits) + (not problem.n_held_out)
 
 
 def selected_columns(selector: Any, X: Any, *, missing: bool) -> Any:

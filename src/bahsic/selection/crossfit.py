@@ -78,7 +78,7 @@ class CrossFit:
     """
 
     def __init__(self, problem: Problem, folds: Sequence[Fold]) -> None:
-        self._Y, self._folds, self.n_folds = problem.label_features, folds, len(folds)
+        self._Y, self.folds = problem.label_features, folds
         self.score_name = _score_name(problem)
         self.sizes = sorted(folds[0].predictions)
         times = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=len(self._Y))
@@ -90,7 +90,7 @@ class CrossFit:
     def _losses(self, size: int) -> Array:
         """Return the squared error of each sample that was judged, the mean if that was several times."""
         total = np.zeros(len(self._Y))
-        for fold in self._folds:
+        for fold in self.folds:
             np.add.at(total, fold.test, np.square(self._Y[fold.test] - fold.predictions[size]).sum(axis=1))
         return np.asarray(total[self._judged] / self._times)
 
@@ -131,7 +131,7 @@ class CrossFit:
             return predictability
         function = _auc if self.score_name == "ROC AUC" else _accuracy
         found = []
-        for fold in self._folds:
+        for fold in self.folds:
             w = self._sample_weights(fold.test)
             value = function(self._Y, fold.test, fold.predictions[size], w)
             if value is not None:
@@ -147,9 +147,9 @@ class CrossFit:
     def frequencies(self, size: int, n_units: int) -> Array:
         """Return the share of the folds in which each unit is among the best so many."""
         counts = np.zeros(n_units)
-        for fold in self._folds:
+        for fold in self.folds:
             counts[fold.order[:size]] += 1
-        return counts / len(self._folds)
+        return counts / len(self.folds)
 
 
 def reason(judged: CrossFit, chosen: int, name: str = "features") -> str:

@@ -96,7 +96,8 @@ class Fitting:
     executor : Executor
         Works on the tiles of the search on all samples.
     n_threads : int
-        Number of folds at a time, each in one thread; a cluster works on one after the other.
+        Number of folds at a time, each in one thread. Folds that are left over, and all of them on a cluster, run one
+        after the other.
     progress : Progress
     folder : Folder, optional
         Where to keep finished rounds and folds.
@@ -128,11 +129,15 @@ class Fitting:
         if not problem.n_held_out and len(problem.searched) == len(problem):
             return self._searched(problem.in_blocks(), self._executor, self._folder, regressions=False)
         part, _ = problem.split(problem.searched, problem.searched[:0])
-        return self._searched(part, self._executor, self._inner(name, 0), regressions=False)
+        return self._searched(part, self._executor, self._inner(name, "fold-1"), regressions=False)
 
-    def cross_fit(self, kernel: Kernel, splits: Sequence[Split], sizes: Sequence[int]) -> CrossFit:
-        """Search on the training part of each split, and predict its test part with subsets of these sizes."""
-        problem = self._problem.with_kernel(kernel)
+    def cross_fit(
+        self, kernel: Kernel, splits: Sequence[Split], sizes: Sequence[int], known: Sequence[Fold] = ()
+    ) -> CrossFit:
+        """Search on the training part of each split, and predict its test part with subsets of these sizes.
+
+        The outcome of the first splits may be known.
+        """
 
         def judge(number: int, search: Search, columns: Columns, folder: Folder | None) -> Fold:
             file = None if folder is None else folder.file(_HELD_OUT)
@@ -143,32 +148,37 @@ class Fitting:
                 file.replace(fold=found.as_plain())
             return found
 
-        return CrossFit(problem, self.folds(kernel, splits, judge))
+        return CrossFit(self._problem, [*known, *self.folds(kernel, splits, judge, len(known))])
 
-    def folds(self, kernel: Kernel, splits: Sequence[Split], judge: Judge[Result]) -> list[Result]:
-        """Search on the training part of each split, and let a judge say how good its subsets are.
+    def folds(self, kernel: Kernel, splits: Sequence[Split], judge: Judge[Result], first: int = 0) -> list[Result]:
+        """Search on the training part of each split, from the first on, and let a judge say how good its subsets are.
 
         The judge gets the number of the split, the search, the columns of its samples and of those that judge, and the
         folder of the fold in a checkpoint.
         """
         problem = self._problem.with_kernel(kernel)
-        one_by_one = not isinstance(self._executor, ThreadExecutor) or len(splits) == 1
-        executor = self._executor if one_by_one else ThreadExecutor(1)
+        n_folds = len(splits) - first
+        n_threads = max(1, min(self._n_threads, n_folds)) if isinstance(self._executor, ThreadExecutor) else 1
+        n_beside = n_folds - n_folds % n_threads if n_threads > 1 else 0
         problem.label_features  # noqa: B018 - made once, before the threads ask for it
 
         def fold(number: int, stop: Event) -> Result:
-            folder = self._inner(kernel_name(kernel), number)
+            name = kernel_name(kernel)
+            whole = len(splits[number].train) == len(problem.searched)
+            folder = self._inner(name, f"fold-{number + 1}" if whole or not problem.n_held_out else "trial")
             part, columns = problem.split(*splits[number])
+            executor = ThreadExecutor(1) if number < first + n_beside else self._executor
             search = self._searched(part, executor, folder, regressions=self._regressions, stop=stop)
-            if problem.n_held_out:
-                self._judged[kernel_name(kernel)] = search
+            if whole and problem.n_held_out:
+                self._judged[name] = search
             return judge(number, search, columns, folder)
 
-        return side_by_side(fold, range(len(splits)), 1 if one_by_one else min(self._n_threads, len(splits)))
+        found = side_by_side(fold, range(first, first + n_beside), n_threads)
+        return found + [fold(number, Event()) for number in range(first + n_beside, len(splits))]
 
-    def _inner(self, kernel: str, number: int) -> Folder | None:
-        """Return the folder of a fold."""
-        return None if self._folder is None else self._folder.inner(kernel, f"fold-{number + 1}")
+    def _inner(self, *names: str) -> Folder | None:
+        """Return the folder of a part of the fit."""
+        return None if self._folder is None else self._folder.inner(*names)
 
     def _searched(
         self,

@@ -18,6 +18,10 @@ Indices = NDArray[np.intp]
 # cv="auto": so many folds, and fewer from so many samples on. With blocks, held-out samples judge instead.
 FOLDS, FEWER_FOLDS, MANY_SAMPLES = 5, 3, 1000
 
+# Kernels are compared on the first folds that have so many samples together. With held-out samples, the first of these
+# so many search and so many judge instead.
+_COMPARED, _SEARCH, _JUDGE = 200, 700, 1000
+
 # Fewest samples that can choose features.
 _FEWEST = 4
 
@@ -70,6 +74,14 @@ def problem_splits(
 
 def _most(problem: Problem) -> int | None:
     return None if problem.block_size is None else MOST_HELD_OUT
+
+
+def trial_splits(problem: Problem, splits: list[Split]) -> list[Split]:
+    """Return the splits that compare kernels: the first folds, or some of the samples where others are held out."""
+    if problem.n_held_out:
+        return [Split(splits[0].train[:_SEARCH], splits[0].test[:_JUDGE])]
+    judged = np.cumsum([len(split.test) for split in splits])
+    return splits[: 1 + int(np.searchsorted(judged, _COMPARED))]
 
 
 def check_cv(cv: Any) -> None:
