@@ -83,10 +83,14 @@ def standard_error(values, weights):
     return math.sqrt(np.sum(w**2 * (values - w @ values) ** 2) * m / (m - 1))
 
 
-def smallest(losses, weights, sizes):
-    """Smallest size whose mean loss is within one standard error of the least, and R^2 1.645 of its own above zero."""
+def smallest(losses, weights, sizes, n_splits):
+    """Smallest size whose mean loss is within one standard error of the least, and R^2 1.645 of its own above zero.
+
+    With a single split, the error of the difference counts.
+    """
     means = {size: np.average(losses[size], weights=weights) for size in sizes}
     best = min(sizes, key=lambda size: (means[size], size))
-    found = min(size for size in sizes if means[size] <= means[best] + standard_error(losses[best], weights))
+    errors = [standard_error(losses[best] - (losses[size] if n_splits == 1 else 0), weights) for size in sizes]
+    found = min(size for size, error in zip(sizes, errors, strict=True) if means[size] <= means[best] + error)
     ratio = means[found] / means[0]
     return found if (1 - ratio) * means[0] > 1.645 * standard_error(losses[found] - ratio * losses[0], weights) else 0

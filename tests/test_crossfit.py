@@ -4,8 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.metrics import accuracy_score, roc_auc_score
-from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, TimeSeriesSplit
+from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit, TimeSeriesSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import crossfit_oracle
 import prediction_oracle
@@ -52,7 +55,8 @@ def random_labels(rng, X, kind):
 
 
 def random_splits(rng, m):
-    cv = [KFold(3), 4, "auto", TimeSeriesSplit(3), RepeatedKFold(n_splits=2, n_repeats=2, random_state=0)]
+    held_out = ShuffleSplit(1, test_size=0.4, random_state=0)
+    cv = [KFold(3), 4, "auto", TimeSeriesSplit(3), RepeatedKFold(n_splits=2, n_repeats=2, random_state=0), held_out]
     return cv[rng.integers(len(cv))]
 
 
@@ -108,7 +112,7 @@ def test_held_out_losses_equal_the_definition(seed):
         assert step.predictability == pytest.approx(expected, abs=1e-8)
         error = crossfit_oracle.standard_error(losses[size] - means[size] / means[0] * losses[0], w) / means[0]
         assert step.predictability_error == pytest.approx(error, rel=1e-6)
-    chosen = crossfit_oracle.smallest(losses, w, sizes)
+    chosen = crossfit_oracle.smallest(losses, w, sizes, len(splits))
     number = max(1, len(kept), chosen)
     assert selector.predicts_ == (chosen > 0)
     assert selector.n_features_ == sum(len(group) for group in groups if selector.support_[group[0]])
@@ -219,6 +223,18 @@ def test_groups_reach_the_splitter():
     assert fitted.predictability_ == given.predictability_
     with pytest.raises(ValueError, match="groups"):
         BAHSIC("auto", cv=GroupKFold(4)).fit(X, y)
+
+
+def test_groups_and_weights_are_routed():
+    X, y, _ = make_xor(n_samples=120, n_features=4, random_state=0)
+    groups, w = np.repeat(np.arange(12), 10), np.resize([1.0, 2.0], 120)
+    with config_context(enable_metadata_routing=True):
+        selector = BAHSIC("auto", cv=GroupKFold(4)).set_fit_request(sample_weight=True)
+        routed = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), selector).fit(
+            X, y, groups=groups, sample_weight=w
+        )
+    expected = BAHSIC("auto", cv=GroupKFold(4)).fit(StandardScaler().fit_transform(X), y, w, groups)
+    assert routed[-1].predictability_ == expected.predictability_
 
 
 def test_folds_do_not_depend_on_the_run_or_on_threads():

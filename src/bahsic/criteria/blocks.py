@@ -29,7 +29,7 @@ EXACT_REGRESSION, REGRESSION_SIZE = 4000, 1000
 MOST_REGRESSIONS = 5
 
 # Samples in no block that judge the subsets: at most so many, at least one in so many.
-MOST_HELD_OUT, HELD_OUT_SHARE = 2500, 5
+MOST_HELD_OUT, HELD_OUT_SHARE = 8000, 5
 
 # Number of samples on which rules for gamma are evaluated when there are blocks: 8 million pairs.
 RULE_SAMPLES = 4096

@@ -56,27 +56,71 @@ class KernelBlocks:
 
     def __init__(self, columns: Columns, features: Indices, kernel: Kernel, most: float = math.inf) -> None:
         self._columns, self._features, self._kernel = columns, features, kernel
-        self._contributions: SquaredDistances | AbsoluteDistances | None = None
+        self.contributions: SquaredDistances | AbsoluteDistances | None = None
         if isinstance(kernel, ScaledKernel):
             contributions = SquaredDistances if kernel.power == 2 else AbsoluteDistances
-            self._contributions = contributions(columns, features, np.float64, most, gamma_of(kernel))
-            self._flat = is_flat(columns, features, kernel)
+            self.contributions = contributions(columns, features, np.float64, most, gamma_of(kernel))
+            self.flat = is_flat(columns, features, kernel)
 
     def __len__(self) -> int:
         return self._columns.n_samples
 
     def block(self, rows: slice, cols: slice) -> Array:
         """Kernel values of two ranges of samples."""
-        if self._contributions is None:
+        if self.contributions is None:
             X, Y = (self._columns.rows(self._features, samples=side).T for side in (rows, cols))
             return np.asarray(self._kernel(X, Y), dtype=np.float64)
-        tile = Tile(rows.start, rows.stop, cols.start, cols.stop)
-        D = self._contributions.panel(tile, np.empty(tile.shape))
-        np.maximum(D, 0, out=D)
-        same = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
-        D[same - rows.start, same - cols.start] = 0.0  # a distance is a root, which magnifies rounding errors
+        D = _distances(self.contributions, rows, cols)
+        return self.linked(D, D)
+
+    def linked(self, D: Array, out: Array) -> Array:
+        """Kernel values of distances."""
         kernel: Any = self._kernel
-        return np.asarray(kernel.deviation(D, out=D) if self._flat else kernel.link(D, out=D))
+        return np.asarray(kernel.deviation(D, out=out) if self.flat else kernel.link(D, out=out))
+
+
+class NestedKernels:
+    """Kernel matrices of all samples on growing subsets of columns, made block by block; distances are added up.
+
+    Parameters
+    ----------
+    columns : Columns
+    subsets : sequence of ndarray of int
+        Each has the columns of the one before.
+    kernels : sequence of Kernel
+        One for each subset, all of the same kind.
+    """
+
+    def __init__(self, columns: Columns, subsets: Sequence[Indices], kernels: Sequence[Kernel]) -> None:
+        before = np.empty(0, dtype=np.intp)
+        self._added: list[KernelBlocks] = []
+        for subset, kernel in zip(subsets, kernels, strict=True):
+            if isinstance(kernel, ScaledKernel):
+                self._added.append(KernelBlocks(columns, np.setdiff1d(subset, before), kernel))
+                self._added[-1].flat = is_flat(columns, subset, kernel)
+                before = subset
+            else:
+                self._added.append(KernelBlocks(columns, subset, kernel))
+
+    def blocks(self, rows: slice, cols: slice) -> Iterator[Array]:
+        """Yield the kernel values of two ranges of samples for each subset, valid until the next."""
+        D, out = (np.zeros((rows.stop - rows.start, cols.stop - cols.start)) for _ in range(2))
+        for added in self._added:
+            if added.contributions is None:
+                yield added.block(rows, cols)
+            else:
+                D += _distances(added.contributions, rows, cols)
+                yield added.linked(D, out)
+
+
+def _distances(contributions: SquaredDistances | AbsoluteDistances, rows: slice, cols: slice) -> Array:
+    """Distances between two ranges of samples."""
+    tile = Tile(rows.start, rows.stop, cols.start, cols.stop)
+    D = contributions.panel(tile, np.empty(tile.shape))
+    np.maximum(D, 0, out=D)
+    same = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
+    D[same - rows.start, same - cols.start] = 0.0  # a distance is a root, which magnifies rounding errors
+    return np.asarray(D)
 
 
 class KernelTiles(Protocol):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,8 @@ _REMEDY = "; identifiers='use' takes them, columns_ has the reasons"
 
 class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator):
     """Base class of backward elimination and forward selection."""
+
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": True}  # as scikit-learn's splitters
 
     def __init__(  # noqa: PLR0913 - the search, the kernels, the table, and what to report
         self,

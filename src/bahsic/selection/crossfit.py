@@ -106,14 +106,20 @@ class CrossFit:
         return min(size for size in self.sizes if means[size] <= limit)
 
     def smallest(self) -> int:
-        """Return the smallest size whose mean loss is within one standard error of the least (Breiman's rule).
+        """Return the smallest size whose mean loss is within one standard error of the least.
 
-        It is 0 unless that size predicts better than the mean by a one-sided test at 5%.
+        Of the least one with several folds (Breiman's rule), whose searches may take different features. With a single
+        split of the difference, which is smaller. The size is 0 unless it predicts better than the mean by a one-sided
+        test at 5%.
         """
-        best = self.best
-        limit = self.mean_loss(best) + mean_error(self.losses[best], self._weights)
-        limit += _ROUNDING * max(map(self.mean_loss, self.sizes))
-        found = min(size for size in self.sizes if self.mean_loss(size) <= limit)
+        best, slack = self.best, _ROUNDING * max(map(self.mean_loss, self.sizes))
+
+        def is_as_good(size: int) -> bool:
+            own = self.losses[size] if len(self.folds) == 1 else 0.0
+            error = mean_error(self.losses[best] - own, self._weights)
+            return self.mean_loss(size) <= self.mean_loss(best) + error + slack
+
+        found = min(filter(is_as_good, self.sizes))
         value, error, _ = self.measure(found)
         return found if value > _CLEARLY * error else 0
 

@@ -15,7 +15,7 @@ from bahsic.criteria.blocks import MOST_REGRESSIONS
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit
 from bahsic.data.columns import Columns
 from bahsic.engine import Executor, scorer_for, tile_plan
-from bahsic.engine.gram import KernelBlocks
+from bahsic.engine.gram import NestedKernels
 from bahsic.engine.prediction import EXACT, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.selection.checkpoint import Checkpoint
@@ -24,6 +24,9 @@ from bahsic.selection.search import Backward, Forward, Round
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+# Samples that are predicted together.
+_TOGETHER = 1000
 
 
 @dataclass(frozen=True)
@@ -140,21 +143,19 @@ class Search:
         dict
             For each number an array of shape (n, c), where c is the number of label features.
         """
-        order = self.best_first
-        fits = {len(one.subset): one.fit for one in self.rounds}
-        return {size: self._predicted(columns, np.sort(order[:size]), fits.get(size)) for size in sizes}
-
-    def _predicted(self, data: Columns, subset: Indices, fit: RidgeFit | None) -> Array:
-        Y, w, n = self.problem.label_features, self.problem.weights, len(self.problem)
-        if not len(subset):
-            mean = np.average(Y, axis=0, weights=w)
-            return np.repeat(mean[None], data.n_samples - n, axis=0)
         if self._judge is None:
             raise ValueError("regressions is False; accepted: a search with a regression for each subset")
-        columns = self.linear.units.columns(subset)
-        kernel = self.linear.kernel(columns, len(columns))
-        fit = self._fit_to(self._judge, subset) if fit is None else fit
-        return _predicted(KernelBlocks(data, columns, kernel), fit, Y, w, self.problem.starts)
+        order, fits = self.best_first, {len(one.subset): one.fit for one in self.rounds}
+        Y, w = self.problem.label_features, self.problem.weights
+        means = np.repeat([np.average(Y, axis=0, weights=w)], columns.n_samples - len(Y), axis=0)
+        subsets = {size: np.sort(order[:size]) for size in sorted(sizes) if size}
+        found = [fits.get(size) or self._fit_to(self._judge, subset) for size, subset in subsets.items()]
+        of_columns = [self.linear.units.columns(subset) for subset in subsets.values()]
+        kernels = [self.linear.kernel(some, len(some)) for some in of_columns]
+        values = _predicted(
+            NestedKernels(columns, of_columns, kernels), columns.n_samples, found, Y, w, self.problem.starts
+        )
+        return {0: means, **dict(zip(subsets, values, strict=True))}
 
     def _fit_to(self, judge: PredictionScorer, subset: Indices, *, losses: bool = False) -> RidgeFit:
         """Return the regression on some units, with the ridge that a round had at their number if there was one."""
@@ -189,19 +190,31 @@ class Search:
 
 
 def _predicted(
-    K: KernelBlocks, fit: RidgeFit, Y: Array, sample_weight: NDArray[Any] | None, starts: Sequence[int]
-) -> Array:
-    """Return predictions for the samples behind those of a fit, the mean over its blocks.
+    kernels: NestedKernels,
+    m: int,
+    fits: Sequence[RidgeFit],
+    Y: Array,
+    sample_weight: NDArray[Any] | None,
+    starts: Sequence[int],
+) -> list[Array]:
+    """Return predictions of nested subsets for the samples behind those of their fits, the mean over blocks.
 
     The intercept of a block is that of its first sample i, whose residual is lambda a_i / w_i.
     """
-    n, m = len(Y), len(K)
+    n = len(Y)
     w = np.ones(n) if sample_weight is None else sample_weight
-    blocks = [slice(*ends) for ends in pairwise([*starts, n]) if ends[0] < len(fit.coefficients)]
-    total = np.zeros((m - n, Y.shape[1]))
+    total = [np.zeros((m - n, Y.shape[1])) for _ in fits]
+    blocks = [slice(*ends) for ends in pairwise([*starts, n]) if ends[0] < len(fits[0].coefficients)]
     for block in blocks:
-        a, i = fit.coefficients[block], block.start
-        residual = fit.ridge * w[block].sum() * a[0] / w[i]
-        intercept = Y[i] - residual - (K.block(slice(i, i + 1), block) @ a)[0]
-        total += K.block(slice(n, m), block) @ a + intercept
-    return total / len(blocks)
+        i, size = block.start, float(w[block].sum())
+        parts = [fit.coefficients[block] for fit in fits]
+        own = [K @ a for K, a in zip(kernels.blocks(slice(i, i + 1), block), parts, strict=True)]
+        intercepts = [
+            Y[i] - fit.ridge * size * a[0] / w[i] - first for fit, a, first in zip(fits, parts, own, strict=True)
+        ]
+        for start in range(n, m, _TOGETHER):
+            rows = slice(start, min(start + _TOGETHER, m))
+            values = kernels.blocks(rows, block)
+            for out, K, a, intercept in zip(total, values, parts, intercepts, strict=True):
+                out[rows.start - n : rows.stop - n] += K @ a + intercept
+    return [out / len(blocks) for out in total]

@@ -202,15 +202,16 @@ class BAHSIC(Selector):
     "auto" is decided by cross-fitting. For each fold, a whole search runs on the other folds, and kernel ridge
     regression on each subset of its path predicts the fold: no sample judges features that it has chosen. The number
     is the smallest whose mean held-out loss is within one standard error of the least, and the features are the
-    best so many of the search on all samples. Zero features, which predict the mean, are compared too: where they
-    are chosen, nothing predicts the target. The selection is then the single best feature, so that pipelines go
-    on, with a warning and `predicts_` False. Only sizes on the path are compared: a
-    smaller ``step`` gives more of them. Folds have much the same labels and are the same in every fit.
+    best so many of the search on all samples. Zero features, which predict the mean, are compared too. Where they
+    are chosen, or R^2 is less than 1.645 standard errors above zero, nothing predicts the target: the selection is
+    then the single best feature, so that pipelines go on, with a warning and `predicts_` False. Only sizes on the path
+    are compared: a smaller ``step`` gives more of them. Folds have much the same labels and are the same in every fit.
 
     There are five folds of up to 1000 samples, three of up to 4000. Beyond that, with blocks, there is one search, on
-    the blocks, and samples in none of them judge: at least a fifth of all, but at most 5000. ``kernel="auto"`` does all
-    this with each kernel and takes the one with the least held-out loss: that of its best number, or of the given
-    one. Losses of several numbers and kernels are compared, so that `predictability_` is a little too high;
+    the blocks, and samples in none of them judge: at least a fifth of all, but at most 2500. ``kernel="auto"`` takes
+    the kernel with the least held-out loss, that of its best number or of the given one. It compares them in the first
+    folds that have 200 samples together, or beyond 4000 samples on 1000 of those that judge, after a search on 700.
+    Losses of several numbers and kernels are compared, so that `predictability_` is a little too high;
     `selection_test` tells whether there is any dependence, and `BAHSICCV` lets an estimator be the judge.
 
     With ``sample_weight``, HSIC is that of samples repeated so many times. Regressions and held-out losses weigh each
