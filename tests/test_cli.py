@@ -200,9 +200,9 @@ def test_folds_are_asked_for(run, result, xor):
     text = run("select", xor, *words, "--cv", 3)[1]
     assert re.search(r"^ +1  a_[12] .*  3/3  ✓$", text, re.MULTILINE)
     assert "folds" not in run("select", xor, *words)[1]
-    np.savez("few.npz", X=X[:4], y=Y[:4])
-    status, _, err = run("select", "few.npz", *words, "--cv", 4)
-    assert (status, err.startswith("bahsic: error: --cv is 4, which gives 3 training and 1 test samples;")) == (3, True)
+    np.savez("few.npz", X=X[:6], y=Y[:6])
+    status, _, err = run("select", "few.npz", *words, "--cv", 2)
+    assert (status, err.startswith("bahsic: error: --cv is 2, which gives 3 training and 3 test samples;")) == (3, True)
 
 
 def test_nothing_predicts_is_the_first_line(run, tmp_path, monkeypatch):

@@ -117,7 +117,7 @@ def test_held_out_losses_equal_the_definition(seed):
     assert selector.predicts_ == (chosen > 0)
     assert selector.n_features_ == sum(len(group) for group in groups if selector.support_[group[0]])
     assert sum(selector.support_[group[0]] for group in groups) == number
-    assert selector.predictability_ == pytest.approx(1 - means[number] / means[0], abs=1e-8)
+    assert selector.predictability_ == pytest.approx(1 - means[chosen] / means[0], abs=1e-8)
     frequencies = np.mean([[unit in order[:number] for unit in range(len(groups))] for order in orders], axis=0)
     of_columns = [next(unit for unit, group in enumerate(groups) if j in group) for j in range(d)]
     assert np.allclose(selector.selection_frequencies_, frequencies[of_columns])
@@ -132,9 +132,10 @@ def noise(m=80, d=12, seed=0):
 def test_weights_are_no_copies_that_give_the_answer_away(weights):
     X, y = noise()
     plain, weighted = (_fit_quietly(X, y, w) for w in (None, np.full(80, float(weights))))
-    assert weighted.predictability_ == pytest.approx(plain.predictability_, abs=1e-6)
+    for one, other in zip(weighted.path_, plain.path_, strict=True):
+        assert one.predictability == pytest.approx(other.predictability, abs=1e-6)
+        assert one.predictability < 0.1
     assert np.array_equal(weighted.support_, plain.support_)
-    assert weighted.predictability_ < 0.1
 
 
 def _fit_quietly(X, y, weights):
@@ -147,7 +148,7 @@ def test_noise_with_balanced_weights_predicts_nothing():
     X, y = noise(120)
     y = (np.arange(120) < 20).astype(int)
     fitted = _fit_quietly(X, y, np.where(y, 1000.0, 200.0))
-    assert fitted.predictability_ < 0.1
+    assert max(step.predictability for step in fitted.path_) < 0.1
 
 
 def test_nothing_found_keeps_one_feature_and_warns_once():
@@ -156,6 +157,7 @@ def test_nothing_found_keeps_one_feature_and_warns_once():
         fitted = BAHSIC("auto").fit(X, y)
     assert len(caught) == 1
     assert (fitted.predicts_, fitted.n_features_) == (False, 1)
+    assert (fitted.predictability_, fitted.predictability_error_, fitted.score_) == (0.0, 0.0, 0.5)  # of the mean
     (reason,) = [step.reason for step in fitted.path_ if step.reason]
     assert reason.startswith("no subset of the 12 features predicts the target: held-out R2 ")
     assert fitted.transform(X).shape == (80, 1)

@@ -218,15 +218,15 @@ def test_summary_of_drawn_data_is_a_mean_over_settings():
     rows = [
         drawn_row("xor", 0.5, 0.4),
         drawn_row("xor", 0.3, 0.4),
-        drawn_row("nothing", 0.0, -0.2, predicts="no", number="1"),
+        drawn_row("nothing", -0.3, -0.2, predicts="no", number="1"),  # the mean is taken: 0 and 0
         drawn_row("nothing", 0.2, -0.1, n_samples="100"),
         drawn_row("weak", 0.9, "", number=""),  # took too long
         drawn_row("xor", 0.9, 0.5, variant="prediction_before"),
     ]
     lines = honest_table.drawn_summary(rows).splitlines()[2:]
     assert lines[0].startswith("| bar |  | within ±0.03 | at most 0.08 |")
-    # Differences of 0.1 and -0.1 in the first setting, 0.2 in the second, 0.3 in the third.
-    assert lines[1] == "| prediction | 4 | +0.167 | 0.200 | 0.20 | 0.03 | 2.3 | 1 of 2 |"
+    # Differences of 0.1 and -0.1 in the first setting, 0 in the second (0.2 with the kept feature), 0.3 in the third.
+    assert lines[1] == "| prediction | 4 | +0.100 | 0.133 | +0.167, 0.200 | 0.20 | 0.10 | 2.3 | 1 of 2 |"
     assert lines[2].startswith("| prediction, leave-one-out (before) | 1 | +0.400 |")
     detailed = honest_table.drawn(rows)
     assert "| xor (2 true) | 50 | 0.40 / 0.40 (3.0, 2.0) |  |  |" in detailed
@@ -235,6 +235,7 @@ def test_summary_of_drawn_data_is_a_mean_over_settings():
 
 def real_rows(name, variant, biases, **others):
     row = {"part": "real", "problem": name, "variant": variant, "number": "4", "n_features": "16"}
+    row["predicts"] = "yes"
     errors = {"svm": "10", "forest": "20"} | others
     return [row | errors | {"reported": str(0.5 + one), "fresh": "0.5"} for one in biases]
 

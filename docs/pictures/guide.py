@@ -132,7 +132,7 @@ def _panels(figure: Any) -> None:
     values = [predictability(X[:, panel], y), *(step.predictability for step in path)]
     axes = figure.subplots()
     bars = axes.barh(labels[::-1], values[::-1], color=[DARK] * len(path) + [LIGHT], height=0.6)
-    axes.bar_label(bars, [f"{value:.2f}" for value in values[::-1]], padding=8)
+    axes.bar_label(bars, [f"{value:.2f}" for value in values[::-1]], padding=-40, color="white", weight="bold")
     everything = predictability(X, y)
     axes.axvline(everything, color=ACCENT, linestyle=":")
     axes.set(xlim=(0, 1.02), title="A panel, and what joins it")

@@ -62,7 +62,7 @@ def _number(axes: Any, selector: Any, X: Any, y: Any) -> None:
     axes.annotate(
         f"the {number} with the\nbest F test: {single:.2f}", (number, single), (9, -2), va="top", color="0.25", **_NEAR
     )
-    axes.set(xlabel="number of features", ylabel="R2 (leave-one-out)", ylim=(None, max(values) + 0.09))
+    axes.set(xlabel="number of features", ylabel="R2 of held-out samples", ylim=(None, max(values) + 0.09))
     axes.set_title(f"{number} of {total} features are enough")
 
 

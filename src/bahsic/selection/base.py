@@ -220,11 +220,13 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         path = [self._path_step(one, search, judged) for one in search.rounds]
         self._forget("group_order_", *_JUDGED)
         if judged is not None:
+            chosen = number
             if is_auto(self.n_features_to_select):
                 chosen = judged.smallest()
                 number = max(chosen, 1, int(units.kept.sum()))
                 self._explain(path, judged, chosen, units)
-            self._measure(judged, number, units)
+            self._measure(judged, chosen)
+            self.selection_frequencies_ = judged.frequencies(number, len(units))[units.of_columns]
         rank = np.empty(len(order), dtype=np.intp)
         rank[order] = np.maximum(np.arange(len(order)) + 2 - number, 1)
         self.path_ = tuple(path)
@@ -259,13 +261,12 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         if not self.predicts_:
             warnings.warn(f"{why}; the best of the {units.name} is kept so that pipelines go on", stacklevel=6)
 
-    def _measure(self, judged: CrossFit, number: int, units: FeatureUnits) -> None:
-        """Set the attributes that say how good the selection is."""
-        measure = judged.measure(number)
+    def _measure(self, judged: CrossFit, chosen: int) -> None:
+        """Set the attributes that say how well so many units predict."""
+        measure = judged.measure(chosen)
         self.predictability_, self.predictability_error_ = measure.predictability, measure.error
         self.score_, self.score_name_ = measure.score, judged.score_name
         self.n_folds_ = len(judged.folds)
-        self.selection_frequencies_ = judged.frequencies(number, len(units))[units.of_columns]
 
     def _forget(self, *names: str) -> None:
         """Delete attributes of an earlier fit."""

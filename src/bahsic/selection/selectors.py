@@ -160,8 +160,9 @@ class BAHSIC(Selector):
     kernel_ : str or Kernel
         The kernel on the data that was used.
     predictability_, predictability_error_ : float
-        R^2 of kernel ridge regression on samples that took no part in choosing the features, and its standard error.
-        Where something was judged: see ``cv``, also for the next five.
+        R^2 of kernel ridge regression on samples that took no part in choosing the features, and its standard error;
+        both 0, which is that of the mean, where nothing predicts the target. Where something was judged: see ``cv``,
+        also for the next five.
     score_ : float or None
         The same held-out predictions by a measure that people know; None if no fold has two classes.
     score_name_ : str
@@ -201,14 +202,15 @@ class BAHSIC(Selector):
 
     "auto" is decided by cross-fitting. For each fold, a whole search runs on the other folds, and kernel ridge
     regression on each subset of its path predicts the fold: no sample judges features that it has chosen. The number
-    is the smallest whose mean held-out loss is within one standard error of the least, and the features are the
-    best so many of the search on all samples. Zero features, which predict the mean, are compared too. Where they
-    are chosen, or R^2 is less than 1.645 standard errors above zero, nothing predicts the target: the selection is
-    then the single best feature, so that pipelines go on, with a warning and `predicts_` False. Only sizes on the path
-    are compared: a smaller ``step`` gives more of them. Folds have much the same labels and are the same in every fit.
+    is the smallest whose mean held-out loss is within one standard error of the least (of the least one; of the
+    difference where there is a single split), and the features are the best so many of the search on all samples. Zero
+    features, which predict the mean, are compared too. Where they are chosen, or R^2 is less than 1.645 standard errors
+    above zero, nothing predicts the target: the selection is then the single best feature, so that pipelines go on,
+    with a warning and `predicts_` False. Only sizes on the path are compared: a smaller ``step`` gives more of them.
+    Folds have much the same labels and are the same in every fit.
 
     There are five folds of up to 1000 samples, three of up to 4000. Beyond that, with blocks, there is one search, on
-    the blocks, and samples in none of them judge: at least a fifth of all, but at most 2500. ``kernel="auto"`` takes
+    the blocks, and samples in none of them judge: at least a fifth of all, but at most 8000. ``kernel="auto"`` takes
     the kernel with the least held-out loss, that of its best number or of the given one. It compares them in the first
     folds that have 200 samples together, or beyond 4000 samples on 1000 of those that judge, after a search on 700.
     Losses of several numbers and kernels are compared, so that `predictability_` is a little too high;
