@@ -20,7 +20,7 @@ _SIZES = [(500, 200), (1000, 500)]
 _QUICK = [(100, 30)]
 
 # What each option may cost, times a plain fit.
-_BARS = {"groups of 2": 5, "groups of 5": 5, "groups of 20": 5, "standard errors": 1.3, 'number "auto"': 1.3}
+_BARS = {"groups of 2": 5, "groups of 5": 5, "groups of 20": 5, "standard errors": 1.3}
 _BARS |= {"FOHSIC(5)": 0.8, "Laplacian": 2.5, "Laplacian, numpy alone": 3.5}
 _BAR = 2
 
@@ -76,7 +76,6 @@ def _fits(X: NDArray[np.float64], y: NDArray[np.int64]) -> dict[str, Callable[[]
         "keep": lambda: BAHSIC(4, keep=[5, 6]).fit(X, y),
         "two outputs": lambda: BAHSIC(2).fit(X, outputs),
         "standard errors": lambda: BAHSIC(2, standard_errors=True).fit(X, y),
-        'number "auto"': lambda: BAHSIC("auto").fit(X, y),
         "FOHSIC(5)": lambda: FOHSIC(5).fit(X, y),
         "Laplacian": lambda: BAHSIC(2, kernel="laplacian").fit(X, y),
         "plain, numpy alone": lambda: _alone(lambda: BAHSIC(2).fit(X, y)),

@@ -1,4 +1,4 @@
-"""The criterion "prediction": its time over that of "hsic", and its leave-one-out formula against leaving out."""
+"""The criterion "prediction": its time over that of "hsic", of the number "auto" over a fixed one, and its formula."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,14 @@ from bahsic.datasets import make_xor
 _SIZES = [(1000, 500, 2.5), (2000, 1000, 2.2), (5000, 100, 4)]
 _QUICK = [(100, 30, 3)]
 
+# Samples, features, and what the number "auto" may cost, times a fixed number.
+_AUTO = [(500, 100, 4), (1000, 500, 3.5), (2000, 1000, 2.5)]
+
 
 def rows(*, quick: bool) -> list[Row]:
     """Ratios of times, and the largest error of the predictability."""
     found = [_ratio(*size, quick=quick) for size in (_QUICK if quick else _SIZES)]
+    found += [_auto_ratio(*size, quick=quick) for size in (_QUICK if quick else _AUTO)]
     largest = max(_error(seed) for seed in range(3 if quick else 20))
     return [*found, row("predictability against leaving out by hand, 20 draws", largest, "<= 1e-10")]
 
@@ -33,6 +37,22 @@ def _ratio(m: int, d: int, bar: float, *, quick: bool) -> Row:
     note = f"{times['prediction']:.3g} s"
     what = f"prediction / hsic, m={m}, d={d}, step 0.1"
     return row(what, ratio, "" if quick else f"<= {bar}", note=note, m=m, d=d, seconds=times["prediction"])
+
+
+def _auto_ratio(m: int, d: int, bar: float, *, quick: bool) -> Row:
+    X, y, _ = make_xor(m, d, random_state=0)
+    numbers: dict[str, int | str] = {"fixed": 10, "auto": "auto"}
+    times = best_times(
+        {
+            name: lambda number=number: seconds(lambda: BAHSIC(number, criterion="prediction").fit(X, y))
+            for name, number in numbers.items()
+        },
+        repeats=1 if quick else 3,
+    )
+    what = f'prediction: number "auto" / fixed, m={m}, d={d}'
+    note = f"{times['auto']:.3g} s"
+    bound = "" if quick else f"<= {bar}"
+    return row(what, times["auto"] / times["fixed"], bound, note=note, m=m, d=d, seconds=times["auto"])
 
 
 def _error(seed: int) -> float:

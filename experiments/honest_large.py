@@ -13,17 +13,21 @@ from experiments.honest_variants import ALL, VARIANTS, select
 from experiments.rows import Row
 
 N_SEEDS = 5
-N_DRAWN, N_QUICK = 300_000, 6000
 _TEST_SHARE = 0.25
-DRAWN, ADULT = "drawn table", "adult"
+DRAWN, CLASSES, ADULT = "drawn table", "drawn classes", "adult"
+N_ROWS = {ADULT: 32_561, DRAWN: 300_000, CLASSES: 60_000}
+N_QUICK = 6000
 
-#: The columns of the drawn table that matter; of the first two, which are nearly the same, either will do.
-TRUTH = (("a", "a_copy"), ("b",), ("hour",), ("carrier",), ("kind",))
+#: The columns of the drawn tables that matter; of two that are nearly the same, either will do.
+TRUTH = {
+    DRAWN: (("a", "a_copy"), ("b",), ("hour",), ("carrier",), ("kind",)),
+    CLASSES: (("x0",), ("x1",), ("x2",), ("x3",), ("region",)),
+}
 
 
 def cells(quick: bool) -> list[Cell]:
     """Return tables, variants and seeds; without a selection one seed is enough."""
-    rows_of = {DRAWN: N_QUICK} if quick else {ADULT: 32_561, DRAWN: N_DRAWN}
+    rows_of = {DRAWN: N_QUICK} if quick else N_ROWS
     return [
         {"part": "large", "problem": name, "n_samples": n, "n_noise": "", "variant": variant, "run": seed}
         for name, n in rows_of.items()
@@ -59,6 +63,22 @@ def draw(n_samples: int) -> raw.Table:
     return raw.Table(X, y, "regression")
 
 
+def draw_classes(n_samples: int) -> raw.Table:
+    """Return a table of 30 columns and two classes, a quarter of them positive.
+
+    The odds depend on a number, on the square of another one, on the product of two and on a category of eight levels.
+    """
+    import pandas as pd
+
+    random = np.random.default_rng(1)
+    x, region = random.standard_normal((26, n_samples)), random.integers(0, 8, n_samples)
+    columns = {f"x{i}": values for i, values in enumerate(x)} | {"region": _category(region)}
+    columns |= {f"level{n}": _category(random.integers(0, n, n_samples)) for n in (3, 12, 60)}
+    odds = x[0] + 0.7 * np.square(x[1]) + x[2] * x[3] + np.linspace(-1, 1, 8)[region] - 2.2
+    y = (random.random(n_samples) < 1 / (1 + np.exp(-odds))).astype(int)
+    return raw.Table(pd.DataFrame(columns), y, "binary")
+
+
 def _category(codes: NDArray[Any]) -> Any:
     import pandas as pd
 
@@ -70,12 +90,13 @@ def rows(cell: Cell, folder: Path | None) -> list[Row]:
     from sklearn.model_selection import train_test_split
 
     name = cell["problem"]
-    table = draw(cell["n_samples"]) if name == DRAWN else raw.load(name, folder, most_rows=None)
+    drawn = {DRAWN: draw, CLASSES: draw_classes}.get(name)
+    table = raw.load(name, folder, most_rows=None) if drawn is None else drawn(cell["n_samples"])
     classes = None if table.task == "regression" else table.y
     train, test = train_test_split(np.arange(len(table.y)), test_size=_TEST_SHARE, random_state=0, stratify=classes)
     found = select(cell["variant"], table.X.iloc[train], table.y[train], cell["run"])
     chosen = table.X.columns[found.features]
-    n_found = sum(any(one in chosen for one in group) for group in TRUTH) if name == DRAWN else ""
+    n_found = sum(any(one in chosen for one in group) for group in TRUTH[name]) if name in TRUTH else ""
     fresh = boosted_r2(table, chosen, train, test)
     about = {"n_features": table.X.shape[1], "found": n_found, "features": " ".join(chosen)}
     return [found.row | about | {"fresh": f"{fresh:.4f}"}]

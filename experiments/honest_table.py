@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from experiments.honest_drawn import NOISE, PROBLEMS, SAMPLES
-from experiments.honest_large import ADULT, DRAWN, TRUTH
+from experiments.honest_large import N_ROWS, TRUTH
 from experiments.honest_real import FOLDS, SIZES
 from experiments.honest_variants import ALL, TITLES
 from experiments.markdown import markdown
@@ -196,13 +196,13 @@ def large(rows: Sequence[Row]) -> str:
         *("reported R2", "seconds"),
     ]
     lines = [["bar", "5", "", "at most 0.01", *[""] * 5]]
-    for table in (ADULT, DRAWN):
+    for table in N_ROWS:
         for name, every in of_part(rows, "large").items():
             found = [row for row in every if row["problem"] == table]
             if not found:
                 continue
             fresh = [float(row["fresh"]) for row in found]
-            true = f"{_set_mean(found, _number_in('found')):.1f} of {len(TRUTH)}" if table == DRAWN else ""
+            true = f"{_set_mean(found, _number_in('found')):.1f} of {len(TRUTH[table])}" if table in TRUTH else ""
             lines.append(
                 [
                     f"{table}, {TITLES[name]}",

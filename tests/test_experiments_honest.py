@@ -138,14 +138,18 @@ def test_outer_fold_is_predicted_by_the_training_part():
     assert whole["svm"] == f"{error(part, np.arange(13), 'binary'):.4f}"
 
 
-def test_drawn_table_has_a_truth():
+@pytest.mark.parametrize(
+    ("name", "draw", "n_columns", "n_missing"),
+    [(honest_large.DRAWN, honest_large.draw, 20, 3), (honest_large.CLASSES, honest_large.draw_classes, 30, 0)],
+)
+def test_drawn_table_has_a_truth(name, draw, n_columns, n_missing):
     pytest.importorskip("pandas")
-    table = honest_large.draw(8000)
-    assert table.X.shape == (8000, 20)
-    assert table.X.isna().any().sum() == 3
+    table = draw(8000)
+    assert table.X.shape == (8000, n_columns)
+    assert table.X.isna().any().sum() == n_missing
     train, test = np.arange(6000), np.arange(6000, 8000)
-    true = [group[0] for group in honest_large.TRUTH]
-    others = [name for name in table.X if name not in sum(honest_large.TRUTH, ())]
+    true = [group[0] for group in honest_large.TRUTH[name]]
+    others = [column for column in table.X if column not in sum(honest_large.TRUTH[name], ())]
     assert honest_large.boosted_r2(table, true, train, test) > 0.3
     assert honest_large.boosted_r2(table, others, train, test) < 0.02
 
