@@ -135,7 +135,6 @@ OPTIONS: Final = (
            ("auto", "none"), ("--cv",), none="none"),
     Option("standard_errors", "switch", False, "record the standard error of HSIC along the path",
            (), ("--standard-errors",)),
-    Option("redundancy", "switch", False, "record how similar the two most similar selected features are"),
     Option("n_jobs", "count", None, "number of threads; the result does not depend on it",
            (), ("--n-jobs", "--jobs"), _ALL, recorded=False),
     Option("block_size", "count", "auto",

@@ -102,8 +102,8 @@ def _levels_of(X: Array, categorical: NDArray[np.bool_]) -> list[tuple[int, Arra
     return sorted(found, key=lambda pair: pair[0])
 
 
-def copies(columns: Columns) -> Indices:
-    """For each column the first column that is equal to it or, for numbers, to its negative.
+def copies(columns: Columns, tolerance: float = 0.0) -> Indices:
+    """Return for each column the first one that is equal to it up to a tolerance or, for numbers, to its negative.
 
     Such columns have the same differences between samples up to sign, and hence the same scores.
 
@@ -118,25 +118,40 @@ def copies(columns: Columns) -> Indices:
     rows = (columns.rows(block) for block in columns.blocks())
     signature = np.concatenate([np.abs(np.nan_to_num(X, copy=False, nan=math.e) @ direction) for X in rows])
     order = np.argsort(signature, kind="stable")
-    close = np.diff(signature[order]) <= 1e-9 * signature[order][1:] + 1e-300
+    close = np.diff(signature[order]) <= 1e-9 * signature[order][1:] + 1e-300 + tolerance * columns.n_samples
     for run in np.split(order, np.flatnonzero(~close) + 1):
         if len(run) > 1:
-            _mark_copies(columns, np.sort(run), first)
+            _mark_copies(columns, np.sort(run), first, tolerance)
     return first
 
 
-def _mark_copies(columns: Columns, run: Indices, first: Indices) -> None:
+def _mark_copies(columns: Columns, run: Indices, first: Indices, tolerance: float) -> None:
     originals: list[tuple[int, Array]] = []
     for column in run:
         x = columns.rows(np.array([column]))[0]
         for original, values in originals:
             alike = all(kind[original] == kind[column] for kind in (columns.different, columns.neutral))
-            if alike and _same(values, x):
+            if alike and _same(values, x, tolerance):
                 first[column] = original
                 break
         else:
             originals.append((int(column), x))
 
 
-def _same(x: Array, y: Array) -> bool:
-    return np.array_equal(x, y, equal_nan=True) or np.array_equal(x, -y, equal_nan=True)
+def _same(x: Array, y: Array, tolerance: float) -> bool:
+    return any(np.allclose(x, other, rtol=0, atol=tolerance, equal_nan=True) for other in (y, -y))
+
+
+def in_order_of_appearance(codes: Array) -> Array:
+    """Return codes that count the values in the order in which they appear; missing ones stay missing.
+
+    Examples
+    --------
+    >>> in_order_of_appearance(np.array([7.0, 2.0, np.nan, 7.0, 5.0]))
+    array([ 0.,  1., nan,  0.,  2.])
+    """
+    known = ~np.isnan(codes)
+    _, first, inverse = np.unique(codes[known], return_index=True, return_inverse=True)
+    found = np.full(len(codes), np.nan)
+    found[known] = np.argsort(np.argsort(first))[inverse]
+    return found

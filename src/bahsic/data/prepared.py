@@ -70,6 +70,11 @@ class Prepared:
         return self._made[1]
 
     @property
+    def varying(self) -> Indices:
+        """The columns that are not constant; all of them if every one is."""
+        return np.flatnonzero(self.constant <= self.constant.all())
+
+    @property
     def names(self) -> Names:
         """Names of the columns, or None."""
         return self.table.names

@@ -27,7 +27,7 @@ _NEARLY_ALL = 0.95
 _FEW_ROWS = 0.01
 
 # Roles of columns that take no part in the selection.
-LEFT_OUT = ("identifier", "text", "empty")
+LEFT_OUT = ("identifier", "text", "empty", "constant", "uninformative", "copy")
 
 
 class ColumnRole(NamedTuple):
@@ -38,8 +38,9 @@ class ColumnRole(NamedTuple):
     name : str
         Of the column; x0, x1, ... where columns have no names.
     role : str
-        "number", "category" or "date"; "identifier", "text" or "empty" for a column that is left out; "constant" for
-        one that does not vary.
+        "number", "category" or "date"; or one of those that are left out: "identifier", "text", "empty", "constant",
+        "uninformative" (hardly varies or is a category of many levels, and tells nothing of the labels by itself) or
+        "copy" (tells the same as another column).
     reason : str
         The reason for the role, and what was done with missing entries, in words.
     """

@@ -57,10 +57,14 @@ class Table:
 
     def roles(self, constant: NDArray[np.bool_], missing: str) -> list[ColumnRole]:
         """The role of each column; ``missing`` says what was done with missing entries."""
-        names = [f"x{j}" for j in range(len(constant))] if self.names is None else self.names.tolist()
         counts = _n_missing(self.values) if self.missing.any() else np.zeros(len(constant), dtype=int)
         found = (self._role(j, int(n), missing, constant=bool(constant[j])) for j, n in enumerate(counts))
-        return [ColumnRole(name, *role) for name, role in zip(names, found, strict=True)]
+        return [ColumnRole(name, *role) for name, role in zip(self.column_names, found, strict=True)]
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns; x0, x1, ... where they have none."""
+        return [f"x{j}" for j in range(len(self.categorical))] if self.names is None else self.names.tolist()
 
     def _role(self, j: int, n_missing: int, missing: str, *, constant: bool) -> tuple[str, str]:
         if j in self.left_out:
@@ -72,13 +76,6 @@ class Table:
             role, reason = "constant", "one value in all rows"
         how = "a value of their own" if missing == "indicator" else "neutral"
         return role, ", ".join(part for part in (reason, f"{n_missing} missing: {how}" if n_missing else "") if part)
-
-    def without(self, columns: list[int]) -> Table:
-        """The table with some columns of an array in memory set to zero."""
-        values, categorical, missing = np.array(self.values), self.categorical.copy(), self.missing.copy()
-        told = {j: self.special.get(j, ("category", "") if categorical[j] else ("number", "")) for j in columns}
-        values[:, columns], categorical[columns], missing[columns] = 0.0, False, False
-        return replace(self, values=values, categorical=categorical, missing=missing, special=self.special | told)
 
     def categorical_for(self, kernel: Kernel) -> NDArray[np.bool_]:
         """Mask of the columns that are categories for a kernel: where it takes none, booleans are zero and one."""

@@ -170,6 +170,8 @@ class Given:
         What ``kernel.rows`` accepts; the whole m x m matrix where the kernel is Precomputed.
     columns : Columns or None
         In place of rows where there are categories or missing entries, or the data are sparse.
+    features : ndarray of int
+        Which of these columns count; rows have no others.
     samples : ndarray of int, or None
         The samples that are left, if those with weight zero were left out.
     """
@@ -178,6 +180,7 @@ class Given:
     rows: Any = None
     columns: Columns | None = None
     samples: Indices | None = None
+    features: Any = ()
 
     def resolved(self, weights: Weights | None = None) -> Kernel:
         """The kernel with numbers in place of rules; ``weights`` is W of the labels, where rules need it."""
@@ -185,14 +188,14 @@ class Given:
         w = None if weights is None else weights.sample_weight
         if self.columns is None:
             return self.kernel.resolved(self.rows, W, w)
-        found: Kernel = resolved_on(self.kernel, self.columns, np.arange(self.columns.n_features), W, w)
+        found: Kernel = resolved_on(self.kernel, self.columns, self.features, W, w)
         return found
 
     def matrix(self, resolved: Kernel) -> Matrix:
         """Values of a kernel whose rules are resolved, up to what centring removes."""
         if self.columns is None:
             return Matrix(resolved.centrable(self.rows))
-        return Matrix(kernel_values(self.columns, np.arange(self.columns.n_features), resolved))
+        return Matrix(kernel_values(self.columns, self.features, resolved))
 
     def of_samples(self, samples: Indices) -> Given:
         """Some of the samples."""
@@ -221,7 +224,8 @@ def given(x: Any, kernel: Kernel, n_samples: int, weights: FloatArray | None = N
     Returns
     -------
     Given
-        Arrays of numbers that are not to be standardised stay as they are, to the last bit.
+        Arrays of numbers that are not to be standardised stay as they are, to the last bit. Constant columns take no
+        part, unless all columns are constant.
 
     Examples
     --------
@@ -242,12 +246,15 @@ def given(x: Any, kernel: Kernel, n_samples: int, weights: FloatArray | None = N
     check_same_length(x=data.table.values.shape[0], y=n_samples)
     special = data.table.categorical.any() or data.table.missing.any()
     if not (data.standardize or special) and isinstance(data.table.values, np.ndarray):
-        return Given(kernel, kernel.rows(data.table.values, "x"))
-    columns = data.weighted(weights).columns
+        rows = kernel.rows(data.table.values, "x")
+        varies = (rows != rows[0]).any(axis=0)
+        return Given(kernel, rows if varies.all() or not varies.any() else rows[:, varies])
+    data = data.weighted(weights)
+    columns, features = data.columns, data.varying
     samples = None if weights is None or weights.all() else np.flatnonzero(weights)
     if special or not isinstance(columns.data, np.ndarray):
-        return Given(kernel, None, columns, samples)
-    return Given(kernel, np.ascontiguousarray(columns.data.T), None, samples)
+        return Given(kernel, None, columns, samples, features)
+    return Given(kernel, np.ascontiguousarray(columns.data[features].T), None, samples)
 
 
 def as_table_like(x: Any) -> Any:

@@ -99,16 +99,16 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     starts: tuple[int, ...] = (0,)
     if blocks is None:
         columns = data.columns
-        K = Matrix(kernel_values(columns, np.arange(columns.n_features), found))
+        K = Matrix(kernel_values(columns, data.varying, found))
     else:
         columns, starts, labels = data.ordered(blocks.order).columns, blocks.starts, labels.of_samples(blocks.order)
         m = len(labels)
-        some, features = columns.of_samples(np.arange(min(m, RULE_SAMPLES))), np.arange(columns.n_features)
+        some, features = columns.of_samples(np.arange(min(m, RULE_SAMPLES))), data.varying
         K = KernelBlocks(columns, features, resolved_on(found, some, features))
     plan = tile_plan(m, starts=starts)
     with threads(None, m) as executor:
         regression = RidgeRegression(label_features(labels), ridge, plan, starts, None, executor, exact=True)
-        return regression.fit(GramTiles(K, plan), columns.n_features, losses=True).predictability
+        return regression.fit(GramTiles(K, plan), len(data.varying), losses=True).predictability
 
 
 def _blocks(m: int, block_size: Any, random_state: Any) -> Blocks | None:

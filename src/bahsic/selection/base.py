@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
@@ -22,7 +22,6 @@ from bahsic.data.sources import is_dask_array, source_of
 from bahsic.data.tables import as_plain, by_dtype, columns_of, is_frame
 from bahsic.engine.dask_executor import executor_for
 from bahsic.engine.executor import thread_count
-from bahsic.inference.redundancy import similarities
 from bahsic.kernels import Kernel
 from bahsic.report.notebook import NotebookMixin
 from bahsic.selection.checkpoint import check_seed, checked_folder, digest_of, fingerprint
@@ -54,6 +53,7 @@ _JUDGED = (
     "predicts_",
 )
 
+_NAMES = ("identifier", "text", "empty")
 _REMEDY = "; identifiers='use' takes them, columns_ has the reasons"
 
 
@@ -80,7 +80,6 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         keep: Any = None,
         cv: Any = None,
         standard_errors: bool = False,
-        redundancy: bool = False,
         n_jobs: int | None = None,
         block_size: int | str | None = "auto",
         random_state: Any = None,
@@ -103,7 +102,6 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         self.keep = keep
         self.cv = cv
         self.standard_errors = standard_errors
-        self.redundancy = redundancy
         self.n_jobs = n_jobs
         self.block_size = block_size
         self.random_state = random_state
@@ -159,22 +157,27 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             fitting = Fitting(problem, task, executor, n_threads, progress, folder)
             kernel, judged = self._judged(fitting, problem, splits, units, number)
             search = fitting.search(kernel)
-            order = search.order
-            self._decide(search, judged, order, units, number)
-            self.scores_ = self._scores(search, order, units)
+            order = _with_copies(search.order, problem.copies)
+            chosen = self._chosen(judged, number)
+            selected = order[~units.left_out[order]][: max(chosen, 1, int(units.kept.sum()))]
+            if judged is not None and chosen and is_auto(self.n_features_to_select) and self.criterion == "prediction":
+                needed = search.needed(selected)
+                if len(needed) < len(selected):
+                    judged = judged.with_needed(chosen, fitting.needed(kernel, splits, judged, chosen, needed))
+                    selected = needed
+            self._decide(search, judged, order, units, selected, chosen)
+            self.scores_ = self._scores(search, np.sort(selected), units)
         self.target_kernel_ = problem.labels.name
         self.columns_ = roles
         self.block_size_ = problem.block_size
         self.kernel_ = kernel_name(kernel) if is_auto(self.kernel) else self.kernel
-        if self.redundancy:
-            self._add_redundancy(search.problem)
 
     def _task(self, number: int) -> Task:
         goal = Goal(self.criterion, self.statistic, self.ridge, bool(self.standard_errors))
         return Task(goal, self._units, lambda units: self._direction(units, number))
 
     def _units(self, problem: Problem) -> FeatureUnits:
-        return feature_units(self.feature_groups, self.keep, problem.table, problem.data.constant)
+        return feature_units(self.feature_groups, problem)
 
     def _splits(self, problem: Problem, y: Any, groups: Any, sample_weight: Any) -> list[Split]:
         """Return the splits of the samples, if the selection is to be judged."""
@@ -210,50 +213,59 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         """Return the search."""
 
     @abstractmethod
-    def _subsets(self) -> list[Indices]:
-        """Return the columns of the subset of each step of the path."""
+    def _record_order(self, units: FeatureUnits, order: Indices) -> None:
+        """Set the attribute that has all columns in order, given the units, the most relevant first."""
+
+    def _chosen(self, judged: CrossFit | None, number: int) -> int:
+        """Return the number of units: the given one, or the one that held-out samples choose, which may be zero."""
+        return number if judged is None or not is_auto(self.n_features_to_select) else judged.smallest()
 
     def _decide(
-        self, search: Search, judged: CrossFit | None, order: Indices, units: FeatureUnits, number: int
+        self,
+        search: Search,
+        judged: CrossFit | None,
+        order: Indices,
+        units: FeatureUnits,
+        selected: Indices,
+        chosen: int,
     ) -> None:
         """Set the attributes that say what was selected, given all units in order."""
-        path = [self._path_step(one, search, judged) for one in search.rounds]
+        path = [self._path_step(one, search, units, judged) for one in search.rounds]
         self._forget("group_order_", *_JUDGED)
         if judged is not None:
-            chosen = number
             if is_auto(self.n_features_to_select):
-                chosen = judged.smallest()
-                number = max(chosen, 1, int(units.kept.sum()))
-                self._explain(path, judged, chosen, units)
+                self._explain(path, judged, chosen, len(selected), units)
             self._measure(judged, chosen)
+            number = max(chosen, 1, int(units.kept.sum()))
             self.selection_frequencies_ = judged.frequencies(number, len(units))[units.of_columns]
-        rank = np.empty(len(order), dtype=np.intp)
-        rank[order] = np.maximum(np.arange(len(order)) + 2 - number, 1)
+        rank = np.ones(len(order), dtype=np.intp)
+        others = order[~np.isin(order, selected)]
+        rank[others] = np.arange(len(others)) + 2
         self.path_ = tuple(path)
         self.ranking_ = rank[units.of_columns]
         self.support_ = self.ranking_ == 1
         self.n_features_ = int(self.support_.sum())
+        self._record_order(units, order)
         if units.groups is not None:
             self.group_order_ = units.labels[order]
 
-    def _path_step(self, found: Round, search: Search, judged: CrossFit | None) -> PathStep:
-        parts = search.linear.units.each(found.changed)
+    def _path_step(self, found: Round, search: Search, units: FeatureUnits, judged: CrossFit | None) -> PathStep:
         measure = None if judged is None else judged.measure(len(found.subset))
         return PathStep(
-            n_features=search.linear.units.size(found.subset),
+            n_features=units.size(found.subset),
             parameter=found.parameter,
             hsic=found.score if self.criterion == "hsic" else None,
             standard_error=found.standard_error,
-            features=tuple(int(j) for part in parts for j in part),
+            features=tuple(int(j) for part in units.each(found.changed) for j in part),
             predictability=None if measure is None else measure.predictability,
             predictability_error=None if measure is None else measure.error,
             ridge=found.ridge,
             score=None if measure is None else measure.score,
         )
 
-    def _explain(self, path: list[PathStep], judged: CrossFit, chosen: int, units: FeatureUnits) -> None:
+    def _explain(self, path: list[PathStep], judged: CrossFit, chosen: int, n_needed: int, units: FeatureUnits) -> None:
         """Say in the path why a number was chosen, and warn where nothing predicts the labels."""
-        why = reason(judged, chosen, units.name)
+        why = reason(judged, chosen, n_needed, units.name)
         sizes = self._direction(units, units.n_used).sizes()
         at = min(range(len(path)), key=lambda position: abs(sizes[position] - chosen))
         path[at] = replace(path[at], reason=why)
@@ -273,27 +285,12 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         for name in names:
             self.__dict__.pop(name, None)
 
-    def _scores(self, search: Search, order: Indices, units: FeatureUnits) -> Array:
-        """Relevance of each column; constant ones have none."""
-        n_outside = np.bincount(units.of_columns[~self.support_], minlength=len(order))
-        selected = order[n_outside[order] == 0]
+    def _scores(self, search: Search, selected: Indices, units: FeatureUnits) -> Array:
+        """Return the relevance of each column; those that take no part have none."""
         varied = selected[~units.idle[selected]]
-        outside = np.setdiff1d(np.flatnonzero(~units.idle), selected, assume_unique=True)
-        scores = search.scores(varied, outside, len(order)) if len(varied) else np.zeros(len(order))
+        outside = np.setdiff1d(np.flatnonzero(~units.idle & ~units.left_out), selected, assume_unique=True)
+        scores = search.scores(varied, outside) if len(varied) else np.zeros(len(units))
         return np.asarray(scores[units.of_columns])
-
-    def _add_redundancy(self, problem: Problem) -> None:
-        """Record in the path how similar the two most similar features of a subset are, up to the selected one."""
-        selected, data = np.flatnonzero(self.support_), problem.data
-        table = similarities(data.columns, selected, data.constant, problem.kernel, problem.weights)
-        table -= np.eye(len(selected))
-        path = list(self.path_)
-        for position, subset in enumerate(self._subsets()):
-            inside = np.isin(selected, subset)
-            if len(subset) == inside.sum():
-                highest = float(table[np.ix_(inside, inside)].max())
-                path[position] = replace(path[position], redundancy=highest)
-        self.path_ = tuple(path)
 
     def transform(self, X: Any) -> Any:
         """The selected columns.
@@ -336,10 +333,10 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         """Warn of constant columns, and of those that are left out."""
         labels = getattr(self, "feature_names_in_", np.arange(len(roles)))
         for idle, told, remedy in (
-            ([role.left_out for role in roles], "only name the samples or are empty and are left out", _REMEDY),
-            ([role.role == "constant" for role in roles], "are constant and rank last", ""),
+            (_NAMES, "only name the samples or are empty and are left out", _REMEDY),
+            (("constant",), "are constant and are left out", ""),
         ):
-            names = labels[np.array(idle, dtype=bool)]
+            names = labels[[role.role in idle for role in roles]]
             if len(names):
                 shown = ", ".join(map(str, names[:10])) + (", ..." if len(names) > 10 else "") + remedy
                 warnings.warn(f"{len(names)} of {len(roles)} features {told}: {shown}", UserWarning, stacklevel=5)
@@ -353,6 +350,21 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
                 UserWarning,
                 stacklevel=5,
             )
+
+
+def _with_copies(order: Indices, copies: Mapping[int, int]) -> Indices:
+    """Return all features in order, each copy right behind the one that stands for it.
+
+    Examples
+    --------
+    >>> _with_copies(np.array([2, 0, 1, 3]), {1: 2, 3: 2})
+    array([2, 1, 3, 0])
+    """
+    behind: dict[int, list[int]] = {}
+    for copy, first in copies.items():
+        behind.setdefault(first, []).append(copy)
+    parts = [[j, *behind.get(j, ())] for j in order.tolist() if j not in copies]
+    return np.array([j for part in parts for j in part], dtype=np.intp)
 
 
 def _n_searches(problem: Problem, splits: list[Split]) -> int:

@@ -150,6 +150,13 @@ class CrossFit:
             return np.ones(len(samples))
         return np.asarray(self._weights[np.searchsorted(self._judged, samples)], dtype=np.float64)
 
+    def with_needed(self, size: int, folds: Sequence[Fold]) -> CrossFit:
+        """Return the same with other predictions at one size, and the units that each fold needs for them."""
+        found = CrossFit.__new__(CrossFit)
+        vars(found).update(vars(self), folds=folds)
+        found.losses = {**self.losses, size: found._losses(size)}
+        return found
+
     def frequencies(self, size: int, n_units: int) -> Array:
         """Return the share of the folds in which each unit is among the best so many."""
         counts = np.zeros(n_units)
@@ -158,8 +165,11 @@ class CrossFit:
         return counts / len(self.folds)
 
 
-def reason(judged: CrossFit, chosen: int, name: str = "features") -> str:
-    """Return why a number of units was chosen, in words; zero where nothing predicts the labels."""
+def reason(judged: CrossFit, chosen: int, n_needed: int, name: str = "features") -> str:
+    """Return why a number of units was chosen, in words; zero where nothing predicts the labels.
+
+    So many of them are needed; the others add nothing.
+    """
     best, largest = judged.best, judged.sizes[-1]
     if chosen == 0:
         best = best or min(filter(None, judged.sizes))
@@ -167,8 +177,12 @@ def reason(judged: CrossFit, chosen: int, name: str = "features") -> str:
     others = [] if best == chosen else [f"{best}: {_shown(judged, best)}"]
     others += [] if largest in (chosen, best) else [f"all {largest}: {_shown(judged, largest)}"]
     beside = f" ({', '.join(others)})" if others else ""
-    predict = "predicts" if chosen == 1 else "predict"
-    return f"{chosen} of {largest} {name} {predict} as well as any: held-out R2 {_shown(judged, chosen)}{beside}"
+    predict = "predicts" if n_needed == 1 else "predict"
+    without = "" if n_needed >= chosen else f", after {chosen - n_needed} of {chosen} that added nothing were removed"
+    return (
+        f"{n_needed} of {largest} {name} {predict} as well as any: held-out R2 {_shown(judged, chosen)}"
+        f"{beside}{without}"
+    )
 
 
 def _shown(judged: CrossFit, size: int) -> str:

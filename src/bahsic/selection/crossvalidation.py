@@ -97,7 +97,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         there are columns of other types, or ``categorical_features`` names some, it gets the selected columns as they
         are, of a dataframe a dataframe: it has to deal with them, see Notes. Numbers of features count groups, and
         all subsets have the kept columns.
-    standard_errors, redundancy : bool, default=False
+    standard_errors : bool, default=False
         As for `BAHSIC`, for `selector_` alone.
     n_jobs : int or None, default=None
         Number of folds at a time, each in one thread; None as for `BAHSIC`. The result does not depend on it.

@@ -143,12 +143,32 @@ class Fitting:
             file = None if folder is None else folder.file(_HELD_OUT)
             if file is not None and file.found:
                 return Fold.from_plain(file.found["fold"])
-            found = Fold(splits[number].test, search.best_first, search.predictions(columns, sizes))
+            found = Fold(splits[number].test, search.used_first, search.predictions(columns, sizes))
             if file is not None:
                 file.replace(fold=found.as_plain())
             return found
 
         return CrossFit(self._problem, [*known, *self.folds(kernel, splits, judge, len(known))])
+
+    def needed(
+        self, kernel: Kernel, splits: Sequence[Split], judged: CrossFit, size: int, found: Indices
+    ) -> list[Fold]:
+        """Return what each fold needs of its best so many units, with the predictions of these.
+
+        In a search with held-out samples it is what was found before.
+        """
+        problem, known = self._problem.with_kernel(kernel), self._judged.get(kernel_name(kernel))
+        n_threads = max(1, min(self._n_threads, len(splits))) if isinstance(self._executor, ThreadExecutor) else 1
+
+        def fold(number: int, stop: Event) -> Fold:
+            before = judged.folds[number]
+            part, columns = problem.split(*splits[number])
+            executor = ThreadExecutor(1) if n_threads > 1 else self._executor
+            search = known or self._task.search(part, executor, regressions=True)
+            units = found if known else search.needed(before.order[:size])
+            return Fold(before.test, units, {0: before.predictions[0], size: search.predicted(columns, [units])[0]})
+
+        return side_by_side(fold, range(len(splits)), n_threads)
 
     def folds(self, kernel: Kernel, splits: Sequence[Split], judge: Judge[Result], first: int = 0) -> list[Result]:
         """Search on the training part of each split, from the first on, and let a judge say how good its subsets are.

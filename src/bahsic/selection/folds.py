@@ -143,9 +143,8 @@ class EstimatorJudge:
         train, test = (self.samples.of_rows(rows) for rows in self.pairs[number])
         file = None if folder is None else folder.file(_SCORES)
         kept: dict[int, float] = {} if file is None else dict(file.found.get("scores", []))
-        units = search.linear.units
-        rank = np.empty(columns.n_features, dtype=np.intp)
-        for place, unit in enumerate(units.each(search.best_first), start=1):
+        rank = np.full(columns.n_features, columns.n_features + 1)
+        for place, unit in enumerate(search.units.each(search.used_first), start=1):
             rank[unit] = place
         sizes = sorted({self.smallest, *(max(len(one.subset), self.smallest) for one in search.rounds)})
         for size in (one for one in sizes if one not in kept):

@@ -22,9 +22,6 @@ class PathStep:
         Standard error of this HSIC (equation varHSIC), with ``standard_errors=True``.
     features : tuple of int
         The features that left, the least relevant first, or entered, the most relevant first.
-    redundancy : float or None
-        With ``redundancy=True``, the highest normalised HSIC of two features of the subset, see `bahsic.redundancy`;
-        None for subsets that are greater than the selected one.
     reason : str
         With ``n_features_to_select="auto"``, why this number of features was chosen; empty for the others.
     predictability : float or None
@@ -51,7 +48,6 @@ class PathStep:
     hsic: float | None
     standard_error: float | None
     features: tuple[int, ...]
-    redundancy: float | None = None
     reason: str = ""
     predictability: float | None = None
     predictability_error: float | None = None

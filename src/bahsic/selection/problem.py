@@ -24,6 +24,7 @@ from bahsic.criteria.prediction import label_features
 from bahsic.criteria.weights import FEWEST_SAMPLES, Weights, label_weights
 from bahsic.data.column_choice import column_mask, group_of_columns
 from bahsic.data.columns import Columns, check_mixture
+from bahsic.data.levels import copies, in_order_of_appearance
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.roles import ColumnRole, rare_rows
 from bahsic.data.tables import Table
@@ -42,8 +43,14 @@ Indices = NDArray[np.intp]
 # Parameters by which a table is read.
 TABLE_OPTIONS = ("standardize", "categorical_features", "missing", "identifiers")
 
-# Level at which a column that hardly varies has to depend on the labels by itself, to be ranked beside the others.
-_RARE_LEVEL = 0.01
+# Levels at which a column that hardly varies, or a category of many levels, has to depend on the labels by itself.
+_RARE_LEVEL, _CATEGORY_LEVEL = 0.01, 0.05
+
+# Levels from which on a category has many.
+_MANY_LEVELS = 20
+
+# Difference up to which standardised columns are the same.
+_SAME = 1e-6
 
 # Rows that show which columns may hardly vary.
 _SOME_ROWS = 40
@@ -60,8 +67,6 @@ class Problem:
     data : Prepared
         The data, in the order of the labels, with the weights of the samples.
     labels : LabelKernel
-    base : Prepared
-        The same data with all columns, those that hardly vary and tell nothing too.
     y : array-like
         The labels as they were given, of the samples that count.
     target_kernel : str, Kernel or callable
@@ -70,8 +75,14 @@ class Problem:
         First sample of each block.
     kernels : tuple of Kernel
         The kernels to compare.
-    rare : dict of int to str
-        Descriptions of columns that hardly vary.
+    kept : ndarray of bool of shape (n_features,)
+        Columns that are selected anyway.
+    aside : dict of int to (str, str)
+        Role and reason of columns that take no part beside those of the table: uninformative ones and copies.
+    notes : dict of int to str
+        What else there is to say about columns.
+    copies : dict of int to int
+        Columns that tell the same as another one, which stands for them.
     block_size : int or None
         Number of samples in a block; None if all samples are one block.
     n_blocks : int or None
@@ -83,12 +94,14 @@ class Problem:
     kernel: Kernel
     data: Prepared
     labels: LabelKernel
-    base: Prepared
+    kept: NDArray[np.bool_]
     y: Any
     target_kernel: Any
     starts: tuple[int, ...] = (0,)
     kernels: tuple[Kernel, ...] = ()
-    rare: dict[int, str] = field(default_factory=dict)
+    aside: dict[int, tuple[str, str]] = field(default_factory=dict)
+    notes: dict[int, str] = field(default_factory=dict)
+    copies: dict[int, int] = field(default_factory=dict)
     block_size: int | None = None
     n_blocks: int | None = None
     n_held_out: int = 0
@@ -124,12 +137,21 @@ class Problem:
         depend on the others.
         """
         order = own if self.data.order is None else self.data.order[own]
-        labels, w = self._labels_of(order, own), self.weights
-        base, rare = _without_rare(self.base, labels, order, None if w is None else w[own])
-        data, columns = base.for_kernel(self.kernel).split(own, others)
-        part = replace(self, data=data, labels=labels, rare=rare, n_held_out=0)
+        data, columns = self.data.split(own, others)
+        part = replace(self, data=data, labels=self._labels_of(order, own), n_held_out=0).set_aside(order)
         vars(part)["label_features"] = self.label_features[own]
         return part.in_blocks(), columns
+
+    def set_aside(self, order: Indices | None) -> Problem:
+        """Return the problem without columns that tell nothing, by its own labels, and without copies.
+
+        The order says which samples of the table it has.
+        """
+        notes, idle = _uninformative(self.data, self.labels, order, self.kept)
+        names = self.table.column_names
+        aside = {j: ("uninformative", notes.pop(j)) for j in idle}
+        aside |= {j: ("copy", f"same as {names[first]}") for j, first in self.copies.items()}
+        return replace(self, aside=aside, notes=notes)
 
     def _labels_of(self, order: Indices, own: Indices) -> LabelKernel:
         kernel = self.labels.name if is_auto(self.target_kernel) else self.target_kernel
@@ -172,8 +194,8 @@ class FeatureUnits:
 
     Attributes
     ----------
-    groups : list of ndarray of int, or None
-        The columns of each unit; None where each column is one.
+    groups, used : list of ndarray of int, or None
+        The columns of each unit, and those of them that take part; None where each column is one.
     of_columns : ndarray of int of shape (n_features,)
         The unit of each column.
     labels : ndarray of shape (n_units,)
@@ -183,6 +205,7 @@ class FeatureUnits:
     """
 
     groups: list[Indices] | None
+    used: list[Indices] | None
     of_columns: Indices
     labels: NDArray[Any]
     idle: NDArray[np.bool_]
@@ -201,6 +224,14 @@ class FeatureUnits:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def each(self, units: Indices) -> list[Indices]:
+        """Return the columns of each of some units."""
+        return [units[i : i + 1] if self.groups is None else self.groups[unit] for i, unit in enumerate(units)]
+
+    def size(self, units: Indices) -> int:
+        """Return the number of columns of some units."""
+        return sum(map(len, self.each(units)))
 
     @property
     def name(self) -> str:
@@ -230,44 +261,75 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
         _warn_if_many(selector, n_counted)
     size = _block_size(selector, m, weighted=w is not None)
     order, n_held_out = _order(selector, m, size, weighted=w is not None)
-    base = data if w is not None else data.ordered(order)
+    data = data if w is not None else data.ordered(order)
     if order is not None:
         labels = labels.of_samples(order)
-    data, rare = _without_rare(base, labels, order, w)
     kernels = tuple(one for one in kernels if len(kernels) == 1 or _fits_table(one, data, selector))
-    found = Problem(kernels[0], data, labels, base, y, selector.target_kernel, kernels=kernels, rare=rare)
+    kept = column_mask(selector.keep, len(data.table.categorical), data.names, "keep")
+    copies = _copies(data, kept) if selector.criterion == "prediction" and selector.feature_groups is None else {}
+    problem = Problem(kernels[0], data, labels, kept, y, selector.target_kernel, kernels=kernels, copies=copies)
+    problem = problem.set_aside(order)
     if order is None:
-        return found
-    return replace(found, block_size=int(size), n_blocks=_n_blocks(selector), n_held_out=n_held_out)
+        return problem
+    return replace(problem, block_size=int(size), n_blocks=_n_blocks(selector), n_held_out=n_held_out)
 
 
-def _without_rare(
-    data: Prepared, labels: LabelKernel, order: Indices | None, counts: FloatArray | None
-) -> tuple[Prepared, dict[int, str]]:
-    """Return data of a frame without columns that hardly vary and tell nothing of the labels; and all that hardly vary.
+def _uninformative(
+    data: Prepared, labels: LabelKernel, order: Indices | None, kept: NDArray[np.bool_]
+) -> tuple[dict[int, str], list[int]]:
+    """Return words for columns of a frame that could mislead a search, and those of them that tell nothing by themselves.
 
-    The samples in the given order and their weights decide, which are those of the labels.
+    These are columns that hardly vary, and categories of many levels. The samples in the given order decide, which are
+    those of the labels. Kept columns are not looked at.
     """
-    values = data.table.values
+    values, counts, m = data.table.values, data.weights, len(labels)
     if not data.table.is_frame or not isinstance(values, np.ndarray):
-        return data, {}
+        return {}, []
     values = values if order is None else values[order]
     together = data.missing == "indicator"
     likely = _repeating(values) if counts is None else range(values.shape[1])
-    found = ((j, rare_rows(values[:, j], counts, missing=together)) for j in likely)
+    found = ((j, rare_rows(values[:, j], counts, missing=together)) for j in likely if not kept[j])
     rare = {j: rows for j, rows in found if rows is not None}
-    if not rare:
-        return data, {}
-    marks = np.column_stack([rows.astype(np.float64) for rows in rare.values()])
+    notes = {j: f"one value in all but {int(rows.sum())} of {m} rows" for j, rows in rare.items()}
+    marks: dict[int, Any] = {j: rows.astype(np.float64) for j, rows in rare.items()}
+    for j in np.flatnonzero(data.table.categorical & ~kept):
+        if int(j) not in marks and len(np.unique(values[:, j])) > _MANY_LEVELS:
+            marks[int(j)] = values[:, j]
+    if not marks:
+        return notes, []
+    tested = np.column_stack(list(marks.values()))
     if counts is not None and np.array_equal(counts, np.round(counts)):
-        repeated = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
-        marks, labels = marks[repeated], labels.of_samples(repeated)
-    _, pvalues = hsic_scores(marks, labels)
-    level, m = _RARE_LEVEL / len(rare), len(values)
-    told = {j: f"one value in all but {int(rows.sum())} of {m} rows" for j, rows in rare.items()}
-    idle = [j for j, pvalue in zip(rare, pvalues, strict=True) if pvalue > level]
-    told |= {j: f"{told[j]}, which tell nothing of the target: ranks last" for j in idle}
-    return (replace(data, table=data.table.without(idle)) if idle else data), told
+        repeated = np.repeat(np.arange(m), counts.astype(np.intp))
+        tested, labels = tested[repeated], labels.of_samples(repeated)
+    categories = [at for at, j in enumerate(marks) if j not in rare]
+    _, pvalues = hsic_scores(tested, labels, categorical_features=categories or None, missing="neutral")
+    levels = [(_RARE_LEVEL if j in rare else _CATEGORY_LEVEL) / len(marks) for j in marks]
+    idle = [j for j, pvalue, level in zip(marks, pvalues, levels, strict=True) if pvalue > level]
+    told = {j: notes.get(j, f"{len(np.unique(values[:, j]))} categories") for j in idle}
+    return notes | {j: f"{what}, which tell nothing of the target" for j, what in told.items()}, idle
+
+
+def _copies(data: Prepared, kept: NDArray[np.bool_]) -> dict[int, int]:
+    """Return the columns that tell the same as another one, with that one: the first, or the first that is kept.
+
+    Numbers are the same up to scale and shift if they are standardised, categories up to their names.
+    """
+    columns = data.columns
+    if data.table.categorical.any():
+        rows = np.array(columns.rows(np.arange(columns.n_features)))
+        low, high = (function(rows, axis=1, keepdims=True) for function in (np.fmin.reduce, np.fmax.reduce))
+        two = ((rows == low) | (rows == high) | np.isnan(rows)).all(axis=1)
+        for j in np.flatnonzero(two | data.table.categorical):
+            rows[j] = in_order_of_appearance(rows[j])
+        columns = Columns.plain(rows)
+    first = copies(columns, _SAME)
+    found = {}
+    for original in np.flatnonzero(np.bincount(first, minlength=len(first)) > 1):
+        alike = np.flatnonzero(first == original)
+        if not data.constant[original]:
+            stands = int(next(iter(alike[kept[alike]]), original))
+            found |= {int(j): stands for j in alike if not kept[j] and j != stands}
+    return found
 
 
 def _repeating(values: FloatArray) -> list[int]:
@@ -279,12 +341,14 @@ def _repeating(values: FloatArray) -> list[int]:
 
 
 def column_roles(problem: Problem, missing: str) -> tuple[ColumnRole, ...]:
-    """The role of each column, with the reason for it."""
-    constant = problem.data.constant.copy()
-    constant[list(problem.rare)] = False
-    roles = problem.table.roles(constant, missing)
-    told = [", ".join(part for part in (role.reason, problem.rare.get(j, "")) if part) for j, role in enumerate(roles)]
-    return tuple(role._replace(reason=reason) for role, reason in zip(roles, told, strict=True))
+    """Return the role of each column, with the reason for it."""
+    roles = problem.table.roles(problem.data.constant, missing)
+    for j, note in problem.notes.items():
+        roles[j] = roles[j]._replace(reason=", ".join(filter(None, (roles[j].reason, note))))
+    for j, (role, why) in problem.aside.items():
+        if not roles[j].left_out:
+            roles[j] = roles[j]._replace(role=role, reason=why)
+    return tuple(roles)
 
 
 def is_auto(value: Any) -> bool:
@@ -384,7 +448,7 @@ def _checked_kernels(selector: Any) -> tuple[Kernel, ...]:
     if statistic not in FEWEST_SAMPLES:
         raise ValueError(f"statistic is {statistic!r}; accepted: 'unbiased', 'biased'")
     check_jobs(selector.n_jobs)
-    for name in ("standardize", "standard_errors", "redundancy"):
+    for name in ("standardize", "standard_errors"):
         if not isinstance(getattr(selector, name), bool | np.bool_):
             raise TypeError(f"{name} is {getattr(selector, name)!r}; accepted: True, False")
     if not isinstance(selector.verbose, Integral | np.bool_) or selector.verbose < 0:
@@ -397,8 +461,6 @@ def _checked_kernels(selector: Any) -> tuple[Kernel, ...]:
     kernel = kernel_on_features(selector.kernel, "features, some of which are to be selected")
     if isinstance(kernel, ScaledKernel):
         kernel.check()
-    if selector.redundancy and kernel.needs_labels:
-        raise ValueError(f"kernel is {kernel!r}; accepted with redundancy=True: a rule for gamma that needs no labels")
     return (kernel,)
 
 
@@ -417,19 +479,24 @@ def _check_table(kernel: Kernel, data: Prepared, selector: Any) -> None:
     check_mixture(kernel, categories=categories, missing=missing, standardize=selector.standardize)
 
 
-def feature_units(feature_groups: Any, keep: Any, table: Table, constant: NDArray[np.bool_]) -> FeatureUnits:
-    """The units of a table; a group with a kept column is kept as a whole."""
+def feature_units(feature_groups: Any, problem: Problem) -> FeatureUnits:
+    """Return the units of a problem; a group with a kept column is kept as a whole.
+
+    Columns that take no part are in no unit but those of their own, unless all columns are such.
+    """
+    constant, kept = problem.data.constant, problem.kept
     d = len(constant)
-    kept = column_mask(keep, d, table.names, "keep")
-    without = np.isin(np.arange(d), table.left_out)
+    without = np.isin(np.arange(d), [*problem.table.left_out, *problem.aside])
+    idle = constant | without
+    without |= constant & (kept | ~idle).any()
     if feature_groups is None:
-        return FeatureUnits(None, np.arange(d), np.arange(d), constant, kept, without & ~kept)
-    of_columns, labels = group_of_columns(feature_groups, d, table.names)
+        return FeatureUnits(None, None, np.arange(d), np.arange(d), constant, kept, without & ~kept)
+    of_columns, labels = group_of_columns(feature_groups, d, problem.table.names)
     groups = [np.flatnonzero(of_columns == unit) for unit in range(len(labels))]
     whole = np.array([kept[group].any() for group in groups], dtype=bool)
-    idle = np.array([constant[group].all() for group in groups], dtype=bool)
-    away = np.array([without[group].all() for group in groups], dtype=bool)
-    return FeatureUnits(groups, of_columns, labels, idle, whole, away & ~whole)
+    resting, away = (np.array([mask[group].all() for group in groups], dtype=bool) for mask in (constant, without))
+    used = [group if away[unit] else group[~without[group]] for unit, group in enumerate(groups)]
+    return FeatureUnits(groups, used, of_columns, labels, resting, whole, away & ~whole)
 
 
 def checked_number(wanted: Any, units: FeatureUnits) -> int:

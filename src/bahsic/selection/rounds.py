@@ -20,10 +20,13 @@ from bahsic.engine.prediction import EXACT, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.selection.checkpoint import Checkpoint
 from bahsic.selection.problem import FeatureUnits, Problem
-from bahsic.selection.search import Backward, Forward, Round
+from bahsic.selection.search import Backward, Forward, Round, round_size
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+# Work up to which the worth of every selected unit has a regression of its own.
+_MOST_WORK = 1e11
 
 # Samples that are predicted together.
 _TOGETHER = 1000
@@ -72,10 +75,11 @@ class Search:
         *,
         regressions: bool,
     ) -> None:
-        self.problem, self._direction, self._goal = problem, direction, goal
+        self.problem, self.units, self._direction, self._goal = problem, units, direction, goal
+        self._losses: dict[bytes, Array] = {}
         plan = tile_plan(len(problem), starts=problem.starts)
         weights = problem.label_weights(goal.statistic, executor)
-        self.linear = scorer_for(problem.data.columns, problem.kernel, weights, executor, plan, units.groups)
+        self.linear = scorer_for(problem.data.columns, problem.kernel, weights, executor, plan, units.used)
         self._judge: PredictionScorer | None = None
         if goal.criterion == "prediction" or regressions:
             most = None if goal.criterion == "prediction" else MOST_REGRESSIONS
@@ -119,14 +123,20 @@ class Search:
         return found
 
     @property
+    def _work_of_fit(self) -> float:
+        """Operations of a regression with leave-one-out, up to a factor."""
+        return float(sum((end - start) ** 3 for start, end in pairwise([*self.problem.starts, len(self.problem)])))
+
+    @property
     def order(self) -> Indices:
         """All units, the most relevant first; those that a forward search left are ranked by what each would add."""
         return self._direction.order(self.rounds, self.scorer)
 
     @property
-    def best_first(self) -> Indices:
-        """All units, the most relevant first; those that a forward search left in any order."""
-        return self._direction.order(self.rounds)
+    def used_first(self) -> Indices:
+        """The units that take part, the most relevant first; those that a forward search left in any order."""
+        order = self._direction.order(self.rounds)
+        return order[~self.units.left_out[order]]
 
     def predictions(self, columns: Columns, sizes: Sequence[int]) -> dict[int, Array]:
         """Predict the label features of other samples from the best units, for several numbers of them.
@@ -143,41 +153,61 @@ class Search:
         dict
             For each number an array of shape (n, c), where c is the number of label features.
         """
-        if self._judge is None:
-            raise ValueError("regressions is False; accepted: a search with a regression for each subset")
-        order, fits = self.best_first, {len(one.subset): one.fit for one in self.rounds}
+        order, fits = self.used_first, {len(one.subset): one.fit for one in self.rounds}
         Y, w = self.problem.label_features, self.problem.weights
         means = np.repeat([np.average(Y, axis=0, weights=w)], columns.n_samples - len(Y), axis=0)
         subsets = {size: np.sort(order[:size]) for size in sorted(sizes) if size}
-        found = [fits.get(size) or self._fit_to(self._judge, subset) for size, subset in subsets.items()]
-        of_columns = [self.linear.units.columns(subset) for subset in subsets.values()]
-        kernels = [self.linear.kernel(some, len(some)) for some in of_columns]
-        values = _predicted(
-            NestedKernels(columns, of_columns, kernels), columns.n_samples, found, Y, w, self.problem.starts
-        )
+        values = self.predicted(columns, list(subsets.values()), [fits.get(size) for size in subsets])
         return {0: means, **dict(zip(subsets, values, strict=True))}
+
+    def predicted(
+        self, columns: Columns, subsets: Sequence[Indices], fits: Sequence[RidgeFit | None] = (None,)
+    ) -> list[Array]:
+        """Predict the label features of other samples from nested subsets, whose regressions may be known."""
+        if self._judge is None:
+            raise ValueError("regressions is False; accepted: a search with a regression for each subset")
+        Y, w = self.problem.label_features, self.problem.weights
+        found = [fit or self._fit_to(self._judge, one) for fit, one in zip(fits, subsets, strict=True)]
+        of_columns = [self.linear.units.columns(subset) for subset in subsets]
+        kernels = NestedKernels(columns, of_columns, [self.linear.kernel(some, len(some)) for some in of_columns])
+        return _predicted(kernels, columns.n_samples, found, Y, w, self.problem.starts)
+
+    def needed(self, subset: Indices) -> Indices:
+        """Return a subset without the units that add nothing, the worst first, unless they are kept."""
+        subset, step = np.sort(subset), self._direction.step
+        while len(subset) > 1:
+            worth = self.scores(subset, subset[:0])[subset]
+            idle = np.flatnonzero(~self.units.kept[subset] & ~(worth > 0))
+            if not len(idle):
+                break
+            most = min(round_size(step, len(subset)), len(subset) - 1)
+            subset = np.delete(subset, idle[np.argsort(worth[idle], kind="stable")[:most]])
+        return subset
 
     def _fit_to(self, judge: PredictionScorer, subset: Indices, *, losses: bool = False) -> RidgeFit:
         """Return the regression on some units, with the ridge that a round had at their number if there was one."""
         ridges = [one.ridge for one in self.rounds if len(one.subset) == len(subset)]
         return judge.fit(subset, *ridges[:1], losses=losses)[0]
 
-    def scores(self, selected: Indices, outside: Indices, n_units: int) -> Array:
+    def scores(self, selected: Indices, outside: Indices) -> Array:
         """Return for each unit what its leaving the selection would lose, or its joining it would add.
 
         With the criterion HSIC, in units of it and with the kernel of the selection. With "prediction", in units of
-        predictability: see `PredictionScorer.losses` and `gains`; of more than `EXACT` selected units, first-order
-        changes of the explained variance.
+        predictability: see `PredictionScorer.losses` and `gains`; where so many selected units would take too long,
+        first-order changes of the explained variance.
         """
-        linear, scores, inside = self.linear, np.zeros(n_units), np.sort(selected)
+        linear, scores, inside = self.linear, np.zeros(len(self.units)), np.sort(selected)
         columns = linear.units.columns(inside)
         kernel = linear.kernel(columns, len(columns))
         if self._goal.criterion == "prediction" and self._judge is not None:
             fit = self._fit_to(self._judge, inside, losses=True)
             if len(outside):
                 scores[outside] = self._judge.gains(inside, outside, fit)
-            if len(inside) <= EXACT:
-                scores[inside] = self._judge.losses(inside, fit)
+            if len(inside) <= EXACT or len(inside) * self._work_of_fit <= _MOST_WORK:
+                key = inside.tobytes()
+                if key not in self._losses:
+                    self._losses[key] = self._judge.losses(inside, fit)
+                scores[inside] = self._losses[key]
                 return scores
             linear.weigh(ResidualWeights(fit.Q, self.problem.starts, self.problem.weights))
         elif len(outside):

@@ -152,7 +152,7 @@ class Backward:
     def order(self, rounds: Sequence[Round], scorer: Scorer | None = None) -> Indices:
         """Return all units, the most relevant first."""
         leaving = [unit for one in rounds for unit in one.changed]
-        parts = [*np.flatnonzero(self.units.left_out), *leaving, *np.flatnonzero(self.units.kept)]
+        parts = [*np.flatnonzero(self.units.left_out)[::-1], *leaving, *np.flatnonzero(self.units.kept)]
         return np.array(parts, dtype=np.intp)[::-1]
 
 

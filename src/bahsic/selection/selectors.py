@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.selection.base import Selector
-from bahsic.selection.crossfit import CrossFit
 from bahsic.selection.problem import FeatureUnits
-from bahsic.selection.rounds import Search
 from bahsic.selection.search import Backward, Forward
 
 Indices = NDArray[np.intp]
@@ -104,9 +102,6 @@ class BAHSIC(Selector):
         change it.
     standard_errors : bool, default=False
         Whether to record the standard error of HSIC in each round, with the criterion "hsic".
-    redundancy : bool, default=False
-        Whether to record, for each subset up to the selected one, how similar its two most similar features
-        are, see `bahsic.redundancy`. It costs the square of the number of selected features.
     n_jobs : int or None, default=None
         Number of threads. None means as many as BLAS uses, or one where there are few samples. Folds run side by side,
         each in one thread. The result does not depend on it.
@@ -239,15 +234,8 @@ class BAHSIC(Selector):
     def _direction(self, units: FeatureUnits, number: int) -> Backward:
         return Backward(units, self.step)
 
-    def _decide(
-        self, search: Search, judged: CrossFit | None, order: Indices, units: FeatureUnits, number: int
-    ) -> None:
-        self.elimination_order_ = np.concatenate(search.linear.units.each(order[::-1]))
-        super()._decide(search, judged, order, units, number)
-
-    def _subsets(self) -> list[Indices]:
-        n = len(self.elimination_order_)
-        return [self.elimination_order_[n - step.n_features :] for step in self.path_]
+    def _record_order(self, units: FeatureUnits, order: Indices) -> None:
+        self.elimination_order_ = np.concatenate(units.each(order[::-1]))
 
 
 @with_defaults(step=1)
@@ -268,7 +256,7 @@ class FOHSIC(Selector):
     kernel, target_kernel, criterion, ridge, statistic, standardize, categorical_features, missing, identifiers
         As for `BAHSIC`. A rule for gamma is evaluated for subsets of one feature more. Kept columns are
         selected from the beginning.
-    feature_groups, keep, cv, standard_errors, redundancy, n_jobs, block_size, random_state, checkpoint, executor,
+    feature_groups, keep, cv, standard_errors, n_jobs, block_size, random_state, checkpoint, executor,
     verbose
         As for `BAHSIC`.
 
@@ -297,11 +285,5 @@ class FOHSIC(Selector):
     def _direction(self, units: FeatureUnits, number: int) -> Forward:
         return Forward(units, self.step, units.n_used if self.n_features_to_select in (None, "auto") else number)
 
-    def _decide(
-        self, search: Search, judged: CrossFit | None, order: Indices, units: FeatureUnits, number: int
-    ) -> None:
-        self.selection_order_ = np.concatenate(search.linear.units.each(order))
-        super()._decide(search, judged, order, units, number)
-
-    def _subsets(self) -> list[Indices]:
-        return [self.selection_order_[: step.n_features] for step in self.path_]
+    def _record_order(self, units: FeatureUnits, order: Indices) -> None:
+        self.selection_order_ = np.concatenate(units.each(order))
