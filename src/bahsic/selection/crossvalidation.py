@@ -378,7 +378,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         return _safe_indexing(self._seen(X), self.support_, axis=1)
 
     def transform(self, X: Any) -> Any:
-        """The selected columns of X: an array, or a dataframe where `set_output` asks for one."""
+        """Return the selected columns of X, as `BAHSIC.transform` does."""
         return selected_columns(self, X, missing=self._missing)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
