@@ -319,6 +319,12 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             return X[:, chosen] if is_dask_array(X) else source.read(slice(0, source.shape[0]), chosen)
         return selected_columns(self, X, missing=self.missing != "error")
 
+    @property
+    def feature_importances_(self) -> Array:
+        """The scores of the selected features, and 0 for the others, as scikit-learn's tools expect them."""
+        check_is_fitted(self, "scores_")
+        return np.where(self.support_, self.scores_, 0.0)
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")
         support: NDArray[np.bool_] = self.support_
@@ -400,7 +406,7 @@ def _positions(selector: Any, X: Any, chosen: Indices) -> list[int]:
     fitted, names = getattr(selector, "feature_names_in_", None), column_names(X, "X")
     if fitted is None or names is None or set(names) == set(fitted):
         validate_data(selector, X, reset=False, skip_check_array=True)
-        return chosen.tolist()
+        return [int(j) for j in chosen]
     position = {name: j for j, name in enumerate(names)}
     absent = [repr(name) for name in fitted[chosen] if name not in position]
     if absent:
