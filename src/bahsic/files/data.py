@@ -33,6 +33,7 @@ MANY_COLUMNS = 100_000
 _EXTRAS = {
     "pandas": ("pandas", "files"),
     "pyarrow": ("pyarrow", "files"),
+    "openpyxl": ("openpyxl", "files"),
     "arff": ("liac-arff", "files"),
     "anndata": ("anndata", "anndata"),
     "h5py": ("h5py", "anndata"),

@@ -13,6 +13,7 @@ from bahsic.files.data import Data, DataError, suggestion
 from bahsic.files.delimited import read_delimited
 from bahsic.files.exchange import read_arff, read_svmlight
 from bahsic.files.science import read_epochs, read_h5ad
+from bahsic.files.spreadsheet import read_excel
 from bahsic.names import for_message
 
 # For each suffix its reader and the options that the reader takes.
@@ -21,6 +22,7 @@ _READERS: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {
     ".csv.gz": (read_delimited, ("delimiter", "drop")),
     ".tsv": (read_delimited, ("delimiter", "drop")),
     ".tsv.gz": (read_delimited, ("delimiter", "drop")),
+    ".xlsx": (read_excel, ("drop",)),
     ".parquet": (read_parquet, ("drop",)),
     ".feather": (read_arrow, ("drop",)),
     ".arrow": (read_arrow, ("drop",)),
@@ -44,8 +46,8 @@ def read_data(path: str | os.PathLike[str], target: str | int | None = None, **o
     Parameters
     ----------
     path : str or Path
-        The suffix gives the format: .csv, .tsv, .svmlight, .libsvm, .fif (each also .gz), .parquet, .feather,
-        .arrow, .npy, .npz, .arff, .mat, .h5ad.
+        The suffix gives the format: .csv, .tsv, .svmlight, .libsvm, .fif (each also .gz), .xlsx (its first sheet),
+        .parquet, .feather, .arrow, .npy, .npz, .arff, .mat, .h5ad.
     target : str or int, optional
         The column (.h5ad: of ``obs``; .npz and .mat: or the array) that becomes y; its number if columns have no
         names. By default the target that the file itself has: y in .npz and .mat, svmlight, events of .fif. Rows
@@ -53,8 +55,8 @@ def read_data(path: str | os.PathLike[str], target: str | int | None = None, **o
     **options
         delimiter : of .csv and .tsv, by default a comma and a tabulator, or the one that fits all rows. key : of .npz
         and .mat, the array with the data, by default X. layer : of .h5ad, by default X. group_by : of .fif,
-        "frequency" (default) or "channel". drop : of tables with names (.csv, .tsv, .parquet, .feather, .arrow,
-        .arff), columns to leave out.
+        "frequency" (default) or "channel". drop : of tables with names (.csv, .tsv, .xlsx, .parquet, .feather,
+        .arrow, .arff), columns to leave out.
 
     Returns
     -------
