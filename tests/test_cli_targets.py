@@ -100,7 +100,8 @@ def test_survival_times_from_the_file_to_the_repeated_selection(run):
     assert "event=&#39;died&#39;" in Path("t.html").read_text(encoding="utf-8")
     reduced = pandas.read_csv("reduced.csv")
     assert list(reduced.columns) == [*result["selected"], "died", "time"]
-    np.testing.assert_array_equal(reduced["died"], EVENT.astype(int))
+    assert reduced["died"].dtype == int
+    np.testing.assert_array_equal(reduced["died"], EVENT)
     np.testing.assert_array_equal(
         read_data("reduced.csv", "time", event="died").y, read_data("t.csv", "time", event="died").y
     )
@@ -115,6 +116,7 @@ def test_rows_without_an_event_or_a_time_are_left_out(run):
     data = read_data("t.csv", "time", event="died")
     kept = np.delete(np.arange(100), [3, 5])
     np.testing.assert_array_equal(data.y["died"], EVENT[kept])
+    np.testing.assert_allclose(data.y["time"], TIME[kept], rtol=1e-15)
     np.testing.assert_allclose(data.X["a"], X[kept, 0], rtol=1e-15)
     assert data.notes == ("1 row without a target left out",) * 2
 
@@ -151,6 +153,13 @@ def test_several_outputs_from_the_file_to_the_repeated_selection(run, name):
     text = run(*words)[1]
     assert text.startswith("2 of 5 features selected for weight, side\n")
     assert "target: several outputs." in text
+
+
+def test_numbers_beside_text_stay_numbers():
+    write("t.csv", frame())
+    y = read_data("t.csv", ["side", "weight"]).y
+    assert [type(value) for value in y[0]] == [str, float]
+    assert y[:, 1].tolist() == pytest.approx(WEIGHT.tolist(), rel=1e-15)
 
 
 def test_several_numbers_stay_numbers():

@@ -38,8 +38,6 @@ def with_outputs(path: Path, data: Data, names: Sequence[str]) -> Data:
     target, outputs = [str(data.target), *names], [data.y]
     for name in names:
         data, outputs = _moved(path, data, name, outputs)
-    if len({output.dtype.kind in "fiub" for output in outputs}) == 2:  # numbers beside text stay numbers
-        outputs = [output.astype(object) for output in outputs]
     return replace(data, y=np.column_stack(outputs), target=target)
 
 
