@@ -24,7 +24,7 @@ def patients(m=60):
 def in_pandas(columns):
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
     kinds = {"ward": "category", "smokes": bool, "visits": "Int64", "city": object, "weight": float, "dose": float}
-    return pd.DataFrame({name: pd.Series(values, dtype=kinds[name]) for name, values in columns.items()})
+    return pd.DataFrame({name: pd.Series(values, dtype=kinds.get(name)) for name, values in columns.items()})
 
 
 def in_polars(columns):

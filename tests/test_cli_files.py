@@ -53,6 +53,11 @@ def write_arff(name):
         arff.dump({"relation": "xor", "attributes": attributes, "data": rows}, file)
 
 
+def write_excel(name):
+    needs("openpyxl")
+    frame().to_excel(name)
+
+
 def write_h5ad(name):
     anndata, pandas = needs("anndata"), needs("pandas")
     index = [f"cell{i}" for i in range(len(X))]
@@ -83,6 +88,7 @@ FORMATS = [
     ("t.svmlight", lambda name: dump_svmlight_file(X, Y, name), [], ["x0", "x1"]),
     ("t.libsvm.gz", write_gzip, [], ["x0", "x1"]),
     ("t.arff", write_arff, ["-t", "label"], "ab"),
+    ("t.xlsx", write_excel, ["-t", "label"], "ab"),
     ("t.npz", lambda name: np.savez(name, X=X, y=Y), ["--block-size", "30", "--seed", "1"], ["x0", "x1"]),
     ("t.mat", lambda name: scipy_io.savemat(name, {"X": X, "y": Y, "feature_names": NAMES}), [], "ab"),
     ("t.h5ad", write_h5ad, ["-t", "label", "--layer", "scaled"], "ab"),

@@ -24,7 +24,7 @@ def test_commands_print_what_the_page_says(root, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     found = list(examples(page))
-    assert len(found) == 11
+    assert len(found) == 12
     for command, expected in found:
         words = shlex.split(command)
         assert words[0] == "bahsic"

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -362,3 +363,11 @@ def test_clone_pickle_and_parameters_left_alone():
     restored = pickle.loads(pickle.dumps(search))
     assert np.array_equal(restored.predict(X), search.predict(X))
     assert repr(search) == "BAHSICCV(cv=2, estimator=GaussianNB(), kernel=Gaussian(gamma='median'), step=2)"
+
+
+def test_importances_of_a_search_are_those_of_its_selector():
+    search = quick(step=0.5)
+    assert not hasattr(search, "feature_importances_")
+    search.fit(*drawn())
+    assert search.feature_importances_.any()
+    assert_array_equal(search.feature_importances_, np.where(search.support_, search.selector_.scores_, 0))

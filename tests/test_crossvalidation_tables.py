@@ -351,3 +351,14 @@ def test_level_that_the_training_part_lacks():
     strict = make_pipeline(make_column_transformer((OneHotEncoder(), ["city"])), GaussianNB())
     with pytest.raises(ValueError, match=r"Found unknown categories \['Genf'\].*handle_unknown='ignore'"):
         BAHSICCV(strict, cv=CV, keep="city", **MIXED).fit(in_pandas(columns), y)
+
+
+def test_transform_of_a_search_needs_only_the_selected_columns():
+    columns, y = patients()
+    X = in_pandas(columns)
+    search = BAHSICCV(Seen(), cv=CV, keep=["ward", "visits"], min_features_to_select=2, **MIXED).fit(X, y)
+    names = search.get_feature_names_out().tolist()
+    assert {"ward", "visits"} <= set(names) < set(NAMES)
+    assert search.set_output(transform="pandas").transform(X[names[::-1]]).equals(X[names])
+    with pytest.raises(ValueError, match=r"X lacks 1 of .* selected columns: 'ward'; accepted"):
+        search.transform(X.drop(columns="ward"))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 import zipfile
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -236,6 +237,49 @@ def test_svmlight_is_read(tmp_path, name):
     assert np.allclose(data.X.toarray(), X, rtol=1e-15, atol=0)  # scikit-learn writes 16 digits
     assert np.array_equal(data.y, CLASSES)
     refused(tmp_path / name, "leave target='a' out", target="a")
+
+
+def workbook(path, rows, *more_sheets):
+    needs("pandas")
+    book = needs("openpyxl").Workbook()
+    for row in rows:
+        book.active.append(row)
+    for name in more_sheets:
+        book.create_sheet(name).append(["something else"])
+    book.save(path)
+    return path
+
+
+def test_excel_has_numbers_categories_dates_and_missing_cells(tmp_path):
+    days = [datetime(2024, 1, day) for day in (1, 2, 3, 4)]  # noqa: DTZ001 - as workbooks have them
+    rows = [
+        [None, "dose", "ward", "day", "seen", "code", None, "gap", "result"],
+        [1, 1.5, "east", days[0], True, 1, None, "-", "ill"],
+        [2, "-", " west ", days[1], False, "b", None, 2, "well"],
+        [None] * 9,
+        [3, 3, None, None, True, "b", None, None, "ill"],
+        [4, "NA", "east", days[3], False, 1, None, 4, None],
+    ]
+    data = read_data(workbook(tmp_path / "t.xlsx", rows, "notes"), "result", drop=["gap"])
+    assert data.names == ["dose", "ward", "day", "seen", "code"]
+    assert data.y.tolist() == ["ill", "well", "ill"]
+    assert data.notes == ("read the first of 2 sheets, 'Sheet'", "1 row without a target left out")
+    np.testing.assert_array_equal(data.X["dose"], [1.5, np.nan, 3.0])
+    assert data.X["dose"].dtype == float
+    assert data.X["ward"].tolist()[:2] == ["east", "west"]
+    assert data.X["ward"].isna().tolist() == [False, False, True]
+    assert str(data.X["ward"].dtype) == str(data.X["code"].dtype) == "category"
+    assert data.X["code"].tolist() == ["1", "b", "b"]
+    assert data.X["seen"].tolist() == [True, False, True]
+    assert data.X["day"].tolist()[:2] == days[:2]
+    np.testing.assert_array_equal(read_data(tmp_path / "t.xlsx").X["gap"], [np.nan, 2, np.nan, 4])
+
+
+def test_excel_tables_that_are_refused(tmp_path):
+    refused(workbook(tmp_path / "a.xlsx", [["a", "b"]]), "there is no row; give one row for each sample below")
+    refused(workbook(tmp_path / "b.xlsx", []), "there is no row")
+    refused(workbook(tmp_path / "c.xlsx", [["a", "a"], [1, 2]]), "2 columns are called 'a'")
+    refused(workbook(tmp_path / "d.xlsx", [["a", "b"], [1, 2]]), "no column is called 'c'", target="c")
 
 
 def test_arff_has_nominal_and_missing_values(tmp_path):
@@ -560,7 +604,10 @@ def test_a_wrong_target_brings_the_nearest(tmp_path):
 
 
 GARBAGE = np.random.default_rng(0).bytes(3000)
-BINARY = [".csv", ".tsv", ".csv.gz", ".npy", ".npz", ".mat", ".svmlight", ".arff", ".parquet", ".feather", ".arrow"]
+BINARY = [
+    *(".csv", ".tsv", ".csv.gz", ".npy", ".npz", ".mat", ".svmlight", ".arff", ".parquet", ".feather", ".arrow"),
+    ".xlsx",
+]
 
 
 @pytest.mark.parametrize("suffix", [*BINARY, ".h5ad", ".fif"])
@@ -571,6 +618,7 @@ def test_garbage_is_refused(tmp_path, suffix):
         ".arrow": ["pyarrow"],
         ".h5ad": ["anndata"],
         ".arff": ["arff"],
+        ".xlsx": ["pandas", "openpyxl"],
     }.get(suffix, ["mne"] if suffix == ".fif" else ["pandas"]):
         needs(name)
     path = tmp_path / f"t{suffix}"
@@ -681,7 +729,7 @@ def test_paths_that_are_no_file(tmp_path, monkeypatch):
     refused(tmp_path / "wine.npy", "no such file; in its folder: 'folder.csv', 'measured.npy'")
     refused(tmp_path / "no" / "t.npy", "no such file; there is no folder")
     refused(tmp_path / "folder.csv", "this is a folder; give a file in it")
-    refused(tmp_path / "t.xlsx", "known: .csv .csv.gz .tsv")
+    refused(tmp_path / "t.ods", "known: .csv .csv.gz .tsv")
     refused(tmp_path / "measured.npy", "layer is no option of .npy, which takes no option", layer="a")
 
     def denied(*args, **kwargs):
@@ -696,6 +744,7 @@ def test_paths_that_are_no_file(tmp_path, monkeypatch):
     [
         (".csv", "pandas", "files"),
         (".arff", "arff", "files"),
+        (".xlsx", "openpyxl", "files"),
         (".parquet", "pyarrow", "files"),
         (".arrow", "pyarrow", "files"),
         (".h5ad", "anndata", "anndata"),

@@ -8,6 +8,8 @@ import sys
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
 
 from bahsic import BAHSIC, BAHSICCV, FOHSIC
 from bahsic.datasets import make_xor
@@ -274,6 +276,27 @@ def test_scores_without_pvalues(plt):
     assert not any(bar.get_hatch() for bar in ax.patches)
 
 
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
+def test_scores_of_a_selector(plt, xor, criterion):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    X = pd.DataFrame(xor[0][:, :6], columns=list("abcdef"))
+    selector = BAHSIC(2, criterion=criterion).fit(X, xor[1])
+    order = np.argsort(-selector.scores_, kind="stable")[:4]
+    ax = plot_scores(selector, n=4)
+    assert [bar.get_width() for bar in ax.patches] == selector.scores_[order].tolist()
+    assert names_on(ax.yaxis) == X.columns[order].tolist()
+    assert [not bar.get_hatch() for bar in ax.patches] == selector.support_[order].tolist()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["selected", "not selected"]
+    assert ax.get_xlabel().startswith("HSIC lost" if criterion == "hsic" else "R² lost")
+    assert names_on(plot_scores(selector, names=list("uvwxyz"), n=4).yaxis) == ["uvwxyz"[j] for j in order]
+
+
+def test_scores_of_a_search_are_those_of_its_selector(plt, xor):
+    search = BAHSICCV(GaussianNB(), step=0.5).fit(xor[0][:, :6], xor[1])
+    expected = sorted(search.selector_.scores_.tolist(), reverse=True)
+    assert [bar.get_width() for bar in plot_scores(search).patches] == expected
+
+
 def test_stability(plt):
     ax = plot_stability([0.6, 0.0, 1.0, 0.59], names=list("abcd"), threshold=0.6)
     assert [bar.get_width() for bar in ax.patches] == [1.0, 0.6, 0.59, 0.0]
@@ -510,6 +533,7 @@ def test_matplotlib_is_imported_when_it_is_needed():
         (lambda: plot_ranking(FOHSIC()), ValueError, r"selector is FOHSIC\(\), not fitted"),
         (lambda: plot_path([1, 2]), TypeError, r"selector is \[1, 2\], not fitted; accepted: a fitted BAHSIC"),
         (lambda: plot_scores([1.0, np.nan]), ValueError, "scores has nan at position 1; accepted: finite"),
+        (lambda: plot_scores(BAHSIC()), NotFittedError, "selector is .*, not fitted; accepted: a fitted BAHSIC"),
         (lambda: plot_scores([[1.0]]), ValueError, r"scores has shape \(1, 1\); accepted: one dimension"),
         (lambda: plot_scores([]), ValueError, r"scores has shape \(0,\)"),
         (lambda: plot_scores(["a"]), TypeError, "scores is .*; accepted: an array of real numbers"),

@@ -423,7 +423,7 @@ def test_code_survives_dashes_and_commas():
     result["test"] = {"pvalue": 0.5, "split_pvalues": [0.5]}
     parsed_back = parsed(shlex.split(command(result).text)[1:])
     assert str(parsed_back.data) == "-dash.csv"
-    assert (parsed_back.target, parsed_back.drop) == ("--y", ["x,y", "z"])
+    assert (parsed_back.target, parsed_back.drop) == (["--y"], ["x,y", "z"])
     assert parsed_back.keep == ["-a", "b,c"]
     assert parsed_back.standard_errors
     assert parsed_back.test

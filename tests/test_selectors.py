@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -358,3 +359,14 @@ def test_failed_fit_leaves_the_last_one_as_it_was(selector):
         estimator.fit(X[:, :5], y[:-1])
     assert estimator.n_features_in_ == 8
     assert estimator.transform(X).shape == (40, 4)
+
+
+@SELECTORS
+def test_importances_are_the_scores_of_the_selected_features(selector):
+    X, y = drawn()
+    assert not hasattr(selector(), "feature_importances_")
+    fitted = selector(2).fit(X, y)
+    assert fitted.feature_importances_[fitted.support_].tolist() == fitted.scores_[fitted.support_].tolist()
+    assert fitted.feature_importances_[~fitted.support_].tolist() == [0.0] * 6
+    found = SelectFromModel(fitted, prefit=True, threshold=1e-12).fit(X)
+    assert found.get_support(indices=True).tolist() == [1, 4]

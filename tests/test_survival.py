@@ -171,6 +171,56 @@ def test_dataframes(library):
     assert_array_equal(label_kernel(frame, "survival").gram(), label_kernel(y).gram())
 
 
+@pytest.mark.parametrize("kind", [int, float, np.uint8, bool])
+@pytest.mark.parametrize("order", [["died", "days"], ["days", "died"]])
+def test_events_of_any_type_in_any_place(kind, order):
+    y = random_subjects()
+    columns = {"died": y["event"].astype(kind), "days": y["time"] + 1}
+    expected = label_kernel(y).gram()
+    fields = np.rec.fromarrays([columns[name] for name in order], names=order)
+    assert_array_equal(label_kernel(fields).gram(), expected)
+    pairs = [[columns[name][i].item() for name in order] for i in range(len(y))]
+    for array in (np.column_stack([columns[name] for name in order]), np.array(pairs, dtype=object)):
+        assert_array_equal(label_kernel(array, "survival").gram(), expected)
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    assert_array_equal(label_kernel(pd.DataFrame(columns)[order], "survival").gram(), expected)
+
+
+def test_times_of_zero_and_one_come_second():
+    y = subjects([True, False, True, True], [1, 1, 0, 1])
+    array = np.column_stack([y["event"], y["time"]])
+    assert_array_equal(label_kernel(array, "survival").gram(), label_kernel(y).gram())
+
+
+@pytest.mark.parametrize("kind", [int, float, bool])
+def test_a_hint_where_two_outputs_look_like_survival(kind):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    y = random_subjects()
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    frame = pd.DataFrame({"days": y["time"] + 1, "died": y["event"].astype(kind)})
+    hint = r"y looks like survival times \(column {}\) with their events \(column {}\) .*target_kernel='survival'"
+    for labels, names in ((frame, ("'days'", "'died'")), (frame.to_numpy(), (0, 1)), (frame[["died", "days"]], None)):
+        with pytest.warns(UserWarning, match=hint.format(*(names or ("'days'", "'died'")))):
+            assert BAHSIC(2).fit(X, labels).target_kernel_ == "multioutput"
+    for name in ("survival", "multioutput"):
+        assert BAHSIC(2, target_kernel=name).fit(X, frame).target_kernel_ == name
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"a": [1.5, -2.0, 3.0, 4.0], "b": [0, 1, 1, 0]},
+        {"a": [1.5, 2.5, 3.0, 4.0], "b": [0, 1, 2, 0]},
+        {"a": [1.5, 2.5, 3.0, 4.0], "b": list("xyyx")},
+        {"a": [1.5, 2.5, 3.0, 4.0], "b": [0, 1, 1, 0], "c": [1, 0, 1, 0]},
+        {"a": [1, 0, 1, 1], "b": [0, 1, 1, 0]},
+    ],
+)
+def test_no_hint_for_other_outputs(columns):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    assert label_kernel(pd.DataFrame(columns)).doubt is None
+
+
 def test_any_names_and_any_numbers():
     y = random_subjects()
     other = np.rec.fromarrays([y["event"], (4 * y["time"]).astype(int)], names="delta,weeks")
@@ -184,10 +234,14 @@ def test_any_names_and_any_numbers():
         (subjects([True, True], [1, -2]), r"y has the time -2.0 in column 'time'; accepted: times from 0 on"),
         (subjects([True, True], [1, np.nan]), r"y has 1 entries that are NaN .*row 1, column 'time'"),
         (subjects([True, True], [np.inf, 1]), r"y has 1 entries that are NaN or infinite.*row 0, column 'time'"),
-        (np.array([(1, 2.0)], [("e", int), ("t", float)]), r"columns 'e' \(int64\), 't' \(float64\); accepted"),
-        (np.array([(True, "a")], [("e", bool), ("t", "U1")]), "accepted for survival: a structured array"),
+        (np.array([(3, 2.0)], [("e", int), ("t", float)]), r"columns 'e' \(int64\), 't' \(float64\); accepted"),
+        (np.array([(True, "a")], [("e", bool), ("t", "U1")]), "accepted for survival: two columns, the event"),
         (np.array([(True, 1.0, 2.0)], [("e", bool), ("t", float), ("u", float)]), "y has 3 columns; accepted"),
-        (np.ones((4, 2)), "y has type ndarray, no fields; accepted for survival"),
+        (np.ones(4), "y has type ndarray, no fields; accepted for survival"),
+        (np.full((4, 2), 2.0), r"y has the columns 0 \(float64\), 1 \(float64\); accepted for survival"),
+        (np.ones((4, 3)), "y has 3 columns; accepted for survival"),
+        ([[1.0, -2.0], [0.0, 1.0]], "y has the time -2.0 in column 1; accepted: times from 0 on"),
+        ([[-2.0, 1.0], [1.0, 0.0]], "y has the time -2.0 in column 0; accepted: times from 0 on"),
     ],
 )
 def test_bad_survival_times(y, message):

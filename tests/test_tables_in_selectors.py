@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from bahsic import BAHSIC, FOHSIC, hsic, redundancy
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, Spectrum, WeisfeilerLehman, label_kernel
 from pairwise import pairwise
-from patients import CATEGORIES, FRAMES, MIXED, NAMES, in_codes, in_pandas, in_pyarrow, patients
+from patients import CATEGORIES, FRAMES, MIXED, NAMES, in_codes, in_pandas, in_polars, in_pyarrow, patients
 from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn
 
 # Containers
@@ -62,6 +62,41 @@ def test_transform_keeps_the_types_of_a_dataframe():
     found = fitted.transform(X)
     assert found.equals(X[fitted.get_feature_names_out().tolist()])
     assert found.dtypes["ward"] == "category"
+
+
+@SELECTORS
+@pytest.mark.parametrize("frame", FRAMES)
+def test_transform_finds_the_selected_columns_by_name(selector, frame):
+    columns, y = patients()
+    fitted = selector(2, keep=["city", "visits"], **MIXED).fit(frame(columns), y)
+    more = frame(columns | {"new": list("abcdefghij" * 6)})
+    for names in (["city", "visits"], ["dose", "city", "new", "visits"], ["new", *NAMES[::-1]]):
+        X = more.select(names) if hasattr(more, "select") else more[names]
+        found = fitted.transform(X)
+        assert [observed(values) for values in found.T] == [observed(columns[name]) for name in ("visits", "city")]
+
+
+@pytest.mark.parametrize(("frame", "kind"), [(in_pandas, "pandas"), (in_polars, "polars")])
+def test_columns_found_by_name_keep_their_types(frame, kind):
+    columns, y = patients()
+    X = frame(columns)
+    fitted = BAHSIC(2, keep=["ward", "visits"], **MIXED).set_output(transform=kind).fit(X, y)
+    assert fitted.transform(X[["visits", "dose", "ward"]]).equals(X[["ward", "visits"]])
+
+
+@SELECTORS
+def test_transform_names_the_selected_columns_that_are_missing(selector):
+    columns, y = patients()
+    X = in_pandas(columns)
+    fitted = selector(3, keep=["city", "visits", "dose"], **MIXED).fit(X, y)
+    with pytest.raises(ValueError, match="X lacks 2 of 3 selected columns: 'visits', 'dose'; accepted: frames with"):
+        fitted.transform(X[["weight", "city"]])
+    with pytest.raises(ValueError, match="X lacks 1 of 3 selected columns: 'city'"):
+        fitted.transform(X.rename(columns={"city": "town"}))
+    with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+        fitted.transform(X[NAMES[::-1]])
+    with pytest.raises(ValueError, match="X has 2 columns called 'dose'"):
+        fitted.transform(X[["dose", "city", "visits", "dose"]])
 
 
 @SELECTORS

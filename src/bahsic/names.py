@@ -152,6 +152,19 @@ def one_line(text: str, longest: int = 200) -> str:
     return line if len(line) <= longest else line[: longest - 3] + "..."
 
 
+def target_name(target: object) -> str:
+    """Return the name of the target in a sentence; several outputs are separated by commas.
+
+    Examples
+    --------
+    >>> target_name("class"), target_name(["height", "weight"]), target_name(None)
+    ('class', 'height, weight', 'the target')
+    """
+    if isinstance(target, list):
+        return ", ".join(map(str, target))
+    return "the target" if target is None else str(target)
+
+
 def for_option(names: Iterable[object]) -> str:
     """Names separated by commas as options of the command take them; those with commas or spaces at the ends in quotes.
 

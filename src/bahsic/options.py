@@ -103,7 +103,8 @@ OPTIONS: Final = (
            default_of_command=_KERNEL, select_choices=("auto",)),
     Option("target_kernel", "choice", "auto",
            "kernel on the target; auto: for classes, or for numbers with fractions or more than 20 different ones",
-           ("auto", "binary", "multiclass", "regression", "delta"), ("--target-kernel",), _JUDGING),
+           ("auto", "binary", "multiclass", "regression", "multioutput", "survival", "delta"), ("--target-kernel",),
+           _JUDGING),
     Option("criterion", "choice", "hsic",
            "what is maximised: hsic, the dependence on the target (the paper), or prediction, what a regression on the "
            "features explains of it",

@@ -15,7 +15,7 @@ from fuzz.commands import command_outcome
 from fuzz.damage import damaged
 
 # As in `commands`; nothing is called here that would start threads.
-for _name in ("anndata.io", "arff", "h5py", "mne", "pyarrow.feather", "pyarrow.parquet"):
+for _name in ("anndata.io", "arff", "h5py", "mne", "openpyxl", "pyarrow.feather", "pyarrow.parquet"):
     importlib.import_module(_name)
 
 M = 40
@@ -111,6 +111,10 @@ def _arff(path, generator):
     path.write_text("\n".join(lines))
 
 
+def _excel(path, generator):
+    _frame(generator).to_excel(path, index=False)
+
+
 def _h5ad(path, generator):
     import anndata
     from scipy import sparse
@@ -142,6 +146,7 @@ FORMATS = {
     "t.mat": (_mat, []),
     "t.svmlight": (_svmlight, []),
     "t.arff": (_arff, ["--target", "label"]),
+    "t.xlsx": (_excel, ["--target", "label"]),
     "t.h5ad": (_h5ad, ["--target", "label"]),
     "t-epo.fif": (_epochs, []),
 }

@@ -70,11 +70,14 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     commands = _commands(whole)
     finder = _Parser(add_help=False)
     finder.add_argument("--config")
+    finder.add_argument("--target", "-t", nargs="?")
     if words and words[0] in commands:
-        config = finder.parse_known_args(words[1:])[0].config
-        if config is not None:
-            chosen = commands[words[0]]
-            words = [words[0], *_words_of_file(config, chosen), *words[1:]]
+        given = finder.parse_known_args(words[1:])[0]
+        if given.config is not None:
+            from_file = _words_of_file(given.config, commands[words[0]])
+            if given.target is not None:  # instead of those of the file, not beside them
+                from_file = [word for word in from_file if not word.startswith(("--target=", "-t"))]
+            words = [words[0], *from_file, *words[1:]]
     return whole.parse_args(words)
 
 
@@ -88,11 +91,18 @@ def _words_of_file(path: str, parser: argparse.ArgumentParser) -> list[str]:
     options = {name.lstrip("-"): name for name in parser._option_string_actions}  # noqa: SLF001
     try:
         keys = tomllib.loads(text_of(path, 2**20))
-        return [_word(path, key, value, options, parser) for key, value in keys.items()]
+        return [word for key, value in keys.items() for word in _words_of_key(path, key, value, options, parser)]
     except OSError as error:
         parser.error(f"--config {path}: {error.strerror}")
     except (ValueError, RecursionError) as error:  # of tomllib, of bytes that are no text, of numbers too long
         parser.error(f"--config {path}: no TOML: {error}")
+
+
+def _words_of_key(
+    path: str, key: str, value: Any, options: dict[str, str], parser: argparse.ArgumentParser
+) -> list[str]:
+    values = value if key in ("target", "t") and isinstance(value, list) else [value]
+    return [_word(path, key, one, options, parser) for one in values]
 
 
 def _word(path: str, key: str, value: Any, options: dict[str, str], parser: argparse.ArgumentParser) -> str:
@@ -145,7 +155,7 @@ def _command(commands: Any, name: str, text: str) -> Any:
 def _add_select(commands: Any) -> None:
     parser = _command(commands, "select", "select features of a table")
     _add_data(parser)
-    parser.add_argument("--target", "-t", metavar="COL", help="the column of the labels, where the file does not say")
+    _add_target(parser)
     _add_options(parser, "select")
     parser.add_argument("--method", choices=("backward", "forward"), default="backward", help="BAHSIC or FOHSIC")
     _add_switch(parser, "--test", "test the selection on samples that did not select")
@@ -162,7 +172,7 @@ def _add_select(commands: Any) -> None:
 def _add_rank(commands: Any) -> None:
     parser = _command(commands, "rank", "rank features by the dependence of each alone")
     _add_data(parser)
-    parser.add_argument("--target", "-t", metavar="COL", help="the column of the labels, where the file does not say")
+    _add_target(parser)
     _add_null(parser, ("gamma", "permutation"))
     _add_options(parser, "rank")
     _add_output(parser)
@@ -181,10 +191,17 @@ def _add_test(commands: Any) -> None:
 def _add_predictability(commands: Any) -> None:
     parser = _command(commands, "predictability", "tell how well given columns predict the labels, and what each adds")
     _add_data(parser)
-    parser.add_argument("--target", "-t", metavar="COL", help="the column of the labels, where the file does not say")
+    _add_target(parser)
     _add_x(parser, required=False)
     _add_options(parser, "predictability")
     _add_output(parser, table=False)
+
+
+def _add_target(parser: Any) -> None:
+    text = "the column of the labels, where the file does not say; given again, one more output"
+    parser.add_argument("--target", "-t", action="append", metavar="COL", help=text)
+    text = "of tables with names: the column that says whether the event was seen, if the target is a survival time"
+    parser.add_argument("--event", metavar="COL", help=text)
 
 
 def _add_x(parser: Any, *, required: bool) -> None:

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from bahsic.cli.messages import BAD_DATA, CommandError, say, text_of
+from bahsic.cli.messages import BAD_DATA, WRONG_USAGE, CommandError, say, text_of
 from bahsic.files import Data, read_data
-from bahsic.files.data import labels, suggestion
+from bahsic.files.data import TargetError, labels, suggestion
 from bahsic.names import for_message
 from bahsic.options import flag_of, options_of
 
@@ -31,7 +31,7 @@ _PHRASES = {
     "at least 4 for statistic='unbiased', at least 2 for statistic='biased'": "at least 4",
     "say that the delimiter is": "give --delimiter",
 }
-_OF_LABELS = re.compile(r"^(column .* of )?y has ")
+_OF_LABELS = re.compile(r"^(column .* of )?y (has|looks like) ")
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,13 +125,14 @@ def read_input(options: Namespace, *, needs_target: bool) -> Input:
     Parameters
     ----------
     options : Namespace
-        With data, delimiter, key, layer, group_by and, if it is needed, target.
+        With data, target_kernel, delimiter, drop, key, layer, group_by and, if the command has them, target and event.
     needs_target : bool
 
     Returns
     -------
     Input
     """
+    _check_survival(options)
     with data_errors():
         data = read_data(options.data, getattr(options, "target", None), **reading_options(options))
     if needs_target and data.y is None:
@@ -144,9 +145,17 @@ def read_input(options: Namespace, *, needs_target: bool) -> Input:
     return Input(replace(data, source=options.data), names, digest)
 
 
+def _check_survival(options: Namespace) -> None:
+    event, kernel, flag = getattr(options, "event", None), options.target_kernel, flag_of("target_kernel")
+    if event is not None and kernel not in ("auto", "survival"):
+        raise CommandError(f"--event is for survival times, and {flag} is {kernel}; leave out one of the two", 2)
+    if event is None and kernel == "survival" and len(getattr(options, "target", None) or ()) == 1:
+        raise CommandError(f"{flag} survival needs the event beside the time; name its column by --event", 2)
+
+
 def reading_options(options: Namespace) -> dict[str, Any]:
     """Options of `bahsic.files.read_data` for the file."""
-    return {name: getattr(options, name) for name in ("delimiter", "drop", "key", "layer", "group_by")}
+    return {name: getattr(options, name, None) for name in ("delimiter", "drop", "event", "key", "layer", "group_by")}
 
 
 @contextmanager
@@ -155,6 +164,7 @@ def data_errors(status: int = BAD_DATA) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:  # DataError among them
+        status = WRONG_USAGE if isinstance(error, TargetError) else status
         raise CommandError(in_options(str(error)), status) from error
 
 
@@ -162,7 +172,7 @@ def in_options(message: str) -> str:
     """A message of the library in the words of the command."""
     for phrase, told in _PHRASES.items():
         message = message.replace(phrase, told)
-    message = _OF_LABELS.sub(lambda found: f"{found[1] or ''}the target has ", message)
+    message = _OF_LABELS.sub(lambda found: f"{found[1] or ''}the target {found[2]} ", message)
     message = _GIVEN.sub(lambda found: f"{_FLAGS[found[1]]} {found[2]}", message)
     return _NAMED.sub(lambda found: _FLAGS[found[1]], message)
 

@@ -182,7 +182,8 @@ def _check_places(options: Namespace) -> None:
     """Refuse, before any work, files that cannot be written in the end."""
     if options.output is not None:
         with data_errors(WRONG_USAGE):
-            check_writing(options.output, options.data)
+            several = len(options.target or ()) > 1 or options.event is not None
+            check_writing(options.output, options.data, several=several)
     if options.report is not None:
         check_report_place(options.report)
     written = [options.output, *_report_files(options.report)]

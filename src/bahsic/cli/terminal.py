@@ -11,7 +11,7 @@ from textwrap import wrap
 from typing import Any, TextIO
 
 from bahsic.cli.text import display_width, fitted, has_blocks
-from bahsic.names import for_terminal
+from bahsic.names import for_terminal, target_name
 from bahsic.options import flag_of
 from bahsic.report.curve import block_words, criterion_words, curve_of
 from bahsic.report.features import in_folds
@@ -27,7 +27,13 @@ _WIDEST_NAME = 60
 _MOST_ADDITIONS = 20
 
 # Meaning of the kernels on the target.
-_KINDS = {"binary": "two classes", "multiclass": "classes", "regression": "numbers"}
+_KINDS = {
+    "binary": "two classes",
+    "multiclass": "classes",
+    "regression": "numbers",
+    "multioutput": "several outputs",
+    "survival": "survival times",
+}
 
 _RELEVANCE = "relevance: leave-one-out R2 lost without the feature, or added by it"
 
@@ -91,8 +97,7 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int = 20) -> st
 
 
 def _headline(result: Mapping[str, Any]) -> str:
-    target = result["input"].get("target")
-    return headline_of(outcome_of_result(result), "the target" if target is None else str(target)).ascii
+    return headline_of(outcome_of_result(result), target_name(result["input"].get("target"))).ascii
 
 
 def _columns(result: Mapping[str, Any]) -> list[str]:

@@ -127,7 +127,7 @@ def _common(options: Namespace) -> dict[str, Any]:
     }
 
 
-def _heading(options: Namespace, source: Input, target: str | None, used: str) -> dict[str, Any]:
+def _heading(options: Namespace, source: Input, target: str | list[str] | None, used: str) -> dict[str, Any]:
     """The beginning of a result; parameters have the names of the functions' arguments."""
     parameters = {
         "kernel": options.kernel,

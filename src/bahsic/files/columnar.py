@@ -105,10 +105,11 @@ def frame_data(path: Path, frame: Any, target: str | int | None, pandas: Any, dr
         return Data(_checked_types(path, frame, pandas), names=names, source=path, notes=tuple(notes))
     name = names.pop(column_position(path, target, names, len(names)))
     data = Data(_checked_types(path, frame[names], pandas), names=names, source=path, notes=tuple(notes))
-    return with_target(path, data, _target_values(frame[name], pandas), name)
+    return with_target(path, data, target_values(frame[name], pandas), name)
 
 
-def _target_values(column: Any, pandas: Any) -> Any:
+def target_values(column: Any, pandas: Any) -> Any:
+    """Return a column of a frame as an array of numbers or objects."""
     if not pandas.api.types.is_numeric_dtype(column):
         return column.astype(object).to_numpy()
     if not hasattr(column.array, "_mask"):

@@ -33,6 +33,7 @@ MANY_COLUMNS = 100_000
 _EXTRAS = {
     "pandas": ("pandas", "files"),
     "pyarrow": ("pyarrow", "files"),
+    "openpyxl": ("openpyxl", "files"),
     "arff": ("liac-arff", "files"),
     "anndata": ("anndata", "anndata"),
     "h5py": ("h5py", "anndata"),
@@ -53,6 +54,10 @@ class DataError(ValueError):
     """
 
 
+class TargetError(DataError):
+    """Columns of the target or event that do not fit the file or the other options."""
+
+
 @dataclass(frozen=True, eq=False)
 class Data:
     """A table of samples and features, and the target where there is one.
@@ -60,14 +65,14 @@ class Data:
     Attributes
     ----------
     X : ndarray, scipy sparse array or pandas DataFrame of shape (m, d)
-    y : ndarray of shape (m,), or None
-        The target: integers, numbers, or strings; nothing is missing in it.
+    y : ndarray of shape (m,) or (m, number of outputs), or None
+        The target: integers, numbers, strings, or pairs of an event and a time; nothing is missing in it.
     names : list of str, or None
         Names of the columns of X, as the file spells them.
     groups : list of str, or None
         For each column of X the group that it belongs to, where the format has groups.
-    target : str, or None
-        The name of y.
+    target : str, list of str, or None
+        The name of y, or of its columns.
     source : Path, or None
         Where the data come from.
     notes : tuple of str
@@ -83,7 +88,7 @@ class Data:
     y: Any = None
     names: list[str] | None = None
     groups: list[str] | None = None
-    target: str | None = None
+    target: str | list[str] | None = None
     source: Path | None = None
     notes: tuple[str, ...] = ()
 

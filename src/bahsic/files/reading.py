@@ -9,28 +9,31 @@ from typing import Any
 
 from bahsic.files.arrays import read_mat, read_npy, read_npz
 from bahsic.files.columnar import read_arrow, read_parquet
-from bahsic.files.data import Data, DataError, suggestion
+from bahsic.files.data import Data, DataError, TargetError, suggestion
 from bahsic.files.delimited import read_delimited
 from bahsic.files.exchange import read_arff, read_svmlight
+from bahsic.files.outputs import check_targets, with_event, with_outputs
 from bahsic.files.science import read_epochs, read_h5ad
+from bahsic.files.spreadsheet import read_excel
 from bahsic.names import for_message
 
 # For each suffix its reader and the options that the reader takes.
 _READERS: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {
-    ".csv": (read_delimited, ("delimiter", "drop")),
-    ".csv.gz": (read_delimited, ("delimiter", "drop")),
-    ".tsv": (read_delimited, ("delimiter", "drop")),
-    ".tsv.gz": (read_delimited, ("delimiter", "drop")),
-    ".parquet": (read_parquet, ("drop",)),
-    ".feather": (read_arrow, ("drop",)),
-    ".arrow": (read_arrow, ("drop",)),
+    ".csv": (read_delimited, ("delimiter", "drop", "event")),
+    ".csv.gz": (read_delimited, ("delimiter", "drop", "event")),
+    ".tsv": (read_delimited, ("delimiter", "drop", "event")),
+    ".tsv.gz": (read_delimited, ("delimiter", "drop", "event")),
+    ".xlsx": (read_excel, ("drop", "event")),
+    ".parquet": (read_parquet, ("drop", "event")),
+    ".feather": (read_arrow, ("drop", "event")),
+    ".arrow": (read_arrow, ("drop", "event")),
     ".npy": (read_npy, ()),
     ".npz": (read_npz, ("key",)),
     ".svmlight": (read_svmlight, ()),
     ".svmlight.gz": (read_svmlight, ()),
     ".libsvm": (read_svmlight, ()),
     ".libsvm.gz": (read_svmlight, ()),
-    ".arff": (read_arff, ("drop",)),
+    ".arff": (read_arff, ("drop", "event")),
     ".mat": (read_mat, ("key",)),
     ".h5ad": (read_h5ad, ("layer",)),
     ".fif": (read_epochs, ("group_by",)),
@@ -38,23 +41,26 @@ _READERS: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {
 }
 
 
-def read_data(path: str | os.PathLike[str], target: str | int | None = None, **options: Any) -> Data:
+def read_data(path: str | os.PathLike[str], target: str | int | list[str] | None = None, **options: Any) -> Data:
     """Read samples, features and target from a file.
 
     Parameters
     ----------
     path : str or Path
-        The suffix gives the format: .csv, .tsv, .svmlight, .libsvm, .fif (each also .gz), .parquet, .feather,
-        .arrow, .npy, .npz, .arff, .mat, .h5ad.
-    target : str or int, optional
+        The suffix gives the format: .csv, .tsv, .svmlight, .libsvm, .fif (each also .gz), .xlsx (its first sheet),
+        .parquet, .feather, .arrow, .npy, .npz, .arff, .mat, .h5ad.
+    target : str, int or list of str, optional
         The column (.h5ad: of ``obs``; .npz and .mat: or the array) that becomes y; its number if columns have no
-        names. By default the target that the file itself has: y in .npz and .mat, svmlight, events of .fif. Rows
-        without a target are left out, with a note.
+        names. By default the target that the file itself has: y in .npz and .mat, svmlight, events of .fif. Several
+        columns of a table with names are several outputs, the columns of y. Rows without a target are left out, with a
+        note.
     **options
         delimiter : of .csv and .tsv, by default a comma and a tabulator, or the one that fits all rows. key : of .npz
         and .mat, the array with the data, by default X. layer : of .h5ad, by default X. group_by : of .fif,
-        "frequency" (default) or "channel". drop : of tables with names (.csv, .tsv, .parquet, .feather, .arrow,
-        .arff), columns to leave out.
+        "frequency" (default) or "channel". drop : of tables with names (.csv, .tsv, .xlsx, .parquet, .feather,
+        .arrow, .arff), columns to leave out. event : of the same tables, the column that says whether the event
+        was seen (0 and 1, or true and false), for a target that is a survival time. y is then a structured array of
+        both, for which the kernel "auto" is "survival".
 
     Returns
     -------
@@ -79,12 +85,18 @@ def read_data(path: str | os.PathLike[str], target: str | int | None = None, **o
     suffix = known_suffix(path, _READERS, "reading")
     _check_file(path)
     reader, accepted = _READERS[suffix]
+    targets: list[Any] = list(target) if isinstance(target, list | tuple) else [target] * (target is not None)
     given = {name: value for name, value in options.items() if value is not None}
+    if (len(targets) > 1 or "event" in given) and "event" not in accepted:
+        raise TargetError(f"{path}: {suffix} has one target and no event; accepted: a table with names, such as .csv")
     for name in given:
         if name not in accepted:
             takes = f"takes {', '.join(accepted)}" if accepted else "takes no option"
             raise DataError(f"{path}: {name} is no option of {suffix}, which {takes}; leave it out")
-    data = reader(path, target, **given)
+    event = given.pop("event", None)
+    check_targets(path, targets, event, given.get("drop", ()))
+    data = with_outputs(path, reader(path, *targets[:1], **given), targets[1:])
+    data = data if event is None else with_event(path, data, event)
     if not data.X.shape[1]:
         raise DataError(f"{path}: there is no column beside the target; give a table with a column for each feature")
     return data

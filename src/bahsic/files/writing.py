@@ -58,6 +58,7 @@ def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking:
     """
     path = Path(path)
     suffix = known_suffix(path, _WRITERS, "writing")
+    _check_targets(suffix, several=data.y is not None and (data.y.ndim > 1 or data.y.dtype.names is not None))
     selected = np.arange(data.X.shape[1])[np.asarray(columns)]
     with one_line_errors(path, f"writing {suffix}"), appearing(path) as draft:
         if suffix == ".h5ad":
@@ -66,7 +67,7 @@ def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking:
             _WRITERS[suffix](draft, data, selected, suffix)
 
 
-def check_writing(path: str | os.PathLike[str], source: Path | None = None) -> None:
+def check_writing(path: str | os.PathLike[str], source: Path | None = None, *, several: bool = False) -> None:
     """Raise early the error that would prevent writing a table later.
 
     Parameters
@@ -75,6 +76,8 @@ def check_writing(path: str | os.PathLike[str], source: Path | None = None) -> N
         As `write_table` takes it.
     source : Path, optional
         The file that the data come from.
+    several : bool, default=False
+        Whether the target has several columns.
 
     Examples
     --------
@@ -87,10 +90,16 @@ def check_writing(path: str | os.PathLike[str], source: Path | None = None) -> N
     path = Path(path)
     suffix = known_suffix(path, _WRITERS, "writing")
     check_place(path)
+    _check_targets(suffix, several=several)
     if suffix == ".h5ad":
         _check_source(source)
     for name in _LIBRARIES.get(suffix, ()):
         library(name, suffix, "writing")
+
+
+def _check_targets(suffix: str, *, several: bool) -> None:
+    if several and suffix in (".npz", ".svmlight", ".libsvm", ".mat"):
+        raise DataError(f"{suffix} holds one target, and there are several; write .csv or .parquet")
 
 
 def _check_source(source: Path | None) -> None:
@@ -102,8 +111,19 @@ def _names(data: Data, selected: Any) -> list[str]:
     return [f"x{j}" if data.names is None else data.names[j] for j in selected]
 
 
-def _target_name(data: Data, names: list[str]) -> str:
-    name = data.target or "target"
+def _targets(data: Data, names: list[str]) -> dict[str, Any]:
+    """Return the columns of the target by names that no feature has."""
+    if data.y is None:
+        return {}
+    wanted = data.target if isinstance(data.target, list) else [data.target or "target"]
+    columns = list(data.y.T) if data.y.ndim == 2 else [data.y]
+    if data.y.dtype.names:
+        event, time = wanted = data.y.dtype.names
+        columns = [data.y[event].astype(int), data.y[time]]
+    return {_free(name, names): column for name, column in zip(wanted, columns, strict=True)}
+
+
+def _free(name: str, names: list[str]) -> str:
     while name in names:
         name += "_"
     return name
@@ -116,7 +136,7 @@ def _frame(data: Data, selected: Any, suffix: str) -> Any:
         frame = data.X.iloc[:, selected].set_axis(names, axis=1).reset_index(drop=True)
     else:
         frame = pandas.DataFrame(_dense(data, selected), columns=names)
-    return frame if data.y is None else frame.assign(**{_target_name(data, names): data.y})
+    return frame.assign(**_targets(data, names))
 
 
 def _dense(data: Data, selected: Any) -> Any:

@@ -148,17 +148,18 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
 def plot_scores(
     scores: Any, pvalues: Any = None, *, names: Any = None, n: int = 30, level: float = 0.05, ax: Axes | None = None
 ) -> Axes:
-    """Plot the highest scores of single features.
+    """Plot the highest scores of features.
 
     Parameters
     ----------
-    scores : array-like of shape (n_features,)
-        For example from `bahsic.hsic_scores`.
+    scores : array-like of shape (n_features,), or fitted BAHSIC, FOHSIC or BAHSICCV
+        For example from `bahsic.hsic_scores`. Of a selector, its ``scores_``: what would be lost without a selected
+        feature, or what another one would add. Bars are then solid for selected features and hatched for others.
     pvalues : array-like of shape (n_features,), optional
         P-values of the scores. Bars are then solid for features that are significant by the method of Benjamini and
         Hochberg, among all features, and hatched for others.
     names : sequence of str of length n_features, optional
-        By default x0, x1, ...
+        By default the names seen in `fit` of a selector, or x0, x1, ...
     n : int, default=30
         Number of features to show.
     level : float, default=0.05
@@ -177,16 +178,20 @@ def plot_scores(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['x2', 'x3']
     """
-    values = vector("scores", scores)
+    selector = fitted(scores) if hasattr(scores, "fit") else None
+    values = vector("scores", scores if selector is None else selector.scores_)
     check_count("n", n)
     check_fraction("level", level)
-    labels = listed(names, len(values))
-    if pvalues is None:
-        ax = _bars(values, labels, n, None, ("", ""), ax)
-    else:
-        significant = significant_features(fractions("pvalues", pvalues, len(values)), level)
-        ax = _bars(values, labels, n, significant, (f"significant ({level:g})", "not significant"), ax)
-    ax.set_xlabel("HSIC of one feature", loc="left")
+    solid, described, meaning = None, ("", ""), "HSIC of one feature"
+    if selector is not None:
+        names = getattr(selector, "feature_names_in_", None) if names is None else names
+        solid, described = selected_mask(selector), ("selected", "not selected")
+        meaning = f"{'HSIC' if selector.criterion == 'hsic' else 'R²'} lost without the feature, or added by it"
+    if pvalues is not None:
+        solid = significant_features(fractions("pvalues", pvalues, len(values)), level)
+        described = f"significant ({level:g})", "not significant"
+    ax = _bars(values, listed(names, len(values)), n, solid, described, ax)
+    ax.set_xlabel(meaning, loc="left")
     return ax
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bahsic.names import for_page
+from bahsic.names import for_page, target_name
 from bahsic.report.charts import heat_map
 from bahsic.report.curve import HSIC
 from bahsic.report.drawable import significant_features, vector
@@ -39,7 +39,7 @@ def feature_cards(result: Mapping[str, Any]) -> list[dict[str, Any]]:
         At most 30.
     """
     rows = [row for row in result["ranking"] if row["selected"]][:CARDS]
-    target = result["input"]["target"]
+    target = target_name(result["input"]["target"])
     views = {view["feature"]: view for view in result.get("views") or []}
     copies = {found["feature"]: found["copies"] for found in result.get("near_copies") or []}
     stability = result.get("stability")
@@ -52,7 +52,7 @@ def feature_cards(result: Mapping[str, Any]) -> list[dict[str, Any]]:
             "beside": _similar_selected(row["feature"], result.get("redundancy")),
             "folds": in_folds(row, result.get("n_folds"), "Chosen in {} of {} folds."),
             "stability": stability and _resampled(frequencies.get(row["feature"], 0.0), stability["n_resamples"]),
-            "chart": _picture(views.get(row["feature"]), "the target" if target is None else target),
+            "chart": _picture(views.get(row["feature"]), target),
             "missing": _missing(views.get(row["feature"])),
         }
         for row in rows

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bahsic.names import for_page
+from bahsic.names import for_page, target_name
 from bahsic.report.charts import Point, path_axes, path_chart, size_axis
 from bahsic.report.curve import HSIC, LEAVE_ONE_OUT, Curve, block_words, criterion_words, curve_of
 from bahsic.report.features import DASH, ROWS, feature_cards, feature_table, redundant_pairs
@@ -145,7 +145,7 @@ def json_for_script(data: Any) -> str:
 def _headline(result: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
     target, names = result["input"]["target"], [row["feature"] for row in result["ranking"] if row["selected"]]
     return {
-        "headline": headline_of(outcome, for_page("the target" if target is None else target)),
+        "headline": headline_of(outcome, for_page(target_name(target))),
         "n_selected": result["n_features"],
         "nothing": outcome.predicts is False,
         "reason": _reason(result),

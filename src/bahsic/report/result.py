@@ -17,6 +17,7 @@ from bahsic.data.prepared import Prepared, prepared
 from bahsic.inference.redundancy import redundancy
 from bahsic.inference.scores import hsic_scores
 from bahsic.kernels.vector import kernel_on_features
+from bahsic.names import target_name
 from bahsic.report.drawable import fold_counts, order_of, path_of
 from bahsic.report.headline import headline_of, measures_of, outcome_of_selector
 from bahsic.report.neighbours import near_copies
@@ -171,7 +172,7 @@ def _step(step: Any, names: Sequence[str]) -> dict[str, Any]:
 def _headline(selector: Any, **heading: Any) -> str:
     target = heading.get("input", {}).get("target")
     outcome = outcome_of_selector(selector, path_of(selector))
-    return headline_of(outcome, "the target" if target is None else str(target)).ascii
+    return headline_of(outcome, target_name(target)).ascii
 
 
 def _reason(selector: Any) -> str:

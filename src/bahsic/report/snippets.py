@@ -87,7 +87,7 @@ def command(result: Mapping[str, Any]) -> Snippet:
     "bahsic select 'my wine.csv' --target class -k auto --kernel gaussian --criterion hsic"
     """
     parameters, data = result["parameters"], result["input"]
-    how = "".join(f" {_option('--' + name.replace('_', '-'), value)}" for name, value in _reading(data).items())
+    how = "".join(f" {_option('--' + name.replace('_', '-'), value)}" for name, value in _repeated(_reading(data)))
     words = [f"--method {_word(parameters['method'])}"] if "method" in parameters else []
     given = _given(parameters, Option.command_default)
     options = [option for option in recorded_options() if option.flags and option.name in given]
@@ -104,6 +104,13 @@ def command(result: Mapping[str, Any]) -> Snippet:
 def _reading(data: Mapping[str, Any]) -> dict[str, Any]:
     """The target of the file, and options of reading it."""
     return {**({} if data["target"] is None else {"target": data["target"]}), **data.get("options", {})}
+
+
+def _repeated(reading: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The options of reading; several targets are an option each."""
+    targets = reading.get("target", [])
+    targets = targets if isinstance(targets, list) else [targets]
+    return [*(("target", one) for one in targets), *((k, v) for k, v in reading.items() if k != "target")]
 
 
 def _given(parameters: Mapping[str, Any], default_of: Callable[[Option, str | None], Any]) -> dict[str, Any]:

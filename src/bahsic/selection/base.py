@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bahsic.data.roles import ColumnRole
 from bahsic.data.sources import is_dask_array, source_of
-from bahsic.data.tables import as_plain, by_dtype, columns_of, is_frame
+from bahsic.data.tables import as_plain, by_dtype, column_names, columns_of, is_frame
 from bahsic.engine.dask_executor import executor_for
 from bahsic.engine.executor import thread_count
 from bahsic.kernels import Kernel
@@ -293,16 +293,21 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         return np.asarray(scores[units.of_columns])
 
     def transform(self, X: Any) -> Any:
-        """The selected columns.
+        """Return the selected columns.
 
         Parameters
         ----------
         X : array-like, sparse matrix, dataframe, memmap, zarr or dask array of shape (n_samples, n_features)
+            A dataframe needs only the selected columns if `fit` has seen one with names: they are found by name, in
+            any order and among any others. Exactly the columns of `fit` in another order are an error, as
+            scikit-learn demands of its estimators.
 
         Returns
         -------
         array, sparse matrix, dataframe or dask array of shape (n_samples, number of selected features)
-            Sparse from sparse, lazy from a dask array, a dataframe where `set_output` asks for one, else an array.
+            The selected columns in the order of `fit`. Sparse from sparse, lazy from a dask array, otherwise an array.
+            As with scikit-learn's own selectors, that of a dataframe with numbers and categories is an array of
+            objects; after ``set_output(transform="pandas")`` (or "polars") it is a dataframe with the types of X.
         """
         source = source_of(X)
         if source is not None:
@@ -310,6 +315,12 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             validate_data(self, X, reset=False, skip_check_array=True)
             return X[:, chosen] if is_dask_array(X) else source.read(slice(0, source.shape[0]), chosen)
         return selected_columns(self, X, missing=self.missing != "error")
+
+    @property
+    def feature_importances_(self) -> Array:
+        """The scores of the selected features, and 0 for the others, as scikit-learn's tools expect them."""
+        check_is_fitted(self, "scores_")
+        return np.where(self.support_, self.scores_, 0.0)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")
@@ -397,10 +408,29 @@ def selected_columns(selector: Any, X: Any, *, missing: bool) -> Any:
         finite: Any = "allow-nan" if missing else True
         options = {"dtype": None, "accept_sparse": "csr", "ensure_all_finite": finite}
         return validate_data(selector, X, reset=False, **options)[:, chosen]
-    validate_data(selector, X, reset=False, skip_check_array=True)  # before all columns become an array of one type
-    part = columns_of(X, chosen.tolist())
+    part = columns_of(X, _positions(selector, X, chosen))  # before all columns become an array of one type
     kind = "pandas" if hasattr(part, "iloc") else "polars" if hasattr(part, "iter_columns") else "pyarrow"
     return part if wanted == kind else as_plain(part)
+
+
+def _positions(selector: Any, X: Any, chosen: Indices) -> list[int]:
+    """Return where the selected columns are in a frame: by name, unless it has just the columns of `fit`."""
+    fitted, names = getattr(selector, "feature_names_in_", None), column_names(X, "X")
+    if fitted is None or names is None or set(names) == set(fitted):
+        validate_data(selector, X, reset=False, skip_check_array=True)
+        return [int(j) for j in chosen]
+    position = {name: j for j, name in enumerate(names)}
+    absent = [repr(name) for name in fitted[chosen] if name not in position]
+    if absent:
+        try:  # scikit-learn's checks of estimators demand its own error
+            validate_data(selector, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            shown = ", ".join(absent[:10]) + (", ..." if len(absent) > 10 else "")
+            reason = (
+                f"X lacks {len(absent)} of {len(chosen)} selected columns: {shown}; accepted: frames with all of them"
+            )
+            raise ValueError(f"{error}{reason}") from None
+    return [position[name] for name in fitted[chosen]]
 
 
 @contextmanager

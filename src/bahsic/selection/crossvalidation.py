@@ -120,6 +120,8 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         The chosen number; with groups, that of the columns in them.
     support_, ranking_ : ndarray of shape (n_features,)
         Of `selector_`: the selected features, and 1 for these, 2 for the next best one, and so on.
+    feature_importances_ : ndarray of shape (n_features,)
+        Of `selector_`: its ``scores_`` for the selected features, 0 for the others.
     selection_frequencies_ : ndarray of shape (n_features,)
         In which share of the folds each feature is among as many of the best as were selected.
     selector_ : BAHSIC
@@ -339,6 +341,13 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         return kernel_name(best), found[best]
 
     @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The importances of `selector_`."""
+        check_is_fitted(self, "selector_")
+        importances: NDArray[np.float64] = self.selector_.feature_importances_
+        return importances
+
+    @property
     def classes_(self) -> Any:
         """The classes of the fitted estimator."""
         return self.estimator_.classes_
@@ -378,7 +387,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         return _safe_indexing(self._seen(X), self.support_, axis=1)
 
     def transform(self, X: Any) -> Any:
-        """The selected columns of X: an array, or a dataframe where `set_output` asks for one."""
+        """Return the selected columns of X, as `BAHSIC.transform` does."""
         return selected_columns(self, X, missing=self._missing)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:

@@ -148,6 +148,8 @@ class BAHSIC(Selector):
         predictability for "prediction": for features that are not selected it is measured on at most 1000 samples
         for the 24 most promising ones, and the least of these for the rest; for more than 16 selected features
         it is the first-order change of the explained variance.
+    feature_importances_ : ndarray of shape (n_features,)
+        ``scores_`` of the selected features and 0 for the others, under the name that scikit-learn's tools look for.
     columns_ : tuple of ColumnRole
         For each column its name, what it was taken for ("number", "category", "date", "constant"; left out:
         "identifier", "text", "empty"), and the reason. Columns of a data frame with one value in nearly all rows,
@@ -264,9 +266,9 @@ class FOHSIC(Selector):
     ----------
     selection_order_ : ndarray of int of shape (n_features,)
         All features, the most relevant first.
-    support_, ranking_, n_features_, scores_, group_order_, path_, columns_, kernel_, target_kernel_, block_size_,
-    predictability_, predictability_error_, score_, score_name_, n_folds_, selection_frequencies_, predicts_,
-    n_features_in_, feature_names_in_
+    support_, ranking_, n_features_, scores_, feature_importances_, group_order_, path_, columns_, kernel_,
+    target_kernel_, block_size_, predictability_, predictability_error_, score_, score_name_, n_folds_,
+    selection_frequencies_, predicts_, n_features_in_, feature_names_in_
         As for `BAHSIC`.
 
     See Also

@@ -27,7 +27,7 @@ from bahsic.kernels.labels.outputs import (
     standardised,
     target_type,
 )
-from bahsic.kernels.labels.survival import survival_vectors
+from bahsic.kernels.labels.survival import survival_hint, survival_vectors
 from bahsic.kernels.rows import Array, FloatArray, as_labels, as_rows, as_weights, row_blocks, scaled_by_power_of_two
 from bahsic.kernels.structured import CountKernel
 from bahsic.kernels.vector import Delta, Gaussian, Linear, kernel_from_name, known_name
@@ -55,8 +55,8 @@ class LabelKernel:
     classes : ndarray, list of ndarray or None
         The classes in sorted order, if the labels are classes; for several outputs a list of these.
     doubt : str or None
-        Where "auto" took whole numbers for classes, or for numbers, and that is not obvious: what was taken for what,
-        and how to get the other.
+        Where "auto" took whole numbers for classes, or for numbers, or survival times for two outputs, and that is not
+        obvious: what was taken for what, and how to get the other.
     rare : str or None
         What to say, and to do, about classes of a single sample.
 
@@ -152,15 +152,16 @@ def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None)
     - "multioutput": the sum over the columns of y of the column's own kernel, one of these three, scaled so that the
       trace of its centred matrix is one and each output has the same weight. HSIC is then the sum of the HSIC with each
       output. A column that does not vary adds nothing;
-    - "survival": y holds the event (boolean) and the time of each subject; Gaussian with the median distance of
-      expected survival curves, see `survival_vectors`;
+    - "survival": y holds the event (booleans, or 0 and 1) and the time of each subject; Gaussian with the median
+      distance of expected survival curves, see `survival_vectors`;
     - "delta": 1 for equal labels, else 0;
     - "precomputed": y is the m x m matrix of kernel values;
     - the name of a kernel on vectors, a `Kernel`, or a function ``f(Y1, Y2)`` that returns a block;
     - "auto": one of the first three by what y holds. Strings, booleans and categoricals are classes, numbers with
       fractions are numbers. Whole numbers, integers or floats, are classes if there are at most 20 different ones,
       unless these hardly repeat (all of three or more, or most of six or more, occur once); else numbers. For several
-      columns "regression" if all hold numbers, else "multioutput". "survival" for a structured array.
+      columns "regression" if all hold numbers, else "multioutput", with a warning if they look like times and events.
+      "survival" for a structured array.
 
     Parameters
     ----------
@@ -234,7 +235,8 @@ def _chosen(y: Any, sample_weight: Any) -> tuple[str, str | None]:
         varied = [column for column in columns if not column.is_constant] or columns
         if all(column.is_number for column in varied):
             return "regression", _doubt_of_columns(columns)
-        return OutputNames.of(column.is_number for column in columns), _doubt_of_columns(columns)
+        doubt = survival_hint(columns) or _doubt_of_columns(columns)
+        return OutputNames.of(column.is_number for column in columns), doubt
     (column,) = columns
     if column.is_number:
         return "regression", _told("y", column, "target_kernel='multiclass'")

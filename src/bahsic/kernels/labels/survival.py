@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from bahsic.kernels.labels.outputs import named_columns
+from bahsic.kernels.labels.outputs import Output, named_columns
 from bahsic.kernels.rows import Array, FloatArray, as_labels, as_weights, row_blocks
 
 # Most columns of the curves; with more event times, neighbouring ones share a column.
 _MOST_COLUMNS = 512
 
-_ACCEPTED = "a structured array or dataframe of two columns, the event (boolean) and the time (a number)"
+_ACCEPTED = "two columns, the event (booleans, or 0 and 1) and the time (numbers)"
 
 
 def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
@@ -30,9 +31,10 @@ def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
 
     Parameters
     ----------
-    y : structured array of shape (m,), or dataframe of two columns
-        The first column says whether the event was seen (boolean), the second the time until the event or the
-        censoring, as in scikit-survival; names do not matter. Times are finite and not negative.
+    y : structured array of shape (m,), or dataframe or array of two columns
+        One column says whether the event was seen (booleans, or 0 and 1), the other the time until the event or the
+        censoring. Names do not matter. If both have only 0 and 1, the first is the event, as in scikit-survival. Times
+        are finite and not negative.
     sample_weight : array-like of shape (m,), optional
         Frequencies of the subjects.
 
@@ -110,16 +112,47 @@ def _cells(jumps: FloatArray) -> Array:
 
 
 def _event_and_time(y: Any) -> tuple[Array, Array]:
-    columns = named_columns(y) if hasattr(y, "columns") or getattr(getattr(y, "dtype", None), "names", None) else []
+    fields = getattr(getattr(y, "dtype", None), "names", None)
+    columns = named_columns(y) if fields or hasattr(y, "columns") or np.ndim(y) == 2 else []
     if len(columns) != 2:
         shape = f"{len(columns)} columns" if columns else f"type {type(y).__name__}, no fields"
         raise ValueError(f"y has {shape}; accepted for survival: {_ACCEPTED}")
-    event, time = (as_labels(np.asarray(column)[:, None], "y", [name])[:, 0] for name, column in columns)
-    if event.dtype.kind != "b" or time.dtype.kind not in "fiu":
-        found = ", ".join(
-            f"{name!r} ({values.dtype})" for (name, _), values in zip(columns, (event, time), strict=True)
-        )
-        raise ValueError(f"y has the columns {found}; accepted for survival: {_ACCEPTED}")
+    found = [(name, _typed(as_labels(np.asarray(column)[:, None], "y", [name])[:, 0])) for name, column in columns]
+    if is_event(found[1][1]) and not is_event(found[0][1]):
+        found.reverse()
+    (_, event), (time_name, time) = found
+    if not is_event(event) or time.dtype.kind not in "fiu":
+        shown = ", ".join(f"{name!r} ({values.dtype})" for name, values in found)
+        raise ValueError(f"y has the columns {shown}; accepted for survival: {_ACCEPTED}")
     if time.min() < 0:
-        raise ValueError(f"y has the time {time.min()} in column {columns[1][0]!r}; accepted: times from 0 on")
-    return event, time.astype(np.float64)
+        raise ValueError(f"y has the time {time.min()} in column {time_name!r}; accepted: times from 0 on")
+    return event.astype(bool), time.astype(np.float64)
+
+
+def is_event(values: Array) -> bool:
+    """Return whether a column can say if the event was seen: booleans, or the numbers 0 and 1.
+
+    Examples
+    --------
+    >>> is_event(np.array([True, False])), is_event(np.array([1.0, 0.0])), is_event(np.array([1, 2]))
+    (True, True, False)
+    """
+    return values.dtype.kind == "b" or (values.dtype.kind in "fiu" and bool(np.isin(values, (0, 1)).all()))
+
+
+def survival_hint(columns: Sequence[Output]) -> str | None:
+    """Return what to say of two outputs that look like the time and the event of survival, or None."""
+    typed = [(column.name, _typed(column.values)) for column in columns]
+    events = [name for name, values in typed if is_event(values) and len(np.unique(values)) == 2]
+    times = [name for name, values in typed if values.dtype.kind in "fiu" and values.min() > 0]
+    if len(typed) != 2 or len(events) != 1 or len(times) != 1:
+        return None
+    return (
+        f"y looks like survival times (column {times[0]!r}) with their events (column {events[0]!r}) and is taken for "
+        "two outputs; target_kernel='survival' takes it for censored times, 'multioutput' says that it is none"
+    )
+
+
+def _typed(values: Array) -> Array:
+    """Return a column, with the type of its entries if it is one of objects."""
+    return np.array(values.tolist()) if values.dtype.kind == "O" else values
