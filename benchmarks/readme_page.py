@@ -182,7 +182,7 @@ def _advantages() -> str:
         raise ValueError("another selector finds XOR too: the sentence has to change")
     exact = [row for row in read("exactness") if "order of brute force" in row["what"]]
     (quick,) = (row for row in read("naive") if row["d"] == "1000")
-    (thorough,) = (row for row in read("prediction") if row["d"] == "1000")
+    (thorough,) = (row for row in read("prediction") if row["d"] == "1000" and "/ hsic" in row["what"])
     return _ADVANTAGES.replace("\n  ", " ").format(
         found=f"{found[PREDICTION]['value']} {found[PREDICTION]['note']}",
         copies=f"{_copies(PREDICTION):.1f}",

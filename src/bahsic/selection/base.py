@@ -163,7 +163,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             if judged is not None and chosen and is_auto(self.n_features_to_select) and self.criterion == "prediction":
                 needed = search.needed(selected)
                 if len(needed) < len(selected):
-                    judged = judged.with_needed(chosen, fitting.needed(kernel, splits, judged, chosen, needed))
+                    judged = fitting.needed(kernel, splits, judged, chosen, needed)
                     selected = needed
             self._decide(search, judged, order, units, selected, chosen)
             self.scores_ = self._scores(search, np.sort(selected), units)

@@ -150,13 +150,6 @@ class CrossFit:
             return np.ones(len(samples))
         return np.asarray(self._weights[np.searchsorted(self._judged, samples)], dtype=np.float64)
 
-    def with_needed(self, size: int, folds: Sequence[Fold]) -> CrossFit:
-        """Return the same with other predictions at one size, and the units that each fold needs for them."""
-        found = CrossFit.__new__(CrossFit)
-        vars(found).update(vars(self), folds=folds)
-        found.losses = {**self.losses, size: found._losses(size)}
-        return found
-
     def frequencies(self, size: int, n_units: int) -> Array:
         """Return the share of the folds in which each unit is among the best so many."""
         counts = np.zeros(n_units)

@@ -150,25 +150,23 @@ class Fitting:
 
         return CrossFit(self._problem, [*known, *self.folds(kernel, splits, judge, len(known))])
 
-    def needed(
-        self, kernel: Kernel, splits: Sequence[Split], judged: CrossFit, size: int, found: Indices
-    ) -> list[Fold]:
-        """Return what each fold needs of its best so many units, with the predictions of these.
+    def needed(self, kernel: Kernel, splits: Sequence[Split], judged: CrossFit, size: int, found: Indices) -> CrossFit:
+        """Let each fold predict with what it needs of its best so many units.
 
-        In a search with held-out samples it is what was found before.
+        For held-out samples these are known: those that the search on all others needs.
         """
         problem, known = self._problem.with_kernel(kernel), self._judged.get(kernel_name(kernel))
         n_threads = max(1, min(self._n_threads, len(splits))) if isinstance(self._executor, ThreadExecutor) else 1
 
-        def fold(number: int, stop: Event) -> Fold:
+        def fold(number: int, _stop: Event) -> Fold:
             before = judged.folds[number]
             part, columns = problem.split(*splits[number])
             executor = ThreadExecutor(1) if n_threads > 1 else self._executor
             search = known or self._task.search(part, executor, regressions=True)
             units = found if known else search.needed(before.order[:size])
-            return Fold(before.test, units, {0: before.predictions[0], size: search.predicted(columns, [units])[0]})
+            return Fold(before.test, units, {**before.predictions, size: search.predicted(columns, [units])[0]})
 
-        return side_by_side(fold, range(len(splits)), n_threads)
+        return CrossFit(self._problem, side_by_side(fold, range(len(splits)), n_threads))
 
     def folds(self, kernel: Kernel, splits: Sequence[Split], judge: Judge[Result], first: int = 0) -> list[Result]:
         """Search on the training part of each split, from the first on, and let a judge say how good its subsets are.

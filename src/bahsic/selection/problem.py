@@ -277,9 +277,9 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
 def _uninformative(
     data: Prepared, labels: LabelKernel, order: Indices | None, kept: NDArray[np.bool_]
 ) -> tuple[dict[int, str], list[int]]:
-    """Return words for columns of a frame that could mislead a search, and those of them that tell nothing by themselves.
+    """Return words for columns of a frame that could mislead a search, and those of them that tell nothing.
 
-    These are columns that hardly vary, and categories of many levels. The samples in the given order decide, which are
+    They hardly vary, or are categories of many levels. A test of each by itself says whether it tells anything. The samples in the given order decide, which are
     those of the labels. Kept columns are not looked at.
     """
     values, counts, m = data.table.values, data.weights, len(labels)
@@ -323,7 +323,7 @@ def _copies(data: Prepared, kept: NDArray[np.bool_]) -> dict[int, int]:
             rows[j] = in_order_of_appearance(rows[j])
         columns = Columns.plain(rows)
     first = copies(columns, _SAME)
-    found = {}
+    found: dict[int, int] = {}
     for original in np.flatnonzero(np.bincount(first, minlength=len(first)) > 1):
         alike = np.flatnonzero(first == original)
         if not data.constant[original]:
