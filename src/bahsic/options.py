@@ -98,7 +98,7 @@ OPTIONS: Final = (
            "features that leave or enter in a round: a number, or a fraction of those that remain",
            (), ("--step",), forward_default=1),
     Option("kernel", "choice", "gaussian",
-           "kernel on the features; auto, for select: gaussian or laplacian, whichever predicts better",
+           "kernel on the features; auto, for select: gaussian, laplacian or linear, whichever predicts best",
            ("auto", "gaussian", "laplacian", "linear", "polynomial", "inverse_distance"), ("--kernel",), _JUDGING,
            default_of_command=_KERNEL, select_choices=("auto",)),
     Option("target_kernel", "choice", "auto",
@@ -133,7 +133,7 @@ OPTIONS: Final = (
     Option("cv", "count", None,
            "folds that judge the selection by samples that took no part in it: a number, auto, or none where neither "
            "the number nor the kernel is auto",
-           ("auto", "none"), ("--cv",), none="none"),
+           ("auto", "none"), ("--cv",), default_of_command="auto", none="none"),
     Option("standard_errors", "switch", False, "record the standard error of HSIC along the path",
            (), ("--standard-errors",)),
     Option("n_jobs", "count", None, "number of threads; the result does not depend on it",

@@ -11,13 +11,14 @@ from textwrap import wrap
 from typing import Any, TextIO
 
 from bahsic.cli.text import display_width, fitted, has_blocks
-from bahsic.names import for_terminal, target_name
+from bahsic.names import for_option, for_terminal, target_name
 from bahsic.options import flag_of
 from bahsic.report.curve import block_words, criterion_words, curve_of
-from bahsic.report.features import in_folds
-from bahsic.report.headline import findings, headline_of, outcome_of_result
+from bahsic.report.features import in_folds, least_relevance, percent_of, probability, relevance_words
+from bahsic.report.headline import findings, headline_of, knee_of, outcome_of_result
 from bahsic.report.roles import role_lines, used_rows
 from bahsic.report.svg import capitalized
+from bahsic.selection.leaks import leak_words
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _ASCII_LEVELS = " .:#"
@@ -35,8 +36,9 @@ _KINDS = {
     "survival": "survival times",
 }
 
-_RELEVANCE = "relevance: leave-one-out R2 lost without the feature, or added by it"
+_WORTH = "worth: R2 that would be lost without the feature, or added by it; alone: R2 of it alone"
 
+_ASCII = str.maketrans({"≤": "<=", "−": "-"})  # noqa: RUF001 - a minus
 _BOLD, _GREEN, _DIM = "1", "32", "2"
 
 
@@ -87,7 +89,9 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int = 20) -> st
     rows = used_rows(found)
     relevance = result["criterion"] == "prediction" and found is result
     parts = [
-        paragraphs([_headline(result), *_columns(result), criterion_words(result), *_blocks(result)], style),
+        paragraphs(
+            [*_leaks(result), _headline(result), *_columns(result), criterion_words(result), *_blocks(result)], style
+        ),
         ranking_table(rows, style, top, relevance=relevance, n_folds=result.get("n_folds")),
         path_plot(result["path"], found["n_features"], style),
         _additions(found, style),
@@ -97,7 +101,16 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int = 20) -> st
 
 
 def _headline(result: Mapping[str, Any]) -> str:
-    return headline_of(outcome_of_result(result), target_name(result["input"].get("target"))).ascii
+    outcome = outcome_of_result(result)
+    knee = knee_of(outcome, result["path"])
+    return headline_of(outcome, target_name(result["input"].get("target"))).ascii + (f"; {knee}" if knee else "")
+
+
+def _leaks(result: Mapping[str, Any]) -> list[str]:
+    """A line on features that look like leaks, and how to leave them out."""
+    leaks = result.get("leaks")
+    it = "it" if leaks and len(leaks) == 1 else "them"
+    return [f"{leak_words(leaks)}; --drop {for_option(leaks)} leaves {it} out."] if leaks else []
 
 
 def _columns(result: Mapping[str, Any]) -> list[str]:
@@ -119,7 +132,10 @@ def ranking_table(
     relevance: bool = False,
     n_folds: int | None = None,
 ) -> str:
-    """Aligned lines of rank, feature, HSIC alone, p-value and, where features were selected, a mark.
+    """Aligned lines of rank, feature, what people ask of it and, where features were selected, a mark.
+
+    With the criterion "prediction": its worth, and R2 with it alone; otherwise HSIC alone in percent of the best, and
+    the p-value of that.
 
     Parameters
     ----------
@@ -129,7 +145,7 @@ def ranking_table(
     top : int, default=20
         Number of lines; 0 means all.
     relevance : bool, default=False
-        Whether to add the relevance, of the criterion "prediction".
+        Whether the entries have a worth, of the criterion "prediction".
     n_folds : int, optional
         Number of folds; if the entries have a frequency, the table tells in how many of them each was chosen.
 
@@ -139,12 +155,12 @@ def ranking_table(
     """
     shown = list(ranking[:top] if top else ranking)
     digits = max(4, len(str(len(shown))))
-    more = {"relevance": [f"{entry['relevance']:.4f}" for entry in shown]} if relevance else {}
+    more = _worths(shown, ranking) if relevance else _dependences(shown, ranking)
     more |= {"folds": folds} if any(folds := [in_folds(entry, n_folds) for entry in shown]) else {}
     cells = [_aligned([heading, *column]) for heading, column in more.items()]
-    beside = digits + 34 + sum(2 + len(column[0]) for column in cells)
+    beside = digits + 12 + sum(2 + len(column[0]) for column in cells)
     width = _name_width([entry["feature"] for entry in shown], style, beside)
-    heading = f"{'rank':>{digits}}  {'feature':{width}}  {'HSIC alone':>10}  {'p-value':>8}"
+    heading = f"{'rank':>{digits}}  {'feature':{width}}"
     heading += "".join(f"  {column[0]}" for column in cells)
     marked = any(entry.get("selected") for entry in ranking)
     lines = [style.painted(heading + ("  selected" if marked else ""), _BOLD)]
@@ -152,8 +168,23 @@ def ranking_table(
         beside_it = "".join(f"  {column[position]}" for column in cells)
         lines.append(_table_line(entry, style, digits, width, beside_it))
     lines += [style.painted(_rest(ranking[len(shown) :], digits), _DIM)] if len(shown) < len(ranking) else []
-    note = [style.painted(f"{'':{digits}}  {_RELEVANCE}", _DIM)] if relevance else []
+    note = [style.painted(f"{'':{digits}}  {_WORTH}", _DIM)] if relevance else []
     return "\n".join(lines + note) + "\n"
+
+
+def _worths(shown: Sequence[Mapping[str, Any]], ranking: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    least = least_relevance(ranking)
+    alone = ["" if entry.get("alone") is None else f"{entry['alone']:.3f}" for entry in shown]
+    worth = [relevance_words(entry, least).translate(_ASCII) for entry in shown]
+    return {"worth": worth, **({"alone": alone} if any(alone) else {})}
+
+
+def _dependences(shown: Sequence[Mapping[str, Any]], ranking: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    best = max((entry["score"] for entry in ranking), default=0.0)
+    return {
+        "HSIC alone, %": [f"{percent_of(entry['score'], best):.0f}" for entry in shown],
+        "p-value": [probability(entry["pvalue"]) for entry in shown],
+    }
 
 
 def _name_width(names: Sequence[str], style: Style, beside: int) -> int:
@@ -170,7 +201,7 @@ def _aligned(cells: Sequence[str]) -> list[str]:
 
 def _table_line(entry: Mapping[str, Any], style: Style, digits: int, width: int, more: str) -> str:
     name = fitted(entry["feature"], width, style.encoding)
-    line = f"{entry['rank']:>{digits}}  {name}  {entry['score']:>10.4g}  {entry['pvalue']:>8.2g}{more}"
+    line = f"{entry['rank']:>{digits}}  {name}{more}"
     if not entry.get("selected"):
         return line
     return style.painted(f"{line}  {'✓' if has_blocks(style.encoding) else '*'}", _GREEN)

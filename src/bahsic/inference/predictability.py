@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
@@ -16,9 +17,12 @@ from bahsic.engine.gram import GramTiles, KernelBlocks
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import kernel_values, resolved_on
 from bahsic.inference.dependence import as_table_like
-from bahsic.kernels import label_kernel
+from bahsic.kernels import Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
+
+# Samples that tell how well single features predict.
+_ALONE_SAMPLES = 1000
 
 
 def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
@@ -109,6 +113,24 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     with threads(None, m) as executor:
         regression = RidgeRegression(label_features(labels), ridge, plan, starts, None, executor, exact=True)
         return regression.fit(GramTiles(K, plan), len(data.varying), losses=True).predictability
+
+
+def predictability_alone(data: Prepared, labels: LabelKernel, features: Sequence[int], kernel: Kernel) -> list[float]:
+    """Return the predictability of labels from each of some columns by itself, on at most `_ALONE_SAMPLES` samples."""
+    m = len(labels)
+    samples = np.linspace(0, m - 1, min(m, _ALONE_SAMPLES)).astype(np.intp)
+    columns, Y, plan = (
+        data.columns.of_samples(samples),
+        label_features(labels.of_samples(samples)),
+        tile_plan(len(samples)),
+    )
+    with threads(None, len(samples)) as executor:
+        found = []
+        for j in features:
+            regression = RidgeRegression(Y, "auto", plan, (0,), None, executor)
+            K = Matrix(kernel_values(columns, np.array([j]), kernel))
+            found.append(regression.fit(GramTiles(K, plan), 1, losses=True).predictability)
+        return found
 
 
 def _blocks(m: int, block_size: Any, random_state: Any) -> Blocks | None:

@@ -46,10 +46,12 @@ def fitted(selector: Any) -> Any:
 
 
 def order_of(selector: Any) -> Indices:
-    """All features of a fitted selector, the most relevant first."""
+    """All features of a fitted selector: the selected ones by worth, then the others in the order of the search."""
     backward = hasattr(selector, "elimination_order_")
     order: Indices = selector.elimination_order_[::-1] if backward else selector.selection_order_
-    return order
+    selected = order[selector.support_[order]]
+    by_worth = np.argsort(-selector.scores_[selected], kind="stable")
+    return np.concatenate([selected[by_worth], order[~selector.support_[order]]])
 
 
 def selected_mask(selector: Any) -> Mask:

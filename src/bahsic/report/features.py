@@ -121,10 +121,12 @@ def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, 
     best = max((row["score"] for row in everything if row["score"] is not None), default=0.0)
     known = any(row.get("relevance") is not None for row in rows)
     by_prediction = known and result.get("criterion") == "prediction"
-    alone = [None if row["score"] is None else _percent(row["score"], best) for row in rows]
+    alone = [None if row["score"] is None else percent_of(row["score"], best) for row in rows]
+    if by_prediction:
+        alone = [row.get("alone") for row in rows]
     bars = [row.get("relevance") for row in rows] if by_prediction else alone
     longest = max((bar for bar in bars if bar is not None), default=0.0)
-    least = _least_relevance(everything)
+    least = least_relevance(everything)
     stability = result.get("stability")
     frequencies = _frequencies(stability)
     n_long = sum(_is_long(row["feature"]) for row in rows)
@@ -144,11 +146,11 @@ def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, 
             "name": for_page(row["feature"]),
             "title": _title(row["feature"], _TITLE_CHARACTERS // max(1, n_long)),
             "bar": f"{100 * max(0.0, bar) / longest:.1f}" if bar is not None and longest > 0 else None,
-            "relevance": _relevance(row, least),
+            "relevance": relevance_words(row, least),
             "relevance_value": row.get("relevance"),
-            "alone": _number(percent, ".0f"),
+            "alone": _number(percent, ".3f" if by_prediction else ".0f"),
             "alone_value": percent,
-            "pvalue": _probability(row["pvalue"]),
+            "pvalue": probability(row["pvalue"]),
             "pvalue_value": row["pvalue"],
             "folds": in_folds(row, result.get("n_folds")),
             "folds_value": row.get("frequency"),
@@ -157,22 +159,24 @@ def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, 
         }
         for position, (row, bar, percent) in enumerate(zip(rows, bars, alone, strict=True), start=1)
     ]
-    return {"rows": shown_rows, "columns": columns, "significance": _significance(everything)}
+    heading = "R² alone" if by_prediction else "Alone, %"
+    return {"rows": shown_rows, "columns": columns, "alone": heading, "significance": _significance(everything)}
 
 
-def _least_relevance(rows: Sequence[Mapping[str, Any]]) -> float | None:
+def least_relevance(rows: Sequence[Mapping[str, Any]]) -> float | None:
     """The relevance that stands for all features that were not measured, if there are any: `scores_` of `BAHSIC`."""
     others = [row["relevance"] for row in rows if not row["selected"] and row.get("relevance") is not None]
     return min(others) if others and others.count(min(others)) > 1 else None
 
 
-def _relevance(row: Mapping[str, Any], least: float | None) -> str:
+def relevance_words(row: Mapping[str, Any], least: float | None) -> str:
+    """The worth of a feature; with a sign where it is at most that much."""
     relevance = row.get("relevance")
     limit = "≤ " if least is not None and relevance == least and not row["selected"] else ""
     return limit + _number(relevance, ".3f")
 
 
-def _percent(score: float, best: float) -> float:
+def percent_of(score: float, best: float) -> float:
     """Unbiased estimates of HSIC may be below zero, where there is none."""
     return 100 * max(0.0, score) / best if best > 0 else 0.0
 
@@ -181,7 +185,8 @@ def _number(value: float | None, form: str) -> str:
     return DASH if value is None else shown(value, form)
 
 
-def _probability(value: float | None) -> str:
+def probability(value: float | None) -> str:
+    """A p-value in three digits."""
     return f"< {_LEAST_PVALUE}" if value is not None and value < _LEAST_PVALUE else _number(value, ".3f")
 
 

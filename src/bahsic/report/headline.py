@@ -13,6 +13,7 @@ from bahsic.report.svg import shown
 # Entries of a result that say how well a selection predicts; a selector has them as attributes.
 MEASURES = ("predictability", "predictability_error", "score", "score_name", "n_folds", "predicts")
 
+_NEARLY, _FAR_FEWER = 0.98, 2 / 3  # share of R2 that fewer features have to reach, and how many of them at most
 _NOTHING = 0.005  # R2 up to which a regression predicts no better than guessing
 _ASCII = str.maketrans({"²": "2", "±": "+/-", "−": "-"})  # noqa: RUF001 - a minus
 
@@ -96,6 +97,26 @@ def headline_of(outcome: Outcome, target: str = "the target") -> Headline:
     known = outcome.score is not None and outcome.score_name != "R2"
     reached = f"{outcome.score_name} {outcome.score:.2f}, {_r2(outcome)}" if known else _r2(outcome)
     return Headline(f"{count} {_verb(outcome)} ", target, ": ", reached)
+
+
+def knee_of(outcome: Outcome, path: Sequence[Mapping[str, Any]]) -> str:
+    """A sentence on far fewer features that predict nearly as well; empty if there are none.
+
+    Examples
+    --------
+    >>> path = [{"n_features": n, "predictability": value} for n, value in ((4, 0.70), (10, 0.906), (26, 0.924))]
+    >>> knee_of(Outcome(26, 80, 0.924), path)
+    '10 features reach 98% of that'
+    """
+    if not outcome.value or outcome.predicts is False:
+        return ""
+    reached = {
+        step["n_features"]: step["predictability"] / outcome.value for step in path if step.get("predictability")
+    }
+    n = min((n for n, share in reached.items() if share >= _NEARLY), default=outcome.n_selected)
+    if n > _FAR_FEWER * outcome.n_selected:
+        return ""
+    return f"{n} feature{'s reach' if n > 1 else ' reaches'} {min(99, int(100 * reached[n]))}% of that"
 
 
 def outcome_of_result(result: Mapping[str, Any]) -> Outcome:

@@ -10,10 +10,11 @@ from bahsic.names import for_page, target_name
 from bahsic.report.charts import Point, path_axes, path_chart, size_axis
 from bahsic.report.curve import HSIC, LEAVE_ONE_OUT, Curve, block_words, criterion_words, curve_of
 from bahsic.report.features import DASH, ROWS, feature_cards, feature_table, redundant_pairs
-from bahsic.report.headline import Outcome, findings, headline_of, outcome_of_result
+from bahsic.report.headline import Outcome, findings, headline_of, knee_of, outcome_of_result
 from bahsic.report.roles import n_used, role_lines, role_table, treatment, used_rows
 from bahsic.report.snippets import Snippet, command, python_code
 from bahsic.report.svg import capitalized, shown
+from bahsic.selection.leaks import leak_words
 
 SCHEMA = "bahsic/1"
 _NAMES = 8  # features named in the first sentence
@@ -90,7 +91,7 @@ def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, 
         "n_hidden": max(0, len(everything) - ROWS),
         "redundancy": redundant_pairs(found.get("redundancy")),
         "python": _short(python_code(result)),
-        "command": _short(command(result)),
+        "command": None if result["input"]["name"] is None else _short(command(result)),
         "table_name": table_name,
         "columns": _columns(result),
         "details": _details(result),
@@ -148,16 +149,18 @@ def _headline(result: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
         "headline": headline_of(outcome, for_page(target_name(target))),
         "n_selected": result["n_features"],
         "nothing": outcome.predicts is False,
-        "reason": _reason(result),
+        "leak": for_page(leak_words(result["leaks"]), 300) + "." if result.get("leaks") else "",
+        "reason": _reason(result, knee_of(outcome, result["path"])),
         "names": [for_page(name) for name in names[:_NAMES]],
         "n_more": max(0, len(names) - _NAMES),
     }
 
 
-def _reason(result: Mapping[str, Any]) -> str:
+def _reason(result: Mapping[str, Any], knee: str) -> str:
     """The reason for this number of features, where the headline does not tell it."""
     if result["parameters"].get("n_features_to_select") == "auto":
-        return "This is the smallest number of features that predicts as well as any, within one standard error."
+        why = "This is the smallest number of features that predicts as well as any, within one standard error."
+        return f"{why} {knee}." if knee else why
     reason = for_page(result["reason"], None)[:600].strip().rstrip(".")
     return capitalized(reason) + "." if reason else ""
 

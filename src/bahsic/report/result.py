@@ -14,8 +14,10 @@ from typing import Any
 
 from bahsic import __version__
 from bahsic.data.prepared import Prepared, prepared
+from bahsic.inference.predictability import predictability_alone
 from bahsic.inference.redundancy import redundancy
 from bahsic.inference.scores import hsic_scores
+from bahsic.kernels import label_kernel
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.names import target_name
 from bahsic.report.drawable import fold_counts, order_of, path_of
@@ -63,8 +65,8 @@ def selection_result(
     -------
     dict
         schema, kind, headline, versions, input, parameters, seed, criterion, kernel, block_size, selected, n_features,
-        reason, predictability, predictability_error, score, score_name, n_folds, predicts, columns, ranking, path,
-        redundancy, near_copies, views, stability, test.
+        reason, predictability, predictability_error, score, score_name, n_folds, predicts, leaks, columns, ranking,
+        path, redundancy, near_copies, views, stability, test.
 
     Examples
     --------
@@ -91,8 +93,9 @@ def selection_result(
         "n_features": len(selected),
         "reason": _reason(selector),
         **measures_of(selector),
+        "leaks": list(getattr(selector, "leaks_", ())),
         "columns": [{**role._asdict(), "name": name} for role, name in zip(selector.columns_, names, strict=True)],
-        "ranking": _ranking(selector, data, y, order, names, groups),
+        "ranking": _ranking(selector, data, y, order, names, groups, _alone(selector, data, y, described)),
         "path": [_step(step, names) for step in selector.path_],
         "redundancy": _redundancy(selector, data, described, names),
         "near_copies": _near_copies(selector, data, described, names),
@@ -143,7 +146,13 @@ def _prepared(selector: Any, X: Any) -> Prepared:
 
 
 def _ranking(
-    selector: Any, data: Prepared, y: Any, order: Any, names: Sequence[str], groups: Sequence[Any] | None
+    selector: Any,
+    data: Prepared,
+    y: Any,
+    order: Any,
+    names: Sequence[str],
+    groups: Sequence[Any] | None,
+    alone: Mapping[int, float],
 ) -> list[dict[str, Any]]:
     options = {name: getattr(selector, name) for name in ("target_kernel", "n_jobs", *_OPTIONS)}
     if isinstance(options["target_kernel"], str) and options["target_kernel"] == "auto":
@@ -152,12 +161,21 @@ def _ranking(
     entries, counts = ranked(scores, pvalues, names, order), fold_counts(selector)
     for entry, j in zip(entries, order, strict=True):
         group = None if groups is None else str(groups[j])
-        alone = {"score": entry.pop("score"), "pvalue": entry.pop("pvalue")}
+        dependence = {"score": entry.pop("score"), "pvalue": entry.pop("pvalue")}
         relevance = float(selector.scores_[j])
         frequency = None if counts is None else float(selector.selection_frequencies_[j])
-        entry.update(selected=bool(selector.support_[j]), **alone, group=group)
-        entry.update(relevance=relevance, frequency=frequency)
+        entry.update(selected=bool(selector.support_[j]), **dependence, group=group)
+        entry.update(relevance=relevance, frequency=frequency, alone=alone.get(int(j)))
     return entries
+
+
+def _alone(selector: Any, data: Prepared, y: Any, features: list[int]) -> dict[int, float]:
+    """R2 of the regression on each of some features alone, with the criterion "prediction"."""
+    if selector.criterion != "prediction":
+        return {}
+    labels = label_kernel(y, selector.target_kernel_ if selector.target_kernel == "auto" else selector.target_kernel)
+    kernel = kernel_on_features(selector.kernel_, "single features")
+    return dict(zip(features, predictability_alone(data, labels, features, kernel), strict=True))
 
 
 def _step(step: Any, names: Sequence[str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from bahsic.data.roles import LEFT_OUT
 
-_PLURALS = {"number": "numbers", "category": "categories", "date": "dates", "constant": "constant"}
+_PLURALS = {"number": "numbers", "category": "categories", "date": "dates"}
 _MISSING = re.compile(r"(\d+) missing: (.+)")
 _NAMED = 6  # columns named in a line
 
@@ -17,11 +17,11 @@ _NAMED = 6  # columns named in a line
 _TREATMENTS = {
     "category": "any two categories equally unlike",
     "date": "as days, zero mean and unit variance",
-    "constant": "ranked last",
-    "identifier": "left out",
-    "text": "left out",
-    "empty": "left out",
+    **dict.fromkeys(LEFT_OUT, "left out"),
 }
+
+# Words for columns that are left out because of what they contain.
+_IDLE = {"constant": "Constant", "copy": "Copies", "uninformative": "Uninformative"}
 
 
 def role_lines(columns: Sequence[Mapping[str, str]], n_samples: int, remedy: str = "--identifiers use") -> list[str]:
@@ -52,15 +52,21 @@ def role_lines(columns: Sequence[Mapping[str, str]], n_samples: int, remedy: str
     counts = Counter(column["role"] for column in columns)
     left_out = [column for column in columns if column["role"] in LEFT_OUT]
     gaps = [(column["name"], *found.groups()) for column in columns if (found := _MISSING.search(column["reason"]))]
-    rare = [column for column in columns if "one value in all but" in column["reason"]]
+    rare = [
+        column for column in columns if "one value in all but" in column["reason"] and column["role"] not in LEFT_OUT
+    ]
     if not (left_out or gaps or rare) and set(counts) <= {"number"}:
         return []
     present = [(counts[role], role, plural) for role, plural in _PLURALS.items() if counts[role]]
     kinds = [f"{n} {role if n == 1 else plural}" for n, role, plural in present]
     lines = [f"Columns: {', '.join(kinds)}" + (f"; {len(left_out)} left out." if left_out else ".")]
-    if left_out:
-        told = _some([f"{column['name']} ({column['reason']})" for column in left_out])
-        lines.append(f"Left out: {told}; {remedy} takes them.")
+    names = [column for column in left_out if column["role"] not in _IDLE]
+    if names:
+        lines.append(f"Left out: {_some(list(map(_with_reason, names)))}; {remedy} takes them.")
+    for role, word in _IDLE.items():
+        idle = [column for column in left_out if column["role"] == role]
+        words = [column["name"] if role == "constant" else _with_reason(column) for column in idle]
+        lines += [f"{word}: {_some(words)}."] if idle else []
     if gaps:
         told = _some([f"{name} {n}" for name, n, _ in gaps])
         lines.append(f"Missing: {told} of {n_samples} rows; {gaps[0][2]}.")
@@ -91,6 +97,10 @@ def treatment(role: str, *, standardized: bool = True) -> str:
     """
     number = "zero mean and unit variance" if standardized else "as it is"
     return _TREATMENTS.get(role, number)
+
+
+def _with_reason(column: Mapping[str, str]) -> str:
+    return f"{column['name']} ({column['reason']})"
 
 
 def _some(items: list[str]) -> str:

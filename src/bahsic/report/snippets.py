@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from bahsic.names import for_option, for_shell
 from bahsic.options import Option, flag_of, recorded_options
 
+# Parameters that `FeatureSelector` does not have.
+_OF_BAHSIC = {"step", "ridge", "statistic", "standardize", "block_size", "standard_errors"}
+
 _NUMBER = "n_features_to_select"  # always told, between the two halves of a snippet
 
 
@@ -49,7 +52,11 @@ def python_code(result: Mapping[str, Any]) -> Snippet:
     """
     parameters, data = result["parameters"], result["input"]
     selector = "FOHSIC" if parameters.get("method") == "forward" else "BAHSIC"
-    given = _given(parameters, Option.selector_default)
+    given = _given(parameters, Option.command_default)
+    if selector == "BAHSIC" and parameters.get("criterion") == "prediction" and not set(given) & _OF_BAHSIC:
+        selector = "FeatureSelector"  # with the defaults of the command
+    else:
+        given = _given(parameters, Option.selector_default)
     for name in ("categorical_features", "keep"):  # by positions, which arrays have too
         if isinstance(given.get(name), Sequence) and not isinstance(given[name], str):
             given[name] = _positions(given[name], result["ranking"])
@@ -59,13 +66,13 @@ def python_code(result: Mapping[str, Any]) -> Snippet:
         given["random_state"] = result.get("seed")
     others = "".join(f", {name}={value!r}" for name, value in given.items())
     how = "".join(f", {name}={value!r}" for name, value in _reading(data).items())
-    before = (
-        f"from bahsic import {selector}\nfrom bahsic.files import read_data\n\n"
-        f"data = read_data({data['name']!r}{how})\n"
-        f"selector = {selector}({_NUMBER}="
-    )
+    reading, fitted = f"data = read_data({data['name']!r}{how})\n", "data.X, data.y"
+    imports = f"from bahsic import {selector}\nfrom bahsic.files import read_data\n\n"
+    if data["name"] is None:  # X and y were at hand
+        imports, reading, fitted = f"from bahsic import {selector}\n\n", "", "X, y"
     number = repr(parameters.get(_NUMBER))
-    return Snippet(before, number, f"{others})\nselector.fit(data.X, data.y).get_support(indices=True)")
+    after = f"{others})\nselector.fit({fitted}).get_support(indices=True)"
+    return Snippet(f"{imports}{reading}selector = {selector}({_NUMBER}=", number, after)
 
 
 def command(result: Mapping[str, Any]) -> Snippet:

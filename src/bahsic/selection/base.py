@@ -28,6 +28,7 @@ from bahsic.selection.checkpoint import check_seed, checked_folder, digest_of, f
 from bahsic.selection.cluster import ClusterMixin
 from bahsic.selection.crossfit import CrossFit, reason
 from bahsic.selection.fitting import Fitting, Folder, Task, kernel_name
+from bahsic.selection.leaks import leak_words, leaks
 from bahsic.selection.path import PathStep
 from bahsic.selection.problem import (
     FeatureUnits,
@@ -167,6 +168,10 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
                     selected = needed
             self._decide(search, judged, order, units, selected, chosen)
             self.scores_ = self._scores(search, np.sort(selected), units)
+        best = int(order[0]) if units.groups is None else None
+        self.leaks_ = tuple(problem.table.column_names[j] for j in leaks(problem, best, self.support_, judged))
+        if self.leaks_:
+            warnings.warn(leak_words(self.leaks_), UserWarning, stacklevel=4)
         self.target_kernel_ = problem.labels.name
         self.columns_ = roles
         self.block_size_ = problem.block_size

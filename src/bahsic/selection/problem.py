@@ -279,8 +279,8 @@ def _uninformative(
 ) -> tuple[dict[int, str], list[int]]:
     """Return words for columns of a frame that could mislead a search, and those of them that tell nothing.
 
-    They hardly vary, or are categories of many levels. A test of each by itself says whether it tells anything. The samples in the given order decide, which are
-    those of the labels. Kept columns are not looked at.
+    They hardly vary, or are categories of many levels. A test of each by itself says whether it tells anything, on the
+    samples in the given order, which are those of the labels. Kept columns are not looked at.
     """
     values, counts, m = data.table.values, data.weights, len(labels)
     if not data.table.is_frame or not isinstance(values, np.ndarray):

@@ -1,0 +1,185 @@
+"""Copies, constants, uninformative categories and features that add nothing are not selected."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from bahsic import BAHSIC, FOHSIC, FeatureSelector, hsic, predictability
+
+
+def drawn(m=120, d=6, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((m, d))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * random.standard_normal(m)
+
+
+@pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
+@pytest.mark.parametrize("copy", [lambda x: x, lambda x: 1.8 * x + 32, lambda x: -x / 7])
+def test_copies_are_one_candidate(selector, copy):
+    X, y = drawn()
+    Z = np.column_stack([copy(X[:, 1]), X])  # the first of the two stands for both
+    fitted = selector("auto", criterion="prediction").fit(Z, y)
+    assert_array_equal(fitted.get_support(indices=True), [0, 1])
+    assert fitted.columns_[2] == ("x2", "copy", "same as x0")
+    assert fitted.ranking_[2] == 2  # right behind
+    order = fitted.elimination_order_[::-1] if selector is BAHSIC else fitted.selection_order_
+    assert list(order).index(2) == list(order).index(0) + 1
+    alone = selector("auto", criterion="prediction").fit(np.delete(Z, 2, axis=1), y)
+    assert fitted.predictability_ == pytest.approx(alone.predictability_, abs=1e-9)
+
+
+def test_relabelled_categories_are_copies():
+    X, y = drawn()
+    level = np.digitize(X[:, 1], [-1, 0, 1])
+    frame = pd.DataFrame({"grade": pd.Categorical(np.array(list("abcd"))[level]), "x": X[:, 0], "noise": X[:, 2]})
+    frame["note"] = pd.Categorical(np.array(["very good", "bad", "good", "best"])[level])
+    frame["other"] = pd.Categorical(np.array(list("abcd"))[np.roll(level, 1)])
+    fitted = BAHSIC(2, criterion="prediction").fit(frame, y)
+    assert {role.name: role.reason for role in fitted.columns_ if role.role == "copy"} == {"note": "same as grade"}
+    assert fitted.get_feature_names_out().tolist() == ["grade", "x"]
+
+
+def test_two_values_are_the_same_in_a_number_and_a_category():
+    X, y = drawn()
+    frame = pd.DataFrame({"sex": pd.Categorical(np.where(X[:, 0] > 0, "male", "female")), "x": X[:, 1]})
+    frame["is_male"] = (X[:, 0] > 0).astype(float)
+    roles = BAHSIC("auto", criterion="prediction").fit(frame, y).columns_
+    assert [role.role for role in roles] == ["category", "number", "copy"]
+
+
+def test_kept_copy_stands_for_the_others():
+    X, y = drawn()
+    Z = np.column_stack([X, 2 * X[:, 0]])
+    fitted = BAHSIC("auto", criterion="prediction", keep=[6]).fit(Z, y)
+    assert fitted.columns_[0].reason == "same as x6"
+    assert fitted.support_[6]
+    assert not fitted.support_[0]
+
+
+def test_near_copies_and_hsic_keep_all_candidates():
+    X, y = drawn()
+    near = X[:, 0] + 1e-4 * np.random.default_rng(1).standard_normal(len(X))
+    assert not any(role.left_out for role in BAHSIC(2, criterion="prediction").fit(np.c_[X, near], y).columns_)
+    fitted = BAHSIC(2).fit(np.c_[X, X[:, 0]], y)
+    assert not any(role.left_out for role in fitted.columns_)
+    assert fitted.path_[0].n_features == 7
+
+
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
+@pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
+def test_constant_columns_take_no_part(selector, criterion):
+    X, y = drawn()
+    Z = np.insert(X, [0, 2, 6], 7.0, axis=1)
+    with pytest.warns(UserWarning, match="3 of 9 features are constant and are left out: 0, 3, 8"):
+        fitted = selector("auto", criterion=criterion, step=1).fit(Z, y)
+    plain = selector("auto", criterion=criterion, step=1).fit(X, y)
+    used = [1, 2, 4, 5, 6, 7]
+    assert_array_equal(fitted.support_[used], plain.support_)
+    assert fitted.n_features_ == plain.n_features_
+    assert [step.predictability for step in fitted.path_] == [step.predictability for step in plain.path_]
+    assert [step.parameter for step in fitted.path_] == [step.parameter for step in plain.path_]
+    assert_array_equal(fitted.scores_[used], plain.scores_)
+    assert [fitted.columns_[j].role for j in (0, 3, 8)] == ["constant"] * 3
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_constant_columns_change_no_measure(standardize):
+    X, y = drawn()
+    Z = np.insert(X, [0, 6], 7.0, axis=1)
+    assert predictability(Z, y, standardize=standardize) == predictability(X, y, standardize=standardize)
+    assert hsic(Z, y, standardize=standardize) == pytest.approx(hsic(X, y, standardize=standardize), rel=1e-12)
+
+
+def test_kept_column_that_hardly_varies_conditions_the_scores():
+    X, y = drawn(m=200)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(rare=np.arange(200) == 7)
+    kept = BAHSIC(3, criterion="prediction", keep=["rare"]).fit(frame, y)
+    assert kept.columns_[6].role == "category"
+    assert kept.support_[6]
+    without = BAHSIC(3, criterion="prediction").fit(frame, y)
+    assert without.columns_[6].role == "uninformative"
+    assert without.scores_[6] == 0
+    assert not without.support_[6]
+    assert not np.allclose(kept.scores_[:6], without.scores_[:6])
+
+
+def test_random_category_of_many_levels_is_left_out_and_a_real_one_found():
+    X, y = drawn(m=400)
+    random = np.random.default_rng(3)
+    zip_code, place = random.permutation(400) % 80, random.integers(0, 25, 400)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["zip"] = pd.Categorical(zip_code.astype(str))
+    frame["place"] = pd.Categorical(place.astype(str))
+    fitted = FeatureSelector().fit(frame, y + random.standard_normal(25)[place])
+    roles = {role.name: role for role in fitted.columns_}
+    assert roles["zip"].role == "uninformative"
+    assert roles["zip"].reason == "80 categories, which tell nothing of the target"
+    assert fitted.get_feature_names_out().tolist() == ["a", "b", "place"]
+
+
+def test_every_selected_feature_has_a_positive_worth():
+    pruned = 0
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        X = random.standard_normal((60, 40))
+        X[:, 20:] = X[:, :20] + 0.3 * random.standard_normal((60, 20))
+        y = X[:, :8].sum(axis=1) + random.standard_normal(60)
+        fitted = BAHSIC("auto", criterion="prediction").fit(X, y)
+        if fitted.predicts_:
+            assert (fitted.scores_[fitted.support_] > 0).all()
+            assert fitted.n_features_ == fitted.support_.sum()
+            (why,) = (step.reason for step in fitted.path_ if step.reason)
+            assert why.startswith(f"{fitted.n_features_} of 40 features predict")
+            pruned += "that added nothing were removed" in why
+    assert pruned
+
+
+def test_number_that_was_asked_for_is_kept():
+    X, y = drawn()
+    fitted = BAHSIC(5, criterion="prediction", cv="auto").fit(X, y)
+    assert fitted.n_features_ == 5
+    assert (fitted.scores_[fitted.support_] <= 0).any()
+
+
+def test_front_door_has_the_defaults_of_the_paths_beyond_the_paper():
+    X, y = drawn()
+    front = FeatureSelector().fit(X, y)
+    long = BAHSIC("auto", criterion="prediction", kernel="auto", cv="auto").fit(X, y)
+    assert_array_equal(front.support_, long.support_)
+    assert_array_equal(front.scores_, long.scores_)
+    assert front.predictability_ == long.predictability_
+
+
+def test_summary_and_report(tmp_path):
+    X, y = drawn()
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(again=X[:, 0])
+    selector = FeatureSelector().fit(frame, pd.Series(y, name="growth"))
+    table = selector.summary()
+    assert table["feature"].tolist()[:2] == ["b", "a"]  # by worth
+    assert table["selected"].tolist() == [True, True, False, False, False, False]
+    worth = table["worth"].to_numpy()
+    assert worth[0] > worth[1] > 0
+    assert table["folds"].tolist()[:2] == [5, 5]
+    assert table["alone"][1] == pytest.approx(predictability(frame[["b"]], y, kernel=selector.kernel_), abs=0.01)
+    page, features = selector.report(tmp_path / "growth.html")
+    assert "2 of 6 features predict" in page.read_text()
+    assert "same as a" in page.read_text()
+    assert features.name == "growth_features.csv"
+
+
+def test_leak_is_told_of():
+    X, y = drawn()
+    for leak in (y, np.exp(y), -3 * y):
+        with pytest.warns(UserWarning, match="x6 looks like a leak"):
+            fitted = FeatureSelector().fit(np.column_stack([X, leak]), y)
+        assert fitted.leaks_ == ("x6",)
+    classes = np.where(y > 0, "ill", "well")
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(code=np.where(y > 0, "C50", "Z00"))
+    with pytest.warns(UserWarning, match="code looks like a leak"):
+        assert FeatureSelector().fit(frame, classes).leaks_ == ("code",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert FeatureSelector().fit(X, y).leaks_ == ()
