@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from experiments.junk import BEFORE, COMPARED, FOLDS, LEVELS, N_SUBSAMPLES, OURS, PARTS, REAL, names_in
+from experiments.junk import BEFORE, COMPARED, FOLDS, LEVELS, LEVELS_REAL, N_SUBSAMPLES, OURS, PARTS, REAL, names_in
 from experiments.junk_tables import COPIED
 from experiments.markdown import markdown
 from experiments.rows import Row
@@ -62,7 +62,7 @@ def _worthless(rows: Sequence[Row], variant: str) -> str:
 _COUNTS: tuple[tuple[str, str, Callable[[Sequence[Row], str], str]], ...] = (
     ("a column and its copy both selected", "0", _copies),
     *((f"random category of {n} levels selected", "at most 5%", _random_categories(n)) for n in LEVELS),
-    ("real category of 25 levels selected", "at least 80%", _real_category),
+    (f"real category of {LEVELS_REAL} levels selected", "at least 80%", _real_category),
     ("noise columns selected", "at most 0.2 per run", _noise),
     ("selected features of worth 0 or less", "0", _worthless),
 )
