@@ -12,7 +12,7 @@ from experiments.version import version
 Cell = dict[str, Any]
 
 #: Modules with an `EXPERIMENT`, in the order in which all are run.
-NAMES = ("artificial", "ring", "real", "machines", "judges", "genes", "raw", "honest", "eeg")
+NAMES = ("artificial", "ring", "real", "machines", "judges", "genes", "raw", "honest", "junk", "eeg")
 
 RESULTS = Path(__file__).resolve().parent / "results"
 

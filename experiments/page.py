@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 from statistics import median
 
-from experiments import against, honest_table, raw_table, real, ring_table
+from experiments import against, honest_table, junk_table, raw_table, real, ring_table
 from experiments.artificial import N_RUNS, N_RUNS_OF_PAPER, SIZES_OF_TABLE, TODAY, means
 from experiments.artificial_table import table as artificial_table
 from experiments.auto_table import numbers_table
@@ -91,6 +91,11 @@ def page(results: Path) -> str:
         "honest_real_summary": honest_table.real_summary(rows["honest"]),
         "honest_real": honest_table.real(rows["honest"]),
         "honest_large": honest_table.large(rows["honest"]),
+        "junk_summary": junk_table.summary(rows["junk"]),
+        "junk_tables": junk_table.by_table(rows["junk"]),
+        "junk_worth": junk_table.worthless(rows["junk"]),
+        "junk_boosting": junk_table.boosting(rows["junk"]),
+        "junk_stability": junk_table.stability(rows["junk"]),
         "better_sets": against.sets(judged),
         "better_problems": against.problems(rows["ring"]),
         "better_raw": against.raw_tables(rows["raw"]),

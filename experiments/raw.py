@@ -59,11 +59,7 @@ def load(name: str, folder: Path | None, most_rows: int | None = _MOST_ROWS) -> 
     with library():
         import pandas as pd
     if name in BUNDLED:
-        from sklearn import datasets
-
-        found = getattr(datasets, f"load_{name}")(as_frame=True)
-        X, y, task = found.data, found.target.to_numpy(), BUNDLED[name]
-        return Table(X.loc[:, X.nunique() > 1], y, task)
+        return bundled(name, BUNDLED[name])
     path = (folder or Path()) / "raw" / f"{name}.csv"
     if not path.exists():
         raise MissingDataError(f"data set is {name!r}; accepted: one with a file {path.name} in raw/ of the data sets")
@@ -75,6 +71,14 @@ def load(name: str, folder: Path | None, most_rows: int | None = _MOST_ROWS) -> 
     columns = {c: X[c] if X[c].dtype.kind in "fiub" else X[c].astype("category") for c in X}
     X = pd.DataFrame({c: x for c, x in columns.items() if not _names_samples(x)})
     return Table(X, np.unique(data.y[rows], return_inverse=True)[1], "binary")
+
+
+def bundled(name: str, task: Task) -> Table:
+    """Return a set that scikit-learn ships, without constant columns."""
+    from sklearn import datasets
+
+    found = getattr(datasets, f"load_{name}")(as_frame=True)
+    return Table(found.data.loc[:, found.data.nunique() > 1], found.target.to_numpy(), task)
 
 
 def _names_samples(column: Any) -> bool:
@@ -91,7 +95,7 @@ def _names_samples(column: Any) -> bool:
 def rows(cell: Cell, folder: Path | None) -> list[Row]:
     """Select in the training part of one fold, and measure the error of gradient boosting in the test part."""
     table = load(cell["dataset"], folder)
-    train, test = _splits(table)[cell["fold"]]
+    train, test = splits(table)[cell["fold"]]
     start = time.process_time()
     chosen = METHODS[cell["method"]].select(table.X.iloc[train], table.y[train], table.task, cell["fold"])
     seconds = time.process_time() - start
@@ -105,7 +109,8 @@ def rows(cell: Cell, folder: Path | None) -> list[Row]:
     ]
 
 
-def _splits(table: Table) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def splits(table: Table) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return the rows for training and for testing, in five random folds."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
     kind = KFold if table.task == "regression" else StratifiedKFold

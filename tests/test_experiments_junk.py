@@ -1,0 +1,281 @@
+"""Junk among the selected columns: what is added to tables, the parts, a forest's choices, tables."""
+
+import numpy as np
+import pytest
+from experiments import junk, junk_forest, junk_table, junk_tables, raw
+from experiments.__main__ import main
+from sklearn.metrics import balanced_accuracy_score, r2_score
+
+pd = pytest.importorskip("pandas")
+
+CELL = {"part": "noise", "problem": "diabetes", "added": "50", "variant": "ours", "run": 0}
+
+
+@pytest.fixture
+def random():
+    return np.random.default_rng(0)
+
+
+def chosen(*names, worth=None):
+    """Return a selector that takes these columns, whatever the data."""
+
+    def select(X, y, seed):
+        taken = [name for name in names if name in X]
+        values = np.ones(len(taken)) if worth is None else np.array(worth)
+        return junk.Selection(taken, values, {"number": len(taken), "features": "; ".join(taken)})
+
+    return select
+
+
+# --- what is added ---
+
+
+def test_copies_say_the_same_in_other_values(random):
+    X = pd.DataFrame({"a": [1.0, np.nan, 3.0, 4.0], "b": [5, 6, 7, 8]})
+    X["c"] = pd.Categorical(["x", None, "y", "z"])
+    found = junk_tables.copies(X, junk_tables.Copied("a", "b", "c"), random)
+    assert [original for original, _ in found.values()] == ["a", "b", "c"]
+    rescaled, exact, renamed = (values for _, values in found.values())
+    np.testing.assert_allclose(rescaled, [33.8, np.nan, 37.4, 39.2])
+    assert exact.tolist() == [5, 6, 7, 8]
+    assert pd.isna(renamed).tolist() == [False, True, False, False]
+    assert len(set(renamed.dropna())) == 3
+    assert not set(renamed.dropna()) & {"x", "y", "z"}
+    assert list(junk_tables.copies(X, junk_tables.Copied("a", "b"), random)) == ["a rescaled", "b exact"]
+
+
+def test_noise_has_numbers_and_categories(random):
+    X = pd.DataFrame(junk_tables.noise(4000, 100, random))
+    kinds = [dtype.kind for dtype in X.dtypes]
+    assert (kinds.count("O"), kinds.count("f")) == (25, 75)
+    assert {X[name].nunique() for name in X if X[name].dtype.kind == "O"} == {2, 3, 4, 5}
+    numbers = X.select_dtypes("number")
+    assert ((numbers >= 0) & (numbers <= 1)).all().sum() == 25
+    assert numbers.std().max() == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.parametrize("task", ["regression", "binary"])
+def test_real_category_explains_its_share_of_the_target(task, random):
+    y = random.standard_normal(40_000) * 7 if task == "regression" else (random.random(40_000) < 0.3).astype(int)
+    table = raw.Table(pd.DataFrame({"a": y}), y, task)
+    changed, category = junk_tables.real_category(table, 25, random)
+    means = pd.Series(changed.y).groupby(category, observed=True).transform("mean")
+    assert len(category.categories) == 25
+    assert means.var() / changed.y.var() == pytest.approx(junk_tables.EFFECT, abs=0.01)
+    assert np.corrcoef(changed.y, y)[0, 1] > 0.7
+    assert changed.y.dtype == y.dtype
+
+
+def test_columns_are_added_in_random_order_to_the_right_rows(random):
+    whole = raw.Table(pd.DataFrame({"a": np.arange(50.0)}), np.arange(50), "regression")
+    part = junk_tables.subsample(whole, 0.8, random)
+    assert len(part.y) == 40
+    assert part.X["a"].tolist() == part.y.tolist() == sorted(part.y)
+    orders = set()
+    for _ in range(20):
+        table = junk_tables.with_columns(part, {"b": part.y + 1, "c": part.y + 2}, random)
+        assert (table.X["b"] == table.X["a"] + 1).all()
+        orders.add(tuple(table.X))
+    assert len(orders) == 6
+
+
+def test_tables_have_the_columns_that_are_copied(data_folder):
+    for name, copied in junk_tables.COPIED.items():
+        X = junk_tables.load(name, data_folder).X
+        assert X[[copied.rescaled, copied.exact]].dtypes.map(lambda dtype: dtype.kind == "f").all()
+        assert copied.relabelled is None or X[copied.relabelled].dtype == "category"
+    assert len(junk_tables.load("adult", data_folder, 2000).y) == 2000
+    assert junk_tables.load("iris", None).task == "multiclass"
+    assert junk_tables.load("housing", data_folder).X.shape == (506, 13)
+
+
+# --- the parts ---
+
+
+def test_nothing_is_selected_where_nothing_predicts(random):
+    X = pd.DataFrame(random.standard_normal((60, 3)), columns=list("abc"))
+    found = junk.select(X, X["b"].to_numpy() ** 2 + X["b"].to_numpy(), 0)
+    assert found.features == ["b"]
+    assert found.worth.shape == (1,)
+    assert (found.row["predicts"], found.row["number"], found.row["n_features"]) == ("yes", 1, 3)
+    answers = [junk.select(X, random.integers(0, 2, 60), 0) for _ in range(3)]
+    nothing = [found for found in answers if found.row["predicts"] == "no"]
+    assert nothing
+    assert all(found.features == [] and found.row["number"] == 0 and len(found.worth) == 0 for found in nothing)
+
+
+def test_copies_count_if_both_are_selected(monkeypatch):
+    monkeypatch.setattr(junk, "select", chosen("x0", "x0 rescaled", "x1", "x1 exact", "region relabelled", "x5"))
+    [row] = junk.rows(CELL | {"part": "copies", "problem": "drawn", "added": "copies"}, None)
+    assert (row["junk"], row["found"]) == (2, 3)
+
+
+@pytest.mark.parametrize(("names", "count"), [(("category", "bmi"), 1), (("bmi",), 0)])
+def test_category_counts_as_junk_or_as_found(names, count, monkeypatch):
+    monkeypatch.setattr(junk, "select", chosen(*names))
+    cell = CELL | {"part": "categories"}
+    [random] = junk.rows(cell | {"added": "30"}, None)
+    [real] = junk.rows(cell | {"added": junk.REAL}, None)
+    assert (random["junk"], real["found"]) == (count, count)
+    assert "found" not in random
+    assert "junk" not in real
+
+
+def test_noise_and_worthless_features_are_counted(monkeypatch):
+    monkeypatch.setattr(junk, "select", chosen("bmi", "noise 3", "noise 49"))
+    assert junk.rows(CELL, None)[0]["junk"] == 2
+    monkeypatch.setattr(junk, "select", chosen("bmi", "bp", "s5", worth=[0.1, 0.0, -0.1]))
+    assert junk.rows(CELL | {"part": "worth", "problem": "raw diabetes"}, None)[0]["junk"] == 2
+    monkeypatch.setattr(junk, "select", chosen("x1", worth=[0.1]))  # the paper's set has other names
+    [row] = junk.rows(CELL | {"part": "worth", "problem": "wine"}, None)
+    assert (row["features"], row["junk"]) == ("x1", 0)
+
+
+def test_error_is_that_of_balanced_accuracy_or_r2():
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    for name, kind, score in (
+        ("diabetes", HistGradientBoostingRegressor, r2_score),
+        ("iris", HistGradientBoostingClassifier, balanced_accuracy_score),
+    ):
+        table = junk_tables.load(name, None)
+        train, test = raw.splits(table)[1]
+        names = list(table.X)[2:4]
+        model = kind(random_state=0).fit(table.X[names].iloc[train], table.y[train])
+        wanted = 100 * (1 - score(table.y[test], model.predict(table.X[names].iloc[test])))
+        assert junk.boosted_error(table, names, train, test) == pytest.approx(wanted)
+        constant = junk.boosted_error(table, [], train, test)
+        assert constant == pytest.approx(100 if name == "diabetes" else 200 / 3, abs=5)
+
+
+def test_selection_sees_the_training_part_only(monkeypatch):
+    seen = []
+
+    def select(X, y, seed):
+        seen.append((X.index.to_numpy(), len(y)))
+        return chosen("petal width (cm)")(X, y, seed)
+
+    monkeypatch.setattr(junk, "select", select)
+    [row] = junk.rows(CELL | {"part": "boosting", "problem": "iris", "added": "", "run": 2}, None)
+    train, _ = raw.splits(junk_tables.load("iris", None))[2]
+    assert np.array_equal(seen[0][0], train)
+    assert float(row["error_all"]) < 10
+    assert row["others"] in {"petal width (cm)", "petal length (cm)"}
+    [row] = junk.rows(CELL | {"part": "stability", "problem": "iris", "added": "", "run": 2}, None)
+    assert seen[1][1] == 120
+    assert row["others"].startswith("petal")
+
+
+def test_forest_takes_columns_that_matter(random):
+    X = pd.DataFrame(random.standard_normal((300, 4)), columns=list("abcd"))
+    X.loc[::7, "b"] = np.nan
+    X["e"] = pd.Categorical(random.choice([*"uvwxyz", None], 300))
+    y = ((X["b"] > 0) & X["e"].isin(list("uvw"))).to_numpy().astype(int)
+    for choose in (junk_forest.by_permutation, junk_forest.by_importance):
+        assert choose(X, y, "binary", 2, 0) == ["b", "e"]
+        assert choose(X, y.astype(float), "regression", 2, 0) == ["b", "e"]
+        assert choose(X, y, "binary", 0, 0) == []
+
+
+def test_importance_of_a_category_is_the_sum_over_its_indicators(random):
+    level = random.integers(0, 12, 400)
+    X = pd.DataFrame({"number": random.standard_normal(400), "category": junk_tables.category(level)})
+    y = X["number"].to_numpy() + np.where(level % 2, 1.5, -1.5)
+    assert junk_forest.by_importance(X, y, "regression", 1, 0) == ["category"]
+
+
+# --- the whole ---
+
+
+def test_grid_has_the_runs_that_were_asked_for(tmp_path, monkeypatch):
+    cells = junk.grid(False, tmp_path)
+    parts = [cell["part"] for cell in cells]
+    random_ones = [cell for cell in cells if cell["added"] in {"30", "150"}]
+    assert (parts.count("copies"), len(random_ones), parts.count("noise")) == (100, 80, 30)
+    assert (parts.count("boosting"), parts.count("stability")) == (40, 40)
+    assert {"wine", "raw wine", "musk", "raw titanic"} <= {cell["problem"] for cell in cells}
+    monkeypatch.setattr(junk, "version", lambda *, ours: "0.2.0+12345678")
+    assert {cell["variant"] for cell in junk.grid(False, tmp_path)} == {"ours"}
+    monkeypatch.setattr(junk, "version", lambda *, ours: junk._VERSION_BEFORE)
+    assert {cell["variant"] for cell in junk.grid(False, tmp_path)} == {"before"}
+
+
+def test_rows_of_the_code_before_are_all_by_one_version():
+    kept = [row for row in junk.EXPERIMENT.store().read() if row["variant"] == "before"]
+    assert {row["part"] for row in kept} >= {"copies", "categories", "noise", "worth"}
+    assert {row["version"] for row in kept} == {junk._VERSION_BEFORE}
+
+
+def test_quick_grid_runs_and_goes_on(tmp_path, capsys):
+    arguments = ["junk", "--quick", "--results", str(tmp_path)]
+    some = ["--only", "problem=iris,diabetes,raw wine", "--only", "run=0"]
+    assert main(["run", *arguments, *some]) == 0
+    rows = junk.EXPERIMENT.store(tmp_path).read()
+    assert sorted((row["part"], row["added"]) for row in rows) == [
+        ("boosting", ""),
+        ("categories", "150"),
+        ("categories", "25 real"),
+        ("categories", "30"),
+        ("noise", "50"),
+        ("stability", ""),
+        ("worth", ""),
+    ]
+    assert main(["run", *arguments, *some]) == 0
+    assert junk.EXPERIMENT.store(tmp_path).read() == rows
+    assert main(["table", *arguments]) == 0
+    assert "| random category of 30 levels selected | at most 5% |" in capsys.readouterr().out
+
+
+# --- tables ---
+
+
+def row(part, problem, *, added="", variant="ours", number="4", **others):
+    return {"part": part, "problem": problem, "added": added, "variant": variant, "number": number} | others
+
+
+def test_summary_counts_runs():
+    rows = [row("copies", "titanic", junk=n, found="2") for n in ("0", "2", "1")]
+    rows += [row("copies", "titanic", number="", junk="", found="")]  # took too long
+    rows += [row("copies", "housing", variant="before", junk="0", found="1")]
+    rows += [row("categories", "adult", added="30", junk=n) for n in ("0", "0", "1", "0")]
+    rows += [row("categories", "adult", added="25 real", found="1")]
+    rows += [row("noise", "adult", junk=n) for n in ("0", "1")] + [row("noise", "diabetes", junk="0")]
+    rows += [row("worth", "wine", junk="1"), row("worth", "heart", junk="0", number="6")]
+    lines = junk_table.summary(rows).splitlines()[2:]
+    assert lines == [
+        "| a column and its copy both selected | 0 | 2 of 3 (67%) | 0 of 1 (0%) |",
+        "| random category of 30 levels selected | at most 5% | 1 of 4 (25%) |  |",
+        "| random category of 150 levels selected | at most 5% |  |  |",
+        "| real category of 25 levels selected | at least 80% | 1 of 1 (100%) |  |",
+        "| noise columns selected | at most 0.2 per run | 0.25 per run (3 runs) |  |",
+        "| selected features of worth 0 or less | 0 | 1 of 10 (2 sets) |  |",
+    ]
+    assert junk_table.by_table(rows).splitlines()[2:] == [
+        "| titanic, now | 2 of 3 (67%) | 2.0 of 3 |  |  |  |  |",
+        "| housing, before | 0 of 1 (0%) | 1.0 of 2 |  |  |  |  |",
+        "| adult, now |  |  | 1 of 4 (25%) |  | 1 of 1 (100%) | 0.5 |",
+        "| diabetes, now |  |  |  |  |  | 0.0 |",
+    ]
+    assert junk_table.worthless(rows).splitlines()[2:] == ["| wine | 1 of 4 |  |"]
+
+
+def test_errors_are_compared_over_complete_tables():
+    errors = {"error_all": "10", "error_permutation": "12"}
+    rows = [row("boosting", "iris", error=str(11 + k), **errors) for k in (-1, 0, 1, 0, 0)]
+    rows += [row("boosting", "wine", error="10.4", **errors)] * 5
+    rows += [row("boosting", "adult", error="50", **errors)] * 4
+    assert junk_table.boosting(rows).splitlines()[3:] == [
+        "| wine, now | 4.0 | 10.4 | 10.0 | 12.0 | +0.40 | -1.60 |",
+        "| iris, now | 4.0 | 11.0 | 10.0 | 12.0 | +1.00 | -1.00 |",
+        "| mean of 2, now | 4.0 | 10.7 | 10.0 | 12.0 | +0.70 | -1.30 |",
+    ]
+
+
+def test_similarity_of_selections():
+    assert junk_table.similarity(["a b; c", "c; a b"]) == 1
+    assert junk_table.similarity(["", "", "a"]) == pytest.approx(1 / 3)
+    rows = [row("stability", "iris", features="a; b", others=other) for other in ("a", "a", "a", "a", "b")]
+    lines = junk_table.stability(rows).splitlines()[3:]
+    assert lines == ["| iris, now | 4.0 | 1.00 | 0.60 |", "| mean of 1, now | 4.0 | 1.00 | 0.60 |"]
+    assert junk_table.stability(rows[1:]).splitlines()[3:] == []
+    assert junk_table.tables([]).count("| bar |") == 3
