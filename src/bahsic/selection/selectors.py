@@ -66,7 +66,7 @@ class BAHSIC(Selector):
     criterion : {"hsic", "prediction"}, default="hsic"
         Quantity that the search maximises. "hsic", the paper's, is the dependence between the features and the labels.
         "prediction" is the share of the labels' variance that kernel ridge regression on the features explains:
-        features that say the same are not selected together. See Notes.
+        near-duplicates are rarely selected together, and exact copies of a column are one candidate. See Notes.
     ridge : float or "auto", default="auto"
         With the criterion "prediction", or where held-out samples are predicted: the penalty of the regression is m
         times the ridge. "auto" takes the one of 0.1, 0.0316, ..., 0.0001 with the least leave-one-out error.
@@ -84,15 +84,16 @@ class BAHSIC(Selector):
         its own, so far away that two missing entries are as unlike as two others on average. "indicator": a value
         of its own, the same for all samples, so that being missing can be what matters.
     identifiers : {"drop", "use"} or array-like of bool, int or str, default="drop"
-        Whether to leave out columns of a data frame that only name the samples: text of which more than half is
+        Whether to ignore columns of a data frame that only name the samples: text of which more than half is
         different, whole numbers that count the rows, or nearly all differ and are called an id; or the columns
-        to leave out. One that ``categorical_features`` or ``keep`` names is used. What is left out ranks last and is
-        never selected.
+        to ignore. One that ``categorical_features`` or ``keep`` names is used. What is left out ranks last and is
+        never selected. See `columns_` for what else is left out.
     feature_groups : array-like of n_features labels, list of lists of columns, or dict, default=None
         Groups of columns that enter and leave together, such as one-hot columns or gene sets; numbers of
         features then count groups. gamma is for the columns that are left when a group of mean size leaves.
     keep : str, int or array-like of str, int or bool, default=None
-        Columns that are never eliminated and condition all scores; the group of such a column is kept.
+        Columns that are never eliminated and condition all scores; the group of such a column is kept. They are not
+        tested for being uninformative.
     cv : int, "auto", splitter, iterable or None, default=None
         Splits into samples that choose the features and held-out samples that judge them: a number of folds, a splitter
         of scikit-learn (with ``fit(X, y, groups=groups)``, if it needs groups), or pairs of indices. "auto" is five
@@ -133,7 +134,8 @@ class BAHSIC(Selector):
     support_ : ndarray of bool of shape (n_features,)
         The selected features.
     ranking_ : ndarray of int of shape (n_features,)
-        1 for the selected features, 2 for the next best one, and so on.
+        1 for the selected features, 2 for the next best one, and so on. Copies rank right behind the column that stands
+        for them, other columns that are left out rank last.
     elimination_order_ : ndarray of int of shape (n_features,)
         All features, the least relevant first (the paper's S-dagger).
     n_features_ : int
@@ -143,17 +145,24 @@ class BAHSIC(Selector):
     path_ : tuple of PathStep
         A record of each round.
     scores_ : ndarray of shape (n_features,)
-        Relevance of each feature: for selected ones what would be lost without it, for the others what it would
-        add. In units of HSIC, with the kernel of the selection, for the criterion "hsic". In units of
-        predictability for "prediction": for features that are not selected it is measured on at most 1000 samples
-        for the 24 most promising ones, and the least of these for the rest; for more than 16 selected features
-        it is the first-order change of the explained variance.
+        Worth of each feature: for selected ones what would be lost without it, for the others what it would add; 0 for
+        columns that are left out. In units of HSIC, with the kernel of the selection, for the criterion "hsic". For
+        "prediction" in units of leave-one-out R^2; with the number "auto" it is positive for every selected feature
+        that is not kept, unless there is only one. For features that are not selected it is measured on at most 1000
+        samples for the 24 most promising ones, and the least of these for the rest. For more than 16 selected
+        features, n of them and m samples with n m^3 above 1e11, it is the first-order change of the explained variance.
     feature_importances_ : ndarray of shape (n_features,)
         ``scores_`` of the selected features and 0 for the others, under the name that scikit-learn's tools look for.
     columns_ : tuple of ColumnRole
-        For each column its name, what it was taken for ("number", "category", "date", "constant"; left out:
-        "identifier", "text", "empty"), and the reason. Columns of a data frame with one value in nearly all rows,
-        which by themselves tell nothing of the target, are said so and rank last.
+        For each column its name, its role and the reason. Roles are "number", "category" and "date". Left out are
+        "identifier", "text", "empty" and "constant"; "copy", with the criterion "prediction" and without groups, the same
+        as another column up to scale and shift, or renaming of categories; "uninformative", in data frames, a category
+        of more than 20 levels or a column with one value in nearly all rows that does not depend on the labels by itself
+        (gamma p-value of HSIC above 5% or 1%, divided by the number of columns tested). An uninformative column that
+        matters only in combination with others is lost, unless ``keep`` names it.
+    leaks_ : tuple of str
+        Names of selected features that look like the labels themselves, with a warning: they equal them up to renaming
+        or a monotone function, or the first one predicts held-out samples with an R^2 of at least 0.99 by itself.
     kernel_ : str or Kernel
         The kernel on the data that was used.
     predictability_, predictability_error_ : float
@@ -182,6 +191,7 @@ class BAHSIC(Selector):
 
     See Also
     --------
+    FeatureSelector : Selection for prediction, with everything else chosen by held-out samples.
     FOHSIC : Forward selection.
     sklearn.feature_selection.RFE : Elimination by the weights of an estimator.
 
@@ -203,7 +213,8 @@ class BAHSIC(Selector):
     difference where there is a single split), and the features are the best so many of the search on all samples. Zero
     features, which predict the mean, are compared too. Where they are chosen, or R^2 is less than 1.645 standard errors
     above zero, nothing predicts the target: the selection is then the single best feature, so that pipelines go on,
-    with a warning and `predicts_` False. Only sizes on the path are compared: a smaller ``step`` gives more of them.
+    with a warning and `predicts_` False. With the criterion "prediction", selected features whose worth (`scores_`) is not
+    positive are then removed, the worst first, on all samples and in each fold alike. Only sizes on the path are compared: a smaller ``step`` gives more of them.
     Folds have much the same labels and are the same in every fit.
 
     There are five folds of up to 1000 samples, three of up to 4000. Beyond that, with blocks, there is one search, on
@@ -268,7 +279,7 @@ class FOHSIC(Selector):
         All features, the most relevant first.
     support_, ranking_, n_features_, scores_, feature_importances_, group_order_, path_, columns_, kernel_,
     target_kernel_, block_size_, predictability_, predictability_error_, score_, score_name_, n_folds_,
-    selection_frequencies_, predicts_, n_features_in_, feature_names_in_
+    selection_frequencies_, predicts_, leaks_, n_features_in_, feature_names_in_
         As for `BAHSIC`.
 
     See Also
