@@ -66,7 +66,7 @@ class BAHSIC(Selector):
     criterion : {"hsic", "prediction"}, default="hsic"
         Quantity that the search maximises. "hsic", the paper's, is the dependence between the features and the labels.
         "prediction" is the share of the labels' variance that kernel ridge regression on the features explains:
-        near-duplicates are rarely selected together, and exact copies of a column are one candidate. See Notes.
+        a feature counts for what the others leave unexplained, and exact copies are one candidate. See Notes.
     ridge : float or "auto", default="auto"
         With the criterion "prediction", or where held-out samples are predicted: the penalty of the regression is m
         times the ridge. "auto" takes the one of 0.1, 0.0316, ..., 0.0001 with the least leave-one-out error.
@@ -155,11 +155,11 @@ class BAHSIC(Selector):
         ``scores_`` of the selected features and 0 for the others, under the name that scikit-learn's tools look for.
     columns_ : tuple of ColumnRole
         For each column its name, its role and the reason. Roles are "number", "category" and "date". Left out are
-        "identifier", "text", "empty" and "constant"; "copy", with the criterion "prediction" and without groups, the same
-        as another column up to scale and shift, or renaming of categories; "uninformative", in data frames, a category
-        of more than 20 levels or a column with one value in nearly all rows that does not depend on the labels by itself
-        (gamma p-value of HSIC above 5% or 1%, divided by the number of columns tested). An uninformative column that
-        matters only in combination with others is lost, unless ``keep`` names it.
+        "identifier", "text", "empty" and "constant"; "copy", with the criterion "prediction" and without groups: the
+        same as another column up to scale and shift, or renaming of categories; "uninformative", in data frames: a
+        category of more than 20 levels, or a column with one value in nearly all rows, that does not depend on the
+        labels by itself (gamma p-value of HSIC above 5% or 1%, divided by the number of columns tested). Such a column
+        is lost if it matters only in combination with others, unless ``keep`` names it.
     leaks_ : tuple of str
         Names of selected features that look like the labels themselves, with a warning: they equal them up to renaming
         or a monotone function, or the first one predicts held-out samples with an R^2 of at least 0.99 by itself.
@@ -213,9 +213,9 @@ class BAHSIC(Selector):
     difference where there is a single split), and the features are the best so many of the search on all samples. Zero
     features, which predict the mean, are compared too. Where they are chosen, or R^2 is less than 1.645 standard errors
     above zero, nothing predicts the target: the selection is then the single best feature, so that pipelines go on,
-    with a warning and `predicts_` False. With the criterion "prediction", selected features whose worth (`scores_`) is not
-    positive are then removed, the worst first, on all samples and in each fold alike. Only sizes on the path are compared: a smaller ``step`` gives more of them.
-    Folds have much the same labels and are the same in every fit.
+    with a warning and `predicts_` False. With the criterion "prediction", selected features whose worth (`scores_`) is
+    not positive are then removed, the worst first, on all samples and in each fold alike. Only sizes on the path are
+    compared: a smaller ``step`` gives more of them. Folds have much the same labels and are the same in every fit.
 
     There are five folds of up to 1000 samples, three of up to 4000. Beyond that, with blocks, there is one search, on
     the blocks, and samples in none of them judge: at least a fifth of all, but at most 8000. ``kernel="auto"`` takes
