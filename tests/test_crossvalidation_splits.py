@@ -236,13 +236,12 @@ def test_blocks_of_a_generator_do_not_depend_on_workers():
     assert not np.array_equal(one.cv_results_["split0_ranking"], other.cv_results_["split0_ranking"])
 
 
-def test_errors_and_redundancy_are_recorded_for_all_data():
+def test_errors_are_recorded_for_all_data():
     X, y = drawn(60)
-    search = BAHSICCV(LogisticRegression(), cv=2, step=0.5, standard_errors=True, redundancy=True).fit(X, y)
-    alone = BAHSIC(search.n_features_, step=0.5, standard_errors=True, redundancy=True).fit(X, y)
+    search = BAHSICCV(LogisticRegression(), cv=2, step=0.5, standard_errors=True).fit(X, y)
+    alone = BAHSIC(search.n_features_, step=0.5, standard_errors=True).fit(X, y)
     assert search.selector_.path_ == alone.path_
     assert all(step.standard_error is not None for step in alone.path_)
-    assert any(step.redundancy is not None for step in alone.path_)
 
 
 class Cluster:

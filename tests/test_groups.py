@@ -260,7 +260,7 @@ def test_groups_of_constant_features_rank_last(selector):
     X, y = drawn()
     X[:, [0, 6]] = 3.0
     X[:, 2] = -1.0
-    with pytest.warns(UserWarning, match="3 of 8 features are constant and rank last: 0, 2, 6"):
+    with pytest.warns(UserWarning, match="3 of 8 features are constant and are left out: 0, 2, 6"):
         fitted = selector(2, feature_groups=IDS, step=1).fit(X, y)
     assert fitted.group_order_[-1] == "a"
     assert fitted.ranking_[[0, 6]].tolist() == [4 - 1, 4 - 1]
@@ -362,7 +362,7 @@ def test_what_cannot_be_kept(selector, keep, error, message):
 def test_everything_may_be_kept(selector, wanted, groups):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if wanted == 8 and groups else "error")
-        fitted = selector(wanted, keep=range(8), feature_groups=groups, redundancy=True).fit(*drawn())
+        fitted = selector(wanted, keep=range(8), feature_groups=groups).fit(*drawn())
     assert fitted.support_.all()
     assert fitted.ranking_.tolist() == [1] * 8
     assert sorted(order(fitted).tolist()) == list(range(8))

@@ -1,5 +1,7 @@
 """Copies, constants, uninformative categories and features that add nothing are not selected."""
 
+import json
+import pickle
 import warnings
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bahsic import BAHSIC, FOHSIC, FeatureSelector, hsic, predictability
+from bahsic.cli import main
 
 
 def drawn(m=120, d=6, seed=0):
@@ -183,3 +186,39 @@ def test_leak_is_told_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert FeatureSelector().fit(X, y).leaks_ == ()
+
+
+def test_the_command_selects_the_same(tmp_path, capsys):
+    X, y = drawn(m=150)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(shop=np.where(X[:, 2] > 0, "old", "new"), again=2 * X[:, 0])
+    frame.loc[::9, "b"] = np.nan
+    frame.assign(growth=y).to_csv(tmp_path / "t.csv", index=False)
+    assert main(["select", str(tmp_path / "t.csv"), "--target", "growth", "--json", "--quiet"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    selector = FeatureSelector().fit(frame, y)
+    assert found["selected"] == selector.summary().query("selected")["feature"].tolist()
+    assert found["predictability"] == pytest.approx(selector.predictability_, abs=1e-9)
+    assert [row["relevance"] for row in found["ranking"]] == pytest.approx(
+        selector.scores_[[row["column"] for row in found["ranking"]]], abs=1e-9
+    )
+    assert found["headline"].startswith(f"{selector.n_features_} of 7 features predict growth")
+
+
+def test_a_pickle_has_no_data():
+    X, y = drawn()
+    selector = pickle.loads(pickle.dumps(FeatureSelector().fit(X, y)))
+    assert_array_equal(selector.transform(X), X[:, selector.support_])
+    with pytest.raises(ValueError, match="the selector was pickled, which leaves out the data"):
+        selector.summary()
+
+
+def test_the_command_tells_of_leaks_first(tmp_path, capsys):
+    X, y = drawn(m=150)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(**{"growth, eur": 1.1 * y, "growth": y})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["select", str(tmp_path / "t.csv"), "--target", "growth", "--quiet"]) == 0
+    first = " ".join(capsys.readouterr().out.split("\n\n")[0].split())
+    assert first.startswith(
+        "growth, eur looks like a leak: alone it predicts the target nearly perfectly; --drop '\"growth, eur\"' leaves "
+        "it out."
+    )

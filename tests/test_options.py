@@ -44,7 +44,6 @@ OTHERS = {
     "keep": ["a", "c"],
     "cv": 3,
     "standard_errors": True,
-    "redundancy": True,
     "block_size": 10,
 }
 
@@ -107,7 +106,7 @@ def test_rows_are_complete():
         if option.flags:
             assert f"--{option.name.replace('_', '-')}" in option.flags
     assert [option.name for option in OPTIONS if not option.flags] == [
-        "statistic", "standardize", "redundancy", "executor", "verbose",
+        "statistic", "standardize", "executor", "verbose",
     ]  # fmt: skip
 
 
@@ -201,7 +200,9 @@ def test_code_has_a_parameter_unless_it_is_the_default(name, method):
     for value in (OTHERS[name], option.selector_default(method), option.command_default(method)):
         result = result_with(method=method, **{name: value})
         in_python = f", {name}=" in python_code(result).text
-        assert in_python == (value not in (None, option.selector_default(method)))
+        front = name == "criterion" and value == "prediction" and method == "backward"  # the default of that class
+        assert ("FeatureSelector(" in python_code(result).text) == front
+        assert in_python == (not front and value not in (None, option.selector_default(method)))
         words = shlex.split(command(result).text)
         if option.flags:
             assert (option.flags[0] in words) == (value not in (None, option.command_default(method)))

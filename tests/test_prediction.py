@@ -216,16 +216,6 @@ def test_an_infinite_ridge_gives_biased_hsic(selector, kernel, target, of):
     assert order(other).tolist() != order(hsic).tolist()
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("d", [6, 20])
-def test_one_of_two_copies_leaves_before_what_explains_something(seed, d):
-    X, y = drawn(m=80, d=d, seed=seed)
-    X[:, 0] = X[:, 1]  # 1 and 4 are relevant
-    found = BAHSIC(2, step=1, **RULE).fit(X, y).elimination_order_.tolist()
-    assert found.index(0) < min(found.index(1), found.index(4))
-    assert order(FOHSIC(3, **RULE).fit(X, y)).tolist()[:2] in ([0, 4], [4, 0])
-
-
 def test_near_copies_in_wine_are_not_selected_together():
     X, y = load_wine(return_X_y=True)
     flavanoids, rng = 6, np.random.default_rng(0)
@@ -474,14 +464,14 @@ def test_scores_by_hsic(selector, kernel, number, statistic):
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "linear", "polynomial"])
 @pytest.mark.parametrize("number", [1, 3, 18])
 def test_scores_by_prediction(selector, kernel, number):
-    """Differences of predictability; of more than 16 selected ones first-order changes of the explained variance."""
+    """Differences of predictability."""
     X, y = drawn(m=30, d=20)
     fitted = selector(number, kernel=kernel, step=1, **RULE).fit(X, y)
     (step,) = [step for step in fitted.path_ if step.n_features == number]
     Z, Y = standardised(X), prediction_oracle.indicators(y)
     kernels = {"gaussian": Gaussian, "laplacian": Laplacian}
     fixed = {"linear": Linear(), "polynomial": Polynomial()}
-    blocks, chosen = [np.arange(30)], np.flatnonzero(fitted.support_).tolist()
+    chosen = np.flatnonzero(fitted.support_).tolist()
 
     def matrix(columns, size):
         found = fixed[kernel] if kernel in fixed else kernels[kernel](1 / (2 * size))
@@ -490,17 +480,9 @@ def test_scores_by_prediction(selector, kernel, number):
     def value(columns):
         return by_hand(matrix(columns, len(columns)), Y, step.ridge) if columns else 0.0
 
-    whole = matrix(chosen, number)
-    judging = prediction_oracle.judging_ridge(number, 30)
-    W = prediction_oracle.residual_matrix(whole, Y, max(step.ridge, judging), blocks)
     for j in range(20):
         changed = sorted({*chosen} ^ {j})
-        if j not in chosen:
-            expected = value(changed) - value(chosen)
-        elif number <= 16:
-            expected = value(chosen) - value(changed)
-        else:
-            expected = -np.sum((matrix(changed, number) - whole) * W)
+        expected = value(changed) - value(chosen) if j not in chosen else value(chosen) - value(changed)
         assert fitted.scores_[j] == pytest.approx(expected, rel=1e-6, abs=1e-7), j
 
 
@@ -537,7 +519,7 @@ def test_constant_columns_have_no_score():
     X[:, 2] = 4.0
     for options in ({}, RULE):
         with pytest.warns(UserWarning, match="constant"):
-            fitted = BAHSIC(6, **options).fit(X, y)
+            fitted = BAHSIC(5, **options).fit(X, y)
         assert fitted.scores_[2] == 0.0
         assert (fitted.scores_[[0, 1, 3, 4, 5]] != 0.0).all()
 

@@ -154,6 +154,29 @@ def random_groups(rng, d):
     return rng.integers(0, max(1, d // 2), d)
 
 
+def different(columns, m):
+    """Columns that vary and tell something else than those before, also in blocks; these take part in a search."""
+    rows = [np.arange(m)] + ([np.concatenate(list(random_blocks(m, 6, 1).samples()))] if m >= 12 else [])
+    kept, seen = [], set()
+    for entries, is_category in columns:
+        keys = [(i, what_is_told(np.array(entries, dtype=float)[some], is_category)) for i, some in enumerate(rows)]
+        if not any(key in seen or len(set(key[1])) == 1 for key in keys):
+            kept.append((entries, is_category))
+        seen.update(keys)
+    return kept or columns[:1]
+
+
+def what_is_told(x, is_category):
+    """The values of a column, whatever their names, scale, shift and sign."""
+    first = {}
+    codes = tuple(-1 if np.isnan(value) else first.setdefault(value, len(first)) for value in x)
+    if is_category or len(first) <= 2:
+        return codes
+    z = (x - np.nanmean(x)) / np.nanstd(x)
+    z = z * np.sign(z[np.flatnonzero(np.abs(np.nan_to_num(z)) > 1e-6)[0]])
+    return tuple(None if np.isnan(value) else round(float(value), 8) + 0.0 for value in z)
+
+
 def random_case(seed, shape=None):
     """A case; of a given shape, or a small one."""
     rng = np.random.default_rng(seed)
@@ -163,6 +186,8 @@ def random_case(seed, shape=None):
     columns = []
     for _ in range(d):
         columns.append(random_column(rng, m, columns, mixed=mixed))
+    columns = different(columns, m)
+    d = len(columns)
     entries, categorical = zip(*columns, strict=True)
     X = np.array(entries, dtype=float).T
     name = str(rng.choice(POINTWISE if mixed else list(KERNELS), p=None))

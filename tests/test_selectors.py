@@ -100,7 +100,7 @@ def test_path_is_frozen_and_evaluates_each_subset_with_the_rule_for_its_size(sel
         assert step.standard_error == pytest.approx(math.sqrt(hsic_variance(K, L)), rel=1e-9)
         inside -= set(step.features) if selector is BAHSIC else set()
     assert [field.name for field in dataclasses.fields(PathStep)] == [
-        *("n_features", "parameter", "hsic", "standard_error", "features", "redundancy", "reason"),
+        *("n_features", "parameter", "hsic", "standard_error", "features", "reason"),
         *("predictability", "predictability_error", "ridge", "score"),
     ]
     with pytest.raises(dataclasses.FrozenInstanceError):

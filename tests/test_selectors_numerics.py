@@ -43,7 +43,7 @@ def test_all_columns_equal(selector):
 def test_constant_features_are_reported_once_and_selected_last(selector):
     X, y = drawn()
     X[:, [2, 6]] = [3.0, 0.0]
-    with pytest.warns(UserWarning, match="2 of 8 features are constant and rank last: 2, 6$") as caught:
+    with pytest.warns(UserWarning, match="2 of 8 features are constant and are left out: 2, 6$") as caught:
         fitted = selector().fit(X, y)
     assert len(caught) == 1
     assert sorted(order(fitted)[-2:].tolist()) == [2, 6]
@@ -55,7 +55,7 @@ def test_constant_features_are_reported_by_name(selector):
     pandas = pytest.importorskip("pandas")
     X, y = drawn()
     X[:, 3] = 1e6
-    with pytest.warns(UserWarning, match="1 of 8 features are constant and rank last: weight$"):
+    with pytest.warns(UserWarning, match="1 of 8 features are constant and are left out: weight$"):
         selector().fit(pandas.DataFrame(X, columns=["a", "b", "c", "weight", "e", "f", "g", "h"]), y)
 
 

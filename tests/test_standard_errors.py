@@ -28,7 +28,9 @@ LABELS = {
 
 
 def subsets(fitted):
-    return [np.sort(subset) for subset in fitted._subsets()]
+    backward = hasattr(fitted, "elimination_order_")
+    order = fitted.elimination_order_[::-1] if backward else fitted.selection_order_
+    return [np.sort(order[: step.n_features]) for step in fitted.path_]
 
 
 @pytest.mark.parametrize("weights", [[1, 1, 1, 1, 1, 1], [2, 1, 1, 1, 2]], ids=str)

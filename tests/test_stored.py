@@ -53,7 +53,7 @@ def test_the_bits_are_those_of_a_fit_in_memory(selector, stored, tmp_path):
     X, y = drawn(m=90, d=7)
     A = stored(X, tmp_path)
     assert source_of(A) is not None
-    fits = [selector(2, step=2, standard_errors=True, redundancy=True).fit(data, y) for data in (X, A)]
+    fits = [selector(2, step=2, standard_errors=True).fit(data, y) for data in (X, A)]
     assert same_fit(*fits)
     assert np.array_equal(fits[0].ranking_, fits[1].ranking_)
 

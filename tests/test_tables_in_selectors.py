@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
-from bahsic import BAHSIC, FOHSIC, hsic, redundancy
+from bahsic import BAHSIC, FOHSIC, hsic
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, Spectrum, WeisfeilerLehman, label_kernel
 from pairwise import pairwise
 from patients import CATEGORIES, FRAMES, MIXED, NAMES, in_codes, in_pandas, in_polars, in_pyarrow, patients
@@ -167,12 +167,6 @@ def test_kernels_without_a_place_for_missing_entries(selector):
     )
 
 
-@SELECTORS
-def test_a_rule_that_needs_labels_has_no_redundancy(selector):
-    with pytest.raises(ValueError, match=r"'optimise'.*; accepted with redundancy=True"):
-        selector(kernel=Gaussian("optimise"), redundancy=True).fit(*drawn())
-
-
 # Weights
 
 
@@ -288,21 +282,6 @@ def test_labels_of_every_kind(selector, kind):
 # Redundancy
 
 
-@SELECTORS
-@pytest.mark.parametrize("kernel", [Gaussian(), Laplacian("median")], ids=str)
-def test_the_path_records_the_redundancy_of_each_subset(selector, kernel):
-    columns, y = patients()
-    X = in_pandas(columns)
-    fitted = selector(4, kernel=kernel, redundancy=True, **MIXED).fit(X, y)
-    table = redundancy(X, kernel=kernel, categorical_features="from_dtype", missing="neutral")
-    subsets = [order(fitted)[: step.n_features] for step in fitted.path_]
-    for step, subset in zip(fitted.path_, subsets, strict=True):
-        off_diagonal = table[np.ix_(subset, subset)][~np.eye(len(subset), dtype=bool)]
-        expected = pytest.approx(off_diagonal.max(initial=0.0), rel=1e-9) if step.n_features <= 4 else None
-        assert step.redundancy == expected
-    assert all(step.redundancy is None for step in selector(4, kernel=kernel, **MIXED).fit(X, y).path_)
-
-
 # scikit-learn
 
 
@@ -320,7 +299,7 @@ def test_tags(selector):
 def test_clones_and_pickles(selector):
     columns, y = patients()
     X = in_pandas(columns)
-    options = MIXED | {"feature_groups": {"place": ["ward", "city"]}, "keep": ["dose"], "redundancy": True}
+    options = MIXED | {"feature_groups": {"place": ["ward", "city"]}, "keep": ["dose"]}
     fitted = selector(3, **options).fit(X, y)
     copied, pickled = clone(fitted), pickle.loads(pickle.dumps(fitted))
     assert copied.get_params() == fitted.get_params()
@@ -347,18 +326,6 @@ def test_search_over_what_a_table_is_taken_for():
 def test_sparse_tables_have_no_categories(selector):
     with pytest.raises(ValueError, match="categorical_features has columns of a sparse X"):
         selector(categorical_features=[0]).fit(sparse.csr_array(np.eye(8)), np.resize([0, 1], 8))
-
-
-@pytest.mark.parametrize("kernel", [Gaussian(), Gaussian("median"), Laplacian()], ids=repr)
-def test_redundancy_counts_samples_as_often_as_their_weights_say(kernel):
-    X, y = drawn()
-    weights = np.resize([0, 1, 3], 40)
-    weighted = BAHSIC(4, kernel=kernel, redundancy=True).fit(X, y, sample_weight=weights)
-    repeated = BAHSIC(4, kernel=kernel, redundancy=True).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    found, expected = ([step.redundancy for step in fitted.path_] for fitted in (weighted, repeated))
-    assert found[-1] == expected[-1] == 0
-    assert found[-4:] == pytest.approx(expected[-4:], rel=1e-9)
-    assert min(found[-4:-1]) > 0
 
 
 def test_missing_entries_of_pyarrow_dictionaries_stay_missing():

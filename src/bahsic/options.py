@@ -133,7 +133,7 @@ OPTIONS: Final = (
     Option("cv", "count", None,
            "folds that judge the selection by samples that took no part in it: a number, auto, or none where neither "
            "the number nor the kernel is auto",
-           ("auto", "none"), ("--cv",), default_of_command="auto", none="none"),
+           ("auto", "none"), ("--cv",), none="none"),
     Option("standard_errors", "switch", False, "record the standard error of HSIC along the path",
            (), ("--standard-errors",)),
     Option("n_jobs", "count", None, "number of threads; the result does not depend on it",

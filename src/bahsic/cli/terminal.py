@@ -11,7 +11,7 @@ from textwrap import wrap
 from typing import Any, TextIO
 
 from bahsic.cli.text import display_width, fitted, has_blocks
-from bahsic.names import for_option, for_terminal, target_name
+from bahsic.names import for_option, for_shell, for_terminal, target_name
 from bahsic.options import flag_of
 from bahsic.report.curve import block_words, criterion_words, curve_of
 from bahsic.report.features import in_folds, least_relevance, percent_of, probability, relevance_words
@@ -110,7 +110,7 @@ def _leaks(result: Mapping[str, Any]) -> list[str]:
     """A line on features that look like leaks, and how to leave them out."""
     leaks = result.get("leaks")
     it = "it" if leaks and len(leaks) == 1 else "them"
-    return [f"{leak_words(leaks)}; --drop {for_option(leaks)} leaves {it} out."] if leaks else []
+    return [f"{leak_words(leaks)}; --drop {for_shell(for_option(leaks))} leaves {it} out."] if leaks else []
 
 
 def _columns(result: Mapping[str, Any]) -> list[str]:

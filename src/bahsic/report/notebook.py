@@ -11,6 +11,7 @@ from bahsic.report.charts import chart_style
 from bahsic.report.drawable import fold_counts, listed, order_of, path_of
 from bahsic.report.headline import headline_of, outcome_of_selector
 from bahsic.report.page import path_figure
+from bahsic.report.svg import shown
 
 _MOST_NAMES = 20
 
@@ -19,7 +20,7 @@ _STYLE = """
 .bahsic-selection { max-width: 38rem; margin-top: .6rem;
   --ink: currentColor; --muted: currentColor; --paper: transparent; --accent: #3a86c8; --rule: #8885; --other: #888; }
 .bahsic-selection .chart { display: block; width: 100%; font: 12px sans-serif; }
-.bahsic-selection ol { columns: 2 14rem; margin: .3rem 0; padding-inline-start: 2.2rem; }
+.bahsic-selection td + td, .bahsic-selection th + th { text-align: right; }
 """
 
 
@@ -56,7 +57,7 @@ def selection_html(selector: Any) -> str:
     ''
     >>> from bahsic.datasets import make_xor
     >>> X, y, _ = make_xor(n_samples=100, n_features=6, random_state=0)
-    >>> "<li>x1</li><li>x0</li>" in selection_html(BAHSIC(2).fit(X, y))
+    >>> "<td>x1</td>" in selection_html(BAHSIC(2).fit(X, y))
     True
     """
     found = getattr(selector, "selector_", selector)  # the one inside BAHSICCV
@@ -80,12 +81,17 @@ def _kept(selector: Any) -> str:
 
 
 def _names(selector: Any) -> str:
-    """The selected features, with the number of folds that chose each."""
+    """A table of the selected features: the worth of each, and the number of folds that chose it."""
     selected, counts = _selected(selector), fold_counts(selector)
-    folds = {} if counts is None else {j: f", chosen in {counts[j]} of {selector.n_folds_} folds" for j, _ in selected}
-    items = "".join(f"<li>{name}{folds.get(j, '')}</li>" for j, name in selected[:_MOST_NAMES])
+    unit = "R² lost without it" if selector.criterion == "prediction" else "HSIC lost without it"
+    heading = f"<th>feature</th><th>{unit}</th>" + ("" if counts is None else "<th>folds</th>")
+    rows = [
+        f"<td>{name}</td><td>{shown(selector.scores_[j], '.3g')}</td>"
+        + ("" if counts is None else f"<td>{counts[j]} of {selector.n_folds_}</td>")
+        for j, name in selected[:_MOST_NAMES]
+    ]
     more = f"<p>and {len(selected) - _MOST_NAMES} more</p>" if len(selected) > _MOST_NAMES else ""
-    return f"<ol>{items}</ol>{more}"
+    return f"<table><tr>{heading}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>{more}"
 
 
 def _selected(selector: Any) -> list[tuple[int, str]]:

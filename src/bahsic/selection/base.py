@@ -170,7 +170,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             self.scores_ = self._scores(search, np.sort(selected), units)
         best = int(order[0]) if units.groups is None else None
         self.leaks_ = tuple(problem.table.column_names[j] for j in leaks(problem, best, self.support_, judged))
-        if self.leaks_:
+        if self.leaks_ and is_auto(self.n_features_to_select):
             warnings.warn(leak_words(self.leaks_), UserWarning, stacklevel=4)
         self.target_kernel_ = problem.labels.name
         self.columns_ = roles

@@ -143,7 +143,7 @@ class EstimatorJudge:
         train, test = (self.samples.of_rows(rows) for rows in self.pairs[number])
         file = None if folder is None else folder.file(_SCORES)
         kept: dict[int, float] = {} if file is None else dict(file.found.get("scores", []))
-        rank = np.full(columns.n_features, columns.n_features + 1)
+        rank = np.full(columns.n_features, columns.n_features)
         for place, unit in enumerate(search.units.each(search.used_first), start=1):
             rank[unit] = place
         sizes = sorted({self.smallest, *(max(len(one.subset), self.smallest) for one in search.rounds)})
