@@ -161,8 +161,9 @@ class BAHSIC(Selector):
         labels by itself (gamma p-value of HSIC above 5% or 1%, divided by the number of columns tested). Such a column
         is lost if it matters only in combination with others, unless ``keep`` names it.
     leaks_ : tuple of str
-        Names of selected features that look like the labels themselves, with a warning: they equal them up to renaming
-        or a monotone function, or the first one predicts held-out samples with an R^2 of at least 0.99 by itself.
+        Names of selected features that look like the labels themselves: they equal them up to renaming or a monotone
+        function, or the first one predicts held-out samples with an R^2 of at least 0.99 by itself. With the number
+        "auto" there is a warning.
     kernel_ : str or Kernel
         The kernel on the data that was used.
     predictability_, predictability_error_ : float
