@@ -53,7 +53,7 @@ def test_a_few_measurements_predict_and_each_has_its_part(text, selector):
     assert f"{number} of 30 features predict diagnosis: ROC AUC {selector.score_:.2f}, {reached}" in text
     assert 3 <= number <= 11
     rows = re.findall(r"^   ([a-z ]+?) +(\d)/5 +(-?0\.\d{3})", text, re.MULTILINE)
-    kept = selector.elimination_order_[::-1][:number]
+    kept = np.flatnonzero(selector.support_)[np.argsort(-selector.scores_[selector.support_], kind="stable")]
     folds = np.rint(5 * selector.selection_frequencies_).astype(int)
     assert rows == [(DATA.feature_names[j], str(folds[j]), f"{selector.scores_[j]:.3f}") for j in kept]
 
@@ -76,7 +76,7 @@ def test_near_copies_are_those_of_the_data(text, selector):
     best = [i for i in others[np.argsort(-table[j, others])][:3] if table[j, i] >= 0.7]
     assert left_out == ", ".join(f"{names[i]} {table[j, i]:.2f}" for i in best)
     assert selector.support_[j]
-    kept = selector.elimination_order_[::-1][: selector.n_features_]
+    kept = np.flatnonzero(selector.support_)[np.argsort(-selector.scores_[selector.support_], kind="stable")]
     near = [i for i in kept if i != j and table[j, i] >= 0.7]
     told = re.search(r"Taken as well: (.*)\.$", line)
     assert [f"{names[i]} {table[j, i]:.2f}" for i in near] == (told[1].split(", ") if told else [])

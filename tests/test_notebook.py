@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 import sklearn
 from sklearn.linear_model import LogisticRegression
@@ -36,7 +37,7 @@ def test_before_the_fit_it_is_that_of_scikit_learn():
 def test_fitted_selector_shows_its_features_and_path(selector):
     html = html_of(selector.fit(X, Y))
     assert f"{selector.n_features_} of 30 features selected" in html
-    listed = [int(j) for j in re.findall(r"<li>x(\d+)</li>", html)]
+    listed = [int(j) for j in re.findall(r"<td>x(\d+)</td>", html.partition("bahsic-selection")[2])]
     assert len(listed) == min(20, selector.n_features_)
     assert selector.support_[listed].all()
     assert html.count('class="chart path"') == 1
@@ -57,8 +58,10 @@ def test_prediction_shows_predictability():
 def test_features_are_in_order_and_many_are_counted():
     selector = BAHSIC(25).fit(X, Y)
     html = html_of(selector)
-    listed = [int(j) for j in re.findall(r"<li>x(\d+)</li>", html)]
-    assert listed == selector.elimination_order_[::-1][:20].tolist()
+    listed = [int(j) for j in re.findall(r"<td>x(\d+)</td>", html.partition("bahsic-selection")[2])]
+    worth = selector.scores_[listed]
+    assert (np.diff(worth) <= 0).all()
+    assert worth[-1] == np.sort(selector.scores_[selector.support_])[-20]
     assert "and 5 more" in html
 
 

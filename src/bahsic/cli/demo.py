@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 
-from bahsic import BAHSIC, __version__, hsic_scores, predictability
+from bahsic import BAHSIC, FeatureSelector, __version__, hsic_scores, predictability
 from bahsic.cli.text import has_blocks
 from bahsic.datasets import make_xor
 from bahsic.options import options_of
@@ -26,8 +26,8 @@ _SIZES = (1, 2, 3, 5, 15)  # of the path that are shown, beside the selected one
 
 _WHAT_NEXT = (
     "Your own data:  bahsic select table.csv --target column --report page.html",
-    "In Python:      from bahsic import BAHSIC",
-    '                BAHSIC("auto", criterion="prediction", kernel="auto").fit(X, y)',
+    "In Python:      from bahsic import FeatureSelector",
+    "                FeatureSelector().fit(X, y)",
 )
 
 
@@ -45,7 +45,7 @@ def breast_cancer_result(text: str) -> dict[str, Any]:
         See `bahsic.report.report_html`.
     """
     X, y, names = _breast_cancer_data()
-    selector = BAHSIC("auto", criterion="prediction", kernel="auto").fit(X, y)
+    selector = FeatureSelector().fit(X, y)
     recorded = [option.name for option in options_of("select") if option.recorded]
     source = {
         "name": "breast_cancer.csv",
@@ -56,7 +56,7 @@ def breast_cancer_result(text: str) -> dict[str, Any]:
         "target_kernel": selector.target_kernel_,
         "options": {},
     }
-    parameters = {"method": "backward", **{name: getattr(selector, name) for name in recorded}}
+    parameters = {"method": "backward", **{name: getattr(selector, name) for name in recorded}, "cv": None}  # or "auto"
     return selection_result(selector, X, y, names, input=source, parameters=parameters, seed=0)
 
 
@@ -91,7 +91,7 @@ def _breast_cancer(result: Mapping[str, Any], mark: str) -> list[str]:
     return [
         "1. Breast cancer: 569 tumours, 30 measurements, benign or malignant",
         "",
-        '   BAHSIC("auto", criterion="prediction", kernel="auto").fit(X, y)',
+        "   FeatureSelector().fit(X, y)",
         f"   {headline_of(outcome_of_result(result), 'diagnosis').ascii}",
         "   (R2 of tumours that took no part in the search: 1 is perfect, 0 is guessing)",
         "",
