@@ -15,18 +15,19 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bahsic import BAHSIC, FOHSIC, hsic_unbiased, hsic_variance, hsic_weights
+from bahsic import BAHSIC, FOHSIC, FeatureSelector, hsic_unbiased, hsic_variance, hsic_weights
 from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, label_kernel
 from bahsic.selection.path import PathStep
 from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn, standardised
 
 # scikit-learn's contract; no failure is expected. Its check of array API input skips itself
-# unless SCIPY_ARRAY_API is set. The two share their fit and all their checks of input, so each is
-# asked once: one refuses missing entries, one takes them.
+# unless SCIPY_ARRAY_API is set. The three share their fit and all their checks of input, so
+# each is asked once; FeatureSelector is judged by folds.
 
 
-@parametrize_with_checks([BAHSIC(), FOHSIC(missing="neutral")])
+@pytest.mark.filterwarnings("ignore:no subset of", "ignore:.* looks? like")
+@parametrize_with_checks([BAHSIC(), FOHSIC(missing="neutral"), FeatureSelector()])
 def test_contract_of_scikit_learn(estimator, check):
     check(estimator)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from bahsic.data.roles import ColumnRole
 from bahsic.data.sources import is_dask_array, source_of
@@ -189,8 +189,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         check_cv(self.cv)
         if not is_crossfitted(self):
             return []
-        n_samples = problem.data.X.shape[0] if hasattr(problem.data.X, "shape") else len(problem.data.X)
-        return problem_splits(self.cv, problem, y, groups, n_samples, sample_weight)
+        return problem_splits(self.cv, problem, y, groups, _num_samples(problem.data.X), sample_weight)
 
     def _judged(
         self, fitting: Fitting, problem: Problem, splits: list[Split], units: FeatureUnits, number: int
