@@ -20,9 +20,9 @@ from bahsic.report.drawable import (
     fold_counts,
     fractions,
     listed,
-    order_of,
     path_curve,
     path_of,
+    search_order,
     selected_mask,
     significant_features,
     similarity_table,
@@ -124,7 +124,9 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
     """
     selector = fitted(selector)
     check_count("n", n)
-    order = order_of(selector)[:n]
+    used = np.array([not role.left_out for role in selector.columns_]) | selector.support_
+    order = search_order(selector)
+    order = order[used[order]][:n]
     curve, sizes, reached, _ = path_curve(selector)
     values = values_down_to(sizes, reached, len(order))
     names = getattr(selector, "feature_names_in_", None) if names is None else names

@@ -45,10 +45,16 @@ def fitted(selector: Any) -> Any:
     return found
 
 
-def order_of(selector: Any) -> Indices:
-    """All features of a fitted selector: the selected ones by worth, then the others in the order of the search."""
+def search_order(selector: Any) -> Indices:
+    """All features of a fitted selector in the order of its search, the most relevant first."""
     backward = hasattr(selector, "elimination_order_")
     order: Indices = selector.elimination_order_[::-1] if backward else selector.selection_order_
+    return order
+
+
+def order_of(selector: Any) -> Indices:
+    """All features of a fitted selector: the selected ones by worth, then the others in the order of the search."""
+    order = search_order(selector)
     selected = order[selector.support_[order]]
     by_worth = np.argsort(-selector.scores_[selected], kind="stable")
     return np.concatenate([selected[by_worth], order[~selector.support_[order]]])
