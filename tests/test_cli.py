@@ -97,13 +97,15 @@ def test_keys_in_the_order_of_the_schema(result):
     assert list(found) == [
         "schema", "kind", "headline", "versions", "input", "parameters", "seed", "criterion", "kernel", "block_size",
         "selected", "n_features", "reason", "predictability", "predictability_error", "score", "score_name", "n_folds",
-        "predicts", "columns", "ranking", "path", "redundancy", "near_copies", "views", "stability", "test", "timing",
+        "predicts", "leaks", "columns", "ranking", "path", "redundancy", "near_copies", "views", "stability", "test",
+        "timing",
     ]  # fmt: skip
     assert (found["schema"], found["kind"], found["seed"], found["test"]) == ("bahsic/1", "select", 0, None)
     assert list(found["versions"]) == ["bahsic", "python", "numpy", "scipy", "scikit-learn"]
     assert found["versions"]["numpy"] == np.__version__
     assert list(found["ranking"][0]) == [
-        "feature", "column", "rank", "selected", "score", "pvalue", "group", "relevance", "frequency",
+        "feature", "column", "rank", "selected", "score", "pvalue", "group", "relevance", "frequency", "alone",
+        "place",
     ]  # fmt: skip
     assert list(found["path"][0]) == [
         "n_features", "hsic", "standard_error", "predictability", "predictability_error", "score", "ridge",
@@ -616,10 +618,14 @@ def test_unexpected_errors_have_a_traceback_only_on_demand(run, xor, monkeypatch
 def test_warnings_are_notes(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.savez("constant.npz", X=np.column_stack([X, np.ones(80)]), y=Y)
-    status, _, err = run("select", "constant.npz", "-k", 1)
-    assert (status, err) == (0, "bahsic: note: 1 of 7 features are constant and rank last: 6\n")
+    status, out, err = run("select", "constant.npz", "-k", 1)
+    assert (status, err) == (0, "")
+    assert "Constant: x6." in out
     assert run("select", "constant.npz", "-k", 1, "--quiet")[2] == ""
-    assert "note: -k is 50, X has 7 features: all are kept" in run("select", "constant.npz", "-k", 50)[2]
+    assert (
+        "note: -k is 50, X has 7 features, of which 6 are used: all are kept"
+        in run("select", "constant.npz", "-k", 50)[2]
+    )
 
 
 def test_demonstration_says_first_what_its_report_needs(run, monkeypatch, tmp_path):
@@ -732,7 +738,8 @@ def test_texts_that_tell_nothing_are_left_out(run, tmp_path, monkeypatch):
     assert (status, err) == (0, "")
     assert "Left out: name (80 different texts in 80 rows); --identifiers use takes them." in " ".join(out.split())
     used = json.loads(run("select", "t.csv", "-t", "y", "-k", 2, "--identifiers", "use", "--json")[1])
-    assert used["columns"][-1] == {"name": "name", "role": "category", "reason": "80 categories"}
+    told = "80 categories, which tell nothing of the target"
+    assert used["columns"][-1] == {"name": "name", "role": "uninformative", "reason": told}
     status, out, err = run("select", "t.csv", "-t", "y", "-k", 2, "--drop", "name", "--json")
     assert (status, err) == (0, "")
     assert json.loads(out)["input"]["options"] == {"drop": ["name"]}

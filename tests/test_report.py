@@ -228,7 +228,7 @@ def test_page_of_hsic_with_an_automatic_number_has_both():
 
 def test_selected_rows_are_those_of_the_result(xor):
     html = report_html(xor)
-    rows = re.findall(r'<tr data-position="\d+"( class="selected")?>.*?<bdi class="name">(.*?)</bdi>', html)
+    rows = re.findall(r'<tr data-place="\d+"( class="selected" data-selected)?>.*?<bdi class="name">(.*?)</bdi>', html)
     assert [name for chosen, name in rows if chosen] == xor["selected"]
     assert [name for _, name in rows] == [row["feature"] for row in xor["ranking"]]
 
@@ -327,7 +327,7 @@ def test_groups_are_counted_by_the_slider():
 def test_page_stays_small(d):
     html = report_html(synthetic([f"feature {i}" for i in range(d)]))
     assert len(html.encode()) < 1_000_000
-    assert len(re.findall("<tr data-position", html)) == min(d, 200)
+    assert len(re.findall("<tr data-place", html)) == min(d, 200)
     assert "nan" not in html.lower().replace("dominant", "")
 
 

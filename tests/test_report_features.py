@@ -218,7 +218,7 @@ def test_folds_that_chose_each_feature_are_told():
     html = report_html(result)
     assert f"<p>Chosen in {counts['z']} of 4 folds.</p>" in html
     assert f'data-label="In folds" data-value="{counts["z"] / 4}">{counts["z"]}/4</td>' in html
-    assert _feature_table(result).splitlines()[0].endswith(",relevance,frequency")
+    assert _feature_table(result).splitlines()[0].endswith(",relevance,frequency,alone")
 
 
 def test_what_was_done_with_each_column(copies):

@@ -141,6 +141,7 @@ def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, 
     shown_rows = [
         {
             "position": position,
+            "place": row.get("place") or position,
             "rank": row["rank"],
             "selected": row["selected"],
             "name": for_page(row["feature"]),

@@ -27,7 +27,8 @@
 
   function markSelected(size) {
     for (const row of rows) {
-      const selected = Number(row.dataset.position) <= size;
+      const chosen = size === data.chosen;
+      const selected = chosen ? "selected" in row.dataset : Number(row.dataset.place) <= size;
       row.classList.toggle("selected", selected);
       row.querySelector(".mark").textContent = selected ? "✓" : "";
     }

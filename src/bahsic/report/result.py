@@ -20,7 +20,7 @@ from bahsic.inference.scores import hsic_scores
 from bahsic.kernels import label_kernel
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.names import target_name
-from bahsic.report.drawable import fold_counts, order_of, path_of
+from bahsic.report.drawable import fold_counts, order_of, path_of, search_order
 from bahsic.report.headline import headline_of, measures_of, outcome_of_selector
 from bahsic.report.neighbours import near_copies
 from bahsic.report.page import SCHEMA
@@ -159,13 +159,15 @@ def _ranking(
         options["target_kernel"] = selector.target_kernel_  # the fit has told of the choice
     scores, pvalues = hsic_scores(data, y, kernel=selector.kernel_, **options)
     entries, counts = ranked(scores, pvalues, names, order), fold_counts(selector)
+    used = [j for j in search_order(selector) if not selector.columns_[j].left_out or selector.support_[j]]
+    place = {int(j): at for at, j in enumerate(used, start=1)}
     for entry, j in zip(entries, order, strict=True):
         group = None if groups is None else str(groups[j])
         dependence = {"score": entry.pop("score"), "pvalue": entry.pop("pvalue")}
         relevance = float(selector.scores_[j])
         frequency = None if counts is None else float(selector.selection_frequencies_[j])
         entry.update(selected=bool(selector.support_[j]), **dependence, group=group)
-        entry.update(relevance=relevance, frequency=frequency, alone=alone.get(int(j)))
+        entry.update(relevance=relevance, frequency=frequency, alone=alone.get(int(j)), place=place.get(int(j)))
     return entries
 
 
