@@ -15,10 +15,9 @@ from bahsic.names import for_option, for_shell, for_terminal, target_name
 from bahsic.options import flag_of
 from bahsic.report.curve import block_words, criterion_words, curve_of
 from bahsic.report.features import in_folds, least_relevance, percent_of, probability, relevance_words
-from bahsic.report.headline import findings, headline_of, knee_of, outcome_of_result
+from bahsic.report.headline import findings, headline_of, knee_of, leak_words, outcome_of_result
 from bahsic.report.roles import role_lines, used_rows
 from bahsic.report.svg import capitalized
-from bahsic.selection.leaks import leak_words
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _ASCII_LEVELS = " .:#"

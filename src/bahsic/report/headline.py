@@ -119,6 +119,19 @@ def knee_of(outcome: Outcome, path: Sequence[Mapping[str, Any]]) -> str:
     return f"{n} feature{'s reach' if n > 1 else ' reaches'} {min(99, int(100 * reached[n]))}% of that"
 
 
+def leak_words(names: Sequence[str]) -> str:
+    """Return a sentence on features that look like leaks.
+
+    Examples
+    --------
+    >>> leak_words(["sales_eur"])
+    'sales_eur looks like a leak: alone it predicts the target nearly perfectly'
+    """
+    if len(names) == 1:
+        return f"{names[0]} looks like a leak: alone it predicts the target nearly perfectly"
+    return f"{', '.join(names)} look like leaks: each alone predicts the target nearly perfectly"
+
+
 def outcome_of_result(result: Mapping[str, Any]) -> Outcome:
     """The outcome of a result, see `bahsic.report.report_html`."""
     return _outcome(result, result["path"], result["n_features"], n_used(result))

@@ -10,11 +10,10 @@ from bahsic.names import for_page, target_name
 from bahsic.report.charts import Point, path_axes, path_chart, size_axis
 from bahsic.report.curve import HSIC, LEAVE_ONE_OUT, Curve, block_words, criterion_words, curve_of
 from bahsic.report.features import DASH, ROWS, feature_cards, feature_table, redundant_pairs
-from bahsic.report.headline import Outcome, findings, headline_of, knee_of, outcome_of_result
+from bahsic.report.headline import Outcome, findings, headline_of, knee_of, leak_words, outcome_of_result
 from bahsic.report.roles import n_used, role_lines, role_table, treatment, used_rows
 from bahsic.report.snippets import Snippet, command, python_code
 from bahsic.report.svg import capitalized, shown
-from bahsic.selection.leaks import leak_words
 
 SCHEMA = "bahsic/1"
 _NAMES = 8  # features named in the first sentence

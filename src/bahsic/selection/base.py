@@ -23,12 +23,13 @@ from bahsic.data.tables import as_plain, by_dtype, column_names, columns_of, is_
 from bahsic.engine.dask_executor import executor_for
 from bahsic.engine.executor import thread_count
 from bahsic.kernels import Kernel
+from bahsic.report.headline import leak_words
 from bahsic.report.notebook import NotebookMixin
 from bahsic.selection.checkpoint import check_seed, checked_folder, digest_of, fingerprint
 from bahsic.selection.cluster import ClusterMixin
 from bahsic.selection.crossfit import CrossFit, reason
 from bahsic.selection.fitting import Fitting, Folder, Task, kernel_name
-from bahsic.selection.leaks import leak_words, leaks
+from bahsic.selection.leaks import leaks
 from bahsic.selection.path import PathStep
 from bahsic.selection.problem import (
     FeatureUnits,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
@@ -36,19 +34,6 @@ def leaks(problem: Problem, best: int | None, selected: NDArray[np.bool_], judge
     if best is not None and judged is not None and not problem.kept.any() and 1 in judged.sizes:
         found |= {int(best)} if judged.measure(1).predictability >= _PREDICTS else set()
     return sorted(found)
-
-
-def leak_words(names: Sequence[str]) -> str:
-    """Return a sentence on features that look like leaks.
-
-    Examples
-    --------
-    >>> leak_words(["sales_eur"])
-    'sales_eur looks like a leak: alone it predicts the target nearly perfectly'
-    """
-    if len(names) == 1:
-        return f"{names[0]} looks like a leak: alone it predicts the target nearly perfectly"
-    return f"{', '.join(names)} look like leaks: each alone predicts the target nearly perfectly"
 
 
 def _is_copy(problem: Problem, column: int) -> bool:
