@@ -56,10 +56,10 @@ class Selection(NamedTuple):
 
 def select(X: Any, y: NDArray[Any], seed: int) -> Selection:
     """Select columns with the defaults of the command; none where nothing predicts the target."""
-    from bahsic import BAHSIC
+    from bahsic import FeatureSelector
 
     start = time.process_time()
-    selector = BAHSIC("auto", criterion="prediction", kernel="auto", cv="auto", n_jobs=1, random_state=seed)
+    selector = FeatureSelector(n_jobs=1, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that nothing predicts, or of columns that are left out
         selector.fit(X, y)
