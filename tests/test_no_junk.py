@@ -222,3 +222,14 @@ def test_the_command_tells_of_leaks_first(tmp_path, capsys):
         "growth, eur looks like a leak: alone it predicts the target nearly perfectly; --drop '\"growth, eur\"' leaves "
         "it out."
     )
+
+
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
+def test_a_table_of_nothing_but_a_random_category_says_that_nothing_predicts(criterion):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"zip": pd.Categorical(random.integers(0, 40, 120).astype(str)), "same": 1.0})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = BAHSIC("auto", criterion=criterion).fit(frame, random.standard_normal(120))
+    assert not fitted.predicts_
+    assert fitted.get_feature_names_out().tolist() == ["zip"]

@@ -57,7 +57,7 @@ Judge = Callable[[int, Search, Columns, "Folder | None"], Result]
 
 @dataclass(frozen=True)
 class Task:
-    """What a selector looks for, in all samples as in those of a fold.
+    """Search that a selector runs on all samples and in each fold.
 
     Attributes
     ----------

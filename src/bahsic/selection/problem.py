@@ -148,7 +148,10 @@ class Problem:
         The order says which samples of the table it has.
         """
         notes, idle = _uninformative(self.data, self.labels, order, self.kept)
-        names = self.table.column_names
+        names, others = self.table.column_names, ~self.data.constant | self.kept
+        others[[*self.table.left_out, *self.copies, *idle]] = False
+        if not others.any():  # something has to be searched
+            idle = []
         aside = {j: ("uninformative", notes.pop(j)) for j in idle}
         aside |= {j: ("copy", f"same as {names[first]}") for j, first in self.copies.items()}
         return replace(self, aside=aside, notes=notes)

@@ -29,7 +29,7 @@ class Scorer(Protocol):
 
 
 class Units(Protocol):
-    """What a search has to know of its units; see `bahsic.selection.problem.FeatureUnits`."""
+    """Units of a search; see `bahsic.selection.problem.FeatureUnits`."""
 
     @property
     def constant(self) -> Mask: ...
