@@ -21,6 +21,7 @@ BENCHMARKS = [
         "scores",
         "inference",
         "selection_bias",
+        "needed",
         "options",
         "prediction",
         "raw_tables",

@@ -18,7 +18,7 @@ from bahsic.inference import resampling
 from bahsic.inference.independence import hsic_test
 from bahsic.inference.resampling import (
     SelectionTest,
-    _combined_pvalues,
+    combined_pvalues,
     selection_frequencies,
     selection_test,
 )
@@ -206,14 +206,14 @@ def test_fits_warn_nobody(function):
     ],
 )
 def test_combined_pvalue_by_hand(pvalues, combined):
-    assert _combined_pvalues(np.array(pvalues)) == pytest.approx(combined, rel=1e-14)
+    assert combined_pvalues(np.array(pvalues)) == pytest.approx(combined, rel=1e-14)
 
 
 def test_combined_pvalue_is_valid_in_the_worst_case():
     """U and 1 - U are uniform, and the lesser of them is at most t with probability 2 t: no smaller factor would do."""
     u = (np.arange(1000) + 0.5) / 1000
     np.testing.assert_allclose(
-        np.sort(_combined_pvalues(np.array([u, 1 - u]))), np.repeat(u[::2] + 0.5e-3, 2), atol=1e-12
+        np.sort(combined_pvalues(np.array([u, 1 - u]))), np.repeat(u[::2] + 0.5e-3, 2), atol=1e-12
     )
 
 

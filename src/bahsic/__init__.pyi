@@ -3,6 +3,8 @@ from bahsic.criteria.hsic import hsic_bound as hsic_bound
 from bahsic.criteria.hsic import hsic_unbiased as hsic_unbiased
 from bahsic.criteria.hsic import hsic_variance as hsic_variance
 from bahsic.criteria.hsic import hsic_weights as hsic_weights
+from bahsic.inference.conditional import ConditionalTest as ConditionalTest
+from bahsic.inference.conditional import conditional_test as conditional_test
 from bahsic.inference.dependence import hsic as hsic
 from bahsic.inference.dependence import hsic_blocks as hsic_blocks
 from bahsic.inference.independence import HypothesisTest as HypothesisTest

@@ -1,22 +1,33 @@
-"""Random parts of the samples, stratified by class."""
+"""Random parts of the samples, stratified by class; p-values of many splits combined into one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from numbers import Real
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context, get_config
 from sklearn.base import is_regressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from bahsic.criteria.weights import FEWEST_SAMPLES
+from bahsic.engine import threads
 from bahsic.kernels import Precomputed
 from bahsic.kernels.labels.choice import chosen_name
 from bahsic.kernels.rows import as_labels, as_rows, check_same_length
 
+Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_FEWEST_SAMPLES = FEWEST_SAMPLES["unbiased"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,3 +97,59 @@ def random_part(random: np.random.RandomState, strata: Sequence[Indices], fracti
     """Draw a fraction of the samples of each stratum at random, in increasing order."""
     chosen = [random.choice(stratum, share(fraction, len(stratum)), replace=False) for stratum in strata]
     return np.sort(np.concatenate(chosen))
+
+
+class Split(NamedTuple):
+    """Samples to learn with, samples to test with, and the seed of permutations."""
+
+    learning: Indices
+    test: Indices
+    seed: int
+
+
+def random_splits(samples: Samples, n_splits: int, test_size: float, random: np.random.RandomState) -> list[Split]:
+    """Draw splits of the samples, stratified by class."""
+    check_fraction("test_size", test_size)
+    strata = samples.strata("target_kernel='regression' for numbers")
+    n_test = sum(share(test_size, len(stratum)) for stratum in strata)
+    n_learning = len(samples) - n_test
+    if min(n_test, n_learning) < _FEWEST_SAMPLES:
+        raise ValueError(
+            f"test_size is {test_size!r}, which makes {n_learning} samples to select with and {n_test} to test with; "
+            f"accepted: at least {_FEWEST_SAMPLES} of each"
+        )
+    tests = [random_part(random, strata, test_size) for _ in range(n_splits)]
+    seeds = random.randint(2**31 - 1, size=n_splits)
+    everything = np.arange(len(samples))
+    return [Split(np.setdiff1d(everything, test), test, int(seed)) for test, seed in zip(tests, seeds, strict=True)]
+
+
+def combined_pvalues(pvalues: Array) -> Array:
+    """Combine p-values along the first axis, valid however they depend on each other; see `selection_test`.
+
+    The result may exceed 1.
+    """
+    n = len(pvalues)
+    k = math.ceil(n / 2)
+    combined: Array = n / k * np.sort(pvalues, axis=0)[k - 1]
+    return combined
+
+
+def mapped(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None, m: int) -> list[Result]:
+    """Return results in the order of the items, by threads with the scikit-learn configuration of the calling one."""
+    configuration = get_config()
+
+    def configured(item: Item) -> Result:
+        with config_context(**configuration):
+            return function(item)
+
+    # All warnings are ignored: fits that change the filters for a while would undo each other's changes.
+    with threads(n_jobs, m) as executor, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return executor.map(configured, items)
+
+
+def check_fraction(name: str, value: Any) -> None:
+    """Raise unless a value is a fraction."""
+    if not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise ValueError(f"{name} is {value!r}; accepted: a fraction between 0 and 1")

@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import config_context, get_config
 from sklearn.base import clone
 
+from bahsic.criteria.prediction import label_features
 from bahsic.criteria.weights import FEWEST_SAMPLES
+from bahsic.data.column_choice import group_of_columns
 from bahsic.data.columns import Columns
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.tables import is_frame
-from bahsic.engine import threads
 from bahsic.engine.scorer import kernel_values
+from bahsic.inference.conditional import needed_pvalues
 from bahsic.inference.independence import hsic_test
-from bahsic.inference.parts import Samples, fixed_kernel, random_part, share
+from bahsic.inference.parts import (
+    Samples,
+    Split,
+    check_fraction,
+    combined_pvalues,
+    fixed_kernel,
+    mapped,
+    random_part,
+    random_splits,
+    share,
+)
 from bahsic.inference.scores import hsic_scores
-from bahsic.kernels import Gaussian, kernel_from_name
+from bahsic.kernels import Gaussian, kernel_from_name, label_kernel
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import check_count, check_jobs, random_source
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 _METHODS = ("permutation", "gamma")
+_FEATURE_TESTS = ("conditional", "marginal")
 _FEWEST_SAMPLES = FEWEST_SAMPLES["unbiased"]
 
 
@@ -45,12 +52,16 @@ class SelectionTest:
     pvalue : float
         P-value of the hypothesis that the selected features, taken together, are independent of the labels.
     feature_pvalues : ndarray of shape (n_features,)
-        For each feature the p-value of the hypothesis that it alone is independent of the labels, adjusted for
+        For each feature the p-value of the hypothesis that it adds nothing to the other selected features in
+        predicting the labels, or with ``feature_test="marginal"`` that it alone is independent of them. Adjusted for
         the number of features; 1 for features that are seldom selected.
     frequencies : ndarray of shape (n_features,)
         Fraction of the splits in which the feature was selected.
     split_pvalues : ndarray of shape (n_splits,)
         The p-values of the single splits, which `pvalue` combines.
+    expected_false : ndarray of shape (n_features,)
+        What `feature_pvalues` are before they are cut off at 1. At most so many features whose hypothesis holds get a
+        value as small as this one, on average. Infinite for features that are seldom selected.
 
     Examples
     --------
@@ -60,12 +71,40 @@ class SelectionTest:
     >>> found = selection_test(BAHSIC(2), X, y, n_splits=3, random_state=0)
     >>> found.frequencies
     array([1., 1., 0., 0., 0.])
+    >>> found.discoveries(fdr=0.1)
+    array([0, 1])
     """
 
     pvalue: float
     feature_pvalues: Array
     frequencies: Array
     split_pvalues: Array
+    expected_false: Array
+
+    def discoveries(self, fdr: float = 0.1) -> Indices:
+        r"""Return features of which at most a share ``fdr`` is false, on average.
+
+        Parameters
+        ----------
+        fdr : float, default=0.1
+            The false discovery rate.
+
+        Returns
+        -------
+        ndarray of int
+            The features with the h smallest `expected_false` :math:`e_j`, in increasing order, where h is the greatest
+            number with :math:`e_{(h)} \le h \, \mathrm{fdr} / \sum_{i \le d} 1/i`.
+
+        References
+        ----------
+        Benjamini, Yekutieli: The control of the false discovery rate in multiple testing under dependency. Annals of
+        Statistics 29, 2001.
+        Meinshausen, Meier, Buehlmann: p-values for high-dimensional regression. JASA 104, 2009.
+        """
+        check_fraction("fdr", fdr)
+        order, numbers = np.argsort(self.expected_false, kind="stable"), np.arange(1, len(self.expected_false) + 1)
+        below = np.flatnonzero(self.expected_false[order] <= numbers * fdr / (1 / numbers).sum())
+        return np.sort(order[: below[-1] + 1]) if len(below) else order[:0]
 
 
 def selection_frequencies(
@@ -120,7 +159,7 @@ def selection_frequencies(
     """
     _check_selector(selector)
     check_count("n_resamples", n_resamples)
-    _check_fraction("subsample", subsample)
+    check_fraction("subsample", subsample)
     check_jobs(n_jobs)
     target_kernel = getattr(selector, "target_kernel", "auto")
     samples = Samples(X, y, target_kernel if y is None else fixed_kernel(selector, y, target_kernel))
@@ -133,7 +172,7 @@ def selection_frequencies(
         )
     random = random_source(random_state)
     parts = [random_part(random, strata, subsample) for _ in range(n_resamples)]
-    supports = _mapped(lambda part: _support(selector, *samples.part(part)), parts, n_jobs, len(samples))
+    supports = mapped(lambda part: _support(selector, *samples.part(part)), parts, n_jobs, len(samples))
     return _frequencies(supports)
 
 
@@ -144,6 +183,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     *,
     n_splits: int = 20,
     test_size: float = 0.5,
+    feature_test: Literal["conditional", "marginal"] = "conditional",
     method: Literal["permutation", "gamma"] = "permutation",
     n_permutations: int = 999,
     kernel: Any = None,
@@ -151,7 +191,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> SelectionTest:
-    r"""Test whether selected features depend on the labels: select on one part of the samples, test on the other.
+    r"""Test a selection: select on one part of the samples, test on the other.
 
     Testing a selection on the samples that chose it finds dependence in pure noise. Here each of n random
     splits (stratified if y are classes) gives one valid p-value. With the sorted ones and k = n/2, rounded up,
@@ -160,13 +200,15 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
 
     - ``pvalue``. Null hypothesis: in no split do the selected features, taken together, depend on the
       labels. If all features are jointly independent of y, it is at most t with a probability of at most t.
-    - ``feature_pvalues``. Null hypothesis for feature j: by itself it is independent of y. In each split the
-      p-value of a selected feature is multiplied by the number of selected features; other features have 1. The
-      probability that any feature independent of y gets a value of at most t is at most t (family-wise error).
+    - ``feature_pvalues``. Null hypothesis for feature j: given the other features that were selected with it, it does
+      not help to predict y (``feature_test="conditional"``; see `conditional_test`), or by itself it is independent
+      of y (``"marginal"``). In each split the p-value of a selected feature is multiplied by the number of selected
+      features; other features have 1. The probability that any feature whose hypothesis holds gets a value of at most
+      t is at most t (family-wise error).
 
-    A feature that matters only together with others, as in XOR, is independent of y by itself: it shows in
-    `pvalue`, not in `feature_pvalues`. A small `pvalue` says that the selector finds dependence in part of the
-    samples, not that each selected feature matters.
+    The conditional test sees features that matter only together, as in XOR; each of these is independent of y by
+    itself. Of two features that can replace each other it calls neither needed when both were selected. A small
+    `pvalue` says that the selector finds dependence in part of the samples, not that each selected feature matters.
 
     Parameters
     ----------
@@ -178,12 +220,17 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     n_splits : int, default=20
     test_size : float, default=0.5
         Fraction of the samples to test with; the selector gets the others.
+    feature_test : {"conditional", "marginal"}, default="conditional"
+        What `feature_pvalues` tell of a selected feature: whether the other selected ones leave it something to add,
+        or whether it depends on the labels by itself. Columns of one of the selector's ``feature_groups`` are tested
+        together by the conditional test, and share its p-value.
     method : {"permutation", "gamma"}, default="permutation"
-        The test, see `hsic_test`: "permutation" is exact, "gamma" quicker and approximate.
+        The test of independence, see `hsic_test`: "permutation" is exact, "gamma" quicker and approximate.
     n_permutations : int, default=999
         No p-value is below 1/(1 + n_permutations).
     kernel, target_kernel : str, Kernel or callable, or None
-        Kernels of the test; None means those of the selector, or "gaussian" and "auto" if it has none.
+        Kernels of the tests of independence; None means those of the selector, or "gaussian" and "auto" if it has
+        none. The conditional test uses Gaussian kernels of several widths on the features.
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator used to draw splits and permutations.
     n_jobs : int or None, default=None
@@ -204,6 +251,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     Rueschendorf: Random variables with maximum sums. Advances in Applied Probability 14, 1982.
     Meinshausen, Meier, Buehlmann: p-values for high-dimensional regression. JASA 104, 2009.
     Vovk, Wang: Combining p-values via averaging. Biometrika 107, 2020.
+    Lundborg, Kim, Shah, Samworth: The projected covariance measure for assumption-lean variable significance testing.
+    Annals of Statistics 52, 2024.
 
     Examples
     --------
@@ -211,13 +260,14 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     >>> from bahsic.datasets import make_xor
     >>> X, y, support = make_xor(n_samples=160, n_features=6, random_state=0)
     >>> found = selection_test(BAHSIC(2), X, y, n_splits=5, random_state=0)
-    >>> found.pvalue < 0.01, bool(found.feature_pvalues.min() > 0.05)
-    (True, True)
+    >>> found.feature_pvalues < 0.05
+    array([ True,  True, False, False, False, False])
     """
     _check_selector(selector)
     check_count("n_splits", n_splits)
-    _check_fraction("test_size", test_size)
     check_jobs(n_jobs)
+    if feature_test not in _FEATURE_TESTS:
+        raise ValueError(f"feature_test is {feature_test!r}; accepted: 'conditional', 'marginal'")
     if method not in _METHODS:
         raise ValueError(f"method is {method!r}; accepted: 'permutation', 'gamma', which hold under independence")
     kernel = getattr(selector, "kernel", "gaussian") if kernel is None else kernel
@@ -226,42 +276,45 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     target_kernel = own if target_kernel is None else fixed_kernel(None, y, target_kernel)
     data = _test_data(selector, X, kernel)
     selector = _with_identifiers(_with_kernel(selector, own), data.X)
-    samples, columns = Samples(data.X, y, target_kernel), data.columns
-    splits = _splits(samples, n_splits, test_size, random_source(random_state))
+    samples = Samples(data.X, y, target_kernel)
+    splits = random_splits(samples, n_splits, test_size, random_source(random_state))
     options = {"method": method, "kernel": kernel, "target_kernel": target_kernel, "n_permutations": n_permutations}
-    results = _mapped(
-        lambda split: _split_result(selector, samples, columns, split, options), splits, n_jobs, len(samples)
+    needed = _Needed.of(selector, data, y, target_kernel) if feature_test == "conditional" else None
+    results = mapped(
+        lambda split: _split_result(selector, samples, data.columns, split, options, needed),
+        splits,
+        n_jobs,
+        len(samples),
     )
     return _combined(results)
 
 
-class _Split(NamedTuple):
-    """Samples to select with, samples to test with, and the seed of the permutations."""
+@dataclass(frozen=True, eq=False)
+class _Needed:
+    """The conditional test of selected features: columns, label features, and the group of each column."""
 
-    selection: Indices
-    test: Indices
-    seed: int
+    data: Prepared
+    Y: Array
+    group_of: Indices
+
+    @staticmethod
+    def of(selector: Any, data: Prepared, y: Any, target_kernel: Any) -> _Needed:
+        mixed, d = data.for_kernel(Gaussian()), len(data.constant)
+        groups, _ = group_of_columns(getattr(selector, "feature_groups", None), d, data.names)
+        return _Needed(mixed, label_features(label_kernel(y, target_kernel)), groups)
+
+    def pvalues(self, selected: Indices, split: Split) -> Array:
+        """Return the p-value of each selected column times the number of tests."""
+        _, of_unit = np.unique(self.group_of[selected], return_inverse=True)
+        units = [selected[of_unit == number] for number in range(of_unit.max() + 1)]
+        found = needed_pvalues(self.data, self.Y, split.learning, split.test, units)
+        return np.asarray(len(units) * found[of_unit])
 
 
 class _SplitResult(NamedTuple):
     support: NDArray[np.bool_]
     pvalue: float
-    feature_pvalues: Array
-
-
-def _splits(samples: Samples, n_splits: int, test_size: float, random: Any) -> list[_Split]:
-    strata = samples.strata("target_kernel='regression' for numbers")
-    n_test = sum(share(test_size, len(stratum)) for stratum in strata)
-    n_selection = len(samples) - n_test
-    if min(n_test, n_selection) < _FEWEST_SAMPLES:
-        raise ValueError(
-            f"test_size is {test_size!r}, which makes {n_selection} samples to select with and {n_test} to test with; "
-            f"accepted: at least {_FEWEST_SAMPLES} of each"
-        )
-    tests = [random_part(random, strata, test_size) for _ in range(n_splits)]
-    seeds = random.randint(2**31 - 1, size=n_splits)
-    everything = np.arange(len(samples))
-    return [_Split(np.setdiff1d(everything, test), test, int(seed)) for test, seed in zip(tests, seeds, strict=True)]
+    expected_false: Array
 
 
 def _with_kernel(selector: Any, target_kernel: Any) -> Any:
@@ -302,59 +355,43 @@ def _test_data(selector: Any, X: Any, kernel: Any) -> Prepared:
 
 
 def _split_result(
-    selector: Any, samples: Samples, columns: Columns, split: _Split, options: dict[str, Any]
+    selector: Any, samples: Samples, columns: Columns, split: Split, options: dict[str, Any], needed: _Needed | None
 ) -> _SplitResult:
-    support = _support(selector, *samples.part(split.selection))
-    pvalues = np.ones(len(support))
+    support = _support(selector, *samples.part(split.learning))
+    expected = np.full(len(support), np.inf)
     if not support.any():  # without a selected feature there is nothing to test
-        return _SplitResult(support, 1.0, pvalues)
+        return _SplitResult(support, 1.0, expected)
     part, selected = columns.of_samples(split.test), np.flatnonzero(support)
     test = {"y": samples.labels(split.test), "random_state": split.seed, "n_jobs": 1, **options}
-    if columns.special[selected].any():  # categories, missing entries: kernel values by columns
-        kernel = kernel_from_name(test.pop("kernel"))
+    kernel = kernel_from_name(test["kernel"])
+    special = bool(columns.special[selected].any())  # categories, missing entries: kernel values by columns
+    rows = None if special else np.ascontiguousarray(part.rows(selected).T)
 
-        def pvalue(features: Indices) -> float:
-            return hsic_test(kernel_values(part, features, kernel), kernel="precomputed", **test).pvalue
+    def pvalue(features: Indices) -> float:
+        return hsic_test(kernel_values(part, features, kernel), **{**test, "kernel": "precomputed"}).pvalue
 
-        together, alone = pvalue(selected), np.array([pvalue(np.array([j])) for j in selected])
+    together = pvalue(selected) if rows is None else hsic_test(rows, standardize=False, **test).pvalue
+    if needed is not None:
+        expected[selected] = needed.pvalues(selected, split)
+        return _SplitResult(support, together, expected)
+    if rows is None:
+        alone = np.array([pvalue(np.array([j])) for j in selected])
     else:
-        rows = np.ascontiguousarray(part.rows(selected).T)
-        together = hsic_test(rows, standardize=False, **test).pvalue
         _, alone = hsic_scores(rows, standardize=False, **test)
-    pvalues[selected] = np.minimum(1.0, len(selected) * alone)
-    return _SplitResult(support, together, pvalues)
+    expected[selected] = len(selected) * alone
+    return _SplitResult(support, together, expected)
 
 
 def _combined(results: Sequence[_SplitResult]) -> SelectionTest:
     split_pvalues = np.array([result.pvalue for result in results])
+    expected = combined_pvalues(np.array([result.expected_false for result in results]))
     return SelectionTest(
-        pvalue=float(_combined_pvalues(split_pvalues)),
-        feature_pvalues=_combined_pvalues(np.array([result.feature_pvalues for result in results])),
+        pvalue=min(1.0, float(combined_pvalues(split_pvalues))),
+        feature_pvalues=np.minimum(1.0, expected),
         frequencies=_frequencies([result.support for result in results]),
         split_pvalues=split_pvalues,
+        expected_false=expected,
     )
-
-
-def _combined_pvalues(pvalues: Array) -> Array:
-    """Combine p-values along the first axis into one, valid however they depend on each other; see `selection_test`."""
-    n = len(pvalues)
-    k = math.ceil(n / 2)
-    combined: Array = np.minimum(1.0, n / k * np.sort(pvalues, axis=0)[k - 1])
-    return combined
-
-
-def _mapped(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None, m: int) -> list[Result]:
-    """Results in the order of the items, by threads with the scikit-learn configuration of the calling thread."""
-    configuration = get_config()
-
-    def configured(item: Item) -> Result:
-        with config_context(**configuration):
-            return function(item)
-
-    # All warnings are ignored: fits that change the filters for a while would undo each other's changes.
-    with threads(n_jobs, m) as executor, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return executor.map(configured, items)
 
 
 def _silent(selector: Any) -> Any:
@@ -365,8 +402,3 @@ def _silent(selector: Any) -> Any:
 def _check_selector(selector: Any) -> None:
     if isinstance(selector, type) or not hasattr(selector, "get_support"):
         raise TypeError(f"selector is {selector!r}; accepted: an estimator with get_support, such as BAHSIC()")
-
-
-def _check_fraction(name: str, value: Any) -> None:
-    if not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise ValueError(f"{name} is {value!r}; accepted: a fraction between 0 and 1")

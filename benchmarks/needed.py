@@ -1,0 +1,225 @@
+"""Conditional p-values draw by draw: false features called needed, true ones found, near-copies, false discoveries.
+
+Each draw is a line of results/needed_draws.csv, and a run goes on where the last one stopped.
+"""
+
+import csv
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from table import Row, row
+
+_DRAWS = Path(__file__).resolve().parent / "results" / "needed_draws.csv"
+_LEVEL, _FDR, _R_COPY = 0.05, 0.1, 0.95
+_COLUMNS = ("problem", "m", "d", "n_splits", "draw", "n_selected", "false", "found", "n_discoveries", "fdp", "power")
+_N_DRAWS = 200
+_LONG = ("pairs", "wide")  # where the false discovery rate is measured
+
+
+class Setting(NamedTuple):
+    """A problem, its size, the number of splits, and what is asked of false and of true features."""
+
+    problem: str
+    m: int
+    d: int
+    n_splits: int = 1
+    most_false: float | None = 0.07
+    least_found: float | None = None
+
+
+def settings() -> list[Setting]:
+    """All settings, the cheap ones first."""
+    found = {"xor": 0.9, "weak": 0.9, "friedman": 0.9}
+    one = [Setting("copy", 400, 8, most_false=0.1)]
+    for m in (200, 400):
+        for d in (30, 100):
+            for problem in ("noise", "weak", "xor", "friedman"):
+                one.append(Setting(problem, m, d, least_found=found.get(problem) if (m, d) == (400, 30) else None))
+        one += [Setting(problem, m, 30) for problem in ("heavy tails", "rare class", "mixed")]
+    many = [
+        Setting(p, 400, 30, 20, 0.05, least_found=found.get(p) and 0.8) for p in ("noise", "weak", "xor", "friedman")
+    ]
+    rates = [Setting("pairs", 2500, 50, most_false=None), Setting("wide", 500, 500, most_false=None)]
+    return [*one, *many, *rates]
+
+
+def rows(*, quick: bool) -> list[Row]:
+    """Draw what is missing, and the rates over all draws."""
+    wanted = [
+        one for one in settings() if not quick or (one.problem in ("copy", "noise") and one.m == 200) or one.d == 8
+    ]
+    done = _done(wanted, 2 if quick else None)
+    return [line for one in wanted for line in _rates(one, [r for r in done if _is_of(r, one)])]
+
+
+def _rates(one: Setting, draws: list[dict[str, str]]) -> list[Row]:
+    if not draws:
+        return []
+    what = f"{one.problem}, m={one.m}, d={one.d}, {one.n_splits} split{'s' if one.n_splits > 1 else ''}"
+    sizes = {"m": one.m, "d": one.d, "n_splits": one.n_splits, "n_draws": len(draws)}
+    note = f"{len(draws)} draws, {_mean(draws, 'n_selected'):.1f} features selected"
+
+    def line(kind: str, value: float, bar: str) -> Row:
+        return row(f"{what}: {kind}", value, bar, note=note, problem=one.problem, kind=kind, **sizes)
+
+    if one.problem in _LONG:
+        found = np.mean([float(r["found"]) for r in draws])
+        return [
+            line(f"false discovery rate at {_FDR:.0%}", _mean(draws, "fdp"), "<= 0.12"),
+            line("true features discovered", _mean(draws, "power"), ""),
+            line(f"true features found at {_LEVEL:.0%}", float(found), ""),
+        ]
+    kind = "near-copy called needed" if one.problem == "copy" else f"any false feature at {_LEVEL:.0%}"
+    lines = [line(kind, _mean(draws, "false"), f"<= {one.most_false}")]
+    if draws[0]["found"]:
+        bar = f">= {one.least_found}" if one.least_found else ""
+        lines.append(line(f"true features found at {_LEVEL:.0%}", _mean(draws, "found"), bar))
+    return lines
+
+
+def _mean(draws: list[dict[str, str]], name: str) -> float:
+    return float(np.mean([float(r[name]) for r in draws]))
+
+
+def _is_of(line: dict[str, str], one: Setting) -> bool:
+    key = (one.problem, one.m, one.d, one.n_splits)
+    return (line["problem"], *(int(line[name]) for name in ("m", "d", "n_splits"))) == key
+
+
+def _done(wanted: list[Setting], most: int | None) -> list[dict[str, str]]:
+    """Lines of all draws; what is missing is drawn, and with a small number for each setting not written."""
+    with _DRAWS.open(newline="") if _DRAWS.exists() else open(os.devnull) as file:
+        lines = list(csv.DictReader(file))
+    known = {(r["problem"], *(int(r[name]) for name in ("m", "d", "n_splits", "draw"))) for r in lines}
+    tasks = [
+        (one, draw) for one, draw in _in_turn(wanted) if draw < (most or _N_DRAWS) and (*one[:4], draw) not in known
+    ]
+    with ProcessPoolExecutor(initializer=_one_thread) as pool:
+        for start in range(0, len(tasks), 64):
+            found = list(pool.map(_draw, *zip(*tasks[start : start + 64], strict=True)))
+            lines += found
+            if most is None:
+                _append(found)
+    return lines
+
+
+def _in_turn(wanted: list[Setting]) -> Iterator[tuple[Setting, int]]:
+    """Cheap settings first, and of each part of the list one draw after the other."""
+    for is_long in (False, True):
+        part = [one for one in wanted if (one.n_splits > 1 or one.problem in _LONG) == is_long]
+        yield from ((one, draw) for draw in range(_N_DRAWS) for one in part)
+
+
+def _append(lines: list[dict[str, Any]]) -> None:
+    is_new = not _DRAWS.exists()
+    with _DRAWS.open("a", newline="") as file:
+        writer = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
+        if is_new:
+            writer.writeheader()
+        writer.writerows(lines)
+
+
+def _one_thread() -> None:
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
+
+
+def _draw(one: Setting, draw: int) -> dict[str, str]:
+    """One data set: select and test, and count."""
+    from bahsic import BAHSIC, conditional_test, selection_test
+
+    X, y, true = PROBLEMS[one.problem](one, np.random.default_rng([draw, one.m, one.d, *one.problem.encode()]))
+    line: dict[str, Any] = dict.fromkeys(_COLUMNS, "") | one._asdict() | {"draw": draw}
+    if one.problem == "copy":
+        p = conditional_test(X, y, feature=3, given=[0, 1, 2], n_splits=1, random_state=draw, n_jobs=1).pvalue
+        line |= {"n_selected": 4, "false": int(p <= _LEVEL)}
+    else:
+        selector = BAHSIC("auto", criterion="prediction", n_jobs=1)
+        options: Any = {"method": "gamma", "random_state": draw, "n_jobs": 1}
+        test = selection_test(selector, X, y, n_splits=one.n_splits, **options)
+        called, is_true = test.feature_pvalues <= _LEVEL, np.isin(np.arange(one.d), true)
+        line |= {"n_selected": test.frequencies.sum(), "false": int((called & ~is_true).any())}
+        if len(true):
+            taken = test.discoveries(_FDR)
+            line |= {
+                "found": called[is_true].mean(),
+                "n_discoveries": len(taken),
+                "fdp": (~is_true[taken]).mean() if len(taken) else 0.0,
+                "power": is_true[taken].sum() / len(true),
+            }
+    return {name: str(line[name]) for name in _COLUMNS}
+
+
+Drawn = tuple[Any, np.ndarray, list[int]]
+
+
+def _normal(labels: Callable[..., Any], n_true: int) -> Callable[[Setting, np.random.Generator], Drawn]:
+    def drawn(one: Setting, random: np.random.Generator) -> Drawn:
+        X = random.standard_normal((one.m, one.d))
+        return X, labels(X, random), list(range(n_true))
+
+    return drawn
+
+
+def _xor(X: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    return ((X[:, 0] * X[:, 1] > 0) ^ (random.random(len(X)) < 0.1)).astype(int)
+
+
+def _rare(X: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """A tenth of the samples is positive."""
+    z = 1.5 * (X[:, 0] + X[:, 1]) + random.logistic(size=len(X))
+    return (z > np.quantile(z, 0.9)).astype(int)
+
+
+def _copy(X: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    X[:, 3:] = _R_COPY * X[:, [0]] + np.sqrt(1 - _R_COPY**2) * X[:, 3:]
+    return X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * random.standard_normal(len(X))
+
+
+def _friedman(one: Setting, random: np.random.Generator) -> Drawn:
+    X = random.random((one.m, one.d))
+    smooth = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+    return X, smooth + random.standard_normal(one.m), [0, 1, 2, 3, 4]
+
+
+def _heavy(one: Setting, random: np.random.Generator) -> Drawn:
+    X = random.standard_t(3, (one.m, one.d))
+    return X, X[:, 0] + 0.5 * X[:, 1] + 1.5 * random.standard_t(2, one.m), [0, 1]
+
+
+def _mixed(one: Setting, random: np.random.Generator) -> Drawn:
+    """Half of the columns are categories of 2 to 6 levels; a tenth of the entries of every third column is missing."""
+    import pandas as pd
+
+    X = pd.DataFrame(random.standard_normal((one.m, one.d))).rename(columns=lambda j: f"x{j}")
+    for j in range(1, one.d, 2):
+        levels = 3 if j == 1 else int(random.integers(2, 7))
+        X[f"x{j}"] = pd.Categorical(random.integers(0, levels, one.m))
+    effect = np.array([-1.0, 0.0, 1.0])[X["x1"].cat.codes]
+    y = 0.8 * X["x0"].to_numpy() + effect + random.standard_normal(one.m)
+    for j in range(2, one.d, 3):
+        X.loc[random.random(one.m) < 0.1, f"x{j}"] = np.nan
+    return X, y, [0, 1]
+
+
+def _pairs(X: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    return (X[:, 0:20:2] * X[:, 1:20:2]).sum(axis=1) + random.standard_normal(len(X))
+
+
+PROBLEMS: dict[str, Callable[[Setting, np.random.Generator], Drawn]] = {
+    "noise": _normal(lambda X, random: random.standard_normal(len(X)), 0),
+    "weak": _normal(lambda X, random: 0.7 * (X[:, 0] + X[:, 1]) + 1.5 * random.standard_normal(len(X)), 2),
+    "xor": _normal(_xor, 2),
+    "friedman": _friedman,
+    "heavy tails": _heavy,
+    "rare class": _normal(_rare, 2),
+    "mixed": _mixed,
+    "copy": _normal(_copy, 3),
+    "pairs": _normal(_pairs, 20),
+    "wide": _normal(lambda X, random: 0.5 * X[:, :40].sum(axis=1) + random.standard_normal(len(X)), 40),
+}

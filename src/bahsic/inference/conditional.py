@@ -1,0 +1,271 @@
+r"""Test whether a feature helps to predict the labels beyond other features: the projected covariance measure.
+
+The samples are split in two halves. The first learns a direction: f = g - m, where g predicts the labels from all
+features and m predicts g from all but one. On the second half, f is correlated with the labels after both have been
+regressed on all but that one. If it adds nothing, the residuals are uncorrelated, however the features depend on each
+other. All regressions are kernel ridge regressions with a Gaussian kernel.
+
+The residuals are leave-one-out residuals, :math:`r = D y` and :math:`s = E f` with matrices D and E that depend on
+the features alone. Their products are summed, and the summands depend on each other through D and E: for independent
+noise the variance of :math:`r's = y'D'Ef` is :math:`\|D'E\|^2`, where that of independent summands would be
+:math:`\sum_i \|d_i\|^2 \|e_i\|^2`. The variance that the squared products estimate is multiplied by this ratio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, stats
+
+from bahsic.criteria.prediction import label_features
+from bahsic.data.column_choice import column_mask
+from bahsic.data.columns import Columns
+from bahsic.data.prepared import Prepared, prepared
+from bahsic.engine.scorer import totals
+from bahsic.inference.dependence import as_table_like
+from bahsic.inference.parts import Samples, Split, combined_pvalues, fixed_kernel, mapped, random_splits
+from bahsic.kernels import Gaussian, label_kernel
+from bahsic.parameters import check_count, check_jobs, random_source
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Ridges and factors of gamma that are tried. Predictions are regressed too, which have no noise.
+_RIDGES = tuple(10.0 ** np.arange(1.0, -8.1, -0.5))
+_WIDTHS = (0.25, 1.0, 4.0)
+
+# The ridge of the residuals is that of the least error, divided by this: what a regression smooths away would be
+# left for a near-copy to explain.
+_UNDERSMOOTHING = 10.0
+
+# Samples that choose the width and the ridge, samples that learn the direction, and samples of one regression of the
+# test. With more there are several regressions, up to a number.
+_TUNING_SAMPLES, _LEARNING_SAMPLES, _TEST_SAMPLES, _MOST_REGRESSIONS = 250, 500, 500, 4
+
+
+class ConditionalTest(NamedTuple):
+    """The outcome of `conditional_test`: the p-value, and those of the single splits, which it combines."""
+
+    pvalue: float
+    split_pvalues: Array
+
+
+def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and the splits
+    X: Any,
+    y: Any,
+    feature: Any,
+    given: Any = None,
+    *,
+    target_kernel: Any = "auto",
+    categorical_features: Any = "from_dtype",
+    missing: str = "neutral",
+    n_splits: int = 20,
+    test_size: float = 0.5,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ConditionalTest:
+    r"""Test whether a feature helps to predict the labels beyond other features: the projected covariance measure.
+
+    Null hypothesis: :math:`E[y \mid x, z] = E[y \mid z]`, where x is the feature and z are the given ones. Effects of
+    any shape are seen, and so are interactions of x with z. How x depends on z doesn't matter, as long as kernel ridge
+    regression can learn y and x's contribution from z.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or dataframe of shape (m, d)
+    y : array-like of shape (m,) or (m, k)
+        Classes, numbers, several outputs, or whatever ``target_kernel`` takes. Every sample counts once: weights that
+        depend on the features change nothing about the hypothesis, and with other weights it would be another one.
+    feature : int or str, or list of them
+        The column, or the columns that are tested as one.
+    given : int or str, or list of them, default=None
+        The columns that are known already; none for an empty list. None means all others.
+    target_kernel : str, Kernel or callable, default="auto"
+        Kernel on y, see `bahsic.kernels.label_kernel`: what is predicted are its features.
+    categorical_features, missing
+        How the table is read, as for `BAHSIC`.
+    n_splits : int, default=20
+        Random splits of the samples, whose p-values are combined as in `selection_test`. With one split the p-value
+        is smaller by up to a factor of two, and depends on the split.
+    test_size : float, default=0.5
+        Fraction of the samples to test with. The others learn in which direction to look.
+    random_state : int, RandomState, Generator or None, default=None
+    n_jobs : int or None, default=None
+        Number of threads, as for `selection_frequencies`; the result does not depend on it.
+
+    Returns
+    -------
+    ConditionalTest
+        ``pvalue`` and ``split_pvalues``. Of many samples, 500 learn and 2000 test in each split.
+
+    See Also
+    --------
+    selection_test : The same question for all features that a selector chooses.
+
+    References
+    ----------
+    Lundborg, Kim, Shah, Samworth: The projected covariance measure for assumption-lean variable significance testing.
+    Annals of Statistics 52, 2024.
+
+    Examples
+    --------
+    >>> from bahsic.datasets import make_xor
+    >>> X, y, _ = make_xor(n_samples=160, n_features=4, random_state=0)
+    >>> conditional_test(X, y, feature=0, given=1, random_state=0).pvalue < 0.01
+    True
+    >>> conditional_test(X, y, feature=0, given=[2, 3], random_state=0).pvalue > 0.05
+    True
+    """
+    check_count("n_splits", n_splits)
+    check_jobs(n_jobs)
+    options: Any = {"categorical_features": categorical_features, "missing": missing, "identifiers": "use"}
+    data = prepared(as_table_like(X), Gaussian(), **options, whole=True)
+    d = len(data.constant)
+    tested = column_mask(feature, d, data.names, "feature")
+    known = ~tested if given is None else column_mask(given, d, data.names, "given")
+    if not tested.any():
+        raise ValueError("feature has no column; accepted: one or more")
+    if (tested & known).any():
+        both = np.flatnonzero(tested & known)[0]
+        name = int(both) if data.names is None else str(data.names[both])
+        raise ValueError(f"feature and given both have column {name!r}; accepted: different ones")
+    samples = Samples(data.X, y, fixed_kernel(None, y, target_kernel))
+    Y = label_features(label_kernel(y, samples.target_kernel))
+    splits = random_splits(samples, n_splits, test_size, random_source(random_state))
+    units = [np.flatnonzero(tested), np.flatnonzero(known)]
+
+    def of_split(split: Split) -> float:
+        return float(needed_pvalues(data, Y, split.learning, split.test, units, 1)[0])
+
+    found = np.array(mapped(of_split, splits, n_jobs, len(samples)))
+    return ConditionalTest(min(1.0, float(combined_pvalues(found))), found)
+
+
+def needed_pvalues(
+    data: Prepared, Y: Array, learning: Indices, test: Indices, units: Sequence[Indices], n_tested: int | None = None
+) -> Array:
+    """Return for each unit the p-value of the hypothesis that it adds nothing to the others in predicting the labels.
+
+    Parameters
+    ----------
+    data : Prepared
+        For a Gaussian kernel.
+    Y : ndarray of shape (m, c)
+        Label features.
+    learning, test : ndarray of int
+        Samples that learn the directions, and samples that test them. Of many, some are used.
+    units : sequence of ndarray of int
+        The columns of each unit.
+    n_tested : int, optional
+        Number of units that are tested, the first ones; all by default.
+
+    Returns
+    -------
+    ndarray of shape (n_tested,)
+    """
+    learning = _spread(learning, _LEARNING_SAMPLES)
+    test = _spread(test, _TEST_SAMPLES * _MOST_REGRESSIONS)
+    n_parts = -(-len(test) // _TEST_SAMPLES)
+    units = [unit[~data.constant[unit]] for unit in units]
+    parts = [_Part(data.columns, Y, learning, test[start::n_parts], units) for start in range(n_parts)]
+    sums = np.sum([[part.sum_and_variance(unit) for unit in units[:n_tested]] for part in parts], axis=0)
+    return np.array([_pvalue(*one) for one in sums])
+
+
+class _Part:
+    """Some of the test samples, with the learning samples before them."""
+
+    def __init__(self, columns: Columns, Y: Array, learning: Indices, test: Indices, units: Sequence[Indices]) -> None:
+        samples = np.concatenate([learning, test])
+        self._columns, self._Y, self._n = columns.of_samples(samples), Y[samples], len(learning)
+        self._features = np.concatenate(units)
+        self._D = totals(self._columns, self._features, 2)
+        K, n = self._kernel(self._D, len(self._features)), self._n
+        # Each output has a ridge of its own: a direction that leads nowhere is short, and counts for little.
+        choices = tuned(K[:n, :n], *self._Y[:n].T[:, :, None])
+        self._prediction = np.empty_like(self._Y)
+        for width, ridge in set(choices):
+            outputs = [c for c, choice in enumerate(choices) if choice == (width, ridge)]
+            self._prediction[:, outputs] = fitted(K**width, self._Y[:n, outputs], ridge)
+
+    @staticmethod
+    def _kernel(D: Array, n_features: int) -> Array:
+        return np.asarray(np.exp(D * (-0.5 / max(n_features, 1))))
+
+    def sum_and_variance(self, unit: Indices) -> tuple[float, float]:
+        """Return the sum of the products of residuals and its variance, for the direction of a unit."""
+        if not len(unit):  # nothing varies
+            return 0.0, 0.0
+        rest = np.maximum(self._D - totals(self._columns, unit, 2), 0.0)
+        K, n = self._kernel(rest, len(self._features) - len(unit)), self._n
+        g = self._prediction
+        ((width, ridge),) = tuned(K[:n, :n], g[:n])
+        f = (g - fitted(K**width, g[:n], ridge))[n:]
+        return product_of_residuals(K[n:, n:], self._Y[n:], f)
+
+
+def product_of_residuals(K: Array, Y: Array, f: Array) -> tuple[float, float]:
+    """Return the inner product of the leave-one-out residuals of Y and f, and its variance if they are independent."""
+    D, E = (residual_operator(K**width, ridge / _UNDERSMOOTHING) for width, ridge in tuned(K, Y, f))
+    products = np.einsum("ij,ij->i", D @ Y, E @ f)
+    independent = np.einsum("ij,ij->i", D, D) @ np.einsum("ij,ij->i", E, E)
+    return float(products.sum()), float(np.square(products).sum() * np.square(D.T @ E).sum() / independent)
+
+
+def tuned(K: Array, *targets: Array) -> list[tuple[float, float]]:
+    """Return for each target the power of the kernel and the ridge whose leave-one-out error on some samples is least.
+
+    Widths differ by a power of the kernel.
+    """
+    some = _spread(np.arange(len(K)), _TUNING_SAMPLES)
+    K, n, ridges = K[np.ix_(some, some)], len(some), np.array(_RIDGES)
+    errors: list[dict[tuple[float, float], float]] = [{} for _ in targets]
+    for width in _WIDTHS:
+        values, vectors = linalg.eigh(_centred(K**width), check_finite=False)
+        shrinkage = 1 / (1 + np.maximum(values, 0.0)[:, None] / (n * ridges))
+        scale = np.square(vectors) @ shrinkage - 1 / n
+        for Y, found in zip(targets, errors, strict=True):
+            coordinates = vectors.T @ (Y[some] - Y[some].mean(axis=0))
+            for ridge, shrunk, diagonal in zip(_RIDGES, shrinkage.T, scale.T, strict=True):
+                residuals = vectors @ (shrunk[:, None] * coordinates) / diagonal[:, None]
+                found[width, ridge] = float(np.square(residuals).sum())
+    return [min(found, key=found.__getitem__) for found in errors]
+
+
+def residual_operator(K: Array, ridge: float) -> Array:
+    r"""Return the matrix that takes labels to their leave-one-out residuals of kernel ridge regression with intercept.
+
+    With :math:`A = (HKH + \lambda I)^{-1}`, :math:`\lambda = n \varepsilon`, row i is
+    :math:`\lambda (AH)_i / (\lambda A_{ii} - 1/n)`.
+    """
+    n = len(K)
+    lam = n * ridge
+    A = lam * linalg.inv(_centred(K) + lam * np.eye(n), check_finite=False)
+    return np.asarray((A - 1 / n) / (np.diag(A) - 1 / n)[:, None])
+
+
+def fitted(K: Array, Y: Array, ridge: float) -> Array:
+    """Return the predictions of kernel ridge regression for all samples; the first ones, as many as Y has, fit it."""
+    n = len(Y)
+    inner, mean = _centred(K[:n, :n]), Y.mean(axis=0)
+    a = linalg.solve(inner + n * ridge * np.eye(n), Y - mean, assume_a="pos", check_finite=False)
+    a -= a.mean(axis=0)
+    values = K[:, :n] @ a
+    return np.asarray(values - values[:n].mean(axis=0) + mean)
+
+
+def _pvalue(total: float, variance: float) -> float:
+    return float(stats.norm.sf(total / np.sqrt(variance))) if variance > 0 else 1.0
+
+
+def _centred(K: Array) -> Array:
+    means = K.mean(axis=0)
+    return np.asarray(K - means - means[:, None] + means.mean())
+
+
+def _spread(samples: Indices, most: int) -> Indices:
+    """Return at most so many samples, evenly spread."""
+    return samples[np.linspace(0, len(samples) - 1, min(most, len(samples))).astype(np.intp)]
