@@ -4,9 +4,9 @@ Each draw is a line of results/needed_draws.csv, and a run goes on where the las
 """
 
 import csv
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,24 +34,20 @@ class Setting(NamedTuple):
 def settings() -> list[Setting]:
     """All settings, the cheap ones first."""
     found = {"xor": 0.9, "weak": 0.9, "friedman": 0.9}
-    one = [Setting("copy", 400, 8, most_false=0.1)]
-    for m in (200, 400):
-        for d in (30, 100):
-            for problem in ("noise", "weak", "xor", "friedman"):
-                one.append(Setting(problem, m, d, least_found=found.get(problem) if (m, d) == (400, 30) else None))
-        one += [Setting(problem, m, 30) for problem in ("heavy tails", "rare class", "mixed")]
-    many = [
-        Setting(p, 400, 30, 20, 0.05, least_found=found.get(p) and 0.8) for p in ("noise", "weak", "xor", "friedman")
+    plain, other = ("noise", *found), ("heavy tails", "rare class", "mixed")
+    one = [
+        Setting(problem, m, d, least_found=found.get(problem) if (m, d) == (400, 30) else None)
+        for m in (200, 400)
+        for problem, d in [*product(plain, (30, 100)), *product(other, (30,))]
     ]
+    many = [Setting(p, 400, 30, 20, most_false=0.05, least_found=0.8 if p in found else None) for p in plain]
     rates = [Setting("pairs", 2500, 50, most_false=None), Setting("wide", 500, 500, most_false=None)]
-    return [*one, *many, *rates]
+    return [Setting("copy", 400, 8, most_false=0.1), *one, *many, *rates]
 
 
 def rows(*, quick: bool) -> list[Row]:
     """Draw what is missing, and the rates over all draws."""
-    wanted = [
-        one for one in settings() if not quick or (one.problem in ("copy", "noise") and one.m == 200) or one.d == 8
-    ]
+    wanted = [one for one in settings() if not quick or one.problem == "copy" or (one.problem, one.m) == ("noise", 200)]
     done = _done(wanted, 2 if quick else None)
     return [line for one in wanted for line in _rates(one, [r for r in done if _is_of(r, one)])]
 
@@ -92,8 +88,7 @@ def _is_of(line: dict[str, str], one: Setting) -> bool:
 
 def _done(wanted: list[Setting], most: int | None) -> list[dict[str, str]]:
     """Lines of all draws; what is missing is drawn, and with a small number for each setting not written."""
-    with _DRAWS.open(newline="") if _DRAWS.exists() else open(os.devnull) as file:
-        lines = list(csv.DictReader(file))
+    lines = list(csv.DictReader(_DRAWS.read_text().splitlines())) if _DRAWS.exists() else []
     known = {(r["problem"], *(int(r[name]) for name in ("m", "d", "n_splits", "draw"))) for r in lines}
     tasks = [
         (one, draw) for one, draw in _in_turn(wanted) if draw < (most or _N_DRAWS) and (*one[:4], draw) not in known

@@ -202,7 +202,7 @@ def test_fits_warn_nobody(function):
         ([0.03, 0.5, 0.02], 0.045),
         ([0.4, 0.01, 0.02, 0.9], 0.04),
         ([0.1, 0.2, 0.3, 0.4, 0.5], 0.5),
-        ([0.8, 0.9], 1.0),
+        ([0.8, 0.9], 1.6),
     ],
 )
 def test_combined_pvalue_by_hand(pvalues, combined):
@@ -234,7 +234,7 @@ def test_every_split_by_hand(seen, options, changes, kernel, target_kernel):
     X *= np.linspace(0.2, 3, 8)
     selector = Watched(3, **options)
     found = selection_test(
-        selector, X, y, n_splits=5, test_size=0.4, method="gamma", random_state=1, n_jobs=1, **changes
+        selector, X, y, n_splits=5, test_size=0.4, feature_test="marginal", method="gamma", random_state=1, **changes
     )
     Z = X if selector.standardize is False else standardised(X)
     fixed = {"method": "gamma", "kernel": kernel, "target_kernel": target_kernel, "standardize": False}
@@ -298,10 +298,15 @@ def test_level_is_kept_where_testing_on_the_same_samples_finds_noise():
 
 def test_features_that_matter_together_show_together():
     X, y, support = make_xor(120, 12, random_state=0)
-    found = selection_test(BAHSIC(2), X, y, n_splits=9, n_permutations=199, random_state=0)
+    options = {"n_splits": 9, "n_permutations": 199, "random_state": 0}
+    found = selection_test(BAHSIC(2), X, y, **options, feature_test="marginal")
     assert found.pvalue <= 0.01
     assert found.feature_pvalues.min() > 0.1
     assert found.frequencies[support].min() > 0.5
+    conditional = selection_test(BAHSIC(2), X, y, **options)
+    assert conditional.pvalue == found.pvalue
+    assert conditional.feature_pvalues[support].max() < 1e-4
+    assert (conditional.feature_pvalues[~support] == 1).all()
 
 
 def test_features_that_matter_alone_show_alone():
@@ -395,6 +400,7 @@ def test_invalid_arguments_of_frequencies(changes, error, message):
         ({"test_size": 0.95}, ValueError, "test_size is 0.95, .* 2 samples to select with and 38 to test with"),
         ({"test_size": 0.05}, ValueError, "test_size is 0.05, .* 38 samples to select with and 2 to test with"),
         ({"method": "normal"}, ValueError, "method is 'normal'; accepted: 'permutation', 'gamma'"),
+        ({"feature_test": "joint"}, ValueError, "feature_test is 'joint'; accepted: 'conditional', 'marginal'"),
         ({"n_permutations": 0}, ValueError, "n_permutations is 0"),
         ({"kernel": "gausian"}, ValueError, "kernel is 'gausian'"),
         ({"kernel": "precomputed"}, ValueError, "kernel is 'precomputed'; accepted: a kernel on features"),

@@ -14,6 +14,7 @@ noise the variance of :math:`r's = y'D'Ef` is :math:`\|D'E\|^2`, where that of i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,16 +27,18 @@ from bahsic.data.columns import Columns
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.engine.scorer import totals
 from bahsic.inference.dependence import as_table_like
-from bahsic.inference.parts import Samples, Split, combined_pvalues, fixed_kernel, mapped, random_splits
+from bahsic.inference.parts import Samples, Split, combined_pvalues, fixed_kernel, mapped, random_splits, spread
 from bahsic.kernels import Gaussian, label_kernel
 from bahsic.parameters import check_count, check_jobs, random_source
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Ridges and factors of gamma that are tried. Predictions are regressed too, which have no noise.
+# Ridges and factors of gamma that are tried; a factor of gamma is a power of the kernel. The ridges go far down,
+# because predictions are regressed too, and these have no noise.
 _RIDGES = tuple(10.0 ** np.arange(1.0, -8.1, -0.5))
 _WIDTHS = (0.25, 1.0, 4.0)
+_CHOICES = tuple(product(_WIDTHS, _RIDGES))
 
 # The ridge of the residuals is that of the least error, divided by this: what a regression smooths away would be
 # left for a near-copy to explain.
@@ -166,8 +169,8 @@ def needed_pvalues(
     -------
     ndarray of shape (n_tested,)
     """
-    learning = _spread(learning, _LEARNING_SAMPLES)
-    test = _spread(test, _TEST_SAMPLES * _MOST_REGRESSIONS)
+    learning = spread(learning, _LEARNING_SAMPLES)
+    test = spread(test, _TEST_SAMPLES * _MOST_REGRESSIONS)
     n_parts = -(-len(test) // _TEST_SAMPLES)
     units = [unit[~data.constant[unit]] for unit in units]
     parts = [_Part(data.columns, Y, learning, test[start::n_parts], units) for start in range(n_parts)]
@@ -185,10 +188,10 @@ class _Part:
         self._D = totals(self._columns, self._features, 2)
         K, n = self._kernel(self._D, len(self._features)), self._n
         # Each output has a ridge of its own: a direction that leads nowhere is short, and counts for little.
-        choices = tuned(K[:n, :n], *self._Y[:n].T[:, :, None])
+        choices = errors(K[:n, :n], self._Y[:n]).argmin(axis=0)
         self._prediction = np.empty_like(self._Y)
-        for width, ridge in set(choices):
-            outputs = [c for c, choice in enumerate(choices) if choice == (width, ridge)]
+        for choice in np.unique(choices):
+            (width, ridge), outputs = _CHOICES[choice], choices == choice
             self._prediction[:, outputs] = fitted(K**width, self._Y[:n, outputs], ridge)
 
     @staticmethod
@@ -216,23 +219,27 @@ def product_of_residuals(K: Array, Y: Array, f: Array) -> tuple[float, float]:
 
 
 def tuned(K: Array, *targets: Array) -> list[tuple[float, float]]:
-    """Return for each target the power of the kernel and the ridge whose leave-one-out error on some samples is least.
+    """Return for each target the power of the kernel and the ridge whose leave-one-out error is least."""
+    ends = np.cumsum([Y.shape[1] for Y in targets])[:-1]
+    totals_of = [part.sum(axis=1) for part in np.split(errors(K, np.hstack(targets)), ends, axis=1)]
+    return [_CHOICES[int(total.argmin())] for total in totals_of]
 
-    Widths differ by a power of the kernel.
+
+def errors(K: Array, Y: Array) -> Array:
+    """Return the sum of squared leave-one-out errors of each output, for all powers of the kernel and all ridges.
+
+    Of many samples, some are used.
     """
-    some = _spread(np.arange(len(K)), _TUNING_SAMPLES)
-    K, n, ridges = K[np.ix_(some, some)], len(some), np.array(_RIDGES)
-    errors: list[dict[tuple[float, float], float]] = [{} for _ in targets]
+    some = spread(np.arange(len(K)), _TUNING_SAMPLES)
+    K, Y, n, found = K[np.ix_(some, some)], Y[some] - Y[some].mean(axis=0), len(some), []
     for width in _WIDTHS:
         values, vectors = linalg.eigh(_centred(K**width), check_finite=False)
-        shrinkage = 1 / (1 + np.maximum(values, 0.0)[:, None] / (n * ridges))
-        scale = np.square(vectors) @ shrinkage - 1 / n
-        for Y, found in zip(targets, errors, strict=True):
-            coordinates = vectors.T @ (Y[some] - Y[some].mean(axis=0))
-            for ridge, shrunk, diagonal in zip(_RIDGES, shrinkage.T, scale.T, strict=True):
-                residuals = vectors @ (shrunk[:, None] * coordinates) / diagonal[:, None]
-                found[width, ridge] = float(np.square(residuals).sum())
-    return [min(found, key=found.__getitem__) for found in errors]
+        shrinkage = 1 / (1 + np.maximum(values, 0.0) / (n * np.array(_RIDGES)[:, None]))
+        diagonals, coordinates = shrinkage @ np.square(vectors).T - 1 / n, vectors.T @ Y
+        for shrunk, diagonal in zip(shrinkage, diagonals, strict=True):
+            residuals = vectors @ (shrunk[:, None] * coordinates) / diagonal[:, None]
+            found.append(np.square(residuals).sum(axis=0))
+    return np.array(found)
 
 
 def residual_operator(K: Array, ridge: float) -> Array:
@@ -264,8 +271,3 @@ def _pvalue(total: float, variance: float) -> float:
 def _centred(K: Array) -> Array:
     means = K.mean(axis=0)
     return np.asarray(K - means - means[:, None] + means.mean())
-
-
-def _spread(samples: Indices, most: int) -> Indices:
-    """Return at most so many samples, evenly spread."""
-    return samples[np.linspace(0, len(samples) - 1, min(most, len(samples))).astype(np.intp)]

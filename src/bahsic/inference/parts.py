@@ -17,10 +17,12 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from bahsic.criteria.weights import FEWEST_SAMPLES
+from bahsic.data.prepared import Prepared, prepared
 from bahsic.engine import threads
 from bahsic.kernels import Precomputed
 from bahsic.kernels.labels.choice import chosen_name
 from bahsic.kernels.rows import as_labels, as_rows, check_same_length
+from bahsic.kernels.vector import kernel_on_features
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -93,10 +95,25 @@ def share(fraction: float, size: int) -> int:
     return min(max(round(fraction * size), 1), size - 1)
 
 
+def spread(samples: Indices, most: int) -> Indices:
+    """Return at most so many of the samples, evenly spread."""
+    return samples[np.linspace(0, len(samples) - 1, min(most, len(samples))).astype(np.intp)]
+
+
 def random_part(random: np.random.RandomState, strata: Sequence[Indices], fraction: float) -> Indices:
     """Draw a fraction of the samples of each stratum at random, in increasing order."""
     chosen = [random.choice(stratum, share(fraction, len(stratum)), replace=False) for stratum in strata]
     return np.sort(np.concatenate(chosen))
+
+
+def selector_data(selector: Any, X: Any, kernel: Any) -> Prepared:
+    """Return data for a kernel on features, read by the options of a selector."""
+    found = kernel_on_features(kernel, "features, some of which are to be selected")
+    defaults = {
+        "standardize": True, "categorical_features": "from_dtype", "missing": "neutral", "identifiers": "drop"
+    }  # fmt: skip
+    options: Any = {name: getattr(selector, name, default) for name, default in defaults.items()}
+    return prepared(X, found, **options, whole=True).weighted(None).ordered(None)
 
 
 class Split(NamedTuple):

@@ -28,11 +28,11 @@ from bahsic.inference.parts import (
     mapped,
     random_part,
     random_splits,
+    selector_data,
     share,
 )
 from bahsic.inference.scores import hsic_scores
 from bahsic.kernels import Gaussian, kernel_from_name, label_kernel
-from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import check_count, check_jobs, random_source
 
 Array = NDArray[np.float64]
@@ -274,7 +274,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     kernel = "gaussian" if isinstance(kernel, str) and kernel == "auto" else kernel  # not one that the samples choose
     own = fixed_kernel(selector, y, getattr(selector, "target_kernel", "auto"))
     target_kernel = own if target_kernel is None else fixed_kernel(None, y, target_kernel)
-    data = _test_data(selector, X, kernel)
+    data = selector_data(selector, X, kernel)
     selector = _with_identifiers(_with_kernel(selector, own), data.X)
     samples = Samples(data.X, y, target_kernel)
     splits = random_splits(samples, n_splits, test_size, random_source(random_state))
@@ -342,16 +342,6 @@ def _support(selector: Any, X: Any, y: Any) -> NDArray[np.bool_]:
 def _frequencies(supports: Sequence[NDArray[np.bool_]]) -> Array:
     frequencies: Array = np.mean(supports, axis=0, dtype=np.float64)
     return frequencies
-
-
-def _test_data(selector: Any, X: Any, kernel: Any) -> Prepared:
-    """The data for the kernel of the tests, by the options of the selector for categories and missing entries."""
-    found = kernel_on_features(kernel, "features, some of which are to be selected")
-    defaults = {
-        "standardize": True, "categorical_features": "from_dtype", "missing": "neutral", "identifiers": "drop"
-    }  # fmt: skip
-    options: Any = {name: getattr(selector, name, default) for name, default in defaults.items()}
-    return prepared(X, found, **options, whole=True).weighted(None).ordered(None)
 
 
 def _split_result(
