@@ -156,6 +156,8 @@ def ranking_table(
     digits = max(4, len(str(len(shown))))
     more = _worths(shown, ranking) if relevance else _dependences(shown, ranking)
     more |= {"folds": folds} if any(folds := [in_folds(entry, n_folds) for entry in shown]) else {}
+    needed = ["" if not entry.get("selected") else probability(entry.get("needed")) for entry in shown]
+    more |= {"needed, p": needed} if any(entry.get("needed") is not None for entry in shown) else {}
     cells = [_aligned([heading, *column]) for heading, column in more.items()]
     beside = digits + 12 + sum(2 + len(column[0]) for column in cells)
     width = _name_width([entry["feature"] for entry in shown], style, beside)

@@ -186,7 +186,7 @@ class _Part:
         self._columns, self._Y, self._n = columns.of_samples(samples), Y[samples], len(learning)
         self._features = np.concatenate(units)
         self._D = totals(self._columns, self._features, 2)
-        K, n = self._kernel(self._D, len(self._features)), self._n
+        K, n = gaussian(self._D, len(self._features)), self._n
         # Each output has a ridge of its own: a direction that leads nowhere is short, and counts for little.
         choices = errors(K[:n, :n], self._Y[:n]).argmin(axis=0)
         self._prediction = np.empty_like(self._Y)
@@ -194,16 +194,12 @@ class _Part:
             (width, ridge), outputs = _CHOICES[choice], choices == choice
             self._prediction[:, outputs] = fitted(K**width, self._Y[:n, outputs], ridge)
 
-    @staticmethod
-    def _kernel(D: Array, n_features: int) -> Array:
-        return np.asarray(np.exp(D * (-0.5 / max(n_features, 1))))
-
     def sum_and_variance(self, unit: Indices) -> tuple[float, float]:
         """Return the sum of the products of residuals and its variance, for the direction of a unit."""
         if not len(unit):  # nothing varies
             return 0.0, 0.0
         rest = np.maximum(self._D - totals(self._columns, unit, 2), 0.0)
-        K, n = self._kernel(rest, len(self._features) - len(unit)), self._n
+        K, n = gaussian(rest, len(self._features) - len(unit)), self._n
         g = self._prediction
         ((width, ridge),) = tuned(K[:n, :n], g[:n])
         f = (g - fitted(K**width, g[:n], ridge))[n:]
@@ -254,14 +250,22 @@ def residual_operator(K: Array, ridge: float) -> Array:
     return np.asarray((A - 1 / n) / (np.diag(A) - 1 / n)[:, None])
 
 
+def gaussian(D: Array, n_features: int) -> Array:
+    """Return the kernel of squared distances on so many features, of gamma = 1/(2 d)."""
+    return np.asarray(np.exp(D * (-0.5 / max(n_features, 1))))
+
+
 def fitted(K: Array, Y: Array, ridge: float) -> Array:
     """Return the predictions of kernel ridge regression for all samples; the first ones, as many as Y has, fit it."""
-    n = len(Y)
-    inner, mean = _centred(K[:n, :n]), Y.mean(axis=0)
-    a = linalg.solve(inner + n * ridge * np.eye(n), Y - mean, assume_a="pos", check_finite=False)
-    a -= a.mean(axis=0)
-    values = K[:, :n] @ a
-    return np.asarray(values - values[:n].mean(axis=0) + mean)
+    a, intercept = coefficients(K[: len(Y), : len(Y)], Y, ridge)
+    return np.asarray(K[:, : len(Y)] @ a + intercept)
+
+
+def coefficients(K: Array, Y: Array, ridge: float) -> tuple[Array, Array]:
+    """Return the coefficients and the intercepts of kernel ridge regression; the former add up to zero."""
+    n, mean = len(Y), Y.mean(axis=0)
+    a = linalg.solve(_centred(K) + n * ridge * np.eye(n), Y - mean, assume_a="pos", check_finite=False)
+    return np.asarray(a), np.asarray(mean - K.mean(axis=0) @ a)
 
 
 def _pvalue(total: float, variance: float) -> float:

@@ -71,7 +71,7 @@ def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int
     >>> selector = FeatureSelector().fit(X, y)
     >>> pair = interactions(selector)[0]
     >>> pair.first, pair.second, round(pair.together, 1)
-    (0, 1, 0.8)
+    (0, 1, 1.0)
     """
     check_count("n_features", n_features)
     support = np.flatnonzero(selector.get_support())
@@ -80,7 +80,9 @@ def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int
             raise ValueError("X is None; accepted: the X and y of fit, unless a FeatureSelector was fitted here")
         X, y = selector._fitted_to  # noqa: SLF001 - what `fit` has kept for this
     kernel = kernel_on_features(selector.kernel_, "features that were selected")
-    data, labels = selector_data(selector, X, kernel), label_kernel(y, selector.target_kernel)
+    own = selector.target_kernel
+    automatic = isinstance(own, str) and own == "auto"
+    data, labels = selector_data(selector, X, kernel), label_kernel(y, selector.target_kernel_ if automatic else own)
     check_same_length(X=data.columns.n_samples, y=len(labels))
     group_of, names = group_of_columns(selector.feature_groups, len(data.constant), data.names)
     units = [support[group_of[support] == number] for number in np.unique(group_of[support])]

@@ -10,7 +10,7 @@ from bahsic.report.charts import heat_map
 from bahsic.report.curve import HSIC
 from bahsic.report.drawable import significant_features, vector
 from bahsic.report.neighbours import LEAST_SIMILARITY, MOST_COPIES
-from bahsic.report.pictures import feature_picture
+from bahsic.report.pictures import effect_picture, feature_picture
 from bahsic.report.svg import shown
 
 ROWS = 200  # features in the page; all are in the table beside it
@@ -19,8 +19,9 @@ _PAIRS = 5  # most similar pairs that are told
 _NAMED = 6  # features named in a sentence
 _TITLE_CHARACTERS = 60_000  # of all long names together, so that the page stays small
 _NO_CHANGE = 0.0005  # of R2
-_LEAST_PVALUE = 0.001  # that is told as a number
+LEAST_PVALUE = 0.001  # that is told as a number
 _FALSE_DISCOVERIES = 0.05
+LEVEL = 0.05  # of p-values
 
 DASH = "–"  # noqa: RUF001 - where there is no number
 
@@ -52,7 +53,10 @@ def feature_cards(result: Mapping[str, Any]) -> list[dict[str, Any]]:
             "beside": _similar_selected(row["feature"], result.get("redundancy")),
             "folds": in_folds(row, result.get("n_folds"), "Chosen in {} of {} folds."),
             "stability": stability and _resampled(frequencies.get(row["feature"], 0.0), stability["n_resamples"]),
+            "partner": partner_words(row),
+            "needed": _needed(row),
             "chart": _picture(views.get(row["feature"]), target),
+            "effect": _effect(views.get(row["feature"]), target),
             "missing": _missing(views.get(row["feature"])),
         }
         for row in rows
@@ -110,6 +114,35 @@ def _picture(view: Mapping[str, Any] | None, target: str) -> str | None:
     return None if view is None else feature_picture(view, target)
 
 
+def _effect(view: Mapping[str, Any] | None, target: str) -> str | None:
+    return None if view is None or not view.get("effect") else effect_picture(view, target)
+
+
+def partner_words(row: Mapping[str, Any]) -> str:
+    """Sentence on the feature that a selected one works with, or that could replace it; empty if there is none.
+
+    Examples
+    --------
+    >>> partner_words({"partner": "x2", "together": 0.421})
+    'With x2: worth 0.42 more than the two apart.'
+    """
+    together = row.get("together")
+    if together is None:
+        return ""
+    name = for_page(row["partner"], 40)
+    if together > 0:
+        return f"With {name}: worth {together:.2g} more than the two apart."
+    return f"{name} can partly replace it: the two overlap by {-together:.2g}."
+
+
+def _needed(row: Mapping[str, Any]) -> str:
+    p = row.get("needed")
+    if p is None:
+        return ""
+    told = f"p {probability(p)}" if p < LEAST_PVALUE else f"p = {probability(p)}"
+    return f"Needed beyond the others: {told}." if p <= LEVEL else f"Not shown to be needed beyond the others: {told}."
+
+
 def _missing(view: Mapping[str, Any] | None) -> int:
     """Number of missing entries that the picture does not show."""
     return int(view["n_missing"]) if view is not None and view["kind"] in ("densities", "points") else 0
@@ -133,7 +166,7 @@ def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, 
     told = [row["pvalue"] for row in rows if row["pvalue"] is not None]
     columns = {
         "relevance": by_prediction,
-        "pvalue": 2 * sum(p >= _LEAST_PVALUE for p in told) > len(told),  # else it is a column of the same
+        "pvalue": 2 * sum(p >= LEAST_PVALUE for p in told) > len(told),  # else it is a column of the same
         "folds": any(row.get("frequency") is not None for row in rows),
         "stability": stability is not None,
         "group": any(row.get("group") is not None for row in rows),
@@ -188,7 +221,7 @@ def _number(value: float | None, form: str) -> str:
 
 def probability(value: float | None) -> str:
     """A p-value in three digits."""
-    return f"< {_LEAST_PVALUE}" if value is not None and value < _LEAST_PVALUE else _number(value, ".3f")
+    return f"< {LEAST_PVALUE}" if value is not None and value < LEAST_PVALUE else _number(value, ".3f")
 
 
 def _is_long(name: object) -> bool:

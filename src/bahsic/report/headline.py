@@ -159,7 +159,15 @@ def findings(result: Mapping[str, Any]) -> Mapping[str, Any]:
     if result.get("predicts") is not False:
         return result
     ranking = [{**row, "selected": False, "relevance": None, "frequency": None} for row in result["ranking"]]
-    return {**result, "selected": [], "n_features": 0, "ranking": ranking, "redundancy": None, "stability": None}
+    return {
+        **result,
+        "selected": [],
+        "n_features": 0,
+        "ranking": ranking,
+        "redundancy": None,
+        "pair": None,
+        "stability": None,
+    }
 
 
 def _outcome(found: Mapping[str, Any], path: Sequence[Mapping[str, Any]], n_selected: int, used: int) -> Outcome:

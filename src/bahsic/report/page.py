@@ -9,8 +9,18 @@ from typing import Any
 from bahsic.names import for_page, target_name
 from bahsic.report.charts import Point, path_axes, path_chart, size_axis
 from bahsic.report.curve import HSIC, LEAVE_ONE_OUT, Curve, block_words, criterion_words, curve_of
-from bahsic.report.features import DASH, ROWS, feature_cards, feature_table, redundant_pairs
+from bahsic.report.features import (
+    DASH,
+    LEAST_PVALUE,
+    LEVEL,
+    ROWS,
+    feature_cards,
+    feature_table,
+    probability,
+    redundant_pairs,
+)
 from bahsic.report.headline import Outcome, findings, headline_of, knee_of, leak_words, outcome_of_result
+from bahsic.report.pictures import pair_picture
 from bahsic.report.roles import n_used, role_lines, role_table, treatment, used_rows
 from bahsic.report.snippets import Snippet, command, python_code
 from bahsic.report.svg import capitalized, shown
@@ -83,6 +93,8 @@ def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, 
         **_headline(result, outcome),
         "criterion": for_page(f"{criterion_words(result)} {block_words(result)}".strip(), 200),
         "facts": _facts(result, outcome),
+        "evidence": _evidence(found, outcome),
+        "pair": _pair(found),
         "path": _path(found, steps, points, curve) if curve is not None and steps else None,
         "cards": cards,
         "n_no_card": found["n_features"] - len(cards),
@@ -180,6 +192,52 @@ def _facts(result: Mapping[str, Any], outcome: Outcome) -> list[tuple[str, str, 
         remark = f"{len(test.get('split_pvalues') or [])} splits, selection repeated in each"
         facts.append(("p-value of the selection", f"{test['pvalue']:.2g}", remark))
     return facts
+
+
+def _evidence(result: Mapping[str, Any], outcome: Outcome) -> list[str]:
+    """Sentences that answer whether the selection is real."""
+    lines, rows = [], [row for row in result["ranking"] if row["selected"]]
+    if outcome.predicts is not None:
+        n_folds = result.get("n_folds") or 1
+        how = f"{n_folds} folds" if n_folds > 1 else "held-out samples"
+        lines.append(
+            f"Every prediction behind {outcome.symbol} is of a sample that took no part in the search ({how})."
+        )
+    counted = [row["frequency"] for row in rows if row.get("frequency") is not None]
+    if counted:
+        always = sum(share >= 1 for share in counted)
+        kind = "feature was" if len(counted) == 1 else "features were"
+        lines.append(f"{always} of {len(counted)} selected {kind} chosen in every fold.")
+    test = result.get("test")
+    if not test:
+        lines.append(
+            "P-values: bahsic select --test, or selection_test in Python, tests on samples that did not select."
+        )
+        return lines
+    needed = [for_page(row["feature"], 40) for row in rows if (row.get("needed") or 0.0) <= LEVEL]
+    splits = f"{len(test.get('split_pvalues') or [])} times"
+    lines.append(
+        f"Selected on one half of the samples and tested on the other, {splits}: the target depends on the selection "
+        f"with p {_pvalue(test['pvalue'])}."
+    )
+    if any(row.get("needed") is not None for row in rows):
+        told = f"{len(needed)} of {len(rows)} selected features: {', '.join(needed[:_NAMES])}" if needed else "none"
+        lines.append(f"Needed beyond the others at {LEVEL:.0%}, adjusted for the number of features: {told}.")
+    return lines
+
+
+def _pvalue(p: float) -> str:
+    return probability(p) if p < LEAST_PVALUE else f"= {probability(p)}"
+
+
+def _pair(result: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The two features that work together best."""
+    view = result.get("pair")
+    if not view:
+        return None
+    names = [for_page(axis["feature"], 40) for axis in view["axes"]]
+    chart = pair_picture(view, target_name(result["input"]["target"]))
+    return {"names": names, "together": f"{view['together']:.2g}", "chart": chart}
 
 
 def _thinned(path: Sequence[Mapping[str, Any]], chosen: int) -> list[Mapping[str, Any]]:

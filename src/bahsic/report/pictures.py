@@ -16,6 +16,8 @@ _ROW = 21  # height of a bar with the gap below it
 _HILL = 32  # height of the row of a density
 _LONGEST = 20  # characters of the name of a class or category
 _SHADES = 5  # of the classes in a bar, see charts.css
+_SHADES_OF_TWO = ["class3", "class0"]
+_PAIR_WIDTH, _PAIR_HEIGHT = 420, 260
 _LONGEST_DURATION = 3000  # days
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -48,6 +50,126 @@ def feature_picture(view: Mapping[str, Any], target: str) -> str:
         "boxes": _boxes,
     }[view["kind"]]
     return tostring(draw(view, for_page(target, 24)), encoding="unicode")
+
+
+def effect_picture(view: Mapping[str, Any], target: str) -> str:
+    """The picture of how the prediction depends on a feature: a line or, for categories, points, with the band of folds.
+
+    Parameters
+    ----------
+    view : mapping
+        With an ``effect``, see `bahsic.report.views.add_effects`.
+    target : str
+
+    Returns
+    -------
+    str
+        An ``svg`` element.
+    """
+    effect, name = view["effect"], for_page(target, 24)
+    told = (
+        f"predicted {name}"
+        if effect["of"] is None
+        else f"predicted share of {name} = {for_page(effect['of'], _LONGEST)}"
+    )
+    numbers = all(isinstance(value, float) for value in effect["at"])
+    draw = _effect_line if numbers else _effect_points
+    return tostring(draw(view, told, target), encoding="unicode")
+
+
+def _effect_line(view: Mapping[str, Any], told: str, target: str) -> Element:
+    at, effect = view["effect"]["at"], view["effect"]
+    svg = _empty(view, 130, told, [])
+    x, y = Axis(min(at), max(at), 6, _WIDTH - 6), Axis(min(effect["low"]), max(effect["high"]), 96, 22)
+    above, below = ([(x(a), y(b)) for a, b in zip(at, effect[side], strict=True)] for side in ("high", "low"))
+    outline = line_through(above) + "L" + line_through(below[::-1])[1:] + "Z"
+    SubElement(svg, "path", {"class": "band", "d": outline})
+    line = [(x(a), y(b)) for a, b in zip(at, effect["mean"], strict=True)]
+    SubElement(svg, "path", {"class": "line", "d": line_through(line)})
+    text(svg, "caption", (0, 12), f"{told}, {three_digits(y.low)} to {three_digits(y.high)}")
+    low, high = _end_labels(x.low, x.high, date=bool(view.get("date")))
+    text(svg, "number", (0, 116), low)
+    text(svg, "number", (_WIDTH, 116), high, anchor="end")
+    return svg
+
+
+def _effect_points(view: Mapping[str, Any], told: str, target: str) -> Element:
+    effect = view["effect"]
+    left, names = _names([{"name": name} for name in effect["at"]])
+    height = _ROW * len(names) + 36
+    svg = _empty(view, height, told, names)
+    x = Axis(min(effect["low"]), max(effect["high"]), left + 4, _WIDTH - 8)
+    for i, name in enumerate(names):
+        middle = f"{_ROW * i + 9}"
+        text(svg, "name", (left - 6, _ROW * i + 13), name, anchor="end")
+        ends = {"x1": f"{x(effect['low'][i]):g}", "x2": f"{x(effect['high'][i]):g}", "y1": middle, "y2": middle}
+        SubElement(svg, "line", {"class": "zero", **ends})
+        SubElement(svg, "circle", {"class": "dot", "cx": f"{x(effect['mean'][i]):g}", "cy": middle, "r": "4"})
+    bottom = _ROW * len(names) + 14
+    text(svg, "number", (left, bottom), three_digits(x.low))
+    text(svg, "number", (_WIDTH - 4, bottom), three_digits(x.high), anchor="end")
+    text(svg, "caption", (0, bottom + 17), told)
+    return svg
+
+
+def pair_picture(view: Mapping[str, Any], target: str) -> str:
+    """The picture of two features in the plane, each point shaded by the target.
+
+    Parameters
+    ----------
+    view : mapping
+        See `bahsic.report.views.pair_view`.
+    target : str
+
+    Returns
+    -------
+    str
+        An ``svg`` element.
+    """
+    across, up = view["axes"]
+    name, names = for_page(target, 24), [for_page(one, _LONGEST) for one in view["names"]]
+    features = [for_page(axis["feature"], 40) for axis in view["axes"]]
+    title = f"{features[0]} and {features[1]}, shaded by {name}"
+    svg = picture(_PAIR_WIDTH, _PAIR_HEIGHT + 64, "small", title, "A point for each of some samples.")
+    left = 8 + (0 if up["levels"] is None else max(text_width(for_page(one, _LONGEST)) for one in up["levels"]))
+    x = _pair_axis(across, left, _PAIR_WIDTH - 8)
+    y = _pair_axis(up, _PAIR_HEIGHT, 26)
+    shades = _SHADES_OF_TWO if len(names) == 2 else [_shade(i) for i in range(len(names))]
+    if "" in names:  # fifths of numbers, from grey to the colour
+        shades = shades[::-1]
+    points = zip(_jittered(across), _jittered(up), view["shades"], strict=True)
+    for a, b, shade in points:
+        SubElement(svg, "circle", {"class": shades[shade], "cx": f"{x(a):.1f}", "cy": f"{y(b):.1f}", "r": "3.5"})
+    text(svg, "caption", (0, 12), features[1])
+    text(svg, "caption", (_PAIR_WIDTH, _PAIR_HEIGHT + 34), features[0], anchor="end")
+    for level, words in enumerate(up["levels"] or ()):
+        text(svg, "name", (left - 6, y(level) + 4), for_page(words, _LONGEST), anchor="end")
+    for level, words in enumerate(across["levels"] or ()):
+        text(svg, "name", (x(level), _PAIR_HEIGHT + 18), for_page(words, 10), anchor="middle")
+    if across["levels"] is None:
+        low, high = _end_labels(x.low, x.high, date=across["date"])
+        text(svg, "number", (left, _PAIR_HEIGHT + 18), low)
+        text(svg, "number", (_PAIR_WIDTH, _PAIR_HEIGHT + 18), high, anchor="end")
+    at = 0.0
+    for shade, words in zip(shades, names, strict=True):
+        if words:
+            SubElement(svg, "circle", {"class": shade, "cx": f"{at + 5:g}", "cy": f"{_PAIR_HEIGHT + 52}", "r": "4"})
+            text(svg, "name", (at + 14, _PAIR_HEIGHT + 56), f"{name} {words}" if "" in names else words)
+            at += 30 + text_width(f"{name} {words}" if "" in names else words)
+    return tostring(svg, encoding="unicode")
+
+
+def _pair_axis(axis: Mapping[str, Any], start: float, end: float) -> Axis:
+    if axis["levels"] is not None:
+        return Axis(-0.5, len(axis["levels"]) - 0.5, start, end)
+    return Axis(min(axis["values"]), max(axis["values"]), start + math.copysign(4, end - start), end)
+
+
+def _jittered(axis: Mapping[str, Any]) -> list[float]:
+    """Values of a feature; those of a category side by side in the order of the samples."""
+    if axis["levels"] is None:
+        return list(axis["values"])
+    return [value + 0.6 * ((0.618 * i) % 1 - 0.5) for i, value in enumerate(axis["values"])]
 
 
 def _densities(view: Mapping[str, Any], target: str) -> Element:

@@ -14,6 +14,7 @@ from typing import Any
 
 from bahsic import __version__
 from bahsic.data.prepared import Prepared, prepared
+from bahsic.inference.interactions import interactions
 from bahsic.inference.predictability import predictability_alone
 from bahsic.inference.redundancy import redundancy
 from bahsic.inference.scores import hsic_scores
@@ -24,10 +25,15 @@ from bahsic.report.drawable import fold_counts, order_of, path_of, search_order
 from bahsic.report.headline import headline_of, measures_of, outcome_of_selector
 from bahsic.report.neighbours import near_copies
 from bahsic.report.page import SCHEMA
-from bahsic.report.views import feature_views
+from bahsic.report.views import add_effects, feature_views, pair_view
 
 # Number of selected features whose redundancy, near-copies and pictures are recorded.
 MOST_DESCRIBED = 30
+
+# Number of selected features whose pairs are judged, and the least R2 by which a pair is one.
+_MOST_PAIRED, _LEAST_TOGETHER = 8, 0.005
+
+_FALSE_DISCOVERIES = 0.1
 
 # Parameters of the selector that say how data become columns.
 _OPTIONS = ("standardize", "categorical_features", "missing", "identifiers")
@@ -66,7 +72,7 @@ def selection_result(
     dict
         schema, kind, headline, versions, input, parameters, seed, criterion, kernel, block_size, selected, n_features,
         reason, predictability, predictability_error, score, score_name, n_folds, predicts, leaks, columns, ranking,
-        path, redundancy, near_copies, views, stability, test.
+        path, redundancy, near_copies, views, interactions, pair, stability, test.
 
     Examples
     --------
@@ -81,6 +87,10 @@ def selection_result(
     order = order_of(selector)
     selected = [int(j) for j in order if selector.support_[j]]
     described = selected[:MOST_DESCRIBED]
+    pairs = _pairs(selector, data, y, names)
+    views = feature_views(data, y, selector.target_kernel_, described, names)
+    if getattr(selector, "predicts_", True):
+        add_effects(views, data, y, selected, described)
     return {
         "schema": SCHEMA,
         "kind": "select",
@@ -95,13 +105,17 @@ def selection_result(
         **measures_of(selector),
         "leaks": list(getattr(selector, "leaks_", ())),
         "columns": [{**role._asdict(), "name": name} for role, name in zip(selector.columns_, names, strict=True)],
-        "ranking": _ranking(selector, data, y, order, names, groups, _alone(selector, data, y, described)),
+        "ranking": _with_verdicts(
+            _ranking(selector, data, y, order, names, groups, _alone(selector, data, y, described)), pairs, test
+        ),
         "path": [_step(step, names) for step in selector.path_],
         "redundancy": _redundancy(selector, data, described, names),
         "near_copies": _near_copies(selector, data, described, names),
-        "views": feature_views(data, y, selector.target_kernel_, described, names),
+        "views": views,
+        "interactions": pairs,
+        "pair": _strongest(pairs, views, data, y, selector.target_kernel_, names),
         "stability": _stability(stability, order, names),
-        "test": None if test is None else {"pvalue": test.pvalue, "split_pvalues": test.split_pvalues.tolist()},
+        "test": None if test is None else _test(test, names),
     }
 
 
@@ -178,6 +192,51 @@ def _alone(selector: Any, data: Prepared, y: Any, features: list[int]) -> dict[i
     labels = label_kernel(y, selector.target_kernel_ if selector.target_kernel == "auto" else selector.target_kernel)
     kernel = kernel_on_features(selector.kernel_, "single features")
     return dict(zip(features, predictability_alone(data, labels, features, kernel), strict=True))
+
+
+def _pairs(selector: Any, data: Prepared, y: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+    """What pairs of the best selected features, or groups, are worth together, the best pair first."""
+    if selector.criterion != "prediction" or not getattr(selector, "predicts_", True):
+        return []
+    by_index = selector.feature_groups is None and data.names is None
+    found = interactions(selector, data, y, n_features=_MOST_PAIRED)
+    labels = [[names[one] if by_index else str(one) for one in pair[:2]] for pair in found]
+    return [{"features": label, "together": pair.together} for label, pair in zip(labels, found, strict=True)]
+
+
+def _with_verdicts(
+    ranking: list[dict[str, Any]], pairs: Sequence[Mapping[str, Any]], test: Any
+) -> list[dict[str, Any]]:
+    """The ranking with the partner of each feature, and the p-value of the hypothesis that it is not needed."""
+    for entry in ranking:
+        name = entry["feature"] if entry["group"] is None else entry["group"]
+        own = [pair for pair in pairs if name in pair["features"]]
+        best = max(own, key=lambda pair: float(abs(pair["together"])), default=None)
+        if best is not None and abs(best["together"]) >= _LEAST_TOGETHER:
+            first, second = best["features"]
+            entry |= {"partner": second if first == name else first, "together": best["together"]}
+        entry["needed"] = None if test is None else float(test.feature_pvalues[entry["column"]])
+    return ranking
+
+
+def _strongest(
+    pairs: Sequence[Mapping[str, Any]],
+    views: Sequence[Any],
+    data: Prepared,
+    y: Any,
+    target_kernel: str,
+    names: Sequence[str],
+) -> dict[str, Any] | None:
+    """The picture of the two features that work together best, if any do and there are pictures at all."""
+    if not views or not pairs or pairs[0]["together"] < _LEAST_TOGETHER or not set(pairs[0]["features"]) <= set(names):
+        return None
+    pair = [list(names).index(name) for name in pairs[0]["features"]]
+    return {"together": pairs[0]["together"], **pair_view(data, y, target_kernel, pair, names)}
+
+
+def _test(test: Any, names: Sequence[str]) -> dict[str, Any]:
+    discoveries = [names[j] for j in test.discoveries(_FALSE_DISCOVERIES)]
+    return {"pvalue": test.pvalue, "split_pvalues": test.split_pvalues.tolist(), "discoveries": discoveries}
 
 
 def _step(step: Any, names: Sequence[str]) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from scipy import sparse
 from bahsic.data.prepared import Prepared
 from bahsic.data.sources import Source
 from bahsic.data.tables import Table
+from bahsic.inference.effects import effects
+from bahsic.kernels import Gaussian
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -24,10 +26,12 @@ CLASSES = ("binary", "multiclass", "delta")  # kernels on labels that are classe
 MOST_CATEGORIES = 8  # with a row of their own
 MOST_CLASSES = 10
 MOST_POINTS = 250
+SHADES = 5  # of points
 MISSING, OTHERS = "missing", "all others"
 
 _FEW_VALUES = 8  # different ones up to which a number is shown like a category
 _BINS = 40
+_EFFECT_POINTS = 15
 _SMOOTHING = np.array([1, 4, 7, 4, 1]) / 17
 _ENDS = (0.01, 0.99)  # quantiles at which the axis of a number ends
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -73,8 +77,105 @@ def feature_views(
         x = _column(table, j)[some]
         view = _against_classes(x, labels[some], table, j) if classes else _against_numbers(x, labels[some], table, j)
         missing = {"n_missing": int(np.isnan(x).sum())}
-        views.append({"feature": names[j], "date": table.special.get(j, ("",))[0] == "date", **missing, **view})
+        views.append({"feature": names[j], "date": _is_date(table, j), **missing, **view})
     return views
+
+
+def add_effects(
+    views: Sequence[dict[str, Any]], data: Prepared, y: Any, selected: Sequence[int], columns: Sequence[int]
+) -> None:
+    """Add to the views of some features how the prediction depends on each, if all others stay as they are.
+
+    Of several classes it is the one that depends on the feature most.
+
+    Parameters
+    ----------
+    views : sequence of dict
+        Of ``columns``, see `feature_views`. Each gets an ``effect``.
+    data : Prepared
+    y : array-like of shape (m,)
+    selected : sequence of int
+        The features of the regression.
+    columns : sequence of int
+    """
+    if not views:
+        return
+    labels, table = np.asarray(y), data.table
+    classes = None if views[0]["kind"] in ("points", "boxes") else np.unique(labels)
+    Y = labels.astype(np.float64)[:, None] if classes is None else np.equal.outer(labels, classes[-1:])
+    if classes is not None and len(classes) > 2:
+        Y = np.equal.outer(labels, classes)
+    places = [_places(_column(table, j), table, j) for j in columns]
+    found = effects(
+        data.for_kernel(Gaussian()).columns,
+        Y.astype(np.float64),
+        np.sort(selected),
+        [(j, samples) for j, (_, samples) in zip(columns, places, strict=True)],
+    )
+    for view, (values, _), effect in zip(views, places, found, strict=True):
+        one = int(np.ptp(effect.mean(axis=2), axis=0).argmax())
+        curves = effect[:, one]
+        view["effect"] = {
+            "of": None if classes is None else _name(classes[one if len(classes) > 2 else -1]),
+            "at": values,
+            "mean": [_rounded(v) for v in curves.mean(axis=1)],
+            "low": [_rounded(v) for v in curves.min(axis=1)],
+            "high": [_rounded(v) for v in curves.max(axis=1)],
+        }
+
+
+def _places(x: Array, table: Table, j: int) -> tuple[list[Any], Indices]:
+    """Return values of a feature, numbers or names of categories, and samples that have them."""
+    rows = _rows(x, table, j)
+    if rows is not None:
+        return [name for name, _ in rows], np.array([np.flatnonzero(mask)[0] for _, mask in rows])
+    order = np.argsort(x, kind="stable")[: np.count_nonzero(~np.isnan(x))]
+    ends = np.searchsorted(x[order], _ends(x), side="right") - 1
+    samples = order[np.unique(np.linspace(*ends, _EFFECT_POINTS).astype(np.intp))]
+    return [_rounded(v) for v in x[samples]], samples
+
+
+def pair_view(data: Prepared, y: Any, target_kernel: str, pair: Sequence[int], names: Sequence[str]) -> dict[str, Any]:
+    """Return plain data of the picture of two features in the plane, with the target as shades.
+
+    Returns
+    -------
+    dict
+        ``axes``: for each feature its name, the values of some samples, and for categories their names. ``shades``:
+        for each sample the number of its class, or the fifth of the numbers that it belongs to; ``names`` of these.
+    """
+    labels, table = np.asarray(y), data.table
+    some = _some(len(labels), MOST_POINTS)
+    axes = []
+    for j in pair:
+        x = _column(table, j)[some]
+        rows = _rows(x, table, j) if table.categorical[j] else None
+        values = (
+            x if rows is None else np.array([next(i for i, row in enumerate(rows) if row[1][k]) for k in range(len(x))])
+        )
+        levels = None if rows is None else [name for name, _ in rows]
+        axes.append({"feature": names[j], "date": _is_date(table, j), "values": values, "levels": levels})
+    known = np.flatnonzero(~np.isnan(axes[0]["values"]) & ~np.isnan(axes[1]["values"]))
+    for axis in axes:
+        axis["values"] = [_rounded(v) for v in axis["values"][known]]
+    shades, told = _shades(labels, target_kernel)
+    return {"axes": axes, "shades": shades[some][known].tolist(), "names": told}
+
+
+def _shades(labels: NDArray[Any], target_kernel: str) -> tuple[Indices, list[str]]:
+    if target_kernel in CLASSES:
+        found, codes = np.unique(labels, return_inverse=True)
+        kept = _most_frequent(np.bincount(codes.ravel()), SHADES - (len(found) > SHADES))
+        place = {code: i for i, code in enumerate(kept)}
+        codes = np.array([place.get(code, len(kept)) for code in codes.ravel().tolist()])
+        return codes, [*(_name(found[k]) for k in kept), *([OTHERS] if len(kept) < len(found) else [])]
+    y = labels.astype(np.float64)
+    limits = np.quantile(y, np.arange(1, SHADES) / SHADES)
+    return np.searchsorted(limits, y), ["lowest fifth", *[""] * (SHADES - 2), "highest fifth"]
+
+
+def _is_date(table: Table, j: int) -> bool:
+    return table.special.get(j, ("",))[0] == "date"
 
 
 def _column(table: Table, j: int) -> Array:
