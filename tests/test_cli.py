@@ -97,7 +97,8 @@ def test_keys_in_the_order_of_the_schema(result):
     assert list(found) == [
         "schema", "kind", "headline", "versions", "input", "parameters", "seed", "criterion", "kernel", "block_size",
         "selected", "n_features", "reason", "predictability", "predictability_error", "score", "score_name", "n_folds",
-        "predicts", "leaks", "columns", "ranking", "path", "redundancy", "near_copies", "views", "stability", "test",
+        "predicts", "leaks", "columns", "ranking", "path", "redundancy", "near_copies", "views",
+        "interactions", "pair", "stability", "test",
         "timing",
     ]  # fmt: skip
     assert (found["schema"], found["kind"], found["seed"], found["test"]) == ("bahsic/1", "select", 0, None)
@@ -105,7 +106,7 @@ def test_keys_in_the_order_of_the_schema(result):
     assert found["versions"]["numpy"] == np.__version__
     assert list(found["ranking"][0]) == [
         "feature", "column", "rank", "selected", "score", "pvalue", "group", "relevance", "frequency", "alone",
-        "place",
+        "place", "partner", "together", "needed",
     ]  # fmt: skip
     assert list(found["path"][0]) == [
         "n_features", "hsic", "standard_error", "predictability", "predictability_error", "score", "ridge",
@@ -240,11 +241,13 @@ def test_first_lines_say_what_is_reached_by_which_criterion_and_kernel(run, xor)
 def test_test_of_the_selection_uses_the_seed(result):
     found = result("-k", 2, "--test", "--seed", 3, *PAPER)["test"]
     expected = selection_test(BAHSIC(2), X, Y, random_state=3)
-    assert found == {"pvalue": expected.pvalue, "split_pvalues": expected.split_pvalues.tolist()}
+    told = {"pvalue": expected.pvalue, "split_pvalues": expected.split_pvalues.tolist(), "discoveries": ["a_1", "a_2"]}
+    assert found == told
     found = result("-k", 2, "--test", "--seed", 3)["test"]
     selector = BAHSIC(2, criterion="prediction", kernel="auto")
     expected = selection_test(selector, X, Y, kernel="gaussian", random_state=3)
-    assert found == {"pvalue": expected.pvalue, "split_pvalues": expected.split_pvalues.tolist()}
+    told = {"pvalue": expected.pvalue, "split_pvalues": expected.split_pvalues.tolist(), "discoveries": ["a_1", "a_2"]}
+    assert found == told
 
 
 def test_same_bytes_but_for_the_timing(run, xor):

@@ -261,12 +261,12 @@ def test_page_is_closed_and_accessible(xor):
     assert len(ids) == len(set(ids))
     charts = [attributes for tag, attributes in page.elements if tag == "svg"]
     pictures = [chart for chart in charts if "role" in chart]
-    assert len(pictures) == 4  # the path, two features, their redundancy
+    assert len(pictures) == 6  # the path, two features with their effects, their redundancy
     assert {chart["role"] for chart in pictures} == {"img"}
-    assert page.count("desc") == 4
+    assert page.count("desc") == 6
     # The other ones repeat numbers beside them, in cells that are hidden from screen readers.
     hidden = [attributes for tag, attributes in page.elements if tag == "td" and attributes.get("class") == "level"]
-    assert len(charts) == 4 + sum(row["bar"] is not None for row in contents(xor)["ranking"]["rows"])
+    assert len(charts) == 6 + sum(row["bar"] is not None for row in contents(xor)["ranking"]["rows"])
     assert {cell["aria-hidden"] for cell in hidden} == {"true"}
 
 

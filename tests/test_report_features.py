@@ -218,7 +218,7 @@ def test_folds_that_chose_each_feature_are_told():
     html = report_html(result)
     assert f"<p>Chosen in {counts['z']} of 4 folds.</p>" in html
     assert f'data-label="In folds" data-value="{counts["z"] / 4}">{counts["z"]}/4</td>' in html
-    assert _feature_table(result).splitlines()[0].endswith(",relevance,frequency,alone")
+    assert _feature_table(result).splitlines()[0].endswith(",relevance,frequency,alone,partner,together,needed")
 
 
 def test_what_was_done_with_each_column(copies):
@@ -366,4 +366,5 @@ def test_page_with_thirty_pictures_of_points_stays_small():
     html = report_html(result)
     assert html.count('class="points"') == 30
     assert "10 more are in the table below" in html
-    assert len(html.encode()) < 400_000
+    assert html.count('class="line"') == 1 + 30  # the path, and an effect each
+    assert len(html.encode()) < 450_000

@@ -14,7 +14,8 @@ from bahsic.cli.text import display_width, fitted, has_blocks
 from bahsic.names import for_option, for_shell, for_terminal, target_name
 from bahsic.options import flag_of
 from bahsic.report.curve import block_words, criterion_words, curve_of
-from bahsic.report.features import in_folds, least_relevance, percent_of, probability, relevance_words
+from bahsic.report.drawable import LEAST_TOGETHER
+from bahsic.report.features import LEVEL, in_folds, least_relevance, percent_of, probability, relevance_words
 from bahsic.report.headline import findings, headline_of, knee_of, leak_words, outcome_of_result
 from bahsic.report.roles import role_lines, used_rows
 from bahsic.report.svg import capitalized
@@ -297,6 +298,13 @@ def _decision(result: Mapping[str, Any], found: Mapping[str, Any], style: Style)
         lines.append(
             f"Dependence in samples that did not select: p = {result['test']['pvalue']:.2g} ({splits} splits)."
         )
+        tested = [row for row in found["ranking"] if row["selected"] and row.get("needed") is not None]
+        if tested:
+            needed = [row["feature"] for row in tested if row["needed"] <= LEVEL]
+            lines.append(f"Needed beyond the others, at {LEVEL:.0%}: {_some(needed) or 'none is shown to be'}.")
+    best = next(iter(found.get("interactions") or ()), None)
+    if best is not None and best["together"] >= LEAST_TOGETHER:
+        lines.append(f"Together {' and '.join(best['features'])} are worth {best['together']:.2g} more R2 than apart.")
     if found.get("stability"):
         lines.append(_stability(result))
     return paragraphs(lines, style)

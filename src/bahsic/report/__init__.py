@@ -20,7 +20,10 @@ from bahsic.whole import appearing
 
 __all__ = ["check_report", "report_html", "table_beside", "write_report"]
 
-_COLUMNS = ("rank", "feature", "selected", "score", "pvalue", "group", "relevance", "frequency", "alone")
+_COLUMNS = (
+    *("rank", "feature", "selected", "score", "pvalue", "group", "relevance", "frequency", "alone"),
+    *("partner", "together", "needed"),
+)
 
 
 def report_html(result: Mapping[str, Any], table_name: str | None = None) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
+from bahsic.inference.interactions import interactions
 from bahsic.names import for_page
 from bahsic.report.charts import chart_style
-from bahsic.report.drawable import fold_counts, listed, order_of, path_of
+from bahsic.report.drawable import LEAST_TOGETHER, MOST_PAIRED, fold_counts, listed, order_of, path_of
 from bahsic.report.headline import headline_of, outcome_of_selector
 from bahsic.report.page import path_figure
 from bahsic.report.svg import shown
@@ -85,13 +86,32 @@ def _names(selector: Any) -> str:
     selected, counts = _selected(selector), fold_counts(selector)
     unit = "R² lost without it" if selector.criterion == "prediction" else "HSIC lost without it"
     heading = f"<th>feature</th><th>{unit}</th>" + ("" if counts is None else "<th>folds</th>")
+    partners = _partners(selector)
+    heading += "<th>works with</th>" if partners else ""
     rows = [
         f"<td>{name}</td><td>{shown(selector.scores_[j], '.3g')}</td>"
         + ("" if counts is None else f"<td>{counts[j]} of {selector.n_folds_}</td>")
+        + (f"<td>{partners.get(name, '')}</td>" if partners else "")
         for j, name in selected[:_MOST_NAMES]
     ]
     more = f"<p>and {len(selected) - _MOST_NAMES} more</p>" if len(selected) > _MOST_NAMES else ""
     return f"<table><tr>{heading}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>{more}"
+
+
+def _partners(selector: Any) -> dict[str, str]:
+    """For each feature the one that it works with best, as HTML, where the selector knows its data."""
+    if not hasattr(selector, "_fitted_to") or selector.feature_groups is not None:
+        return {}
+    if "_pairs" not in vars(selector):
+        selector._pairs = interactions(selector, n_features=MOST_PAIRED)  # noqa: SLF001 - once for all displays
+    names = listed(getattr(selector, "feature_names_in_", None), selector.n_features_in_)
+    found: dict[str, str] = {}
+    for pair in selector._pairs:  # noqa: SLF001 - the best ones first
+        if pair.together >= LEAST_TOGETHER:
+            ends = [escape(for_page(names[end] if isinstance(end, int) else end)) for end in pair[:2]]
+            for one, other in (ends, ends[::-1]):
+                found.setdefault(one, f"{other}, {pair.together:+.2f}")
+    return found
 
 
 def _selected(selector: Any) -> list[tuple[int, str]]:

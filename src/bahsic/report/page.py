@@ -179,7 +179,7 @@ def _reason(result: Mapping[str, Any], knee: str) -> str:
 def _facts(result: Mapping[str, Any], outcome: Outcome) -> list[tuple[str, str, str]]:
     """A few numbers to remember: name, value, remark."""
     data, nothing, name = result["input"], outcome.predicts is False, capitalized(outcome.symbol)
-    facts = [("Samples", str(data.get("n_samples", DASH)), for_page(data.get("name", ""), 40))]
+    facts = [("Samples", str(data.get("n_samples", DASH)), for_page(data.get("name") or "", 40))]
     if outcome.score is not None and outcome.score_name != "R2" and not nothing:
         facts.append((capitalized(str(outcome.score_name)), shown(outcome.score, ".3f"), ""))
     if outcome.value is not None:

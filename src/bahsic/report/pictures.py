@@ -53,7 +53,7 @@ def feature_picture(view: Mapping[str, Any], target: str) -> str:
 
 
 def effect_picture(view: Mapping[str, Any], target: str) -> str:
-    """The picture of how the prediction depends on a feature: a line or, for categories, points, with the band of folds.
+    """The picture of how the prediction depends on a feature: a line with a band, or for categories points with ranges.
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ def effect_picture(view: Mapping[str, Any], target: str) -> str:
     )
     numbers = all(isinstance(value, float) for value in effect["at"])
     draw = _effect_line if numbers else _effect_points
-    return tostring(draw(view, told, target), encoding="unicode")
+    return tostring(draw(view, told), encoding="unicode")
 
 
-def _effect_line(view: Mapping[str, Any], told: str, target: str) -> Element:
+def _effect_line(view: Mapping[str, Any], told: str) -> Element:
     at, effect = view["effect"]["at"], view["effect"]
     svg = _empty(view, 130, told, [])
     x, y = Axis(min(at), max(at), 6, _WIDTH - 6), Axis(min(effect["low"]), max(effect["high"]), 96, 22)
@@ -93,7 +93,7 @@ def _effect_line(view: Mapping[str, Any], told: str, target: str) -> Element:
     return svg
 
 
-def _effect_points(view: Mapping[str, Any], told: str, target: str) -> Element:
+def _effect_points(view: Mapping[str, Any], told: str) -> Element:
     effect = view["effect"]
     left, names = _names([{"name": name} for name in effect["at"]])
     height = _ROW * len(names) + 36

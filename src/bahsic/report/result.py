@@ -21,7 +21,7 @@ from bahsic.inference.scores import hsic_scores
 from bahsic.kernels import label_kernel
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.names import target_name
-from bahsic.report.drawable import fold_counts, order_of, path_of, search_order
+from bahsic.report.drawable import LEAST_TOGETHER, MOST_PAIRED, fold_counts, order_of, path_of, search_order
 from bahsic.report.headline import headline_of, measures_of, outcome_of_selector
 from bahsic.report.neighbours import near_copies
 from bahsic.report.page import SCHEMA
@@ -29,9 +29,6 @@ from bahsic.report.views import add_effects, feature_views, pair_view
 
 # Number of selected features whose redundancy, near-copies and pictures are recorded.
 MOST_DESCRIBED = 30
-
-# Number of selected features whose pairs are judged, and the least R2 by which a pair is one.
-_MOST_PAIRED, _LEAST_TOGETHER = 8, 0.005
 
 _FALSE_DISCOVERIES = 0.1
 
@@ -199,7 +196,7 @@ def _pairs(selector: Any, data: Prepared, y: Any, names: Sequence[str]) -> list[
     if selector.criterion != "prediction" or not getattr(selector, "predicts_", True):
         return []
     by_index = selector.feature_groups is None and data.names is None
-    found = interactions(selector, data, y, n_features=_MOST_PAIRED)
+    found = interactions(selector, data, y, n_features=MOST_PAIRED)
     labels = [[names[one] if by_index else str(one) for one in pair[:2]] for pair in found]
     return [{"features": label, "together": pair.together} for label, pair in zip(labels, found, strict=True)]
 
@@ -212,7 +209,8 @@ def _with_verdicts(
         name = entry["feature"] if entry["group"] is None else entry["group"]
         own = [pair for pair in pairs if name in pair["features"]]
         best = max(own, key=lambda pair: float(abs(pair["together"])), default=None)
-        if best is not None and abs(best["together"]) >= _LEAST_TOGETHER:
+        entry |= {"partner": None, "together": None}
+        if best is not None and abs(best["together"]) >= LEAST_TOGETHER:
             first, second = best["features"]
             entry |= {"partner": second if first == name else first, "together": best["together"]}
         entry["needed"] = None if test is None else float(test.feature_pvalues[entry["column"]])
@@ -228,7 +226,7 @@ def _strongest(
     names: Sequence[str],
 ) -> dict[str, Any] | None:
     """The picture of the two features that work together best, if any do and there are pictures at all."""
-    if not views or not pairs or pairs[0]["together"] < _LEAST_TOGETHER or not set(pairs[0]["features"]) <= set(names):
+    if not views or not pairs or pairs[0]["together"] < LEAST_TOGETHER or not set(pairs[0]["features"]) <= set(names):
         return None
     pair = [list(names).index(name) for name in pairs[0]["features"]]
     return {"together": pairs[0]["together"], **pair_view(data, y, target_kernel, pair, names)}

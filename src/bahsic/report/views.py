@@ -130,8 +130,8 @@ def _places(x: Array, table: Table, j: int) -> tuple[list[Any], Indices]:
     if rows is not None:
         return [name for name, _ in rows], np.array([np.flatnonzero(mask)[0] for _, mask in rows])
     order = np.argsort(x, kind="stable")[: np.count_nonzero(~np.isnan(x))]
-    ends = np.searchsorted(x[order], _ends(x), side="right") - 1
-    samples = order[np.unique(np.linspace(*ends, _EFFECT_POINTS).astype(np.intp))]
+    low, high = _ends(x)
+    samples = order[np.unique(np.searchsorted(x[order], np.linspace(low, high, _EFFECT_POINTS)))]
     return [_rounded(v) for v in x[samples]], samples
 
 
@@ -146,18 +146,15 @@ def pair_view(data: Prepared, y: Any, target_kernel: str, pair: Sequence[int], n
     """
     labels, table = np.asarray(y), data.table
     some = _some(len(labels), MOST_POINTS)
-    axes = []
+    values, axes = [], []
     for j in pair:
         x = _column(table, j)[some]
         rows = _rows(x, table, j) if table.categorical[j] else None
-        values = (
-            x if rows is None else np.array([next(i for i, row in enumerate(rows) if row[1][k]) for k in range(len(x))])
-        )
+        values.append(x if rows is None else np.argmax([mask for _, mask in rows], axis=0).astype(np.float64))
         levels = None if rows is None else [name for name, _ in rows]
-        axes.append({"feature": names[j], "date": _is_date(table, j), "values": values, "levels": levels})
-    known = np.flatnonzero(~np.isnan(axes[0]["values"]) & ~np.isnan(axes[1]["values"]))
-    for axis in axes:
-        axis["values"] = [_rounded(v) for v in axis["values"][known]]
+        axes.append({"feature": names[j], "date": _is_date(table, j), "levels": levels})
+    known = np.flatnonzero(~np.isnan(values).any(axis=0))
+    axes = [{**axis, "values": [_rounded(v) for v in x[known]]} for axis, x in zip(axes, values, strict=True)]
     shades, told = _shades(labels, target_kernel)
     return {"axes": axes, "shades": shades[some][known].tolist(), "names": told}
 

@@ -99,6 +99,7 @@ class FeatureSelector(BAHSIC):
         """
         super().fit(X, y, sample_weight=sample_weight, groups=groups)
         self._fitted_to = X, y
+        self.__dict__.pop("_pairs", None)
         return self
 
     def summary(self) -> Any:
@@ -108,7 +109,8 @@ class FeatureSelector(BAHSIC):
         -------
         DataFrame
             A row for each feature that took part: its rank; whether it was selected; its worth, the R2 that would be
-            lost without it or added by it; in how many folds it was chosen; for selected ones R2 with it alone.
+            lost without it or added by it; in how many folds it was chosen. For selected ones also R2 with it alone,
+            and the partner that it works with or that could replace it, see `interactions`.
         """
         import pandas as pd
 
@@ -117,6 +119,7 @@ class FeatureSelector(BAHSIC):
         rows = used_rows(self._result())
         folds = [None if row["frequency"] is None else round(self.n_folds_ * row["frequency"]) for row in rows]
         named = {"feature": "feature", "selected": "selected", "worth": "relevance", "alone": "alone"}
+        named |= {"partner": "partner", "together": "together"}
         table = {name: [row[key] for row in rows] for name, key in named.items()}
         return pd.DataFrame({**table, "folds": folds}, index=pd.Index([row["rank"] for row in rows], name="rank"))
 

@@ -1,0 +1,130 @@
+"""The verdict on each selected feature: partner, p-value, effect, in the page, the table, the terminal and notebooks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bahsic import BAHSIC, FeatureSelector, interactions, selection_test
+from bahsic.cli.terminal import Style, selection_text
+from bahsic.report import report_html
+from bahsic.report.features import feature_cards, partner_words
+from bahsic.report.result import selection_result
+
+pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
+
+
+def trial(n=200):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.standard_normal((n, 4)), columns=["dose", "age", "noise", "more"])
+    X["arm"] = pd.Categorical(random.choice(["drug", "placebo"], n))
+    sign = np.where(X["arm"] == "drug", 1.0, -1.0)
+    y = sign * X["dose"] + X["age"] ** 2 / 2 + 0.3 * random.standard_normal(n)
+    return X, pd.Series(y, name="outcome")
+
+
+@pytest.fixture(scope="module")
+def found():
+    X, y = trial()
+    selector = BAHSIC(3, criterion="prediction", cv=5).fit(X, y)
+    test = selection_test(selector, X, y, n_splits=3, random_state=0)
+    heading = {
+        "input": {"name": "trial.csv", "target": "outcome", "target_kernel": "regression", "n_features": 5},
+        "parameters": {"n_features_to_select": 3},
+        "seed": 0,
+    }
+    return selector, test, selection_result(selector, X, y, list(X.columns), test=test, **heading)
+
+
+def test_rows_have_the_partner_and_the_pvalue(found):
+    selector, test, result = found
+    X, y = trial()
+    best = interactions(selector, X, y)[0]
+    assert {best.first, best.second} == {"dose", "arm"}
+    rows = {row["feature"]: row for row in result["ranking"]}
+    assert (rows["dose"]["partner"], rows["arm"]["partner"]) == ("arm", "dose")
+    assert rows["dose"]["together"] == pytest.approx(best.together)
+    assert rows["noise"]["partner"] is None
+    assert [rows[name]["needed"] for name in X.columns] == test.feature_pvalues.tolist()
+    assert result["test"]["discoveries"] == [X.columns[j] for j in test.discoveries(0.1)]
+    assert set(result["test"]["discoveries"]) == {"dose", "age", "arm"}
+
+
+def test_page_answers_whether_it_is_real(found):
+    _, _, result = found
+    html = report_html(result)
+    assert html.index("Is this real?") < html.index("How many features")
+    assert "of a sample that took no part in the search (5 folds)" in html
+    assert "3 of 3 selected features were chosen in every fold." in html
+    assert "tested on the other, 3 times" in html
+    assert "Needed beyond the others at 5%, adjusted for the number of features: 3 of 3 selected features: " in html
+    assert "bahsic select --test" not in html
+    assert "bahsic select --test" in report_html({**result, "test": None})
+
+
+def test_cards_tell_partners_and_pvalues(found):
+    cards = {card["name"]: card for card in feature_cards(found[2])}
+    assert cards["dose"]["partner"].startswith("With arm: worth 0.")
+    assert cards["age"]["needed"] == "Needed beyond the others: p < 0.001."
+    assert partner_words({"partner": "years", "together": -0.2}) == (
+        "years can partly replace it: the two overlap by 0.2."
+    )
+    assert partner_words({"partner": None, "together": None}) == ""
+
+
+def test_effects_follow_what_the_target_does(found):
+    views = {view["feature"]: view["effect"] for view in found[2]["views"]}
+    age = views["age"]
+    at, mean = np.array(age["at"]), np.array(age["mean"])
+    slope = np.polyfit(at**2 / 2, mean, 1)[0]
+    assert slope == pytest.approx(1, abs=0.2)
+    assert all(low <= value <= high for low, value, high in zip(age["low"], mean, age["high"], strict=True))
+    assert views["arm"]["at"] == ["drug", "placebo"]
+
+
+def test_effect_of_a_class_is_its_share():
+    X, y = trial()
+    classes = np.array(["low", "middle", "high"])[np.digitize(X["age"], [-0.5, 0.5])]
+    selector = FeatureSelector(1, kernel="gaussian").fit(X[["age", "noise"]], classes)
+    (view,) = selector._result()["views"]
+    assert view["effect"]["of"] in {"low", "high"}
+    assert max(view["effect"]["mean"]) > 0.8
+    assert min(view["effect"]["mean"]) < 0.2
+
+
+def test_picture_of_the_strongest_pair(found):
+    pair = found[2]["pair"]
+    assert {axis["feature"] for axis in pair["axes"]} == {"dose", "arm"}
+    arm = next(axis for axis in pair["axes"] if axis["feature"] == "arm")
+    assert arm["levels"] == ["drug", "placebo"]
+    assert len(pair["shades"]) == len(arm["values"]) == 200
+    assert sorted(set(pair["shades"])) == [0, 1, 2, 3, 4]
+    html = report_html(found[2])
+    assert "work together</h3>" in html
+    assert "shaded by outcome" in html
+
+
+def test_terminal_tells_the_same(found):
+    text = selection_text(found[2], Style(width=200))
+    assert "needed, p" in text
+    assert "Needed beyond the others, at 5%: " in text
+    assert "more R2 than apart." in text
+
+
+def test_notebook_and_summary_tell_the_partner():
+    X, y = trial()
+    selector = FeatureSelector(3, kernel="gaussian").fit(X, y)
+    html = selector._repr_mimebundle_()["text/html"]
+    assert "<th>works with</th>" in html
+    assert "<td>arm, +0." in html
+    summary = selector.summary().set_index("feature")
+    assert summary.loc["dose", "partner"] == "arm"
+    assert summary.loc["dose", "together"] > 0.3
+
+
+def test_hsic_has_no_pairs_but_effects():
+    X, y = trial()
+    selector = BAHSIC(3).fit(X, y)
+    result = selection_result(selector, X, y, list(X.columns), input={"target": "outcome"})
+    assert result["interactions"] == []
+    assert result["pair"] is None
+    assert all("effect" in view for view in result["views"])
