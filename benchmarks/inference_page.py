@@ -1,8 +1,9 @@
-"""Put the rows of `inference` and `selection_bias` into docs/inference.md: tables and sentences between comments."""
+"""Put rows of `inference`, `selection_bias` and `needed` into docs/inference.md: tables, sentences, between comments."""
 
 from pathlib import Path
 
 from marked import Line, placed, read, table
+from needed import settings, shares
 
 _PAGE = Path(__file__).resolve().parents[1] / "docs" / "inference.md"
 # What a test is called in the rows, and on the page.
@@ -18,7 +19,7 @@ def filled(page: str) -> str:
     """The page with the tables of the committed rows."""
     rows, selected = read("inference"), read("selection_bias")
     parts = {"xor": _xor(rows), "band": _band(rows), "levels": _levels(rows), "coverage": _coverage(rows)}
-    return placed(page, {**parts, "bias": _bias(selected), "power": _power(selected)})
+    return placed(page, {**parts, "bias": _bias(selected), "power": _power(selected), "needed": _needed()})
 
 
 def _xor(rows: list[Line]) -> str:
@@ -39,9 +40,25 @@ def _power(rows: list[Line]) -> str:
     both, single = _only(rows, "both features, selection_test"), _only(rows, "a single feature, selection_test")
     return (
         f"On XOR with m = {both['m']} and d = {both['d']} it rejects in {_counted(both['value'], both['n_data_sets'])} "
-        f"data sets at 5%; with the p-values of single features in {_counted(single['value'], single['n_data_sets'])}, "
-        "as each is independent of y by itself."
+        "data sets at 5%; with the marginal p-values of single features in "
+        f"{_counted(single['value'], single['n_data_sets'])}, as each is independent of y by itself."
     )
+
+
+def _needed() -> str:
+    """A line for each setting that was drawn at least once."""
+    draws = read("needed_draws")
+    lines = []
+    for one in settings():
+        found = shares(one, draws)
+        if found["n_draws"]:
+            cells = [
+                f"{100 * found[name]:.1f}%" if found[name] is not None else ""
+                for name in ("false", "found", "fdp", "power")
+            ]
+            lines.append([one.problem, str(one.m), str(one.d), str(one.n_splits), str(found["n_draws"]), *cells])
+    head = ["problem", "samples", "columns", "splits", "draws", "false", "found", "false discoveries", "discovered"]
+    return table(head, lines)
 
 
 def _only(rows: list[Line], words: str) -> Line:

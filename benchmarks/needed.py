@@ -49,36 +49,40 @@ def rows(*, quick: bool) -> list[Row]:
     """Draw what is missing, and the rates over all draws."""
     wanted = [one for one in settings() if not quick or one.problem == "copy" or (one.problem, one.m) == ("noise", 200)]
     done = _done(wanted, 2 if quick else None)
-    return [line for one in wanted for line in _rates(one, [r for r in done if _is_of(r, one)])]
+    return [line for one in wanted for line in _rates(one, done)]
 
 
-def _rates(one: Setting, draws: list[dict[str, str]]) -> list[Row]:
-    if not draws:
+def shares(one: Setting, lines: list[dict[str, str]]) -> dict[str, Any]:
+    """Means over the draws of a setting: false features, true ones found, discoveries; None where there is none."""
+    draws = [line for line in lines if _is_of(line, one)]
+    found: dict[str, Any] = {"n_draws": len(draws)}
+    for name in ("n_selected", "false", "found", "fdp", "power"):
+        values = [float(line[name]) for line in draws if line[name]]
+        found[name] = float(np.mean(values)) if values else None
+    if one.problem not in _LONG:
+        found |= {"fdp": None, "power": None}
+    return found
+
+
+def _rates(one: Setting, lines: list[dict[str, str]]) -> list[Row]:
+    found = shares(one, lines)
+    if not found["n_draws"]:
         return []
     what = f"{one.problem}, m={one.m}, d={one.d}, {one.n_splits} split{'s' if one.n_splits > 1 else ''}"
-    sizes = {"m": one.m, "d": one.d, "n_splits": one.n_splits, "n_draws": len(draws)}
-    note = f"{len(draws)} draws, {_mean(draws, 'n_selected'):.1f} features selected"
-
-    def line(kind: str, value: float, bar: str) -> Row:
-        return row(f"{what}: {kind}", value, bar, note=note, problem=one.problem, kind=kind, **sizes)
-
-    if one.problem in _LONG:
-        found = np.mean([float(r["found"]) for r in draws])
-        return [
-            line(f"false discovery rate at {_FDR:.0%}", _mean(draws, "fdp"), "<= 0.12"),
-            line("true features discovered", _mean(draws, "power"), ""),
-            line(f"true features found at {_LEVEL:.0%}", float(found), ""),
-        ]
-    kind = "near-copy called needed" if one.problem == "copy" else f"any false feature at {_LEVEL:.0%}"
-    lines = [line(kind, _mean(draws, "false"), f"<= {one.most_false}")]
-    if draws[0]["found"]:
-        bar = f">= {one.least_found}" if one.least_found else ""
-        lines.append(line(f"true features found at {_LEVEL:.0%}", _mean(draws, "found"), bar))
-    return lines
-
-
-def _mean(draws: list[dict[str, str]], name: str) -> float:
-    return float(np.mean([float(r[name]) for r in draws]))
+    note = f"{found['n_draws']} draws, {found['n_selected']:.1f} features selected"
+    called = "near-copy called needed" if one.problem == "copy" else f"any false feature at {_LEVEL:.0%}"
+    kinds = (
+        ("false", called, one.most_false and f"<= {one.most_false}"),
+        ("found", f"true features found at {_LEVEL:.0%}", one.least_found and f">= {one.least_found}"),
+        ("fdp", f"false discovery rate at {_FDR:.0%}", "<= 0.12"),
+        ("power", "true features discovered", None),
+    )
+    sizes = {"problem": one.problem, "m": one.m, "d": one.d, "n_splits": one.n_splits, "n_draws": found["n_draws"]}
+    return [
+        row(f"{what}: {kind}", found[name], bar or "", note=note, kind=name, **sizes)
+        for name, kind, bar in kinds
+        if found[name] is not None
+    ]
 
 
 def _is_of(line: dict[str, str], one: Setting) -> bool:

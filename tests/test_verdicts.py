@@ -1,4 +1,4 @@
-"""The verdict on each selected feature: partner, p-value, effect, in the page, the table, the terminal and notebooks."""
+"""The verdict on each selected feature: partner, p-value and effect, in pages, tables, terminals and notebooks."""
 
 import numpy as np
 import pandas as pd
@@ -64,7 +64,7 @@ def test_page_answers_whether_it_is_real(found):
 def test_cards_tell_partners_and_pvalues(found):
     cards = {card["name"]: card for card in feature_cards(found[2])}
     assert cards["dose"]["partner"].startswith("With arm: worth 0.")
-    assert cards["age"]["needed"] == "Needed beyond the others: p < 0.001."
+    assert cards["dose"]["needed"] == "Needed beyond the others: p < 0.001."
     assert partner_words({"partner": "years", "together": -0.2}) == (
         "years can partly replace it: the two overlap by 0.2."
     )
@@ -82,7 +82,7 @@ def test_effects_follow_what_the_target_does(found):
 
 
 def test_effect_of_a_class_is_its_share():
-    X, y = trial()
+    X, _ = trial()
     classes = np.array(["low", "middle", "high"])[np.digitize(X["age"], [-0.5, 0.5])]
     selector = FeatureSelector(1, kernel="gaussian").fit(X[["age", "noise"]], classes)
     (view,) = selector._result()["views"]

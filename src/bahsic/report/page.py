@@ -197,8 +197,8 @@ def _facts(result: Mapping[str, Any], outcome: Outcome) -> list[tuple[str, str, 
 def _evidence(result: Mapping[str, Any], outcome: Outcome) -> list[str]:
     """Sentences that answer whether the selection is real."""
     lines, rows = [], [row for row in result["ranking"] if row["selected"]]
-    if outcome.predicts is not None:
-        n_folds = result.get("n_folds") or 1
+    n_folds = result.get("n_folds")
+    if n_folds:
         how = f"{n_folds} folds" if n_folds > 1 else "held-out samples"
         lines.append(
             f"Every prediction behind {outcome.symbol} is of a sample that took no part in the search ({how})."
