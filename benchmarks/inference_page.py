@@ -1,4 +1,4 @@
-"""Put rows of `inference`, `selection_bias` and `needed` into docs/inference.md: tables, sentences, between comments."""
+"""Put rows of `inference`, `selection_bias` and `needed` into docs/inference.md, as tables and sentences."""
 
 from pathlib import Path
 

@@ -59,7 +59,7 @@ def test_types_are_shipped():
     assert (Path(bahsic.__file__).parent / "py.typed").is_file()
 
 
-RESULTS = {"HypothesisTest", "SelectionTest"}
+RESULTS = {"ConditionalTest", "HypothesisTest", "Interaction", "SelectionTest"}
 
 
 @pytest.mark.parametrize("name", PUBLIC)

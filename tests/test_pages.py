@@ -30,7 +30,12 @@ def test_figures_of_performance(root, made):
     assert script["filled"](page) == page
     assert script["filled"](page.replace("300 |", "299 |")) == page
     measured = {path.stem for path in (root / "benchmarks" / "results").glob("*.csv")}
-    assert measured - set(script["BENCHMARKS"]) == {"scale", "inference", "selection_bias"}  # on pages of their own
+    assert measured - set(script["BENCHMARKS"]) == {
+        "scale",
+        "inference",
+        "needed_draws",
+        "selection_bias",
+    }  # on pages of their own
 
 
 @pytest.mark.parametrize(

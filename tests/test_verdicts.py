@@ -65,9 +65,6 @@ def test_cards_tell_partners_and_pvalues(found):
     cards = {card["name"]: card for card in feature_cards(found[2])}
     assert cards["dose"]["partner"].startswith("With arm: worth 0.")
     assert cards["dose"]["needed"] == "Needed beyond the others: p < 0.001."
-    assert partner_words({"partner": "years", "together": -0.2}) == (
-        "years can partly replace it: the two overlap by 0.2."
-    )
     assert partner_words({"partner": None, "together": None}) == ""
 
 

@@ -50,7 +50,15 @@ _TUNING_SAMPLES, _LEARNING_SAMPLES, _TEST_SAMPLES, _MOST_REGRESSIONS = 250, 500,
 
 
 class ConditionalTest(NamedTuple):
-    """The outcome of `conditional_test`: the p-value, and those of the single splits, which it combines."""
+    """The outcome of `conditional_test`.
+
+    Attributes
+    ----------
+    pvalue : float
+        P-value of the hypothesis that the feature adds nothing to the given ones in predicting the labels.
+    split_pvalues : ndarray of shape (n_splits,)
+        The p-values of the single splits, which `pvalue` combines.
+    """
 
     pvalue: float
     split_pvalues: Array

@@ -30,7 +30,15 @@ _SAMPLES, _AT_ONCE = 1000, 8
 
 
 class Interaction(NamedTuple):
-    """Two selected features, by name or index, and what they are worth together beyond what they are worth apart."""
+    """Two selected features and what they are worth together, see `interactions`.
+
+    Attributes
+    ----------
+    first, second : str or int
+        Names of the features, or indices where they have none.
+    together : float
+        The R2 that they are worth together beyond what they are worth apart.
+    """
 
     first: Any
     second: Any

@@ -119,20 +119,16 @@ def _effect(view: Mapping[str, Any] | None, target: str) -> str | None:
 
 
 def partner_words(row: Mapping[str, Any]) -> str:
-    """Sentence on the feature that a selected one works with, or that could replace it; empty if there is none.
+    """Sentence on the feature that a selected one works with; empty if there is none.
 
     Examples
     --------
     >>> partner_words({"partner": "x2", "together": 0.421})
     'With x2: worth 0.42 more than the two apart.'
     """
-    together = row.get("together")
-    if together is None:
+    if row.get("partner") is None:
         return ""
-    name = for_page(row["partner"], 40)
-    if together > 0:
-        return f"With {name}: worth {together:.2g} more than the two apart."
-    return f"{name} can partly replace it: the two overlap by {-together:.2g}."
+    return f"With {for_page(row['partner'], 40)}: worth {row['together']:.2g} more than the two apart."
 
 
 def _needed(row: Mapping[str, Any]) -> str:

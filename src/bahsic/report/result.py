@@ -207,10 +207,9 @@ def _with_verdicts(
     """The ranking with the partner of each feature, and the p-value of the hypothesis that it is not needed."""
     for entry in ranking:
         name = entry["feature"] if entry["group"] is None else entry["group"]
-        own = [pair for pair in pairs if name in pair["features"]]
-        best = max(own, key=lambda pair: float(abs(pair["together"])), default=None)
+        best = next((pair for pair in pairs if name in pair["features"]), None)
         entry |= {"partner": None, "together": None}
-        if best is not None and abs(best["together"]) >= LEAST_TOGETHER:
+        if best is not None and best["together"] >= LEAST_TOGETHER:
             first, second = best["features"]
             entry |= {"partner": second if first == name else first, "together": best["together"]}
         entry["needed"] = None if test is None else float(test.feature_pvalues[entry["column"]])

@@ -110,7 +110,7 @@ class FeatureSelector(BAHSIC):
         DataFrame
             A row for each feature that took part: its rank; whether it was selected; its worth, the R2 that would be
             lost without it or added by it; in how many folds it was chosen. For selected ones also R2 with it alone,
-            and the partner that it works with or that could replace it, see `interactions`.
+            and the partner that it works with, see `interactions`.
         """
         import pandas as pd
 
@@ -119,9 +119,9 @@ class FeatureSelector(BAHSIC):
         rows = used_rows(self._result())
         folds = [None if row["frequency"] is None else round(self.n_folds_ * row["frequency"]) for row in rows]
         named = {"feature": "feature", "selected": "selected", "worth": "relevance", "alone": "alone"}
-        named |= {"partner": "partner", "together": "together"}
         table = {name: [row[key] for row in rows] for name, key in named.items()}
-        return pd.DataFrame({**table, "folds": folds}, index=pd.Index([row["rank"] for row in rows], name="rank"))
+        table |= {"folds": folds, **{name: [row[name] for row in rows] for name in ("partner", "together")}}
+        return pd.DataFrame(table, index=pd.Index([row["rank"] for row in rows], name="rank"))
 
     def report(self, path: str | os.PathLike[str]) -> list[Path]:
         """Write a page about the selection, and beside it a table of all features.
