@@ -46,7 +46,7 @@ _UNDERSMOOTHING = 10.0
 
 # Samples that choose the width and the ridge, samples that learn the direction, and samples of one regression of the
 # test. With more there are several regressions, up to a number.
-_TUNING_SAMPLES, _LEARNING_SAMPLES, _TEST_SAMPLES, _MOST_REGRESSIONS = 250, 500, 500, 4
+_TUNING_SAMPLES, _LEARNING_SAMPLES, _TEST_SAMPLES, _MOST_REGRESSIONS = 150, 500, 500, 4
 
 
 class ConditionalTest(NamedTuple):
