@@ -123,6 +123,41 @@ def test_random_category_of_many_levels_is_left_out_and_a_real_one_found():
     assert fitted.get_feature_names_out().tolist() == ["a", "b", "place"]
 
 
+def with_gaps(values, share, random):
+    return np.where(random.random(len(values)) < share, np.nan, values)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_noise_with_many_gaps_is_left_out_and_a_predictor_found(share):
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame(random.standard_normal((400, 5)), columns=list("abcde"))
+    score = with_gaps(random.standard_normal(400), share, random)
+    y = frame["a"] + frame["b"] * frame["c"] + 1.5 * np.nan_to_num(score) + 0.7 * random.standard_normal(400)
+    for j in range(3):
+        frame[f"gaps {j}"] = with_gaps(random.standard_normal(400), share, random)
+    fitted = FeatureSelector(kernel="gaussian").fit(frame.assign(score=score), np.where(y > 0, "yes", "no"))
+    roles = {role.name: role for role in fitted.columns_}
+    assert [roles[f"gaps {j}"].role for j in range(3)] == ["uninformative"] * 3
+    n = int(np.round(100 * frame["gaps 1"].isna().mean()))
+    assert roles["gaps 1"].reason == f"{n}% of the entries missing, and the others tell nothing of the target"
+    assert roles["score"].role == "number"
+    assert "score" in fitted.get_feature_names_out()
+    indicator = FeatureSelector(2, kernel="gaussian", missing="indicator", cv=None).fit(frame, y)
+    assert not any(role.left_out for role in indicator.columns_)  # there missing entries are alike
+
+
+def test_a_useful_feature_takes_the_place_of_a_useless_one():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((400, 6))
+    y = X[:, 0] + 0.5 * X[:, 1] + 0.5 * random.standard_normal(400) > 0
+    random.random((3, 400))
+    gone = random.random(400) < 0.95
+    gaps = np.where(gone, np.nan, random.standard_normal(400))  # of an array, whose columns are not tested
+    fitted = FeatureSelector().fit(np.column_stack([X, gaps]), y)
+    assert_array_equal(fitted.get_support(indices=True), [0, 1])
+    assert (fitted.scores_[fitted.support_] > 0.05).all()
+
+
 def test_every_selected_feature_has_a_positive_worth():
     pruned = 0
     for seed in range(6):

@@ -37,6 +37,9 @@ NOT_DEFINITE = (
     "n_features_to_select='auto': a kernel that is, such as 'gaussian', or a greater ridge"
 )
 
+# Standard errors by which a mean has to exceed zero: a one-sided test at 5%.
+CLEARLY = 1.645
+
 # Part of the variance that the factor of a label kernel may leave out.
 _LABEL_TOLERANCE = 1e-6
 

@@ -39,8 +39,8 @@ class ColumnRole(NamedTuple):
         Of the column; x0, x1, ... where columns have no names.
     role : str
         "number", "category" or "date"; or one of those that are left out: "identifier", "text", "empty", "constant",
-        "uninformative" (hardly varies or is a category of many levels, and tells nothing of the labels by itself) or
-        "copy" (tells the same as another column).
+        "uninformative" (hardly varies, or has many categories or gaps, and tells nothing of the labels by itself)
+        or "copy" (tells the same as another column).
     reason : str
         The reason for the role, and what was done with missing entries, in words.
     """

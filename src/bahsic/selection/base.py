@@ -161,10 +161,11 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             search = fitting.search(kernel)
             order = _with_copies(search.order, problem.copies)
             chosen = self._chosen(judged, number)
-            selected = order[~units.left_out[order]][: max(chosen, 1, int(units.kept.sum()))]
+            used, size = order[~units.left_out[order]], max(chosen, 1, int(units.kept.sum()))
+            selected = used[:size]
             if judged is not None and chosen and is_auto(self.n_features_to_select) and self.criterion == "prediction":
-                needed = search.needed(selected)
-                if len(needed) < len(selected):
+                needed = search.needed(used, size)
+                if not np.array_equal(needed, np.sort(selected)):
                     judged = fitting.needed(kernel, splits, judged, chosen, needed)
                     selected = needed
             self._decide(search, judged, order, units, selected, chosen)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from bahsic.criteria.prediction import mean_error
+from bahsic.criteria.prediction import CLEARLY, mean_error
 from bahsic.selection.problem import Problem
 from bahsic.selection.splits import Split
 
@@ -24,9 +24,6 @@ Indices = NDArray[np.intp]
 
 # Means of losses that differ by less, relative to the greatest, are ties.
 _ROUNDING = 1e-9
-
-# Standard errors by which R2 has to exceed zero: a one-sided test at 5%.
-_CLEARLY = 1.645
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +118,7 @@ class CrossFit:
 
         found = min(filter(is_as_good, self.sizes))
         value, error, _ = self.measure(found)
-        return found if value > _CLEARLY * error else 0
+        return found if value > CLEARLY * error else 0
 
     def measure(self, size: int) -> Measure:
         """Return the quality of a size."""

@@ -163,7 +163,7 @@ class Fitting:
             part, columns = problem.split(*splits[number])
             executor = ThreadExecutor(1) if n_threads > 1 else self._executor
             search = known or self._task.search(part, executor, regressions=True)
-            units = found if known else search.needed(before.order[:size])
+            units = found if known else search.needed(before.order, size)
             return Fold(before.test, units, {**before.predictions, size: search.predicted(columns, [units])[0]})
 
         return CrossFit(self._problem, side_by_side(fold, range(len(splits)), n_threads))

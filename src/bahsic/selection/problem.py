@@ -43,11 +43,11 @@ Indices = NDArray[np.intp]
 # Parameters by which a table is read.
 TABLE_OPTIONS = ("standardize", "categorical_features", "missing", "identifiers")
 
-# Levels at which a column that hardly varies, or a category of many levels, has to depend on the labels by itself.
-_RARE_LEVEL, _CATEGORY_LEVEL = 0.01, 0.05
+# Levels at which a column has to depend on the labels by itself: one that hardly varies, and one that `_many` finds.
+_RARE_LEVEL, _LEVEL = 0.01, 0.05
 
-# Levels from which on a category has many.
-_MANY_LEVELS = 20
+# Number of categories, and share of missing entries, above which a column has many.
+_MANY_LEVELS, _MANY_GAPS = 20, 0.25
 
 # Difference up to which standardised columns are the same.
 _SAME = 1e-6
@@ -282,8 +282,8 @@ def _uninformative(
 ) -> tuple[dict[int, str], list[int]]:
     """Return words for columns of a frame that could mislead a search, and those of them that tell nothing.
 
-    They hardly vary, or are categories of many levels. A test of each by itself says whether it tells anything, on the
-    samples in the given order, which are those of the labels. Kept columns are not looked at.
+    A test of each by itself says whether it tells anything, on the samples in the given order, which are those of the
+    labels. Kept columns are not looked at.
     """
     values, counts, m = data.table.values, data.weights, len(labels)
     if not data.table.is_frame or not isinstance(values, np.ndarray):
@@ -294,22 +294,33 @@ def _uninformative(
     found = ((j, rare_rows(values[:, j], counts, missing=together)) for j in likely if not kept[j])
     rare = {j: rows for j, rows in found if rows is not None}
     notes = {j: f"one value in all but {int(rows.sum())} of {m} rows" for j, rows in rare.items()}
-    marks: dict[int, Any] = {j: rows.astype(np.float64) for j, rows in rare.items()}
-    for j in np.flatnonzero(data.table.categorical & ~kept):
-        if int(j) not in marks and len(np.unique(values[:, j])) > _MANY_LEVELS:
-            marks[int(j)] = values[:, j]
-    if not marks:
+    words = _many(data, values, kept) | {j: f"{note}, which" for j, note in notes.items()}
+    if not words:
         return notes, []
-    tested = np.column_stack(list(marks.values()))
+    tested = np.column_stack([rare[j].astype(np.float64) if j in rare else values[:, j] for j in words])
     if counts is not None and np.array_equal(counts, np.round(counts)):
         repeated = np.repeat(np.arange(m), counts.astype(np.intp))
         tested, labels = tested[repeated], labels.of_samples(repeated)
-    categories = [at for at, j in enumerate(marks) if j not in rare]
+    categories = [at for at, j in enumerate(words) if j not in rare and data.table.categorical[j]]
     _, pvalues = hsic_scores(tested, labels, categorical_features=categories or None, missing="neutral")
-    levels = [(_RARE_LEVEL if j in rare else _CATEGORY_LEVEL) / len(marks) for j in marks]
-    idle = [j for j, pvalue, level in zip(marks, pvalues, levels, strict=True) if pvalue > level]
-    told = {j: notes.get(j, f"{len(np.unique(values[:, j]))} categories") for j in idle}
-    return notes | {j: f"{what}, which tell nothing of the target" for j, what in told.items()}, idle
+    levels = [(_RARE_LEVEL if j in rare else _LEVEL) / len(words) for j in words]
+    idle = [j for j, pvalue, level in zip(words, pvalues, levels, strict=True) if pvalue > level]
+    return notes | {j: f"{words[j]} tell nothing of the target" for j in idle}, idle
+
+
+def _many(data: Prepared, values: FloatArray, kept: NDArray[np.bool_]) -> dict[int, str]:
+    """Return words for columns with many categories or many missing entries.
+
+    A missing entry is unlike any other and so adds to the diagonal of the kernel, as a greater ridge would: a column
+    of noise with many of them can help the regression.
+    """
+    categorical, gaps = data.table.categorical, np.zeros(len(kept))
+    if data.missing == "neutral":
+        gaps[data.table.missing] = np.isnan(values[:, data.table.missing]).mean(axis=0)
+    found = {int(j): f"{gaps[j]:.0%} of the entries missing, and the others" for j in np.flatnonzero(gaps > _MANY_GAPS)}
+    levels = ((int(j), len(np.unique(values[:, j]))) for j in np.flatnonzero(categorical))
+    found |= {j: f"{n} categories, which" for j, n in levels if n > _MANY_LEVELS}
+    return {j: what for j, what in found.items() if not kept[j] and gaps[j] < 1}
 
 
 def _copies(data: Prepared, kept: NDArray[np.bool_]) -> dict[int, int]:

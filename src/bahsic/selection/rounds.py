@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.blocks import MOST_REGRESSIONS
-from bahsic.criteria.prediction import ResidualWeights, RidgeFit
+from bahsic.criteria.prediction import CLEARLY, ResidualWeights, RidgeFit, mean_error
 from bahsic.data.columns import Columns
 from bahsic.engine import Executor, scorer_for, tile_plan
 from bahsic.engine.gram import NestedKernels
@@ -172,7 +172,27 @@ class Search:
         kernels = NestedKernels(columns, of_columns, [self.linear.kernel(some, len(some)) for some in of_columns])
         return _predicted(kernels, columns.n_samples, found, Y, w, self.problem.starts)
 
-    def needed(self, subset: Indices) -> Indices:
+    def needed(self, order: Indices, size: int) -> Indices:
+        """Return the best so many units without those that add nothing.
+
+        The next ones, as many as left, are tried in their place: each has to predict clearly better with the others.
+        """
+        subset = self._useful(order[:size])
+        for unit in order[size : 2 * size - len(subset)]:
+            larger = np.union1d(subset, unit)
+            if self._improves(subset, larger):
+                subset = larger
+        return self._useful(subset)
+
+    def _improves(self, subset: Indices, larger: Indices) -> bool:
+        """Whether a larger subset predicts better by a one-sided test at 5%, by leave-one-out."""
+        if self._judge is None:
+            return False
+        fits = [self._fit_to(self._judge, some, losses=True) for some in (subset, larger)]
+        saved, w = np.subtract(*(fit.losses for fit in fits)), self.problem.weights
+        return bool(np.average(saved, weights=w) > CLEARLY * mean_error(saved, w))
+
+    def _useful(self, subset: Indices) -> Indices:
         """Return a subset without the units that add nothing, the worst first, unless they are kept."""
         subset, step = np.sort(subset), self._direction.step
         while len(subset) > 1:

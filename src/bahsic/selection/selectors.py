@@ -157,9 +157,10 @@ class BAHSIC(Selector):
         For each column its name, its role and the reason. Roles are "number", "category" and "date". Left out are
         "identifier", "text", "empty" and "constant"; "copy", with the criterion "prediction" and without groups: the
         same as another column up to scale and shift, or renaming of categories; "uninformative", in data frames: a
-        category of more than 20 levels, or a column with one value in nearly all rows, that does not depend on the
-        labels by itself (gamma p-value of HSIC above 5% or 1%, divided by the number of columns tested). Such a column
-        is lost if it matters only in combination with others, unless ``keep`` names it.
+        category of more than 20 levels, a column with one value in nearly all rows or, where missing entries are
+        "neutral", with more than 25% of them, that does not depend on the labels by itself (gamma p-value of HSIC above
+        5%, or 1% for nearly one value, divided by the number of columns tested). Such a column is lost if it matters
+        only in combination with others, unless ``keep`` names it.
     leaks_ : tuple of str
         Names of selected features that look like the labels themselves: they equal them up to renaming or a monotone
         function, or the first one predicts held-out samples with an R^2 of at least 0.99 by itself. With the number
