@@ -11,6 +11,8 @@ from numpy.testing import assert_array_equal
 
 from bahsic import BAHSIC, FOHSIC, FeatureSelector, hsic, predictability
 from bahsic.cli import main
+from bahsic.engine import prediction
+from bahsic.plotting import plot_scores
 
 
 def drawn(m=120, d=6, seed=0):
@@ -208,6 +210,39 @@ def test_summary_and_report(tmp_path):
     assert features.name == "growth_features.csv"
 
 
+def test_worth_is_measured_for_the_next_in_order_and_blank_for_the_others(monkeypatch, tmp_path):
+    monkeypatch.setattr(prediction, "GAINS", 2)
+    X, y = drawn()
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(again=X[:, 0], same=1.0)
+    with pytest.warns(UserWarning, match="constant"):
+        selector = FeatureSelector(kernel="gaussian").fit(frame, y)
+    table = selector.summary()
+    assert table["worth"].notna().tolist() == [True] * 4 + [False] * 2
+    _, features = selector.report(tmp_path / "page.html")
+    written = pd.read_csv(features)
+    assert written["relevance"].notna().tolist() == (written["feature"].isin(table["feature"][:4])).tolist()
+    bars = plot_scores(selector)
+    assert [label.get_text() for label in bars.get_yticklabels()] == table.sort_values("worth", ascending=False)[
+        "feature"
+    ].tolist()[:4]
+
+
+def test_views_agree_where_nothing_predicts(tmp_path):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.standard_normal((80, 4)), columns=list("abcd"))
+    y = np.r_[random.integers(0, 3, 77), 3, 4, 5]
+    with pytest.warns(UserWarning, match="no subset of the 4 features"):
+        selector = FeatureSelector(kernel="gaussian", target_kernel="multiclass").fit(frame, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nor do classes of one sample each matter here
+        table = selector.summary()
+    assert not table["selected"].any()
+    assert table["worth"].isna().all()
+    assert table.loc[table["kept"], "feature"].tolist() == selector.get_feature_names_out().tolist()
+    _, features = selector.report(tmp_path / "page.html")
+    assert not pd.read_csv(features)["selected"].any()
+
+
 def test_leak_is_told_of():
     X, y = drawn()
     for leak in (y, np.exp(y), -3 * y):
@@ -233,9 +268,9 @@ def test_the_command_selects_the_same(tmp_path, capsys):
     selector = FeatureSelector().fit(frame, y)
     assert found["selected"] == selector.summary().query("selected")["feature"].tolist()
     assert found["predictability"] == pytest.approx(selector.predictability_, abs=1e-9)
-    assert [row["relevance"] for row in found["ranking"]] == pytest.approx(
-        selector.scores_[[row["column"] for row in found["ranking"]]], abs=1e-9
-    )
+    worth = {row["column"]: row["relevance"] for row in found["ranking"]}
+    assert worth.pop(7) is None  # the copy
+    assert list(worth.values()) == pytest.approx(selector.scores_[list(worth)], abs=1e-9)
     assert found["headline"].startswith(f"{selector.n_features_} of 7 features predict growth")
 
 

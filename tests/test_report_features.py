@@ -12,7 +12,7 @@ from bahsic import BAHSIC, redundancy
 from bahsic.data.prepared import prepared
 from bahsic.kernels import Gaussian, kernel_from_name
 from bahsic.report import _feature_table, neighbours, report_html
-from bahsic.report.features import feature_cards, feature_table, redundant_pairs
+from bahsic.report.features import DASH, feature_cards, feature_table, redundant_pairs
 from bahsic.report.neighbours import near_copies
 from bahsic.report.page import page
 from bahsic.report.pictures import feature_picture
@@ -177,11 +177,11 @@ def test_significant_features_are_counted():
     assert feature_table(rows, wine)["significance"] == {"n": 12, "of": 13, "others": [rows[2]["feature"]]}
 
 
-def test_relevance_that_stands_for_many_is_a_limit(copies):
-    rows = [{**row, "relevance": row["relevance"] if row["selected"] else -0.02} for row in copies["ranking"]]
+def test_relevance_that_was_not_measured_is_a_dash(copies):
+    worth = {1: 0.0002, 2: 0.25, 3: -0.02}
+    rows = [{**row, "relevance": worth.get(at)} for at, row in enumerate(copies["ranking"], start=1)]
     shown = [row["relevance"] for row in feature_table(rows, copies)["rows"]]
-    assert shown[2:] == ["≤ −0.020"] * 4  # noqa: RUF001 - a minus
-    assert not shown[0].startswith("≤")
+    assert shown == ["< 0.001", "0.250", "−0.020", DASH, DASH, DASH]  # noqa: RUF001 - a minus
 
 
 def test_stability_is_told_of_each_feature():

@@ -15,7 +15,7 @@ from bahsic.names import for_option, for_shell, for_terminal, target_name
 from bahsic.options import flag_of
 from bahsic.report.curve import block_words, criterion_words, curve_of
 from bahsic.report.drawable import LEAST_TOGETHER
-from bahsic.report.features import LEVEL, in_folds, least_relevance, percent_of, probability, relevance_words
+from bahsic.report.features import DASH, LEVEL, in_folds, percent_of, probability, relevance_words
 from bahsic.report.headline import findings, headline_of, knee_of, leak_words, outcome_of_result
 from bahsic.report.roles import role_lines, used_rows
 from bahsic.report.svg import capitalized
@@ -38,7 +38,7 @@ _KINDS = {
 
 _WORTH = "worth: R2 that would be lost without the feature, or added by it; alone: R2 of it alone"
 
-_ASCII = str.maketrans({"≤": "<=", "−": "-"})  # noqa: RUF001 - a minus
+_ASCII = str.maketrans({DASH: "-", "−": "-"})  # noqa: RUF001 - a minus
 _BOLD, _GREEN, _DIM = "1", "32", "2"
 
 
@@ -155,7 +155,7 @@ def ranking_table(
     """
     shown = list(ranking[:top] if top else ranking)
     digits = max(4, len(str(len(shown))))
-    more = _worths(shown, ranking) if relevance else _dependences(shown, ranking)
+    more = _worths(shown) if relevance else _dependences(shown, ranking)
     more |= {"folds": folds} if any(folds := [in_folds(entry, n_folds) for entry in shown]) else {}
     needed = ["" if not entry.get("selected") else probability(entry.get("needed")) for entry in shown]
     more |= {"needed, p": needed} if any(entry.get("needed") is not None for entry in shown) else {}
@@ -174,10 +174,9 @@ def ranking_table(
     return "\n".join(lines + note) + "\n"
 
 
-def _worths(shown: Sequence[Mapping[str, Any]], ranking: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    least = least_relevance(ranking)
+def _worths(shown: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     alone = ["" if entry.get("alone") is None else f"{entry['alone']:.3f}" for entry in shown]
-    worth = [relevance_words(entry, least).translate(_ASCII) for entry in shown]
+    worth = [relevance_words(entry).translate(_ASCII) for entry in shown]
     return {"worth": worth, **({"alone": alone} if any(alone) else {})}
 
 

@@ -25,7 +25,7 @@ Indices = NDArray[np.intp]
 EXACT, FITTED = 16, 8
 FITTED_IN_BLOCKS = 4  # by leave-one-out in blocks, which costs several times as much
 
-# Candidates that get a fit where their scores are reported, and the samples of these fits.
+# Candidates whose gains are measured, and the samples of these fits.
 GAINS, GAIN_SAMPLES = 24, 1000
 
 # Rounding error of the explained variance of a fit; candidates that differ by less are ties.
@@ -157,25 +157,19 @@ class PredictionScorer:
         return fit.predictability - np.array(others)
 
     def gains(self, subset: Indices, candidates: Indices, fit: RidgeFit) -> Array:
-        """Predictability that each candidate would add to a subset with a given fit, on some of the samples.
+        """Predictability that the first `GAINS` candidates would add to a subset with a given fit; NaN for the others.
 
-        The `GAINS` candidates that are best to first order have fits of their own; for the others it is the least of
-        what these would add.
+        It is measured on some of the samples.
         """
         columns, kernel = self.units.columns(subset), self.linear.greater(subset, candidates)
-        self.linear.weigh(ResidualWeights(fit.Q, self._regression.starts, self._regression.sample_weight))
-        first = self.linear.changes(columns, candidates, kernel, leaving=False).values
-        leading = np.argsort(-first, kind="stable")[:GAINS]
         m = self.linear.columns.n_samples
         samples = np.linspace(0, m - 1, min(m, GAIN_SAMPLES)).astype(np.intp)
         data, regression = self.linear.columns.of_samples(samples), self._regression.of_samples(samples, fit.ridge)
-        with_each = [np.union1d(columns, group) for group in self.units.each(candidates[leading])]
+        with_each = [np.union1d(columns, group) for group in self.units.each(candidates[:GAINS])]
         own = self.linear.kernel(columns, len(columns))
         grams = [KernelBlocks(data, columns, own), *(KernelBlocks(data, changed, kernel) for changed in with_each)]
         before, *after = regression.predictabilities(grams)
-        gains = np.full(len(candidates), min(after) - before)
-        gains[leading] = np.array(after) - before
-        return gains
+        return np.append(np.array(after) - before, np.full(len(candidates) - len(after), np.nan))
 
     def score(self, subset: Indices) -> Ranked:
         """Explained variance of a subset, with its regression."""

@@ -124,9 +124,8 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
     """
     selector = fitted(selector)
     check_count("n", n)
-    used = np.array([not role.left_out for role in selector.columns_]) | selector.support_
     order = search_order(selector)
-    order = order[used[order]][:n]
+    order = order[_taking_part(selector)[order]][:n]
     curve, sizes, reached, _ = path_curve(selector)
     values = values_down_to(sizes, reached, len(order))
     names = getattr(selector, "feature_names_in_", None) if names is None else names
@@ -156,7 +155,8 @@ def plot_scores(
     ----------
     scores : array-like of shape (n_features,), or fitted BAHSIC, FOHSIC or BAHSICCV
         For example from `bahsic.hsic_scores`. Of a selector, its ``scores_``: what would be lost without a selected
-        feature, or what another one would add. Bars are then solid for selected features and hatched for others.
+        feature, or what another one would add. Bars are then solid for selected features and hatched for others;
+        columns that are left out and features whose score was not measured have none.
     pvalues : array-like of shape (n_features,), optional
         P-values of the scores. Bars are then solid for features that are significant by the method of Benjamini and
         Hochberg, among all features, and hatched for others.
@@ -181,18 +181,20 @@ def plot_scores(
     ['x2', 'x3']
     """
     selector = fitted(scores) if hasattr(scores, "fit") else None
-    values = vector("scores", scores if selector is None else selector.scores_)
+    values = vector("scores", scores if selector is None else np.nan_to_num(selector.scores_))
     check_count("n", n)
     check_fraction("level", level)
-    solid, described, meaning = None, ("", ""), "HSIC of one feature"
+    solid, described, meaning, drawn = None, ("", ""), "HSIC of one feature", np.arange(len(values))
     if selector is not None:
+        drawn = np.flatnonzero(_taking_part(selector) & np.isfinite(selector.scores_))
         names = getattr(selector, "feature_names_in_", None) if names is None else names
         solid, described = selected_mask(selector), ("selected", "not selected")
         meaning = f"{'HSIC' if selector.criterion == 'hsic' else 'R²'} lost without the feature, or added by it"
     if pvalues is not None:
         solid = significant_features(fractions("pvalues", pvalues, len(values)), level)
         described = f"significant ({level:g})", "not significant"
-    ax = _bars(values, listed(names, len(values)), n, solid, described, ax)
+    labels = listed(names, len(values))
+    ax = _bars(values[drawn], [labels[j] for j in drawn], n, None if solid is None else solid[drawn], described, ax)
     ax.set_xlabel(meaning, loc="left")
     return ax
 
@@ -312,6 +314,12 @@ def plot_bands(hsic: Any, lower: Any, upper: Any, *, ax: Axes | None = None) -> 
     ax.text(0.97, 0.03, best, transform=ax.transAxes, ha="right", va="bottom", fontsize="small", bbox=box)
     ax.set(xlabel="lower cut-off (Hz)", ylabel="upper cut-off (Hz)")
     return ax
+
+
+def _taking_part(selector: Any) -> Mask:
+    """Columns that are not left out."""
+    used: Mask = np.array([not role.left_out for role in selector.columns_]) | selector.support_
+    return used
 
 
 def _height(n_rows: int) -> float:

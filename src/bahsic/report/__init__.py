@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from bahsic.names import for_spreadsheet
 from bahsic.report.charts import chart_style
+from bahsic.report.headline import findings
 from bahsic.report.page import checked, json_for_script, page
 from bahsic.whole import appearing
 
@@ -129,7 +130,7 @@ def _feature_table(result: Mapping[str, Any]) -> str:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(_COLUMNS)
-    for row in result["ranking"]:
+    for row in findings(result)["ranking"]:
         writer.writerow([_cell(row.get(column)) for column in _COLUMNS])
     return text.getvalue()
 

@@ -155,7 +155,6 @@ def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, 
         alone = [row.get("alone") for row in rows]
     bars = [row.get("relevance") for row in rows] if by_prediction else alone
     longest = max((bar for bar in bars if bar is not None), default=0.0)
-    least = least_relevance(everything)
     stability = result.get("stability")
     frequencies = _frequencies(stability)
     n_long = sum(_is_long(row["feature"]) for row in rows)
@@ -176,7 +175,7 @@ def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, 
             "name": for_page(row["feature"]),
             "title": _title(row["feature"], _TITLE_CHARACTERS // max(1, n_long)),
             "bar": f"{100 * max(0.0, bar) / longest:.1f}" if bar is not None and longest > 0 else None,
-            "relevance": relevance_words(row, least),
+            "relevance": relevance_words(row),
             "relevance_value": row.get("relevance"),
             "alone": _number(percent, ".3f" if by_prediction else ".0f"),
             "alone_value": percent,
@@ -193,17 +192,10 @@ def feature_table(everything: Sequence[Mapping[str, Any]], result: Mapping[str, 
     return {"rows": shown_rows, "columns": columns, "alone": heading, "significance": _significance(everything)}
 
 
-def least_relevance(rows: Sequence[Mapping[str, Any]]) -> float | None:
-    """The relevance that stands for all features that were not measured, if there are any: `scores_` of `BAHSIC`."""
-    others = [row["relevance"] for row in rows if not row["selected"] and row.get("relevance") is not None]
-    return min(others) if others and others.count(min(others)) > 1 else None
-
-
-def relevance_words(row: Mapping[str, Any], least: float | None) -> str:
-    """The worth of a feature; with a sign where it is at most that much."""
+def relevance_words(row: Mapping[str, Any]) -> str:
+    """The worth of a feature in three digits, or a dash where it was not measured."""
     relevance = row.get("relevance")
-    limit = "≤ " if least is not None and relevance == least and not row["selected"] else ""
-    return limit + _number(relevance, ".3f")
+    return "< 0.001" if relevance and 0 < relevance < _NO_CHANGE else _number(relevance, ".3f")
 
 
 def percent_of(score: float, best: float) -> float:

@@ -10,6 +10,7 @@ from bahsic.inference.interactions import interactions
 from bahsic.names import for_page
 from bahsic.report.charts import chart_style
 from bahsic.report.drawable import LEAST_TOGETHER, MOST_PAIRED, fold_counts, listed, order_of, path_of
+from bahsic.report.features import relevance_words
 from bahsic.report.headline import headline_of, outcome_of_selector
 from bahsic.report.page import path_figure
 from bahsic.report.svg import shown
@@ -89,7 +90,7 @@ def _names(selector: Any) -> str:
     partners = _partners(selector)
     heading += "<th>works with</th>" if partners else ""
     rows = [
-        f"<td>{name}</td><td>{shown(selector.scores_[j], '.3g')}</td>"
+        f"<td>{name}</td><td>{_worth(selector, j)}</td>"
         + ("" if counts is None else f"<td>{counts[j]} of {selector.n_folds_}</td>")
         + (f"<td>{partners.get(name, '')}</td>" if partners else "")
         for j, name in selected[:_MOST_NAMES]
@@ -112,6 +113,12 @@ def _partners(selector: Any) -> dict[str, str]:
             for one, other in (ends, ends[::-1]):
                 found.setdefault(one, f"{other}, {pair.together:+.2f}")
     return found
+
+
+def _worth(selector: Any, j: int) -> str:
+    """Return the worth of a selected feature."""
+    value = float(selector.scores_[j])
+    return escape(relevance_words({"relevance": value})) if selector.criterion == "prediction" else shown(value, ".3g")
 
 
 def _selected(selector: Any) -> list[tuple[int, str]]:

@@ -8,9 +8,12 @@ from __future__ import annotations
 import json
 import math
 import platform
+import warnings
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
+
+import numpy as np
 
 from bahsic import __version__
 from bahsic.data.prepared import Prepared, prepared
@@ -168,14 +171,16 @@ def _ranking(
     options = {name: getattr(selector, name) for name in ("target_kernel", "n_jobs", *_OPTIONS)}
     if isinstance(options["target_kernel"], str) and options["target_kernel"] == "auto":
         options["target_kernel"] = selector.target_kernel_  # the fit has told of the choice
-    scores, pvalues = hsic_scores(data, y, kernel=selector.kernel_, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit has told what matters
+        scores, pvalues = hsic_scores(data, y, kernel=selector.kernel_, **options)
     entries, counts = ranked(scores, pvalues, names, order), fold_counts(selector)
     used = [j for j in search_order(selector) if not selector.columns_[j].left_out or selector.support_[j]]
     place = {int(j): at for at, j in enumerate(used, start=1)}
     for entry, j in zip(entries, order, strict=True):
         group = None if groups is None else str(groups[j])
         dependence = {"score": entry.pop("score"), "pvalue": entry.pop("pvalue")}
-        relevance = float(selector.scores_[j])
+        relevance = float(selector.scores_[j]) if int(j) in place and np.isfinite(selector.scores_[j]) else None
         frequency = None if counts is None else float(selector.selection_frequencies_[j])
         entry.update(selected=bool(selector.support_[j]), **dependence, group=group)
         entry.update(relevance=relevance, frequency=frequency, alone=alone.get(int(j)), place=place.get(int(j)))

@@ -169,7 +169,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
                     judged = fitting.needed(kernel, splits, judged, chosen, needed)
                     selected = needed
             self._decide(search, judged, order, units, selected, chosen)
-            self.scores_ = self._scores(search, np.sort(selected), units)
+            self.scores_ = self._scores(search, np.sort(selected), order, units)
         best = int(order[0]) if units.groups is None else None
         self.leaks_ = tuple(problem.table.column_names[j] for j in leaks(problem, best, self.support_, judged))
         if self.leaks_ and is_auto(self.n_features_to_select):
@@ -291,10 +291,10 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         for name in names:
             self.__dict__.pop(name, None)
 
-    def _scores(self, search: Search, selected: Indices, units: FeatureUnits) -> Array:
-        """Return the relevance of each column; those that take no part have none."""
+    def _scores(self, search: Search, selected: Indices, order: Indices, units: FeatureUnits) -> Array:
+        """Return the relevance of each column: 0 for those that take no part, NaN where it was not measured."""
         varied = selected[~units.idle[selected]]
-        outside = np.setdiff1d(np.flatnonzero(~units.idle & ~units.left_out), selected, assume_unique=True)
+        outside = order[~(units.idle | units.left_out)[order] & ~np.isin(order, selected)]
         scores = search.scores(varied, outside) if len(varied) else np.zeros(len(units))
         return np.asarray(scores[units.of_columns])
 

@@ -109,18 +109,24 @@ class FeatureSelector(BAHSIC):
         -------
         DataFrame
             A row for each feature that took part: its rank; whether it was selected; its worth, the R2 that would be
-            lost without it or added by it; in how many folds it was chosen. For selected ones also R2 with it alone,
-            and the partner that it works with, see `interactions`.
+            lost without it or added by it, NaN where it was not measured; in how many folds it was chosen. For selected
+            ones also R2 with it alone, and the partner that it works with, see `interactions`. Where nothing predicts
+            the target no feature is selected or has a worth, and a column says which ones are kept so that pipelines
+            go on.
         """
         import pandas as pd
 
+        from bahsic.report.headline import findings
         from bahsic.report.roles import used_rows
 
-        rows = used_rows(self._result())
+        rows = used_rows(findings(self._result()))
         folds = [None if row["frequency"] is None else round(self.n_folds_ * row["frequency"]) for row in rows]
         named = {"feature": "feature", "selected": "selected", "worth": "relevance", "alone": "alone"}
-        table = {name: [row[key] for row in rows] for name, key in named.items()}
+        table: dict[str, Any] = {name: [row[key] for row in rows] for name, key in named.items()}
         table |= {"folds": folds, **{name: [row[name] for row in rows] for name in ("partner", "together")}}
+        if not getattr(self, "predicts_", True):
+            table["kept"] = [bool(self.support_[row["column"]]) for row in rows]
+        table |= {name: np.array(table[name], dtype=np.float64) for name in ("worth", "alone")}
         return pd.DataFrame(table, index=pd.Index([row["rank"] for row in rows], name="rank"))
 
     def report(self, path: str | os.PathLike[str]) -> list[Path]:

@@ -71,6 +71,7 @@ class Problem:
         The labels as they were given, of the samples that count.
     target_kernel : str, Kernel or callable
         The kernel on them as it was given.
+    criterion : {"hsic", "prediction"}
     starts : tuple of int
         First sample of each block.
     kernels : tuple of Kernel
@@ -97,6 +98,7 @@ class Problem:
     kept: NDArray[np.bool_]
     y: Any
     target_kernel: Any
+    criterion: str = "hsic"
     starts: tuple[int, ...] = (0,)
     kernels: tuple[Kernel, ...] = ()
     aside: dict[int, tuple[str, str]] = field(default_factory=dict)
@@ -147,7 +149,7 @@ class Problem:
 
         The order says which samples of the table it has.
         """
-        notes, idle = _uninformative(self.data, self.labels, order, self.kept)
+        notes, idle = _uninformative(self, order)
         names, others = self.table.column_names, ~self.data.constant | self.kept
         others[[*self.table.left_out, *self.copies, *idle]] = False
         if not others.any():  # something has to be searched
@@ -270,21 +272,21 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
     kernels = tuple(one for one in kernels if len(kernels) == 1 or _fits_table(one, data, selector))
     kept = column_mask(selector.keep, len(data.table.categorical), data.names, "keep")
     copies = _copies(data, kept) if selector.criterion == "prediction" and selector.feature_groups is None else {}
-    problem = Problem(kernels[0], data, labels, kept, y, selector.target_kernel, kernels=kernels, copies=copies)
+    given = {"target_kernel": selector.target_kernel, "criterion": selector.criterion}
+    problem = Problem(kernels[0], data, labels, kept, y, **given, kernels=kernels, copies=copies)
     problem = problem.set_aside(order)
     if order is None:
         return problem
     return replace(problem, block_size=int(size), n_blocks=_n_blocks(selector), n_held_out=n_held_out)
 
 
-def _uninformative(
-    data: Prepared, labels: LabelKernel, order: Indices | None, kept: NDArray[np.bool_]
-) -> tuple[dict[int, str], list[int]]:
+def _uninformative(problem: Problem, order: Indices | None) -> tuple[dict[int, str], list[int]]:
     """Return words for columns of a frame that could mislead a search, and those of them that tell nothing.
 
     A test of each by itself says whether it tells anything, on the samples in the given order, which are those of the
     labels. Kept columns are not looked at.
     """
+    data, labels, kept = problem.data, problem.labels, problem.kept
     values, counts, m = data.table.values, data.weights, len(labels)
     if not data.table.is_frame or not isinstance(values, np.ndarray):
         return {}, []
@@ -294,7 +296,7 @@ def _uninformative(
     found = ((j, rare_rows(values[:, j], counts, missing=together)) for j in likely if not kept[j])
     rare = {j: rows for j, rows in found if rows is not None}
     notes = {j: f"one value in all but {int(rows.sum())} of {m} rows" for j, rows in rare.items()}
-    words = _many(data, values, kept) | {j: f"{note}, which" for j, note in notes.items()}
+    words = _many(problem, values) | {j: f"{note}, which" for j, note in notes.items()}
     if not words:
         return notes, []
     tested = np.column_stack([rare[j].astype(np.float64) if j in rare else values[:, j] for j in words])
@@ -308,14 +310,15 @@ def _uninformative(
     return notes | {j: f"{words[j]} tell nothing of the target" for j in idle}, idle
 
 
-def _many(data: Prepared, values: FloatArray, kept: NDArray[np.bool_]) -> dict[int, str]:
-    """Return words for columns with many categories or many missing entries.
+def _many(problem: Problem, values: FloatArray) -> dict[int, str]:
+    """Return words for columns with many categories or, where regressions judge, with many missing entries.
 
     A missing entry is unlike any other and so adds to the diagonal of the kernel, as a greater ridge would: a column
-    of noise with many of them can help the regression.
+    of noise with many of them can help a regression.
     """
+    data, kept = problem.data, problem.kept
     categorical, gaps = data.table.categorical, np.zeros(len(kept))
-    if data.missing == "neutral":
+    if data.missing == "neutral" and problem.criterion == "prediction":
         gaps[data.table.missing] = np.isnan(values[:, data.table.missing]).mean(axis=0)
     found = {int(j): f"{gaps[j]:.0%} of the entries missing, and the others" for j in np.flatnonzero(gaps > _MANY_GAPS)}
     levels = ((int(j), len(np.unique(values[:, j]))) for j in np.flatnonzero(categorical))

@@ -188,8 +188,9 @@ class Search:
         """Whether a larger subset predicts better by a one-sided test at 5%, by leave-one-out."""
         if self._judge is None:
             return False
-        fits = [self._fit_to(self._judge, some, losses=True) for some in (subset, larger)]
-        saved, w = np.subtract(*(fit.losses for fit in fits)), self.problem.weights
+        judge, w = self._judge, self.problem.weights
+        before, after = (np.asarray(self._fit_to(judge, some, losses=True).losses) for some in (subset, larger))
+        saved = before - after
         return bool(np.average(saved, weights=w) > CLEARLY * mean_error(saved, w))
 
     def _useful(self, subset: Indices) -> Indices:
@@ -211,6 +212,8 @@ class Search:
 
     def scores(self, selected: Indices, outside: Indices) -> Array:
         """Return for each unit what its leaving the selection would lose, or its joining it would add.
+
+        Those outside are given in order; with "prediction" only the first of them are measured, the others are NaN.
 
         With the criterion HSIC, in units of it and with the kernel of the selection. With "prediction", in units of
         predictability: see `PredictionScorer.losses` and `gains`; where so many selected units would take too long,

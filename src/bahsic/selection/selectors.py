@@ -149,7 +149,7 @@ class BAHSIC(Selector):
         columns that are left out. In units of HSIC, with the kernel of the selection, for the criterion "hsic". For
         "prediction" in units of leave-one-out R^2; with the number "auto" it is positive for every selected feature
         that is not kept, unless there is only one. For features that are not selected it is measured on at most 1000
-        samples for the 24 most promising ones, and the least of these for the rest. For more than 16 selected
+        samples for the next 24 in order, and NaN for the rest. For more than 16 selected
         features, n of them and m samples with n m^3 above 1e11, it is the first-order change of the explained variance.
     feature_importances_ : ndarray of shape (n_features,)
         ``scores_`` of the selected features and 0 for the others, under the name that scikit-learn's tools look for.
@@ -157,10 +157,10 @@ class BAHSIC(Selector):
         For each column its name, its role and the reason. Roles are "number", "category" and "date". Left out are
         "identifier", "text", "empty" and "constant"; "copy", with the criterion "prediction" and without groups: the
         same as another column up to scale and shift, or renaming of categories; "uninformative", in data frames: a
-        category of more than 20 levels, a column with one value in nearly all rows or, where missing entries are
-        "neutral", with more than 25% of them, that does not depend on the labels by itself (gamma p-value of HSIC above
-        5%, or 1% for nearly one value, divided by the number of columns tested). Such a column is lost if it matters
-        only in combination with others, unless ``keep`` names it.
+        category of more than 20 levels, a column with one value in nearly all rows or, with the criterion "prediction"
+        and "neutral" missing entries, with more than 25% of them, that does not depend on the labels by itself (gamma
+        p-value of HSIC above 5%, or 1% for nearly one value, divided by the number of columns tested). Such a column is
+        lost if it matters only in combination with others, unless ``keep`` names it.
     leaks_ : tuple of str
         Names of selected features that look like the labels themselves: they equal them up to renaming or a monotone
         function, or the first one predicts held-out samples with an R^2 of at least 0.99 by itself. With the number
