@@ -97,7 +97,7 @@ def test_keys_in_the_order_of_the_schema(result):
     assert list(found) == [
         "schema", "kind", "headline", "versions", "input", "parameters", "seed", "criterion", "kernel", "block_size",
         "selected", "n_features", "reason", "predictability", "predictability_error", "score", "score_name", "n_folds",
-        "predicts", "leaks", "columns", "ranking", "path", "redundancy", "near_copies", "views",
+        "n_judged", "predicts", "leaks", "columns", "ranking", "path", "redundancy", "near_copies", "views",
         "interactions", "pair", "stability", "test",
         "timing",
     ]  # fmt: skip

@@ -224,4 +224,4 @@ def test_numbers_beyond_the_range_of_floats_are_refused(capsys, tmp_path, monkey
     assert main(["select", "wide.csv", "--target", "label"]) == 3
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "X contains infinity: 1 entries, the first in row 1, column 'a'; accepted: finite numbers" in captured.err
+    assert "X contains infinity: 1 entry, in row 1, column 'a'; accepted: finite numbers, or missing" in captured.err

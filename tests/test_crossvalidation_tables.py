@@ -331,7 +331,7 @@ def test_error_where_an_estimator_takes_no_missing_entries(row, part):
     splits = [(np.arange(30), np.arange(30, 60)), (np.arange(30), np.arange(30, 60))]
     message = (
         r"^estimator is of type LogisticRegression, which fails \(Input X contains NaN\) where its part of X contains "
-        r"NaN or null: 1 entries, the first in row \d+, column {}; accepted: one that can take it, such as "
+        r"NaN or null: 1 entry, in row \d+, column {}; accepted: one that can take it, such as "
         r"make_pipeline\(SimpleImputer\(\), estimator\)$"
     )
     for table, name in ((X, "1"), (pd.DataFrame(X, columns=list("abcdefgh")), "'b'")):

@@ -256,7 +256,7 @@ def test_dataframes():
     ("x", "y", "options", "error", "message"),
     [
         ([1.0, np.nan, 3.0, 4.0], [1, 2, 1, 2], {"missing": "error"}, ValueError, "x contains NaN .* row 1, column 0"),
-        ([1.0, np.inf, 3.0, 4.0], [1, 2, 1, 2], {}, ValueError, "x contains infinity: 1 entries, the first in row 1"),
+        ([1.0, np.inf, 3.0, 4.0], [1, 2, 1, 2], {}, ValueError, "x contains infinity: 1 entry, in row 1"),
         (np.ones((4, 2, 2)), [1, 2, 1, 2], {}, ValueError, r"x has shape \(4, 2, 2\); accepted: one or two dimensions"),
         ([1.0, 2.0, 3.0, 4.0], [1, 2, np.nan, 2], {}, ValueError, "y has 1 entries that are NaN"),
         ([1.0, 2.0, 3.0, 4.0], [1.5, 2, np.inf, 2], {}, ValueError, "y has 1 entries that are NaN or infinite"),

@@ -430,7 +430,7 @@ def test_no_p_value_from_too_little():
         hsic_test([1, 2, 3, 4], [1, 2, 3, 4, 5])
     with pytest.raises(ValueError, match="X has 4 samples, y has 5 samples"):
         hsic_scores([[1], [2], [3], [4]], [1, 2, 3, 4, 5])
-    with pytest.raises(ValueError, match="X contains NaN or null: 1 entries, the first in row 2, column 0"):
+    with pytest.raises(ValueError, match="X contains NaN or null: 1 entry, in row 2, column 0"):
         hsic_scores([[1], [2], [math.nan], [4]], [1, 2, 3, 4], missing="error")
 
 

@@ -201,7 +201,7 @@ def test_missing_values_of_pandas():
 def test_masked_entries_are_missing():
     X = np.ma.masked_array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
     assert_array_equal(as_table(X, missing="neutral").values, [[1, np.nan], [3, 4]])
-    with pytest.raises(ValueError, match="1 entries, the first in row 0, column 1"):
+    with pytest.raises(ValueError, match="1 entry, in row 0, column 1"):
         as_table(X)
 
 
@@ -408,7 +408,7 @@ def test_lazy_frame():
             ValueError,
             r"X contains NaN or null: 2 entries, the first in row 1, column 'bad'; .*'indicator'",
         ),
-        ([1.0, 2.0, np.inf, 1.0], ValueError, "X contains infinity: 1 entries, the first in row 2, column 'bad'"),
+        ([1.0, 2.0, np.inf, 1.0], ValueError, "X contains infinity: 1 entry, in row 2, column 'bad'"),
     ],
 )
 def test_errors_name_the_column(container, column, error, message):
@@ -431,12 +431,12 @@ def test_columns_without_any_observed_entry(container):
 @pytest.mark.parametrize("X", [[[1.0, np.nan], [0.0, -np.inf]], [[np.inf, np.nan], [0.0, 0.0]], [[1.0, -np.inf]]])
 def test_infinite_values_are_always_refused(X, missing):
     row, column = np.argwhere(np.isinf(X))[0]
-    with pytest.raises(ValueError, match=f"X contains infinity: 1 entries, the first in row {row}, column {column}"):
+    with pytest.raises(ValueError, match=f"X contains infinity: 1 entry, in row {row}, column {column}"):
         as_table(X, missing=missing)
     for categories in (X, np.array(X, dtype=object)):
         with pytest.raises(ValueError, match=f"column {column} of X contains infinity"):
             as_table(categories, [0, 1], missing=missing)
-    with pytest.raises(ValueError, match=f"X contains infinity: 1 entries, the first in row {row}, column {column}"):
+    with pytest.raises(ValueError, match=f"X contains infinity: 1 entry, in row {row}, column {column}"):
         as_table(sparse.coo_array(X), missing=missing)
 
 
@@ -464,7 +464,7 @@ def test_infinite_values_are_always_refused(X, missing):
         (
             np.array([[np.longdouble("1e400")]]),
             ValueError,
-            "X contains infinity: 1 entries, the first in row 0, column 0",
+            "X contains infinity: 1 entry, in row 0, column 0",
         ),
         (np.array([["1", "2"]]), TypeError, "column 0 of X has strings .*has 'from_dtype'"),
         (np.array([[1.0, "2"]], dtype=object), TypeError, "column 1 of X has strings"),

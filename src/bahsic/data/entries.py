@@ -65,7 +65,7 @@ def coded(column: Any, where: str) -> tuple[FloatArray, Array]:
     except TypeError as error:
         raise TypeError(f"{where} has values that are no categories ({error}); accepted: strings, numbers") from None
     if categories.dtype.kind in "fO" and any(value in (math.inf, -math.inf) for value in categories):
-        raise ValueError(f"{where} contains infinity; accepted: finite numbers")
+        raise ValueError(f"{where} contains infinity; accepted: finite numbers, or missing entries in their place")
     return codes, categories
 
 

@@ -151,4 +151,15 @@ def _not_finite(source: Source) -> str:
         bad = np.argwhere(~np.isfinite(part))
         first = first if found else (rows.start + int(bad[0, 0]), int(bad[0, 1]))
         found += len(bad)
-    return f"{found} entries, the first in row {first[0]}, column {first[1]}" if found else ""
+    return place_words(found, *first) if found else ""
+
+
+def place_words(count: int, row: int, column: object) -> str:
+    """Return words for entries and the place of the first of them.
+
+    Examples
+    --------
+    >>> place_words(1, 7, "'age'")
+    "1 entry, in row 7, column 'age'"
+    """
+    return f"{f'{count} entries, the first' if count > 1 else '1 entry,'} in row {row}, column {column}"

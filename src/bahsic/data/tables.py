@@ -15,10 +15,12 @@ from sklearn.utils import check_array
 from bahsic.data.column_choice import Names, as_objects, column_mask
 from bahsic.data.entries import as_float, check_flat, coded, date_columns, has_categories, numbers
 from bahsic.data.roles import LEFT_OUT, ColumnRole, number_role, text_role
-from bahsic.data.sources import Source
+from bahsic.data.sources import Source, place_words
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import Array, FloatArray, check_at_hand
 from bahsic.kernels.vector import Gaussian, Laplacian
+
+_NAMED = 5  # columns beside the first one that an error names
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,7 +370,10 @@ def _checked_entries(values: Any, missing: str, names: Names, argument: str) -> 
     if not entries.size or (math.isfinite(entries.min()) and math.isfinite(entries.max())):  # both propagate NaN
         return np.zeros(values.shape[1], dtype=bool)
     if math.isinf(np.fmin.reduce(entries, axis=None)) or math.isinf(np.fmax.reduce(entries, axis=None)):
-        raise ValueError(f"{argument} contains infinity: {_found(np.isinf, values, names)}; accepted: finite numbers")
+        raise ValueError(
+            f"{argument} contains infinity: {_found(np.isinf, values, names)}; accepted: finite numbers, or "
+            "missing entries in their place"
+        )
     if missing == "error":
         found = _found(np.isnan, values, names)
         raise ValueError(
@@ -382,7 +387,9 @@ def _checked_entries(values: Any, missing: str, names: Names, argument: str) -> 
 
 def _found(test: Any, values: Any, names: Names) -> str:
     rows, columns = _where(test, values)
-    return f"{len(rows)} entries, the first in row {rows[0]}, column {_shown(names, columns[0])}"
+    others = [_shown(names, j) for j in np.unique(columns) if j != columns[0]]
+    more = f", others in {', '.join(others[:_NAMED])}{', ...' if len(others) > _NAMED else ''}" if others else ""
+    return place_words(len(rows), rows[0], _shown(names, columns[0])) + more
 
 
 def _n_missing(values: Any) -> NDArray[Any]:

@@ -11,10 +11,12 @@ from bahsic.report.roles import n_used
 from bahsic.report.svg import shown
 
 # Entries of a result that say how well a selection predicts; a selector has them as attributes.
-MEASURES = ("predictability", "predictability_error", "score", "score_name", "n_folds", "predicts")
+MEASURES = ("predictability", "predictability_error", "score", "score_name", "n_folds", "n_judged", "predicts")
 
 _NEARLY, _FAR_FEWER = 0.98, 2 / 3  # share of R2 that fewer features have to reach, and how many of them at most
-_NOTHING = 0.005  # R2 up to which a regression predicts no better than guessing
+_NOTHING, SOMETHING = 0.005, 0.1  # R2 up to which a regression is no better than guessing, and that may be more
+_LEAST_ERROR = 0.001  # smaller standard errors are told as this one
+_FEW_SAMPLES = 20  # with fewer, chance can look like anything
 _ASCII = str.maketrans({"²": "2", "±": "+/-", "−": "-"})  # noqa: RUF001 - a minus
 
 
@@ -57,6 +59,8 @@ class Outcome:
         False where nothing predicts the target, None where nobody asked.
     symbol : str
         What R2 is called.
+    n_judged : int or None
+        Number of samples that were predicted; None where it is not known.
     """
 
     n_selected: int
@@ -68,6 +72,7 @@ class Outcome:
     score_name: str | None = None
     predicts: bool | None = None
     symbol: str = HELD_OUT.symbol
+    n_judged: int | None = None
 
 
 def headline_of(outcome: Outcome, target: str = "the target") -> Headline:
@@ -90,7 +95,8 @@ def headline_of(outcome: Outcome, target: str = "the target") -> Headline:
     'Nothing in this table predicts price: held-out R² 0.01 ± 0.02 at best'
     """
     if outcome.predicts is False:
-        return Headline("Nothing in this table predicts ", target, ": ", f"{_r2(outcome)} at best")
+        clearly = "clearly " if (outcome.value or 0.0) >= SOMETHING else ""
+        return Headline(f"Nothing in this table {clearly}predicts ", target, ": ", f"{_r2(outcome)} at best")
     count = f"{outcome.n_selected} of {outcome.n_used} feature{'' if outcome.n_used == 1 else 's'}"
     if outcome.value is None:
         return Headline(f"{count} selected for ", target, "")
@@ -186,17 +192,21 @@ def _outcome(found: Mapping[str, Any], path: Sequence[Mapping[str, Any]], n_sele
         found.get("score_name"),
         found.get("predicts"),
         curve.symbol if curve is not None and steps else HELD_OUT.symbol,
+        found.get("n_judged"),
     )
 
 
 def _verb(outcome: Outcome) -> str:
     value, s = outcome.value or 0.0, "s" if outcome.n_selected == 1 else ""
-    if value <= _NOTHING:
+    if value <= _NOTHING and not outcome.predicts:
         return "does not predict" if s else "do not predict"
-    return f"hardly predict{s}" if value <= 2 * (outcome.error or 0.0) else f"predict{s}"
+    hardly = value <= max(_NOTHING, 2 * (outcome.error or 0.0))
+    return f"hardly predict{s}" if hardly else f"predict{s}"
 
 
 def _r2(outcome: Outcome) -> str:
-    error = outcome.error
-    band = "" if error is None else f" ± {error:{'.2f' if error >= _NOTHING else '.1g'}}"
-    return f"{outcome.symbol} {shown(outcome.value or 0.0, '.2f')}{band}"
+    error, n = outcome.error, outcome.n_judged
+    digits = ".2f" if error is None or error >= _NOTHING else ".3f"
+    band = "" if error is None else f" ± {max(error, _LEAST_ERROR):{digits}}"
+    few = f" (caution: only {n} samples)" if n is not None and n < _FEW_SAMPLES else ""
+    return f"{outcome.symbol} {shown(outcome.value or 0.0, digits)}{band}{few}"

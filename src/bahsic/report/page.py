@@ -169,6 +169,8 @@ def _headline(result: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
 
 def _reason(result: Mapping[str, Any], knee: str) -> str:
     """The reason for this number of features, where the headline does not tell it."""
+    if result.get("predicts") is False:
+        return capitalized(result["reason"].partition("; ")[2])
     if result["parameters"].get("n_features_to_select") == "auto":
         why = "This is the smallest number of features that predicts as well as any, within one standard error."
         return f"{why} {knee}." if knee else why
@@ -183,7 +185,7 @@ def _facts(result: Mapping[str, Any], outcome: Outcome) -> list[tuple[str, str, 
     if outcome.score is not None and outcome.score_name != "R2" and not nothing:
         facts.append((capitalized(str(outcome.score_name)), shown(outcome.score, ".3f"), ""))
     if outcome.value is not None:
-        remark = "" if outcome.error is None else f"± {outcome.error:.2g}, one standard error"
+        remark = "" if outcome.error is None else f"± {max(outcome.error, 0.001):.3f}, one standard error"
         facts.append((f"{name} at best" if nothing else name, shown(outcome.value, ".3f"), remark))
     if outcome.whole is not None and outcome.n_selected < outcome.n_used:
         facts.append((f"{name} of all {outcome.n_used} features", shown(outcome.whole, ".3f"), ""))

@@ -71,8 +71,8 @@ def selection_result(
     -------
     dict
         schema, kind, headline, versions, input, parameters, seed, criterion, kernel, block_size, selected, n_features,
-        reason, predictability, predictability_error, score, score_name, n_folds, predicts, leaks, columns, ranking,
-        path, redundancy, near_copies, views, interactions, pair, stability, test.
+        reason, predictability, predictability_error, score, score_name, n_folds, n_judged, predicts, leaks, columns,
+        ranking, path, redundancy, near_copies, views, interactions, pair, stability, test.
 
     Examples
     --------

@@ -52,7 +52,7 @@ Indices = NDArray[np.intp]
 # Attributes of a selection that was judged by held-out samples.
 _JUDGED = (
     *("predictability_", "predictability_error_", "score_", "score_name_", "n_folds_", "selection_frequencies_"),
-    "predicts_",
+    *("n_judged_", "predicts_"),
 )
 
 _NAMES = ("identifier", "text", "empty")
@@ -143,10 +143,10 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         X = problem.data.X
         validate_data(self, X, skip_check_array=True)  # names and number of features
         roles = column_roles(problem, self.missing)
-        self._report_labels(problem)
-        self._report_idle(roles)
         units = self._units(problem)
         number = checked_number(self.n_features_to_select, units)
+        self._report_labels(problem)
+        self._report_idle(roles)
         self._report_excess(units)
         splits = self._splits(problem, y, groups, sample_weight)
         folder = None if self.checkpoint is None else self._folder(problem, splits)
@@ -284,7 +284,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         measure = judged.measure(chosen)
         self.predictability_, self.predictability_error_ = measure.predictability, measure.error
         self.score_, self.score_name_ = measure.score, judged.score_name
-        self.n_folds_ = len(judged.folds)
+        self.n_folds_, self.n_judged_ = len(judged.folds), judged.n_judged
 
     def _forget(self, *names: str) -> None:
         """Delete attributes of an earlier fit."""

@@ -13,14 +13,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
+from scipy.stats import rankdata, skew
 
 from bahsic.criteria.prediction import CLEARLY, mean_error
+from bahsic.report.headline import SOMETHING
 from bahsic.selection.problem import Problem
 from bahsic.selection.splits import Split
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+# Skewness of numbers from which on their logarithms may be easier to predict.
+_SKEWED = 2.0
 
 # Means of losses that differ by less, relative to the greatest, are ties.
 _ROUNDING = 1e-9
@@ -77,10 +81,11 @@ class CrossFit:
     def __init__(self, problem: Problem, folds: Sequence[Fold]) -> None:
         self._Y, self.folds = problem.label_features, folds
         self.score_name = _score_name(problem)
+        self.is_skewed = _is_skewed(problem)
         self.sizes = sorted(folds[0].predictions)
         times = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=len(self._Y))
         self._judged = np.flatnonzero(times)
-        self._times = times[self._judged]
+        self._times, self.n_judged = times[self._judged], len(self._judged)
         self._weights = None if problem.weights is None else problem.weights[self._judged]
         self.losses = {size: self._losses(size) for size in self.sizes}
 
@@ -163,20 +168,38 @@ def reason(judged: CrossFit, chosen: int, n_needed: int, name: str = "features")
     best, largest = judged.best, judged.sizes[-1]
     if chosen == 0:
         best = best or min(filter(None, judged.sizes))
-        return f"no subset of the {largest} {name} predicts the target: held-out R2 {_shown(judged, best)} at best"
+        value, error, _ = judged.measure(best)
+        clearly, band = ("clearly ", f" +/- {error:.2f}") if value >= SOMETHING else ("", "")
+        skewed = "; the target is positive and very skewed: its logarithm may be predictable"
+        return (
+            f"no subset of the {_counted(largest, name)} {clearly}predicts the target: "
+            f"held-out R2 {_shown(judged, best)}{band} at best{skewed if judged.is_skewed else ''}"
+        )
     others = [] if best == chosen else [f"{best}: {_shown(judged, best)}"]
     others += [] if largest in (chosen, best) else [f"all {largest}: {_shown(judged, largest)}"]
     beside = f" ({', '.join(others)})" if others else ""
     predict = "predicts" if n_needed == 1 else "predict"
-    without = "" if n_needed >= chosen else f", after {chosen - n_needed} of {chosen} that added nothing were removed"
+    without = "" if n_needed >= chosen else f", after removing {chosen - n_needed} of {chosen} that added nothing"
     return (
-        f"{n_needed} of {largest} {name} {predict} as well as any: held-out R2 {_shown(judged, chosen)}"
+        f"{n_needed} of {_counted(largest, name)} {predict} as well as any: held-out R2 {_shown(judged, chosen)}"
         f"{beside}{without}"
     )
 
 
+def _counted(n: int, name: str) -> str:
+    return f"{n} {name[:-1] if n == 1 else name}"
+
+
 def _shown(judged: CrossFit, size: int) -> str:
     return f"{round(judged.measure(size).predictability, 2) + 0.0:.2f}"  # no -0.00
+
+
+def _is_skewed(problem: Problem) -> bool:
+    """Whether the labels are positive numbers, much more skewed than their logarithms."""
+    if problem.labels.name != "regression":
+        return False
+    y = np.asarray(problem.y, dtype=np.float64)
+    return bool(y.min() > 0 and skew(y, axis=None) > max(_SKEWED, 2 * abs(skew(np.log(y), axis=None))))
 
 
 def _score_name(problem: Problem) -> str:

@@ -32,8 +32,8 @@ class FeatureSelector(BAHSIC):
     Attributes
     ----------
     support_, ranking_, n_features_, elimination_order_, scores_, path_, columns_, kernel_, target_kernel_,
-    block_size_, predictability_, predictability_error_, score_, score_name_, n_folds_, selection_frequencies_,
-    predicts_, leaks_, n_features_in_, feature_names_in_
+    block_size_, predictability_, predictability_error_, score_, score_name_, n_folds_, n_judged_,
+    selection_frequencies_, predicts_, leaks_, n_features_in_, feature_names_in_
         As for `BAHSIC` with ``criterion="prediction"``.
 
     See Also

@@ -13,6 +13,9 @@ from bahsic.selection.problem import Problem
 # Held-out R2 of one feature from which on it looks like a leak, and the rank correlation of numbers with the labels.
 _PREDICTS, _SAME_RANKS = 0.99, 0.9999
 
+# Samples from which on a nearly perfect prediction is no accident.
+_FEWEST_SAMPLES = 20
+
 # Selected features that are compared with the labels.
 _MOST = 100
 
@@ -29,6 +32,8 @@ def leaks(problem: Problem, best: int | None, selected: NDArray[np.bool_], judge
     judged : CrossFit, optional
         Tells how well the best unit predicts by itself.
     """
+    if len(problem) < _FEWEST_SAMPLES:
+        return []
     columns = np.flatnonzero(selected)[:_MOST]
     found = {int(j) for j in columns if _is_copy(problem, int(j))}
     if best is not None and judged is not None and not problem.kept.any() and 1 in judged.sizes:

@@ -247,6 +247,8 @@ class FeatureUnits:
 def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
     """Check the parameters of a selector, data and labels against each other; samples of weight zero are left out."""
     kernels = _checked_kernels(selector)
+    if isinstance(y, str):
+        raise TypeError(f"y is {y!r}; accepted: the labels themselves, as in fit(X.drop(columns={y!r}), X[{y!r}])")
     data = _checked_data(selector, X, kernels[0])
     m = n_counted = data.table.values.shape[0]
     w = as_weights(sample_weight, m)
@@ -520,10 +522,10 @@ def checked_number(wanted: Any, units: FeatureUnits) -> int:
     """Number of units to select; all for "auto", which is decided when the search is over."""
     n_kept = int(units.kept.sum())
     n_used = units.n_used
-    if n_used == 0:
+    if (units.left_out | units.constant).all():
         raise ValueError(
-            f"X has {len(units)} {units.name}, which all only name the samples or are empty; accepted: at least one "
-            "other, or identifiers='use'"
+            f"X has {len(units)} {units.name}, all of which are constant, empty or only name the samples; accepted: at "
+            "least one other, or identifiers='use' for those that name the samples"
         )
     if wanted is None:
         return max(1, n_kept, n_used // 2)

@@ -170,13 +170,15 @@ class BAHSIC(Selector):
     predictability_, predictability_error_ : float
         R^2 of kernel ridge regression on samples that took no part in choosing the features, and its standard error;
         both 0, which is that of the mean, where nothing predicts the target. Where something was judged: see ``cv``,
-        also for the next five.
+        also for the next six.
     score_ : float or None
         The same held-out predictions by a measure that people know; None if no fold has two classes.
     score_name_ : str
         That measure: "ROC AUC" for two classes, "accuracy" for several, "R2" for all else.
     n_folds_ : int
         Number of splits that judged; 1 for held-out samples beside blocks.
+    n_judged_ : int
+        Number of samples that were held out by one of them.
     selection_frequencies_ : ndarray of shape (n_features,)
         In which share of the folds each feature is among as many of the best as were selected.
     predicts_ : bool
