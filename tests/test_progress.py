@@ -115,6 +115,16 @@ def test_lines_after_two_seconds_and_every_five():
     assert stream.getvalue() == "40% done, about 3 s left\n80% done, about 2 s left\n"
 
 
+def test_the_time_left_never_rises_and_the_end_is_told_once():
+    stream, clock = StringIO(), iter([0.0, 10.0, 100.0, 110.0, 120.0, 130.0])
+    shown = Progress(100, stream, clock=lambda: next(clock))
+    for amount in (50, 10, 40, 5, 5):
+        shown.advance(amount)
+    shown.close()
+    told = ["50% done, about 10 s left", "60% done, about 10 s left", "99% done, about 1 s left"]
+    assert stream.getvalue().splitlines() == told
+
+
 def test_one_line_on_a_terminal_is_drawn_again_and_erased(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     stream, clock = Terminal(), iter([0.0, 3.0, 3.1, 6.0])

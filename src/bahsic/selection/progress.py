@@ -36,6 +36,9 @@ except ImportError:  # scikit-learn < 1.9
 # Seconds before the first message, between lines, and between drawings of one line on a terminal.
 _SILENT, _BETWEEN_LINES, _BETWEEN_DRAWINGS = 2.0, 5.0, 0.2
 
+# Share of the work that is told at most: the end of a fit is told by its result.
+_NEARLY_ALL = 0.99
+
 # Tasks that callbacks are told of: enough for a bar that moves evenly.
 _TASKS = 100
 
@@ -43,7 +46,7 @@ _TASKS = 100
 class Progress:
     """Share of the work of a fit that is done, with the time left: one line that is redrawn on a terminal, else lines.
 
-    A fit of less than two seconds says nothing. Several threads may advance it.
+    A fit of less than two seconds says nothing. Neither the share falls nor the time left rises. Several threads may advance it.
 
     Parameters
     ----------
@@ -68,6 +71,7 @@ class Progress:
         self._stream, self._task, self._clock = stream, task, clock
         self._redraws = is_terminal(stream)
         self._start, self._said_at, self._lock = clock(), -math.inf, Lock()
+        self._left, self._said = math.inf, ""
 
     def advance(self, amount: float) -> None:
         """Add to the work that is done."""
@@ -88,9 +92,12 @@ class Progress:
         now, pause = self._clock(), _BETWEEN_DRAWINGS if self._redraws else _BETWEEN_LINES
         if self._stream is None or now - self._start < _SILENT or now - self._said_at < pause:
             return
-        text = progress_words(share, now - self._start)
-        self._write(f"\r{text}\x1b[K" if self._redraws else f"{text}\n")
-        self._said_at = now
+        share = min(share, _NEARLY_ALL)  # what follows the last search takes time as well
+        self._left = min(self._left, (now - self._start) * (1 / share - 1)) if share > 0 else self._left
+        text = progress_words(share, self._left)
+        if text != self._said:
+            self._write(f"\r{text}\x1b[K" if self._redraws else f"{text}\n")
+        self._said, self._said_at = text, now
 
     def _write(self, text: str) -> None:
         if self._stream is not None:
@@ -120,15 +127,14 @@ def reported(estimator: Any, total: float, X: Any, y: Any, *, verbose: bool) -> 
 
 
 def progress_words(share: float, seconds: float) -> str:
-    """Return the share of the work that is done, and the time left.
+    """Return the share of the work that is done, and the seconds left.
 
     Examples
     --------
-    >>> progress_words(0.75, 30.0)
+    >>> progress_words(0.75, 10.0)
     '75% done, about 10 s left'
     """
-    left = f", about {in_words(seconds * (1 / share - 1))} left" if share > 0 else ""
-    return f"{share:.0%} done{left}"
+    return f"{share:.0%} done" + (f", about {in_words(seconds)} left" if math.isfinite(seconds) else "")
 
 
 def in_words(seconds: float) -> str:
