@@ -69,6 +69,20 @@ def test_kept_copy_stands_for_the_others():
     assert not fitted.support_[0]
 
 
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_a_complete_column_stands_for_its_copy_with_gaps(share):
+    random = np.random.default_rng(0)
+    X, y = drawn(m=200)
+    frame = pd.DataFrame({"gaps": with_gaps(3 - 2 * X[:, 0], share, random), "again": X[:, 0]})
+    frame = frame.assign(a=X[:, 0], b=X[:, 1], c=X[:, 2], other=with_gaps(X[:, 3], share, random))
+    fitted = FeatureSelector(kernel="gaussian").fit(frame, y > 0)
+    copies = {role.name: role.reason for role in fitted.columns_ if role.role == "copy"}
+    assert copies == {"gaps": "same as again", "a": "same as again"}
+    assert fitted.get_feature_names_out().tolist() == ["again", "b"]
+    indicator = FeatureSelector(2, kernel="gaussian", missing="indicator", cv=None).fit(frame, y > 0)
+    assert indicator.columns_[0].role == "number"  # being missing may tell something
+
+
 def test_near_copies_and_hsic_keep_all_candidates():
     X, y = drawn()
     near = X[:, 0] + 1e-4 * np.random.default_rng(1).standard_normal(len(X))

@@ -348,6 +348,32 @@ def _copies(data: Prepared, kept: NDArray[np.bool_]) -> dict[int, int]:
         if not data.constant[original]:
             stands = int(next(iter(alike[kept[alike]]), original))
             found |= {int(j): stands for j in alike if not kept[j] and j != stands}
+    gappy = np.flatnonzero(data.table.missing & ~data.constant & ~data.table.categorical & ~kept)
+    complete = np.flatnonzero(~data.table.missing & ~data.constant & ~data.table.categorical)
+    complete = complete[~np.isin(complete, list(found))]
+    values = data.table.values
+    if data.missing != "neutral" or not isinstance(values, np.ndarray):
+        return found
+    return found | _copies_with_gaps(values, gappy, complete)
+
+
+def _copies_with_gaps(values: FloatArray, gappy: Indices, complete: Indices) -> dict[int, int]:
+    """Return the columns that are the same as a complete one in all rows that they have, with that one."""
+    found: dict[int, int] = {}
+    for j in gappy.tolist():
+        known, like = np.flatnonzero(~np.isnan(values[:, j])), complete
+        for rows in (known[:_SOME_ROWS], known):  # the first ones rule out nearly all
+            like = like[_correlations(values[np.ix_(rows, like)], values[rows, j]) > 1 - _SAME**2]
+        if len(like) and len(known) >= _SOME_ROWS:
+            found[j] = int(like[0])
+    return found
+
+
+def _correlations(X: FloatArray, x: FloatArray) -> FloatArray:
+    """Absolute correlation of each column of X with x; 0 where one of them does not vary."""
+    X, x = X - X.mean(axis=0), x - x.mean()
+    scale = np.linalg.norm(X, axis=0) * np.linalg.norm(x)
+    found: FloatArray = np.abs(np.divide(x @ X, scale, out=np.zeros(X.shape[1]), where=scale > 0))
     return found
 
 

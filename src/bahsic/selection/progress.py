@@ -46,7 +46,8 @@ _TASKS = 100
 class Progress:
     """Share of the work of a fit that is done, with the time left: one line that is redrawn on a terminal, else lines.
 
-    A fit of less than two seconds says nothing. Neither the share falls nor the time left rises. Several threads may advance it.
+    A fit of less than two seconds says nothing. Neither the share falls nor the time left rises. Several threads may
+    advance it.
 
     Parameters
     ----------
