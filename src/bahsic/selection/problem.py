@@ -43,8 +43,9 @@ Indices = NDArray[np.intp]
 # Parameters by which a table is read.
 TABLE_OPTIONS = ("standardize", "categorical_features", "missing", "identifiers")
 
-# Levels at which a column has to depend on the labels by itself: one that hardly varies, and one that `_many` finds.
-_RARE_LEVEL, _LEVEL = 0.01, 0.05
+# Levels at which a column has to depend on the labels by itself: one that hardly varies or has gaps, and a category of
+# many levels. The gamma approximation of the first ones is too optimistic: 1% are about 3%.
+_RARE_LEVEL, _CATEGORY_LEVEL = 0.01, 0.05
 
 # Number of categories, and share of missing entries, above which a column has many.
 _MANY_LEVELS, _MANY_GAPS = 20, 0.25
@@ -307,7 +308,8 @@ def _uninformative(problem: Problem, order: Indices | None) -> tuple[dict[int, s
         tested, labels = tested[repeated], labels.of_samples(repeated)
     categories = [at for at, j in enumerate(words) if j not in rare and data.table.categorical[j]]
     _, pvalues = hsic_scores(tested, labels, categorical_features=categories or None, missing="neutral")
-    levels = [(_RARE_LEVEL if j in rare else _LEVEL) / len(words) for j in words]
+    levels = np.full(len(words), _RARE_LEVEL / len(words))
+    levels[categories] = _CATEGORY_LEVEL / len(words)
     idle = [j for j, pvalue, level in zip(words, pvalues, levels, strict=True) if pvalue > level]
     return notes | {j: f"{words[j]} tell nothing of the target" for j in idle}, idle
 
@@ -550,8 +552,8 @@ def checked_number(wanted: Any, units: FeatureUnits) -> int:
     n_used = units.n_used
     if (units.left_out | units.constant).all():
         raise ValueError(
-            f"X has {len(units)} {units.name}, all of which are constant, empty or only name the samples; accepted: at "
-            "least one other, or identifiers='use' for those that name the samples"
+            f"all {units.name} of X are constant, empty or only name the samples; accepted: at least one other, or "
+            "identifiers='use' for those that name the samples"
         )
     if wanted is None:
         return max(1, n_kept, n_used // 2)

@@ -159,8 +159,8 @@ class BAHSIC(Selector):
         same as another column up to scale and shift, or renaming of categories; "uninformative", in data frames: a
         category of more than 20 levels, a column with one value in nearly all rows or, with the criterion "prediction"
         and "neutral" missing entries, with more than 25% of them, that does not depend on the labels by itself (gamma
-        p-value of HSIC above 5%, or 1% for nearly one value, divided by the number of columns tested). Such a column is
-        lost if it matters only in combination with others, unless ``keep`` names it.
+        p-value of HSIC above 5% for categories, 1% for others, divided by the number of columns tested). Such a column
+        is lost if it matters only in combination with others, unless ``keep`` names it.
     leaks_ : tuple of str
         Names of selected features that look like the labels themselves: they equal them up to renaming or a monotone
         function, or the first one predicts held-out samples with an R^2 of at least 0.99 by itself. With the number
