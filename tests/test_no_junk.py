@@ -148,7 +148,16 @@ def with_gaps(values, share, random):
     return np.where(random.random(len(values)) < share, np.nan, values)
 
 
-@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_a_column_with_some_gaps_may_matter_only_together_with_another():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.standard_normal((400, 4)), columns=list("abcd"))
+    y = np.where(frame["a"] * frame["b"] > 0, "yes", "no")
+    frame["a"] = with_gaps(frame["a"], 0.3, random)
+    fitted = FeatureSelector(kernel="gaussian").fit(frame, y)
+    assert fitted.get_feature_names_out().tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("share", [0.6, 0.9])
 def test_noise_with_many_gaps_is_left_out_and_a_predictor_found(share):
     random = np.random.default_rng(1)
     frame = pd.DataFrame(random.standard_normal((400, 5)), columns=list("abcde"))

@@ -303,7 +303,7 @@ def _decision(result: Mapping[str, Any], found: Mapping[str, Any], style: Style)
             lines.append(f"Needed beyond the others, at {LEVEL:.0%}: {_some(needed) or 'none is shown to be'}.")
     best = next(iter(found.get("interactions") or ()), None)
     if best is not None and best["together"] >= LEAST_TOGETHER:
-        lines.append(f"Together {' and '.join(best['features'])} are worth {best['together']:.2g} more R2 than apart.")
+        lines.append(f"Together {' and '.join(best['features'])} are worth {best['together']:.2f} more R2 than apart.")
     if found.get("stability"):
         lines.append(_stability(result))
     return paragraphs(lines, style)

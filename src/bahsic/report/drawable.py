@@ -21,7 +21,7 @@ Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 # Number of selected features whose pairs are judged, and the least R2 by which a pair is one.
-MOST_PAIRED, LEAST_TOGETHER = 8, 0.005
+MOST_PAIRED, LEAST_TOGETHER = 8, 0.01
 
 _OPTIMALLY_ORDERED = 200  # features at most; the cost of it is cubic
 _ROUNDING = 1e-9

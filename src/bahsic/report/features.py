@@ -128,7 +128,7 @@ def partner_words(row: Mapping[str, Any]) -> str:
     """
     if row.get("partner") is None:
         return ""
-    return f"With {for_page(row['partner'], 40)}: worth {row['together']:.2g} more than the two apart."
+    return f"With {for_page(row['partner'], 40)}: worth {row['together']:.2f} more than the two apart."
 
 
 def _needed(row: Mapping[str, Any]) -> str:

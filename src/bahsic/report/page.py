@@ -239,7 +239,7 @@ def _pair(result: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     names = [for_page(axis["feature"], 40) for axis in view["axes"]]
     chart = pair_picture(view, target_name(result["input"]["target"]))
-    return {"names": names, "together": f"{view['together']:.2g}", "chart": chart}
+    return {"names": names, "together": f"{view['together']:.2f}", "chart": chart}
 
 
 def _thinned(path: Sequence[Mapping[str, Any]], chosen: int) -> list[Mapping[str, Any]]:

@@ -48,7 +48,7 @@ TABLE_OPTIONS = ("standardize", "categorical_features", "missing", "identifiers"
 _RARE_LEVEL, _CATEGORY_LEVEL = 0.01, 0.05
 
 # Number of categories, and share of missing entries, above which a column has many.
-_MANY_LEVELS, _MANY_GAPS = 20, 0.25
+_MANY_LEVELS, _MANY_GAPS = 20, 0.5
 
 # Difference up to which standardised columns are the same.
 _SAME = 1e-6
