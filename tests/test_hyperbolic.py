@@ -155,7 +155,7 @@ def test_fits_are_those_of_the_exact_stage_for_any_number_of_threads(selector, o
         fits.append(selector(4, n_jobs=1, **options).fit(X, y))
     assert np.array_equal(*(fitted.ranking_ for fitted in fits[1:]))
     assert fits[0].path_ == fits[1].path_
-    assert np.array_equal(fits[0].scores_, fits[1].scores_)
+    assert np.array_equal(fits[0].scores_, fits[1].scores_, equal_nan=True)
 
 
 def test_most_candidates_are_decided_in_float32(monkeypatch):

@@ -271,12 +271,6 @@ def test_views_agree_where_nothing_predicts(tmp_path):
     assert not pd.read_csv(features)["selected"].any()
 
 
-@pytest.mark.parametrize("table", [np.ones((30, 2)), pd.DataFrame({"id": np.arange(30), "one": 1.0})])
-def test_a_table_without_any_information_is_an_error(table):
-    with pytest.raises(ValueError, match="all features of X are constant, empty or only name the samples"):
-        FeatureSelector().fit(table, np.arange(30) % 2)
-
-
 def test_the_name_of_a_column_is_no_target():
     with pytest.raises(TypeError, match=r"y is 'b'; accepted: .* fit\(X.drop\(columns='b'\), X\['b'\]\)"):
         FeatureSelector().fit(pd.DataFrame({"a": [1.0, 2.0], "b": [0, 1]}), "b")

@@ -136,7 +136,7 @@ def test_ways_to_give_categories(selector, given):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"missing": "error"}, ValueError, r"X contains NaN or null: .* row 0, column 'ward'; .*missing='neutral'"),
+        ({"missing": "error"}, ValueError, r"X contains NaN or null: .* row 0, column 'ward'.*; .*missing='neutral'"),
         ({"missing": "drop"}, ValueError, "missing is 'drop'; accepted: 'error', 'neutral'"),
         ({"categorical_features": None}, TypeError, "column 'ward' of X has strings or categories"),
         ({"categorical_features": ["ward"]}, TypeError, "column 'city' of X has strings"),

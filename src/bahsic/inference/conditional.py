@@ -58,6 +58,12 @@ class ConditionalTest(NamedTuple):
         P-value of the hypothesis that the feature adds nothing to the given ones in predicting the labels.
     split_pvalues : ndarray of shape (n_splits,)
         The p-values of the single splits, which `pvalue` combines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ConditionalTest(0.03, np.array([0.015, 0.2])).pvalue
+    0.03
     """
 
     pvalue: float

@@ -38,6 +38,11 @@ class Interaction(NamedTuple):
         Names of the features, or indices where they have none.
     together : float
         The R2 that they are worth together beyond what they are worth apart.
+
+    Examples
+    --------
+    >>> Interaction("dose", "arm", 0.4).together
+    0.4
     """
 
     first: Any

@@ -67,11 +67,7 @@ def effect_picture(view: Mapping[str, Any], target: str) -> str:
         An ``svg`` element.
     """
     effect, name = view["effect"], for_page(target, 24)
-    told = (
-        f"predicted {name}"
-        if effect["of"] is None
-        else f"predicted share of {name} = {for_page(effect['of'], _LONGEST)}"
-    )
+    told = f"predicted {name}" if effect["of"] is None else f"predicted share of {for_page(effect['of'], _LONGEST)}"
     numbers = all(isinstance(value, float) for value in effect["at"])
     draw = _effect_line if numbers else _effect_points
     return tostring(draw(view, told), encoding="unicode")
@@ -79,17 +75,18 @@ def effect_picture(view: Mapping[str, Any], target: str) -> str:
 
 def _effect_line(view: Mapping[str, Any], told: str) -> Element:
     at, effect = view["effect"]["at"], view["effect"]
-    svg = _empty(view, 130, told, [])
-    x, y = Axis(min(at), max(at), 6, _WIDTH - 6), Axis(min(effect["low"]), max(effect["high"]), 96, 22)
+    svg = _empty(view, 146, told, [])
+    x, y = Axis(min(at), max(at), 6, _WIDTH - 6), Axis(min(effect["low"]), max(effect["high"]), 112, 38)
     above, below = ([(x(a), y(b)) for a, b in zip(at, effect[side], strict=True)] for side in ("high", "low"))
     outline = line_through(above) + "L" + line_through(below[::-1])[1:] + "Z"
     SubElement(svg, "path", {"class": "band", "d": outline})
     line = [(x(a), y(b)) for a, b in zip(at, effect["mean"], strict=True)]
     SubElement(svg, "path", {"class": "line", "d": line_through(line)})
-    text(svg, "caption", (0, 12), f"{told}, {three_digits(y.low)} to {three_digits(y.high)}")
+    text(svg, "caption", (0, 12), told)
+    text(svg, "number", (0, 28), f"{three_digits(y.low)} to {three_digits(y.high)}")
     low, high = _end_labels(x.low, x.high, date=bool(view.get("date")))
-    text(svg, "number", (0, 116), low)
-    text(svg, "number", (_WIDTH, 116), high, anchor="end")
+    text(svg, "number", (0, 132), low)
+    text(svg, "number", (_WIDTH, 132), high, anchor="end")
     return svg
 
 

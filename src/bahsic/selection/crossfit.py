@@ -199,7 +199,7 @@ def _is_skewed(problem: Problem) -> bool:
     if problem.labels.name != "regression":
         return False
     y = np.asarray(problem.y, dtype=np.float64)
-    return bool(y.min() > 0 and skew(y, axis=None) > max(_SKEWED, 2 * abs(skew(np.log(y), axis=None))))
+    return bool(0 < y.min() < y.max() and skew(y, axis=None) > max(_SKEWED, 2 * abs(skew(np.log(y), axis=None))))
 
 
 def _score_name(problem: Problem) -> str:

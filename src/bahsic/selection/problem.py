@@ -550,9 +550,9 @@ def checked_number(wanted: Any, units: FeatureUnits) -> int:
     """Number of units to select; all for "auto", which is decided when the search is over."""
     n_kept = int(units.kept.sum())
     n_used = units.n_used
-    if (units.left_out | units.constant).all():
+    if n_used == 0:
         raise ValueError(
-            f"all {units.name} of X are constant, empty or only name the samples; accepted: at least one other, or "
+            f"all {units.name} of X are empty or only name the samples; accepted: at least one other, or "
             "identifiers='use' for those that name the samples"
         )
     if wanted is None:
