@@ -5,8 +5,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
-from bahsic import BAHSIC, FeatureSelector, interactions, predictability
+from bahsic import BAHSIC, BAHSICCV, FeatureSelector, interactions, predictability
 from bahsic.data.prepared import prepared
 from bahsic.inference.effects import effects
 from bahsic.kernels import Gaussian
@@ -65,6 +66,9 @@ def test_a_selector_that_knows_its_data_and_one_that_does_not():
     with pytest.raises(ValueError, match="X is None; accepted: the X and y of fit"):
         interactions(BAHSIC(2).fit(X, y))
     assert interactions(BAHSIC(1).fit(X, y), X, y) == []
+    judged = BAHSICCV(KNeighborsClassifier(), cv=2).fit(X, y)
+    with pytest.raises(TypeError, match="selector is BAHSICCV; accepted: its selector_"):
+        interactions(judged, X, y)
 
 
 def test_groups_are_pairs_of_groups():

@@ -62,7 +62,7 @@ def fitted(name: object, width: int, encoding: str | None = "utf-8") -> str:
     if len(ends) < len(name) or display_width(text) > width:
         text = _cut(text, width, "…" if _has(encoding, "…") else "...")
     filling = " " * (width - display_width(text))
-    # After a name that is written from right to left, numbers would be taken for a part of it.
+    # Terminals attach numbers to a right-to-left name before them.
     turned = any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
     return text + (_LEFT_TO_RIGHT_MARK if turned and _has(encoding, _LEFT_TO_RIGHT_MARK) else "") + filling
 

@@ -1,4 +1,4 @@
-"""Roles of the columns of a table: numbers, categories, dates, or left out because they only name the samples."""
+"""Roles of the columns of a table: numbers, categories, dates, or left out because they only identify the rows."""
 
 from __future__ import annotations
 

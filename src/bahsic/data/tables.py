@@ -117,7 +117,7 @@ def as_table(
     labels : sequence of d labels, optional
         Names of the columns in error messages, if X has none; by default their numbers.
     identifiers : {"drop", "use"} or columns
-        Whether columns of a frame that only name the samples are left out, as those without any entry always are; or
+        Whether columns of a frame that only identify the rows are left out, as those without any entry always are; or
         the columns that are left out, see `column_mask`.
     used : columns, optional
         Those that are used in any case, see `column_mask`.

@@ -231,8 +231,8 @@ def product_of_residuals(K: Array, Y: Array, f: Array) -> tuple[float, float]:
 def tuned(K: Array, *targets: Array) -> list[tuple[float, float]]:
     """Return for each target the power of the kernel and the ridge whose leave-one-out error is least."""
     ends = np.cumsum([Y.shape[1] for Y in targets])[:-1]
-    totals_of = [part.sum(axis=1) for part in np.split(errors(K, np.hstack(targets)), ends, axis=1)]
-    return [_CHOICES[int(total.argmin())] for total in totals_of]
+    of_targets = np.split(errors(K, np.hstack(targets)), ends, axis=1)
+    return [_CHOICES[int(found.sum(axis=1).argmin())] for found in of_targets]
 
 
 def errors(K: Array, Y: Array) -> Array:

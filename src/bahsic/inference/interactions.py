@@ -87,6 +87,8 @@ def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int
     (0, 1, 1.0)
     """
     check_count("n_features", n_features)
+    if not hasattr(selector, "scores_") and hasattr(selector, "selector_"):
+        raise TypeError(f"selector is {type(selector).__name__}; accepted: its selector_, a BAHSIC or FOHSIC")
     support = np.flatnonzero(selector.get_support())
     if X is None:
         if not hasattr(selector, "_fitted_to"):

@@ -17,6 +17,7 @@ from bahsic.engine.gram import GramTiles, KernelBlocks
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import kernel_values, resolved_on
 from bahsic.inference.dependence import as_table_like
+from bahsic.inference.parts import spread
 from bahsic.kernels import Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
@@ -118,7 +119,7 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
 def predictability_alone(data: Prepared, labels: LabelKernel, features: Sequence[int], kernel: Kernel) -> list[float]:
     """Return the predictability of labels from each of some columns by itself, on at most `_ALONE_SAMPLES` samples."""
     m = len(labels)
-    samples = np.linspace(0, m - 1, min(m, _ALONE_SAMPLES)).astype(np.intp)
+    samples = spread(np.arange(m), _ALONE_SAMPLES)
     columns, Y, plan = (
         data.columns.of_samples(samples),
         label_features(labels.of_samples(samples)),

@@ -84,9 +84,7 @@ def _effect_line(view: Mapping[str, Any], told: str) -> Element:
     SubElement(svg, "path", {"class": "line", "d": line_through(line)})
     text(svg, "caption", (0, 12), told)
     text(svg, "number", (0, 28), f"{three_digits(y.low)} to {three_digits(y.high)}")
-    low, high = _end_labels(x.low, x.high, date=bool(view.get("date")))
-    text(svg, "number", (0, 132), low)
-    text(svg, "number", (_WIDTH, 132), high, anchor="end")
+    _label_ends(svg, view, (x.low, x.high), (0, _WIDTH), 132)
     return svg
 
 
@@ -144,9 +142,7 @@ def pair_picture(view: Mapping[str, Any], target: str) -> str:
     for level, words in enumerate(across["levels"] or ()):
         text(svg, "name", (x(level), _PAIR_HEIGHT + 18), for_page(words, 10), anchor="middle")
     if across["levels"] is None:
-        low, high = _end_labels(x.low, x.high, date=across["date"])
-        text(svg, "number", (left, _PAIR_HEIGHT + 18), low)
-        text(svg, "number", (_PAIR_WIDTH, _PAIR_HEIGHT + 18), high, anchor="end")
+        _label_ends(svg, across, (x.low, x.high), (left, _PAIR_WIDTH), _PAIR_HEIGHT + 18)
     at = 0.0
     for shade, words in zip(shades, names, strict=True):
         if words:
@@ -185,9 +181,7 @@ def _densities(view: Mapping[str, Any], target: str) -> Element:
             svg, "line", {"class": "grid", "x1": f"{left:g}", "x2": f"{_WIDTH - 4}", "y1": f"{base}", "y2": f"{base}"}
         )
         text(svg, "name", (left - 6, base - 5), name, anchor="end")
-    low, high = _end_labels(view["low"], view["high"], date=bool(view.get("date")))
-    text(svg, "number", (left, bottom + 16), low)
-    text(svg, "number", (_WIDTH - 4, bottom + 16), high, anchor="end")
+    _label_ends(svg, view, (view["low"], view["high"]), (left, _WIDTH - 4), bottom + 16)
     return svg
 
 
@@ -244,9 +238,7 @@ def _points(view: Mapping[str, Any], target: str) -> Element:
     SubElement(svg, "path", {"class": "points", "d": "".join(f"M{x(a):g} {y(b):g}h0" for a, b in pairs)})
     SubElement(svg, "line", {"class": "zero", "x1": "0", "x2": f"{_WIDTH}", "y1": "138", "y2": "138"})
     text(svg, "caption", (0, 12), f"{target}, {three_digits(y.low)} to {three_digits(y.high)}")
-    low, high = _end_labels(x.low, x.high, date=bool(view.get("date")))
-    text(svg, "number", (0, 154), low)
-    text(svg, "number", (_WIDTH, 154), high, anchor="end")
+    _label_ends(svg, view, (x.low, x.high), (0, _WIDTH), 154)
     return svg
 
 
@@ -293,6 +285,15 @@ def _shade(position: int) -> str:
 
 def _unit(value: Any) -> float:
     return min(1.0, max(0.0, float(value)))
+
+
+def _label_ends(
+    svg: Element, view: Mapping[str, Any], values: tuple[float, float], places: tuple[float, float], y: float
+) -> None:
+    """Write both ends of the axis of a feature at their places."""
+    low, high = _end_labels(*values, date=bool(view.get("date")))
+    text(svg, "number", (places[0], y), low)
+    text(svg, "number", (places[1], y), high, anchor="end")
 
 
 def _end_labels(low: float, high: float, *, date: bool) -> tuple[str, str]:

@@ -197,7 +197,7 @@ def _alone(selector: Any, data: Prepared, y: Any, features: list[int]) -> dict[i
 
 
 def _pairs(selector: Any, data: Prepared, y: Any, names: Sequence[str]) -> list[dict[str, Any]]:
-    """What pairs of the best selected features, or groups, are worth together, the best pair first."""
+    """Return the pairs of the best selected features, or groups, with the R2 that each adds, the best pair first."""
     if selector.criterion != "prediction" or not getattr(selector, "predicts_", True):
         return []
     by_index = selector.feature_groups is None and data.names is None
