@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from threadpoolctl import threadpool_info
 
-from bahsic.engine.loops import VARIABLE, loops
+from bahsic.engine.compiled import VARIABLE, loops
 
 _LIBRARIES = (
     *("bahsic", "numpy", "scipy", "scikit-learn", "numba", "pandas", "polars", "pyarrow", "matplotlib"),
@@ -47,8 +47,8 @@ def _version(name: str) -> str:
 
 def _compiled(numba: str) -> str:
     """Whether compiled loops run, or why not."""
-    if loops(compiled=True) is not None:
+    if loops() is not None:
         return f"yes, by numba {numba}, where the data are large enough"
     if numba == "-":
-        return 'no: numba is not installed; pip install "bahsic[fast]"'
+        return 'no: numba is not installed'
     return f"no: numba does not work here, or {VARIABLE} is 0"

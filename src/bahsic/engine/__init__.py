@@ -1,14 +1,13 @@
-"""The engine: scores of all candidate subsets of a round, with error bounds, from a few matrix products.
+"""The engine: scores of all candidate subsets of a round, with error bounds.
 
 `scorer_for` chooses the scorer by the type of the kernel:
 
 =====================  =====================================================================
 kernel                 cost of a round
 =====================  =====================================================================
-Gaussian               one exponential of the upper triangle, two to four columns a candidate
+Gaussian, Laplacian    some multiplications for each pair of samples and candidate
 Linear                 nothing: one column a feature for the whole search
-Polynomial, degree p   p columns a candidate
-Laplacian              four multiplications for each pair of samples and candidate
+Polynomial, degree p   p columns of a matrix product a candidate
 any other kernel       one kernel matrix for each candidate
 =====================  =====================================================================
 """
@@ -24,9 +23,8 @@ from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
 from bahsic.engine.direct import GenericScorer
 from bahsic.engine.executor import Executor, threads
-from bahsic.engine.gaussian.scorer import GaussianScorer
-from bahsic.engine.laplacian import LaplacianScorer
 from bahsic.engine.plan import Plan, tile_plan
+from bahsic.engine.pointwise import PointwiseScorer
 from bahsic.engine.polynomial import MAX_DEGREE, PolynomialScorer
 from bahsic.engine.scorer import Ranked, Scorer
 from bahsic.engine.units import Units
@@ -65,15 +63,15 @@ def scorer_for(
     """
     data = columns if isinstance(columns, Columns) else Columns.plain(columns)
     plan = tile_plan(data.n_samples) if plan is None else plan
-    return _scorer_type(kernel)(data, kernel, weights, executor, plan, Units(data, groups))
+    return _scorer_type(kernel, groups is not None)(data, kernel, weights, executor, plan, Units(data, groups))
 
 
-def _scorer_type(kernel: Kernel) -> type[Scorer]:
-    if type(kernel) is Gaussian:
-        return GaussianScorer
-    if type(kernel) is Linear or (type(kernel) is Polynomial and kernel.degree <= MAX_DEGREE):
+def _scorer_type(kernel: Kernel, grouped: bool) -> type[Scorer]:
+    if type(kernel) in (Gaussian, Laplacian):
+        return PointwiseScorer
+    if type(kernel) is Linear or (type(kernel) is Polynomial and kernel.degree <= MAX_DEGREE and not grouped):
         return PolynomialScorer
-    return LaplacianScorer if type(kernel) is Laplacian else GenericScorer
+    return GenericScorer
 
 
 __all__ = ["Columns", "Executor", "Plan", "Ranked", "Scorer", "scorer_for", "threads", "tile_plan"]

@@ -47,7 +47,7 @@ class GenericScorer(Scorer):
                 M[:, : len(M)] = np.triu(square, 1) + np.diag(np.diagonal(square)) / 2
             return (2 * np.array([M.sum(), np.abs(M).sum()]),)
 
-        score, size = map_sum(self._executor, products, range(len(tiles)))[0]
+        score, size = map_sum(self.executor, products, range(len(tiles)))[0]
         return float(score), float(size)
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:

@@ -16,9 +16,9 @@ from bahsic.criteria.weights import Gram, centring_shift, overflow_reported, typ
 from bahsic.data.columns import Columns
 from bahsic.engine.diagonal import diagonal
 from bahsic.engine.executor import Executor, Placed, Sums, map_sum
-from bahsic.engine.pairs import Contributions, Pairs, WeightTiles
-from bahsic.engine.plan import Plan, Tile
-from bahsic.engine.tiles import AbsoluteDistances, SquaredDistances, strips
+from bahsic.engine.pairs import Pairs, WeightTiles
+from bahsic.engine.plan import Plan, Tile, strips
+from bahsic.engine.tiles import Differences
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import FloatArray
@@ -52,14 +52,25 @@ class KernelBlocks:
         With numbers, not rules, as parameters.
     most : float
         Bytes of the columns that may be kept in memory.
+    compiled : bool
+        Whether to use compiled loops.
     """
 
-    def __init__(self, columns: Columns, features: Indices, kernel: Kernel, most: float = math.inf) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        features: Indices,
+        kernel: Kernel,
+        most: float = math.inf,
+        *,
+        compiled: bool = False,
+    ) -> None:
         self._columns, self._features, self._kernel = columns, features, kernel
-        self.contributions: SquaredDistances | AbsoluteDistances | None = None
+        self.contributions: Differences | None = None
         if isinstance(kernel, ScaledKernel):
-            contributions = SquaredDistances if kernel.power == 2 else AbsoluteDistances
-            self.contributions = contributions(columns, features, np.float64, most, gamma_of(kernel))
+            self.contributions = Differences(
+                columns, features, kernel.power, most, gamma_of(kernel), compiled=compiled
+            )
             self.flat = is_flat(columns, features, kernel)
 
     def __len__(self) -> int:
@@ -113,7 +124,7 @@ class NestedKernels:
                 yield added.linked(D, out)
 
 
-def _distances(contributions: SquaredDistances | AbsoluteDistances, rows: slice, cols: slice) -> Array:
+def _distances(contributions: Differences, rows: slice, cols: slice) -> Array:
     """Distances between two ranges of samples."""
     tile = Tile(rows.start, rows.stop, cols.start, cols.stop)
     D = contributions.panel(tile, np.empty(tile.shape))
@@ -195,13 +206,13 @@ class ChangedTiles(LinkedTiles):
 
     Attributes
     ----------
-    change : Contributions
+    change : Differences
         Of these columns.
     sign : int
         -1 if they leave, 1 if they enter.
     """
 
-    change: Contributions
+    change: Differences
     sign: int
 
     def strips(self, index: int) -> Iterator[tuple[slice, Array]]:

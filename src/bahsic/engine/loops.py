@@ -1,45 +1,273 @@
-"""Whether compiled inner loops run: numba must be installed, and the environment must not refuse them."""
+"""Loops over the pairs of samples of a tile, compiled by numba: the only module that imports it.
+
+`bahsic.engine.compiled` decides whether they run; `bahsic.engine.reference` says the same in numpy. No loop holds
+Python's lock. The machine code of each loop is made when it is first called, and kept on disk.
+
+The arrays ``x``, ``offsets``, ``which``, ``cap`` and ``bend`` are those of `bahsic.engine.encoding.Encoded`. Column k
+contributes to a pair of samples with entries x and y, and offsets u and v,
+
+    t = min(|x - y|^p, cap) + u + v - bend u v
+
+The arguments ``absolute``, ``exponential`` and ``precise`` are None or True; numba compiles each case by itself.
+"""
 
 from __future__ import annotations
 
-import os
-import warnings
+from collections.abc import Callable
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
-# Pairs of samples times features from which on loading the loops takes less time than they save.
-_WORTH = 10**8
+import numba
+import numpy as np
 
-VARIABLE = "BAHSIC_COMPILED"
+# A block of pairs stays in the cache while all columns pass over it. Sums over its rows are in the precision of the
+# data, so this is the number of terms whose rounding errors add up.
+ROWS, COLS, TOGETHER = 16, 256, 128
+
+# Coefficients of the polynomial for expm1(z t) / (z t) in float32 and in float64.
+SHORT, LONG = 4, 8
+
+# Sums in any order can be made side by side. NaN has to stay NaN: it marks a missing category.
+_FAST = {"contract", "nsz", "reassoc", "arcp"}
+
+# exp(x) = 2^n exp(r) with x = n log(2) + r; log(2) in two parts, so that n times the first one is exact.
+_PER_LOG2 = 1.4426950408889634
+_HIGH, _LOW = 0.693147180369123816490, 1.90821492927058770002e-10
+_ROUNDING = 1.5 * 2.0**52  # a number plus this one has the nearest integer in its last bits
+_LEAST = -708.0  # exponentials below that of this number are not normal numbers
+_HIGH32, _LOW32 = np.float32(0.693359375), np.float32(-2.12194440e-4)
+_ROUNDING32, _LEAST32 = np.float32(1.5 * 2.0**23), np.float32(-87.0)
 
 
-def wanted() -> bool:
-    """Whether numba is installed and the environment variable ``BAHSIC_COMPILED`` is not 0."""
-    return os.environ.get(VARIABLE, "1") != "0" and find_spec("numba") is not None
+_inlined = numba.njit(fastmath=_FAST)
+_in_order = numba.njit(fastmath={"contract"})  # for the rounding to whole numbers, which must not be simplified
 
 
-def worthwhile(n_pairs: int, n_features: int) -> bool:
-    """Whether a search with so many pairs of samples and features should use compiled loops.
+@_in_order
+def _reduced(x: Any) -> Any:  # pragma: no cover - runs as machine code
+    """exp(r) - 1 and 2^n for x = n log(2) + r, from -708 to 700; to 2e-16 of their values."""
+    shifted = x * _PER_LOG2 + _ROUNDING
+    n = shifted - _ROUNDING
+    r = (x - n * _HIGH) - n * _LOW
+    p = 1 / 6227020800
+    p = p * r + 1 / 479001600
+    p = p * r + 1 / 39916800
+    p = p * r + 1 / 3628800
+    p = p * r + 1 / 362880
+    p = p * r + 1 / 40320
+    p = p * r + 1 / 5040
+    p = p * r + 1 / 720
+    p = p * r + 1 / 120
+    p = p * r + 1 / 24
+    p = p * r + 1 / 6
+    p = p * r + 0.5
+    bits = (np.float64(shifted).view(np.int64) + np.int64(1023)) << np.int64(52)
+    return p * r * r + r, np.int64(bits).view(np.float64)
 
-    Examples
-    --------
-    >>> worthwhile(100**2, 100)
-    False
-    """
-    return n_pairs * n_features >= _WORTH and wanted() and _loaded() is not None
+
+@_in_order
+def _reduced32(x: Any) -> Any:  # pragma: no cover - runs as machine code
+    """exp(r) - 1 and 2^n in float32 for x = n log(2) + r, from -87 to 80; to 3e-7 of their values."""
+    shifted = x * np.float32(_PER_LOG2) + _ROUNDING32
+    n = shifted - _ROUNDING32
+    r = (x - n * _HIGH32) - n * _LOW32
+    p = np.float32(1 / 5040)
+    p = p * r + np.float32(1 / 720)
+    p = p * r + np.float32(1 / 120)
+    p = p * r + np.float32(1 / 24)
+    p = p * r + np.float32(1 / 6)
+    p = p * r + np.float32(0.5)
+    bits = (np.float32(shifted).view(np.int32) + np.int32(127)) << np.int32(23)
+    return p * r * r + r, np.int32(bits).view(np.float32)
 
 
-def loops(*, compiled: bool) -> Any:
-    """The module `bahsic.engine.compiled`; None if it is not asked for or does not work in this process."""
-    return _loaded() if compiled and wanted() else None
+@_in_order
+def _exponential(x: Any) -> Any:  # pragma: no cover - runs as machine code
+    """exp(x) of x <= 700; zero below -708."""
+    p, scale = _reduced(max(x, _LEAST))
+    return scale * p + scale if x >= _LEAST else 0.0
+
+
+@_inlined
+def _contribution(x: Any, y: Any, cap: Any, offset: Any, absolute: Any) -> Any:  # pragma: no cover
+    t = x - y
+    t = t * t if absolute is None else abs(t)
+    return (t if t < cap else cap) + offset  # the cap also where an entry is NaN
+
+
+@_inlined
+def _coefficients(c: Any, k: Any) -> Any:  # pragma: no cover - runs as machine code
+    return c[k, 0], c[k, 1], c[k, 2], c[k, 3], c[k, 4], c[k, 5], c[k, 6], c[k, 7]
+
+
+@_inlined
+def _change(t: Any, c: Any, exponential: Any, precise: Any) -> Any:  # pragma: no cover - runs as machine code
+    """t times the polynomial, or exp(c t) - 1."""
+    if exponential is not None:
+        if precise is None:
+            p, scale = _reduced32(max(c[0] * t, _LEAST32))
+            return scale * p + (scale - np.float32(1))
+        p, scale = _reduced(max(c[0] * t, _LEAST))
+        return scale * p + (scale - 1.0)
+    if precise is not None:
+        high = t * (c[4] + t * (c[5] + t * (c[6] + t * c[7])))
+    else:
+        high = c[0] - c[0]
+    return t * (c[0] + t * (c[1] + t * (c[2] + t * (c[3] + high))))
+
+
+@_inlined
+def _fill(M: Any, D: Any, W: Any, gamma: Any, scale: Any) -> None:  # pragma: no cover - runs as machine code
+    """M = scale W exp(-gamma D), and rows of zeros below."""
+    n = D.shape[1]
+    for i in range(D.shape[0]):
+        row, d, w = M[i], D[i], W[i]
+        for j in range(n):
+            row[j] = w[j] * scale * _exponential(-gamma * d[j])
+    for i in range(D.shape[0], len(M)):
+        M[i, :n] = 0
+
+
+def _sums(
+    D, W, start, first, gamma, scale, x, offsets, which, cap, bend, coefficients, sums, absolute, exponential, precise
+):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0913, PLR0914, PLR0915, PLR0917  # pragma: no cover
+    """Add to ``sums`` those over the pairs of M times `_change` for each column; the second ones are of magnitudes."""
+    height = (D.shape[0] + 3) // 4 * 4
+    M, total, size = np.empty((height, COLS), x.dtype), np.empty(COLS, x.dtype), np.empty(COLS, x.dtype)
+    one = x.dtype.type(1)
+    for left in range(0, D.shape[1], COLS):
+        right = min(left + COLS, D.shape[1])
+        n = right - left
+        _fill(M, D[:, left:right], W[:, left:right], gamma, scale)
+        for low in range(0, len(x), TOGETHER):
+            for top in range(0, height, ROWS):
+                begin = min(max(0, top - left), n) if start == first else 0  # the weights before are zero
+                for k in range(low, min(low + TOGETHER, len(x))):
+                    u, b, h, c = offsets[which[k]], bend[k], cap[k], _coefficients(coefficients, k)
+                    y, v = x[k, first + left + begin : first + right], u[first + left + begin : first + right]
+                    total[: len(y)] = 0
+                    size[: len(y)] = 0
+                    for i in range(top, min(top + ROWS, height), 4):
+                        # Rows beyond the last one have weight zero.
+                        p0, p1 = start + i, start + min(i + 1, D.shape[0] - 1)
+                        p2, p3 = start + min(i + 2, D.shape[0] - 1), start + min(i + 3, D.shape[0] - 1)
+                        x0, x1, x2, x3 = x[k, p0], x[k, p1], x[k, p2], x[k, p3]
+                        u0, u1, u2, u3 = u[p0], u[p1], u[p2], u[p3]
+                        b0, b1, b2, b3 = one - b * u0, one - b * u1, one - b * u2, one - b * u3
+                        m0, m1, m2, m3 = M[i, begin:n], M[i + 1, begin:n], M[i + 2, begin:n], M[i + 3, begin:n]
+                        for j in range(len(y)):
+                            e0 = _change(_contribution(y[j], x0, h, u0 + b0 * v[j], absolute), c, exponential, precise)
+                            e1 = _change(_contribution(y[j], x1, h, u1 + b1 * v[j], absolute), c, exponential, precise)
+                            e2 = _change(_contribution(y[j], x2, h, u2 + b2 * v[j], absolute), c, exponential, precise)
+                            e3 = _change(_contribution(y[j], x3, h, u3 + b3 * v[j], absolute), c, exponential, precise)
+                            total[j] += (m0[j] * e0 + m1[j] * e1) + (m2[j] * e2 + m3[j] * e3)
+                            if exponential is not None:
+                                size[j] += (abs(m0[j]) * e0 + abs(m1[j]) * e1) + (abs(m2[j]) * e2 + abs(m3[j]) * e3)
+                    value = magnitude = 0.0
+                    for j in range(len(y)):
+                        value += total[j]
+                        magnitude += size[j]
+                    sums[0, k] += value
+                    sums[1, k] += magnitude
+
+
+def _add(T, start, first, sign, x, offsets, which, cap, bend, absolute):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0913, PLR0917  # pragma: no cover
+    """Add the contributions of columns to T, times a sign."""
+    for i in range(T.shape[0]):
+        for left in range(0, T.shape[1], COLS):
+            row = T[i, left : left + COLS]
+            for k in range(len(x)):
+                u = offsets[which[k]]
+                y, v = x[k, first + left :], u[first + left :]
+                a, h, w = x[k, start + i], cap[k], u[start + i]
+                s = 1 - bend[k] * w
+                for j in range(len(row)):
+                    row[j] += sign * _contribution(y[j], a, h, w + s * v[j], absolute)
+
+
+def _form(D, W, gamma, own_gamma, across, down):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0913, PLR0917  # pragma: no cover
+    """Add the sums of abs(M) over the columns and the rows to ``across`` and ``down``; return those of M."""
+    score = own = 0.0
+    for i in range(D.shape[0]):
+        d, w = D[i], W[i]
+        size = 0.0
+        for j in range(len(d)):
+            m = w[j] * _exponential(-gamma * d[j])
+            score += m
+            size += abs(m)
+            down[j] += abs(m)
+        across[i] += size
+        if own_gamma >= 0:
+            for j in range(len(d)):
+                own += w[j] * _exponential(-own_gamma * d[j])
+    return score, own
+
+
+def _changed(D, W, T, gamma, a):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202  # pragma: no cover
+    """Sum of W exp(a T - gamma D) over a tile, and of its magnitudes."""
+    total = size = 0.0
+    for i in range(D.shape[0]):
+        d, w, t = D[i], W[i], T[i]
+        for j in range(len(d)):
+            m = w[j] * _exponential(min(a * t[j] - gamma * d[j], 0.0))
+            total += m
+            size += abs(m)
+    return total, size
+
+
+def _columns(real: str) -> str:
+    """Types of an encoded table."""
+    return f"{real}[:,::1],{real}[:,::1],i8[::1],{real}[::1],{real}[::1]"
 
 
 @cache
-def _loaded() -> Any:
+def _compiled(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
+    """Compile a function for some types, without a cache on disk if no folder for it can be written."""
+    options: dict[str, Any] = {"nogil": True, "fastmath": _FAST}
     try:
-        return import_module("bahsic.engine.compiled")
-    except Exception as error:  # noqa: BLE001 - whatever numba objects to, numpy does the same
-        warnings.warn(f"numba does not work here, so numpy does its part: {error}", RuntimeWarning, stacklevel=2)
-        return None
+        return numba.njit([signature], cache=True, **options)(function)  # type: ignore[no-any-return]
+    except (OSError, RuntimeError):  # no folder, or a full one
+        return numba.njit([signature], **options)(function)  # type: ignore[no-any-return]
+
+
+_TILE = "f8[:,::1]"
+
+
+def column_sums(tile: Any, kernel: Any, columns: Any, coefficients: Any, sums: Any, *, kind: Any) -> None:
+    """Add the sums over a tile of scale M times the change by each column; see `_sums`.
+
+    Parameters
+    ----------
+    tile : (D, W, start, first)
+    kernel : (gamma, scale)
+    columns : Encoded
+    coefficients : ndarray of shape (n, LONG)
+        Those beyond `SHORT` are not used in float32. Of the exponential, the first is its factor.
+    sums : ndarray of shape (2, n)
+    kind : (absolute, exponential)
+        Whether contributions are absolute differences, and the change is an exponential less one.
+    """
+    real = "f4" if columns.x.dtype == np.float32 else "f8"
+    precise = True if real == "f8" else None
+    flags = [True if one else None for one in kind] + [precise]
+    types = ",".join("none" if one is None else "b1" for one in flags)
+    signature = f"void({_TILE},{_TILE},i8,i8,f8,f8,{_columns(real)},{real}[:,::1],{_TILE},{types})"
+    _compiled(_sums, signature)(*tile, *kernel, *columns.arrays, coefficients, sums, *flags)
+
+
+def add(T: Any, start: int, first: int, sign: float, columns: Any, *, absolute: bool) -> None:
+    """Add the contributions of columns to the tile T, times a sign; its first sample in rows and columns is given."""
+    signature = f"void({_TILE},i8,i8,f8,{_columns('f8')},{'b1' if absolute else 'none'})"
+    _compiled(_add, signature)(T, start, first, sign, *columns.arrays, True if absolute else None)
+
+
+def form(D: Any, W: Any, gamma: float, own_gamma: float, across: Any, down: Any) -> tuple[float, float]:
+    """Return the sums of W exp(-gamma D) and W exp(-own_gamma D), the latter unless it is negative."""
+    signature = f"UniTuple(f8,2)({_TILE},{_TILE},f8,f8,f8[::1],f8[::1])"
+    return _compiled(_form, signature)(D, W, gamma, own_gamma, across, down)  # type: ignore[no-any-return]
+
+
+def changed(D: Any, W: Any, T: Any, gamma: float, a: float) -> tuple[float, float]:
+    """Return the sum of W exp(a T - gamma D), and that of its magnitudes."""
+    signature = f"UniTuple(f8,2)({_TILE},{_TILE},{_TILE},f8,f8)"
+    return _compiled(_changed, signature)(D, W, T, gamma, a)  # type: ignore[no-any-return]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from bahsic.data.columns import Columns
 from bahsic.engine.executor import Executor
 from bahsic.engine.plan import AT_HAND, Plan, Tile
 from bahsic.engine.scratch import Scratch
-from bahsic.engine.tiles import Rounding, upper
+from bahsic.engine.tiles import Kind, upper
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -30,26 +30,6 @@ _RELATIVE = 4.0
 
 # Exponents beyond which an exponential is zero.
 _UNDERFLOW = 750.0
-
-
-class Contributions(Protocol):
-    """Sum over some features of their contributions to D, a tile at a time."""
-
-    def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
-        """Write the sum on a tile into ``out``."""
-
-
-class Kind(Protocol):
-    """A kind of `Contributions`: makes those of some features, and knows their rounding errors.
-
-    ``scale`` says how exact they must be: errors matter relative to 1 / scale.
-    """
-
-    def __call__(self, columns: Columns, features: Indices, dtype: Any, most: float, scale: float) -> Contributions:
-        """Make the contributions of some features, with up to ``most`` bytes of their columns kept in memory."""
-
-    def rounding(self, columns: Columns, features: Indices, scale: float) -> Rounding:
-        """Bounds on the rounding errors of the contributions of some features."""
 
 
 class WeightTiles:
@@ -90,8 +70,8 @@ class Pairs:
     ----------
     columns : Columns
         The data.
-    contributions : Kind
-        Makes the `Contributions` of some features.
+    kind : Kind
+        What D adds up.
     weights : Weights
         The matrix W.
     plan : Plan
@@ -106,14 +86,14 @@ class Pairs:
     def __init__(
         self,
         columns: Columns,
-        contributions: Kind,
+        kind: Kind,
         weights: Weights,
         plan: Plan,
     ) -> None:
         self.columns = columns
         self.plan = plan
         self.subset: Indices = np.empty(0, dtype=np.intp)
-        self._kind = contributions
+        self._kind = kind
         self.weights = WeightTiles(weights, plan, keep=plan.keep)
         self._history: list[Change] = []
         self._rebuilt_size = 0
@@ -126,7 +106,7 @@ class Pairs:
         self.scratch = Scratch()
         self._D: list[Array | None] = [None] * n_tiles
         self._followed = [0] * n_tiles  # how much of the history each tile of D has been through
-        self._parts: dict[int, Contributions] = {}
+        self._parts: dict[int, Any] = {}
         self._settled = 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -137,26 +117,6 @@ class Pairs:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._forget()
-        self._prepare()
-
-    def state(self) -> dict[str, Any]:
-        """History of changes as plain data; after `restore` the tiles are identical to the last bit."""
-        history = [[entered, features.tolist(), scale] for entered, features, scale in self._history]
-        return {"history": history, "size": self._rebuilt_size, "lost": self._lost} if self.plan.keep else {}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Restore the `state` of another search."""
-        if not state:
-            return
-        self._history = [
-            (bool(entered), np.array(features, dtype=np.intp), float(scale))
-            for entered, features, scale in state["history"]
-        ]
-        self._rebuilt_size, self._lost = int(state["size"]), float(state["lost"])
-        self.subset = np.empty(0, dtype=np.intp)
-        for entered, features, _ in self._history:
-            change = np.union1d if entered else np.setdiff1d
-            self.subset = change(self.subset, features)
         self._prepare()
 
     def move(self, subset: Indices, scale: float = 0.0) -> None:
@@ -227,11 +187,9 @@ class Pairs:
                 _, features, scale = self._history[position]
                 self._parts[position] = self.contributions(features, most=most, scale=scale)
 
-    def contributions(
-        self, features: Indices, dtype: Any = np.float64, most: float = math.inf, scale: float = 0.0
-    ) -> Contributions:
-        """Contributions of some columns to D, with up to ``most`` bytes of the columns kept in memory."""
-        return self._kind(self.columns, features, dtype, most, scale)
+    def contributions(self, features: Indices, most: float = math.inf, scale: float = 0.0) -> Any:
+        """Return the contributions of some columns to D, with up to ``most`` bytes of the columns kept in memory."""
+        return self._kind.contributions(self.columns, features, most, scale)
 
     def totals(self, index: int) -> Array:
         """D of the current subset on one tile; read-only."""

@@ -6,7 +6,7 @@ of workers, so that every executor adds up the same numbers in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, isqrt, prod
@@ -25,6 +25,9 @@ BYTES = 8
 
 # Most bytes of columns kept from tile to tile where D is kept: making columns again is cheap there.
 AT_HAND = 1 << 25
+
+# Entries that elementwise passes work on at a time, so that they stay in the cache.
+_STRIP = 1 << 17
 
 # Panels that the workers hold at a time: some ten each, for four workers.
 _PANELS = 40
@@ -72,7 +75,7 @@ class Plan:
     tiles : tuple of Tile
         Block by block, from the top, and from the diagonal to the right.
     keep : bool
-        Whether D, W and M stay in memory between the rounds (three half matrices); otherwise every
+        Whether D and W stay in memory between the rounds (two half matrices); otherwise every
         pass recomputes its panel from the rows.
     budget : int
         Bytes that may be spent on the columns of one pass.
@@ -86,6 +89,12 @@ class Plan:
     def n_pairs(self) -> int:
         """Number of pairs of samples on the tiles."""
         return sum(prod(tile.shape) for tile in self.tiles)
+
+
+def strips(shape: tuple[int, int]) -> Iterator[slice]:
+    """Return ranges of rows that split a tile into pieces that stay in the cache."""
+    height = max(1, _STRIP // shape[1])
+    return (slice(start, min(start + height, shape[0])) for start in range(0, shape[0], height))
 
 
 def tile_plan(n_samples: int, working_memory: float | None = None, starts: Sequence[int] = (0,)) -> Plan:
@@ -122,7 +131,7 @@ def tile_plan(n_samples: int, working_memory: float | None = None, starts: Seque
         for top in range(start, end, height)
         for first in range(top, end, width)
     )
-    kept = 3.5 * BYTES * sum(prod(tile.shape) for tile in tiles)  # D, W, M, and M in float32
+    kept = 2 * BYTES * sum(prod(tile.shape) for tile in tiles)  # D and W
     return Plan(tiles, keep=kept <= budget, budget=budget)
 
 

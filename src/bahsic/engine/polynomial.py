@@ -17,8 +17,8 @@ from bahsic.engine.executor import Executor, Sums, map_sum
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.plan import Plan
 from bahsic.engine.scorer import PairScorer
-from bahsic.engine.tiles import InnerProducts, quadratic_forms, row_sums
-from bahsic.engine.units import Units, scores_by_pairs
+from bahsic.engine.tiles import Kind, OfProducts, quadratic_forms, row_sums
+from bahsic.engine.units import Units
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
@@ -42,7 +42,9 @@ class PolynomialScorer(PairScorer):
     p = 1 and c = 0 it does not depend on the subset: that is the linear kernel.
     """
 
-    _contributions = InnerProducts
+    @property
+    def _kind(self) -> Kind:
+        return OfProducts()
 
     def __init__(
         self,
@@ -88,7 +90,7 @@ class PolynomialScorer(PairScorer):
             K = (pairs.totals(index) + coef0) ** degree
             return (np.array(2 * np.vdot(K, pairs.weights(index))),)
 
-        (score,) = map_sum(self._executor, tile_score, range(len(self._pairs.plan.tiles)))
+        (score,) = map_sum(self.executor, tile_score, range(len(self._pairs.plan.tiles)))
         self._pairs.settle()
         return float(score) + self._on_diagonal(self._norms(columns))
 
@@ -114,15 +116,9 @@ class PolynomialScorer(PairScorer):
             chosen = [groups[position] for position in positions]
             if self._degree == 1:
                 return self._sums(chosen, sign)
-            if self.units.single(candidates[positions]).all():
-                return self._changes_by(columns, np.concatenate(chosen), sign)
-            return self._changes_by_groups(columns, chosen, sign)
+            return self._changes_by(columns, np.concatenate(chosen), sign)
 
         return [changes], score
-
-    def _offset(self, columns: Indices, candidates: Indices, kernel: Kernel) -> float:
-        by_groups = self._degree > 1 and not self.units.single(candidates).all()
-        return self._score(columns, kernel) if by_groups and len(columns) else 0.0
 
     def _sums(self, groups: Sequence[Indices], sign: float) -> Intervals:
         """Score changes by groups of columns for the linear kernel: sums over their columns."""
@@ -130,20 +126,6 @@ class PolynomialScorer(PairScorer):
         everyone = np.concatenate(groups)
         values, radii = (np.add.reduceat(part[everyone], starts) for part in (known.values, known.radii))
         return Intervals(sign * values, radii)
-
-    def _changes_by_groups(self, columns: Indices, groups: Sequence[Indices], sign: float) -> Intervals:
-        coef0, degree = self._coef0, self._degree
-
-        def link(D: Array) -> Array:
-            D += coef0
-            D **= degree
-            return D
-
-        values, sizes = scores_by_pairs(self._pairs, self._executor, groups, sign, link)
-        norms = self._norms(columns)
-        diagonals = np.array([self._on_diagonal(norms + sign * self._norms(group)) for group in groups])
-        rounding = _EPS * (256 + 16 * self._degree + len(columns))
-        return Intervals(2 * values + diagonals, rounding * (2 * sizes + np.abs(diagonals)))
 
     @cached_property
     def _products(self) -> Intervals:
@@ -187,5 +169,5 @@ class PolynomialScorer(PairScorer):
             return quadratic_forms(columns, M, tile, pairs.scratch), *row_sums(np.abs(M), tile)
 
         n_samples = self.columns.n_samples
-        forms, across, down = map_sum(self._executor, tile_forms, range(len(pairs.plan.tiles)), n_samples)
+        forms, across, down = map_sum(self.executor, tile_forms, range(len(pairs.plan.tiles)), n_samples)
         return forms, across + down

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,36 +39,21 @@ class _Winner:
 
     Attributes
     ----------
-    columns, group : ndarray of int
-        The columns before the round, and those that leave or enter.
-    leaving : bool
+    columns : ndarray of int
+        The columns after the round.
     gamma : float
         That of the kernel of the round.
-    fit : RidgeFit or None
-        None after a search was restored: it is made again when it is needed.
+    fit : RidgeFit
     """
 
     columns: Indices
-    group: Indices
-    leaving: bool
     gamma: float
-    fit: RidgeFit | None = None
+    fit: RidgeFit
 
     def is_of(self, columns: Indices, kernel: Kernel) -> bool:
         """Whether the fit is that of some columns with a kernel."""
         same = isinstance(kernel, ScaledKernel) and gamma_of(kernel) == self.gamma
-        return same and np.array_equal(np.setxor1d(self.columns, self.group), columns)
-
-    def state(self) -> dict[str, Any]:
-        """All but the fit, as plain data."""
-        columns, group = self.columns.tolist(), self.group.tolist()
-        return {"columns": columns, "group": group, "leaving": self.leaving, "gamma": self.gamma}
-
-    @staticmethod
-    def restored(state: dict[str, Any]) -> _Winner:
-        """A winner without its fit; see `state`."""
-        columns, group = (np.array(state[name], dtype=np.intp) for name in ("columns", "group"))
-        return _Winner(columns, group, bool(state["leaving"]), float(state["gamma"]))
+        return same and np.array_equal(self.columns, columns)
 
 
 class PredictionScorer:
@@ -101,16 +84,9 @@ class PredictionScorer:
         """The kernel for subsets of ``size`` columns; see `Scorer.kernel`."""
         return self.linear.kernel(reference, size)
 
-    def state(self) -> dict[str, Any]:
-        """State between rounds as plain data."""
-        winner = None if self._winner is None else self._winner.state()
-        return {"linear": self.linear.state(), "ridge": self._regression.state(), "winner": winner}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Continue an earlier search; see `state`."""
-        self.linear.restore(state["linear"])
-        self._regression.restore(state["ridge"])
-        self._winner = None if state["winner"] is None else _Winner.restored(state["winner"])
+    def resume(self, subsets: Sequence[Indices], ridges: Sequence[float]) -> None:
+        """Continue after rounds with some subsets, and the ridge of each."""
+        self._regression.resume((self.units.size(subset), ridge) for subset, ridge in zip(subsets, ridges, strict=True))
 
     def fit(
         self, subset: Indices, ridge: float | None = None, *, judges: bool = True, losses: bool = False
@@ -137,12 +113,8 @@ class PredictionScorer:
         kernel = self.linear.kernel(columns, len(columns))
         if not winner.is_of(columns, kernel) or self._regression.is_due(len(columns)):
             return self.fit(subset)
-        fit = winner.fit
-        if fit is None:
-            tiles = self.linear.changed_tiles(winner.columns, winner.group, kernel, leaving=winner.leaving)
-            (fit,) = self._regression.fits([tiles])
         self.linear.move(columns, kernel)
-        return fit, kernel
+        return winner.fit, kernel
 
     def _judging(self, n_units: int) -> float:
         """Least ridge of the residuals that judge so many units; 0 where they have fits of their own."""
@@ -230,8 +202,9 @@ class PredictionScorer:
         radii = np.full(len(values), _ROUNDING)
         best = self.linear.best([lambda at: Intervals(values[at], radii[at])], candidates, count)
         first = int(np.searchsorted(candidates, best[0]))
-        if fits[first] is not None and isinstance(kernel, ScaledKernel):
-            self._winner = _Winner(columns, groups[first], leaving, gamma_of(kernel), fits[first])
+        won = fits[first]
+        if won is not None and isinstance(kernel, ScaledKernel):
+            self._winner = _Winner(np.setxor1d(columns, groups[first]), gamma_of(kernel), won)
         return best
 
     def _explained(

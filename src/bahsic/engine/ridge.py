@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise, product
@@ -112,13 +112,11 @@ class RidgeRegression:
         w = None if self.sample_weight is None else self.sample_weight[samples]
         return RidgeRegression(self._Y[samples], ridge, tile_plan(len(samples)), (0,), w, self._executor)
 
-    def state(self) -> dict[str, Any]:
-        """The chosen ridge as plain data."""
-        return {"ridge": self._ridge, "chosen_for": self._chosen_for}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Continue with the ridge of an earlier search; see `state`."""
-        self._ridge, self._chosen_for = state["ridge"], int(state["chosen_for"])
+    def resume(self, rounds: Iterable[tuple[int, float]]) -> None:
+        """Continue after earlier fits, given the number of features and the ridge of each."""
+        for n_features, ridge in rounds:
+            if self.is_due(n_features):
+                self._ridge, self._chosen_for = ridge, n_features
 
     @property
     def ridge(self) -> float:
@@ -198,10 +196,6 @@ class RidgeRegression:
         for at, fits in zip(kept, others, strict=True):
             judged[at] = self._joined(found[at] + fits)
         return judged
-
-    def fits(self, kernels: Sequence[KernelTiles]) -> list[RidgeFit]:
-        """The fits to several kernels in all blocks."""
-        return [self._joined(fits) for fits in self._fits(kernels, range(len(self._parts)))]
 
     def _fits(self, kernels: Sequence[KernelTiles], numbers: Sequence[int]) -> list[list[_Found]]:
         """The fits to each of several kernels in some blocks; a task for each kernel and each block."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from bahsic.engine.gram import GramTiles, KernelBlocks, KernelTiles, block_varia
 from bahsic.engine.intervals import Intervals, Stage, leading
 from bahsic.engine.pairs import Pairs, WeightTiles
 from bahsic.engine.plan import Plan, Tile
-from bahsic.engine.tiles import AbsoluteDistances, InnerProducts, SquaredDistances
+from bahsic.engine.tiles import Differences, Kind
 from bahsic.engine.units import Units
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel, is_number
@@ -85,7 +85,7 @@ class Scorer(ABC):
         units: Units | None = None,
     ) -> None:
         self.columns = columns
-        self._executor, self._plan = executor, plan
+        self.executor, self._plan = executor, plan
         self.units = Units(columns) if units is None else units
         parameters = kernel.get_params(deep=True)
         self._rules = {name: rule for name, rule in parameters.items() if _is_rule(name, rule)}
@@ -123,8 +123,8 @@ class Scorer(ABC):
         """
         K, W = self.kernel_tiles(self.units.columns(subset), kernel), self._unbiased
         if isinstance(self.weights, BlockWeights):
-            return block_variance(K, W, self.weights.starts, self._executor)
-        return tiled_variance(K, W, self._executor)
+            return block_variance(K, W, self.weights.starts, self.executor)
+        return tiled_variance(K, W, self.executor)
 
     def kernel_tiles(self, columns: Indices, kernel: Kernel) -> KernelTiles:
         """Kernel values of all samples on some columns, less a constant."""
@@ -140,7 +140,7 @@ class Scorer(ABC):
     @cached_property
     def _unbiased(self) -> WeightTiles:
         """W of the unbiased estimate; its tiles are those that the search keeps, if it keeps them."""
-        weights, kept = self.weights.unbiased(self._executor.stream), self._kept_weights()
+        weights, kept = self.weights.unbiased(self.executor.stream), self._kept_weights()
         return kept if kept is not None and kept.weights is weights else WeightTiles(weights, self._plan, keep=False)
 
     def move(self, columns: Indices, kernel: Kernel) -> None:  # noqa: B027 - scorers that keep nothing of a subset do nothing
@@ -152,13 +152,6 @@ class Scorer(ABC):
     def _kept_weights(self) -> WeightTiles | None:
         """W on the tiles as the search keeps it, if it does."""
         return None
-
-    def state(self) -> dict[str, Any]:
-        """State that, beside the subset, determines the next round to the last bit, as plain data."""
-        return {}
-
-    def restore(self, state: dict[str, Any]) -> None:  # noqa: B027 - scorers without state do nothing
-        """Restore the `state` of another search."""
 
     def leaving(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
         """The ``count`` candidates of the subset whose removal leaves the score highest."""
@@ -193,7 +186,7 @@ class Scorer(ABC):
     def weigh(self, weights: Weights) -> None:
         """Replace W; rules for gamma keep the one that the scorer was made with."""
         self._weights = weights
-        for name in ("_diagonal", "_on_diagonal", "_matrix", "_products"):  # made of W when they are first asked for
+        for name in ("_diagonal", "_on_diagonal", "_matrix", "_products", "_largest_weight"):  # made of W when asked for
             vars(self).pop(name, None)
 
     def leading(self, columns: Indices, candidates: Indices, kernel: Kernel, count: int, *, leaving: bool) -> Indices:
@@ -202,14 +195,12 @@ class Scorer(ABC):
         return self.best(stages, candidates, count)
 
     def changes(self, columns: Indices, candidates: Indices, kernel: Kernel, *, leaving: bool) -> Intervals:
-        """Changes of <K, W> by all candidates, as far as the stages are quick."""
+        """Return the changes of <K, W> by all candidates, by the quickest stage that knows them."""
         stages, _ = self._round(columns, candidates, kernel, None, leaving=leaving)
         found = stages[0](np.arange(len(candidates)))
-        for stage in stages[1:]:
-            unknown = np.flatnonzero(np.isinf(found.radii))
-            if not len(unknown):
-                break
-            more = stage(unknown)
+        unknown = np.flatnonzero(np.isinf(found.radii))
+        if len(unknown):
+            more = stages[-1](unknown)
             found.values[unknown], found.radii[unknown] = more.values, more.radii
         return Intervals(found.values - self._offset(columns, candidates, kernel), found.radii)
 
@@ -253,11 +244,14 @@ class Scorer(ABC):
 class PairScorer(Scorer):
     """A scorer whose only state is D of the current subset."""
 
-    _contributions: ClassVar[type[AbsoluteDistances | InnerProducts]]  # the terms of D
+    @property
+    @abstractmethod
+    def _kind(self) -> Kind:
+        """What D adds up."""
 
     @cached_property
     def _pairs(self) -> Pairs:
-        return Pairs(self.columns, self._contributions, self._weights, self._plan)
+        return Pairs(self.columns, self._kind, self._weights, self._plan)
 
     def weigh(self, weights: Weights) -> None:
         """Replace W."""
@@ -266,18 +260,10 @@ class PairScorer(Scorer):
 
     def follow(self) -> None:
         """Update D on all tiles."""
-        self._pairs.follow(self._executor)
+        self._pairs.follow(self.executor)
 
     def _kept_weights(self) -> WeightTiles:
         return self._pairs.weights
-
-    def state(self) -> dict[str, Any]:
-        """State that, beside the subset, determines the next round."""
-        return {"pairs": self._pairs.state()}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Restore the `state` of another search."""
-        self._pairs.restore(state["pairs"])
 
 
 def _rule_samples(columns: Columns, weights: Weights) -> Indices | None:
@@ -305,9 +291,8 @@ def _is_rule(name: str, value: object) -> bool:
 def totals(columns: Columns, features: Indices, power: int) -> Array:
     """D of some columns for all pairs of samples: squared (power 2) or absolute differences."""
     m = columns.n_samples
-    contributions = SquaredDistances if power == 2 else AbsoluteDistances
     typical = float(columns.typical[features].sum())
-    made = contributions(columns, features, scale=1 / typical if typical else 0.0)
+    made = Differences(columns, features, power, scale=1 / typical if typical else 0.0)
     D = made.panel(Tile(0, m, 0, m), np.empty((m, m)))
     return np.asarray(np.maximum(D, 0, out=D))
 

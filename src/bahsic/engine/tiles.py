@@ -10,17 +10,18 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from bahsic.data.columns import Columns
-from bahsic.data.levels import MAX_CATEGORIES
 from bahsic.data.sparse_rows import SparseRows
+from bahsic.engine.compiled import loops as load_loops
+from bahsic.engine.encoding import Encoded, encoded_portions, reach
 from bahsic.engine.executor import Placed
 from bahsic.engine.plan import PANEL_HEIGHT, Tile
+from bahsic.engine.reference import add_columns
 from bahsic.engine.scratch import Scratch
 
 Array = NDArray[np.float64]
@@ -33,9 +34,6 @@ INNER = 1024
 
 # Columns of one product, few enough for it to stay in the cache.
 COLUMNS = 512
-
-# Elements that elementwise passes work on at a time, so that they stay in the cache.
-STRIP = 1 << 17
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -59,13 +57,6 @@ def upper(block: Array, tile: Tile) -> Array:
 def _lower(n: int) -> NDArray[np.bool_]:
     """Mask of the diagonal and the entries below it, of an n x n matrix."""
     return np.tri(n, dtype=bool)
-
-
-def strips(shape: tuple[int, int]) -> Iterator[slice]:
-    """Ranges of rows that split a tile into pieces of about ``STRIP`` elements."""
-    height = max(1, STRIP // shape[1])
-    for start in range(0, shape[0], height):
-        yield slice(start, min(start + height, shape[0]))
 
 
 @dataclass(frozen=True)
@@ -112,15 +103,15 @@ class _Pieces:
     The choice, and the number of features at a time, depend on sizes alone, not on where the data are stored.
     """
 
-    def __init__(self, columns: Columns, features: Indices, dtype: Any, most: float) -> None:
-        self._columns, self._features, self._dtype = columns, features, dtype
+    def __init__(self, columns: Columns, features: Indices, most: float) -> None:
+        self._columns, self._features = columns, features
         sparse = isinstance(columns.data, SparseRows)
         one = len(columns.portions(features)) == 1 if sparse else 8 * (len(features) + 2) * columns.n_samples <= most
-        self._all = self._made(features, None) if one else None
+        self._all = self._rows(features, None) if one else None
 
-    def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
-        """Rows that enter the product for some features, with a column for each sample."""
-        return self._columns.rows(features, samples=samples).astype(self._dtype, copy=False)
+    def _rows(self, features: Indices, samples: slice | None) -> NDArray[Any]:
+        """Return rows that enter the product for some features, with a column for each sample."""
+        return self._columns.rows(features, samples=samples)
 
     def sides(self, tile: Tile) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Yield the two factors of the product on a tile, for its rows and its columns, some features at a time."""
@@ -128,100 +119,91 @@ class _Pieces:
             yield self._all[:, tile.rows], self._all[:, tile.cols]
             return
         for part in self._columns.portions(self._features, tile.shape[1]):
-            right = self._made(part, tile.cols)
-            yield right[:, : tile.shape[0]] if tile.on_diagonal else self._made(part, tile.rows), right
+            right = self._rows(part, tile.cols)
+            yield right[:, : tile.shape[0]] if tile.on_diagonal else self._rows(part, tile.rows), right
 
 
-class SquaredDistances(_Pieces):
-    r"""Sum of the contributions of some columns to a squared distance, a tile at a time, by one matrix product.
+class Differences(_Pieces):
+    r"""Sum of the contributions of some columns to a squared or absolute distance, a tile at a time.
 
-    With x set to zero where it is missing, q one there, and c the contribution of two missing entries, a column of
-    numbers contributes :math:`u + u' - 2 x x'` with :math:`u = x^2 + c q / 2`, less :math:`c q q'` if its missing
-    entries lie together. A column of categories contributes :math:`d + v + v' - d \sum_k 1_k 1_k'` with
-    :math:`v = (c - d) q / 2`, where d is the contribution of two different categories and :math:`1_k` marks the
-    samples of the k-th. Complete columns of numbers share one u, the squared norms of the samples.
+    Squared differences of complete columns of numbers are made by one product, :math:`x^2 + y^2 - 2 x y`, unless
+    they are too wide for that. All others are made of differences, by a compiled loop if there is one.
+
+    Parameters
+    ----------
+    columns : Columns
+    features : ndarray of int
+    power : {1, 2}
+    most : float
+        Bytes of the columns that may be kept in memory from tile to tile.
+    scale : float
+        Errors matter relative to 1 / scale.
+    compiled : bool
+        Whether to use compiled loops.
     """
 
     def __init__(
         self,
         columns: Columns,
         features: Indices,
-        dtype: Any = np.float64,
+        power: int,
         most: float = math.inf,
         scale: float = 0.0,
+        *,
+        compiled: bool = False,
     ) -> None:
-        special, wide = columns.special[features], by_differences(columns, features, scale)
-        # A row for each of many categories would take as much memory as D.
-        singly = (columns.n_categories[features] > MAX_CATEGORIES) | (wide & special)
-        self._singly, lifted = features[singly], features[special & ~singly]
-        self._special = _LiftedSpecial(columns, lifted, dtype) if len(lifted) else None
-        self._wide = _Differences(columns, features[wide & ~special], "sqeuclidean", most)
+        singly = columns.special[features]
+        if power == 1:
+            singly = np.ones(len(features), dtype=bool)
+        else:
+            singly = singly | by_differences(columns, features, scale)
+        self._singly, self._power, self._compiled = features[singly], power, compiled
         self._gaps = bool(columns.missing[features].any())
-        super().__init__(columns, features[~special & ~wide], dtype, most)
+        self._product = not singly.all()
+        super().__init__(columns, features[~singly], most)
+        few = 8 * len(self._singly) * columns.n_samples <= most
+        self._encoded = list(self._parts()) if compiled and few else None
 
     @staticmethod
-    def rounding(columns: Columns, features: Indices, scale: float) -> Rounding:
-        """Bounds on the rounding errors of the contributions of some features."""
+    def rounding(columns: Columns, features: Indices, power: int, scale: float) -> Rounding:
+        """Return bounds on the rounding errors of the contributions of some features."""
+        largest = reach(columns, features, power)
+        if power == 1:
+            return Rounding(0.0, 2 * float(largest.sum()))
         wide, squares = by_differences(columns, features, scale), np.square(columns.ranges[features])
         norms = min(float(squares[~wide].sum()), _widest(scale))
-        return Rounding(_PRODUCT * norms, 4 * float((squares + columns.neutral[features])[wide].sum()))
+        singly = wide | columns.special[features]
+        return Rounding(_PRODUCT * norms, float(largest[singly].sum()))
 
-    def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
+    def _rows(self, features: Indices, samples: slice | None) -> NDArray[Any]:
         """Complete columns of numbers, with a row of ones and a row of the samples' squared norms below."""
         width = self._columns.n_samples if samples is None else samples.stop - samples.start
         right = np.empty((len(features) + 2, width))
         chosen = self._columns.rows(features, right[:-2], samples)
         right[-2], right[-1] = 1.0, np.einsum("ij,ij->j", chosen, chosen)
-        return right.astype(self._dtype, copy=False)
+        return right
+
+    def _parts(self) -> Iterator[Encoded]:
+        return (part for _, part in encoded_portions(self._columns, self._singly, self._power, np.float64, None))
 
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
         """Sum on a tile, not clamped at zero: distances of zero may be off by a rounding error."""
-        for position, (rows, right) in enumerate(self.sides(tile)):
+        if not self._product:
+            out[:] = 0.0
+        for position, (rows, right) in enumerate(self.sides(tile) if self._product else ()):
             left = -2 * rows
             left[-2], left[-1] = rows[-1], 1.0
             if position == 0:
                 np.matmul(left.T, right, out=out)
             else:
                 out += left.T @ right
-        if self._special is not None:
-            self._special.add(tile, out)
-        self._wide.add(tile, out)
-        _add_one_by_one(self._columns, self._singly, tile, 2, out)
+        loops = load_loops() if self._compiled else None
+        if loops is None:
+            add_columns(self._columns, self._singly, self._power, tile, out)
+        else:
+            for part in self._parts() if self._encoded is None else self._encoded:
+                loops.add(out, tile.start, tile.first, 1.0, part, absolute=self._power == 1)
         return _none_to_itself(out, tile) if self._gaps else out
-
-
-class _LiftedSpecial:
-    """Columns of categories or with missing numbers, as rows l and r with D = sum(l r') + constant."""
-
-    def __init__(self, columns: Columns, features: Indices, dtype: Any) -> None:
-        pairs = [_lifted_special(columns, int(j)) for j in features]
-        self._left, self._right = (np.vstack(sides).astype(dtype, copy=False) for sides in zip(*pairs, strict=True))
-        self._constant = float(columns.different[features].sum())
-
-    def add(self, tile: Tile, out: NDArray[Any]) -> None:
-        """Add the contributions on a tile."""
-        out += self._left[:, tile.rows].T @ self._right[:, tile.cols]
-        out += out.dtype.type(self._constant)
-
-
-def _lifted_special(columns: Columns, feature: int) -> tuple[Array, Array]:
-    x = columns.rows(np.array([feature]))[0]
-    different, neutral = float(columns.different[feature]), float(columns.neutral[feature])
-    absent, ones = np.isnan(x).astype(np.float64), np.ones(len(x))
-    if different == 0:
-        x = np.nan_to_num(x, nan=0.0)
-        u = x**2 + neutral / 2 * absent
-        left, right = [u, ones, -2 * x], [ones, u, x]
-        return (
-            (np.array([*left, -neutral * absent]), np.array([*right, absent]))
-            if columns.together
-            else (np.array(left), np.array(right))
-        )
-    marks = (x == np.unique(x[absent == 0])[:, None]).astype(np.float64)
-    if not columns.missing[feature]:
-        return -different * marks, marks
-    v = (neutral - different) / 2 * absent
-    return np.vstack([-different * marks, v, ones]), np.vstack([marks, ones, v])
 
 
 def _none_to_itself(out: NDArray[Any], tile: Tile) -> NDArray[Any]:
@@ -238,15 +220,13 @@ class InnerProducts(_Pieces):
         self,
         columns: Columns,
         features: Indices,
-        dtype: Any = np.float64,
         most: float = math.inf,
-        scale: float = 0.0,
     ) -> None:
-        super().__init__(columns, features, dtype, most)
+        super().__init__(columns, features, most)
 
     @staticmethod
-    def rounding(columns: Columns, features: Indices, scale: float) -> Rounding:  # noqa: ARG004 - see Kind
-        """Bounds on the rounding errors of the contributions of some features."""
+    def rounding(columns: Columns, features: Indices) -> Rounding:
+        """Return bounds on the rounding errors of the contributions of some features."""
         return Rounding(_PRODUCT * float(np.square(columns.ranges[features]).sum()), 0.0)
 
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
@@ -257,58 +237,42 @@ class InnerProducts(_Pieces):
         return out
 
 
-class _Differences(_Pieces):
-    """Sum of squared or absolute differences over some complete columns of numbers, a tile at a time."""
+class Kind(Protocol):
+    """What D adds up: makes the contributions of some features, and knows their rounding errors.
 
-    def __init__(self, columns: Columns, features: Indices, metric: str, most: float) -> None:
-        self._metric = metric
-        super().__init__(columns, features, np.float64, most)
+    ``scale`` says how exact they must be: errors matter relative to 1 / scale.
+    """
 
-    def _made(self, features: Indices, samples: slice | None) -> NDArray[Any]:
-        """Columns in Fortran order, so that cdist gets a contiguous row for each sample."""
-        return np.asfortranarray(super()._made(features, samples))
+    def contributions(self, columns: Columns, features: Indices, most: float, scale: float) -> Any:
+        """Return an object whose method ``panel(tile, out)`` writes the sum of the contributions of some features."""
 
-    def add(self, tile: Tile, out: NDArray[Any]) -> None:
-        """Add the sum on a tile."""
-        for left, right in self.sides(tile) if len(self._features) else ():
-            out += cdist(left.T, right.T, self._metric)
+    def rounding(self, columns: Columns, features: Indices, scale: float) -> Rounding:
+        """Return bounds on the rounding errors of the contributions of some features."""
 
 
-class AbsoluteDistances:
-    """Sum of the contributions of some columns to an L1 distance, a tile at a time."""
+@dataclass(frozen=True)
+class OfDifferences:
+    """Squared (power 2) or absolute differences, by compiled loops or not."""
 
-    def __init__(
-        self,
-        columns: Columns,
-        features: Indices,
-        dtype: Any = np.float64,
-        most: float = math.inf,
-        scale: float = 0.0,
-    ) -> None:
-        special = columns.special[features]
-        self._columns, self._special = columns, features[special]
-        self._plain = _Differences(columns, features[~special], "cityblock", most)
+    power: int
+    compiled: bool = False
 
-    @staticmethod
-    def rounding(columns: Columns, features: Indices, scale: float) -> Rounding:  # noqa: ARG004 - see Kind
-        """Bounds on the rounding errors of the contributions of some features."""
-        largest = np.maximum(columns.ranges[features], columns.different[features]) + columns.neutral[features]
-        return Rounding(0.0, 2 * float(largest.sum()))
+    def contributions(self, columns: Columns, features: Indices, most: float, scale: float) -> Differences:
+        return Differences(columns, features, self.power, most, scale, compiled=self.compiled)
 
-    def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
-        """Sum on a tile."""
-        out[:] = 0.0
-        self._plain.add(tile, out)
-        _add_one_by_one(self._columns, self._special, tile, 1, out)
-        return _none_to_itself(out, tile) if self._columns.missing[self._special].any() else out
+    def rounding(self, columns: Columns, features: Indices, scale: float) -> Rounding:
+        return Differences.rounding(columns, features, self.power, scale)
 
 
-def _add_one_by_one(columns: Columns, features: Indices, tile: Tile, power: int, out: NDArray[Any]) -> None:
-    """Add the contributions of columns, one column after the other, for all pairs of a tile."""
-    change = np.empty(out.shape) if len(features) else out
-    for feature in features:
-        x, y = (columns.rows(np.array([feature]), samples=side)[0] for side in (tile.rows, tile.cols))
-        out += columns.contribution(int(feature), power, x, y, change)
+@dataclass(frozen=True)
+class OfProducts:
+    """Products of two samples."""
+
+    def contributions(self, columns: Columns, features: Indices, most: float, scale: float) -> InnerProducts:
+        return InnerProducts(columns, features, most)
+
+    def rounding(self, columns: Columns, features: Indices, scale: float) -> Rounding:
+        return InnerProducts.rounding(columns, features)
 
 
 def quadratic_forms(columns: Vectors, M: Vectors, tile: Tile, scratch: Scratch) -> Array:

@@ -1,4 +1,4 @@
-"""Finished rounds of a search, kept in a folder: an interrupted search continues from there with identical results."""
+"""Finished rounds of a search, kept in a folder: an interrupted search continues from there with the same selection."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 
 from bahsic.data.sources import Source
-from bahsic.engine.loops import wanted
 from bahsic.options import OPTIONS
 from bahsic.selection.problem import Problem
 from bahsic.whole import appearing
 
 _NAME = "bahsic-checkpoint.json"
-_FORMAT = 3
+_FORMAT = 4
 _PACKAGES = ("bahsic", "numpy", "scipy")
 
 _SOME_ROWS = 1 << 12
@@ -101,7 +100,7 @@ class KeptFile:
 
 
 class Checkpoint:
-    """The file of a search: its fingerprint, its rounds, and the state of the scorer after them.
+    """The file of a search: its fingerprint and its finished rounds.
 
     Parameters
     ----------
@@ -114,18 +113,15 @@ class Checkpoint:
     ----------
     rounds : list of dict
         The rounds that are finished.
-    state : dict
-        See `bahsic.engine.scorer.Scorer.state`.
     """
 
     def __init__(self, folder: Any, fingerprint: Mapping[str, str]) -> None:
         self._file = KeptFile(folder, _NAME, fingerprint)
         self.rounds: list[dict[str, Any]] = self._file.found.get("rounds", [])
-        self.state: dict[str, Any] = self._file.found.get("state", {})
 
-    def write(self, rounds: list[dict[str, Any]], state: dict[str, Any]) -> None:
+    def write(self, rounds: list[dict[str, Any]]) -> None:
         """Replace the rounds in the file, all or nothing."""
-        self._file.replace(rounds=rounds, state=state)
+        self._file.replace(rounds=rounds)
 
 
 def check_seed(selector: Any, problem: Problem) -> None:
@@ -195,7 +191,7 @@ def fingerprint(selector: BaseEstimator, problem: Problem) -> dict[str, str]:
         "random_state": _digest(_array_bytes(problem.order)),
         **{name: described(value) for name, value in parameters.items()},
         "working_memory": repr(get_config()["working_memory"]),
-        **{name: version(name) for name in (*_PACKAGES, *(["numba"] if wanted() else []))},
+        **{name: version(name) for name in _PACKAGES},
     }
 
 

@@ -96,9 +96,9 @@ class Search:
         self._saved = saved
         if saved.rounds:
             self.rounds = [Round.from_plain(found) for found in saved.rounds]
-            self.scorer.restore(saved.state["scorer"])
             if self._judge is not None:
-                self._judge.restore(saved.state["judge"])
+                fitted = [one for one in self.rounds if len(one.subset) and one.ridge is not None]
+                self._judge.resume([one.subset for one in fitted], [float(one.ridge or 0.0) for one in fitted])
 
     def run(self) -> Iterator[Round]:
         """Yield the rounds that are missing."""
@@ -108,9 +108,7 @@ class Search:
         for found in self._direction.rounds(self.scorer, after):
             self.rounds.append(self._recorded(found))
             if self._saved is not None:
-                judge = {} if self._judge is None else self._judge.state()
-                state = {"scorer": self.scorer.state(), "judge": judge}
-                self._saved.write([one.as_plain() for one in self.rounds], state)
+                self._saved.write([one.as_plain() for one in self.rounds])
             yield self.rounds[-1]
 
     def _recorded(self, found: Round) -> Round:

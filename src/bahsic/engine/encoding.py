@@ -1,0 +1,118 @@
+"""Columns in the form that the loops over pairs of samples take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.data.columns import Columns
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    r"""Columns whose contributions to a pair of samples, with entries x and y, are min(|x - y|^p, cap) + u + v - buv.
+
+    Numbers have no cap. Different categories are so far apart that their difference exceeds the cap, which is what
+    they contribute. A missing number is 0 and has an offset, u or v; a missing category is NaN and has one too. If the
+    missing numbers of a column lie together, b takes away what two of them would add to each other.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n_columns, n_samples)
+    offsets : ndarray of shape (1 + n_incomplete, n_samples)
+        Zeros, then the offsets of each column with missing entries.
+    which : ndarray of int64 of shape (n_columns,)
+        Row of ``offsets`` of each column.
+    cap, bend : ndarray of shape (n_columns,)
+    """
+
+    x: NDArray[Any]
+    offsets: NDArray[Any]
+    which: NDArray[np.int64]
+    cap: NDArray[Any]
+    bend: NDArray[Any]
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Arguments of the loops."""
+        return self.x, self.offsets, self.which, self.cap, self.bend
+
+    def chosen(self, rows: Indices) -> Encoded:
+        """Return some of the columns."""
+        return Encoded(self.x[rows], self.offsets, self.which[rows], self.cap[rows], self.bend[rows])
+
+    def norms(self, sizes: Array, *, absolute: bool) -> Array:
+        """Return bounds on the sums over the pairs of abs(M) times a contribution, given those of abs(M) by sample.
+
+        A contribution is at most the sum of one term of each sample: 2 x^2 + u, or abs(x) + u, or cap / 2 + u.
+        """
+        largest = float(sizes.max()) or 1.0  # float32 would round small sums to zero
+        weights = (sizes / largest).astype(self.x.dtype)
+        found, numbers = np.zeros(len(self.x)), np.isinf(self.cap)
+        found[~numbers] = self.cap[~numbers] * (weights.sum() / 2)
+        x = self.x if numbers.all() else self.x[numbers]
+        found[numbers] = np.abs(x) @ weights if absolute else 2 * (np.square(x) @ weights)
+        found += (np.abs(self.offsets) @ weights)[self.which]
+        return np.asarray(1.001 * largest * found)
+
+
+def reach(columns: Columns, features: Indices, power: int) -> Array:
+    """Return the largest possible contribution of each of some columns, and 1 for those that contribute nothing."""
+    ranges, different, neutral = columns.ranges[features], columns.different[features], columns.neutral[features]
+    largest = np.where(different > 0, np.maximum(different, neutral), (2 * ranges) ** power + neutral)
+    return np.where(largest > 0, largest, 1.0)
+
+
+def encode(
+    columns: Columns, features: Indices, power: int, dtype: Any = np.float64, scale: Array | None = None
+) -> Encoded:
+    """Encode columns for kernels of squared (power 2) or absolute differences, each in a unit of its own.
+
+    Parameters
+    ----------
+    columns : Columns
+    features : ndarray of int
+    power : {1, 2}
+    dtype : float32 or float64
+    scale : ndarray of shape (n_features,), optional
+        Contributions are divided by these.
+    """
+    x, unit = columns.rows(features), np.ones(len(features)) if scale is None else scale
+    different, neutral = columns.different[features] / unit, columns.neutral[features] / unit
+    categories, incomplete = different > 0, columns.missing[features]
+    numbers = np.flatnonzero(~categories)
+    if scale is not None:
+        x[numbers] /= (np.sqrt(unit) if power == 2 else unit)[numbers, None]
+    for k in np.flatnonzero(categories):  # a power of two keeps equal codes equal
+        x[k] *= 2.0 ** math.ceil(1 + math.log2(max(different[k], 1e-300)) / power)
+    offsets, which = np.zeros((1 + np.count_nonzero(incomplete), x.shape[1])), np.zeros(len(features), np.int64)
+    bend = np.zeros(len(features))
+    for row, k in enumerate(np.flatnonzero(incomplete), start=1):
+        absent = np.isnan(x[k])
+        which[k] = row
+        offsets[row] = (neutral[k] - different[k]) / 2 * absent
+        if not categories[k]:
+            x[k, absent] = 0.0
+            bend[k] = 4 / neutral[k] if columns.together and neutral[k] > 0 else 0.0
+    cap = np.where(categories, different, np.inf)
+    x, offsets, cap, bend = (array.astype(dtype, copy=False) for array in (x, offsets, cap, bend))
+    return Encoded(x, offsets, which, cap, bend)
+
+
+def encoded_portions(
+    columns: Columns, features: Indices, power: int, dtype: Any, scale: Array | None
+) -> Iterator[tuple[slice, Encoded]]:
+    """Yield ranges of some features with their encoded columns, as many as fit into a block of memory."""
+    start = 0
+    for part in columns.portions(features):
+        some = slice(start, start + len(part))
+        yield some, encode(columns, part, power, dtype, None if scale is None else scale[some])
+        start += len(part)

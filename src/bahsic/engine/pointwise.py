@@ -1,0 +1,384 @@
+r"""Scores for the Gaussian and the Laplacian kernel: one loop over the pairs of samples for all candidates of a round.
+
+With :math:`M = W \exp(-\gamma D)` and the contribution :math:`d_j` of a candidate, the score changes by the sum over
+the pairs of :math:`M (e^{\pm\gamma d_j} - 1)`: plus if the candidate leaves, minus if it enters. There are three ways
+to this sum, each with a bound on its error:
+
+=================  ============================================================================================
+`_Loop` float32    a polynomial for the exponential where gamma d_j is small, else an exponential
+`_Loop` float64    a longer polynomial, where gamma d_j is small
+`_Round.exact`     the difference of two scores, each by its own exponentials; for groups of columns, too
+=================  ============================================================================================
+
+A candidate that one way leaves undecided goes to the next. Without numba there is the last one only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.criteria.weights import Weights
+from bahsic.data.columns import Columns
+from bahsic.engine import reference
+from bahsic.engine.compiled import loops, loops_for
+from bahsic.engine.diagonal import on_diagonal
+from bahsic.engine.encoding import Encoded, encode, encoded_portions, reach
+from bahsic.engine.executor import Executor, Placed, Sums, map_sum
+from bahsic.engine.gram import ChangedTiles, KernelTiles, LinkedTiles, can_change, gamma_of
+from bahsic.engine.intervals import Intervals, Stage
+from bahsic.engine.pairs import Pairs
+from bahsic.engine.plan import Plan
+from bahsic.engine.scorer import PairScorer
+from bahsic.engine.tiles import Kind, OfDifferences
+from bahsic.engine.units import Units
+from bahsic.kernels.bandwidth import ScaledKernel
+from bahsic.kernels.base import Kernel
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_EPS = float(np.finfo(np.float64).eps)
+
+# Largest gamma d_j for which a polynomial stands for the exponential, and for which float32 holds the exponential.
+_SMALL, _LARGEST = 0.35, {True: 60.0, False: 1e3}
+
+# Rounding errors of a term and of its sum over the rows of a block, in units of the machine precision; see
+# ARCHITECTURE.md. The last one is of terms with an exponential.
+_TERM = {np.dtype(np.float32): 48.0, np.dtype(np.float64): 96.0}
+_TINY = {np.dtype(np.float32): 2.0**-126, np.dtype(np.float64): 2.0**-1022}
+_EXPONENTIAL = 48.0
+
+# Largest binary exponent of data that are used unscaled; standardised data have small ones.
+_USUAL_EXPONENT = 20
+
+
+class PointwiseScorer(PairScorer):
+    """Scores for k = exp(-gamma D) with D a sum of squared or absolute differences."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        kernel: Kernel,
+        weights: Weights,
+        executor: Executor,
+        plan: Plan,
+        units: Units | None = None,
+    ) -> None:
+        super().__init__(columns, kernel, weights, executor, plan, units)
+        self._power = kernel.power if isinstance(kernel, ScaledKernel) else 2
+        self.compiled = loops_for(plan.n_pairs, columns.n_features) is not None
+        self._unit, self._scaled = 1.0, columns
+        if self._power == 2:
+            self._scaled, self._unit = _in_range(columns)
+        self._last: tuple[Any, _Round] | None = None
+
+    @property
+    def _kind(self) -> Kind:
+        return OfDifferences(self._power, self.compiled)
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        return Pairs(self._scaled, self._kind, self._weights, self._plan)
+
+    @cached_property
+    def _on_diagonal(self) -> float:
+        return on_diagonal(self._weights)
+
+    @cached_property
+    def _largest_weight(self) -> float:
+        return float(max(np.abs(self._pairs.weights(i)).max() for i in range(len(self._plan.tiles))))
+
+    @cached_property
+    def _reach(self) -> Array:
+        """Largest possible contribution of each column."""
+        return reach(self._scaled, np.arange(self._scaled.n_features), self._power)
+
+    @cached_property
+    def _typical(self) -> Array:
+        typical = self._scaled.typical
+        return typical if self._power == 2 else np.sqrt(typical)
+
+    @cached_property
+    def _single(self) -> Encoded | None:
+        """All columns in float32 in units of their reach, if they are few enough to be kept."""
+        if not isinstance(self._scaled.data, np.ndarray) or self._scaled.data.size * 4 > self._plan.budget / 8:
+            return None
+        everything = np.arange(self._scaled.n_features)
+        return encode(self._scaled, everything, self._power, np.float32, self._reach)
+
+    def encoded(self, features: Indices, dtype: Any) -> Iterator[tuple[slice, Encoded]]:
+        """Yield ranges of some columns with these in units of their reach, as many as fit into a block of memory."""
+        if dtype == np.float32 and self._single is not None:
+            yield slice(0, len(features)), self._single.chosen(features)
+        else:
+            yield from encoded_portions(self._scaled, features, self._power, dtype, self._reach[features])
+
+    def total(self, columns: Indices, kernel: Kernel) -> float:
+        """<K, W> of a subset with a kernel."""
+        return self._score(columns, kernel)
+
+    def move(self, columns: Indices, kernel: Kernel) -> None:
+        """Make some columns the current subset."""
+        self._move(columns, self._gamma(kernel))
+
+    def _move(self, columns: Indices, gamma: float) -> None:
+        """Make some columns the current subset, with a D that is exact for ``gamma``, also if gamma D is tiny."""
+        typical = float(self._typical[columns].sum())
+        self._pairs.move(columns, max(gamma, 1 / typical if typical else 0.0))
+
+    def _gamma(self, kernel: Kernel) -> float:
+        """The gamma of a kernel, for data in the unit of `_in_range`."""
+        return gamma_of(kernel) * self._unit**2
+
+    def kernel_tiles(self, columns: Indices, kernel: Kernel) -> KernelTiles:
+        """Kernel values of all samples on some columns, less a constant."""
+        if not isinstance(kernel, ScaledKernel) or not np.array_equal(self._pairs.subset, columns):
+            return super().kernel_tiles(columns, kernel)
+        return LinkedTiles(self._pairs, kernel.with_gamma(self._gamma(kernel)), self._centre(columns))
+
+    def changed_tiles(self, columns: Indices, group: Indices, kernel: Kernel, *, leaving: bool) -> KernelTiles:
+        """Kernel values on a subset after some columns have left it or entered it, less a constant."""
+        pairs, linked = self._pairs, kernel.with_gamma(self._gamma(kernel))
+        if not can_change(pairs, columns, group, linked, leaving=leaving):
+            return super().changed_tiles(columns, group, kernel, leaving=leaving)
+        sign = -1 if leaving else 1
+        centre = self._centre(columns) + sign * self._centre(group)
+        return ChangedTiles(pairs, linked, centre, pairs.contributions(group, scale=gamma_of(linked)), sign)
+
+    def _centre(self, columns: Indices) -> float:
+        """A typical value of D, whose kernel value is taken off."""
+        return float(self._typical[columns].sum()) if self._power == 2 else 0.0
+
+    def _score(self, columns: Indices, kernel: Kernel) -> float:
+        return self._formed(columns, self._gamma(kernel), None, leaving=True).score + self._on_diagonal
+
+    def _round(
+        self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
+    ) -> tuple[Sequence[Stage], float]:
+        own_gamma = None if own is None else self._gamma(own)
+        found = self._formed(columns, self._gamma(kernel), own_gamma, leaving=leaving)
+        groups = self.units.each(candidates)
+        return found.stages(groups), 0.0 if own is None else found.own_score + self._on_diagonal
+
+    def _formed(self, columns: Indices, gamma: float, own_gamma: float | None, *, leaving: bool) -> _Round:
+        """The sums of M for a subset, which the last round may have found already."""
+        key, last = (columns.tobytes(), gamma, leaving), self._last
+        here = own_gamma is None and np.array_equal(self._pairs.subset, columns)
+        if here and last is not None and last[0] == key and last[1].weights is self._weights:
+            return last[1]
+        self._move(columns, max(gamma, own_gamma or 0.0))
+        found = _Round.form(self, gamma, own_gamma, leaving=leaving)
+        self._last = key, found
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Round:
+    """The changes of one round.
+
+    Attributes
+    ----------
+    scorer : PointwiseScorer
+    weights : Weights
+        Those of the scorer.
+    gamma : float
+    leaving : bool
+    score, own_score : float
+        Sums of M over the pairs, and of W exp(-own_gamma D).
+    sizes : ndarray of shape (n_samples,)
+        Sum of abs(M) over the pairs of each sample.
+    """
+
+    scorer: PointwiseScorer
+    weights: Weights
+    gamma: float
+    leaving: bool
+    score: float
+    own_score: float
+    sizes: Array
+
+    @staticmethod
+    def form(scorer: PointwiseScorer, gamma: float, own_gamma: float | None, *, leaving: bool) -> _Round:
+        """Sum M over the pairs."""
+        pairs, compiled, own = scorer._pairs, scorer.compiled, -1.0 if own_gamma is None else own_gamma  # noqa: SLF001
+
+        def tile_sums(index: int) -> Sums:
+            tile, across, down = pairs.plan.tiles[index], *map(np.zeros, pairs.plan.tiles[index].shape)
+            sums = _functions(compiled=compiled).form(pairs.totals(index), pairs.weights(index), gamma, own, across, down)
+            return np.array(sums), Placed(tile.start, across), Placed(tile.first, down)
+
+        m, tiles = scorer.columns.n_samples, range(len(pairs.plan.tiles))
+        (score, own_score), across, down = map_sum(scorer.executor, tile_sums, tiles, m)
+        pairs.settle()
+        return _Round(scorer, scorer._weights, gamma, leaving, 2 * score, 2 * own_score, across + down)  # noqa: SLF001
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.leaving else -1.0
+
+    @cached_property
+    def _rounding(self) -> float:
+        """Relative error of M."""
+        return self.scorer._pairs.rounding(self.gamma) + 16 * _EPS  # noqa: SLF001
+
+    def stages(self, groups: Sequence[Indices]) -> list[Stage]:
+        """Ways to the changes by groups of columns, each more exact than the one before."""
+
+        def exact(positions: Indices) -> Intervals:
+            return self._exact([groups[position] for position in positions])
+
+        if not self.scorer.compiled:
+            return [exact]
+        heads = np.array([group[0] for group in groups], dtype=np.intp)
+        single = np.array([len(group) == 1 for group in groups], dtype=bool)
+
+        def single_precision(positions: Indices) -> Intervals:
+            return _by(positions, single, lambda some: self._looped(heads[some], np.dtype(np.float32)), None)
+
+        def double_precision(positions: Indices) -> Intervals:
+            loose = single & (self.gamma * self.scorer._reach[heads] <= _LARGEST[self.leaving])  # noqa: SLF001
+            return _by(positions, loose, lambda some: self._looped(heads[some], np.dtype(np.float64)), exact)
+
+        return [single_precision, double_precision, exact]
+
+    def _looped(self, features: Indices, dtype: np.dtype[Any]) -> Intervals:
+        """Changes by single columns by the compiled loop; nothing is known of those whose exponents are too large."""
+        z = self.gamma * self.scorer._reach[features]  # noqa: SLF001
+        values, radii = np.zeros(len(features)), np.full(len(features), np.inf)
+        kinds = ((z <= _SMALL, False), ((z > _SMALL) & (z <= _LARGEST[self.leaving]), True))
+        for mine, exponential in kinds:
+            if mine.any():
+                values[mine], radii[mine] = self._sums(features[mine], z[mine], dtype, exponential=exponential)
+        return Intervals(values, radii)
+
+    def _sums(self, features: Indices, z: Array, dtype: np.dtype[Any], *, exponential: bool) -> tuple[Array, Array]:
+        scorer, scale = self.scorer, 1.0
+        if dtype == np.float32:  # weights of about one, whose products neither overflow nor underflow
+            scale = math.ldexp(1.0, -int(math.frexp(scorer._largest_weight)[1]))  # noqa: SLF001
+        z = self._sign * z
+        coefficients, error = _exponents(z) if exponential else _polynomials(z, dtype)
+        sums, norms = np.zeros((2, len(z))), np.zeros(len(z))
+        for some, part in scorer.encoded(features, dtype):
+            sums[:, some] = self._column_sums(part, coefficients[some].astype(dtype), scale, exponential=exponential)
+            norms[some] = part.norms(self.sizes, absolute=scorer._power == 1)  # noqa: SLF001
+        sums *= 2 / scale
+        eps, grown = float(np.finfo(dtype).eps), np.exp(np.maximum(z, 0.0))
+        vanished = 2 * self.n_pairs * _TINY[dtype] / scale
+        size = 2 * np.abs(z) * norms
+        if exponential:
+            changes = np.abs(sums[1])
+            radii = (self._rounding + eps * (_EXPONENTIAL + 6 * np.abs(z))) * changes + 4 * eps * size
+            return sums[0], radii + vanished * grown
+        size *= grown
+        return z * sums[0], (self._rounding + _TERM[dtype] * eps / 2 + error) * size + np.abs(z) * vanished * grown
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of samples."""
+        return self.scorer._plan.n_pairs  # noqa: SLF001
+
+    def _column_sums(self, part: Encoded, coefficients: NDArray[Any], scale: float, *, exponential: bool) -> Array:
+        """Sums of M times the changes by some columns over all pairs a < b, times a scale."""
+        pairs, gamma, kind = self.scorer._pairs, self.gamma, (self.scorer._power == 1, exponential)  # noqa: SLF001
+
+        def tile_sums(index: int) -> Sums:
+            tile, sums = pairs.plan.tiles[index], np.zeros((2, len(part.x)))
+            place = pairs.totals(index), pairs.weights(index), tile.start, tile.first
+            loops().column_sums(place, (gamma, scale), part, coefficients, sums, kind=kind)
+            return (sums,)
+
+        return map_sum(self.scorer.executor, tile_sums, range(len(pairs.plan.tiles)))[0]
+
+    def _exact(self, groups: Sequence[Indices]) -> Intervals:
+        """Changes by groups of columns as differences of two scores."""
+        pairs, values, radii = self.scorer._pairs, *np.zeros((2, len(groups)))  # noqa: SLF001
+        dominant = np.array([self.leaving and pairs.too_wide(group, self.gamma) for group in groups], dtype=bool)
+        for mine, anew in ((~dominant, False), (dominant, True)):
+            some = [group for group, one in zip(groups, mine, strict=True) if one]
+            if some:
+                values[mine], radii[mine] = self._scores(some, anew=anew)
+        own = (self._rounding + _EXPONENTIAL * _EPS) * float(self.sizes.sum())
+        return Intervals(values - self.score, radii + own)
+
+    def _scores(self, groups: Sequence[Indices], *, anew: bool) -> tuple[Array, Array]:
+        """Scores after each group has left or entered; ``anew`` where D less its contributions would be inexact."""
+        pairs, gamma, entering = self.scorer._pairs, self.gamma, not self.leaving  # noqa: SLF001
+        if anew:
+            groups = [np.setdiff1d(pairs.subset, group) for group in groups]
+            errors = [pairs.rounding(gamma, rest) for rest in groups]
+        else:
+            own = pairs.rounding(gamma)
+            errors = [pairs.change_error(group, gamma, entering=entering) + own for group in groups]
+        a = -gamma if anew or entering else gamma
+        changes = [pairs.contributions(group, pairs.plan.budget / (4 * len(groups)), gamma) for group in groups]
+        compiled = self.scorer.compiled
+
+        def tile_scores(index: int) -> Sums:
+            tile, D, W = pairs.plan.tiles[index], pairs.totals(index), pairs.weights(index)
+            D, T = np.zeros_like(D) if anew else D, pairs.scratch.take("panel", tile.shape)
+            changed = _functions(compiled=compiled).changed
+            return (np.array([changed(D, W, one.panel(tile, out=T), gamma, a) for one in changes]).T,)
+
+        sums, sizes = 2 * map_sum(self.scorer.executor, tile_scores, range(len(pairs.plan.tiles)))[0]
+        return sums, (_EXPONENTIAL * _EPS + np.array(errors)) * sizes
+
+
+def _functions(*, compiled: bool) -> Any:
+    """The functions of one tile: compiled, or in numpy."""
+    return (loops() if compiled else None) or reference
+
+
+def _by(positions: Indices, mask: NDArray[np.bool_], stage: Stage, other: Stage | None) -> Intervals:
+    """Intervals of some candidates by one stage, of the others by another; without one, nothing is known."""
+    values, radii = np.zeros(len(positions)), np.full(len(positions), np.inf)
+    for mine, way in ((mask[positions], stage), (~mask[positions], other)):
+        if way is not None and mine.any():
+            found = way(positions[mine])
+            values[mine], radii[mine] = found.values, found.radii
+    return Intervals(values, radii)
+
+
+def _exponents(z: Array) -> tuple[Array, float]:
+    """Coefficients of the loop for exponentials; their error is one of rounding."""
+    return np.repeat(z[:, None], 8, axis=1), 0.0
+
+
+def _polynomials(z: Array, dtype: np.dtype[Any]) -> tuple[Array, Array]:
+    """Coefficients of polynomials p(t) near expm1(z t) / (z t) for t in [0, 1], and bounds on their relative errors.
+
+    They interpolate at n Chebyshev points; the n-th derivative is at most z^n exp(max(z, 0)) / (n + 1).
+    """
+    n = 4 if dtype == np.float32 else 8
+    nodes = np.cos(np.pi * (np.arange(n) + 0.5) / n)
+    t = np.multiply.outer(np.where(z == 0, 1e-300, z), (nodes + 1) / 2)
+    series = np.expm1(t) / t @ np.polynomial.chebyshev.chebvander(nodes, n - 1) * (2 / n)
+    series[:, 0] /= 2
+    found = np.zeros((len(z), 8))
+    found[:, :n] = series @ _powers(n)
+    error = np.abs(z) ** n * np.exp(np.maximum(z, 0.0)) / ((n + 1) * math.factorial(n) * 2.0 ** (2 * n - 1))
+    return found, error
+
+
+@cache
+def _powers(n: int) -> Array:
+    """The first n Chebyshev polynomials of 2t - 1 as rows of coefficients of powers of t."""
+    found = np.zeros((n, n))
+    for k in range(n):
+        basis = np.polynomial.chebyshev.Chebyshev.basis(k, domain=[0, 1])
+        found[k, : k + 1] = basis.convert(kind=np.polynomial.Polynomial).coef
+    return found
+
+
+def _in_range(columns: Columns) -> tuple[Columns, float]:
+    """Data in a unit in which their powers neither overflow nor underflow, and that unit."""
+    exponent = int(np.frexp(columns.ranges.max())[1])
+    if abs(exponent) <= _USUAL_EXPONENT:
+        return columns, 1.0
+    return columns.in_unit(exponent), math.ldexp(1.0, exponent)

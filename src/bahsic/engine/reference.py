@@ -1,0 +1,56 @@
+"""What `bahsic.engine.loops` computes, in numpy, and scores for any kernel: right by definition, and slow."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from bahsic.data.columns import Columns
+from bahsic.engine.plan import Tile, strips
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+def add_columns(columns: Columns, features: Indices, power: int, tile: Tile, out: Array) -> None:
+    """Add the contributions of some columns to distances on a tile."""
+    special = columns.special[features]
+    plain = features[~special]
+    for part in columns.portions(plain, tile.shape[1]) if len(plain) else ():
+        left, right = (np.asfortranarray(columns.rows(part, samples=side)).T for side in (tile.rows, tile.cols))
+        out += cdist(left, right, "sqeuclidean" if power == 2 else "cityblock")
+    change = np.empty(out.shape) if special.any() else out
+    for feature in features[special]:
+        x, y = (columns.rows(np.array([feature]), samples=side)[0] for side in (tile.rows, tile.cols))
+        out += columns.contribution(int(feature), power, x, y, change)
+
+
+def form(D: Array, W: Array, gamma: float, own_gamma: float, across: Array, down: Array) -> tuple[float, float]:
+    """Return the sums of M = W exp(-gamma D) and of W exp(-own_gamma D), the latter unless own_gamma is negative.
+
+    The sums of abs(M) over the columns and over the rows are added to ``across`` and ``down``.
+    """
+    score = own = 0.0
+    for rows in strips(D.shape):
+        M = np.exp(-gamma * D[rows]) * W[rows]
+        score += float(M.sum())
+        np.abs(M, out=M)
+        across[rows] += M.sum(axis=1)
+        down += M.sum(axis=0)
+        own += float(np.vdot(np.exp(-own_gamma * D[rows]), W[rows])) if own_gamma >= 0 else 0.0
+    return score, own
+
+
+def changed(D: Array, W: Array, T: Array, gamma: float, a: float) -> tuple[float, float]:
+    """Return the sum of W exp(a T - gamma D), and that of its magnitudes."""
+    total = size = 0.0
+    for rows in strips(D.shape):
+        M = np.multiply(T[rows], a)
+        M -= gamma * D[rows]
+        np.minimum(M, 0.0, out=M)
+        np.exp(M, out=M)
+        M *= W[rows]
+        total += float(M.sum())
+        size += float(np.abs(M, out=M).sum())
+    return total, size
