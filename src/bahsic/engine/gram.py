@@ -15,6 +15,7 @@ from bahsic.criteria.hsic import variance_of_products
 from bahsic.criteria.weights import Gram, centring_shift, overflow_reported, typical_entry
 from bahsic.data.columns import Columns
 from bahsic.engine.diagonal import diagonal
+from bahsic.engine.encoding import reach
 from bahsic.engine.executor import Executor, Placed, Sums, map_sum
 from bahsic.engine.pairs import Pairs, WeightTiles
 from bahsic.engine.plan import Plan, Tile, strips
@@ -234,7 +235,8 @@ def can_change(pairs: Pairs, columns: Indices, group: Indices, kernel: ScaledKer
     if not (pairs.plan.keep and np.array_equal(pairs.subset, columns)):
         return False
     after = np.setdiff1d(columns, group) if leaving else np.union1d(columns, group)
-    wide = leaving and pairs.too_wide(group, gamma_of(kernel))
+    largest = reach(pairs.columns, group, kernel.power).sum()
+    wide = leaving and bool(pairs.too_wide(largest, gamma_of(kernel)))
     return not wide and not is_flat(pairs.columns, after, kernel)
 
 

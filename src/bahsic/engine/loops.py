@@ -24,8 +24,8 @@ import numpy as np
 # data, so this is the number of terms whose rounding errors add up.
 ROWS, COLS, TOGETHER = 16, 256, 128
 
-# Coefficients of the polynomial for expm1(z t) / (z t) in float32 and in float64.
-SHORT, LONG = 4, 8
+# Coefficients of the polynomials of `bahsic.engine.pointwise` in float32 and in float64.
+SHORT, LONG = 4, 6
 
 # Sums in any order can be made side by side. NaN has to stay NaN: it marks a missing category.
 _FAST = {"contract", "nsz", "reassoc", "arcp"}
@@ -35,8 +35,7 @@ _PER_LOG2 = 1.4426950408889634
 _HIGH, _LOW = 0.693147180369123816490, 1.90821492927058770002e-10
 _ROUNDING = 1.5 * 2.0**52  # a number plus this one has the nearest integer in its last bits
 _LEAST = -708.0  # exponentials below that of this number are not normal numbers
-_HIGH32, _LOW32 = np.float32(0.693359375), np.float32(-2.12194440e-4)
-_ROUNDING32, _LEAST32 = np.float32(1.5 * 2.0**23), np.float32(-87.0)
+_LOG2_32, _ROUNDING32 = np.float32(0.6931471805599453), np.float32(1.5 * 2.0**23)
 
 
 _inlined = numba.njit(fastmath=_FAST)
@@ -67,12 +66,11 @@ def _reduced(x: Any) -> Any:  # pragma: no cover - runs as machine code
 
 @_in_order
 def _reduced32(x: Any) -> Any:  # pragma: no cover - runs as machine code
-    """exp(r) - 1 and 2^n in float32 for x = n log(2) + r, from -87 to 80; to 3e-7 of their values."""
+    """exp(r) - 1 and 2^n in float32 for x = n log(2) + r, from -80 to 80; to 1e-6 of their values."""
     shifted = x * np.float32(_PER_LOG2) + _ROUNDING32
     n = shifted - _ROUNDING32
-    r = (x - n * _HIGH32) - n * _LOW32
-    p = np.float32(1 / 5040)
-    p = p * r + np.float32(1 / 720)
+    r = x - n * _LOG2_32
+    p = np.float32(1 / 720)
     p = p * r + np.float32(1 / 120)
     p = p * r + np.float32(1 / 24)
     p = p * r + np.float32(1 / 6)
@@ -97,7 +95,7 @@ def _contribution(x: Any, y: Any, cap: Any, offset: Any, absolute: Any) -> Any: 
 
 @_inlined
 def _coefficients(c: Any, k: Any) -> Any:  # pragma: no cover - runs as machine code
-    return c[k, 0], c[k, 1], c[k, 2], c[k, 3], c[k, 4], c[k, 5], c[k, 6], c[k, 7]
+    return c[k, 0], c[k, 1], c[k, 2], c[k, 3], c[k, 4], c[k, 5]
 
 
 @_inlined
@@ -105,27 +103,25 @@ def _change(t: Any, c: Any, exponential: Any, precise: Any) -> Any:  # pragma: n
     """t times the polynomial, or exp(c t) - 1."""
     if exponential is not None:
         if precise is None:
-            p, scale = _reduced32(max(c[0] * t, _LEAST32))
+            p, scale = _reduced32(c[0] * t)
             return scale * p + (scale - np.float32(1))
         p, scale = _reduced(max(c[0] * t, _LEAST))
         return scale * p + (scale - 1.0)
     if precise is not None:
-        high = t * (c[4] + t * (c[5] + t * (c[6] + t * c[7])))
+        high = t * (c[4] + t * c[5])
     else:
         high = c[0] - c[0]
     return t * (c[0] + t * (c[1] + t * (c[2] + t * (c[3] + high))))
 
 
 @_inlined
-def _fill(M: Any, D: Any, W: Any, gamma: Any, scale: Any) -> None:  # pragma: no cover - runs as machine code
-    """M = scale W exp(-gamma D), and rows of zeros below."""
-    n = D.shape[1]
+def _fill(M: Any, D: Any, W: Any, left: Any, right: Any, gamma: Any, scale: Any) -> None:  # pragma: no cover
+    """M = scale W exp(-gamma D) for some columns of a tile, and rows of zeros below."""
     for i in range(D.shape[0]):
-        row, d, w = M[i], D[i], W[i]
-        for j in range(n):
+        row, d, w = M[i], D[i][left:right], W[i][left:right]
+        for j in range(len(d)):
             row[j] = w[j] * scale * _exponential(-gamma * d[j])
-    for i in range(D.shape[0], len(M)):
-        M[i, :n] = 0
+    M[D.shape[0] :] = 0
 
 
 def _sums(
@@ -138,7 +134,7 @@ def _sums(
     for left in range(0, D.shape[1], COLS):
         right = min(left + COLS, D.shape[1])
         n = right - left
-        _fill(M, D[:, left:right], W[:, left:right], gamma, scale)
+        _fill(M, D, W, left, right, gamma, scale)
         for low in range(0, len(x), TOGETHER):
             for top in range(0, height, ROWS):
                 begin = min(max(0, top - left), n) if start == first else 0  # the weights before are zero

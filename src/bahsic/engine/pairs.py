@@ -151,15 +151,18 @@ class Pairs:
         found = self._kind.rounding(self.columns, features, scale)
         return found.absolute + (0.0 if entered else _RELATIVE * found.largest)
 
-    def change_error(self, features: Indices, scale: float, *, entering: bool) -> float:
-        """Bound on the relative error of exp(-scale * D) that some features add to it as they leave or enter."""
-        largest = self._kind.rounding(self.columns, features, scale).largest
-        relative = _RELATIVE * min(scale * largest, _UNDERFLOW)
-        return _EPS * (scale * self._loss(entering, features, scale) + relative)
+    @staticmethod
+    def change_errors(largest: Array, scale: float, *, entering: bool) -> Array:
+        """Return bounds on the relative errors of exp(-scale * D) after contributions up to ``largest`` leave or enter.
 
-    def too_wide(self, features: Indices, scale: float) -> bool:
-        """Whether D without some features is not exact enough as D less their contributions."""
-        return _EPS * scale * (self._lost + self._loss(False, features, scale)) > _WORN
+        They are made of differences.
+        """
+        lost = 0.0 if entering else scale * largest
+        return np.asarray(_EPS * _RELATIVE * (lost + np.minimum(scale * largest, _UNDERFLOW)))
+
+    def too_wide(self, largest: Array, scale: float) -> NDArray[np.bool_]:
+        """Return whether D less contributions up to ``largest`` would not be exact enough."""
+        return np.asarray(_EPS * scale * (self._lost + _RELATIVE * largest) > _WORN)
 
     def _restart(self, size: int) -> None:
         self._history, self._rebuilt_size = [], size

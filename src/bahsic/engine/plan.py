@@ -17,8 +17,8 @@ from sklearn import get_config
 # samples to stay in the cache and for the wasted lower triangle of the diagonal blocks to be small.
 PANEL_HEIGHT = 128
 
-# Most rows of the tiles of several blocks: each tile waits for Python's lock some times, so fewer are quicker there,
-# though half of a diagonal tile is wasted.
+# Most rows of the tiles of several blocks, or of few samples: fewer tiles are quicker there, though half of a diagonal
+# tile is wasted.
 _ROWS = 256
 
 BYTES = 8
@@ -138,7 +138,7 @@ def tile_plan(n_samples: int, working_memory: float | None = None, starts: Seque
 def _shape(longest: int, budget: int, *, several: bool) -> tuple[int, int]:
     """Rows and columns of the tiles, for one or several blocks of at most ``longest`` samples."""
     entries = max(1, budget // (_PANELS * BYTES))
-    height = ceil(longest / ceil(longest / _ROWS)) if several else PANEL_HEIGHT
+    height = ceil(longest / ceil(longest / _ROWS)) if several or longest <= _ROWS else PANEL_HEIGHT
     if height * longest <= entries:
         return height, longest
     height = max(1, isqrt(entries // 4))  # four times as wide as high: fewer columns waste less on the diagonal

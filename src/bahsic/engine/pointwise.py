@@ -36,7 +36,7 @@ from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import Plan
 from bahsic.engine.scorer import PairScorer
-from bahsic.engine.tiles import Kind, OfDifferences
+from bahsic.engine.tiles import Kind, OfDifferences, add_differences
 from bahsic.engine.units import Units
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
@@ -47,13 +47,16 @@ Indices = NDArray[np.intp]
 _EPS = float(np.finfo(np.float64).eps)
 
 # Largest gamma d_j for which a polynomial stands for the exponential, and for which float32 holds the exponential.
-_SMALL, _LARGEST = 0.35, {True: 60.0, False: 1e3}
+_SMALL, _LARGEST = 0.35, {True: 60.0, False: 80.0}
 
 # Rounding errors of a term and of its sum over the rows of a block, in units of the machine precision; see
-# ARCHITECTURE.md. The last one is of terms with an exponential.
+# ARCHITECTURE.md. The last ones are of terms with an exponential, and of a score.
 _TERM = {np.dtype(np.float32): 48.0, np.dtype(np.float64): 96.0}
 _TINY = {np.dtype(np.float32): 2.0**-126, np.dtype(np.float64): 2.0**-1022}
-_EXPONENTIAL = 48.0
+_EXPONENTIAL, _SCORE = 32.0, 64.0
+
+# Coefficients of the polynomials in float32 and in float64, as the loops expect them.
+SHORT, LONG = 4, 6
 
 # Largest binary exponent of data that are used unscaled; standardised data have small ones.
 _USUAL_EXPONENT = 20
@@ -72,16 +75,16 @@ class PointwiseScorer(PairScorer):
         units: Units | None = None,
     ) -> None:
         super().__init__(columns, kernel, weights, executor, plan, units)
-        self._power = kernel.power if isinstance(kernel, ScaledKernel) else 2
+        self.power = kernel.power if isinstance(kernel, ScaledKernel) else 2
         self.compiled = loops_for(plan.n_pairs, columns.n_features) is not None
         self._unit, self._scaled = 1.0, columns
-        if self._power == 2:
+        if self.power == 2:
             self._scaled, self._unit = _in_range(columns)
         self._last: tuple[Any, _Round] | None = None
 
     @property
     def _kind(self) -> Kind:
-        return OfDifferences(self._power, self.compiled)
+        return OfDifferences(self.power, self.compiled)
 
     @cached_property
     def _pairs(self) -> Pairs:
@@ -98,12 +101,12 @@ class PointwiseScorer(PairScorer):
     @cached_property
     def _reach(self) -> Array:
         """Largest possible contribution of each column."""
-        return reach(self._scaled, np.arange(self._scaled.n_features), self._power)
+        return reach(self._scaled, np.arange(self._scaled.n_features), self.power)
 
     @cached_property
     def _typical(self) -> Array:
         typical = self._scaled.typical
-        return typical if self._power == 2 else np.sqrt(typical)
+        return typical if self.power == 2 else np.sqrt(typical)
 
     @cached_property
     def _single(self) -> Encoded | None:
@@ -111,14 +114,14 @@ class PointwiseScorer(PairScorer):
         if not isinstance(self._scaled.data, np.ndarray) or self._scaled.data.size * 4 > self._plan.budget / 8:
             return None
         everything = np.arange(self._scaled.n_features)
-        return encode(self._scaled, everything, self._power, np.float32, self._reach)
+        return encode(self._scaled, everything, self.power, np.float32, self._reach)
 
     def encoded(self, features: Indices, dtype: Any) -> Iterator[tuple[slice, Encoded]]:
         """Yield ranges of some columns with these in units of their reach, as many as fit into a block of memory."""
         if dtype == np.float32 and self._single is not None:
             yield slice(0, len(features)), self._single.chosen(features)
         else:
-            yield from encoded_portions(self._scaled, features, self._power, dtype, self._reach[features])
+            yield from encoded_portions(self._scaled, features, self.power, dtype, self._reach[features])
 
     def total(self, columns: Indices, kernel: Kernel) -> float:
         """<K, W> of a subset with a kernel."""
@@ -154,7 +157,7 @@ class PointwiseScorer(PairScorer):
 
     def _centre(self, columns: Indices) -> float:
         """A typical value of D, whose kernel value is taken off."""
-        return float(self._typical[columns].sum()) if self._power == 2 else 0.0
+        return float(self._typical[columns].sum()) if self.power == 2 else 0.0
 
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         return self._formed(columns, self._gamma(kernel), None, leaving=True).score + self._on_diagonal
@@ -267,14 +270,14 @@ class _Round:
         sums, norms = np.zeros((2, len(z))), np.zeros(len(z))
         for some, part in scorer.encoded(features, dtype):
             sums[:, some] = self._column_sums(part, coefficients[some].astype(dtype), scale, exponential=exponential)
-            norms[some] = part.norms(self.sizes, absolute=scorer._power == 1)  # noqa: SLF001
+            norms[some] = part.norms(self.sizes, absolute=scorer.power == 1)  # noqa: SLF001
         sums *= 2 / scale
         eps, grown = float(np.finfo(dtype).eps), np.exp(np.maximum(z, 0.0))
         vanished = 2 * self.n_pairs * _TINY[dtype] / scale
         size = 2 * np.abs(z) * norms
         if exponential:
-            changes = np.abs(sums[1])
-            radii = (self._rounding + eps * (_EXPONENTIAL + 6 * np.abs(z))) * changes + 4 * eps * size
+            spread = 1 + np.maximum(z, 0.0)  # of the error of an exponent, where it is positive
+            radii = (self._rounding + eps * (_EXPONENTIAL + 3 * spread)) * np.abs(sums[1]) + 2 * eps * size
             return sums[0], radii + vanished * grown
         size *= grown
         return z * sums[0], (self._rounding + _TERM[dtype] * eps / 2 + error) * size + np.abs(z) * vanished * grown
@@ -286,7 +289,7 @@ class _Round:
 
     def _column_sums(self, part: Encoded, coefficients: NDArray[Any], scale: float, *, exponential: bool) -> Array:
         """Sums of M times the changes by some columns over all pairs a < b, times a scale."""
-        pairs, gamma, kind = self.scorer._pairs, self.gamma, (self.scorer._power == 1, exponential)  # noqa: SLF001
+        pairs, gamma, kind = self.scorer._pairs, self.gamma, (self.scorer.power == 1, exponential)  # noqa: SLF001
 
         def tile_sums(index: int) -> Sums:
             tile, sums = pairs.plan.tiles[index], np.zeros((2, len(part.x)))
@@ -299,35 +302,37 @@ class _Round:
     def _exact(self, groups: Sequence[Indices]) -> Intervals:
         """Changes by groups of columns as differences of two scores."""
         pairs, values, radii = self.scorer._pairs, *np.zeros((2, len(groups)))  # noqa: SLF001
-        dominant = np.array([self.leaving and pairs.too_wide(group, self.gamma) for group in groups], dtype=bool)
-        for mine, anew in ((~dominant, False), (dominant, True)):
-            some = [group for group, one in zip(groups, mine, strict=True) if one]
-            if some:
-                values[mine], radii[mine] = self._scores(some, anew=anew)
-        own = (self._rounding + _EXPONENTIAL * _EPS) * float(self.sizes.sum())
+        largest = np.array([self.scorer._reach[group].sum() for group in groups])  # noqa: SLF001
+        dominant = self.leaving & pairs.too_wide(largest, self.gamma)
+        if (~dominant).any():
+            errors = pairs.change_errors(largest[~dominant], self.gamma, entering=not self.leaving) + self._rounding
+            changed = [group for group, wide in zip(groups, dominant, strict=True) if not wide]
+            values[~dominant], radii[~dominant] = self._scores(changed, errors, anew=False)
+        if dominant.any():  # D less their contributions would be inexact
+            rest = [np.setdiff1d(pairs.subset, group) for group, wide in zip(groups, dominant, strict=True) if wide]
+            errors = np.array([pairs.change_errors(self.scorer._reach[one].sum(), self.gamma, entering=True) for one in rest])  # noqa: SLF001, E501
+            values[dominant], radii[dominant] = self._scores(rest, errors, anew=True)
+        own = (self._rounding + _SCORE * _EPS) * float(self.sizes.sum())
         return Intervals(values - self.score, radii + own)
 
-    def _scores(self, groups: Sequence[Indices], *, anew: bool) -> tuple[Array, Array]:
-        """Scores after each group has left or entered; ``anew`` where D less its contributions would be inexact."""
-        pairs, gamma, entering = self.scorer._pairs, self.gamma, not self.leaving  # noqa: SLF001
-        if anew:
-            groups = [np.setdiff1d(pairs.subset, group) for group in groups]
-            errors = [pairs.rounding(gamma, rest) for rest in groups]
-        else:
-            own = pairs.rounding(gamma)
-            errors = [pairs.change_error(group, gamma, entering=entering) + own for group in groups]
-        a = -gamma if anew or entering else gamma
-        changes = [pairs.contributions(group, pairs.plan.budget / (4 * len(groups)), gamma) for group in groups]
-        compiled = self.scorer.compiled
+    def _scores(self, groups: Sequence[Indices], errors: Array, *, anew: bool) -> tuple[Array, Array]:
+        """Scores after each group has left or entered, or ``anew`` those of the groups themselves."""
+        scorer, gamma = self.scorer, self.gamma
+        pairs, functions = scorer._pairs, _functions(compiled=scorer.compiled)  # noqa: SLF001
+        a = -gamma if anew or not self.leaving else gamma
 
         def tile_scores(index: int) -> Sums:
             tile, D, W = pairs.plan.tiles[index], pairs.totals(index), pairs.weights(index)
             D, T = np.zeros_like(D) if anew else D, pairs.scratch.take("panel", tile.shape)
-            changed = _functions(compiled=compiled).changed
-            return (np.array([changed(D, W, one.panel(tile, out=T), gamma, a) for one in changes]).T,)
+            sums = np.zeros((2, len(groups)))
+            for position, group in enumerate(groups):
+                T[:] = 0.0
+                add_differences(pairs.columns, group, scorer.power, tile, T, compiled=scorer.compiled)
+                sums[:, position] = functions.changed(D, W, T, gamma, a)
+            return (sums,)
 
-        sums, sizes = 2 * map_sum(self.scorer.executor, tile_scores, range(len(pairs.plan.tiles)))[0]
-        return sums, (_EXPONENTIAL * _EPS + np.array(errors)) * sizes
+        sums, sizes = 2 * map_sum(scorer.executor, tile_scores, range(len(pairs.plan.tiles)))[0]
+        return sums, (_SCORE * _EPS + errors) * sizes
 
 
 def _functions(*, compiled: bool) -> Any:
@@ -347,7 +352,7 @@ def _by(positions: Indices, mask: NDArray[np.bool_], stage: Stage, other: Stage 
 
 def _exponents(z: Array) -> tuple[Array, float]:
     """Coefficients of the loop for exponentials; their error is one of rounding."""
-    return np.repeat(z[:, None], 8, axis=1), 0.0
+    return np.repeat(z[:, None], LONG, axis=1), 0.0
 
 
 def _polynomials(z: Array, dtype: np.dtype[Any]) -> tuple[Array, Array]:
@@ -355,12 +360,12 @@ def _polynomials(z: Array, dtype: np.dtype[Any]) -> tuple[Array, Array]:
 
     They interpolate at n Chebyshev points; the n-th derivative is at most z^n exp(max(z, 0)) / (n + 1).
     """
-    n = 4 if dtype == np.float32 else 8
+    n = SHORT if dtype == np.float32 else LONG
     nodes = np.cos(np.pi * (np.arange(n) + 0.5) / n)
     t = np.multiply.outer(np.where(z == 0, 1e-300, z), (nodes + 1) / 2)
     series = np.expm1(t) / t @ np.polynomial.chebyshev.chebvander(nodes, n - 1) * (2 / n)
     series[:, 0] /= 2
-    found = np.zeros((len(z), 8))
+    found = np.zeros((len(z), LONG))
     found[:, :n] = series @ _powers(n)
     error = np.abs(z) ** n * np.exp(np.maximum(z, 0.0)) / ((n + 1) * math.factorial(n) * 2.0 ** (2 * n - 1))
     return found, error

@@ -12,18 +12,22 @@ from bahsic.engine.plan import Tile, strips
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+# Columns of numbers up to which each is added by itself.
+_FEW = 3
+
 
 def add_columns(columns: Columns, features: Indices, power: int, tile: Tile, out: Array) -> None:
     """Add the contributions of some columns to distances on a tile."""
-    special = columns.special[features]
-    plain = features[~special]
-    for part in columns.portions(plain, tile.shape[1]) if len(plain) else ():
+    by_rows = ~columns.special[features]
+    if np.count_nonzero(by_rows) <= _FEW:
+        by_rows[:] = False
+    together = features[by_rows]
+    for part in columns.portions(together, tile.shape[1]) if len(together) else ():
         left, right = (np.asfortranarray(columns.rows(part, samples=side)).T for side in (tile.rows, tile.cols))
         out += cdist(left, right, "sqeuclidean" if power == 2 else "cityblock")
-    change = np.empty(out.shape) if special.any() else out
-    for feature in features[special]:
+    for feature in features[~by_rows]:
         x, y = (columns.rows(np.array([feature]), samples=side)[0] for side in (tile.rows, tile.cols))
-        out += columns.contribution(int(feature), power, x, y, change)
+        out += columns.contribution(int(feature), power, x, y, np.empty(out.shape))
 
 
 def form(D: Array, W: Array, gamma: float, own_gamma: float, across: Array, down: Array) -> tuple[float, float]:
@@ -46,11 +50,10 @@ def changed(D: Array, W: Array, T: Array, gamma: float, a: float) -> tuple[float
     """Return the sum of W exp(a T - gamma D), and that of its magnitudes."""
     total = size = 0.0
     for rows in strips(D.shape):
-        M = np.multiply(T[rows], a)
-        M -= gamma * D[rows]
-        np.minimum(M, 0.0, out=M)
-        np.exp(M, out=M)
-        M *= W[rows]
-        total += float(M.sum())
-        size += float(np.abs(M, out=M).sum())
+        K = np.multiply(T[rows], a)
+        K -= gamma * D[rows]
+        np.minimum(K, 0.0, out=K)
+        np.exp(K, out=K)
+        total += float(np.vdot(K, W[rows]))
+        size += float(np.vdot(K, np.abs(W[rows])))
     return total, size

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bahsic.data.columns import Columns
 from bahsic.data.sparse_rows import SparseRows
 from bahsic.engine.compiled import loops as load_loops
-from bahsic.engine.encoding import Encoded, encoded_portions, reach
+from bahsic.engine.encoding import encoded_portions, reach
 from bahsic.engine.executor import Placed
 from bahsic.engine.plan import PANEL_HEIGHT, Tile
 from bahsic.engine.reference import add_columns
@@ -152,17 +152,13 @@ class Differences(_Pieces):
         *,
         compiled: bool = False,
     ) -> None:
-        singly = columns.special[features]
-        if power == 1:
-            singly = np.ones(len(features), dtype=bool)
-        else:
-            singly = singly | by_differences(columns, features, scale)
+        singly = columns.special[features] | (power == 1)
+        if power == 2:
+            singly |= by_differences(columns, features, scale)
         self._singly, self._power, self._compiled = features[singly], power, compiled
         self._gaps = bool(columns.missing[features].any())
         self._product = not singly.all()
         super().__init__(columns, features[~singly], most)
-        few = 8 * len(self._singly) * columns.n_samples <= most
-        self._encoded = list(self._parts()) if compiled and few else None
 
     @staticmethod
     def rounding(columns: Columns, features: Indices, power: int, scale: float) -> Rounding:
@@ -183,9 +179,6 @@ class Differences(_Pieces):
         right[-2], right[-1] = 1.0, np.einsum("ij,ij->j", chosen, chosen)
         return right
 
-    def _parts(self) -> Iterator[Encoded]:
-        return (part for _, part in encoded_portions(self._columns, self._singly, self._power, np.float64, None))
-
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
         """Sum on a tile, not clamped at zero: distances of zero may be off by a rounding error."""
         if not self._product:
@@ -197,16 +190,24 @@ class Differences(_Pieces):
                 np.matmul(left.T, right, out=out)
             else:
                 out += left.T @ right
-        loops = load_loops() if self._compiled else None
-        if loops is None:
-            add_columns(self._columns, self._singly, self._power, tile, out)
-        else:
-            for part in self._parts() if self._encoded is None else self._encoded:
-                loops.add(out, tile.start, tile.first, 1.0, part, absolute=self._power == 1)
-        return _none_to_itself(out, tile) if self._gaps else out
+        if len(self._singly):
+            add_differences(self._columns, self._singly, self._power, tile, out, compiled=self._compiled)
+        return none_to_itself(out, tile) if self._gaps else out
 
 
-def _none_to_itself(out: NDArray[Any], tile: Tile) -> NDArray[Any]:
+def add_differences(
+    columns: Columns, features: Indices, power: int, tile: Tile, out: Array, *, compiled: bool
+) -> None:
+    """Add the contributions of some columns to a squared or absolute distance on a tile, made of differences."""
+    loops = load_loops() if compiled else None
+    if loops is None:
+        add_columns(columns, features, power, tile, out)
+        return
+    for _, part in encoded_portions(columns, features, power, np.float64, None):
+        loops.add(out, tile.start, tile.first, 1.0, part, absolute=power == 1)
+
+
+def none_to_itself(out: NDArray[Any], tile: Tile) -> NDArray[Any]:
     """Zero the contributions of samples to themselves on a tile."""
     same = np.arange(max(tile.start, tile.first), min(tile.stop, tile.end))
     out[same - tile.start, same - tile.first] = 0.0
