@@ -50,5 +50,5 @@ def _compiled(numba: str) -> str:
     if loops() is not None:
         return f"yes, by numba {numba}, where the data are large enough"
     if numba == "-":
-        return 'no: numba is not installed'
+        return "no: numba is not installed"
     return f"no: numba does not work here, or {VARIABLE} is 0"

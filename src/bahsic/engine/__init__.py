@@ -63,10 +63,11 @@ def scorer_for(
     """
     data = columns if isinstance(columns, Columns) else Columns.plain(columns)
     plan = tile_plan(data.n_samples) if plan is None else plan
-    return _scorer_type(kernel, groups is not None)(data, kernel, weights, executor, plan, Units(data, groups))
+    grouped = groups is not None and any(len(group) > 1 for group in groups)
+    return _scorer_type(kernel, grouped=grouped)(data, kernel, weights, executor, plan, Units(data, groups))
 
 
-def _scorer_type(kernel: Kernel, grouped: bool) -> type[Scorer]:
+def _scorer_type(kernel: Kernel, *, grouped: bool) -> type[Scorer]:
     if type(kernel) in (Gaussian, Laplacian):
         return PointwiseScorer
     if type(kernel) is Linear or (type(kernel) is Polynomial and kernel.degree <= MAX_DEGREE and not grouped):

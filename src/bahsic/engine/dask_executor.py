@@ -110,6 +110,8 @@ class DaskExecutor:
         Threads for the work that stays in this process.
     """
 
+    is_local = False
+
     def __init__(self, client: Any, local: ThreadExecutor) -> None:
         self._client, self._local = client, local
         self._lasting: dict[int, tuple[Any, Any]] = {}

@@ -29,15 +29,15 @@ class GenericScorer(Scorer):
 
     def _products(self, columns: Indices, kernel: Kernel) -> tuple[float, float]:
         """The score of a subset, and the sum of the magnitudes of its terms."""
-        if not self._plan.keep:
+        if not self.plan.keep:
             return self._products_by_tiles(columns, kernel)
         K = kernel(np.ascontiguousarray(self.columns.rows(columns).T)) * self._matrix
         return float(K.sum()), float(np.abs(K).sum())
 
     def _products_by_tiles(self, columns: Indices, kernel: Kernel) -> tuple[float, float]:
         """Score of a subset and the sum of the magnitudes of its terms, tile by tile to save memory."""
-        tiles, weights = self._plan.tiles, self._weights
-        K = KernelBlocks(self.columns, columns, kernel, self._plan.budget / 4)
+        tiles, weights = self.plan.tiles, self._weights
+        K = KernelBlocks(self.columns, columns, kernel, self.plan.budget / 4)
 
         def products(index: int) -> Sums:
             tile = tiles[index]

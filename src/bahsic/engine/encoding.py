@@ -64,7 +64,7 @@ class Encoded:
         return np.asarray(1.001 * largest * found)
 
 
-def reach(columns: Columns, features: Indices, power: int) -> Array:
+def largest_contributions(columns: Columns, features: Indices, power: int) -> Array:
     """Return the largest possible contribution of each of some columns, and 1 for those that contribute nothing."""
     ranges, different, neutral = columns.ranges[features], columns.different[features], columns.neutral[features]
     largest = np.where(different > 0, np.maximum(different, neutral), (2 * ranges) ** power + neutral)

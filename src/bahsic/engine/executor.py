@@ -38,6 +38,10 @@ _WINDOW = 4  # results that may wait for their turn, for each worker
 class Executor(Protocol):
     """Applies a function to items and returns the results in the order of the items."""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether `stream` works in this process."""
+
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Results in the order of the items; the function runs in this process and may write into shared arrays."""
 
@@ -135,6 +139,8 @@ class ThreadExecutor:
     Each thread calls a single-threaded BLAS, and the result for an item depends on that item alone:
     results don't depend on the number of threads.
     """
+
+    is_local = True
 
     def __init__(self, n_threads: int, pool: ThreadPoolExecutor | None = None) -> None:
         self.n_threads = n_threads

@@ -15,7 +15,7 @@ from bahsic.criteria.hsic import variance_of_products
 from bahsic.criteria.weights import Gram, centring_shift, overflow_reported, typical_entry
 from bahsic.data.columns import Columns
 from bahsic.engine.diagonal import diagonal
-from bahsic.engine.encoding import reach
+from bahsic.engine.encoding import largest_contributions
 from bahsic.engine.executor import Executor, Placed, Sums, map_sum
 from bahsic.engine.pairs import Pairs, WeightTiles
 from bahsic.engine.plan import Plan, Tile, strips
@@ -69,9 +69,7 @@ class KernelBlocks:
         self._columns, self._features, self._kernel = columns, features, kernel
         self.contributions: Differences | None = None
         if isinstance(kernel, ScaledKernel):
-            self.contributions = Differences(
-                columns, features, kernel.power, most, gamma_of(kernel), compiled=compiled
-            )
+            self.contributions = Differences(columns, features, kernel.power, most, gamma_of(kernel), compiled=compiled)
             self.flat = is_flat(columns, features, kernel)
 
     def __len__(self) -> int:
@@ -232,10 +230,10 @@ class ChangedTiles(LinkedTiles):
 
 def can_change(pairs: Pairs, columns: Indices, group: Indices, kernel: ScaledKernel, *, leaving: bool) -> bool:
     """Whether D after a change is exact enough as that of the subset less, or plus, that of some columns."""
-    if not (pairs.plan.keep and np.array_equal(pairs.subset, columns)):
+    if not (pairs.is_kept and np.array_equal(pairs.subset, columns)):
         return False
     after = np.setdiff1d(columns, group) if leaving else np.union1d(columns, group)
-    largest = reach(pairs.columns, group, kernel.power).sum()
+    largest = largest_contributions(pairs.columns, group, kernel.power).sum()
     wide = leaving and bool(pairs.too_wide(largest, gamma_of(kernel)))
     return not wide and not is_flat(pairs.columns, after, kernel)
 

@@ -90,7 +90,7 @@ def _exponential(x: Any) -> Any:  # pragma: no cover - runs as machine code
 def _contribution(x: Any, y: Any, cap: Any, offset: Any, absolute: Any) -> Any:  # pragma: no cover
     t = x - y
     t = t * t if absolute is None else abs(t)
-    return (t if t < cap else cap) + offset  # the cap also where an entry is NaN
+    return (min(cap, t)) + offset  # the cap also where an entry is NaN
 
 
 @_inlined
@@ -126,7 +126,7 @@ def _fill(M: Any, D: Any, W: Any, left: Any, right: Any, gamma: Any, scale: Any)
 
 def _sums(
     D, W, start, first, gamma, scale, x, offsets, which, cap, bend, coefficients, sums, absolute, exponential, precise
-):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0913, PLR0914, PLR0915, PLR0917  # pragma: no cover
+):  # pragma: no cover
     """Add to ``sums`` those over the pairs of M times `_change` for each column; the second ones are of magnitudes."""
     height = (D.shape[0] + 3) // 4 * 4
     M, total, size = np.empty((height, COLS), x.dtype), np.empty(COLS, x.dtype), np.empty(COLS, x.dtype)
@@ -167,7 +167,7 @@ def _sums(
                     sums[1, k] += magnitude
 
 
-def _add(T, start, first, sign, x, offsets, which, cap, bend, absolute):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0913, PLR0917  # pragma: no cover
+def _add(T, start, first, sign, x, offsets, which, cap, bend, absolute):  # pragma: no cover
     """Add the contributions of columns to T, times a sign."""
     for i in range(T.shape[0]):
         for left in range(0, T.shape[1], COLS):
@@ -181,7 +181,7 @@ def _add(T, start, first, sign, x, offsets, which, cap, bend, absolute):  # type
                     row[j] += sign * _contribution(y[j], a, h, w + s * v[j], absolute)
 
 
-def _form(D, W, gamma, own_gamma, across, down):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0913, PLR0917  # pragma: no cover
+def _form(D, W, gamma, own_gamma, across, down):  # pragma: no cover
     """Add the sums of abs(M) over the columns and the rows to ``across`` and ``down``; return those of M."""
     score = own = 0.0
     for i in range(D.shape[0]):
@@ -199,7 +199,7 @@ def _form(D, W, gamma, own_gamma, across, down):  # type: ignore[no-untyped-def]
     return score, own
 
 
-def _changed(D, W, T, gamma, a):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202  # pragma: no cover
+def _changed(D, W, T, gamma, a):  # pragma: no cover
     """Sum of W exp(a T - gamma D) over a tile, and of its magnitudes."""
     total = size = 0.0
     for i in range(D.shape[0]):
@@ -221,9 +221,9 @@ def _compiled(function: Callable[..., Any], signature: str) -> Callable[..., Any
     """Compile a function for some types, without a cache on disk if no folder for it can be written."""
     options: dict[str, Any] = {"nogil": True, "fastmath": _FAST}
     try:
-        return numba.njit([signature], cache=True, **options)(function)  # type: ignore[no-any-return]
+        return numba.njit([signature], cache=True, **options)(function)
     except (OSError, RuntimeError):  # no folder, or a full one
-        return numba.njit([signature], **options)(function)  # type: ignore[no-any-return]
+        return numba.njit([signature], **options)(function)
 
 
 _TILE = "f8[:,::1]"
@@ -260,10 +260,12 @@ def add(T: Any, start: int, first: int, sign: float, columns: Any, *, absolute: 
 def form(D: Any, W: Any, gamma: float, own_gamma: float, across: Any, down: Any) -> tuple[float, float]:
     """Return the sums of W exp(-gamma D) and W exp(-own_gamma D), the latter unless it is negative."""
     signature = f"UniTuple(f8,2)({_TILE},{_TILE},f8,f8,f8[::1],f8[::1])"
-    return _compiled(_form, signature)(D, W, gamma, own_gamma, across, down)  # type: ignore[no-any-return]
+    score, own = _compiled(_form, signature)(D, W, gamma, own_gamma, across, down)
+    return score, own
 
 
 def changed(D: Any, W: Any, T: Any, gamma: float, a: float) -> tuple[float, float]:
     """Return the sum of W exp(a T - gamma D), and that of its magnitudes."""
     signature = f"UniTuple(f8,2)({_TILE},{_TILE},{_TILE},f8,f8)"
-    return _compiled(_changed, signature)(D, W, T, gamma, a)  # type: ignore[no-any-return]
+    total, size = _compiled(_changed, signature)(D, W, T, gamma, a)
+    return total, size

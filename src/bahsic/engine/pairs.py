@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -14,11 +15,10 @@ from bahsic.data.columns import Columns
 from bahsic.engine.executor import Executor
 from bahsic.engine.plan import AT_HAND, Plan, Tile
 from bahsic.engine.scratch import Scratch
-from bahsic.engine.tiles import Kind, upper
+from bahsic.engine.tiles import Differences, upper
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Change = tuple[bool, Indices, float]  # whether the features entered, which, and the scale of D
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -64,18 +64,22 @@ class WeightTiles:
 
 
 class Pairs:
-    """Totals D = sum of the contributions of a subset of features, and W, over the tiles of a plan.
+    """The distances D of a subset of columns, and W, on the tiles of a plan.
+
+    Where memory allows, D is kept on the tiles and follows the subset; otherwise it is made at each call.
 
     Parameters
     ----------
     columns : Columns
         The data.
-    kind : Kind
-        What D adds up.
+    power : {1, 2}
+        Whether differences are squared or absolute.
     weights : Weights
         The matrix W.
     plan : Plan
-        Tiles, and whether D and W are kept in memory or recomputed at each call.
+    executor : Executor
+    compiled : bool
+        Whether to use compiled loops.
 
     Attributes
     ----------
@@ -84,71 +88,97 @@ class Pairs:
     """
 
     def __init__(
-        self,
-        columns: Columns,
-        kind: Kind,
-        weights: Weights,
-        plan: Plan,
+        self, columns: Columns, power: int, weights: Weights, plan: Plan, executor: Executor, *, compiled: bool
     ) -> None:
-        self.columns = columns
-        self.plan = plan
+        self.columns, self.power, self.plan, self.compiled = columns, power, plan, compiled
         self.subset: Indices = np.empty(0, dtype=np.intp)
-        self._kind = kind
         self.weights = WeightTiles(weights, plan, keep=plan.keep)
-        self._history: list[Change] = []
-        self._rebuilt_size = 0
-        self._lost = 0.0
+        self._executor: Executor | None = executor
+        self.is_kept = plan.keep and executor.is_local
         self._forget()
+        self._size_when_made, self._lost, self._scale = 0, 0.0, 0.0
 
     def _forget(self) -> None:
-        """No tile of D has been made."""
-        n_tiles = len(self.plan.tiles)
         self.scratch = Scratch()
-        self._D: list[Array | None] = [None] * n_tiles
-        self._followed = [0] * n_tiles  # how much of the history each tile of D has been through
-        self._parts: dict[int, Any] = {}
-        self._settled = 0
+        self._D: dict[int, Array] = {}
+        self._whole: Differences | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """State for another process, which makes identical tiles from it: the history instead of D."""
-        gone = {"scratch", "_D", "_followed", "_parts", "_settled"}
-        return {name: value for name, value in vars(self).items() if name not in gone}
+        """State for another process, which makes D by itself."""
+        gone = {"scratch", "_D", "_whole", "_executor"}
+        return {name: value for name, value in vars(self).items() if name not in gone} | {"is_kept": False}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
+        self._executor = None
         self._forget()
-        self._prepare()
 
     def move(self, subset: Indices, scale: float = 0.0) -> None:
-        """Make ``subset`` the current one; each tile of D is updated when it is next used.
+        """Make ``subset`` the current one, with a D whose errors are small relative to 1 / ``scale``.
 
-        The contributions of the features that left or entered are subtracted or added. Each subtraction leaves a
-        rounding error relative to the larger D before it, so D is rebuilt once the subset has shrunk to a quarter of
-        its size at the last build, or once the errors, as in a dominating column that left, could be more than
+        The contributions of the columns that left or entered are subtracted or added. Each subtraction leaves a
+        rounding error relative to the larger D before it, so D is made anew once the subset has shrunk to a quarter of
+        its size when it was last made, or once the errors, as those of a dominating column that left, could exceed
         `_WORN` of 1 / ``scale``.
         """
         left, entered = _without(self.subset, subset), _without(subset, self.subset)
-        changes = [change for change in ((False, left, scale), (True, entered, scale)) if len(change[1])]
-        lost = self._lost + sum(self._loss(*change) for change in changes)
-        worn = len(left) > 0 and 4 * len(subset) <= self._rebuilt_size
-        cheap = len(changes) > 0 and len(left) + len(entered) >= len(subset)
-        inexact = _EPS * scale * lost > _WORN and self._improvable(changes, scale)
-        if worn or cheap or inexact or (changes and not self.plan.keep):
-            self._restart(len(subset))
-            changes = [(True, subset, scale)] if len(subset) else []
-            lost = sum(self._loss(*change) for change in changes)
-        self._history += changes
-        self.subset, self._lost = subset, lost
-        self._prepare()
+        self.subset = subset
+        if self._executor is None or not (len(left) or len(entered) or scale > self._scale):
+            return
+        lost = self._lost + self._loss(False, left, scale) + self._loss(True, entered, scale)
+        worn = len(left) > 0 and 4 * len(subset) <= self._size_when_made
+        inexact = _EPS * scale * lost > _WORN
+        if not self.is_kept or worn or inexact or len(left) + len(entered) >= len(subset):
+            self._make(subset, scale)
+            return
+        self._lost, self._scale = lost, max(scale, self._scale)
+        changes = [(sign, self.contributions(some, scale)) for sign, some in ((-1, left), (1, entered)) if len(some)]
+        if changes:
+            self._executor.map(partial(self._change, changes), range(len(self.plan.tiles)))
 
-    def _improvable(self, changes: list[Change], scale: float) -> bool:
-        """Whether D would be more exact if it were made anew, after some changes."""
-        history = self._history + changes
-        return len(history) > 1 or any(known < scale for _, _, known in history)
+    def _make(self, subset: Indices, scale: float) -> None:
+        """Make D of a subset, from the columns themselves."""
+        self._size_when_made, self._scale = len(subset), scale
+        self._lost = self._loss(True, subset, scale)
+        self._whole = None
+        if self.is_kept and self._executor is not None:
+            self._executor.map(self._keep, range(len(self.plan.tiles)))
+            self._whole = None
+
+    def _keep(self, index: int) -> None:
+        tile = self.plan.tiles[index]
+        D = self._D.get(index)
+        self._D[index] = self._made(tile, np.empty(tile.shape) if D is None else D)
+
+    def _made(self, tile: Tile, out: Array) -> Array:
+        whole = self._whole
+        if whole is None:
+            whole = self._whole = self.contributions(self.subset, self._scale)
+        return whole.panel(tile, out)
+
+    def _change(self, changes: Sequence[tuple[int, Differences]], index: int) -> None:
+        tile, D = self.plan.tiles[index], self._D[index]
+        for sign, change in changes:
+            panel = change.panel(tile, self.scratch.take("first", tile.shape))
+            (np.add if sign > 0 else np.subtract)(D, panel, out=D)
+
+    def totals(self, index: int) -> Array:
+        """D on one tile, to be read only."""
+        if self.is_kept and index in self._D:
+            return self._D[index]
+        tile = self.plan.tiles[index]
+        return self._made(tile, self.scratch.take("totals", tile.shape))
+
+    def contributions(self, features: Indices, scale: float) -> Differences:
+        """Return the contributions of some columns to D."""
+        most = min(self.plan.budget / 4, AT_HAND if self.is_kept else math.inf)
+        return Differences(self.columns, features, self.power, most, scale, compiled=self.compiled)
 
     def _loss(self, entered: bool, features: Indices, scale: float) -> float:
         """Bound on the error, in units of the machine precision, that a change leaves in D."""
-        found = self._kind.rounding(self.columns, features, scale)
+        if not len(features):
+            return 0.0
+        found = Differences.rounding(self.columns, features, self.power, scale)
         return found.absolute + (0.0 if entered else _RELATIVE * found.largest)
 
     @staticmethod
@@ -164,67 +194,12 @@ class Pairs:
         """Return whether D less contributions up to ``largest`` would not be exact enough."""
         return np.asarray(_EPS * scale * (self._lost + _RELATIVE * largest) > _WORN)
 
-    def _restart(self, size: int) -> None:
-        self._history, self._rebuilt_size = [], size
-        self._followed = [0] * len(self._followed)
-        self._parts, self._settled = {}, 0
-
-    def rounding(self, scale: float, features: Indices | None = None) -> float:
-        """Bound on the relative error of exp(-scale * D) where it does not underflow, but for that of exp itself.
-
-        For D as it has been updated, or for that of some features made anew.
-        """
-        if features is None:
-            made_for = max((known for _, _, known in self._history), default=scale)
-            lost, largest = self._lost, self._kind.rounding(self.columns, self.subset, made_for).largest
-        else:
-            found = self._kind.rounding(self.columns, features, scale)
-            lost, largest = found.absolute, found.largest
-        return _EPS * (scale * lost + _RELATIVE * min(scale * largest, _UNDERFLOW))
-
-    def _prepare(self) -> None:
-        """Make the contributions that the tiles of D still have to add or subtract."""
-        most = min(self.plan.budget / 4, AT_HAND if self.plan.keep else math.inf)
-        for position in range(self._settled, len(self._history)):
-            if position not in self._parts:
-                _, features, scale = self._history[position]
-                self._parts[position] = self.contributions(features, most=most, scale=scale)
-
-    def contributions(self, features: Indices, most: float = math.inf, scale: float = 0.0) -> Any:
-        """Return the contributions of some columns to D, with up to ``most`` bytes of the columns kept in memory."""
-        return self._kind.contributions(self.columns, features, most, scale)
-
-    def totals(self, index: int) -> Array:
-        """D of the current subset on one tile; read-only."""
-        tile, D = self.plan.tiles[index], self._D[index]
-        if D is None:
-            # Kept matrices have memory of their own; others are valid until the next call.
-            D = np.empty(tile.shape) if self.plan.keep else self.scratch.take("totals", tile.shape)
-        if not self._history:
-            D[:] = 0.0
-        for position in range(self._followed[index], len(self._history)):
-            self._follow(position, tile, D)
-        if self.plan.keep:
-            self._D[index], self._followed[index] = D, len(self._history)
-        return D
-
-    def _follow(self, position: int, tile: Tile, D: Array) -> None:
-        if position == 0:
-            self._parts[0].panel(tile, out=D)
-            return
-        change = self._parts[position].panel(tile, out=self.scratch.take("first", tile.shape))
-        (np.add if self._history[position][0] else np.subtract)(D, change, out=D)
-
-    def follow(self, executor: Executor) -> None:
-        """Update D on all tiles, so that several threads may read one tile; nothing to do where D is not kept."""
-        if self.plan.keep:
-            executor.map(self.totals, range(len(self.plan.tiles)))
-            self.settle()
-
-    def settle(self) -> None:
-        """Free the contributions of the last move; every tile must have been updated since."""
-        if self.plan.keep:
-            self._parts, self._settled = {}, len(self._history)
+    def rounding(self, scale: float) -> float:
+        """Return a bound on the relative error of exp(-scale * D) where it does not underflow, but for that of exp."""
+        if not len(self.subset):
+            return 0.0
+        largest = Differences.rounding(self.columns, self.subset, self.power, self._scale).largest
+        return _EPS * (scale * self._lost + _RELATIVE * min(scale * largest, _UNDERFLOW))
 
     def weigh(self, weights: Weights) -> None:
         """Replace W."""

@@ -29,14 +29,14 @@ from bahsic.data.columns import Columns
 from bahsic.engine import reference
 from bahsic.engine.compiled import loops, loops_for
 from bahsic.engine.diagonal import on_diagonal
-from bahsic.engine.encoding import Encoded, encode, encoded_portions, reach
+from bahsic.engine.encoding import Encoded, encode, encoded_portions, largest_contributions
 from bahsic.engine.executor import Executor, Placed, Sums, map_sum
 from bahsic.engine.gram import ChangedTiles, KernelTiles, LinkedTiles, can_change, gamma_of
 from bahsic.engine.intervals import Intervals, Stage
-from bahsic.engine.pairs import Pairs
+from bahsic.engine.pairs import Pairs, WeightTiles
 from bahsic.engine.plan import Plan
-from bahsic.engine.scorer import PairScorer
-from bahsic.engine.tiles import Kind, OfDifferences, add_differences
+from bahsic.engine.scorer import Scorer
+from bahsic.engine.tiles import add_differences
 from bahsic.engine.units import Units
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
@@ -62,7 +62,7 @@ SHORT, LONG = 4, 6
 _USUAL_EXPONENT = 20
 
 
-class PointwiseScorer(PairScorer):
+class PointwiseScorer(Scorer):
     """Scores for k = exp(-gamma D) with D a sum of squared or absolute differences."""
 
     def __init__(
@@ -81,27 +81,20 @@ class PointwiseScorer(PairScorer):
         if self.power == 2:
             self._scaled, self._unit = _in_range(columns)
         self._last: tuple[Any, _Round] | None = None
-
-    @property
-    def _kind(self) -> Kind:
-        return OfDifferences(self.power, self.compiled)
-
-    @cached_property
-    def _pairs(self) -> Pairs:
-        return Pairs(self._scaled, self._kind, self._weights, self._plan)
+        self.pairs = Pairs(self._scaled, self.power, weights, plan, executor, compiled=self.compiled)
 
     @cached_property
     def _on_diagonal(self) -> float:
         return on_diagonal(self._weights)
 
     @cached_property
-    def _largest_weight(self) -> float:
-        return float(max(np.abs(self._pairs.weights(i)).max() for i in range(len(self._plan.tiles))))
+    def largest_weight(self) -> float:
+        return float(max(np.abs(self.pairs.weights(i)).max() for i in range(len(self.plan.tiles))))
 
     @cached_property
-    def _reach(self) -> Array:
+    def reach(self) -> Array:
         """Largest possible contribution of each column."""
-        return reach(self._scaled, np.arange(self._scaled.n_features), self.power)
+        return largest_contributions(self._scaled, np.arange(self._scaled.n_features), self.power)
 
     @cached_property
     def _typical(self) -> Array:
@@ -111,21 +104,25 @@ class PointwiseScorer(PairScorer):
     @cached_property
     def _single(self) -> Encoded | None:
         """All columns in float32 in units of their reach, if they are few enough to be kept."""
-        if not isinstance(self._scaled.data, np.ndarray) or self._scaled.data.size * 4 > self._plan.budget / 8:
+        if not isinstance(self._scaled.data, np.ndarray) or self._scaled.data.size * 4 > self.plan.budget / 8:
             return None
         everything = np.arange(self._scaled.n_features)
-        return encode(self._scaled, everything, self.power, np.float32, self._reach)
+        return encode(self._scaled, everything, self.power, np.float32, self.reach)
 
     def encoded(self, features: Indices, dtype: Any) -> Iterator[tuple[slice, Encoded]]:
         """Yield ranges of some columns with these in units of their reach, as many as fit into a block of memory."""
         if dtype == np.float32 and self._single is not None:
             yield slice(0, len(features)), self._single.chosen(features)
         else:
-            yield from encoded_portions(self._scaled, features, self.power, dtype, self._reach[features])
+            yield from encoded_portions(self._scaled, features, self.power, dtype, self.reach[features])
 
-    def total(self, columns: Indices, kernel: Kernel) -> float:
-        """<K, W> of a subset with a kernel."""
-        return self._score(columns, kernel)
+    def weigh(self, weights: Weights) -> None:
+        """Replace W."""
+        super().weigh(weights)
+        self.pairs.weigh(weights)
+
+    def _kept_weights(self) -> WeightTiles:
+        return self.pairs.weights
 
     def move(self, columns: Indices, kernel: Kernel) -> None:
         """Make some columns the current subset."""
@@ -134,7 +131,7 @@ class PointwiseScorer(PairScorer):
     def _move(self, columns: Indices, gamma: float) -> None:
         """Make some columns the current subset, with a D that is exact for ``gamma``, also if gamma D is tiny."""
         typical = float(self._typical[columns].sum())
-        self._pairs.move(columns, max(gamma, 1 / typical if typical else 0.0))
+        self.pairs.move(columns, max(gamma, 1 / typical if typical else 0.0))
 
     def _gamma(self, kernel: Kernel) -> float:
         """The gamma of a kernel, for data in the unit of `_in_range`."""
@@ -142,18 +139,18 @@ class PointwiseScorer(PairScorer):
 
     def kernel_tiles(self, columns: Indices, kernel: Kernel) -> KernelTiles:
         """Kernel values of all samples on some columns, less a constant."""
-        if not isinstance(kernel, ScaledKernel) or not np.array_equal(self._pairs.subset, columns):
+        if not isinstance(kernel, ScaledKernel) or not np.array_equal(self.pairs.subset, columns):
             return super().kernel_tiles(columns, kernel)
-        return LinkedTiles(self._pairs, kernel.with_gamma(self._gamma(kernel)), self._centre(columns))
+        return LinkedTiles(self.pairs, kernel.with_gamma(self._gamma(kernel)), self._centre(columns))
 
     def changed_tiles(self, columns: Indices, group: Indices, kernel: Kernel, *, leaving: bool) -> KernelTiles:
         """Kernel values on a subset after some columns have left it or entered it, less a constant."""
-        pairs, linked = self._pairs, kernel.with_gamma(self._gamma(kernel))
+        pairs, linked = self.pairs, kernel.with_gamma(self._gamma(kernel))
         if not can_change(pairs, columns, group, linked, leaving=leaving):
             return super().changed_tiles(columns, group, kernel, leaving=leaving)
         sign = -1 if leaving else 1
         centre = self._centre(columns) + sign * self._centre(group)
-        return ChangedTiles(pairs, linked, centre, pairs.contributions(group, scale=gamma_of(linked)), sign)
+        return ChangedTiles(pairs, linked, centre, pairs.contributions(group, gamma_of(linked)), sign)
 
     def _centre(self, columns: Indices) -> float:
         """A typical value of D, whose kernel value is taken off."""
@@ -173,11 +170,11 @@ class PointwiseScorer(PairScorer):
     def _formed(self, columns: Indices, gamma: float, own_gamma: float | None, *, leaving: bool) -> _Round:
         """The sums of M for a subset, which the last round may have found already."""
         key, last = (columns.tobytes(), gamma, leaving), self._last
-        here = own_gamma is None and np.array_equal(self._pairs.subset, columns)
+        here = own_gamma is None and np.array_equal(self.pairs.subset, columns)
         if here and last is not None and last[0] == key and last[1].weights is self._weights:
             return last[1]
         self._move(columns, max(gamma, own_gamma or 0.0))
-        found = _Round.form(self, gamma, own_gamma, leaving=leaving)
+        found = _Round.form(self, self._weights, gamma, own_gamma, leaving=leaving)
         self._last = key, found
         return found
 
@@ -208,19 +205,21 @@ class _Round:
     sizes: Array
 
     @staticmethod
-    def form(scorer: PointwiseScorer, gamma: float, own_gamma: float | None, *, leaving: bool) -> _Round:
+    def form(
+        scorer: PointwiseScorer, weights: Weights, gamma: float, own_gamma: float | None, *, leaving: bool
+    ) -> _Round:
         """Sum M over the pairs."""
-        pairs, compiled, own = scorer._pairs, scorer.compiled, -1.0 if own_gamma is None else own_gamma  # noqa: SLF001
+        pairs, compiled, own = scorer.pairs, scorer.compiled, -1.0 if own_gamma is None else own_gamma
 
         def tile_sums(index: int) -> Sums:
-            tile, across, down = pairs.plan.tiles[index], *map(np.zeros, pairs.plan.tiles[index].shape)
-            sums = _functions(compiled=compiled).form(pairs.totals(index), pairs.weights(index), gamma, own, across, down)
+            tile, D, W = pairs.plan.tiles[index], pairs.totals(index), pairs.weights(index)
+            across, down = np.zeros(D.shape[0]), np.zeros(D.shape[1])
+            sums = _functions(compiled=compiled).form(D, W, gamma, own, across, down)
             return np.array(sums), Placed(tile.start, across), Placed(tile.first, down)
 
         m, tiles = scorer.columns.n_samples, range(len(pairs.plan.tiles))
         (score, own_score), across, down = map_sum(scorer.executor, tile_sums, tiles, m)
-        pairs.settle()
-        return _Round(scorer, scorer._weights, gamma, leaving, 2 * score, 2 * own_score, across + down)  # noqa: SLF001
+        return _Round(scorer, weights, gamma, leaving, 2 * score, 2 * own_score, across + down)
 
     @property
     def _sign(self) -> float:
@@ -229,7 +228,7 @@ class _Round:
     @cached_property
     def _rounding(self) -> float:
         """Relative error of M."""
-        return self.scorer._pairs.rounding(self.gamma) + 16 * _EPS  # noqa: SLF001
+        return self.scorer.pairs.rounding(self.gamma) + 16 * _EPS
 
     def stages(self, groups: Sequence[Indices]) -> list[Stage]:
         """Ways to the changes by groups of columns, each more exact than the one before."""
@@ -246,14 +245,14 @@ class _Round:
             return _by(positions, single, lambda some: self._looped(heads[some], np.dtype(np.float32)), None)
 
         def double_precision(positions: Indices) -> Intervals:
-            loose = single & (self.gamma * self.scorer._reach[heads] <= _LARGEST[self.leaving])  # noqa: SLF001
+            loose = single & (self.gamma * self.scorer.reach[heads] <= _LARGEST[self.leaving])
             return _by(positions, loose, lambda some: self._looped(heads[some], np.dtype(np.float64)), exact)
 
         return [single_precision, double_precision, exact]
 
     def _looped(self, features: Indices, dtype: np.dtype[Any]) -> Intervals:
         """Changes by single columns by the compiled loop; nothing is known of those whose exponents are too large."""
-        z = self.gamma * self.scorer._reach[features]  # noqa: SLF001
+        z = self.gamma * self.scorer.reach[features]
         values, radii = np.zeros(len(features)), np.full(len(features), np.inf)
         kinds = ((z <= _SMALL, False), ((z > _SMALL) & (z <= _LARGEST[self.leaving]), True))
         for mine, exponential in kinds:
@@ -264,13 +263,13 @@ class _Round:
     def _sums(self, features: Indices, z: Array, dtype: np.dtype[Any], *, exponential: bool) -> tuple[Array, Array]:
         scorer, scale = self.scorer, 1.0
         if dtype == np.float32:  # weights of about one, whose products neither overflow nor underflow
-            scale = math.ldexp(1.0, -int(math.frexp(scorer._largest_weight)[1]))  # noqa: SLF001
+            scale = math.ldexp(1.0, -int(math.frexp(scorer.largest_weight)[1]))
         z = self._sign * z
         coefficients, error = _exponents(z) if exponential else _polynomials(z, dtype)
         sums, norms = np.zeros((2, len(z))), np.zeros(len(z))
         for some, part in scorer.encoded(features, dtype):
             sums[:, some] = self._column_sums(part, coefficients[some].astype(dtype), scale, exponential=exponential)
-            norms[some] = part.norms(self.sizes, absolute=scorer.power == 1)  # noqa: SLF001
+            norms[some] = part.norms(self.sizes, absolute=scorer.power == 1)
         sums *= 2 / scale
         eps, grown = float(np.finfo(dtype).eps), np.exp(np.maximum(z, 0.0))
         vanished = 2 * self.n_pairs * _TINY[dtype] / scale
@@ -285,11 +284,11 @@ class _Round:
     @property
     def n_pairs(self) -> int:
         """Number of pairs of samples."""
-        return self.scorer._plan.n_pairs  # noqa: SLF001
+        return self.scorer.plan.n_pairs
 
     def _column_sums(self, part: Encoded, coefficients: NDArray[Any], scale: float, *, exponential: bool) -> Array:
         """Sums of M times the changes by some columns over all pairs a < b, times a scale."""
-        pairs, gamma, kind = self.scorer._pairs, self.gamma, (self.scorer.power == 1, exponential)  # noqa: SLF001
+        pairs, gamma, kind = self.scorer.pairs, self.gamma, (self.scorer.power == 1, exponential)
 
         def tile_sums(index: int) -> Sums:
             tile, sums = pairs.plan.tiles[index], np.zeros((2, len(part.x)))
@@ -301,8 +300,8 @@ class _Round:
 
     def _exact(self, groups: Sequence[Indices]) -> Intervals:
         """Changes by groups of columns as differences of two scores."""
-        pairs, values, radii = self.scorer._pairs, *np.zeros((2, len(groups)))  # noqa: SLF001
-        largest = np.array([self.scorer._reach[group].sum() for group in groups])  # noqa: SLF001
+        pairs, values, radii = self.scorer.pairs, *np.zeros((2, len(groups)))
+        largest = np.array([self.scorer.reach[group].sum() for group in groups])
         dominant = self.leaving & pairs.too_wide(largest, self.gamma)
         if (~dominant).any():
             errors = pairs.change_errors(largest[~dominant], self.gamma, entering=not self.leaving) + self._rounding
@@ -310,7 +309,8 @@ class _Round:
             values[~dominant], radii[~dominant] = self._scores(changed, errors, anew=False)
         if dominant.any():  # D less their contributions would be inexact
             rest = [np.setdiff1d(pairs.subset, group) for group, wide in zip(groups, dominant, strict=True) if wide]
-            errors = np.array([pairs.change_errors(self.scorer._reach[one].sum(), self.gamma, entering=True) for one in rest])  # noqa: SLF001, E501
+            largest = np.array([self.scorer.reach[one].sum() for one in rest])
+            errors = pairs.change_errors(largest, self.gamma, entering=True)
             values[dominant], radii[dominant] = self._scores(rest, errors, anew=True)
         own = (self._rounding + _SCORE * _EPS) * float(self.sizes.sum())
         return Intervals(values - self.score, radii + own)
@@ -318,7 +318,7 @@ class _Round:
     def _scores(self, groups: Sequence[Indices], errors: Array, *, anew: bool) -> tuple[Array, Array]:
         """Scores after each group has left or entered, or ``anew`` those of the groups themselves."""
         scorer, gamma = self.scorer, self.gamma
-        pairs, functions = scorer._pairs, _functions(compiled=scorer.compiled)  # noqa: SLF001
+        pairs, functions = scorer.pairs, _functions(compiled=scorer.compiled)
         a = -gamma if anew or not self.leaving else gamma
 
         def tile_scores(index: int) -> Sums:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
 from bahsic.engine.diagonal import diagonal
-from bahsic.engine.executor import Executor, Sums, map_sum
+from bahsic.engine.executor import Executor, Placed, Sums, map_sum
 from bahsic.engine.intervals import Intervals, Stage
-from bahsic.engine.plan import Plan
-from bahsic.engine.scorer import PairScorer
-from bahsic.engine.tiles import Kind, OfProducts, quadratic_forms, row_sums
+from bahsic.engine.pairs import WeightTiles
+from bahsic.engine.plan import Plan, Tile
+from bahsic.engine.scorer import Scorer
 from bahsic.engine.units import Units
 from bahsic.kernels.base import Kernel
 
@@ -29,11 +29,14 @@ _EPS = float(np.finfo(np.float64).eps)
 # Greatest kernel value whose sums over the samples do not overflow.
 _LARGEST = 1e290
 
+# Columns that a product takes together.
+_TOGETHER = 512
+
 # For higher degrees the whole kernel matrix of each candidate is cheaper.
 MAX_DEGREE = 6
 
 
-class PolynomialScorer(PairScorer):
+class PolynomialScorer(Scorer):
     r"""Scores for k = (D + c)^p with D the inner product, by the binomial formula.
 
     .. math:: (D \mp x x' + c)^p = \sum_q \binom{p}{q} (\mp x x')^q (D + c)^{p - q}
@@ -41,10 +44,6 @@ class PolynomialScorer(PairScorer):
     so that a change of the score is a sum of p quadratic forms in the powers of the column. With
     p = 1 and c = 0 it does not depend on the subset: that is the linear kernel.
     """
-
-    @property
-    def _kind(self) -> Kind:
-        return OfProducts()
 
     def __init__(
         self,
@@ -73,6 +72,10 @@ class PolynomialScorer(PairScorer):
         return float(getattr(self._kernel, "coef0", 0.0))
 
     @cached_property
+    def _tiles(self) -> WeightTiles:
+        return WeightTiles(self._weights, self.plan, keep=self.plan.keep)
+
+    @cached_property
     def _diagonal(self) -> Array:
         return diagonal(self._weights)
 
@@ -83,21 +86,14 @@ class PolynomialScorer(PairScorer):
     def _score(self, columns: Indices, kernel: Kernel) -> float:
         if self._degree == 1:
             return float(self._products.values[columns].sum())
-        self._move(columns)
-        pairs, coef0, degree = self._pairs, self._coef0, self._degree
+        part, tiles, weights, coef0, degree = self.columns, self.plan.tiles, self._tiles, self._coef0, self._degree
 
         def tile_score(index: int) -> Sums:
-            K = (pairs.totals(index) + coef0) ** degree
-            return (np.array(2 * np.vdot(K, pairs.weights(index))),)
+            K = (_inner_products(part, columns, tiles[index]) + coef0) ** degree
+            return (np.array(2 * np.vdot(K, weights(index))),)
 
-        (score,) = map_sum(self.executor, tile_score, range(len(self._pairs.plan.tiles)))
-        self._pairs.settle()
+        (score,) = map_sum(self.executor, tile_score, range(len(tiles)))
         return float(score) + self._on_diagonal(self._norms(columns))
-
-    def _move(self, columns: Indices) -> None:
-        """Make some columns the current subset; errors of D matter relative to the largest of D + c."""
-        largest = float(np.square(self.columns.ranges[columns]).sum()) + abs(self._coef0)
-        self._pairs.move(columns, 1 / largest if largest else 0.0)
 
     def _on_diagonal(self, norms: Array) -> float:
         """Part of the score from pairs of a sample with itself, given the squared norms of the samples."""
@@ -109,8 +105,6 @@ class PolynomialScorer(PairScorer):
         sign = -1.0 if leaving else 1.0
         score = 0.0 if own is None else self._score(columns, own)
         groups = self.units.each(candidates)
-        if self._degree > 1:
-            self._move(columns)
 
         def changes(positions: Indices) -> Intervals:
             chosen = [groups[position] for position in positions]
@@ -139,12 +133,15 @@ class PolynomialScorer(PairScorer):
 
     def _changes_by(self, subset: Indices, features: Indices, sign: float) -> Intervals:
         base = self._norms(subset) + self._coef0
-        found = [self._changes(base, part, sign) for part in self.columns.portions(features)]
+        parts = [
+            part[i : i + _TOGETHER] for part in self.columns.portions(features) for i in range(0, len(part), _TOGETHER)
+        ]
+        found = [self._changes(subset, base, part, sign) for part in parts]
         values, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))
         rounding = _EPS * (self.columns.n_samples + 16 * self._degree + len(subset))
         return Intervals(values, rounding * sizes)
 
-    def _changes(self, base: Array, features: Indices, sign: float) -> tuple[Array, Array]:
+    def _changes(self, subset: Indices, base: Array, features: Indices, sign: float) -> tuple[Array, Array]:
         """Score changes by some features, and the sums of the magnitudes of their terms."""
         values, sizes = np.zeros((2, len(features)))
         columns = self.columns.rows(features)
@@ -152,22 +149,32 @@ class PolynomialScorer(PairScorer):
         for q in range(1, self._degree + 1):
             powers *= columns
             factor = comb(self._degree, q) * sign**q
-            forms, magnitudes = self._forms(powers, self._degree - q)
+            forms, magnitudes = self._forms(subset, powers, self._degree - q)
             on_diagonal = self._diagonal * base ** (self._degree - q)
             squares = powers**2
             values += factor * (forms + squares @ on_diagonal)
             sizes += abs(factor) * (squares @ (magnitudes + np.abs(on_diagonal)))
         return values, sizes
 
-    def _forms(self, columns: Array, power: int) -> tuple[Array, ...]:
+    def _forms(self, subset: Indices, columns: Array, power: int) -> tuple[Array, ...]:
         """Quadratic forms phi' M phi of every column for M = W (D + c)^power, and the row sums of abs(M)."""
-        pairs, coef0 = self._pairs, self._coef0
+        data, tiles, weights, coef0 = self.columns, self.plan.tiles, self._tiles, self._coef0
 
         def tile_forms(index: int) -> Sums:
-            tile, W = pairs.plan.tiles[index], pairs.weights(index)
-            M = W * (pairs.totals(index) + coef0) ** power if power else W
-            return quadratic_forms(columns, M, tile, pairs.scratch), *row_sums(np.abs(M), tile)
+            tile, M = tiles[index], weights(index)
+            if power:
+                M = M * (_inner_products(data, subset, tile) + coef0) ** power
+            forms = 2 * np.vecdot(columns[:, tile.cols] @ M.T, columns[:, tile.rows])
+            sizes = np.abs(M)
+            return forms, Placed(tile.start, sizes.sum(axis=1)), Placed(tile.first, sizes.sum(axis=0))
 
-        n_samples = self.columns.n_samples
-        forms, across, down = map_sum(self.executor, tile_forms, range(len(pairs.plan.tiles)), n_samples)
+        forms, across, down = map_sum(self.executor, tile_forms, range(len(tiles)), self.columns.n_samples)
         return forms, across + down
+
+
+def _inner_products(data: Columns, features: Indices, tile: Tile) -> Array:
+    """Inner products of the samples of a tile over some columns."""
+    found = np.zeros(tile.shape)
+    for part in data.portions(features, tile.shape[1]) if len(features) else ():
+        found += data.rows(part, samples=tile.rows).T @ data.rows(part, samples=tile.cols)
+    return found

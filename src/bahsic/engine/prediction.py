@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -191,7 +192,6 @@ class PredictionScorer:
 
         fits: list[RidgeFit | None] = [None] * len(candidates)
         if self._regression.in_blocks:
-            self.linear.follow()  # the fits run at the same time
             fits = self._regression.judged([changed(at) for at in range(len(candidates))], count)
             values = np.array([-np.inf if found is None else found.predictability for found in fits])
             # Rounding may have left out one of two copies: both count as the better one.

@@ -21,9 +21,9 @@ from bahsic.data.stored_rows import StoredRows
 from bahsic.engine.executor import Executor
 from bahsic.engine.gram import GramTiles, KernelBlocks, KernelTiles, block_variance, tiled_variance
 from bahsic.engine.intervals import Intervals, Stage, leading
-from bahsic.engine.pairs import Pairs, WeightTiles
+from bahsic.engine.pairs import WeightTiles
 from bahsic.engine.plan import Plan, Tile
-from bahsic.engine.tiles import Differences, Kind
+from bahsic.engine.tiles import Differences
 from bahsic.engine.units import Units
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel, is_number
@@ -52,6 +52,10 @@ class Ranked:
     score: float
     kernel: Kernel | None
     fit: RidgeFit | None = None
+
+
+# What scorers make of W when it is first asked for.
+_DERIVED = ("_diagonal", "_on_diagonal", "_matrix", "_products", "_tiles", "largest_weight")
 
 
 class Scorer(ABC):
@@ -85,7 +89,7 @@ class Scorer(ABC):
         units: Units | None = None,
     ) -> None:
         self.columns = columns
-        self.executor, self._plan = executor, plan
+        self.executor, self.plan = executor, plan
         self.units = Units(columns) if units is None else units
         parameters = kernel.get_params(deep=True)
         self._rules = {name: rule for name, rule in parameters.items() if _is_rule(name, rule)}
@@ -128,10 +132,10 @@ class Scorer(ABC):
 
     def kernel_tiles(self, columns: Indices, kernel: Kernel) -> KernelTiles:
         """Kernel values of all samples on some columns, less a constant."""
-        whole = self._plan.keep and not isinstance(self.weights, BlockWeights)
+        whole = self.plan.keep and not isinstance(self.weights, BlockWeights)
         if whole and not isinstance(kernel, ScaledKernel):  # whose digits are kept best with all samples together
-            return GramTiles(Matrix(kernel_values(self.columns, columns, kernel)), self._plan)
-        return GramTiles(KernelBlocks(self.columns, columns, kernel, self._plan.budget / 4), self._plan)
+            return GramTiles(Matrix(kernel_values(self.columns, columns, kernel)), self.plan)
+        return GramTiles(KernelBlocks(self.columns, columns, kernel, self.plan.budget / 4), self.plan)
 
     def changed_tiles(self, columns: Indices, group: Indices, kernel: Kernel, *, leaving: bool) -> KernelTiles:
         """Kernel values on a subset after some columns have left it or entered it, less a constant."""
@@ -141,13 +145,10 @@ class Scorer(ABC):
     def _unbiased(self) -> WeightTiles:
         """W of the unbiased estimate; its tiles are those that the search keeps, if it keeps them."""
         weights, kept = self.weights.unbiased(self.executor.stream), self._kept_weights()
-        return kept if kept is not None and kept.weights is weights else WeightTiles(weights, self._plan, keep=False)
+        return kept if kept is not None and kept.weights is weights else WeightTiles(weights, self.plan, keep=False)
 
     def move(self, columns: Indices, kernel: Kernel) -> None:  # noqa: B027 - scorers that keep nothing of a subset do nothing
         """Make some columns the current subset, so that `kernel_tiles` of it is quick."""
-
-    def follow(self) -> None:  # noqa: B027 - as for `move`
-        """Update what is kept of the current subset, so that several threads may read it."""
 
     def _kept_weights(self) -> WeightTiles | None:
         """W on the tiles as the search keeps it, if it does."""
@@ -186,7 +187,14 @@ class Scorer(ABC):
     def weigh(self, weights: Weights) -> None:
         """Replace W; rules for gamma keep the one that the scorer was made with."""
         self._weights = weights
-        for name in ("_diagonal", "_on_diagonal", "_matrix", "_products", "_largest_weight"):  # made of W when asked for
+        for name in (
+            "_diagonal",
+            "_on_diagonal",
+            "_matrix",
+            "_products",
+            "_largest_weight",
+            "_tiles",
+        ):  # made of W when asked for
             vars(self).pop(name, None)
 
     def leading(self, columns: Indices, candidates: Indices, kernel: Kernel, count: int, *, leaving: bool) -> Indices:
@@ -239,31 +247,6 @@ class Scorer(ABC):
         # Copies of a column are evaluated once, as the first of them.
         positions, found = leading(stages, self.units.first_copies(candidates), count)
         return candidates[positions], Intervals(found.values[positions], found.radii[positions])
-
-
-class PairScorer(Scorer):
-    """A scorer whose only state is D of the current subset."""
-
-    @property
-    @abstractmethod
-    def _kind(self) -> Kind:
-        """What D adds up."""
-
-    @cached_property
-    def _pairs(self) -> Pairs:
-        return Pairs(self.columns, self._kind, self._weights, self._plan)
-
-    def weigh(self, weights: Weights) -> None:
-        """Replace W."""
-        super().weigh(weights)
-        self._pairs.weigh(weights)
-
-    def follow(self) -> None:
-        """Update D on all tiles."""
-        self._pairs.follow(self.executor)
-
-    def _kept_weights(self) -> WeightTiles:
-        return self._pairs.weights
 
 
 def _rule_samples(columns: Columns, weights: Weights) -> Indices | None:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,22 +18,12 @@ from numpy.typing import NDArray
 from bahsic.data.columns import Columns
 from bahsic.data.sparse_rows import SparseRows
 from bahsic.engine.compiled import loops as load_loops
-from bahsic.engine.encoding import encoded_portions, reach
-from bahsic.engine.executor import Placed
-from bahsic.engine.plan import PANEL_HEIGHT, Tile
+from bahsic.engine.encoding import encoded_portions, largest_contributions
+from bahsic.engine.plan import Tile
 from bahsic.engine.reference import add_columns
-from bahsic.engine.scratch import Scratch
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Vectors = NDArray[Any]
-
-# Length of the sums made in the precision of the columns, before these are added in float64.
-# It limits the rounding error of a float32 product.
-INNER = 1024
-
-# Columns of one product, few enough for it to stay in the cache.
-COLUMNS = 512
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -97,33 +87,7 @@ def _widest(scale: float) -> float:
     return _PRODUCT_ERROR / error if error > 0 else math.inf
 
 
-class _Pieces:
-    """Columns of some features on the two sides of a tile, made once for all tiles or anew for each tile.
-
-    The choice, and the number of features at a time, depend on sizes alone, not on where the data are stored.
-    """
-
-    def __init__(self, columns: Columns, features: Indices, most: float) -> None:
-        self._columns, self._features = columns, features
-        sparse = isinstance(columns.data, SparseRows)
-        one = len(columns.portions(features)) == 1 if sparse else 8 * (len(features) + 2) * columns.n_samples <= most
-        self._all = self._rows(features, None) if one else None
-
-    def _rows(self, features: Indices, samples: slice | None) -> NDArray[Any]:
-        """Return rows that enter the product for some features, with a column for each sample."""
-        return self._columns.rows(features, samples=samples)
-
-    def sides(self, tile: Tile) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """Yield the two factors of the product on a tile, for its rows and its columns, some features at a time."""
-        if self._all is not None:
-            yield self._all[:, tile.rows], self._all[:, tile.cols]
-            return
-        for part in self._columns.portions(self._features, tile.shape[1]):
-            right = self._rows(part, tile.cols)
-            yield right[:, : tile.shape[0]] if tile.on_diagonal else self._rows(part, tile.rows), right
-
-
-class Differences(_Pieces):
+class Differences:
     r"""Sum of the contributions of some columns to a squared or absolute distance, a tile at a time.
 
     Squared differences of complete columns of numbers are made by one product, :math:`x^2 + y^2 - 2 x y`, unless
@@ -158,12 +122,16 @@ class Differences(_Pieces):
         self._singly, self._power, self._compiled = features[singly], power, compiled
         self._gaps = bool(columns.missing[features].any())
         self._product = not singly.all()
-        super().__init__(columns, features[~singly], most)
+        self._columns, self._together = columns, features[~singly]
+        sparse = isinstance(columns.data, SparseRows)
+        few = 8 * (len(self._together) + 2) * columns.n_samples <= most
+        one = len(columns.portions(self._together)) == 1 if sparse else few
+        self._all = self._rows(self._together, None) if one and self._product else None
 
     @staticmethod
     def rounding(columns: Columns, features: Indices, power: int, scale: float) -> Rounding:
         """Return bounds on the rounding errors of the contributions of some features."""
-        largest = reach(columns, features, power)
+        largest = largest_contributions(columns, features, power)
         if power == 1:
             return Rounding(0.0, 2 * float(largest.sum()))
         wide, squares = by_differences(columns, features, scale), np.square(columns.ranges[features])
@@ -179,11 +147,20 @@ class Differences(_Pieces):
         right[-2], right[-1] = 1.0, np.einsum("ij,ij->j", chosen, chosen)
         return right
 
+    def _sides(self, tile: Tile) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Yield the two factors of the product on a tile, for its rows and its columns, some features at a time."""
+        if self._all is not None:
+            yield self._all[:, tile.rows], self._all[:, tile.cols]
+            return
+        for part in self._columns.portions(self._together, tile.shape[1]):
+            right = self._rows(part, tile.cols)
+            yield right[:, : tile.shape[0]] if tile.on_diagonal else self._rows(part, tile.rows), right
+
     def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
         """Sum on a tile, not clamped at zero: distances of zero may be off by a rounding error."""
         if not self._product:
             out[:] = 0.0
-        for position, (rows, right) in enumerate(self.sides(tile) if self._product else ()):
+        for position, (rows, right) in enumerate(self._sides(tile) if self._product else ()):
             left = -2 * rows
             left[-2], left[-1] = rows[-1], 1.0
             if position == 0:
@@ -195,9 +172,7 @@ class Differences(_Pieces):
         return none_to_itself(out, tile) if self._gaps else out
 
 
-def add_differences(
-    columns: Columns, features: Indices, power: int, tile: Tile, out: Array, *, compiled: bool
-) -> None:
+def add_differences(columns: Columns, features: Indices, power: int, tile: Tile, out: Array, *, compiled: bool) -> None:
     """Add the contributions of some columns to a squared or absolute distance on a tile, made of differences."""
     loops = load_loops() if compiled else None
     if loops is None:
@@ -212,91 +187,3 @@ def none_to_itself(out: NDArray[Any], tile: Tile) -> NDArray[Any]:
     same = np.arange(max(tile.start, tile.first), min(tile.stop, tile.end))
     out[same - tile.start, same - tile.first] = 0.0
     return out
-
-
-class InnerProducts(_Pieces):
-    """Inner products over some features, a tile at a time."""
-
-    def __init__(
-        self,
-        columns: Columns,
-        features: Indices,
-        most: float = math.inf,
-    ) -> None:
-        super().__init__(columns, features, most)
-
-    @staticmethod
-    def rounding(columns: Columns, features: Indices) -> Rounding:
-        """Return bounds on the rounding errors of the contributions of some features."""
-        return Rounding(_PRODUCT * float(np.square(columns.ranges[features]).sum()), 0.0)
-
-    def panel(self, tile: Tile, out: NDArray[Any]) -> NDArray[Any]:
-        """Inner products of a tile."""
-        out[:] = 0
-        for left, right in self.sides(tile):
-            out += left.T @ right
-        return out
-
-
-class Kind(Protocol):
-    """What D adds up: makes the contributions of some features, and knows their rounding errors.
-
-    ``scale`` says how exact they must be: errors matter relative to 1 / scale.
-    """
-
-    def contributions(self, columns: Columns, features: Indices, most: float, scale: float) -> Any:
-        """Return an object whose method ``panel(tile, out)`` writes the sum of the contributions of some features."""
-
-    def rounding(self, columns: Columns, features: Indices, scale: float) -> Rounding:
-        """Return bounds on the rounding errors of the contributions of some features."""
-
-
-@dataclass(frozen=True)
-class OfDifferences:
-    """Squared (power 2) or absolute differences, by compiled loops or not."""
-
-    power: int
-    compiled: bool = False
-
-    def contributions(self, columns: Columns, features: Indices, most: float, scale: float) -> Differences:
-        return Differences(columns, features, self.power, most, scale, compiled=self.compiled)
-
-    def rounding(self, columns: Columns, features: Indices, scale: float) -> Rounding:
-        return Differences.rounding(columns, features, self.power, scale)
-
-
-@dataclass(frozen=True)
-class OfProducts:
-    """Products of two samples."""
-
-    def contributions(self, columns: Columns, features: Indices, most: float, scale: float) -> InnerProducts:
-        return InnerProducts(columns, features, most)
-
-    def rounding(self, columns: Columns, features: Indices, scale: float) -> Rounding:
-        return InnerProducts.rounding(columns, features)
-
-
-def quadratic_forms(columns: Vectors, M: Vectors, tile: Tile, scratch: Scratch) -> Array:
-    """Contribution of a tile to the quadratic forms phi' M phi of symmetric M, for each row phi of ``columns``.
-
-    ``columns`` and M have one dtype; partial sums of at most ``INNER`` products are added in float64.
-    """
-    total = np.zeros(len(columns))
-    for first in range(0, len(columns), COLUMNS):
-        some = columns[first : first + COLUMNS]
-        for top in range(0, M.shape[0], PANEL_HEIGHT):
-            rows = slice(top, min(top + PANEL_HEIGHT, M.shape[0]))
-            product = scratch.take("product", (len(some), rows.stop - top), columns.dtype)
-            left = some[:, tile.start + top : tile.start + rows.stop]
-            for start in range(0, M.shape[1], INNER):
-                stop = min(start + INNER, M.shape[1])
-                np.matmul(some[:, tile.first + start : tile.first + stop], M[rows, start:stop].T, out=product)
-                total[first : first + COLUMNS] += np.vecdot(product, left)
-    return 2 * total
-
-
-def row_sums(M: Vectors, tile: Tile) -> tuple[Placed, Placed]:
-    """Contributions of a tile to the row sums of symmetric M: one part for its rows, one for its columns."""
-    across = M @ np.ones(M.shape[1], dtype=M.dtype)
-    down = np.ones(M.shape[0], dtype=M.dtype) @ M
-    return Placed(tile.start, across), Placed(tile.first, down)
