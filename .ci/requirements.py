@@ -37,7 +37,7 @@ def members(groups: dict[str, list[Any]], name: str) -> Iterator[str]:
 def oldest(dependencies: list[str]) -> Iterator[str]:
     """Each ``name>=a.b`` as ``name==a.b.*``."""
     for dependency in dependencies:
-        name, _, bound = dependency.partition(">=")
+        name, _, bound = dependency.partition(";")[0].partition(">=")
         yield f"{name}=={bound}.*"
 
 

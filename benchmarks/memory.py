@@ -16,7 +16,7 @@ from table import Row, row
 
 from bahsic import BAHSIC
 from bahsic.datasets import make_xor
-from bahsic.engine.loops import loops
+from bahsic.engine.compiled import loops
 
 # Samples, features, and working memory in MiB with 0 for the default.
 _SIZES = [(2000, 1000, 0), (2000, 1000, 32), (2000, 1000, 8), (4000, 200, 0), (4000, 200, 64)]
@@ -56,7 +56,7 @@ def peak_bytes(m: int, d: int, working_memory: int, way: str) -> int:
     """Peak of one fit in this process, beyond what was there with X."""
     warm_up_X, warm_up_y, _ = make_xor(40, 20, random_state=0)
     BAHSIC(2).fit(warm_up_X, warm_up_y)  # libraries and their buffers are not counted
-    loops(compiled=True)
+    loops()
     X, y, _ = make_xor(m, d, random_state=0)
     with config_context(**({"working_memory": working_memory} if working_memory else {})):
         return _WAYS[way](lambda: BAHSIC(2).fit(X, y))

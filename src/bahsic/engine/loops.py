@@ -13,8 +13,11 @@ The arguments ``absolute``, ``exponential`` and ``precise`` are None or True; nu
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -221,9 +224,20 @@ def _compiled(function: Callable[..., Any], signature: str) -> Callable[..., Any
     """Compile a function for some types, without a cache on disk if no folder for it can be written."""
     options: dict[str, Any] = {"nogil": True, "fastmath": _FAST}
     try:
-        return numba.njit([signature], cache=True, **options)(function)
-    except (OSError, RuntimeError):  # no folder, or a full one
-        return numba.njit([signature], **options)(function)
+        compiled = numba.njit(cache=True, **options)(function)
+    except (OSError, RuntimeError):  # no folder
+        compiled = numba.njit(**options)(function)
+    _announce()
+    compiled.compile(signature)
+    return compiled  # type: ignore[no-any-return]
+
+
+@cache
+def _announce() -> None:
+    """Say on a terminal that the first compilation takes some seconds, unless its results are on disk already."""
+    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "__pycache__")
+    if sys.stderr.isatty() and not any(folder.rglob("loops.*.nbi")):
+        print("bahsic: compiling its loops, once; some seconds", file=sys.stderr)  # noqa: T201 - on a terminal only
 
 
 _TILE = "f8[:,::1]"
