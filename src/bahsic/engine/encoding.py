@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +31,8 @@ class Encoded:
     which : ndarray of int64 of shape (n_columns,)
         Row of ``offsets`` of each column.
     cap, bend : ndarray of shape (n_columns,)
+    ends : ndarray of int64 of shape (n_units + 1,)
+        The columns of unit k are those from ``ends[k]`` to ``ends[k + 1]``.
     """
 
     x: NDArray[Any]
@@ -39,18 +40,19 @@ class Encoded:
     which: NDArray[np.int64]
     cap: NDArray[Any]
     bend: NDArray[Any]
+    ends: NDArray[np.int64]
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Arguments of the loops."""
         return self.x, self.offsets, self.which, self.cap, self.bend
 
-    def chosen(self, rows: Indices) -> Encoded:
-        """Return some of the columns."""
-        return Encoded(self.x[rows], self.offsets, self.which[rows], self.cap[rows], self.bend[rows])
+    def chosen(self, rows: Indices, ends: NDArray[np.int64]) -> Encoded:
+        """Return some of the columns, as units."""
+        return Encoded(self.x[rows], self.offsets, self.which[rows], self.cap[rows], self.bend[rows], ends)
 
     def norms(self, sizes: Array, *, absolute: bool) -> Array:
-        """Return bounds on the sums over the pairs of abs(M) times a contribution, given those of abs(M) by sample.
+        """Return bounds on the sums over the pairs of abs(M) t for each unit, given the sums of abs(M) by sample.
 
         A contribution is at most the sum of one term of each sample: 2 x^2 + u, or abs(x) + u, or cap / 2 + u.
         """
@@ -61,7 +63,7 @@ class Encoded:
         x = self.x if numbers.all() else self.x[numbers]
         found[numbers] = np.abs(x) @ weights if absolute else 2 * (np.square(x) @ weights)
         found += (np.abs(self.offsets) @ weights)[self.which]
-        return np.asarray(1.001 * largest * found)
+        return np.asarray(1.001 * largest * np.add.reduceat(found, self.ends[:-1]))
 
 
 def largest_contributions(columns: Columns, features: Indices, power: int) -> Array:
@@ -104,15 +106,4 @@ def encode(
             bend[k] = 4 / neutral[k] if columns.together and neutral[k] > 0 else 0.0
     cap = np.where(categories, different, np.inf)
     x, offsets, cap, bend = (array.astype(dtype, copy=False) for array in (x, offsets, cap, bend))
-    return Encoded(x, offsets, which, cap, bend)
-
-
-def encoded_portions(
-    columns: Columns, features: Indices, power: int, dtype: Any, scale: Array | None
-) -> Iterator[tuple[slice, Encoded]]:
-    """Yield ranges of some features with their encoded columns, as many as fit into a block of memory."""
-    start = 0
-    for part in columns.portions(features):
-        some = slice(start, start + len(part))
-        yield some, encode(columns, part, power, dtype, None if scale is None else scale[some])
-        start += len(part)
+    return Encoded(x, offsets, which, cap, bend, np.arange(len(features) + 1))

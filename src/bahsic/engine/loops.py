@@ -127,9 +127,9 @@ def _fill(M: Any, D: Any, W: Any, left: Any, right: Any, gamma: Any, scale: Any)
     M[D.shape[0] :] = 0
 
 
-def _sums(
+def _column_sums(
     D, W, start, first, gamma, scale, x, offsets, which, cap, bend, coefficients, sums, absolute, exponential, precise
-):  # pragma: no cover
+):  # pragma: no cover - runs as machine code
     """Add to ``sums`` those over the pairs of M times `_change` for each column; the second ones are of magnitudes."""
     height = (D.shape[0] + 3) // 4 * 4
     M, total, size = np.empty((height, COLS), x.dtype), np.empty(COLS, x.dtype), np.empty(COLS, x.dtype)
@@ -168,6 +168,58 @@ def _sums(
                         magnitude += size[j]
                     sums[0, k] += value
                     sums[1, k] += magnitude
+
+
+def _group_sums(
+    D,
+    W,
+    start,
+    first,
+    gamma,
+    scale,
+    x,
+    offsets,
+    which,
+    cap,
+    bend,
+    ends,
+    coefficients,
+    sums,
+    absolute,
+    exponential,
+    precise,
+):  # pragma: no cover - runs as machine code
+    """Do as `_column_sums` for groups of columns, whose contributions are added up first."""
+    height, one = D.shape[0], x.dtype.type(1)
+    M, total, size = np.empty((height, COLS), x.dtype), np.empty(COLS, x.dtype), np.empty(COLS, x.dtype)
+    T = np.empty(COLS, x.dtype)
+    for left in range(0, D.shape[1], COLS):
+        right = min(left + COLS, D.shape[1])
+        _fill(M, D, W, left, right, gamma, scale)
+        for top in range(0, height, ROWS):
+            for k in range(len(ends) - 1):
+                c, t = _coefficients(coefficients, k), T[: right - left]
+                total[: len(t)] = 0
+                size[: len(t)] = 0
+                for i in range(top, min(top + ROWS, height)):
+                    t[:] = 0
+                    for q in range(ends[k], ends[k + 1]):
+                        u, h, a = offsets[which[q]], cap[q], x[q, start + i]
+                        y, v, w = x[q, first + left : first + right], u[first + left : first + right], u[start + i]
+                        s = one - bend[q] * w
+                        for j in range(len(t)):
+                            t[j] += _contribution(y[j], a, h, w + s * v[j], absolute)
+                    m = M[i]
+                    for j in range(len(t)):
+                        e = _change(t[j], c, exponential, precise)
+                        total[j] += m[j] * e
+                        size[j] += abs(m[j]) * e
+                value = magnitude = 0.0
+                for j in range(len(t)):
+                    value += total[j]
+                    magnitude += size[j]
+                sums[0, k] += value
+                sums[1, k] += magnitude
 
 
 def _add(T, start, first, sign, x, offsets, which, cap, bend, absolute):  # pragma: no cover
@@ -243,14 +295,15 @@ def _announce() -> None:
 _TILE = "f8[:,::1]"
 
 
-def column_sums(tile: Any, kernel: Any, columns: Any, coefficients: Any, sums: Any, *, kind: Any) -> None:
-    """Add the sums over a tile of scale M times the change by each column; see `_sums`.
+def unit_sums(tile: Any, kernel: Any, columns: Any, coefficients: Any, sums: Any, *, kind: Any) -> None:
+    """Add the sums over a tile of scale M times the change by each unit; see `_column_sums`.
 
     Parameters
     ----------
     tile : (D, W, start, first)
     kernel : (gamma, scale)
     columns : Encoded
+        Its ``ends`` divide the columns into n units.
     coefficients : ndarray of shape (n, LONG)
         Those beyond `SHORT` are not used in float32. Of the exponential, the first is its factor.
     sums : ndarray of shape (2, n)
@@ -258,11 +311,14 @@ def column_sums(tile: Any, kernel: Any, columns: Any, coefficients: Any, sums: A
         Whether contributions are absolute differences, and the change is an exponential less one.
     """
     real = "f4" if columns.x.dtype == np.float32 else "f8"
-    precise = True if real == "f8" else None
-    flags = [True if one else None for one in kind] + [precise]
+    flags = [True if one else None for one in (*kind, real == "f8")]
     types = ",".join("none" if one is None else "b1" for one in flags)
-    signature = f"void({_TILE},{_TILE},i8,i8,f8,f8,{_columns(real)},{real}[:,::1],{_TILE},{types})"
-    _compiled(_sums, signature)(*tile, *kernel, *columns.arrays, coefficients, sums, *flags)
+    grouped = len(columns.ends) <= len(columns.x)
+    signature = (
+        f"{_TILE},{_TILE},i8,i8,f8,f8,{_columns(real)},{'i8[::1],' if grouped else ''}{real}[:,::1],{_TILE},{types}"
+    )
+    function, ends = (_group_sums, [columns.ends]) if grouped else (_column_sums, [])
+    _compiled(function, f"void({signature})")(*tile, *kernel, *columns.arrays, *ends, coefficients, sums, *flags)
 
 
 def add(T: Any, start: int, first: int, sign: float, columns: Any, *, absolute: bool) -> None:

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from bahsic.data.columns import Columns
 from bahsic.engine import reference
 from bahsic.engine.compiled import loops, loops_for
 from bahsic.engine.diagonal import on_diagonal
-from bahsic.engine.encoding import Encoded, encode, encoded_portions, largest_contributions
+from bahsic.engine.encoding import Encoded, encode, largest_contributions
 from bahsic.engine.executor import Executor, Placed, Sums, map_sum
 from bahsic.engine.gram import ChangedTiles, KernelTiles, LinkedTiles, can_change, gamma_of
 from bahsic.engine.intervals import Intervals, Stage
@@ -57,6 +58,9 @@ _EXPONENTIAL, _SCORE = 32.0, 64.0
 
 # Coefficients of the polynomials in float32 and in float64, as the loops expect them.
 SHORT, LONG = 4, 6
+
+# Entries of columns that are encoded at a time, where not all are kept.
+_ENTRIES = 1 << 22
 
 # Largest binary exponent of data that are used unscaled; standardised data have small ones.
 _USUAL_EXPONENT = 20
@@ -102,19 +106,35 @@ class PointwiseScorer(Scorer):
         return typical if self.power == 2 else np.sqrt(typical)
 
     @cached_property
+    def _unit_reach(self) -> Array:
+        """Largest possible contribution of the unit of each column."""
+        found = self.reach.copy()
+        for group in self.units.groups or ():
+            found[group] = self.reach[group].sum()
+        return found
+
+    @cached_property
     def _single(self) -> Encoded | None:
-        """All columns in float32 in units of their reach, if they are few enough to be kept."""
+        """All columns in float32 in units of the reach of their unit, if they are few enough to be kept."""
         if not isinstance(self._scaled.data, np.ndarray) or self._scaled.data.size * 4 > self.plan.budget / 8:
             return None
         everything = np.arange(self._scaled.n_features)
-        return encode(self._scaled, everything, self.power, np.float32, self.reach)
+        return encode(self._scaled, everything, self.power, np.float32, self._unit_reach)
 
-    def encoded(self, features: Indices, dtype: Any) -> Iterator[tuple[slice, Encoded]]:
-        """Yield ranges of some columns with these in units of their reach, as many as fit into a block of memory."""
-        if dtype == np.float32 and self._single is not None:
-            yield slice(0, len(features)), self._single.chosen(features)
-        else:
-            yield from encoded_portions(self._scaled, features, self.power, dtype, self.reach[features])
+    def encoded(self, groups: Sequence[Indices], dtype: Any) -> Iterator[tuple[slice, Encoded]]:
+        """Yield ranges of some units with their columns in units of their reach, as many as fit into memory."""
+        kept = self._single if dtype == np.float32 else None
+        sizes = np.array([len(group) for group in groups])
+        n_entries = np.cumsum(sizes) * self.columns.n_samples
+        limits = np.arange(_ENTRIES, n_entries[-1] if kept is None else 0, _ENTRIES)
+        cuts = np.unique(np.concatenate([[0], np.searchsorted(n_entries, limits), [len(groups)]]))
+        for some in (slice(int(a), int(b)) for a, b in pairwise(cuts)):
+            features, ends = np.concatenate(list(groups[some])), np.append(0, np.cumsum(sizes[some]))
+            if kept is None:
+                part = encode(self._scaled, features, self.power, dtype, self._unit_reach[features])
+                yield some, replace(part, ends=ends)
+            else:
+                yield some, kept.chosen(features, ends)
 
     def weigh(self, weights: Weights) -> None:
         """Replace W."""
@@ -238,62 +258,62 @@ class _Round:
 
         if not self.scorer.compiled:
             return [exact]
-        heads = np.array([group[0] for group in groups], dtype=np.intp)
-        single = np.array([len(group) == 1 for group in groups], dtype=bool)
 
-        def single_precision(positions: Indices) -> Intervals:
-            return _by(positions, single, lambda some: self._looped(heads[some], np.dtype(np.float32)), None)
+        def looped(dtype: Any) -> Stage:
+            return lambda positions: self._looped([groups[position] for position in positions], np.dtype(dtype))
 
-        def double_precision(positions: Indices) -> Intervals:
-            loose = single & (self.gamma * self.scorer.reach[heads] <= _LARGEST[self.leaving])
-            return _by(positions, loose, lambda some: self._looped(heads[some], np.dtype(np.float64)), exact)
+        return [looped(np.float32), looped(np.float64), exact]
 
-        return [single_precision, double_precision, exact]
-
-    def _looped(self, features: Indices, dtype: np.dtype[Any]) -> Intervals:
-        """Changes by single columns by the compiled loop; nothing is known of those whose exponents are too large."""
-        z = self.gamma * self.scorer.reach[features]
-        values, radii = np.zeros(len(features)), np.full(len(features), np.inf)
+    def _looped(self, groups: Sequence[Indices], dtype: np.dtype[Any]) -> Intervals:
+        """Changes by groups of columns by the compiled loop; nothing is known of those with too large exponents."""
+        z = self.gamma * np.array([self.scorer.reach[group].sum() for group in groups])
+        values, radii = np.zeros(len(groups)), np.full(len(groups), np.inf)
         kinds = ((z <= _SMALL, False), ((z > _SMALL) & (z <= _LARGEST[self.leaving]), True))
         for mine, exponential in kinds:
             if mine.any():
-                values[mine], radii[mine] = self._sums(features[mine], z[mine], dtype, exponential=exponential)
+                some = [groups[int(position)] for position in np.flatnonzero(mine)]
+                values[mine], radii[mine] = self._sums(some, z[mine], dtype, exponential=exponential)
         return Intervals(values, radii)
 
-    def _sums(self, features: Indices, z: Array, dtype: np.dtype[Any], *, exponential: bool) -> tuple[Array, Array]:
+    def _sums(
+        self, groups: Sequence[Indices], z: Array, dtype: np.dtype[Any], *, exponential: bool
+    ) -> tuple[Array, Array]:
         scorer, scale = self.scorer, 1.0
         if dtype == np.float32:  # weights of about one, whose products neither overflow nor underflow
             scale = math.ldexp(1.0, -int(math.frexp(scorer.largest_weight)[1]))
         z = self._sign * z
         coefficients, error = _exponents(z) if exponential else _polynomials(z, dtype)
         sums, norms = np.zeros((2, len(z))), np.zeros(len(z))
-        for some, part in scorer.encoded(features, dtype):
-            sums[:, some] = self._column_sums(part, coefficients[some].astype(dtype), scale, exponential=exponential)
+        for some, part in scorer.encoded(groups, dtype):
+            sums[:, some] = self._unit_sums(part, coefficients[some].astype(dtype), scale, exponential=exponential)
             norms[some] = part.norms(self.sizes, absolute=scorer.power == 1)
         sums *= 2 / scale
         eps, grown = float(np.finfo(dtype).eps), np.exp(np.maximum(z, 0.0))
+        added = np.array([len(group) for group in groups])  # contributions that are added up in a group
         vanished = 2 * self.n_pairs * _TINY[dtype] / scale
         size = 2 * np.abs(z) * norms
         if exponential:
             spread = 1 + np.maximum(z, 0.0)  # of the error of an exponent, where it is positive
-            radii = (self._rounding + eps * (_EXPONENTIAL + 3 * spread)) * np.abs(sums[1]) + 2 * eps * size
+            radii = (self._rounding + eps * (_EXPONENTIAL + (3 + added) * spread)) * np.abs(sums[1]) + 2 * eps * size
             return sums[0], radii + vanished * grown
         size *= grown
-        return z * sums[0], (self._rounding + _TERM[dtype] * eps / 2 + error) * size + np.abs(z) * vanished * grown
+        return z * sums[0], (self._rounding + (_TERM[dtype] / 2 + added) * eps + error) * size + np.abs(
+            z
+        ) * vanished * grown
 
     @property
     def n_pairs(self) -> int:
         """Number of pairs of samples."""
         return self.scorer.plan.n_pairs
 
-    def _column_sums(self, part: Encoded, coefficients: NDArray[Any], scale: float, *, exponential: bool) -> Array:
-        """Sums of M times the changes by some columns over all pairs a < b, times a scale."""
+    def _unit_sums(self, part: Encoded, coefficients: NDArray[Any], scale: float, *, exponential: bool) -> Array:
+        """Sums of M times the changes by some units over all pairs a < b, times a scale."""
         pairs, gamma, kind = self.scorer.pairs, self.gamma, (self.scorer.power == 1, exponential)
 
         def tile_sums(index: int) -> Sums:
-            tile, sums = pairs.plan.tiles[index], np.zeros((2, len(part.x)))
+            tile, sums = pairs.plan.tiles[index], np.zeros((2, len(part.ends) - 1))
             place = pairs.totals(index), pairs.weights(index), tile.start, tile.first
-            loops().column_sums(place, (gamma, scale), part, coefficients, sums, kind=kind)
+            loops().unit_sums(place, (gamma, scale), part, coefficients, sums, kind=kind)
             return (sums,)
 
         return map_sum(self.scorer.executor, tile_sums, range(len(pairs.plan.tiles)))[0]
@@ -338,16 +358,6 @@ class _Round:
 def _functions(*, compiled: bool) -> Any:
     """The functions of one tile: compiled, or in numpy."""
     return (loops() if compiled else None) or reference
-
-
-def _by(positions: Indices, mask: NDArray[np.bool_], stage: Stage, other: Stage | None) -> Intervals:
-    """Intervals of some candidates by one stage, of the others by another; without one, nothing is known."""
-    values, radii = np.zeros(len(positions)), np.full(len(positions), np.inf)
-    for mine, way in ((mask[positions], stage), (~mask[positions], other)):
-        if way is not None and mine.any():
-            found = way(positions[mine])
-            values[mine], radii[mine] = found.values, found.radii
-    return Intervals(values, radii)
 
 
 def _exponents(z: Array) -> tuple[Array, float]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bahsic.data.columns import Columns
 from bahsic.data.sparse_rows import SparseRows
 from bahsic.engine.compiled import loops as load_loops
-from bahsic.engine.encoding import encoded_portions, largest_contributions
+from bahsic.engine.encoding import encode, largest_contributions
 from bahsic.engine.plan import Tile
 from bahsic.engine.reference import add_columns
 
@@ -178,8 +178,8 @@ def add_differences(columns: Columns, features: Indices, power: int, tile: Tile,
     if loops is None:
         add_columns(columns, features, power, tile, out)
         return
-    for _, part in encoded_portions(columns, features, power, np.float64, None):
-        loops.add(out, tile.start, tile.first, 1.0, part, absolute=power == 1)
+    for part in columns.portions(features) if len(features) else ():
+        loops.add(out, tile.start, tile.first, 1.0, encode(columns, part, power), absolute=power == 1)
 
 
 def none_to_itself(out: NDArray[Any], tile: Tile) -> NDArray[Any]:

@@ -24,14 +24,14 @@ class Units:
     """
 
     def __init__(self, columns: Columns, groups: Sequence[Indices] | None = None) -> None:
-        self._groups = groups
+        self.groups = groups
         self.representatives = _representatives(copies(columns), groups)
         self._distinct = bool((self.representatives == np.arange(len(self.representatives))).all())
 
     @property
     def are_columns(self) -> bool:
         """Whether each unit is the column of the same number."""
-        return self._groups is None
+        return self.groups is None
 
     def first_copies(self, units: Indices) -> Indices:
         """For each of some units, the position of the first one among them with the same columns."""
@@ -42,24 +42,24 @@ class Units:
 
     def columns(self, units: Indices) -> Indices:
         """The columns of some units, in increasing order."""
-        if self._groups is None:
+        if self.groups is None:
             return np.sort(units)
-        parts = [self._groups[unit] for unit in units]
+        parts = [self.groups[unit] for unit in units]
         return np.sort(np.concatenate([np.empty(0, dtype=np.intp), *parts]))
 
     def size(self, units: Indices) -> int:
         """Number of columns of some units."""
-        return len(units) if self._groups is None else sum(len(self._groups[unit]) for unit in units)
+        return len(units) if self.groups is None else sum(len(self.groups[unit]) for unit in units)
 
     def each(self, units: Indices) -> list[Indices]:
         """The columns of each unit."""
-        return [units[i : i + 1] if self._groups is None else self._groups[unit] for i, unit in enumerate(units)]
+        return [units[i : i + 1] if self.groups is None else self.groups[unit] for i, unit in enumerate(units)]
 
     def single(self, units: Indices) -> NDArray[np.bool_]:
         """Mask of the units that are single columns."""
-        if self._groups is None:
+        if self.groups is None:
             return np.ones(len(units), dtype=bool)
-        return np.array([len(self._groups[unit]) == 1 for unit in units], dtype=bool)
+        return np.array([len(self.groups[unit]) == 1 for unit in units], dtype=bool)
 
 
 def _representatives(first: Indices, groups: Sequence[Indices] | None) -> Indices:
