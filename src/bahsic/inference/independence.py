@@ -13,14 +13,9 @@ from scipy import special
 from bahsic.criteria.hsic import estimate_and_variance, hsic_bound
 from bahsic.criteria.weights import label_weights
 from bahsic.engine import threads
-from bahsic.inference.centred import (
-    CentredMatrices,
-    for_permutations,
-    from_matrix,
-    from_vectors,
-)
+from bahsic.inference.centred import CentredMatrices, from_matrices, from_vectors
 from bahsic.inference.dependence import given
-from bahsic.inference.null import gamma_test, permutation_test, permutations_of
+from bahsic.inference.null import for_permutations, gamma_test, permutation_test, permutations_of
 from bahsic.kernels import Function, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
 from bahsic.parameters import check_count, random_source
 
@@ -150,7 +145,7 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
         _check_variance(estimate, variance)
         pvalue = float(special.ndtr(-estimate / math.sqrt(variance)))
     else:
-        A, B = from_matrix(K), centred_labels(labels)
+        A, B = from_matrices([K]), centred_labels(labels)
         if method == "gamma":
             estimate, pvalue = (float(values[0]) for values in gamma_test(A, B))
         else:
@@ -228,7 +223,7 @@ def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
 
 def centred_labels(labels: LabelKernel) -> CentredMatrices:
     """The kernel matrix of labels, centred, by the shortest form that they have."""
-    return from_matrix(labels) if labels.vectors is None else from_vectors(labels.vectors)
+    return from_matrices([labels]) if labels.vectors is None else from_vectors(labels.vectors)
 
 
 def _used_target_kernel(labels: LabelKernel) -> str | Kernel:
