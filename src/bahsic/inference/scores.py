@@ -15,7 +15,7 @@ from bahsic.engine.executor import Executor
 from bahsic.inference.centred import CentredMatrices, factored
 from bahsic.inference.column_factors import centred_columns, column_chunks, gaussian_factors
 from bahsic.inference.independence import centred_labels, check_method, without_labels
-from bahsic.inference.null import Permutations, gamma_test, permutation_test, permutations_of, unbiased
+from bahsic.inference.null import gamma_test, permutation_test, permutations_of, unbiased
 from bahsic.kernels import Gaussian, Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
@@ -94,11 +94,9 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     _check_label_values(labels)
     labels.warn()
     columns, labels = data.columns, labels if data.order is None else labels.of_samples(data.order)
-    permutations = None
-    if method == "permutation":
-        permutations = permutations_of(len(labels), n_permutations, random_source(random_state))
+    features = np.arange(columns.n_features)
     with threads(n_jobs, len(labels)) as executor:
-        return scores_of_columns(columns, np.arange(columns.n_features), kernel, labels, permutations, executor)
+        return scores_of_columns(columns, features, kernel, labels, executor, method, n_permutations, random_state)
 
 
 def scores_of_columns(
@@ -106,11 +104,16 @@ def scores_of_columns(
     features: Indices,
     kernel: Kernel,
     labels: LabelKernel,
-    permutations: Permutations | None,
     executor: Executor,
+    method: str,
+    n_permutations: int,
+    random_state: Any,
 ) -> tuple[Array, Array]:
-    """Unbiased HSIC of each of some columns with labels, and its p-value: by permutations, or else by a gamma."""
+    """`hsic_scores` of some columns."""
     B = _label_factors(labels)
+    permutations = None
+    if method == "permutation":
+        permutations = permutations_of(len(labels), n_permutations, random_source(random_state))
 
     def score(chunk: Indices) -> tuple[Array, Array]:
         A = centred_columns(columns, features[chunk], kernel, as_matrices=B.factors is None)
