@@ -169,7 +169,7 @@ class Given:
     rows : sequence of m samples, or None
         What ``kernel.rows`` accepts; the whole m x m matrix where the kernel is Precomputed.
     columns : Columns or None
-        In place of rows where there are categories or missing entries, or the data are sparse.
+        In place of rows unless the kernel takes the samples as they are.
     features : ndarray of int
         Which of these columns count; rows have no others.
     samples : ndarray of int, or None
@@ -231,8 +231,8 @@ def given(x: Any, kernel: Kernel, n_samples: int, weights: FloatArray | None = N
     --------
     >>> from bahsic.kernels import Gaussian
     >>> found = given([1.0, 3.0], Gaussian(), 2, standardize=True, categorical_features=None, missing="error")
-    >>> found.rows.tolist(), found.matrix(Gaussian(0.5)).values.round(4).tolist()
-    ([[-1.0], [1.0]], [[1.0, 0.1353], [0.1353, 1.0]])
+    >>> found.columns.data.tolist(), found.matrix(Gaussian(0.5)).values.round(4).tolist()
+    ([[-1.0, 1.0]], [[1.0, 0.1353], [0.1353, 1.0]])
     """
     if not takes_numbers(kernel):
         if sparse.issparse(x):
@@ -244,17 +244,14 @@ def given(x: Any, kernel: Kernel, n_samples: int, weights: FloatArray | None = N
     data = prepared(as_table_like(x), kernel, **options, identifiers=identifiers, whole=True, argument="x")
     data = data.weighted(None).ordered(None)
     check_same_length(x=data.table.values.shape[0], y=n_samples)
-    special = data.table.categorical.any() or data.table.missing.any()
-    if not (data.standardize or special) and isinstance(data.table.values, np.ndarray):
+    changed = data.standardize or data.table.categorical.any() or data.table.missing.any()
+    if not changed and isinstance(data.table.values, np.ndarray):
         rows = kernel.rows(data.table.values, "x")
         varies = (rows != rows[0]).any(axis=0)
         return Given(kernel, rows if varies.all() or not varies.any() else rows[:, varies])
     data = data.weighted(weights)
-    columns, features = data.columns, data.varying
     samples = None if weights is None or weights.all() else np.flatnonzero(weights)
-    if special or not isinstance(columns.data, np.ndarray):
-        return Given(kernel, None, columns, samples, features)
-    return Given(kernel, np.ascontiguousarray(columns.data[features].T), None, samples)
+    return Given(kernel, None, data.columns, samples, data.varying)
 
 
 def as_table_like(x: Any) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bahsic.criteria.hsic import estimate_and_variance, hsic_bound
-from bahsic.criteria.weights import label_weights
+from bahsic.criteria.weights import Matrix, label_weights
 from bahsic.engine import threads
 from bahsic.inference.centred import CentredMatrices, from_matrices, from_vectors
 from bahsic.inference.dependence import given
@@ -132,14 +132,9 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
     """
     check_method(method, ("permutation", "gamma", "normal"))
     check_count("n_permutations", n_permutations)
-    labels = label_kernel(y, target_kernel)
-    weights = label_weights(labels)
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
-    data = given(x, without_labels(kernel), len(labels), **options)
+    labels, resolved, K, estimate, variance = _estimated(x, y, kernel, target_kernel, options)
     labels.warn(unbiased=method != "gamma", way_out="method='gamma'")
-    resolved = data.resolved(weights)
-    K = data.matrix(resolved)
-    estimate, variance = estimate_and_variance(K, labels, weights=weights)
     null_sample = None
     if method == "normal":
         _check_variance(estimate, variance)
@@ -204,14 +199,9 @@ def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
     if not (isinstance(level, float) and 0 < level < 1):
         raise ValueError(f"level is {level!r}; accepted: a float between 0 and 1")
     check_method(method, ("normal", "bound"))
-    labels = label_kernel(y, target_kernel)
-    weights = label_weights(labels)
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
-    data = given(x, without_labels(kernel), len(labels), **options)
+    labels, resolved, K, estimate, variance = _estimated(x, y, kernel, target_kernel, options)
     labels.warn()
-    resolved = data.resolved(weights)
-    K = data.matrix(resolved)
-    estimate, variance = estimate_and_variance(K, labels, weights=weights)
     if method == "normal":
         _check_variance(estimate, variance)
         radius = -float(special.ndtri((1 - level) / 2)) * math.sqrt(variance)  # 1 + level would lose digits
@@ -219,6 +209,18 @@ def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
         ranges = _range("kernel", resolved, K.values) * _label_range(labels)
         radius = ranges * hsic_bound(len(labels), 1 - level)
     return ConfidenceInterval(estimate - radius, estimate + radius)
+
+
+def _estimated(
+    x: Any, y: Any, kernel: Any, target_kernel: Any, options: dict[str, Any]
+) -> tuple[LabelKernel, Kernel, Matrix, float, float]:
+    """Labels, kernel and kernel matrix of the data, the unbiased estimate of HSIC, and its variance."""
+    labels = label_kernel(y, target_kernel)
+    weights = label_weights(labels)
+    data = given(x, without_labels(kernel), len(labels), **options)
+    resolved = data.resolved(weights)
+    K = data.matrix(resolved)
+    return labels, resolved, K, *estimate_and_variance(K, labels, weights=weights)
 
 
 def centred_labels(labels: LabelKernel) -> CentredMatrices:
