@@ -23,7 +23,7 @@ _LARGEST_ERROR = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class CentredMatrices:
-    """Centred kernel matrices of c kernels on the same m samples: matrices, or factors F of F'F + diag(excess).
+    """Centred kernel matrices of c kernels on the same m samples: as matrices, or as F'F + diag(excess).
 
     Attributes
     ----------
@@ -111,10 +111,10 @@ def from_factors(
         diagonals = owners @ np.square(factors)
     diagonals = diagonals if excess is None else diagonals + _centred_diagonals(excess)
     errors = np.zeros(c) if errors is None else errors
-    found = CentredMatrices(
+    matrices = CentredMatrices(
         diagonals, np.zeros(c), errors, np.zeros(c, dtype=np.intp), factors=factors, owners=owners, excess=excess
     )
-    return replace(found, squares=_squares(found))
+    return replace(matrices, squares=_squares(matrices))
 
 
 def factor_owners(counts: Sequence[int]) -> Any:
@@ -154,7 +154,7 @@ def factored(A: CentredMatrices) -> CentredMatrices | None:
 
 
 def inner_products(A: CentredMatrices, B: CentredMatrices) -> Array:
-    """Inner products <A_i, B_j> of all pairs of matrices, without their exponents, shape (c, c')."""
+    """Return the inner products <A_i, B_j> of all pairs of matrices, without their exponents, shape (c, c')."""
     if A.matrices is not None and B.matrices is not None:
         return np.asarray(A.matrices.reshape(len(A.matrices), -1) @ B.matrices.reshape(len(B.matrices), -1).T)
     if A.matrices is not None:
@@ -175,13 +175,13 @@ def inner_products(A: CentredMatrices, B: CentredMatrices) -> Array:
 
 
 def _quadratic_forms(matrix: Array, factors: Any) -> Array:
-    """Forms f'Mf of a centred matrix, for factors (r, m)."""
+    """Return the forms f'Mf of a centred matrix, for factors (r, m)."""
     rows = factors.toarray() if sparse.issparse(factors) else factors
     return np.asarray(np.vecdot(rows @ matrix, rows))
 
 
 def _squared_products(F: Any, G: Any) -> Any:
-    """Squares of the inner products of centred factors (r, r'); of two sparse ones up to the product of their means."""
+    """Return the squared inner products of factors (r, r'); of two sparse ones without the constant part."""
     products = F @ G.T
     if not sparse.issparse(products):
         return np.square(products, out=products)
@@ -193,5 +193,5 @@ def _squared_products(F: Any, G: Any) -> Any:
 
 
 def _squared_sums(A: CentredMatrices) -> Array:
-    """Sums over the factors of each matrix of s^2 / m, for their sums s; shape (c, 1)."""
+    """Return the sums over the factors of each matrix of s^2 / m, for their sums s; shape (c, 1)."""
     return np.asarray(A.owners @ np.square(A.factors.sum(axis=1)) / A.factors.shape[1])[:, None]

@@ -15,7 +15,7 @@ _TOLERANCE = 1e-13
 
 
 def pivoted_cholesky(diagonals: Array, rows: Callable[[Indices], Array], max_rank: int) -> tuple[Array, Array]:
-    """Cholesky factors with pivoting of several matrices of the same size at once.
+    """Compute pivoted Cholesky factors of several matrices of the same size at once.
 
     Each step takes the row with the largest remaining diagonal entry of each matrix, until little is left of all
     diagonals.

@@ -28,7 +28,7 @@ from bahsic.data.columns import Columns
 from bahsic.engine.scorer import kernel_values, resolved_on
 from bahsic.inference.centred import CentredMatrices, from_factors, from_matrices
 from bahsic.inference.cholesky import pivoted_cholesky
-from bahsic.inference.parts import spread
+from bahsic.inference.parts import evenly_spaced
 from bahsic.kernels import Gaussian, Kernel
 from bahsic.kernels.base import is_number
 
@@ -60,7 +60,7 @@ def column_chunks(columns: Columns, features: Indices, kernel: Kernel) -> list[I
 def centred_columns(
     columns: Columns, features: Indices, kernel: Kernel, *, as_matrices: bool = False
 ) -> CentredMatrices:
-    """Centred kernel matrices of some columns, a chunk of `column_chunks`.
+    """Return the centred kernel matrices of some columns, a chunk of `column_chunks`.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ def centred_columns(
         With a Gaussian kernel factors, of cost O(m r^2) for each column of numbers of numerical rank r (about 20), and
         O(m) for one of categories; else m x m matrices. These also where numbers would need very many factors.
     """
-    found = None
+    factors = None
     if type(kernel) is Gaussian and not as_matrices:
         gammas = _gammas(columns, features, kernel)
-        found = (_categories if columns.different[features].any() else _numbers)(columns, features, gammas)
-    if found is not None:
-        return found
+        factors = (_categories if columns.different[features].any() else _numbers)(columns, features, gammas)
+    if factors is not None:
+        return factors
     m = columns.n_samples
     if m > _MOST_SAMPLES:
         raise ValueError(
@@ -93,17 +93,17 @@ def centred_columns(
 
 
 def _gammas(columns: Columns, features: Indices, kernel: Gaussian) -> Array:
-    """Numbers in place of the rule for gamma, one for each feature."""
+    """Evaluate the rule for gamma on each feature."""
     kernel.check()
     if is_number(kernel.gamma) or kernel.gamma == "dimension":
         return np.full(len(features), 0.5 if kernel.gamma == "dimension" else float(kernel.gamma))  # type: ignore[arg-type]
     if columns.special[features].any():  # rules look at all pairs of samples
-        columns = columns.of_samples(spread(np.arange(columns.n_samples), _MOST_FOR_RULES))
+        columns = columns.of_samples(evenly_spaced(np.arange(columns.n_samples), _MOST_FOR_RULES))
     return np.array([float(resolved_on(kernel, columns, np.array([j])).gamma) for j in features])
 
 
 def _numbers(columns: Columns, features: Indices, gammas: Array) -> CentredMatrices | None:
-    """Columns of numbers; None if one needs so many factors that its matrix is cheaper."""
+    """Return the matrices of columns of numbers, or None as `gaussian_factors`."""
     X = columns.rows(features)
     missing = np.isnan(X)
     if not missing.any():
@@ -116,7 +116,7 @@ def _numbers(columns: Columns, features: Indices, gammas: Array) -> CentredMatri
 def gaussian_factors(
     X: Array, gammas: Array, offsets: Array | None = None, *, together: bool = False
 ) -> CentredMatrices | None:
-    """Centred Gaussian kernel matrices of numbers, a column in each row of X, which is overwritten.
+    """Return the centred Gaussian kernel matrices of the rows of X, which is overwritten.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def gaussian_factors(
 
 
 def _categories(columns: Columns, features: Indices, gammas: Array) -> CentredMatrices:
-    """Columns of categories, each with one more that marks the missing entries."""
+    """Return the matrices of columns of categories, whose last level marks the missing entries."""
     X = columns.rows(features)
     missing = np.isnan(X)
     different, neutral = (gammas * values[features] for values in (columns.different, columns.neutral))
@@ -175,7 +175,7 @@ def _categories(columns: Columns, features: Indices, gammas: Array) -> CentredMa
 
 
 def _indicators(level: Indices, heights: Array, n_levels: int) -> sparse.csr_array:
-    """Rows that mark the samples of each level, of a column in each row of ``level``.
+    """Return rows that mark the samples of each level, of a column in each row of ``level``.
 
     Those of more than half of the samples mark the others instead, which centring makes the same but for the sign, so
     that rare categories keep their digits.

@@ -33,12 +33,12 @@ _ROWS = 512
 
 
 def unbiased(A: CentredMatrices, B: CentredMatrices) -> Array:
-    """Unbiased estimates, shape (c,)."""
+    """Return unbiased estimates, shape (c,)."""
     return np.asarray(_unbiased(A, B, inner_products(A, B).T, B.diagonals @ A.diagonals.T)[0])
 
 
-def for_permutations(A: CentredMatrices, B: CentredMatrices) -> tuple[CentredMatrices, CentredMatrices]:
-    """Two single matrices in the forms, matrices or factors, whose products with permutations are cheapest."""
+def cheapest_forms(A: CentredMatrices, B: CentredMatrices) -> tuple[CentredMatrices, CentredMatrices]:
+    """Return two single matrices in the forms, matrices or factors, whose products are cheapest to permute."""
     m, forms = A.diagonals.shape[1], (factored(A) or A, factored(B) or B)
     price = math.prod(m if form.matrices is not None else len(form.factors) for form in forms)
     by_looking_up = A.matrices is not None and B.matrices is not None and price > _PRICE_OF_LOOKING_UP * m
@@ -46,7 +46,7 @@ def for_permutations(A: CentredMatrices, B: CentredMatrices) -> tuple[CentredMat
 
 
 def gamma_test(A: CentredMatrices, B: CentredMatrices) -> tuple[Array, Array]:
-    """Biased estimates, and their p-values by a gamma distribution with their mean and variance over permutations."""
+    """Return biased estimates, and p-values by a gamma distribution with the moments of their permutations."""
     observed, (mean, variance) = inner_products(A, B)[:, 0], _permutation_moments(A, B)
     # If permutations change only rounding errors, all values are as great as the observed one: p is 1. So it is where
     # no gamma distribution has the mean, which matrices of less than a few bits and indefinite ones may give.
@@ -60,7 +60,7 @@ def gamma_test(A: CentredMatrices, B: CentredMatrices) -> tuple[Array, Array]:
 def permutation_test(
     A: CentredMatrices, B: CentredMatrices, permutations: Permutations, executor: Executor | None = None
 ) -> tuple[Array, Array]:
-    """Unbiased estimates for all permutations but the first (n, c), and p-values of the estimates for the first (c,).
+    """Return unbiased estimates for all permutations but the first (n, c), and p-values of that for the first (c,).
 
     The executor gets some permutations at a time; the division does not depend on the executor.
     """
@@ -73,13 +73,13 @@ def permutation_test(
 
 
 def _estimates(A: CentredMatrices, B: CentredMatrices, permutations: Permutations) -> Array:
-    """Unbiased estimates for permuted labels, shape (number of permutations, number of features)."""
+    """Return unbiased estimates for permuted labels, shape (n, c)."""
     diagonals = B.diagonals[0][permutations] @ A.diagonals.T
     return _unbiased(A, B, _permuted_products(A, B, permutations), diagonals)
 
 
-def permutations_of(m: int, count: int, random: np.random.RandomState) -> Permutations:
-    """The identity and ``count`` random permutations of m samples, or all permutations if these are no more."""
+def draw_permutations(m: int, count: int, random: np.random.RandomState) -> Permutations:
+    """Draw ``count`` permutations of m samples after the identity; return all permutations if these are no more."""
     if m < 13 and math.factorial(m) <= count + 1:
         return np.array(list(itertools.permutations(range(m))), dtype=np.int32)
     permutations = np.empty((count + 1, m), dtype=np.int32)
@@ -90,7 +90,7 @@ def permutations_of(m: int, count: int, random: np.random.RandomState) -> Permut
 
 
 def _permuted_products(A: CentredMatrices, B: CentredMatrices, permutations: Permutations) -> Array:
-    """Sums over i and j of A_ij B_p(i)p(j) for permutations p (n, m) of B, shape (n, c)."""
+    """Return the sums over i and j of A_ij B_p(i)p(j) for permutations p (n, m) of B, shape (n, c)."""
     n, m = permutations.shape
     if B.matrices is None:
         factors = np.take(B.factors, permutations, axis=1).swapaxes(0, 1).reshape(-1, m)
@@ -100,23 +100,23 @@ def _permuted_products(A: CentredMatrices, B: CentredMatrices, permutations: Per
         return inner_products(A, shuffled).T
     if A.matrices is None:  # a single one too
         return _permuted_products(B, A, np.argsort(permutations, axis=1).astype(np.int32))
-    return np.array([[_looked_up(one, B.matrices[0], p) for one in A.matrices] for p in permutations])
+    return np.array([[_permuted_inner_product(one, B.matrices[0], p) for one in A.matrices] for p in permutations])
 
 
-def _looked_up(A: Array, B: Array, permutation: NDArray[np.int32]) -> float:
+def _permuted_inner_product(A: Array, B: Array, permutation: NDArray[np.int32]) -> float:
     # Whole rows: one triangle has half the entries, but not in contiguous rows, which is slower.
     parts = row_blocks(len(A))
     return sum(float(np.vdot(A[part], B[permutation[part]].take(permutation, axis=1))) for part in parts)
 
 
 def _chunk_size(A: CentredMatrices, B: CentredMatrices) -> int:
-    """Number of permutations for one call of `permuted_products`; independent of the number of threads."""
+    """Return the number of permutations for one task, which does not depend on the number of threads."""
     ranks = [side.factors.shape[0] for side in (B, A) if side.matrices is None]
     return max(1, _ROWS // max(1, ranks[0])) if ranks else 1
 
 
 def _unbiased(A: CentredMatrices, B: CentredMatrices, products: Array, diagonals: Array) -> Array:
-    """Unbiased estimates from <A, B> and a'b, by the formula at the head of this module."""
+    """Return unbiased estimates from <A, B> and a'b, by the formula at the head of this module."""
     m = A.diagonals.shape[1]
     constant = A.traces * B.traces / ((m - 1) * (m - 2))
     return _scaled((products - m / (m - 2) * diagonals + constant) / (m * (m - 3)), A, B)
@@ -127,7 +127,7 @@ def _scaled(values: Array, A: CentredMatrices, B: CentredMatrices) -> Array:
 
 
 def _uncertainty(A: CentredMatrices, B: CentredMatrices) -> Array:
-    """Bounds on the errors of unbiased estimates by rounding and by factors, shape (c,)."""
+    """Return bounds on the errors of unbiased estimates by rounding and by factors, shape (c,)."""
     m = A.diagonals.shape[1]
     a, b = np.sqrt(A.squares), np.sqrt(B.squares)
     missing = A.errors * (b + B.errors) + a * B.errors
@@ -136,7 +136,7 @@ def _uncertainty(A: CentredMatrices, B: CentredMatrices) -> Array:
 
 
 def _permutation_moments(A: CentredMatrices, B: CentredMatrices) -> tuple[Array, Array]:
-    """Mean and variance of <A, B> over all permutations of the samples of B, each of shape (c,).
+    """Return mean and variance of <A, B> over all permutations of the samples of B, each of shape (c,).
 
     With traces T, sums of squares T2 and sums of squared diagonals S (Kazi-Aoual et al. 1995):
     mean ``T_A T_B / (m - 1)``, variance

@@ -34,7 +34,7 @@ def redundancy(
     missing: str = "neutral",
     identifiers: Any = "drop",
 ) -> Array:
-    r"""Normalised HSIC of each pair of single features, which is near 1 for near copies.
+    r"""Compute normalised HSIC of each pair of single features, which is near 1 for near-duplicates.
 
     :math:`\mathrm{HSIC}(K_i, K_j) / \sqrt{\mathrm{HSIC}(K_i, K_i) \, \mathrm{HSIC}(K_j, K_j)}` with the biased HSIC and
     the kernel matrix :math:`K_i` of feature i alone: `bahsic.related.cka` of two columns.
@@ -78,15 +78,17 @@ def redundancy(
            [1.  , 1.  , 0.34],
            [0.34, 0.34, 1.  ]])
     """
-    found = kernel_on_features(kernel, "single features")
+    kernel = kernel_on_features(kernel, "single features")
     options: Any = {"standardize": standardize, "missing": missing, "identifiers": identifiers, "whole": True}
     if isinstance(X, Prepared):
-        data = prepared(X, found, categorical_features=categorical_features, **options).weighted(None)
+        data = prepared(X, kernel, categorical_features=categorical_features, **options).weighted(None)
         chosen = np.array(_positions(features, len(data.constant), data.names))
-        return similarities(data.columns, chosen, data.constant, found)
-    some, categorical, positions = _chosen(X if hasattr(X, "shape") else np.asarray(X), features, categorical_features)
-    data = prepared(some, found, categorical_features=categorical, labels=positions, **options)
-    return similarities(data.columns, np.arange(data.columns.n_features), data.constant, found)
+        return similarities(data.columns, chosen, data.constant, kernel)
+    some, categorical, positions = _chosen_columns(
+        X if hasattr(X, "shape") else np.asarray(X), features, categorical_features
+    )
+    data = prepared(some, kernel, categorical_features=categorical, labels=positions, **options)
+    return similarities(data.columns, np.arange(data.columns.n_features), data.constant, kernel)
 
 
 def similarities(
@@ -96,7 +98,7 @@ def similarities(
     kernel: Kernel,
     others: Indices | None = None,
 ) -> Array:
-    """Table of `redundancy` for some columns, with each other or with ``others``."""
+    """Return the table of `redundancy` for some columns, with each other or with ``others``."""
     symmetric = others is None
     others = features if others is None else others
     table = np.zeros((len(features), len(others)))
@@ -124,7 +126,7 @@ def _groups(columns: Columns, positions: Indices, kernel: Kernel) -> list[Indice
 def _pieces(
     columns: Columns, features: Indices, positions: Indices, kernel: Kernel
 ) -> list[tuple[Indices, CentredMatrices]]:
-    """Centred kernel matrices of a group of features, and their positions in the table."""
+    """Return the centred kernel matrices of a group of features, with their positions in the table."""
     chunks = [positions[chunk] for chunk in column_chunks(columns, features[positions], kernel)]
     return [(chunk, centred_columns(columns, features[chunk], kernel)) for chunk in chunks]
 
@@ -141,8 +143,8 @@ def _fill(table: Array, left: list[Any], right: list[Any], *, symmetric: bool) -
                 table[np.ix_(cols, rows)] = cosines.T
 
 
-def _chosen(X: Any, features: Any, categorical_features: Any) -> tuple[Any, Any, Any]:
-    """The chosen columns of X, which of them are categories, and their numbers."""
+def _chosen_columns(X: Any, features: Any, categorical_features: Any) -> tuple[Any, Any, Any]:
+    """Return the chosen columns of X, which of them are categories, and their numbers."""
     if features is None or len(X.shape) != 2:
         return X, categorical_features, None
     d, names = int(X.shape[1]), column_names(X, "X")
@@ -155,7 +157,7 @@ def _chosen(X: Any, features: Any, categorical_features: Any) -> tuple[Any, Any,
 
 
 def _positions(features: Any, d: int, names: Names) -> list[int]:
-    """The features in question, by their numbers."""
+    """Return the numbers of the features in question."""
     if features is None:
         return list(range(d))
     positions = column_positions(features, d, names, "features")

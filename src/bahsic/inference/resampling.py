@@ -25,12 +25,12 @@ from bahsic.inference.parts import (
     Split,
     check_fraction,
     combined_pvalues,
-    fixed_kernel,
-    mapped,
-    random_part,
+    draw_part,
+    parallel_map,
+    part_size,
     random_splits,
+    resolved_target_kernel,
     selector_data,
-    share,
 )
 from bahsic.inference.scores import scores_of_columns
 from bahsic.kernels import Gaussian, Kernel, label_kernel
@@ -69,10 +69,10 @@ class SelectionTest:
     >>> from bahsic import BAHSIC
     >>> from bahsic.datasets import make_xor
     >>> X, y, _ = make_xor(n_samples=80, n_features=5, random_state=0)
-    >>> found = selection_test(BAHSIC(2), X, y, n_splits=3, random_state=0)
-    >>> found.frequencies
+    >>> result = selection_test(BAHSIC(2), X, y, n_splits=3, random_state=0)
+    >>> result.frequencies
     array([1., 1., 0., 0., 0.])
-    >>> found.discoveries(fdr=0.1)
+    >>> result.discoveries(fdr=0.1)
     array([0, 1])
     """
 
@@ -119,7 +119,7 @@ def selection_frequencies(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Array:
-    """Fraction of random parts of the samples on which each feature is selected (stability selection).
+    """Compute how often each feature is selected on random parts of the samples (stability selection).
 
     Parameters
     ----------
@@ -163,17 +163,17 @@ def selection_frequencies(
     check_fraction("subsample", subsample)
     check_jobs(n_jobs)
     target_kernel = getattr(selector, "target_kernel", "auto")
-    samples = Samples(X, y, target_kernel if y is None else fixed_kernel(selector, y, target_kernel))
-    selector = _fixed(selector, X, samples.target_kernel)
+    samples = Samples(X, y, target_kernel if y is None else resolved_target_kernel(selector, y, target_kernel))
+    selector = _fixed_selector(selector, X, samples.target_kernel)
     strata = samples.strata("stratify=False") if stratify else [np.arange(len(samples))]
-    size = sum(share(subsample, len(stratum)) for stratum in strata)
+    size = sum(part_size(subsample, len(stratum)) for stratum in strata)
     if size < _FEWEST_SAMPLES:
         raise ValueError(
             f"subsample is {subsample!r}, {size} of {len(samples)} samples; accepted: at least {_FEWEST_SAMPLES}"
         )
     random = random_source(random_state)
-    parts = [random_part(random, strata, subsample) for _ in range(n_resamples)]
-    supports = mapped(lambda part: _support(selector, *samples.part(part)), parts, n_jobs, len(samples))
+    parts = [draw_part(random, strata, subsample) for _ in range(n_resamples)]
+    supports = parallel_map(lambda part: _support(selector, *samples.part(part)), parts, n_jobs, len(samples))
     return np.asarray(np.mean(supports, axis=0, dtype=np.float64))
 
 
@@ -260,8 +260,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     >>> from bahsic import BAHSIC
     >>> from bahsic.datasets import make_xor
     >>> X, y, support = make_xor(n_samples=160, n_features=6, random_state=0)
-    >>> found = selection_test(BAHSIC(2), X, y, n_splits=5, random_state=0)
-    >>> found.feature_pvalues < 0.05
+    >>> result = selection_test(BAHSIC(2), X, y, n_splits=5, random_state=0)
+    >>> result.feature_pvalues < 0.05
     array([ True,  True, False, False, False, False])
     """
     _check_selector(selector)
@@ -273,16 +273,16 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
         raise ValueError(f"method is {method!r}; accepted: 'permutation', 'gamma', which hold under independence")
     kernel = getattr(selector, "kernel", "gaussian") if kernel is None else kernel
     kernel = "gaussian" if isinstance(kernel, str) and kernel == "auto" else kernel  # not one that the samples choose
-    own = fixed_kernel(selector, y, getattr(selector, "target_kernel", "auto"))
-    target_kernel = own if target_kernel is None else fixed_kernel(None, y, target_kernel)
+    own = resolved_target_kernel(selector, y, getattr(selector, "target_kernel", "auto"))
+    target_kernel = own if target_kernel is None else resolved_target_kernel(None, y, target_kernel)
     data = selector_data(selector, X, kernel)
     samples = Samples(data.X, y, target_kernel)
     splits = random_splits(samples, n_splits, test_size, random_source(random_state))
     needed = _Needed.of(selector, data, y, target_kernel) if feature_test == "conditional" else None
     options = {"method": method, "n_permutations": n_permutations}
-    selector, kernel = _fixed(selector, data.X, own), without_labels(kernel)
+    selector, kernel = _fixed_selector(selector, data.X, own), without_labels(kernel)
     split_test = _SplitTest(selector, samples, data.columns, kernel, options, needed)
-    return _combined(mapped(split_test.result, splits, n_jobs, len(samples)))
+    return _combined(parallel_map(split_test.result, splits, n_jobs, len(samples)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,8 +352,8 @@ class _SplitTest:
         return scores_of_columns(columns, selected, self.kernel, labels, executor, random_state=seed, **self.options)[1]
 
 
-def _fixed(selector: Any, X: Any, target_kernel: Any) -> Any:
-    """Return a clone that leaves to no part of the samples what all of them decide, and prints nothing."""
+def _fixed_selector(selector: Any, X: Any, target_kernel: Any) -> Any:
+    """Return a clone that prints nothing, with those options fixed that all samples decide, not parts of them."""
     options = selector.get_params(deep=False)
     changes: dict[str, Any] = {}
     if "verbose" in options:  # many fits at the same time would write into each other's lines

@@ -15,7 +15,7 @@ from bahsic.engine.executor import Executor
 from bahsic.inference.centred import CentredMatrices, factored
 from bahsic.inference.column_factors import centred_columns, column_chunks, gaussian_factors
 from bahsic.inference.independence import centred_labels, check_method, without_labels
-from bahsic.inference.null import gamma_test, permutation_test, permutations_of, unbiased
+from bahsic.inference.null import draw_permutations, gamma_test, permutation_test, unbiased
 from bahsic.kernels import Gaussian, Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
@@ -40,7 +40,7 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> tuple[Array, Array]:
-    """HSIC of every single feature with the labels, and its p-value.
+    """Compute HSIC of each single feature with the labels, and its p-value.
 
     Usable as ``score_func`` of scikit-learn's `SelectKBest`, `SelectFdr`, `SelectFwe` and the like.
     A feature that matters only together with others has a score near zero: see `BAHSIC`.
@@ -109,11 +109,11 @@ def scores_of_columns(
     n_permutations: int,
     random_state: Any,
 ) -> tuple[Array, Array]:
-    """`hsic_scores` of some columns."""
+    """Return the `hsic_scores` of some columns."""
     B = _label_factors(labels)
     permutations = None
     if method == "permutation":
-        permutations = permutations_of(len(labels), n_permutations, random_source(random_state))
+        permutations = draw_permutations(len(labels), n_permutations, random_source(random_state))
 
     def score(chunk: Indices) -> tuple[Array, Array]:
         A = centred_columns(columns, features[chunk], kernel, as_matrices=B.factors is None)
@@ -126,18 +126,18 @@ def scores_of_columns(
 
 
 def _label_factors(labels: LabelKernel) -> CentredMatrices:
-    """Centred kernel matrix of the labels, as factors where they have any."""
+    """Return the centred kernel matrix of the labels, as factors where its rank is low."""
     kernel, values = labels.kernel, labels.values
     if labels.vectors is None and type(kernel) is Gaussian and values.shape[1] == 1:
-        found = gaussian_factors(values.T.astype(np.float64), np.array([float(kernel.gamma)]))  # type: ignore[arg-type]
-        if found is not None:
-            return found
+        factors = gaussian_factors(values.T.astype(np.float64), np.array([float(kernel.gamma)]))  # type: ignore[arg-type]
+        if factors is not None:
+            return factors
     B = centred_labels(labels)
     return factored(B) or B
 
 
 def _labels(y: Any, target_kernel: Any) -> LabelKernel:
-    """Labels with their kernel, which may have been made before."""
+    """Return the labels with their kernel, which may have been made before."""
     return y if isinstance(y, LabelKernel) else label_kernel(y, target_kernel)
 
 
