@@ -38,6 +38,9 @@ Indices = NDArray[np.intp]
 # Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
 _CHUNK_ENTRIES = 2**13
 
+# Most columns of categories at a time: the squares of their matrices cost O(m c^2).
+_MOST_CATEGORICAL = 16
+
 # Entries of the matrices of all pairs of samples that are made at a time.
 _MATRIX_ENTRIES = 2**21
 
@@ -50,11 +53,10 @@ _MOST_SAMPLES = 32_000
 
 def column_chunks(columns: Columns, features: Indices, kernel: Kernel) -> list[Indices]:
     """Divide the positions of features into chunks for `centred_columns`, of numbers or of categories each."""
-    m = columns.n_samples
+    m, categorical = columns.n_samples, columns.different[features] > 0
     size = max(1, _CHUNK_ENTRIES // m if type(kernel) is Gaussian else _MATRIX_ENTRIES // m**2)
-    categorical = columns.different[features] > 0
-    kinds = np.flatnonzero(~categorical), np.flatnonzero(categorical)
-    return [kind[start : start + size] for kind in kinds for start in range(0, len(kind), size)]
+    kinds = (np.flatnonzero(~categorical), size), (np.flatnonzero(categorical), min(size, _MOST_CATEGORICAL))
+    return [kind[start : start + step] for kind, step in kinds for start in range(0, len(kind), step)]
 
 
 def centred_columns(
