@@ -216,3 +216,15 @@ def test_repeated_features():
     for kernel in ("gaussian", Linear(), Delta()):
         table = redundancy(X, kernel=kernel)
         assert_allclose(redundancy(X[:, [0, 1, 0]], kernel=kernel), table[np.ix_([0, 1, 0], [0, 1, 0])], rtol=1e-12)
+
+
+@pytest.mark.parametrize("missing", ["neutral", "indicator"])
+def test_tiny_numbers_without_standardising(missing):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3)) * [1, 1, 1e5]
+    X[:, 1] = X[:, 0] ** 2 + holes(X[:, 1])
+    options = {"standardize": False, "missing": missing}
+    small, tiny = 1e-9 * X, 1e-120 * X
+    assert_allclose(redundancy(tiny, **options), redundancy(small, **options), rtol=1e-6)
+    pvalues = [hsic_scores(Z, X[:, 0] > 0, **options)[1] for Z in (tiny, small)]
+    assert_allclose(*pvalues, rtol=1e-6)

@@ -18,6 +18,7 @@ Other kernels are m x m matrices.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,9 @@ _CHUNK_ENTRIES = 2**13
 
 # Most columns of categories at a time: the squares of their matrices cost O(m c^2).
 _MOST_CATEGORICAL = 16
+
+# Exponent of factors below which squares of their products would underflow.
+_UNDERFLOW = -200
 
 # Entries of the matrices of all pairs of samples that are made at a time.
 _MATRIX_ENTRIES = 2**21
@@ -153,12 +157,20 @@ def gaussian_factors(
 
     max_rank = min(m, 64 + 2 * math.isqrt(m))
     diagonals = -2 * to_origin if own_axes is None else -2 * to_origin - own_axes
+    halves = np.minimum(np.frexp(diagonals.max(axis=1))[1] // 2, 0)
     factors, errors = pivoted_cholesky(diagonals, rows, max_rank)
     if factors.shape[1] == max_rank < m:
         return None
     if own_axes is not None and together:
         factors, own_axes = np.concatenate([factors, np.sqrt(own_axes)[:, None]], axis=1), None
-    return from_factors(factors.reshape(-1, m), [factors.shape[1]] * c, errors, own_axes)
+    if halves.min() < _UNDERFLOW:
+        np.ldexp(factors, -halves[:, None, None], out=factors)
+        errors = np.ldexp(errors, -2 * halves)
+        own_axes = None if own_axes is None else np.ldexp(own_axes, -2 * halves[:, None])
+    else:
+        halves[:] = 0
+    matrices = from_factors(factors.reshape(-1, m), [factors.shape[1]] * c, errors, own_axes)
+    return replace(matrices, exponents=2 * halves)
 
 
 def _categories(columns: Columns, features: Indices, gammas: Array) -> CentredMatrices:
