@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from bahsic.inference.redundancy import redundancy
+from bahsic import redundancy
 from bahsic.kernels import Delta, Gaussian, Laplacian, Linear
 from bahsic.related import cka
 
