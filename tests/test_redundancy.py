@@ -1,11 +1,9 @@
-from importlib import import_module
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from bahsic.inference.redundancy import redundancy
+from bahsic import redundancy
 from bahsic.kernels import Delta, Gaussian, Laplacian, Linear
 from bahsic.related import cka
 
@@ -54,15 +52,6 @@ def test_a_function_as_kernel():
 
     X = table()[:, :4]
     assert_allclose(redundancy(X, kernel=smaller), by_pairs(standardised(X), smaller), rtol=1e-9)
-
-
-@pytest.mark.parametrize("kernel", [Gaussian("median"), Laplacian("median")], ids=str)
-def test_chunks_make_no_difference(monkeypatch, kernel):
-    X, module = table(), import_module("bahsic.inference.redundancy")
-    whole = redundancy(X, kernel=kernel)
-    monkeypatch.setattr(module, "_CHUNK_ENTRIES", 2 * len(X))
-    monkeypatch.setattr(module, "_MATRIX_ENTRIES", 3 * len(X) ** 2)
-    assert_allclose(redundancy(X, kernel=kernel), whole, rtol=1e-12)
 
 
 def test_copies_and_independent_features():

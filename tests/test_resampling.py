@@ -404,6 +404,7 @@ def test_invalid_arguments_of_frequencies(changes, error, message):
         ({"n_permutations": 0}, ValueError, "n_permutations is 0"),
         ({"kernel": "gausian"}, ValueError, "kernel is 'gausian'"),
         ({"kernel": "precomputed"}, ValueError, "kernel is 'precomputed'; accepted: a kernel on features"),
+        ({"kernel": Gaussian("optimise")}, ValueError, "kernel is .*'optimise'.*, which fits gamma to the labels"),
         ({"target_kernel": "bnary"}, ValueError, "target_kernel is 'bnary'"),
         ({"y": ["a"] * 39 + ["b"]}, ValueError, "y has class 'b' once; .*target_kernel='regression'"),
         ({"y": None}, ValueError, "y has shape"),

@@ -27,7 +27,15 @@ from bahsic.data.columns import Columns
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.engine.scorer import totals
 from bahsic.inference.dependence import as_table_like
-from bahsic.inference.parts import Samples, Split, combined_pvalues, fixed_kernel, mapped, random_splits, spread
+from bahsic.inference.parts import (
+    Samples,
+    Split,
+    combined_pvalues,
+    evenly_spaced,
+    parallel_map,
+    random_splits,
+    resolved_target_kernel,
+)
 from bahsic.kernels import Gaussian, label_kernel
 from bahsic.parameters import check_count, check_jobs, random_source
 
@@ -149,7 +157,7 @@ def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and 
         both = np.flatnonzero(tested & known)[0]
         name = int(both) if data.names is None else str(data.names[both])
         raise ValueError(f"feature and given both have column {name!r}; accepted: different ones")
-    samples = Samples(data.X, y, fixed_kernel(None, y, target_kernel))
+    samples = Samples(data.X, y, resolved_target_kernel(None, y, target_kernel))
     Y = label_features(label_kernel(y, samples.target_kernel))
     splits = random_splits(samples, n_splits, test_size, random_source(random_state))
     units = [np.flatnonzero(tested), np.flatnonzero(known)]
@@ -157,7 +165,7 @@ def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and 
     def of_split(split: Split) -> float:
         return float(needed_pvalues(data, Y, split.learning, split.test, units, 1)[0])
 
-    found = np.array(mapped(of_split, splits, n_jobs, len(samples)))
+    found = np.array(parallel_map(of_split, splits, n_jobs, len(samples)))
     return ConditionalTest(min(1.0, float(combined_pvalues(found))), found)
 
 
@@ -183,8 +191,8 @@ def needed_pvalues(
     -------
     ndarray of shape (n_tested,)
     """
-    learning = spread(learning, _LEARNING_SAMPLES)
-    test = spread(test, _TEST_SAMPLES * _MOST_REGRESSIONS)
+    learning = evenly_spaced(learning, _LEARNING_SAMPLES)
+    test = evenly_spaced(test, _TEST_SAMPLES * _MOST_REGRESSIONS)
     n_parts = -(-len(test) // _TEST_SAMPLES)
     units = [unit[~data.constant[unit]] for unit in units]
     parts = [_Part(data.columns, Y, learning, test[start::n_parts], units) for start in range(n_parts)]
@@ -240,7 +248,7 @@ def errors(K: Array, Y: Array) -> Array:
 
     Of many samples, some are used.
     """
-    some = spread(np.arange(len(K)), _TUNING_SAMPLES)
+    some = evenly_spaced(np.arange(len(K)), _TUNING_SAMPLES)
     K, Y, n, found = K[np.ix_(some, some)], Y[some] - Y[some].mean(axis=0), len(some), []
     for width in _WIDTHS:
         values, vectors = linalg.eigh(_centred(K**width), check_finite=False)

@@ -38,7 +38,7 @@ def hsic(  # noqa: PLR0913 - the kernels, the estimate, and how a table is read
     block_size: int | None = None,
     random_state: Any = None,
 ) -> float:
-    """Dependence between data x and labels y: an estimate of HSIC (def_hsic).
+    """Estimate HSIC, the dependence between data x and labels y (def_hsic).
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def hsic(  # noqa: PLR0913 - the kernels, the estimate, and how a table is read
     w = as_weights(sample_weight, len(labels))
     blocks = random_blocks(len(labels), block_size, random_state, statistic, weighted=w is not None)
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
-    data = given(x, kernel_from_name(kernel), len(labels), w, **options)
+    data = kernel_input(x, kernel_from_name(kernel), len(labels), w, **options)
     if data.samples is not None and w is not None:
         labels, w = labels.of_samples(data.samples), w[data.samples]
     weights = None if blocks else label_weights(labels, statistic, w)
@@ -108,7 +108,7 @@ def hsic_blocks(  # noqa: PLR0913 - as `hsic`
     missing: str = "neutral",
     random_state: Any = None,
 ) -> NDArray[np.float64]:
-    """Unbiased HSIC of each of several disjoint random blocks of samples.
+    """Compute unbiased HSIC of each of several disjoint random blocks of samples.
 
     The mean of these values is an unbiased estimate at a cost that is linear in m. Its standard error is their standard
     deviation over the root of their number, since blocks share no sample. Every sample is in one block, of B or B + 1
@@ -141,12 +141,12 @@ def hsic_blocks(  # noqa: PLR0913 - as `hsic`
     labels = label_kernel(y, target_kernel)
     blocks = random_blocks(len(labels), block_size, random_state)
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
-    data = given(x, kernel_from_name(kernel), len(labels), **options)
+    data = kernel_input(x, kernel_from_name(kernel), len(labels), **options)
     labels.warn()
     return _block_values(data, labels, blocks or Blocks.one(len(labels)))
 
 
-def _block_values(data: Given, labels: LabelKernel, blocks: Blocks) -> NDArray[np.float64]:
+def _block_values(data: KernelInput, labels: LabelKernel, blocks: Blocks) -> NDArray[np.float64]:
     some = blocks.some_samples if len(blocks) > 1 else np.arange(len(labels))
     W = label_weights(labels.of_samples(some)) if data.kernel.needs_labels else None
     resolved = data.of_samples(some).resolved(W)
@@ -159,8 +159,8 @@ def _block_values(data: Given, labels: LabelKernel, blocks: Blocks) -> NDArray[n
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """Data x in the form that a kernel takes; made by `given`.
+class KernelInput:
+    """Data x in the form that a kernel takes; made by `kernel_input`.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ class Given:
     rows : sequence of m samples, or None
         What ``kernel.rows`` accepts; the whole m x m matrix where the kernel is Precomputed.
     columns : Columns or None
-        In place of rows where there are categories or missing entries, or the data are sparse.
+        In place of rows unless the kernel takes the samples as they are.
     features : ndarray of int
         Which of these columns count; rows have no others.
     samples : ndarray of int, or None
@@ -183,22 +183,22 @@ class Given:
     features: Any = ()
 
     def resolved(self, weights: Weights | None = None) -> Kernel:
-        """The kernel with numbers in place of rules; ``weights`` is W of the labels, where rules need it."""
+        """Return the kernel with numbers in place of rules; ``weights`` is W of the labels, where rules need it."""
         W = weights.matrix() if weights is not None and self.kernel.needs_labels else None
         w = None if weights is None else weights.sample_weight
         if self.columns is None:
             return self.kernel.resolved(self.rows, W, w)
-        found: Kernel = resolved_on(self.kernel, self.columns, self.features, W, w)
-        return found
+        kernel: Kernel = resolved_on(self.kernel, self.columns, self.features, W, w)
+        return kernel
 
     def matrix(self, resolved: Kernel) -> Matrix:
-        """Values of a kernel whose rules are resolved, up to what centring removes."""
+        """Return the values of a kernel whose rules are resolved, up to what centring removes."""
         if self.columns is None:
             return Matrix(resolved.centrable(self.rows))
         return Matrix(kernel_values(self.columns, self.features, resolved))
 
-    def of_samples(self, samples: Indices) -> Given:
-        """Some of the samples."""
+    def of_samples(self, samples: Indices) -> KernelInput:
+        """Return the data of some of the samples."""
         if self.columns is not None:
             return replace(self, columns=self.columns.of_samples(samples))
         if isinstance(self.kernel, Precomputed):
@@ -207,8 +207,10 @@ class Given:
         return replace(self, rows=self.rows[samples] if array else [self.rows[i] for i in samples])
 
 
-def given(x: Any, kernel: Kernel, n_samples: int, weights: FloatArray | None = None, **options: Any) -> Given:
-    """Data x, checked, for a kernel.
+def kernel_input(
+    x: Any, kernel: Kernel, n_samples: int, weights: FloatArray | None = None, **options: Any
+) -> KernelInput:
+    """Check data x and bring them into the form that a kernel takes.
 
     Parameters
     ----------
@@ -223,42 +225,39 @@ def given(x: Any, kernel: Kernel, n_samples: int, weights: FloatArray | None = N
 
     Returns
     -------
-    Given
+    KernelInput
         Arrays of numbers that are not to be standardised stay as they are, to the last bit. Constant columns take no
         part, unless all columns are constant.
 
     Examples
     --------
     >>> from bahsic.kernels import Gaussian
-    >>> found = given([1.0, 3.0], Gaussian(), 2, standardize=True, categorical_features=None, missing="error")
-    >>> found.rows.tolist(), found.matrix(Gaussian(0.5)).values.round(4).tolist()
-    ([[-1.0], [1.0]], [[1.0, 0.1353], [0.1353, 1.0]])
+    >>> data = kernel_input([1.0, 3.0], Gaussian(), 2, standardize=True, categorical_features=None, missing="error")
+    >>> data.columns.data.tolist(), data.matrix(Gaussian(0.5)).values.round(4).tolist()
+    ([[-1.0, 1.0]], [[1.0, 0.1353], [0.1353, 1.0]])
     """
     if not takes_numbers(kernel):
         if sparse.issparse(x):
             raise TypeError(f"x is a sparse matrix, which kernel={kernel!r} does not take; accepted: x.toarray()")
         rows = kernel.rows(x, "x")
         check_same_length(x=len(rows), y=n_samples)
-        return Given(kernel, rows)
+        return KernelInput(kernel, rows)
     identifiers = x.identifiers if isinstance(x, Prepared) else "use"  # x are the columns that the user has chosen
     data = prepared(as_table_like(x), kernel, **options, identifiers=identifiers, whole=True, argument="x")
     data = data.weighted(None).ordered(None)
     check_same_length(x=data.table.values.shape[0], y=n_samples)
-    special = data.table.categorical.any() or data.table.missing.any()
-    if not (data.standardize or special) and isinstance(data.table.values, np.ndarray):
+    changed = data.standardize or data.table.categorical.any() or data.table.missing.any()
+    if not changed and isinstance(data.table.values, np.ndarray):
         rows = kernel.rows(data.table.values, "x")
         varies = (rows != rows[0]).any(axis=0)
-        return Given(kernel, rows if varies.all() or not varies.any() else rows[:, varies])
+        return KernelInput(kernel, rows if varies.all() or not varies.any() else rows[:, varies])
     data = data.weighted(weights)
-    columns, features = data.columns, data.varying
     samples = None if weights is None or weights.all() else np.flatnonzero(weights)
-    if special or not isinstance(columns.data, np.ndarray):
-        return Given(kernel, None, columns, samples, features)
-    return Given(kernel, np.ascontiguousarray(columns.data[features].T), None, samples)
+    return KernelInput(kernel, None, data.columns, samples, data.varying)
 
 
 def as_table_like(x: Any) -> Any:
-    """Data with two dimensions: a single column of an array or a series.
+    """Return data with two dimensions, of which an array or a series may have one.
 
     Examples
     --------

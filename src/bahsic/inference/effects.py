@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bahsic.data.columns import Columns
 from bahsic.engine.scorer import totals
 from bahsic.inference.conditional import coefficients, gaussian, tuned
-from bahsic.inference.parts import spread
+from bahsic.inference.parts import evenly_spaced
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -42,7 +42,7 @@ def effects(columns: Columns, Y: Array, selected: Indices, places: Sequence[tupl
     list of ndarray of shape (n_values, c, n_folds)
         For each feature, by regressions that each leave out a fifth of the samples.
     """
-    samples = spread(np.arange(len(Y)), _SAMPLES)
+    samples = evenly_spaced(np.arange(len(Y)), _SAMPLES)
     n, fold = len(samples), np.arange(len(samples)) % _FOLDS
     some, Y = columns.of_samples(samples), Y[samples]
     D = totals(some, selected, 2)

@@ -11,16 +11,11 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bahsic.criteria.hsic import estimate_and_variance, hsic_bound
-from bahsic.criteria.weights import label_weights
+from bahsic.criteria.weights import Matrix, label_weights
 from bahsic.engine import threads
-from bahsic.inference.centred import (
-    CentredMatrices,
-    for_permutations,
-    from_matrix,
-    from_vectors,
-)
-from bahsic.inference.dependence import given
-from bahsic.inference.null import gamma_test, permutation_test, permutations_of
+from bahsic.inference.centred import CentredMatrices, from_matrices, from_vectors
+from bahsic.inference.dependence import kernel_input
+from bahsic.inference.null import cheapest_forms, draw_permutations, gamma_test, permutation_test
 from bahsic.kernels import Function, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
 from bahsic.parameters import check_count, random_source
 
@@ -48,8 +43,8 @@ class HypothesisTest:
 
     Examples
     --------
-    >>> found = hsic_test([1.0, 2.0, 3.0, 4.0], [1.5, 2.0, 3.0, 4.5])
-    >>> found.method, len(found.null_sample), found.kernel
+    >>> result = hsic_test([1.0, 2.0, 3.0, 4.0], [1.5, 2.0, 3.0, 4.5])
+    >>> result.method, len(result.null_sample), result.kernel
     ('permutation', 23, Gaussian(gamma=0.5))
     """
 
@@ -137,26 +132,21 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
     """
     check_method(method, ("permutation", "gamma", "normal"))
     check_count("n_permutations", n_permutations)
-    labels = label_kernel(y, target_kernel)
-    weights = label_weights(labels)
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
-    data = given(x, without_labels(kernel), len(labels), **options)
+    labels, resolved, K, estimate, variance = _estimated(x, y, kernel, target_kernel, options)
     labels.warn(unbiased=method != "gamma", way_out="method='gamma'")
-    resolved = data.resolved(weights)
-    K = data.matrix(resolved)
-    estimate, variance = estimate_and_variance(K, labels, weights=weights)
     null_sample = None
     if method == "normal":
         _check_variance(estimate, variance)
         pvalue = float(special.ndtr(-estimate / math.sqrt(variance)))
     else:
-        A, B = from_matrix(K), centred_labels(labels)
+        A, B = from_matrices([K]), centred_labels(labels)
         if method == "gamma":
             estimate, pvalue = (float(values[0]) for values in gamma_test(A, B))
         else:
-            permutations = permutations_of(len(labels), n_permutations, random_source(random_state))
+            permutations = draw_permutations(len(labels), n_permutations, random_source(random_state))
             with threads(n_jobs, len(labels)) as executor:
-                values, pvalues = permutation_test(*for_permutations(A, B), permutations, executor)
+                values, pvalues = permutation_test(*cheapest_forms(A, B), permutations, executor)
             null_sample, pvalue = values[:, 0], float(pvalues[0])
     return HypothesisTest(estimate, pvalue, method, null_sample, resolved, _used_target_kernel(labels))
 
@@ -173,7 +163,7 @@ def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
     categorical_features: Any = "from_dtype",
     missing: str = "neutral",
 ) -> ConfidenceInterval:
-    r"""Confidence interval of HSIC around its unbiased estimate.
+    r"""Compute a confidence interval of HSIC around its unbiased estimate.
 
     - ``"normal"``: :math:`\mathrm{HSIC} \pm z \sigma` with the standard deviation of equation varHSIC. It covers the
       true value with about the probability ``level`` for dependent x and y and some hundred samples; near
@@ -209,14 +199,9 @@ def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
     if not (isinstance(level, float) and 0 < level < 1):
         raise ValueError(f"level is {level!r}; accepted: a float between 0 and 1")
     check_method(method, ("normal", "bound"))
-    labels = label_kernel(y, target_kernel)
-    weights = label_weights(labels)
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
-    data = given(x, without_labels(kernel), len(labels), **options)
+    labels, resolved, K, estimate, variance = _estimated(x, y, kernel, target_kernel, options)
     labels.warn()
-    resolved = data.resolved(weights)
-    K = data.matrix(resolved)
-    estimate, variance = estimate_and_variance(K, labels, weights=weights)
     if method == "normal":
         _check_variance(estimate, variance)
         radius = -float(special.ndtri((1 - level) / 2)) * math.sqrt(variance)  # 1 + level would lose digits
@@ -226,20 +211,32 @@ def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
     return ConfidenceInterval(estimate - radius, estimate + radius)
 
 
+def _estimated(
+    x: Any, y: Any, kernel: Any, target_kernel: Any, options: dict[str, Any]
+) -> tuple[LabelKernel, Kernel, Matrix, float, float]:
+    """Return labels, kernel and kernel matrix of the data, the unbiased estimate of HSIC, and its variance."""
+    labels = label_kernel(y, target_kernel)
+    weights = label_weights(labels)
+    data = kernel_input(x, without_labels(kernel), len(labels), **options)
+    resolved = data.resolved(weights)
+    K = data.matrix(resolved)
+    return labels, resolved, K, *estimate_and_variance(K, labels, weights=weights)
+
+
 def centred_labels(labels: LabelKernel) -> CentredMatrices:
-    """The kernel matrix of labels, centred, by the shortest form that they have."""
-    return from_matrix(labels) if labels.vectors is None else from_vectors(labels.vectors)
+    """Return the centred kernel matrix of labels, as factors where they are vectors."""
+    return from_matrices([labels]) if labels.vectors is None else from_vectors(labels.vectors)
 
 
 def _used_target_kernel(labels: LabelKernel) -> str | Kernel:
-    """Label kernel to pass to another call: its name if labels were encoded for it, else the kernel itself."""
+    """Return the label kernel for another call: its name if labels were encoded for it, else the kernel itself."""
     encoded = labels.name in ("multioutput", "survival") or isinstance(labels.kernel, Precomputed)
     several = labels.name == "regression" and labels.values.shape[1] > 1
     return labels.name if encoded or several or labels.vectors is not None else labels.kernel
 
 
 def _range(argument: str, kernel: Kernel, values: Any) -> float:
-    """Greatest minus least value of a kernel."""
+    """Return the greatest minus the least value of a kernel."""
     if kernel.value_range is not None:
         low, high = kernel.value_range
         return high - low
@@ -261,18 +258,18 @@ def _label_range(labels: LabelKernel) -> float:
 
 
 def without_labels(kernel: Any) -> Kernel:
-    """A kernel by its name or as it is; refused if labels enter into it."""
-    found = kernel_from_name(kernel)
-    if found.needs_labels:
+    """Return a kernel by its name or as it is; raise if it is fitted to the labels."""
+    named: Kernel = kernel_from_name(kernel)
+    if named.needs_labels:
         raise ValueError(
-            f"kernel is {found!r}, which fits gamma to the labels; accepted: a rule or a number that does not, "
+            f"kernel is {named!r}, which fits gamma to the labels; accepted: a rule or a number that does not, "
             "or p-values and intervals would be too good"
         )
-    return found
+    return named
 
 
 def check_method(method: Any, methods: tuple[str, ...]) -> None:
-    """Raise if a method is none of those that there are."""
+    """Raise unless a method is one of those that exist."""
     if method not in methods:
         raise ValueError(f"method is {method!r}; accepted: {', '.join(map(repr, methods))}")
 

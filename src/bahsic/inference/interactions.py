@@ -17,7 +17,7 @@ from bahsic.engine import threads, tile_plan
 from bahsic.engine.gram import GramTiles
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import kernel_values
-from bahsic.inference.parts import selector_data, spread
+from bahsic.inference.parts import evenly_spaced, selector_data
 from bahsic.kernels import Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
@@ -124,7 +124,7 @@ def together(
     tested : ndarray of int
         The units whose pairs are wanted.
     """
-    samples = spread(np.arange(len(labels)), _SAMPLES)
+    samples = evenly_spaced(np.arange(len(labels)), _SAMPLES)
     columns, Y = data.columns.of_samples(samples), label_features(labels.of_samples(samples))
     plan, pairs = tile_plan(len(samples)), list(combinations(tested.tolist(), 2))
 

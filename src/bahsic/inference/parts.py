@@ -34,7 +34,7 @@ _FEWEST_SAMPLES = FEWEST_SAMPLES["unbiased"]
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The user's data, from which parts are taken; the kernel on the labels is not "auto", see `fixed_kernel`."""
+    """The user's data, from which parts are taken; the kernel on the labels is that of all of them."""
 
     X: Any
     y: Any
@@ -48,15 +48,15 @@ class Samples:
         return int(_num_samples(self.X))
 
     def part(self, samples: Indices) -> tuple[Any, Any]:
-        """X and y of some samples, of the same types as the whole."""
+        """Return X and y of some samples, of the same types as the whole."""
         return _safe_indexing(self.X, samples), self.labels(samples)
 
     def labels(self, samples: Indices) -> Any:
-        """The labels of some samples."""
+        """Return the labels of some samples."""
         return None if self.y is None else labels_of(self.y, samples, self.target_kernel)
 
     def strata(self, way_out: str) -> list[Indices]:
-        """Strata of the samples: those of each class, or all samples if the labels are not classes."""
+        """Return the samples of each class, or all samples if the labels are not classes."""
         if not self._are_classes():
             return [np.arange(len(self))]
         classes, codes, sizes = np.unique(as_labels(self.y, "y")[:, 0], return_inverse=True, return_counts=True)
@@ -72,8 +72,8 @@ class Samples:
         return name in ("binary", "multiclass")
 
 
-def fixed_kernel(selector: Any, y: Any, target_kernel: Any) -> Any:
-    """The kernel on the labels that a selector takes for all of them, to be used for their parts too.
+def resolved_target_kernel(selector: Any, y: Any, target_kernel: Any) -> Any:
+    """Return the kernel on the labels that a selector uses for all of them, in place of "auto".
 
     Labels of a part may look like another type. A selector with a regressor, such as `BAHSICCV`, takes numbers.
     """
@@ -84,40 +84,40 @@ def fixed_kernel(selector: Any, y: Any, target_kernel: Any) -> Any:
 
 
 def labels_of(y: Any, samples: Indices, target_kernel: Any) -> Any:
-    """Labels of some samples; of a matrix of kernel values, their rows and columns."""
+    """Return the labels of some samples; of a matrix of kernel values, their rows and columns."""
     if target_kernel == "precomputed" or isinstance(target_kernel, Precomputed):
         return as_rows(y, "y")[np.ix_(samples, samples)]
     return _safe_indexing(y, samples)
 
 
-def share(fraction: float, size: int) -> int:
-    """Number of samples in a part: the fraction, rounded, with at least one sample inside and one outside."""
+def part_size(fraction: float, size: int) -> int:
+    """Return the number of samples in a part, with at least one inside and one outside."""
     return min(max(round(fraction * size), 1), size - 1)
 
 
-def spread(samples: Indices, most: int) -> Indices:
-    """Return at most so many of the samples, evenly spread."""
-    return samples[np.linspace(0, len(samples) - 1, min(most, len(samples))).astype(np.intp)]
+def evenly_spaced(samples: Indices, max_size: int) -> Indices:
+    """Return at most ``max_size`` of the samples, evenly spaced."""
+    return samples[np.linspace(0, len(samples) - 1, min(max_size, len(samples))).astype(np.intp)]
 
 
-def random_part(random: np.random.RandomState, strata: Sequence[Indices], fraction: float) -> Indices:
+def draw_part(random: np.random.RandomState, strata: Sequence[Indices], fraction: float) -> Indices:
     """Draw a fraction of the samples of each stratum at random, in increasing order."""
-    chosen = [random.choice(stratum, share(fraction, len(stratum)), replace=False) for stratum in strata]
+    chosen = [random.choice(stratum, part_size(fraction, len(stratum)), replace=False) for stratum in strata]
     return np.sort(np.concatenate(chosen))
 
 
 def selector_data(selector: Any, X: Any, kernel: Any) -> Prepared:
     """Return data for a kernel on features, read by the options of a selector."""
-    found = kernel_on_features(kernel, "features, some of which are to be selected")
+    kernel = kernel_on_features(kernel, "features, some of which are to be selected")
     defaults = {
         "standardize": True, "categorical_features": "from_dtype", "missing": "neutral", "identifiers": "drop"
     }  # fmt: skip
     options: Any = {name: getattr(selector, name, default) for name, default in defaults.items()}
-    return prepared(X, found, **options, whole=True).weighted(None).ordered(None)
+    return prepared(X, kernel, **options, whole=True).weighted(None).ordered(None)
 
 
 class Split(NamedTuple):
-    """Samples to learn with, samples to test with, and the seed of permutations."""
+    """Samples to select with, samples to test with, and the seed of permutations."""
 
     learning: Indices
     test: Indices
@@ -128,14 +128,14 @@ def random_splits(samples: Samples, n_splits: int, test_size: float, random: np.
     """Draw splits of the samples, stratified by class."""
     check_fraction("test_size", test_size)
     strata = samples.strata("target_kernel='regression' for numbers")
-    n_test = sum(share(test_size, len(stratum)) for stratum in strata)
+    n_test = sum(part_size(test_size, len(stratum)) for stratum in strata)
     n_learning = len(samples) - n_test
     if min(n_test, n_learning) < _FEWEST_SAMPLES:
         raise ValueError(
             f"test_size is {test_size!r}, which makes {n_learning} samples to select with and {n_test} to test with; "
             f"accepted: at least {_FEWEST_SAMPLES} of each"
         )
-    tests = [random_part(random, strata, test_size) for _ in range(n_splits)]
+    tests = [draw_part(random, strata, test_size) for _ in range(n_splits)]
     seeds = random.randint(2**31 - 1, size=n_splits)
     everything = np.arange(len(samples))
     return [Split(np.setdiff1d(everything, test), test, int(seed)) for test, seed in zip(tests, seeds, strict=True)]
@@ -152,8 +152,8 @@ def combined_pvalues(pvalues: Array) -> Array:
     return combined
 
 
-def mapped(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None, m: int) -> list[Result]:
-    """Return results in the order of the items, by threads with the scikit-learn configuration of the calling one."""
+def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None, m: int) -> list[Result]:
+    """Apply a function to items in threads, with the caller's scikit-learn configuration and without warnings."""
     configuration = get_config()
 
     def configured(item: Item) -> Result:

@@ -17,7 +17,7 @@ from bahsic.engine.gram import GramTiles, KernelBlocks
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import kernel_values, resolved_on
 from bahsic.inference.dependence import as_table_like
-from bahsic.inference.parts import spread
+from bahsic.inference.parts import evenly_spaced
 from bahsic.kernels import Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
@@ -38,7 +38,7 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     block_size: Any = "auto",
     random_state: Any = None,
 ) -> float:
-    r"""Leave-one-out :math:`R^2` of kernel ridge regression of the labels y on the data x.
+    r"""Compute leave-one-out :math:`R^2` of kernel ridge regression of the labels y on the data x.
 
     Each sample is predicted by the ridge regression, with intercept, on all the others. The result is one minus the
     sum of the squared errors over that of predicting the mean of the others; classes are predicted as indicators.
@@ -90,10 +90,10 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     True
     """
     check_ridge(ridge)
-    found, labels = kernel_on_features(kernel, "features"), label_kernel(y, target_kernel)
+    kernel, labels = kernel_on_features(kernel, "features"), label_kernel(y, target_kernel)
     options: Any = {"standardize": standardize, "categorical_features": categorical_features, "whole": True}
     identifiers = x.identifiers if isinstance(x, Prepared) else "use"  # x are the columns that the user has chosen
-    data = prepared(as_table_like(x), found, **options, identifiers=identifiers, argument="x")
+    data = prepared(as_table_like(x), kernel, **options, identifiers=identifiers, argument="x")
     m = len(labels)
     check_same_length(x=data.table.values.shape[0], y=m)
     if m < 2:
@@ -104,12 +104,12 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     starts: tuple[int, ...] = (0,)
     if blocks is None:
         columns = data.columns
-        K = Matrix(kernel_values(columns, data.varying, found))
+        K = Matrix(kernel_values(columns, data.varying, kernel))
     else:
         columns, starts, labels = data.ordered(blocks.order).columns, blocks.starts, labels.of_samples(blocks.order)
         m = len(labels)
         some, features = columns.of_samples(np.arange(min(m, RULE_SAMPLES))), data.varying
-        K = KernelBlocks(columns, features, resolved_on(found, some, features))
+        K = KernelBlocks(columns, features, resolved_on(kernel, some, features))
     plan = tile_plan(m, starts=starts)
     with threads(None, m) as executor:
         regression = RidgeRegression(label_features(labels), ridge, plan, starts, None, executor, exact=True)
@@ -119,25 +119,25 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
 def predictability_alone(data: Prepared, labels: LabelKernel, features: Sequence[int], kernel: Kernel) -> list[float]:
     """Return the predictability of labels from each of some columns by itself, on at most `_ALONE_SAMPLES` samples."""
     m = len(labels)
-    samples = spread(np.arange(m), _ALONE_SAMPLES)
+    samples = evenly_spaced(np.arange(m), _ALONE_SAMPLES)
     columns, Y, plan = (
         data.columns.of_samples(samples),
         label_features(labels.of_samples(samples)),
         tile_plan(len(samples)),
     )
     with threads(None, len(samples)) as executor:
-        found = []
+        results = []
         for j in features:
             regression = RidgeRegression(Y, "auto", plan, (0,), None, executor)
             K = Matrix(kernel_values(columns, np.array([j]), kernel))
-            found.append(regression.fit(GramTiles(K, plan), 1, losses=True).predictability)
-        return found
+            results.append(regression.fit(GramTiles(K, plan), 1, losses=True).predictability)
+        return results
 
 
 def _blocks(m: int, block_size: Any, random_state: Any) -> Blocks | None:
     if isinstance(block_size, str) and block_size == "auto":
-        found = random_blocks(m, auto_block_size(m, regressions=True), 0 if random_state is None else random_state)
-        return None if found is None else found.first(MOST_REGRESSIONS)
+        blocks = random_blocks(m, auto_block_size(m, regressions=True), 0 if random_state is None else random_state)
+        return None if blocks is None else blocks.first(MOST_REGRESSIONS)
     return random_blocks(m, block_size, random_state)
 
 

@@ -16,23 +16,24 @@ from bahsic.data.column_choice import group_of_columns
 from bahsic.data.columns import Columns
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.tables import is_frame
+from bahsic.engine.executor import ThreadExecutor
 from bahsic.engine.scorer import kernel_values
 from bahsic.inference.conditional import needed_pvalues
-from bahsic.inference.independence import hsic_test
+from bahsic.inference.independence import hsic_test, without_labels
 from bahsic.inference.parts import (
     Samples,
     Split,
     check_fraction,
     combined_pvalues,
-    fixed_kernel,
-    mapped,
-    random_part,
+    draw_part,
+    parallel_map,
+    part_size,
     random_splits,
+    resolved_target_kernel,
     selector_data,
-    share,
 )
-from bahsic.inference.scores import hsic_scores
-from bahsic.kernels import Gaussian, kernel_from_name, label_kernel
+from bahsic.inference.scores import scores_of_columns
+from bahsic.kernels import Gaussian, Kernel, label_kernel
 from bahsic.parameters import check_count, check_jobs, random_source
 
 Array = NDArray[np.float64]
@@ -68,10 +69,10 @@ class SelectionTest:
     >>> from bahsic import BAHSIC
     >>> from bahsic.datasets import make_xor
     >>> X, y, _ = make_xor(n_samples=80, n_features=5, random_state=0)
-    >>> found = selection_test(BAHSIC(2), X, y, n_splits=3, random_state=0)
-    >>> found.frequencies
+    >>> result = selection_test(BAHSIC(2), X, y, n_splits=3, random_state=0)
+    >>> result.frequencies
     array([1., 1., 0., 0., 0.])
-    >>> found.discoveries(fdr=0.1)
+    >>> result.discoveries(fdr=0.1)
     array([0, 1])
     """
 
@@ -118,7 +119,7 @@ def selection_frequencies(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Array:
-    """Fraction of random parts of the samples on which each feature is selected (stability selection).
+    """Compute how often each feature is selected on random parts of the samples (stability selection).
 
     Parameters
     ----------
@@ -162,18 +163,18 @@ def selection_frequencies(
     check_fraction("subsample", subsample)
     check_jobs(n_jobs)
     target_kernel = getattr(selector, "target_kernel", "auto")
-    samples = Samples(X, y, target_kernel if y is None else fixed_kernel(selector, y, target_kernel))
-    selector = _with_identifiers(_with_kernel(selector, samples.target_kernel), X)
+    samples = Samples(X, y, target_kernel if y is None else resolved_target_kernel(selector, y, target_kernel))
+    selector = _fixed_selector(selector, X, samples.target_kernel)
     strata = samples.strata("stratify=False") if stratify else [np.arange(len(samples))]
-    size = sum(share(subsample, len(stratum)) for stratum in strata)
+    size = sum(part_size(subsample, len(stratum)) for stratum in strata)
     if size < _FEWEST_SAMPLES:
         raise ValueError(
             f"subsample is {subsample!r}, {size} of {len(samples)} samples; accepted: at least {_FEWEST_SAMPLES}"
         )
     random = random_source(random_state)
-    parts = [random_part(random, strata, subsample) for _ in range(n_resamples)]
-    supports = mapped(lambda part: _support(selector, *samples.part(part)), parts, n_jobs, len(samples))
-    return _frequencies(supports)
+    parts = [draw_part(random, strata, subsample) for _ in range(n_resamples)]
+    supports = parallel_map(lambda part: _support(selector, *samples.part(part)), parts, n_jobs, len(samples))
+    return np.asarray(np.mean(supports, axis=0, dtype=np.float64))
 
 
 def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to run it
@@ -259,8 +260,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     >>> from bahsic import BAHSIC
     >>> from bahsic.datasets import make_xor
     >>> X, y, support = make_xor(n_samples=160, n_features=6, random_state=0)
-    >>> found = selection_test(BAHSIC(2), X, y, n_splits=5, random_state=0)
-    >>> found.feature_pvalues < 0.05
+    >>> result = selection_test(BAHSIC(2), X, y, n_splits=5, random_state=0)
+    >>> result.feature_pvalues < 0.05
     array([ True,  True, False, False, False, False])
     """
     _check_selector(selector)
@@ -272,21 +273,16 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
         raise ValueError(f"method is {method!r}; accepted: 'permutation', 'gamma', which hold under independence")
     kernel = getattr(selector, "kernel", "gaussian") if kernel is None else kernel
     kernel = "gaussian" if isinstance(kernel, str) and kernel == "auto" else kernel  # not one that the samples choose
-    own = fixed_kernel(selector, y, getattr(selector, "target_kernel", "auto"))
-    target_kernel = own if target_kernel is None else fixed_kernel(None, y, target_kernel)
+    own = resolved_target_kernel(selector, y, getattr(selector, "target_kernel", "auto"))
+    target_kernel = own if target_kernel is None else resolved_target_kernel(None, y, target_kernel)
     data = selector_data(selector, X, kernel)
-    selector = _with_identifiers(_with_kernel(selector, own), data.X)
     samples = Samples(data.X, y, target_kernel)
     splits = random_splits(samples, n_splits, test_size, random_source(random_state))
-    options = {"method": method, "kernel": kernel, "target_kernel": target_kernel, "n_permutations": n_permutations}
     needed = _Needed.of(selector, data, y, target_kernel) if feature_test == "conditional" else None
-    results = mapped(
-        lambda split: _split_result(selector, samples, data.columns, split, options, needed),
-        splits,
-        n_jobs,
-        len(samples),
-    )
-    return _combined(results)
+    options = {"method": method, "n_permutations": n_permutations}
+    selector, kernel = _fixed_selector(selector, data.X, own), without_labels(kernel)
+    split_test = _SplitTest(selector, samples, data.columns, kernel, options, needed)
+    return _combined(parallel_map(split_test.result, splits, n_jobs, len(samples)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,59 +313,61 @@ class _SplitResult(NamedTuple):
     expected_false: Array
 
 
-def _with_kernel(selector: Any, target_kernel: Any) -> Any:
-    """The selector, or where its kernel on the labels is "auto" a clone with the one that this means."""
-    own = getattr(selector, "target_kernel", None)
-    automatic = isinstance(own, str) and own == "auto"
-    return clone(selector).set_params(target_kernel=target_kernel) if automatic else selector
+@dataclass(frozen=True, eq=False)
+class _SplitTest:
+    """What the splits of `selection_test` have in common."""
+
+    selector: Any
+    samples: Samples
+    columns: Columns
+    kernel: Kernel
+    options: dict[str, Any]
+    needed: _Needed | None
+
+    def result(self, split: Split) -> _SplitResult:
+        """Select on one part of the samples, and test on the other."""
+        support = _support(self.selector, *self.samples.part(split.learning))
+        expected = np.full(len(support), np.inf)
+        if not support.any():  # without a selected feature there is nothing to test
+            return _SplitResult(support, 1.0, expected)
+        selected = np.flatnonzero(support)
+        part, y = self.columns.of_samples(split.test), self.samples.labels(split.test)
+        if self.needed is None:
+            expected[selected] = len(selected) * self._marginal(selected, part, y, split.seed)
+        else:
+            expected[selected] = self.needed.pvalues(selected, split)
+        return _SplitResult(support, self._joint(selected, part, y, split.seed), expected)
+
+    def _joint(self, selected: Indices, columns: Columns, y: Any, seed: int) -> float:
+        """Return the p-value of the selected features together."""
+        rows = columns.rows(selected)
+        varies = (rows != rows[:, :1]).any(axis=1)
+        K = kernel_values(columns, selected[varies] if varies.any() else selected, self.kernel)
+        options = {"target_kernel": self.samples.target_kernel, "random_state": seed, "n_jobs": 1, **self.options}
+        return hsic_test(K, y, kernel="precomputed", **options).pvalue
+
+    def _marginal(self, selected: Indices, columns: Columns, y: Any, seed: int) -> Array:
+        """Return the p-value of each selected feature by itself."""
+        labels, executor = label_kernel(y, self.samples.target_kernel), ThreadExecutor(1)
+        return scores_of_columns(columns, selected, self.kernel, labels, executor, random_state=seed, **self.options)[1]
 
 
-def _with_identifiers(selector: Any, X: Any) -> Any:
-    """The selector, or where it looks for identifiers a clone that leaves out those of all samples."""
-    own = getattr(selector, "identifiers", None)
-    if not (isinstance(own, str) and own == "drop" and is_frame(X)):
-        return selector
-    options = {"categorical_features": selector.categorical_features, "missing": selector.missing}
-    left_out = prepared(X, Gaussian(), **options, used=selector.keep).table.left_out
-    return clone(selector).set_params(identifiers=left_out)
+def _fixed_selector(selector: Any, X: Any, target_kernel: Any) -> Any:
+    """Return a clone that prints nothing, with those options fixed that all samples decide, not parts of them."""
+    options = selector.get_params(deep=False)
+    changes: dict[str, Any] = {}
+    if "verbose" in options:  # many fits at the same time would write into each other's lines
+        changes["verbose"] = 0
+    if str(options.get("target_kernel")) == "auto":
+        changes["target_kernel"] = target_kernel
+    if str(options.get("identifiers")) == "drop" and is_frame(X):
+        reading = {name: options[name] for name in ("categorical_features", "missing")}
+        changes["identifiers"] = prepared(X, Gaussian(), **reading, used=options["keep"]).table.left_out
+    return clone(selector).set_params(**changes)
 
 
 def _support(selector: Any, X: Any, y: Any) -> NDArray[np.bool_]:
-    support: NDArray[np.bool_] = _silent(clone(selector)).fit(X, y).get_support()
-    return support
-
-
-def _frequencies(supports: Sequence[NDArray[np.bool_]]) -> Array:
-    frequencies: Array = np.mean(supports, axis=0, dtype=np.float64)
-    return frequencies
-
-
-def _split_result(
-    selector: Any, samples: Samples, columns: Columns, split: Split, options: dict[str, Any], needed: _Needed | None
-) -> _SplitResult:
-    support = _support(selector, *samples.part(split.learning))
-    expected = np.full(len(support), np.inf)
-    if not support.any():  # without a selected feature there is nothing to test
-        return _SplitResult(support, 1.0, expected)
-    part, selected = columns.of_samples(split.test), np.flatnonzero(support)
-    test = {"y": samples.labels(split.test), "random_state": split.seed, "n_jobs": 1, **options}
-    kernel = kernel_from_name(test["kernel"])
-    special = bool(columns.special[selected].any())  # categories, missing entries: kernel values by columns
-    rows = None if special else np.ascontiguousarray(part.rows(selected).T)
-
-    def pvalue(features: Indices) -> float:
-        return hsic_test(kernel_values(part, features, kernel), **{**test, "kernel": "precomputed"}).pvalue
-
-    together = pvalue(selected) if rows is None else hsic_test(rows, standardize=False, **test).pvalue
-    if needed is not None:
-        expected[selected] = needed.pvalues(selected, split)
-        return _SplitResult(support, together, expected)
-    if rows is None:
-        alone = np.array([pvalue(np.array([j])) for j in selected])
-    else:
-        _, alone = hsic_scores(rows, standardize=False, **test)
-    expected[selected] = len(selected) * alone
-    return _SplitResult(support, together, expected)
+    return np.asarray(clone(selector).fit(X, y).get_support())
 
 
 def _combined(results: Sequence[_SplitResult]) -> SelectionTest:
@@ -378,15 +376,10 @@ def _combined(results: Sequence[_SplitResult]) -> SelectionTest:
     return SelectionTest(
         pvalue=min(1.0, float(combined_pvalues(split_pvalues))),
         feature_pvalues=np.minimum(1.0, expected),
-        frequencies=_frequencies([result.support for result in results]),
+        frequencies=np.mean([result.support for result in results], axis=0),
         split_pvalues=split_pvalues,
         expected_false=expected,
     )
-
-
-def _silent(selector: Any) -> Any:
-    """The selector without messages: many fits at the same time would write into each other's lines."""
-    return selector.set_params(verbose=0) if "verbose" in selector.get_params(deep=False) else selector
 
 
 def _check_selector(selector: Any) -> None:

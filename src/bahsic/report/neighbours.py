@@ -65,8 +65,7 @@ def near_copies(data: Prepared, selected: Sequence[int], kernel: Any) -> list[li
     others = np.setdiff1d(np.flatnonzero(~constant), chosen)
     if len(others) > _MOST_COMPARED:
         others = others[_promising(some.columns, chosen, others)]
-    features = np.concatenate([chosen, others]).astype(np.intp)
-    table = similarities(some.columns, features, constant, quick, n_rows=len(chosen))[:, len(chosen) :]
+    table = similarities(some.columns, chosen, constant, quick, others)
     if quick is wanted:
         return [_nearest(row, others) for row in table]
     # Other kernels cost much more for each pair: only a few pairs are compared with them.
@@ -74,8 +73,8 @@ def near_copies(data: Prepared, selected: Sequence[int], kernel: Any) -> list[li
     found = []
     for j, row in zip(chosen, table, strict=True):
         few = others[np.argsort(-row, kind="stable")[: 2 * MOST_COPIES]]
-        exact = similarities(columns, np.array([j, *few]), constant, wanted, n_rows=1)
-        found.append(_nearest(exact[0, 1:], few))
+        exact = similarities(columns, np.array([j]), constant, wanted, few)
+        found.append(_nearest(exact[0], few))
     return found
 
 

@@ -173,7 +173,7 @@ def _ranking(
         options["target_kernel"] = selector.target_kernel_  # the fit has told of the choice
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit has told what matters
-        scores, pvalues = hsic_scores(data, y, kernel=selector.kernel_, **options)
+        scores, pvalues = hsic_scores(data, y, **options)
     entries, counts = ranked(scores, pvalues, names, order), fold_counts(selector)
     used = [j for j in search_order(selector) if not selector.columns_[j].left_out or selector.support_[j]]
     place = {int(j): at for at, j in enumerate(used, start=1)}
@@ -268,7 +268,7 @@ def _reason(selector: Any) -> str:
 def _redundancy(selector: Any, data: Prepared, features: list[int], names: Sequence[str]) -> dict[str, Any]:
     """Normalised HSIC of each two of some features."""
     options = {name: getattr(selector, name) for name in _OPTIONS}
-    values = redundancy(data, features, kernel=selector.kernel_, **options)
+    values = redundancy(data, features, **options)
     return {"features": [names[j] for j in features], "table": values.tolist()}
 
 

@@ -1,0 +1,209 @@
+r"""Kernel matrices of single columns: Gaussian for numbers, delta for categories, as a few factors.
+
+Up to what centring removes, the kernel matrix of a column is F'F + diag(e), so that no m x m matrix is needed.
+
+- **Numbers**: Cholesky factors of :math:`\langle \phi(x) - \phi(c), \phi(x') - \phi(c) \rangle` for the features
+  :math:`\phi` of the Gaussian kernel and a point c. This is accurate also where all kernel values are near one.
+- **Categories**: :math:`\exp(-\gamma d)` for two different ones and 1 for equal ones is a delta kernel up to a
+  constant and a factor. The factors mark the samples of each category.
+- **A missing number** stands at the centre of its column, and further on an axis of its own, which contributes
+  :math:`c / 2` to D (see `bahsic.data.columns.Columns`). So its row and column of the kernel are those of the centre
+  times :math:`s = \exp(-\gamma c / 2)`, and its diagonal entry, which stays 1, is :math:`1 - s^2` more than that. Where
+  all missing entries of a column count as the same, they share the axis, which is one more factor. Missing categories
+  have such axes as well.
+
+Other kernels are m x m matrices.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bahsic.criteria.weights import Matrix
+from bahsic.data.columns import Columns
+from bahsic.engine.scorer import kernel_values, resolved_on
+from bahsic.inference.centred import CentredMatrices, from_factors, from_matrices
+from bahsic.inference.cholesky import pivoted_cholesky
+from bahsic.inference.parts import evenly_spaced
+from bahsic.kernels import Gaussian, Kernel
+from bahsic.kernels.base import is_number
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+# Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
+_CHUNK_ENTRIES = 2**13
+
+# Most columns of categories at a time: the squares of their matrices cost O(m c^2).
+_MOST_CATEGORICAL = 16
+
+# Exponent of factors below which squares of their products would underflow.
+_UNDERFLOW = -200
+
+# Entries of the matrices of all pairs of samples that are made at a time.
+_MATRIX_ENTRIES = 2**21
+
+# Most samples of a column with categories or missing entries that a rule for gamma looks at.
+_MOST_FOR_RULES = 4096
+
+# Most samples beyond which a matrix of all pairs, and a copy, would take over 16 GB.
+_MOST_SAMPLES = 32_000
+
+
+def column_chunks(columns: Columns, features: Indices, kernel: Kernel) -> list[Indices]:
+    """Divide the positions of features into chunks for `centred_columns`, of numbers or of categories each."""
+    m, categorical = columns.n_samples, columns.different[features] > 0
+    size = max(1, _CHUNK_ENTRIES // m if type(kernel) is Gaussian else _MATRIX_ENTRIES // m**2)
+    kinds = (np.flatnonzero(~categorical), size), (np.flatnonzero(categorical), min(size, _MOST_CATEGORICAL))
+    return [kind[start : start + step] for kind, step in kinds for start in range(0, len(kind), step)]
+
+
+def centred_columns(
+    columns: Columns, features: Indices, kernel: Kernel, *, as_matrices: bool = False
+) -> CentredMatrices:
+    """Return the centred kernel matrices of some columns, a chunk of `column_chunks`.
+
+    Parameters
+    ----------
+    columns : Columns
+    features : ndarray of int
+    kernel : Kernel
+        A rule for gamma is evaluated for each column.
+    as_matrices : bool
+        Whether to make matrices also where there are factors.
+
+    Returns
+    -------
+    CentredMatrices
+        With a Gaussian kernel factors, of cost O(m r^2) for each column of numbers of numerical rank r (about 20), and
+        O(m) for one of categories; else m x m matrices. These also where numbers would need very many factors.
+    """
+    factors = None
+    if type(kernel) is Gaussian and not as_matrices:
+        gammas = _gammas(columns, features, kernel)
+        factors = (_categories if columns.different[features].any() else _numbers)(columns, features, gammas)
+    if factors is not None:
+        return factors
+    m = columns.n_samples
+    if m > _MOST_SAMPLES:
+        raise ValueError(
+            f"X has {m} samples and the kernel on single features is {kernel!r}; accepted for more than "
+            f"{_MOST_SAMPLES} samples: a Gaussian kernel that is not much narrower than the features"
+        )
+    return from_matrices([Matrix(kernel_values(columns, np.array([j]), kernel)) for j in features])
+
+
+def _gammas(columns: Columns, features: Indices, kernel: Gaussian) -> Array:
+    """Evaluate the rule for gamma on each feature."""
+    kernel.check()
+    if is_number(kernel.gamma) or kernel.gamma == "dimension":
+        return np.full(len(features), 0.5 if kernel.gamma == "dimension" else float(kernel.gamma))  # type: ignore[arg-type]
+    if columns.special[features].any():  # rules look at all pairs of samples
+        columns = columns.of_samples(evenly_spaced(np.arange(columns.n_samples), _MOST_FOR_RULES))
+    return np.array([float(resolved_on(kernel, columns, np.array([j])).gamma) for j in features])
+
+
+def _numbers(columns: Columns, features: Indices, gammas: Array) -> CentredMatrices | None:
+    """Return the matrices of columns of numbers, or None as `gaussian_factors`."""
+    X = columns.rows(features)
+    missing = np.isnan(X)
+    if not missing.any():
+        return gaussian_factors(X, gammas)
+    X[missing] = 0.0  # the centre
+    offsets = missing * (gammas * columns.neutral[features] / 2)[:, None]
+    return gaussian_factors(X, gammas, offsets, together=columns.together)
+
+
+def gaussian_factors(
+    X: Array, gammas: Array, offsets: Array | None = None, *, together: bool = False
+) -> CentredMatrices | None:
+    """Return the centred Gaussian kernel matrices of the rows of X, which is overwritten.
+
+    Parameters
+    ----------
+    X : ndarray of shape (c, m)
+    gammas : ndarray of shape (c,)
+    offsets : ndarray of shape (c, m), optional
+        What each missing entry contributes to gamma D by its own axis, else zero.
+    together : bool
+        Whether all missing entries of a column share the axis.
+
+    Returns
+    -------
+    CentredMatrices or None
+        None if a column needs so many factors that its matrix is cheaper.
+    """
+    c, m = X.shape
+    X -= X.mean(axis=1, keepdims=True)  # so that zero is the point c
+    X *= np.sqrt(gammas)[:, None]
+    to_origin = -np.square(X) if offsets is None else -np.square(X) - offsets
+    np.expm1(to_origin, out=to_origin)
+    own_axes = None if offsets is None else -np.expm1(-2 * offsets)
+    each = np.arange(c)
+
+    def rows(pivots: Indices) -> Array:
+        values = X - X[each, pivots][:, None]
+        np.multiply(values, -values, out=values)
+        if offsets is not None:
+            values -= offsets + offsets[each, pivots][:, None]
+        np.expm1(values, out=values)
+        values -= to_origin + to_origin[each, pivots][:, None]
+        return values
+
+    max_rank = min(m, 64 + 2 * math.isqrt(m))
+    diagonals = -2 * to_origin if own_axes is None else -2 * to_origin - own_axes
+    halves = np.minimum(np.frexp(diagonals.max(axis=1))[1] // 2, 0)
+    factors, errors = pivoted_cholesky(diagonals, rows, max_rank)
+    if factors.shape[1] == max_rank < m:
+        return None
+    if own_axes is not None and together:
+        factors, own_axes = np.concatenate([factors, np.sqrt(own_axes)[:, None]], axis=1), None
+    if halves.min() < _UNDERFLOW:
+        np.ldexp(factors, -halves[:, None, None], out=factors)
+        errors = np.ldexp(errors, -2 * halves)
+        own_axes = None if own_axes is None else np.ldexp(own_axes, -2 * halves[:, None])
+    else:
+        halves[:] = 0
+    matrices = from_factors(factors.reshape(-1, m), [factors.shape[1]] * c, errors, own_axes)
+    return replace(matrices, exponents=2 * halves)
+
+
+def _categories(columns: Columns, features: Indices, gammas: Array) -> CentredMatrices:
+    """Return the matrices of columns of categories, whose last level marks the missing entries."""
+    X = columns.rows(features)
+    missing = np.isnan(X)
+    different, neutral = (gammas * values[features] for values in (columns.different, columns.neutral))
+    counts = np.nanmax(X, axis=1, initial=-1).astype(np.intp) + 2
+    ends = np.cumsum(counts)
+    level = np.where(missing, ends[:, None] - 1, X + (ends - counts)[:, None]).astype(np.intp)
+    # Kernel values of a missing and of any other category, without what is constant in rows and columns.
+    step = np.expm1(-neutral / 2) - np.expm1(-different / 2)
+    heights = np.where(missing, step[:, None], np.sqrt(-np.expm1(-different))[:, None])
+    excess = missing * -np.expm1(-neutral)[:, None] if missing.any() else None
+    return from_factors(_indicators(level, heights, int(ends[-1])), counts.tolist(), excess=excess)
+
+
+def _indicators(level: Indices, heights: Array, n_levels: int) -> sparse.csr_array:
+    """Return rows that mark the samples of each level, of a column in each row of ``level``.
+
+    Those of more than half of the samples mark the others instead, which centring makes the same but for the sign, so
+    that rare categories keep their digits.
+    """
+    c, m = level.shape
+    frequent = np.bincount(level.ravel(), minlength=n_levels) > m / 2
+    inside = frequent[level]
+    columns, samples = np.nonzero(~inside)
+    rows, values = level[columns, samples], heights[columns, samples]
+    at = inside.argmax(axis=1)
+    each = np.arange(c)
+    other = level[each, at], heights[each, at]
+    flipped = inside.any(axis=1)[columns]
+    rows = np.concatenate([rows, other[0][columns[flipped]]])
+    values = np.concatenate([values, other[1][columns[flipped]]])
+    samples = np.concatenate([samples, samples[flipped]])
+    return sparse.csr_array((values, (rows, samples)), shape=(n_levels, m))
