@@ -7,8 +7,9 @@ import pytest
 from bahsic import BAHSIC, FeatureSelector, interactions, selection_test
 from bahsic.cli.terminal import Style, selection_text
 from bahsic.report import report_html
-from bahsic.report.features import feature_cards, partner_words
+from bahsic.report.cards import feature_cards
 from bahsic.report.result import selection_result
+from bahsic.report.schema import checked
 
 pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
 
@@ -49,23 +50,24 @@ def test_rows_have_the_partner_and_the_pvalue(found):
     assert set(result["test"]["discoveries"]) == {"dose", "age", "arm"}
 
 
-def test_page_answers_whether_it_is_real(found):
-    _, _, result = found
+def test_page_shows_how_sure_and_how_stable_it_is_near_the_top(found):
+    _, test, result = found
     html = report_html(result)
-    assert html.index("Is this real?") < html.index("How many features")
-    assert "of a sample that took no part in the search (5 folds)" in html
-    assert "3 of 3 selected features were chosen in every fold." in html
-    assert "tested on the other, 3 times" in html
-    assert "Needed beyond the others at 5%, adjusted for the number of features: 3 of 3 selected features: " in html
-    assert "bahsic select --test" not in html
-    assert "bahsic select --test" in report_html({**result, "test": None})
+    first_screen = html.split('id="ranking"')[0]
+    assert "on held-out samples, 5 folds" in first_screen
+    assert "<li>3 of 3 selected features were chosen in all 5 folds.</li>" in first_screen
+    p = "p &lt; 0.001" if test.pvalue < 0.001 else f"p = {test.pvalue:.3f}"
+    assert f"<li>Tested on samples that were not used for the selection: {p} (3 random splits).</li>" in first_screen
+    needed = ", ".join(row["feature"] for row in result["ranking"] if row["selected"])
+    assert f"<li>Needed beyond the other selected features, at 5%: {needed}.</li>" in first_screen
+    assert "<dt>Test of the selection</dt>" in first_screen
+    assert "Test of the selection" not in report_html({**result, "test": None})
 
 
-def test_cards_tell_partners_and_pvalues(found):
-    cards = {card["name"]: card for card in feature_cards(found[2])}
-    assert cards["dose"]["partner"].startswith("With arm: worth 0.")
-    assert cards["dose"]["needed"] == "Needed beyond the others: p < 0.001."
-    assert partner_words({"partner": None, "together": None}) == ""
+def test_cards_show_partners_and_pvalues(found):
+    cards = {card["name"]: card["facts"] for card in feature_cards(checked(found[2]))}
+    assert any(fact.startswith("With arm: 0.") for fact in cards["dose"])
+    assert "Needed beyond the other selected features: p < 0.001." in cards["dose"]
 
 
 def test_effects_follow_what_the_target_does(found):
@@ -96,15 +98,15 @@ def test_picture_of_the_strongest_pair(found):
     assert len(pair["shades"]) == len(arm["values"]) == 200
     assert sorted(set(pair["shades"])) == [0, 1, 2, 3, 4]
     html = report_html(found[2])
-    assert "work together</h3>" in html
+    assert "together</h3>" in html
     assert "shaded by outcome" in html
 
 
 def test_terminal_tells_the_same(found):
-    text = selection_text(found[2], Style(width=200))
+    text = " ".join(selection_text(found[2], Style(width=200)).split())
     assert "needed, p" in text
-    assert "Needed beyond the others, at 5%: " in text
-    assert "more R2 than apart." in text
+    assert "Needed beyond the other selected features, at 5%: " in text
+    assert "more R2 together than apart." in text
 
 
 def test_notebook_and_summary_tell_the_partner():

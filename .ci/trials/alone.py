@@ -10,7 +10,7 @@ from bahsic import BAHSIC
 from bahsic.datasets import make_xor
 
 needed = {re.match("[a-z-]+", line)[0] for line in requires("bahsic") if "extra ==" not in line}
-assert needed == {"numpy", "scipy", "scikit-learn"}, needed
+assert needed == {"numpy", "scipy", "scikit-learn", "tqdm"}, needed
 others = [name for name in ("dask", "jinja2", "matplotlib", "mne", "pandas") if importlib.util.find_spec(name)]
 assert not others, others
 

@@ -9,9 +9,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bahsic.names import for_picture
 
 if TYPE_CHECKING:
@@ -116,7 +113,7 @@ def _name_locator(count: int) -> Locator:
     return NameLocator()
 
 
-def write_sizes(ax: Axes, sizes: NDArray[np.int_]) -> None:
+def write_sizes(ax: Axes, sizes: Sequence[int]) -> None:
     """Write whole numbers along x, on a logarithmic scale if they span a large factor."""
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
