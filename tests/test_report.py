@@ -18,7 +18,7 @@ pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `rep
 from bahsic.cli.arguments import parsed
 from bahsic.names import for_page, for_spreadsheet
 from bahsic.report import report_html, write_report
-from bahsic.report.charts import curve_axes, curve_chart, heat_map
+from bahsic.report.charts import curve_axes, curve_chart
 from bahsic.report.curve import HELD_OUT, HSIC, Curve
 from bahsic.report.page import json_for_script
 from bahsic.report.snippets import command, python_code
@@ -209,7 +209,7 @@ def test_page_that_finds_nothing_says_so_first_and_selects_nothing():
     assert "<h1>Nothing in this table predicts <span" in html
     assert f'<p class="lead">{result["kept"][0]} is kept so that pipelines still run.</p>' in html
     assert "No subset of the 8 features predicts the target" in html
-    unwanted = ("What each selected", "Similarity of the selected", ">selected<", 'class="selected"', 'class="chosen"')
+    unwanted = ("What each selected", ">selected<", 'class="selected"', 'class="chosen"')
     assert [words for words in unwanted if words in html] == []
     assert "✓" not in Page(html).raw["script"][0] + html.split("<script>")[0]
     assert column(html, "worth") == column(html, "folds") == []
@@ -293,12 +293,12 @@ def test_page_is_closed_and_accessible(xor):
     assert len(ids) == len(set(ids))
     charts = [attributes for tag, attributes in page.elements if tag == "svg"]
     pictures = [chart for chart in charts if "role" in chart]
-    assert len(pictures) == 6  # the path, two features with their effects, their redundancy
+    assert len(pictures) == 5  # the path, two features with their effects
     assert {chart["role"] for chart in pictures} == {"img"}
-    assert page.count("desc") == 6
+    assert page.count("desc") == 5
     # The other ones repeat numbers beside them, in cells that are hidden from screen readers.
     hidden = [attributes for tag, attributes in page.elements if tag == "td" and attributes.get("class") == "level"]
-    assert len(charts) == 6 + report_html(xor).count('class="bar"')
+    assert len(charts) == 5 + report_html(xor).count('class="bar"')
     assert {cell["aria-hidden"] for cell in hidden} == {"true"}
 
 
@@ -542,12 +542,6 @@ def test_charts_have_finite_coordinates_inside(d):
     x = [float(dot.get("cx")) for dot in elements(svg, "dot")]
     assert len(x) == d
     assert 0 <= min(x) <= max(x) <= 600
-
-
-def test_heat_is_the_value():
-    cells = elements(heat_map(["a", "b"], [[1.0, 0.25], [0.25, 1.0]]), "heat")
-    assert [float(cell.get("fill-opacity")) for cell in cells] == [1.0, 0.25, 0.25, 1.0]
-    assert cells[1].get("x") == cells[3].get("x") != cells[0].get("x")
 
 
 def test_close_steps_of_a_long_path_become_one():

@@ -12,7 +12,7 @@ from bahsic import BAHSIC, redundancy
 from bahsic.data.prepared import prepared
 from bahsic.kernels import Gaussian, kernel_from_name
 from bahsic.report import neighbours, report_html, write_report
-from bahsic.report.cards import feature_cards, similar_pairs
+from bahsic.report.cards import feature_cards
 from bahsic.report.neighbours import near_copies
 from bahsic.report.page import page
 from bahsic.report.pictures import feature_picture
@@ -141,9 +141,8 @@ def test_near_duplicate_that_is_selected_too_is_shown():
     result = result_of(X[:, :4], y, names[:4], 4, target="sum")
     beside = {name: [copy["name"] for copy in card["beside"]] for name, card in cards_of(result).items()}
     assert beside == {"x": ["near x", "turned x"], "near x": ["x", "turned x"], "turned x": ["x", "near x"], "z": []}
-    pairs = similar_pairs(result)["pairs"]
-    assert sorted(pairs[0]["names"]) == ["near x", "x"]
-    assert pairs[0]["value"] == f"{redundancy(X)[0, 2]:.2f}"
+    similarity = next(copy["similarity"] for copy in cards_of(result)["x"]["beside"])
+    assert similarity == f"{redundancy(X)[0, 2]:.2f}"
 
 
 def test_results_of_before_have_cards_without_copies_and_pictures(copies):

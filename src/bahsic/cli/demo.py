@@ -22,18 +22,7 @@ _TOP = 12  # features in the table
 
 
 def breast_cancer_result(text: str) -> dict[str, Any]:
-    """Return the result of a selection from scikit-learn's breast cancer data, as the command would give it.
-
-    Parameters
-    ----------
-    text : str
-        The file that ``bahsic datasets breast_cancer`` writes, of which the result has the digest.
-
-    Returns
-    -------
-    dict
-        See `bahsic.report.report_html`.
-    """
+    """Return the result of a selection from scikit-learn's breast cancer data, as the command would give it."""
     X, y, names = _breast_cancer_data()
     selector = FeatureSelector().fit(X, y)
     recorded = [option.name for option in options_of("select") if option.recorded]
@@ -56,20 +45,7 @@ def _breast_cancer_data() -> tuple[NDArray[np.float64], NDArray[Any], list[str]]
 
 
 def demonstration(result: Mapping[str, Any], encoding: str | None = "ascii") -> str:
-    """Return the text of the demonstration, at most 80 columns wide.
-
-    Parameters
-    ----------
-    result : mapping
-        That of `breast_cancer_result`.
-    encoding : str or None
-        Of the terminal, which may have no blocks for bars.
-
-    Returns
-    -------
-    str
-        Lines of text.
-    """
+    """Return the text of the demonstration, at most 80 columns wide."""
     mark = "█" if has_blocks(encoding) else "#"
     lines = [
         f"bahsic {__version__}: select the few features that predict a target",

@@ -44,15 +44,7 @@ _BOLD, _GREEN, _DIM = "1", "32", "2"
 
 @dataclass(frozen=True)
 class Style:
-    """Capabilities of the place where text goes.
-
-    Attributes
-    ----------
-    width : int
-        Columns.
-    encoding : str or None
-    colour : bool
-    """
+    """Capabilities of the place where text goes."""
 
     width: int = 80
     encoding: str | None = "utf-8"
@@ -70,20 +62,9 @@ def style_of(stream: TextIO) -> Style:
 
 
 def selection_text(result: Mapping[str, Any], style: Style, top: int | None = None) -> str:
-    """Return the text of a result of `bahsic select`.
+    """Return the text of a result of `bahsic select`, in at most 25 lines.
 
-    Parameters
-    ----------
-    result : mapping
-        See `bahsic.report.report_html`.
-    style : Style
-    top : int, optional
-        Number of features in the table; 0 means all, None as many as fit.
-
-    Returns
-    -------
-    str
-        Lines, 25 at most unless ``top`` is given.
+    Unless ``top`` says how many features the table has; 0 means all.
     """
     result = checked(result)
     n, outcome = result["n_features"], outcome_of_result(result)
@@ -112,22 +93,7 @@ def _remedy(result: Mapping[str, Any]) -> str:
 
 
 def ranking_table(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], style: Style, top: int = 20) -> str:
-    """Return aligned lines of rank, feature, what is known of it and, where features were selected, a mark.
-
-    Parameters
-    ----------
-    result : mapping
-        A result with a ranking, see `bahsic.report.table.feature_columns`.
-    rows : sequence of mappings
-        The entries of the ranking that the table may show.
-    style : Style
-    top : int, default=20
-        Number of lines; 0 means all.
-
-    Returns
-    -------
-    str
-    """
+    """Return aligned lines of rank, feature, what is known of it and, where features were selected, a mark."""
     shown = list(rows[:top] if top else rows)
     digits, marked = max(4, len(str(len(shown)))), any(row.get("selected") for row in rows)
     columns = [column for column in feature_columns(result, shown) if column.heading not in ("group", "resamples, %")]

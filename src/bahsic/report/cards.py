@@ -6,28 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from bahsic.names import for_page, target_name
-from bahsic.report.charts import heat_map
 from bahsic.report.neighbours import LEAST_SIMILARITY, MOST_COPIES
 from bahsic.report.pictures import effect_picture, feature_picture, pair_picture
 from bahsic.report.words import LEVEL, equation, frequencies, loss_words
 
 MOST_CARDS = 30
-_MOST_PAIRS = 5  # of similar features that are named
 
 
 def feature_cards(result: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return cards of the selected features: pictures, what is lost without them, near-duplicates.
-
-    Parameters
-    ----------
-    result : mapping
-        As `bahsic.report.schema.checked` returns it.
-
-    Returns
-    -------
-    list of dict
-        At most 30.
-    """
+    """Return cards of the selected features: pictures, what is lost without them, near-duplicates."""
     rows = [row for row in result["ranking"] if row["selected"]][:MOST_CARDS]
     target = target_name(result["input"]["target"])
     views = {view["feature"]: view for view in result["views"]}
@@ -91,17 +78,3 @@ def pair_card(result: Mapping[str, Any]) -> dict[str, Any] | None:
     names = [for_page(axis["feature"], 40) for axis in view["axes"]]
     chart = pair_picture(view, target_name(result["input"]["target"]))
     return {"names": names, "together": f"{view['together']:.2f}", "chart": chart}
-
-
-def similar_pairs(result: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the most similar pairs of selected features, and a chart of all; None for fewer than two features."""
-    redundancy = result["redundancy"]
-    if not redundancy or len(redundancy["features"]) < 2 or not result["selected"]:
-        return None
-    names, table = redundancy["features"][:MOST_CARDS], [row[:MOST_CARDS] for row in redundancy["table"][:MOST_CARDS]]
-    pairs = sorted(((table[i][j], -j, i) for i in range(len(names)) for j in range(i)), reverse=True)
-    best = [
-        {"names": [for_page(names[-j], 40), for_page(names[i], 40)], "value": f"{value:.2f}"}
-        for value, j, i in pairs[:_MOST_PAIRS]
-    ]
-    return {"chart": heat_map(names, table), "pairs": best, "n_pairs": len(pairs)}

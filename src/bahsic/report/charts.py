@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from importlib.resources import files
-from typing import Any
 
-from bahsic.names import for_page
 from bahsic.report.curve import Curve
-from bahsic.report.svg import Axis, Element, line_through, picture, shape, shown, text, text_width, tostring
+from bahsic.report.svg import Axis, Element, line_through, picture, shape, shown, text, tostring
 from bahsic.report.words import capitalized, plural
 
 _WIDTH, _TOP, _BOTTOM = 600, 24, 256
@@ -24,15 +20,6 @@ def chart_style() -> str:
 
 def curve_chart(curve: Curve) -> str:
     """Draw a curve with a band of one standard error, the selected number, and for R2 a line at all features.
-
-    Parameters
-    ----------
-    curve : Curve
-
-    Returns
-    -------
-    str
-        An ``svg`` element; `curve_axes` has the same coordinates.
 
     Examples
     --------
@@ -81,55 +68,6 @@ def curve_axes(curve: Curve) -> tuple[Axis, Axis]:
     margin = 0.06 * (high - low)
     x = Axis(curve.sizes[0], curve.sizes[-1], 56, _WIDTH - 16, logarithmic=curve.is_logarithmic)
     return x, Axis(low, high + margin, _BOTTOM, _TOP)
-
-
-def heat_map(names: Sequence[str], table: Sequence[Sequence[float]]) -> str:
-    """Draw a square for each pair of features, coloured by their redundancy.
-
-    Parameters
-    ----------
-    names : sequence of str
-    table : square table of float, from 0 to 1
-
-    Returns
-    -------
-    str
-        An ``svg`` element; the columns have the numbers of the rows.
-
-    Examples
-    --------
-    >>> heat_map(["age", "size"], [[1.0, 0.5], [0.5, 1.0]]).count("<rect")
-    8
-    """
-    labels = [f"{for_page(name, 24)}  {row}" for row, name in enumerate(names, start=1)]
-    left = 12 + max(map(text_width, labels))
-    side = min(44.0, (_WIDTH - left - 8) / len(names))
-    every = max(1, math.ceil(20 / side))  # columns that have a number
-    title, description = (
-        "Similarity of the selected features",
-        f"{len(names)} by {len(names)} squares: normalised HSIC.",
-    )
-    svg = picture(_WIDTH, side * len(names) + 34, "redundancy", title, description)
-    for row, (label, values) in enumerate(zip(labels, table, strict=True)):
-        middle = 26 + side * (row + 0.5)
-        text(svg, "name", (left - 8, middle + 4), label, anchor="end")
-        if row % every == 0:
-            text(svg, "number", (left + side * (row + 0.5), 17), str(row + 1), anchor="middle")
-        for column, value in enumerate(values):
-            _cell(svg, (left + side * column, middle - side / 2, side), value, f"{row + 1} and {column + 1}")
-    return tostring(svg, encoding="unicode")
-
-
-def _cell(svg: Element, box: tuple[float, float, float], value: float, pair: str) -> None:
-    """Draw a square with a second one of some opacity on it: the style sheet has the colours of both themes."""
-    left, top, side = box
-    strength = min(1.0, max(0.0, value))
-    square: dict[str, Any] = {"x": left, "y": top, "width": side - 1, "height": side - 1}
-    shape(svg, "rect", "ground", **square)
-    shape(svg, "rect", "heat", f"{pair}: {value:.3f}", fill_opacity=strength, **square)
-    if side >= 30:
-        kind = "value strong" if strength > 0.65 else "value"
-        text(svg, kind, (left + side / 2, top + side / 2 + 4), f"{value:.2f}", anchor="middle")
 
 
 def _mark_all(svg: Element, curve: Curve) -> None:

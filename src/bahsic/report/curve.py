@@ -12,15 +12,7 @@ _LOGARITHMIC_FROM = 30  # sizes from which on an axis is logarithmic
 
 @dataclass(frozen=True)
 class Quantity:
-    """Quantity that the steps of a path have.
-
-    Attributes
-    ----------
-    name, symbol : str
-        Its name in ASCII, and on pages and pictures.
-    key, error_key : str
-        Entries of a step: the value and its standard error.
-    """
+    """Quantity that the steps of a path have: its name in ASCII and on pages, its entry and that of its error."""
 
     name: str
     symbol: str
@@ -40,27 +32,14 @@ LEAVE_ONE_OUT = replace(HELD_OUT, name="leave-one-out R2", symbol="leave-one-out
 
 @dataclass(frozen=True)
 class Curve:
-    """Curve along a path, sizes increasing.
-
-    Attributes
-    ----------
-    quantity : Quantity
-    sizes : list of int
-    values : list of float
-    errors : list of float, or None
-        Standard errors of the values.
-    selected : int
-        Number of features that was selected, to be marked; 0 marks none.
-    n_candidates : int or None
-        Number of all features that took part.
-    """
+    """Curve along a path, sizes increasing."""
 
     quantity: Quantity
     sizes: list[int]
     values: list[float]
-    errors: list[float] | None = None
-    selected: int = 0
-    n_candidates: int | None = None
+    errors: list[float] | None = None  # standard errors of the values
+    selected: int = 0  # number of features to be marked; 0 marks none
+    n_candidates: int | None = None  # number of all features that took part
 
     @property
     def is_logarithmic(self) -> bool:

@@ -46,37 +46,18 @@ class Headline(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Numbers that say how well a selection predicts.
-
-    Attributes
-    ----------
-    n_selected, n_candidates : int
-        Numbers of features: selected, and to choose from.
-    r2, error : float or None
-        R2 of the selected features and its standard error; the best on the path where nothing predicts the target.
-        None where it was not measured.
-    r2_all : float or None
-        R2 of all candidates; None where the path does not have it.
-    score, score_name : float and str, or None
-        The usual measure (ROC AUC, accuracy, R2) of the same predictions.
-    predicts : bool or None
-        False where nothing predicts the target, None where a fixed number of features was requested.
-    symbol : str
-        Name of R2.
-    n_judged : int or None
-        Number of samples that were predicted, if known.
-    """
+    """Numbers that say how well a selection predicts."""
 
     n_selected: int
     n_candidates: int
-    r2: float | None = None
-    error: float | None = None
-    r2_all: float | None = None
-    score: float | None = None
+    r2: float | None = None  # of the selected features; the best on the path where nothing predicts the target
+    error: float | None = None  # its standard error
+    r2_all: float | None = None  # of all candidates, where the path has it
+    score: float | None = None  # the usual measure (ROC AUC, accuracy, R2) of the same predictions
     score_name: str | None = None
-    predicts: bool | None = None
-    symbol: str = HELD_OUT.symbol
-    n_judged: int | None = None
+    predicts: bool | None = None  # False where nothing predicts the target, None where the number was fixed
+    symbol: str = HELD_OUT.symbol  # name of R2
+    n_judged: int | None = None  # number of samples that were predicted
 
     @property
     def nothing(self) -> bool:
@@ -102,15 +83,6 @@ class Outcome:
 
 def headline_of(outcome: Outcome, target: str = "the target") -> Headline:
     """Return the sentence about an outcome.
-
-    Parameters
-    ----------
-    outcome : Outcome
-    target : str
-
-    Returns
-    -------
-    Headline
 
     Examples
     --------

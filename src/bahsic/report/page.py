@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from bahsic.names import for_page, target_name
-from bahsic.report.cards import feature_cards, pair_card, similar_pairs
+from bahsic.report.cards import feature_cards, pair_card
 from bahsic.report.charts import curve_axes, curve_chart
 from bahsic.report.curve import HSIC, LEAVE_ONE_OUT, Curve, path_curve
 from bahsic.report.headline import Outcome, headline_of, knee_of
@@ -41,20 +41,7 @@ _show = partial(for_page, longest=40)
 
 
 def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, Any]:
-    """Return everything that the template shows.
-
-    Parameters
-    ----------
-    result : mapping
-        As `bahsic.report.schema.checked` returns it.
-    table_name : str, optional
-        Name of the file with all features, in the folder of the page.
-
-    Returns
-    -------
-    dict
-        Names of the template, with text, numbers and charts. Cost O(n_features), of bounded size.
-    """
+    """Return everything that the template shows."""
     outcome, rows, cards = outcome_of_result(result), candidates(result), feature_cards(result)
     curve = path_curve(result["path"], result["n_features"], n_candidates(result))
     curve = None if curve is None else curve.thinned(_STEPS)
@@ -75,7 +62,6 @@ def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, 
         "cards": cards,
         "n_no_card": result["n_features"] - len(cards),
         "pair": pair_card(result),
-        "similar_pairs": similar_pairs(result),
         "columns": _columns(result),
         "python": _short(python_code(result)),
         "command": None if result["input"]["name"] is None else _short(command(result)),
@@ -88,15 +74,6 @@ def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, 
 
 def json_for_script(data: Any) -> str:
     r"""Return JSON that can stand in a ``script`` element: nothing in it, such as ``</script>``, ends the element.
-
-    Parameters
-    ----------
-    data : plain data without NaN
-
-    Returns
-    -------
-    str
-        In ASCII; a JSON reader gives the same data back.
 
     Examples
     --------
@@ -264,4 +241,4 @@ def _script_data(result: Mapping[str, Any], curve: Curve | None) -> dict[str, An
 
 def _n_units(result: Mapping[str, Any], size: int) -> int:
     """Return the number of units, features or whole groups, that so many features are."""
-    return len({row["column"] if row.get("group") is None else row["group"] for row in result["ranking"][:size]})
+    return len({("", row["feature"]) if row.get("group") is None else row["group"] for row in result["ranking"][:size]})

@@ -23,18 +23,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def feature_picture(view: Mapping[str, Any], target: str) -> str:
     """Draw a feature against the target.
 
-    Parameters
-    ----------
-    view : mapping
-        See `bahsic.report.views.feature_views`.
-    target : str
-        Name of the target, of any characters.
-
-    Returns
-    -------
-    str
-        An ``svg`` element of at most a few kilobytes, to be shown some 300 pixels wide.
-
     Examples
     --------
     >>> view = {"feature": "x", "kind": "points", "x": [0.0, 1.0], "y": [2.0, 3.0], "date": False, "n_missing": 0}
@@ -46,19 +34,7 @@ def feature_picture(view: Mapping[str, Any], target: str) -> str:
 
 
 def effect_picture(view: Mapping[str, Any], target: str) -> str:
-    """Draw how the prediction depends on a feature: a line with a band, or for categories points with ranges.
-
-    Parameters
-    ----------
-    view : mapping
-        With an ``effect``, see `bahsic.report.views.add_effects`.
-    target : str
-
-    Returns
-    -------
-    str
-        An ``svg`` element.
-    """
+    """Draw how the prediction depends on a feature: a line with a band, or for categories points with ranges."""
     effect, name = view["effect"], for_page(target, 24)
     of = "" if effect["of"] is None else for_page(effect["of"], _LONGEST)
     captions = [f"predicted share of {name} = {of}", f"predicted share of {of}"] if of else [f"predicted {name}"]
@@ -78,19 +54,7 @@ def effect_picture(view: Mapping[str, Any], target: str) -> str:
 
 
 def pair_picture(view: Mapping[str, Any], target: str) -> str:
-    """Draw two features in the plane, each point shaded by the target.
-
-    Parameters
-    ----------
-    view : mapping
-        See `bahsic.report.views.pair_view`.
-    target : str
-
-    Returns
-    -------
-    str
-        An ``svg`` element.
-    """
+    """Draw two features in the plane, each point shaded by the target."""
     across, up = view["axes"]
     is_number = "" in view["names"]  # fifths of numbers, from grey to the colour
     prefix = f"{for_page(target, 24)}: " if is_number else ""

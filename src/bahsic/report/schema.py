@@ -26,16 +26,6 @@ _DEFAULTS: dict[str, Any] = {
 def checked(result: Any) -> dict[str, Any]:
     """Return a result of a selection with all its entries, or raise if it is none.
 
-    Parameters
-    ----------
-    result : mapping
-        See `bahsic.report.report_html`.
-
-    Returns
-    -------
-    dict
-        Where nothing predicts the target, no feature is selected.
-
     Examples
     --------
     >>> checked({"schema": "bahsic/2"})

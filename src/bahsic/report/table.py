@@ -11,20 +11,11 @@ from bahsic.report.words import frequencies, number, probability, worth_words
 
 @dataclass(frozen=True)
 class Column:
-    """Column of the table, a cell for each feature.
-
-    Attributes
-    ----------
-    heading : str
-    cells : list of str
-        Numbers as text. A partner is followed by what both are worth together.
-    values : list
-        The numbers themselves, None where there is none; empty for a column of text.
-    """
+    """Column of the table, a cell for each feature."""
 
     heading: str
     cells: list[str]
-    values: list[Any]
+    values: list[Any]  # the numbers behind the cells, None where there is none; empty for a column of text
 
 
 def feature_columns(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[Column]:
@@ -32,17 +23,6 @@ def feature_columns(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
 
     With the criterion "prediction" these are worth and R2 alone; otherwise, and where nothing predicts the target, the
     dependence of single features. Columns without any entry are left out.
-
-    Parameters
-    ----------
-    result : mapping
-        With a ranking; a selection has more columns than a ranking of single features.
-    rows : sequence of mappings
-        Those of its ranking that are shown.
-
-    Returns
-    -------
-    list of Column
     """
     if not has_worth(result):
         columns = [_dependence(rows, result["ranking"]), _column("p-value", rows, "pvalue", probability)]

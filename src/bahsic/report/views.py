@@ -44,22 +44,6 @@ def feature_views(
 ) -> list[dict[str, Any]]:
     """Return plain data of the pictures of some features against the target.
 
-    Parameters
-    ----------
-    data : Prepared
-    y : array-like of shape (m,)
-    target_kernel : str
-        The kernel on the labels, which says whether they are classes or numbers.
-    columns : sequence of int
-    names : sequence of str
-        Of all columns.
-
-    Returns
-    -------
-    list of dict
-        With ``feature`` and ``kind``: "densities", "shares", "points" or "boxes". Empty for other labels, such as
-        several outputs, and for data that are read piece by piece.
-
     Examples
     --------
     >>> from bahsic.data.prepared import prepared
@@ -88,16 +72,6 @@ def add_effects(
     """Add to views how the prediction depends on a feature while all others stay as they are.
 
     Of several classes it is the one that depends on the feature most.
-
-    Parameters
-    ----------
-    views : sequence of dict
-        Of ``columns``, see `feature_views`. Each gets an ``effect``.
-    data : Prepared
-    y : array-like of shape (m,)
-    selected : sequence of int
-        The features of the regression.
-    columns : sequence of int
     """
     if not views:
         return
@@ -124,14 +98,7 @@ def add_effects(
 
 
 def pair_view(data: Prepared, y: Any, target_kernel: str, pair: Sequence[int], names: Sequence[str]) -> dict[str, Any]:
-    """Return plain data of the picture of two features in the plane, with the target as shades.
-
-    Returns
-    -------
-    dict
-        ``axes``: for each feature its name, the values of some samples, and for categories their names. ``shades``:
-        for each sample the number of its class, or the fifth of the numbers that it belongs to; ``names`` of these.
-    """
+    """Return plain data of the picture of two features in the plane, with the target as shades."""
     labels, table = np.asarray(y), data.table
     samples = _sample(len(labels), MOST_POINTS)
     values, axes = [], []

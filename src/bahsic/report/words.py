@@ -231,19 +231,6 @@ def significance_words(rows: Iterable[Mapping[str, Any]], show: Callable[[str], 
 def column_lines(columns: Sequence[Mapping[str, Any]], n_samples: int, remedy: str = "--identifiers use") -> list[str]:
     """Return sentences on the columns of a table: how many of each kind, those left out, and missing values.
 
-    Parameters
-    ----------
-    columns : sequence of mappings
-        With name, role, reason and perhaps n_missing, see `bahsic.data.roles.ColumnRole`.
-    n_samples : int
-    remedy : str
-        The option that uses columns that look like identifiers.
-
-    Returns
-    -------
-    list of str
-        Empty where all columns are complete numbers.
-
     Examples
     --------
     >>> age = {"name": "age", "role": "number", "reason": "3 missing: neutral", "n_missing": 3}
