@@ -10,6 +10,7 @@ from bahsic.report import report_html
 from bahsic.report.cards import feature_cards
 from bahsic.report.result import selection_result
 from bahsic.report.schema import checked
+from bahsic.selection.problem import prepared_for
 
 pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
 
@@ -127,3 +128,15 @@ def test_hsic_has_no_pairs_but_effects():
     assert result["interactions"] == []
     assert result["pair"] is None
     assert all("effect" in view for view in result["views"])
+
+
+def test_blocks_of_samples_have_the_same_record():
+    X, y = trial(400)
+    selector = BAHSIC(3, criterion="prediction", block_size=50, random_state=0, cv="auto").fit(X, y)
+    data = prepared_for(selector, X)
+    assert data.order is not None
+    heading = {"input": {"name": None, "target": "outcome", "n_features": 5}, "parameters": {}}
+    result = selection_result(selector, data, y, list(X.columns), **heading)
+    assert {view["feature"] for view in result["views"] if view["effect"]} == set(result["selected"])
+    alone = {row["feature"]: row["alone"] for row in result["ranking"] if row["selected"]}
+    assert alone["age"] > 0.3
