@@ -125,7 +125,8 @@ def test_headline_says_how_many_and_why(xor):
     first = f"<h1>{result['n_features']} of 13 features predict {target} "
     assert f'{first}<span class="name">{accuracy}</span> <span class="name">{r2}' in wine
     assert (
-        '<p class="lead">This is the smallest number of features within one standard error of the best score.' in wine
+        '<p class="lead">This is the smallest number of features whose score is within one standard error of the best.'
+        in wine
     )
     assert f'<dt>Accuracy</dt><dd>{result["score"]:.2f} <small><bdi class="name">on held-out samples, 5 folds' in wine
     assert "selected features were chosen in all 5 folds.</li>" in wine

@@ -102,16 +102,17 @@ def method_words(result: Mapping[str, Any]) -> str:
     >>> method_words({**result, "input": {"target_kernel": "binary"}})
     'Criterion: prediction; kernel: linear (auto); target: two classes; 5 folds.'
     """
-    wanted, n_folds, kind = (
-        result["parameters"].get("kernel", "gaussian"),
-        result["n_folds"],
-        result["input"].get("target_kernel"),
-    )
+    given, n_folds, kind = result["parameters"].get("kernel", "gaussian"), result["n_folds"], _target_kind(result)
     parts = [f"Criterion: {_CRITERIA.get(result['criterion'], result['criterion'])}"]
-    parts.append(f"kernel: {result.get('kernel', wanted)}{' (auto)' if wanted == 'auto' else ''}")
-    parts += [f"target: {_KINDS.get(kind, kind)}"] if kind else []
+    parts.append(f"kernel: {result.get('kernel', given)}{' (auto)' if given == 'auto' else ''}")
+    parts += [f"target: {kind}"] if kind else []
     parts += ["judged on held-out samples" if n_folds == 1 else f"{n_folds} folds"] if n_folds else []
     return "; ".join(parts) + "."
+
+
+def _target_kind(result: Mapping[str, Any]) -> str:
+    kernel = str(result["input"].get("target_kernel") or "")
+    return _KINDS.get(kernel, kernel)
 
 
 def block_words(result: Mapping[str, Any]) -> str:
@@ -138,7 +139,7 @@ def number_words(result: Mapping[str, Any], knee: str) -> str:
     if result["predicts"] is False or not automatic:
         reason = str(result["reason"])[:600].strip().rstrip(".")
         return capitalized(reason) + "." if reason else ""
-    why = "This is the smallest number of features within one standard error of the best score."
+    why = "This is the smallest number of features whose score is within one standard error of the best."
     return f"{why} {knee}." if knee else why
 
 
@@ -158,9 +159,8 @@ def _fold_lines(rows: Sequence[Mapping[str, Any]], n_folds: int | None) -> list[
         return []
     if len(shares) == 1:
         return [f"The selected feature was chosen in {round(shares[0] * n_folds)} of {n_folds} folds."]
-    return [
-        f"{sum(share >= 1 for share in shares)} of {len(shares)} selected features were chosen in all {n_folds} folds."
-    ]
+    n_always = sum(share >= 1 for share in shares)
+    return [f"{n_always} of {len(shares)} selected features were chosen in all {n_folds} folds."]
 
 
 def _test_lines(
@@ -169,11 +169,10 @@ def _test_lines(
     if not test:
         return []
     splits = plural(len(test.get("split_pvalues") or ()), "random split")
-    lines = [f"Tested on samples that were not used for the selection: {equation(test['pvalue'])} ({splits})."]
+    how = "Dependence on the target, tested on samples not used for the selection"
+    lines = [f"{how}: {equation(test['pvalue'])} ({splits})."]
     if any(row.get("needed") is not None for row in rows):
-        needed = [
-            show(row["feature"]) for row in rows if (1.0 if row.get("needed") is None else row["needed"]) <= LEVEL
-        ]
+        needed = [show(row["feature"]) for row in rows if row.get("needed") is not None and row["needed"] <= LEVEL]
         lines.append(f"Needed beyond the other selected features, at {LEVEL:.0%}: {named(needed) or 'none'}.")
     return lines
 
@@ -245,19 +244,14 @@ def column_lines(columns: Sequence[Mapping[str, Any]], n_samples: int, remedy: s
     gaps = [f"{column['name']} {column['n_missing']}" for column in columns if column.get("n_missing")]
     if not (left_out or gaps) and set(counts) <= {"number"}:
         return []
-    kinds = [
-        f"{counts[role]} {role if counts[role] == 1 else words}" for role, words in _PLURALS.items() if counts[role]
-    ]
+    kinds = [f"{n} {role if n == 1 else words}" for role, words in _PLURALS.items() if (n := counts[role])]
     lines = [f"Columns: {', '.join(kinds)}" + (f"; {len(left_out)} left out." if left_out else ".")]
     identifying = [_with_reason(column) for column in left_out if column["role"] not in _IDLE]
     lines += [f"Left out: {named(identifying)}; {remedy} keeps them."] if identifying else []
     for role, words in _IDLE.items():
-        idle = [
-            column["name"] if role == "constant" else _with_reason(column)
-            for column in left_out
-            if column["role"] == role
-        ]
-        lines += [f"{words}: {named(idle)}."] if idle else []
+        idle = [column for column in left_out if column["role"] == role]
+        names = [column["name"] if role == "constant" else _with_reason(column) for column in idle]
+        lines += [f"{words}: {named(names)}."] if idle else []
     return lines + ([f"Missing values: {named(gaps)} of {n_samples} rows."] if gaps else [])
 
 

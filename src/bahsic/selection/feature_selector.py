@@ -22,7 +22,8 @@ class FeatureSelector(BAHSIC):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default="auto"
-        "auto" is the smallest number that predicts as well as any; otherwise as for `BAHSIC`.
+        "auto" is the smallest number whose held-out score is within one standard error of the best; otherwise as for
+        `BAHSIC`.
     kernel : str or Kernel, default="auto"
         "auto" is the Gaussian, Laplacian or linear kernel, whichever predicts best; otherwise as for `BAHSIC`.
     target_kernel, categorical_features, missing, identifiers, feature_groups, keep, cv, n_jobs, random_state,
