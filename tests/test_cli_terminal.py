@@ -171,7 +171,7 @@ def test_selection_in_words():
     result = {**xor_result(), "test": {"pvalue": 0.0123, "split_pvalues": [0.1] * 20}}
     text = selection_text(result, Style())
     assert text.startswith(
-        "2 of 22 features selected for same sign\nDependence on the target, tested on samples not used for the selection"
+        "2 of 22 features selected for same sign\nDependence on the target, tested on samples not used for the "
     )
     assert "p =\n0.012 (20 random splits)." in text
     assert text.endswith("Criterion: dependence (HSIC); kernel: gaussian; target: two classes.\n")

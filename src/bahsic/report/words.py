@@ -160,7 +160,8 @@ def _fold_lines(rows: Sequence[Mapping[str, Any]], n_folds: int | None) -> list[
     if len(shares) == 1:
         return [f"The selected feature was chosen in {round(shares[0] * n_folds)} of {n_folds} folds."]
     n_always = sum(share >= 1 for share in shares)
-    return [f"{n_always} of {len(shares)} selected features were chosen in all {n_folds} folds."]
+    folds = "both folds" if n_folds == 2 else f"all {n_folds} folds"
+    return [f"{n_always} of {len(shares)} selected features were chosen in {folds}."]
 
 
 def _test_lines(
