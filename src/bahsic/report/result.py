@@ -11,6 +11,7 @@ import platform
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
@@ -146,6 +147,11 @@ class _Selection:
     y: Any
     names: list[str]
 
+    @cached_property
+    def in_order(self) -> Prepared:
+        """The data of all samples in their own order, which the search may not have used."""
+        return self.data.ordered(None)
+
     def record(
         self, groups: Sequence[Any] | None, test: Any, stability: Mapping[str, Any] | None, heading: Mapping[str, Any]
     ) -> dict[str, Any]:
@@ -154,7 +160,7 @@ class _Selection:
         support = [int(j) for j in order if selector.support_[j]]
         selected = support if predicts(selector) else []
         views = feature_views(self.data, self.y, selector.target_kernel_, selected[:MOST_DESCRIBED], names)
-        add_effects(views, self.data, self.y, selected, selected[:MOST_DESCRIBED])
+        add_effects(views, self.in_order, self.y, selected, selected[:MOST_DESCRIBED])
         pairs = self._pairs(selected)
         return {
             "schema": SCHEMA,
@@ -227,8 +233,8 @@ class _Selection:
         """Return R2 of the regression on each of some features alone, with the criterion "prediction"."""
         if self.selector.criterion != "prediction" or not features:
             return {}
-        data, labels = self.data.ordered(None), label_kernel(self.y, self._target_kernel)
-        return dict(zip(features, predictability_alone(data, labels, features, data.kernel), strict=True))
+        labels, kernel = label_kernel(self.y, self._target_kernel), self.data.kernel
+        return dict(zip(features, predictability_alone(self.in_order, labels, features, kernel), strict=True))
 
     def _pairs(self, selected: list[int]) -> list[dict[str, Any]]:
         """Return pairs of the best selected features, or groups, with their interaction, the best pair first."""
@@ -237,7 +243,7 @@ class _Selection:
         by_index = self.selector.feature_groups is None and self.data.names is None
         return [
             {"features": [self.names[one] if by_index else str(one) for one in pair[:2]], "together": pair.together}
-            for pair in interactions(self.selector, self.data, self.y, n_features=MOST_PAIRED)
+            for pair in interactions(self.selector, self.in_order, self.y, n_features=MOST_PAIRED)
         ]
 
     def _pair(self, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

@@ -71,7 +71,7 @@ def add_effects(
 ) -> None:
     """Add to views how the prediction depends on a feature while all others stay as they are.
 
-    Of several classes it is the one that depends on the feature most.
+    The data are in the order of y. Of several classes it is the one that depends on the feature most.
     """
     if not views:
         return
@@ -82,7 +82,7 @@ def add_effects(
     Y = labels[:, None] if classes is None else np.equal.outer(labels, classes)
     grids = [_grid(_column(table, j), table, j) for j in columns]
     curves = effects(
-        data.ordered(None).for_kernel(Gaussian()).columns,
+        data.for_kernel(Gaussian()).columns,
         Y.astype(np.float64),
         np.sort(selected),
         [(j, samples) for j, (_, samples) in zip(columns, grids, strict=True)],
