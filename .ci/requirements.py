@@ -1,7 +1,7 @@
 """Print what to install, as pyproject.toml has it: a dependency group, or the oldest supported core.
 
 ``python .ci/requirements.py dev`` prints the group `dev`, for releases of pip without ``--group``;
-``python .ci/requirements.py --oldest`` prints constraints for numpy, scipy and scikit-learn at their lower bounds.
+``python .ci/requirements.py --oldest`` prints constraints for the dependencies at their lower bounds.
 """
 
 import sys

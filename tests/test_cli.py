@@ -89,15 +89,15 @@ def test_stability_over_resamples_is_told_where_asked_for(run, result, xor):
     status, out, _ = run("select", xor, "-k", 2, "--stability", 5)
     shares = [f"{name} {100 * told[name]:.0f}%" for name in found["selected"]]
     assert status == 0
-    assert f"Selected again, in 5 random halves of the samples: {', '.join(shares)}." in out.replace("\n", " ")
+    assert f"Selected again in 5 random halves of the samples: {', '.join(shares)}." in out.replace("\n", " ")
 
 
 def test_keys_in_the_order_of_the_schema(result):
     found = result("-k", 2)
     assert list(found) == [
         "schema", "kind", "headline", "versions", "input", "parameters", "seed", "criterion", "kernel", "block_size",
-        "selected", "n_features", "reason", "predictability", "predictability_error", "score", "score_name", "n_folds",
-        "n_judged", "predicts", "leaks", "columns", "ranking", "path", "redundancy", "near_copies", "views",
+        "selected", "kept", "n_features", "reason", "predictability", "predictability_error", "score", "score_name",
+        "n_folds", "n_judged", "predicts", "leaks", "columns", "ranking", "path", "redundancy", "near_copies", "views",
         "interactions", "pair", "stability", "test",
         "timing",
     ]  # fmt: skip
@@ -191,7 +191,7 @@ def test_result_without_held_out_samples(result):
     measures = ("predictability", "predictability_error", "score", "score_name", "n_folds", "predicts")
     assert {found[name] for name in measures} == {None}
     assert {row["frequency"] for row in found["ranking"]} == {None}
-    assert (found["headline"], found["reason"]) == ("2 of 6 features selected for y", "2 features asked for")
+    assert (found["headline"], found["reason"]) == ("2 of 6 features selected for y", "2 features requested")
     assert result("-k", 2, "--kernel", "gaussian", "--cv", "none")["path"] == found["path"]
     assert found["parameters"]["cv"] is None
 
@@ -201,7 +201,7 @@ def test_folds_are_asked_for(run, result, xor):
     assert [result(*words, "--cv", cv)["n_folds"] for cv in ("auto", 3, "none")] == [5, 3, None]
     assert command(result(*words, "--cv", 3)).text.endswith(" --kernel gaussian --cv 3 --random-state 0")
     text = run("select", xor, *words, "--cv", 3)[1]
-    assert re.search(r"^ +1  a_[12] .*  3/3  ✓$", text, re.MULTILINE)
+    assert re.search(r"^ +1  a_[12] .*  3/3  .*✓$", text, re.MULTILINE)
     assert "folds" not in run("select", xor, *words)[1]
     np.savez("few.npz", X=X[:6], y=Y[:6])
     status, _, err = run("select", "few.npz", *words, "--cv", 2)
@@ -215,26 +215,26 @@ def test_nothing_predicts_is_the_first_line(run, tmp_path, monkeypatch):
     status, text, err = run("select", "noise.npz", "-o", "kept.npz")
     assert (status, err) == (0, "bahsic: wrote kept.npz\n")
     assert text.startswith("Nothing in this table predicts y: held-out R2 -0.")
-    assert "\nNo subset of the 8 features predicts the target: held-out R2 -0." in text
-    assert [word in text for word in ("✓", "selected", "relevance", "folds  ", "^")] == [False] * 5
+    assert [word in text for word in ("✓", "selected", "worth", "folds  ", "^")] == [False] * 5
     with np.load("kept.npz") as kept:
         (name,) = kept["feature_names"]
-    assert text.endswith(f"Kept so that pipelines still run: {name}.\n")
+    assert f"\n{name} is kept so that pipelines still run. No subset of" in text
     found = json.loads(run("select", "noise.npz", "--json")[1])
-    assert (found["predicts"], found["selected"]) == (False, [name])
+    assert (found["predicts"], found["selected"], found["kept"]) == (False, [], [name])
     assert found["headline"] == text.splitlines()[0]
     assert found["reason"].startswith("no subset of the 8 features predicts the target")
 
 
 def test_first_lines_say_what_is_reached_by_which_criterion_and_kernel(run, xor):
-    found = [run("select", xor, "-k", 2, *words)[1].splitlines()[:2] for words in ([], PAPER, PAPER[:2])]
+    texts = [run("select", xor, "-k", 2, *words)[1].splitlines() for words in ([], PAPER, PAPER[:2])]
+    found = [(lines[0], " ".join(lines).rpartition("Criterion")[2]) for lines in texts]
     results = [json.loads(run("select", xor, "-k", 2, *words, "--json")[1]) for words in ([], PAPER, PAPER[:2])]
     assert [first for first, _ in found] == [result["headline"] for result in results]
     assert found[1][0] == "2 of 6 features selected for y"
-    assert [second for _, second in found] == [
-        f"Criterion: prediction of the target; kernel: {results[0]['kernel']} (auto); 5 folds.",
-        "Criterion: hsic, dependence on the target; kernel: gaussian.",
-        f"Criterion: hsic, dependence on the target; kernel: {results[2]['kernel']} (auto); 5 folds.",
+    assert [last for _, last in found] == [
+        f": prediction; kernel: {results[0]['kernel']} (auto); target: two classes; 5 folds.",
+        ": dependence (HSIC); kernel: gaussian; target: two classes.",
+        f": dependence (HSIC); kernel: {results[2]['kernel']} (auto); target: two classes; 5 folds.",
     ]
 
 
@@ -290,13 +290,13 @@ def test_blocks_of_many_samples_are_told(result, run, xor, monkeypatch):
     assert (found["block_size"], found["parameters"]["block_size"]) == (20, "auto")
     expected = BAHSIC(2, block_size=20, random_state=0).fit(X, Y)
     assert [step["hsic"] for step in found["path"]] == [step.hsic for step in expected.path_]
-    lines = [run("select", xor, "-k", 2, *words)[1].splitlines()[2] for words in (PAPER, ["--kernel", "gaussian"])]
+    lines = [run("select", xor, "-k", 2, *words)[1].splitlines()[-1] for words in (PAPER, ["--kernel", "gaussian"])]
     assert lines == [
         "80 samples: HSIC over random blocks of 20 (--block-size none: all at once).",
         "80 samples: regressions on up to 5 random blocks of 20 (--block-size none: all at once).",
     ]
     judged = run("select", xor, "-k", 2)[1].splitlines()
-    assert judged[1].endswith("(auto); judged on held-out samples.")
+    assert judged[-2].endswith("(auto); target: two classes; judged on held-out samples.")
     assert "folds" not in "".join(judged)  # there are none
     exact = result("-k", 2, *PAPER, "--block-size", "none")
     assert (exact["block_size"], exact["parameters"]["block_size"]) == (None, None)
@@ -352,12 +352,12 @@ def test_a_list_is_not_written_over(run, xor):
 def test_what_each_addition_brings(run, result, xor):
     words = ["--method", "forward", "--kernel", "gaussian", "--keep", "c", "-k", 3, "--cv", 2]
     text = " ".join(run("select", xor, *words)[1].split())
-    told = re.search(r"Added to the 1 that is kept, in this order, with the (.*?)\. 3 features asked for;", text)[1]
+    told = re.search(r"Added to the 1 kept feature, with (.*?)\. Criterion:", text)[1]
     path = result(*words)["path"]
     first, second = (step["predictability"] for step in path)
     names = [step["features"][-1] for step in path]
     gain = f"{names[0]} ({first:.3f}), {names[1]} ({second:.3f}, {second - first:+.3f})"
-    assert told == f"held-out R2 of that many features: {gain}"
+    assert told == f"held-out R2 after each step: {gain}"
     for words in (["--method", "backward"], ["--method", "forward", *PAPER], ["--method", "forward", *PAPER[2:]]):
         assert "Added" not in run("select", xor, "-k", 3, *words)[1]
 
@@ -739,10 +739,10 @@ def test_texts_that_tell_nothing_are_left_out(run, tmp_path, monkeypatch):
     pandas.DataFrame(X, columns=NAMES).assign(name=names, y=Y).to_csv("t.csv", index=False)
     status, out, err = run("select", "t.csv", "-t", "y", "-k", 2)
     assert (status, err) == (0, "")
-    assert "Left out: name (80 different texts in 80 rows); --identifiers use takes them." in " ".join(out.split())
+    assert "Left out: name (80 different texts in 80 rows); --identifiers use keeps them." in " ".join(out.split())
     used = json.loads(run("select", "t.csv", "-t", "y", "-k", 2, "--identifiers", "use", "--json")[1])
     told = "80 categories, which tell nothing of the target"
-    assert used["columns"][-1] == {"name": "name", "role": "uninformative", "reason": told}
+    assert used["columns"][-1] == {"name": "name", "role": "uninformative", "reason": told, "n_missing": 0}
     status, out, err = run("select", "t.csv", "-t", "y", "-k", 2, "--drop", "name", "--json")
     assert (status, err) == (0, "")
     assert json.loads(out)["input"]["options"] == {"drop": ["name"]}

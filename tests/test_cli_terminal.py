@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bahsic
-from bahsic.cli.terminal import Style, path_plot, ranking_table, selection_text, style_of
+from bahsic.cli.terminal import Style, curve_text, ranking_table, selection_text, style_of
 from bahsic.cli.text import display_width, fitted, has_blocks
 from bahsic.names import for_terminal
+from bahsic.report.curve import path_curve
+from reporting import noise_result, wine_result, xor_result
 
 HOSTILE = [
     "plain",
@@ -71,8 +73,13 @@ def test_numbers_stay_behind_a_name_from_right_to_left():
     assert fitted("שלום", 6) == "שלום\u200e  "
 
 
+def table(rows, style, top=20, **result):
+    rows = list(rows)
+    return ranking_table({"ranking": rows, **result}, rows, style, top)
+
+
 def test_table_is_aligned_whatever_the_names_are():
-    lines = ranking_table(entries(HOSTILE), Style(80), top=0).splitlines()
+    lines = table(entries(HOSTILE), Style(80), top=0).splitlines()
     assert len(lines) == 1 + len(HOSTILE)
     marks = [display_width(line[: line.rindex("< 0.001")]) for line in lines[1:]]
     assert set(marks) == {marks[0]}
@@ -81,125 +88,133 @@ def test_table_is_aligned_whatever_the_names_are():
 
 
 @pytest.mark.parametrize("width", [40, 60, 200])
-def test_table_fits_the_terminal(width):
-    text = ranking_table(entries(["n" * 500, "short"]), Style(width))
-    assert max(map(display_width, text.splitlines())) <= max(width, 58)
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
+def test_table_fits_the_terminal(width, criterion):
+    text = table(entries(["n" * 500, "short", "other"]), Style(width), criterion=criterion)
+    rows = text.splitlines()[:4]
+    assert max(map(display_width, rows)) <= max(width, 58)
     assert "…" in text
+    assert rows[3].endswith("  0.033" if criterion == "prediction" else "  < 0.001")
 
 
 def test_long_tables_end_with_what_is_left_out():
-    lines = ranking_table(entries(map(str, range(50))), Style(), top=1).splitlines()
+    lines = table(entries(map(str, range(50))), Style(), top=1).splitlines()
     assert lines[-1] == " ...  49 more, 1 of them selected; --top 0 shows all"
 
 
 def test_folds_that_chose_a_feature_are_a_column():
     rows = [{**row, "frequency": 1 / row["rank"]} for row in entries("ab")]
-    lines = ranking_table(rows, Style(), relevance=True, n_folds=10).splitlines()
+    lines = table(rows, Style(), criterion="prediction", n_folds=10).splitlines()
     assert lines[0].endswith("  worth  folds  selected")
     assert [line.split()[-2] for line in lines[1:3]] == ["10/10", "5/10"]
     assert {line.index("✓") for line in lines[1:3]} == {lines[0].index("selected")}
-    assert "folds" not in ranking_table([{**row, "frequency": None} for row in rows], Style(), n_folds=1)
+    assert "folds" not in table([{**row, "frequency": None} for row in rows], Style(), n_folds=1)
+
+
+def test_partners_are_a_column_of_limited_width():
+    rows = [{**row, "partner": "p" * 50, "together": 0.25} for row in entries("ab")]
+    lines = table(rows, Style(), criterion="prediction").splitlines()
+    assert "works with" in lines[0]
+    assert "  pppp" in lines[1]
+    assert " +0.25  ✓" in lines[1]
+    assert max(map(display_width, lines[:3])) < 80
 
 
 def steps(*values):
     return [{"n_features": n, "hsic": value} for n, value in enumerate(values, start=1)]
 
 
+def plot(path, selected, style):
+    return curve_text(path_curve(path, selected), style).splitlines()
+
+
 def test_plot_has_heights_in_proportion():
-    rows = path_plot(steps(0.25, 1.0, 0.5, -1.0), 2, Style(18 + 4)).splitlines()
-    # Five rows of eight levels for six columns; 0.25 * 40 = 10 eighths, 0.5 * 40 = 20.
-    assert [row[12:] for row in rows[1:6]] == [" █", " █", " █▄", "▂██", "███"]
-    assert rows[1].startswith(f"{1:>10} │")
-    assert rows[6] == f"{0:>10} └────"
-    assert rows[7] == f"{'':13}^ 2"
+    rows = plot(steps(0.25, 1.0, 0.5, -1.0), 2, Style(26 + 4))
+    # Three rows of eight levels; 0.25 * 24 = 6 eighths, 0.5 * 24 = 12.
+    assert [row[8:] for row in rows[:3]] == [" █", " █▄", "▆██"]
+    assert rows[0].startswith("HSIC 1 │")
+    assert rows[3] == "     0 └────"
+    assert rows[4] == f"{'':8}1^ 2  4 features"
 
 
 def test_plot_without_blocks_is_ascii():
-    plot = path_plot(steps(0.25, 1.0, 0.5), 2, Style(19, "ascii"))
-    assert plot.isascii()
-    # Five rows of three levels: 0.25 * 15 = 3.75, rounded to 4, and 0.5 * 15 = 7.5, to 8.
-    assert [row[12:] for row in plot.splitlines()[1:6]] == [" #", " #", " #:", ".##", "###"]
+    rows = plot(steps(0.25, 1.0, 0.5), 2, Style(29, "ascii"))
+    assert "".join(rows).isascii()
+    # Three rows of three levels: 0.25 * 9 = 2.25, rounded to 2, and 0.5 * 9 = 4.5, to 4.
+    assert [row[8:] for row in rows[:3]] == [" #", " #.", ":##"]
 
 
 def test_few_steps_are_wide_columns():
-    rows = path_plot(steps(1.0, 0.2), 2, Style(80)).splitlines()
-    assert [row[12:] for row in rows[1:6]] == ["███"] * 4 + ["██████"]
-    assert rows[7] == f"{'':15}^ 2"
+    rows = plot(steps(1.0, 0.25), 2, Style(80))
+    assert [row[8:] for row in rows[:3]] == ["███", "███", "███▆▆▆"]
+    assert rows[4] == f"{'':8}1  ^ 2 features"
 
 
-def test_plot_of_many_steps_fits_and_keeps_the_chosen_one():
+def test_plot_of_many_steps_fits_and_keeps_the_selected_one():
     rng = np.random.default_rng(0)
-    plot = path_plot(steps(*rng.uniform(0.1, 1.0, 1000)), 777, Style(80))
-    assert max(map(len, plot.splitlines())) <= 80
-    assert "^ 777\n" in plot
+    rows = plot(steps(*rng.uniform(0.1, 1.0, 1000)), 777, Style(80))
+    assert max(map(len, rows)) <= 80
+    assert "^ 777" in rows[-1]
 
 
 def test_plot_without_a_selected_number_has_no_pointer():
-    assert "^" in path_plot(steps(0.25, 1.0), 1, Style())
-    assert "^" not in path_plot(steps(0.25, 1.0), 0, Style())
+    assert "^" in plot(steps(0.25, 1.0), 1, Style())[-1]
+    assert "^" not in plot(steps(0.25, 1.0), 0, Style())[-1]
 
 
-@pytest.mark.parametrize("path", [[], steps(1.0), steps(-1.0, -2.0), steps(0.0, 0.0), steps(None, None)])
+@pytest.mark.parametrize("path", [steps(1.0), steps(-1.0, -2.0), steps(0.0, 0.0)])
 def test_no_plot_of_nothing(path):
-    assert path_plot(path, 1, Style()) == ""
+    assert plot(path, 1, Style()) == []
 
 
 def test_selection_in_words():
-    result = {
-        "criterion": "hsic",
-        "kernel": "gaussian",
-        "parameters": {"kernel": "gaussian"},
-        "ranking": entries(["a", "b", "c"]),
-        "path": steps(0.1, 0.4, 0.3),
-        "n_features": 2,
-        "reason": "2 features asked for",
-        "input": {"n_features": 3, "target_kernel": "binary"},
-        "test": {"pvalue": 0.0123, "split_pvalues": [0.1] * 20},
-    }
+    result = {**xor_result(), "test": {"pvalue": 0.0123, "split_pvalues": [0.1] * 20}}
     text = selection_text(result, Style())
-    assert text.startswith("2 of 3 features selected for the target\nCriterion: hsic, ")
-    assert "\n2 features asked for; target: two classes.\n" in text
-    assert text.endswith("did not select: p = 0.012 (20 splits).\n")
+    assert text.startswith(
+        "2 of 22 features selected for same sign\nDependence on the target, tested on samples not used for the "
+    )
+    assert "p =\n0.012 (20 random splits)." in text
+    assert text.endswith("Criterion: dependence (HSIC); kernel: gaussian; target: two classes.\n")
     assert "\x1b" not in text
     assert "\x1b[32m" in selection_text(result, Style(colour=True))
 
 
 def test_prediction_in_words():
-    reached = ((1, -0.1), (2, 0.8), (3, 0.6))
-    path = [{"n_features": n, "hsic": None, "predictability": value, "score": None} for n, value in reached]
-    result = {
-        "criterion": "prediction",
-        "kernel": "laplacian",
-        "parameters": {"kernel": "auto"},
-        "ranking": entries(["a", "b", "c"]),
-        "path": path,
-        "n_features": 2,
-        "reason": "2 of 3 features predict as well as any: held-out R2 0.80 (all 3: 0.60)",
-        "input": {"n_features": 3, "target_kernel": "binary", "target": "ill"},
-        "predictability": 0.8,
-        "predictability_error": 0.03,
-        "score": 0.95,
-        "score_name": "ROC AUC",
-        "n_folds": 5,
-        "test": None,
-    }
+    result = wine_result("prediction")
+    n, r2 = result["n_features"], f"{result['predictability']:.2f} +/- {result['predictability_error']:.2f}"
     lines = selection_text(result, Style()).splitlines()
-    assert lines[0] == "2 of 3 features predict ill: ROC AUC 0.95, held-out R2 0.80 +/- 0.03"
-    assert lines[1] == "Criterion: prediction of the target; kernel: laplacian (auto); 5 folds."
-    assert [line.split()[-2:] for line in lines[4:7]] == [["0.100", "✓"], ["0.050", "✓"], ["c", "0.033"]]
-    assert lines[7].strip() == "worth: R2 that would be lost without the feature, or added by it; alone: R2 of it alone"
-    assert "Held-out R2 along the path" in lines
-    assert "       0.8 │   ███" in lines
-    last = " ".join(lines[-2:])
-    assert last == "2 of 3 features predict as well as any: held-out R2 0.80 (all 3: 0.60); target: two classes."
+    assert lines[0] == f"{n} of 13 features predict cultivar: accuracy {result['score']:.2f}, held-out R2 {r2}"
+    assert lines[1].startswith("This is the smallest number of features whose score is within one standard error")
+    always = sum(row["frequency"] == 1 for row in result["ranking"] if row["selected"])
+    assert f"{always} of {n} selected features were chosen in all 5 folds." in " ".join(lines)
+    best = max(step["predictability"] for step in result["path"])
+    assert any(line.startswith(f"Held-out R2 {best:.3g} │") for line in lines)
+    worths = [line for line in lines if line.strip().startswith("worth: R2 lost")]
+    assert len(worths) == 1
+    assert lines[-1] == "Criterion: prediction; kernel: gaussian; target: classes; 5 folds."
 
 
-@pytest.mark.parametrize("width", [40, 60, 80])
-def test_table_with_what_features_matter_fits_the_terminal(width):
-    text = ranking_table(entries(["n" * 500, "short", "other"]), Style(width), relevance=True)
-    table = text.splitlines()[:-1]
-    assert max(map(display_width, table)) <= max(width, 69)
-    assert table[3].endswith("  0.033")
+@pytest.mark.parametrize("make", [noise_result, lambda: wine_result("prediction"), xor_result])
+def test_text_has_at_most_25_lines_unless_more_are_asked_for(make):
+    result = make()
+    assert selection_text(result, Style()).count("\n") <= 25
+    whole = selection_text(result, Style(), top=0)
+    assert all(row["feature"] in whole for row in result["ranking"])
+    assert "--top 0 shows all" in selection_text(result, Style(), top=1)
+
+
+def test_leaks_come_first_with_their_remedy():
+    result = {**xor_result("prediction", cv=2), "leaks": ["x1"]}
+    lines = selection_text(result, Style(width=200)).splitlines()
+    assert lines[0] == "x1 looks like a leak: alone it predicts the target nearly perfectly; --drop x1 excludes it."
+
+
+def test_nothing_is_selected_where_nothing_predicts():
+    result = noise_result()
+    text = selection_text(result, Style())
+    assert text.startswith("Nothing in this table predicts coin: held-out R2 ")
+    assert f"\n{result['kept'][0]} is kept so that pipelines still run. No subset of" in text
+    assert not {"✓", "worth", "folds"} & set(text.split("Criterion")[0].split())
 
 
 @pytest.mark.parametrize(
@@ -257,8 +272,7 @@ def spawn(tmp_path):
 
 def test_progress_in_a_terminal(spawn):
     child = spawn("select", "data.npz", "-k", "3", "--step", "2", "--kernel", "gaussian", "--cv", "2")
-    child.expect(r"\r\d+% done, about \d+ \w+ left\x1b\[K")
-    child.expect("\r\x1b\\[K")
+    child.expect(r"\rselecting features +\d+%.* left")
     child.expect("3 of 300 features")
     child.expect("\x1b\\[1m.*rank")
     child.wait()
@@ -267,7 +281,7 @@ def test_progress_in_a_terminal(spawn):
 
 def test_ctrl_c(spawn, tmp_path):
     child = spawn("select", "data.npz", "--step", "1", "-o", "out.npz", "--report", "out.html")
-    child.expect(r"\d+% done")
+    child.expect(r"features +\d+%")
     child.sendintr()
     child.expect("bahsic: interrupted")
     rest = child.read()
@@ -282,7 +296,7 @@ def test_an_interrupted_selection_goes_on(spawn, tmp_path):
     words = ["select", "data.npz", "--step", "1", "-k", "3", "--kernel", "gaussian", "--cv", "2"]
     words += ["--checkpoint", "rounds"]
     child = spawn(*words)
-    child.expect(r"(\d+)% done")
+    child.expect(r"features +(\d+)%")
     before = int(child.match[1])
     child.sendintr()
     child.expect("bahsic: finished rounds are in rounds; the same command goes on from them")
@@ -290,7 +304,7 @@ def test_an_interrupted_selection_goes_on(spawn, tmp_path):
     child.wait()
     assert child.exitstatus == 130
     child = spawn(*words)
-    child.expect(r"(\d+)% done")
+    child.expect(r"features +(\d+)%")
     assert int(child.match[1]) >= before
     child.expect("3 of 300 features")
     child.wait()
@@ -304,7 +318,7 @@ def test_quiet_and_without_colour_in_a_terminal(spawn):
     assert child.exitstatus == 0
     assert "3 of 300 features" in text
     assert "\x1b" not in text
-    assert "done" not in text
+    assert "left" not in text
 
 
 def test_no_progress_in_a_pipe(tmp_path):

@@ -21,7 +21,7 @@ def fuzzed(root, *words, first=""):
     ("part", "cases", "libraries"),
     [
         ("files", 18, ["pandas", "pyarrow", "arff", "anndata", "h5py", "mne"]),
-        ("texts", 8, ["pandas", "jinja2", "matplotlib"]),
+        ("texts", 16, ["pandas", "jinja2", "matplotlib"]),
         ("inference", 24, []),
         ("selections", 12, []),
     ],

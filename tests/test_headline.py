@@ -6,9 +6,16 @@ import pytest
 
 from bahsic import BAHSIC, FOHSIC
 from bahsic.datasets import make_xor
-from bahsic.report.drawable import path_of
-from bahsic.report.headline import Outcome, findings, headline_of, outcome_of_result, outcome_of_selector
+from bahsic.report.headline import Outcome, few_samples_words, headline_of, outcome_of_selector
+from bahsic.report.schema import checked
+from bahsic.report.schema import outcome_of_result as outcome_of_checked
+from bahsic.report.selector import path_of
 from reporting import diabetes_result, noise, noise_result, result_of_before, xor_result
+
+
+def outcome_of_result(result):
+    return outcome_of_checked(checked(result))
+
 
 AUC = {"score": 0.966, "score_name": "ROC AUC"}
 
@@ -21,20 +28,23 @@ AUC = {"score": 0.966, "score_name": "ROC AUC"}
         (Outcome(5, 15, 0.7, 0.02, score_name="ROC AUC"), "5 of 15 features predict y: held-out R² 0.70 ± 0.02"),
         (Outcome(5, 15, 0.98, 0.0031), "5 of 15 features predict y: held-out R² 0.980 ± 0.003"),
         (Outcome(5, 15, 0.98, 8e-13), "5 of 15 features predict y: held-out R² 0.980 ± 0.001"),
-        (Outcome(1, 15, 0.003, 0.0002, predicts=True), "1 of 15 features hardly predicts y: held-out R² 0.003 ± 0.001"),
-        (
-            Outcome(2, 6, 1.0, 0.01, n_judged=5),
-            "2 of 6 features predict y: held-out R² 1.00 ± 0.01 (caution: only 5 samples)",
-        ),
+        (Outcome(1, 15, 0.003, 0.0002, predicts=True), "1 of 15 features predicts y weakly: held-out R² 0.003 ± 0.001"),
+        (Outcome(3, 15, 0.015, 0.006, predicts=True), "3 of 15 features predict y weakly: held-out R² 0.01 ± 0.01"),
         (
             Outcome(1, 6, 0.32, 0.25, predicts=False),
             "Nothing in this table clearly predicts y: held-out R² 0.32 ± 0.25 at best",
         ),
         (Outcome(1, 30, 0.84, 0.02), "1 of 30 features predicts y: held-out R² 0.84 ± 0.02"),
         (Outcome(1, 1, 0.85, 0.02), "1 of 1 feature predicts y: held-out R² 0.85 ± 0.02"),
-        (Outcome(4, 30, 0.55, 0.4), "4 of 30 features hardly predict y: held-out R² 0.55 ± 0.40"),
-        (Outcome(1, 30, -0.02, 0.02), "1 of 30 features does not predict y: held-out R² −0.02 ± 0.02"),  # noqa: RUF001
-        (Outcome(4, 30, -0.001, 0.02), "4 of 30 features do not predict y: held-out R² 0.00 ± 0.02"),
+        (Outcome(4, 30, 0.55, 0.4), "4 of 30 features may predict y: held-out R² 0.55 ± 0.40"),
+        (
+            Outcome(1, 30, -0.02, 0.02),
+            "1 of 30 features selected, without evidence that it predicts y: held-out R² −0.02 ± 0.02",  # noqa: RUF001
+        ),
+        (
+            Outcome(4, 30, -0.001, 0.02),
+            "4 of 30 features selected, without evidence that they predict y: held-out R² 0.00 ± 0.02",
+        ),
         (Outcome(4, 30, 0.83, symbol="leave-one-out R²"), "4 of 30 features predict y: leave-one-out R² 0.83"),
         (Outcome(4, 30), "4 of 30 features selected for y"),
         (
@@ -49,7 +59,14 @@ def test_sentence(outcome, text):
 
 def test_sentence_in_ascii_but_for_the_target():
     told = headline_of(Outcome(1, 9, -0.02, 0.02), "m²").ascii
-    assert told == "1 of 9 features does not predict m²: held-out R2 -0.02 +/- 0.02"
+    assert told == "1 of 9 features selected, without evidence that it predicts m²: held-out R2 -0.02 +/- 0.02"
+
+
+def test_few_samples_are_a_warning():
+    words = few_samples_words(Outcome(2, 6, 1.0, 0.01, n_judged=5))
+    assert words == "Only 5 samples were predicted: these scores may be due to chance"
+    assert few_samples_words(Outcome(2, 6, 1.0, 0.01, n_judged=20)) == ""
+    assert few_samples_words(Outcome(2, 6, n_judged=5)) == ""
 
 
 def test_outcome_of_a_regression():
@@ -57,11 +74,11 @@ def test_outcome_of_a_regression():
     reached = {step["n_features"]: step for step in result["path"]}
     found = outcome_of_result(result)
     here = reached[result["n_features"]]
-    assert (found.value, found.error) == (here["predictability"], here["predictability_error"])
-    assert (found.value, found.error) == (result["predictability"], result["predictability_error"])
-    assert (found.whole, found.n_used, found.predicts) == (reached[10]["predictability"], 10, True)
+    assert (found.r2, found.error) == (here["predictability"], here["predictability_error"])
+    assert (found.r2, found.error) == (result["predictability"], result["predictability_error"])
+    assert (found.r2_all, found.n_candidates, found.predicts) == (reached[10]["predictability"], 10, True)
     told = headline_of(found, "progression").text
-    assert told == f"{found.n_selected} of 10 features predict progression: held-out R² {found.value:.2f} ± 0.03"
+    assert told == f"{found.n_selected} of 10 features predict progression: held-out R² {found.r2:.2f} ± 0.03"
 
 
 def test_without_held_out_samples_there_is_no_r2():
@@ -73,14 +90,14 @@ def test_a_number_that_is_not_on_the_path_is_measured_too():
     fitted = BAHSIC(4, step=0.5, cv=2).fit(X, y)
     assert 4 not in {step.n_features for step in fitted.path_}
     found = outcome_of_selector(fitted, path_of(fitted))
-    assert (found.value, found.error) == (fitted.predictability_, fitted.predictability_error_)
+    assert (found.r2, found.error) == (fitted.predictability_, fitted.predictability_error_)
 
 
 def test_columns_that_are_left_out_do_not_count():
     result = xor_result("prediction", cv=2)
     result["columns"][5] |= {"role": "identifier"}
-    assert outcome_of_result(result).n_used == 21
-    assert outcome_of_result(result).whole is None  # the path has no such size
+    assert outcome_of_result(result).n_candidates == 21
+    assert outcome_of_result(result).r2_all is None  # the path has no such size
 
 
 @pytest.mark.parametrize(("selector", "whole"), [(BAHSIC, True), (FOHSIC, False)])
@@ -89,7 +106,7 @@ def test_selector_has_the_same_numbers(selector, whole):
     fitted = selector(2, criterion="prediction", cv=2).fit(X, y)
     found = outcome_of_selector(fitted, path_of(fitted))
     reached = {step.n_features: step.predictability for step in fitted.path_}
-    assert (found.value, found.whole) == (reached[2], reached[5] if whole else None)
+    assert (found.r2, found.r2_all) == (reached[2], reached[5] if whole else None)
     assert (found.score, found.score_name, found.predicts) == (fitted.score_, "ROC AUC", None)
 
 
@@ -97,20 +114,19 @@ def test_nothing_predicts_at_best():
     result = noise_result()
     best = max(result["path"], key=lambda step: step["predictability"])
     found = outcome_of_result(result)
-    assert (found.predicts, found.value, found.error) == (False, best["predictability"], best["predictability_error"])
+    assert (found.predicts, found.r2, found.error) == (False, best["predictability"], best["predictability_error"])
     assert result["headline"].startswith("Nothing in this table predicts coin: held-out R2 ")
     assert result["reason"].startswith("no subset of the 8 features predicts the target: held-out R2 ")
 
 
-def test_what_is_kept_is_no_finding():
+def test_what_is_kept_is_not_selected():
     result = noise_result()
-    assert (len(result["selected"]), result["n_features"], result["predicts"]) == (1, 1, False)
-    found = findings(result)
-    assert (found["selected"], found["n_features"]) == ([], 0)
-    assert not any(row["selected"] for row in found["ranking"])
-    assert sum(row["selected"] for row in result["ranking"]) == 1
+    assert (result["selected"], result["n_features"], result["predicts"]) == ([], 0, False)
+    assert len(result["kept"]) == 1
+    assert not any(row["selected"] for row in result["ranking"])
+    assert result["redundancy"] is None
     other = xor_result()
-    assert findings(other) is other
+    assert (other["kept"], len(other["selected"])) == ([], 2)
 
 
 def test_results_of_before_are_called_what_they_are():

@@ -282,7 +282,7 @@ def test_few_samples_are_a_reason_for_caution():
         warnings.simplefilter("error")
         fitted = FeatureSelector(kernel="linear").fit(X, X[:, 0])
     assert fitted.leaks_ == ()
-    assert "(caution: only 8 samples)" in fitted._repr_html_()
+    assert "Only 8 samples were predicted" in fitted._repr_html_()
 
 
 def test_a_skewed_target_that_is_not_clearly_predicted():
@@ -340,8 +340,8 @@ def test_the_command_tells_of_leaks_first(tmp_path, capsys):
     assert main(["select", str(tmp_path / "t.csv"), "--target", "growth", "--quiet"]) == 0
     first = " ".join(capsys.readouterr().out.split("\n\n")[0].split())
     assert first.startswith(
-        "growth, eur looks like a leak: alone it predicts the target nearly perfectly; --drop '\"growth, eur\"' leaves "
-        "it out."
+        "growth, eur looks like a leak: alone it predicts the target nearly perfectly; --drop '\"growth, eur\"' "
+        "excludes it."
     )
 
 

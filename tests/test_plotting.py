@@ -15,7 +15,6 @@ from bahsic import BAHSIC, BAHSICCV, FOHSIC
 from bahsic.datasets import make_xor
 from bahsic.names import for_picture
 from bahsic.plotting import plot_bands, plot_path, plot_ranking, plot_redundancy, plot_scores, plot_stability
-from bahsic.report.drawable import clustered, significant_features, values_down_to
 
 HOSTILE = [
     "$a$",
@@ -230,12 +229,6 @@ def test_ranking_of_a_forward_selection(plt, xor):
     assert names_on(plot_ranking(selector, n=1, names=range(30)).yaxis) == [str(selector.selection_order_[0])]
 
 
-def test_features_of_a_round_share_the_subset():
-    sizes, values = np.array([2, 5]), np.array([0.2, 0.5])
-    assert_array_equal(values_down_to(sizes, values, 6), [0.2, 0.2, 0.5, 0.5, 0.5, np.nan])
-    assert_array_equal(values_down_to(sizes, values, 1), [0.2])
-
-
 # Bars
 
 
@@ -247,12 +240,13 @@ def benjamini_hochberg(pvalues, level):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_significance(seed):
+def test_significance(plt, seed):
     rng = np.random.default_rng(seed)
     pvalues = np.concatenate([rng.uniform(size=30), rng.uniform(high=0.01, size=5)])
     expected = benjamini_hochberg(pvalues.tolist(), 0.1)
     assert any(expected)
-    assert_array_equal(significant_features(pvalues, 0.1), expected)
+    ax = plot_scores(np.arange(35.0)[::-1], pvalues, n=35, level=0.1)
+    assert [not bar.get_hatch() for bar in ax.patches] == expected
 
 
 def test_scores(plt):
@@ -318,19 +312,21 @@ def blocks(k, seed=0):
 
 
 @pytest.mark.parametrize("k", [9, 250])
-def test_near_copies_are_adjacent(k):
+def test_near_duplicates_are_adjacent(plt, k):
     table, kinds = blocks(k)
-    order = clustered(table)
-    assert sorted(order) == list(range(k))
-    assert np.count_nonzero(np.diff(kinds[order])) == 2
+    drawn_table = np.asarray(plot_redundancy(table).images[0].get_array())
+    assert np.count_nonzero(np.diff(drawn_table[0])) <= 3  # one block of each kind
+    assert np.count_nonzero(drawn_table == 0.9) == np.count_nonzero(table == 0.9)
+    assert set(kinds) == {0, 1, 2}
 
 
 def test_redundancy(plt):
     table, kinds = blocks(9)
-    ax = plot_redundancy(table, names=[f"kind {kind}" for kind in kinds])
-    order = clustered(table)
+    ax = plot_redundancy(table, names=[f"{j} of kind {kinds[j]}" for j in range(9)])
+    order = [int(name.split()[0]) for name in names_on(ax.yaxis)]
+    assert sorted(order) == list(range(9))
     assert_array_equal(ax.images[0].get_array(), table[np.ix_(order, order)])
-    assert names_on(ax.xaxis) == names_on(ax.yaxis) == [f"kind {kinds[j]}" for j in order]
+    assert names_on(ax.xaxis) == names_on(ax.yaxis)
     assert ax.images[0].get_clim() == (0, 1)
     written = {text.get_position(): text.get_text() for text in ax.texts}
     assert len(written) == 81

@@ -18,9 +18,9 @@ pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `rep
 from bahsic.cli.arguments import parsed
 from bahsic.names import for_page, for_spreadsheet
 from bahsic.report import report_html, write_report
-from bahsic.report.charts import Point, heat_map, path_axes, path_chart
-from bahsic.report.curve import HELD_OUT, HSIC
-from bahsic.report.page import json_for_script, page
+from bahsic.report.charts import curve_axes, curve_chart
+from bahsic.report.curve import HELD_OUT, HSIC, Curve
+from bahsic.report.page import json_for_script
 from bahsic.report.snippets import command, python_code
 from bahsic.report.svg import Axis
 from reporting import diabetes_result, noise_result, result_of_before, wine_result, xor_result
@@ -105,17 +105,31 @@ def xor():
     return xor_result()
 
 
+def script_data(html):
+    return json.loads(Page(html).raw["script"][0])
+
+
+def column(html, heading):
+    """Values of a column of the table of features, by its heading."""
+    return re.findall(rf'data-label="{re.escape(heading)}" data-value="([^"]*)"', html)
+
+
 def test_headline_says_how_many_and_why(xor):
     html = report_html(xor)
     assert '<h1>2 of 22 features selected for <span class="name"><bdi' in html
-    assert '<p class="reason">2 features asked for.</p>' in html
+    assert '<p class="lead">2 features requested.</p>' in html
     result = wine_result()
     wine = report_html(result)
     target = '<span class="name"><bdi class="target">cultivar</bdi>:</span>'
     accuracy, r2 = f"accuracy {result['score']:.2f},", f"held-out R² {result['predictability']:.2f} ± 0.0"
     first = f"<h1>{result['n_features']} of 13 features predict {target} "
     assert f'{first}<span class="name">{accuracy}</span> <span class="name">{r2}' in wine
-    assert '<p class="reason">This is the smallest number of features that predicts as well as any' in wine
+    assert (
+        '<p class="lead">This is the smallest number of features whose score is within one standard error of the best.'
+        in wine
+    )
+    assert f'<dt>Accuracy</dt><dd>{result["score"]:.2f} <small><bdi class="name">on held-out samples, 5 folds' in wine
+    assert "selected features were chosen in all 5 folds.</li>" in wine
 
 
 def test_headline_of_numbers_has_one_measure():
@@ -124,56 +138,69 @@ def test_headline_of_numbers_has_one_measure():
     assert "<dt>R2" not in html
 
 
+def test_features_come_before_the_curve_and_the_pictures(xor):
+    html = report_html(xor)
+    parts = ["<h1>", 'id="ranking"', 'class="chart path"', 'class="cards"', "Columns of the table", "Reproduce this"]
+    places = [html.index(part, html.index("<main>")) for part in parts]
+    assert places == sorted(places)
+
+
+def test_warnings_stand_below_the_headline():
+    result = {**xor_result("prediction", cv=2), "leaks": ["x1"], "n_judged": 9}
+    html = report_html(result)
+    warnings = re.findall('<p class="warning" role="alert">(.*?)</p>', html)
+    assert warnings == [
+        "x1 looks like a leak: alone it predicts the target nearly perfectly.",
+        "Only 9 samples were predicted: these scores may be due to chance.",
+    ]
+    assert html.index("</h1>") < html.index(warnings[0]) < html.index('class="facts"')
+    assert 'class="warning"' not in report_html(xor_result())
+
+
 def test_page_of_a_prediction_shows_held_out_r2_and_nothing_of_hsic_along_the_path():
     result = xor_result("prediction", cv=2)
     html = report_html(result)
-    assert "Criterion: prediction of the target; kernel: gaussian; 2 folds." in html
-    assert '<p class="reason">2 features asked for.</p>' in html
-    assert "predicts samples that took no part in choosing them" in html
-    path, rest = html.split('<h2 id="features"')
+    assert "Criterion: prediction; kernel: gaussian; target: two classes; 2 folds." in html
+    assert "predicts samples that were not used to choose them" in html
+    path = html.split('id="path-heading"')[1].split('id="cards-heading"')[0]
     assert "HSIC" not in path
     steps = sorted(result["path"], key=lambda step: step["n_features"])
     cell = r'<td class="n" data-label="[^"]*">(.*?)</td>'
     shown = re.findall(cell * 4, path)
     expected = [(s["n_features"], s["predictability"], s["predictability_error"], s["score"]) for s in steps]
     assert [tuple(float(cell.replace("\N{MINUS SIGN}", "-")) for cell in row) for row in shown] == [
-        tuple(round(value, 3) for value in row) for row in expected
+        (*(round(value, 3) for value in row[:3]), float(f"{row[3]:.3g}")) for row in expected
     ]
     assert re.findall(r'<th scope="col" class="n">(.*?)</th>', path)[:4] == [
         "Features", "Held-out R²", "Standard error", "ROC AUC",
     ]  # fmt: skip
     assert 'class="band"' in path
-    assert f"<dt>ROC AUC</dt><dd>{result['score']:.3f}</dd>" in path
-    assert re.search(r"<dt>Held-out R²</dt><dd>0\.\d{3} <small><bdi class=\"name\">± 0\.\d+, one", path)
-    whole = f"{steps[-1]['predictability']:.3f}".replace("-", "\N{MINUS SIGN}")
-    assert f"<dt>Held-out R² of all 22 features</dt><dd>{whole}</dd>" in path
-    data = json.loads(Page(html).raw["script"][0])
-    assert (data["name"], data["unit"]) == ("held-out R²", "")
-    cells = re.findall(r'data-label="R² lost or added" data-value="([^"]*)"', rest)
-    assert [float(cell) for cell in cells] == [row["relevance"] for row in result["ranking"]]
+    assert f"<dt>ROC AUC</dt><dd>{result['score']:.2f} <small>" in html
+    whole = f"{steps[-1]['predictability']:.2f}".replace("-", "\N{MINUS SIGN}")
+    assert f'± 0.01 <small><bdi class="name">all 22 features: {whole}</bdi>' in html
+    assert script_data(html)["name"] == "held-out R²"
+    assert [float(cell) for cell in column(html, "worth")] == [row["relevance"] for row in result["ranking"]]
 
 
-def test_bars_of_a_prediction_are_as_long_as_the_relevance():
+def test_bars_of_a_prediction_are_as_long_as_the_worth():
     result = xor_result("prediction")
-    bars = [float(row["bar"]) for row in page(result)["ranking"]["rows"]]
-    relevance = [row["relevance"] for row in result["ranking"]]
+    bars = [float(width) for width in re.findall(r'class="bar" width="([\d.]+)"', report_html(result))]
+    worth = [row["relevance"] for row in result["ranking"]]
     assert max(bars) == 100
-    assert bars == [pytest.approx(100 * max(0, r) / max(relevance), abs=0.06) for r in relevance]
+    assert bars == [pytest.approx(100 * max(0, value) / max(worth), abs=0.06) for value in worth]
 
 
 def test_page_without_held_out_samples_has_no_curve():
-    result = xor_result("prediction")
-    html = report_html(result)
+    html = report_html(xor_result("prediction"))
     assert "<h1>2 of 22 features selected for <span" in html
     assert "How many features" not in html
     assert "R²</dt>" not in html
-    data = json.loads(Page(html).raw["script"][0])
-    assert set(data) == {"chosen", "stops"}  # the slider still moves table and code
+    assert set(script_data(html)) == {"selected", "stops"}  # the slider still moves table and code
     assert "Chosen in" not in html
-    assert "In folds" not in html
+    assert column(html, "folds") == []
 
 
-def test_page_that_finds_nothing_says_so_first_and_shows_no_finding():
+def test_page_that_finds_nothing_says_so_first_and_selects_nothing():
     result = noise_result()
     html = report_html(result)
     best = f"{max(step['predictability'] for step in result['path']):.2f}".replace("-", "\N{MINUS SIGN}")
@@ -181,29 +208,34 @@ def test_page_that_finds_nothing_says_so_first_and_shows_no_finding():
     assert title.startswith(f"Nothing in this table predicts coin: held-out R² {best} ± ")
     assert title.endswith(" at best")
     assert "<h1>Nothing in this table predicts <span" in html
-    (kept,) = result["selected"]
-    assert re.search(rf"<bdi class=\"name\">{kept}</bdi>\s+is kept so that pipelines still run\.</p>", html)
-    assert [heading for heading in ("The selected features", "Do the selected", ">Selected<") if heading in html] == []
-    assert 'class="selected"' not in html
+    assert f'<p class="lead">{result["kept"][0]} is kept so that pipelines still run.</p>' in html
+    assert "No subset of the 8 features predicts the target" in html
+    unwanted = ("What each selected", ">selected<", 'class="selected"', 'class="chosen"')
+    assert [words for words in unwanted if words in html] == []
     assert "✓" not in Page(html).raw["script"][0] + html.split("<script>")[0]
-    assert 'class="chosen"' not in html
-    assert "R² lost or added" not in html
-    assert "In folds" not in html
+    assert column(html, "worth") == column(html, "folds") == []
     assert "ROC AUC</dt>" not in html
-    assert "<dt>Held-out R² at best</dt><dd>" in html
-    assert 'href="#all-heading"' in html
-    contents = page(result)
-    assert (contents["cards"], contents["redundancy"], contents["script_data"]["chosen"]) == ([], None, 0)
+    assert "<dt>Best held-out R²</dt><dd>" in html
+    assert script_data(html)["selected"] == 0
 
 
-def test_page_of_a_result_of_before_calls_its_numbers_what_they_are():
+def test_results_of_earlier_versions_that_found_nothing_select_nothing():
+    result = noise_result()
+    kept = result["kept"]
+    old = {**result, "selected": kept, "n_features": 1}
+    del old["kept"]
+    old["ranking"] = [{**row, "selected": row["feature"] in kept} for row in result["ranking"]]
+    assert report_html(old) == report_html(result)
+
+
+def test_page_of_an_earlier_version_calls_its_numbers_what_they_are():
     html = report_html(result_of_before())
     assert ' <span class="name">leave-one-out R² 0.' in html
     assert "<dt>Leave-one-out R²</dt>" in html
-    assert "It is a little too high, because the same samples chose the features." in html
+    assert "It is optimistic, because the same samples chose the features." in html
     assert "held-out" not in html.lower()
-    assert "In folds" not in html
-    assert '<p class="reason">2 of 22 features: R2 0.96 (all 22: 0.10).</p>' in html
+    assert column(html, "folds") == []
+    assert '<p class="lead">2 of 22 features: R2 0.96 (all 22: 0.10).</p>' in html
 
 
 def test_held_out_samples_are_no_folds():
@@ -211,19 +243,18 @@ def test_held_out_samples_are_no_folds():
     result = xor_result("prediction", cv=[split])
     assert (result["n_folds"], {row["frequency"] for row in result["ranking"]}) == (1, {None})
     html = report_html(result)
-    assert "kernel: gaussian; judged on held-out samples." in html
-    assert "fold" not in html.split("<h2>Where this comes from")[0].split("<body>")[1]
+    assert "judged on held-out samples." in html
+    assert " folds" not in html.split("<h2>Details")[0].split("<body>")[1]
 
 
 def test_page_of_hsic_with_an_automatic_number_has_both():
     result = wine_result()
-    path = report_html(result).split('<h2 id="features"')[0]
+    path = report_html(result).split('id="path-heading"')[1]
     assert '<th scope="col" class="n">Held-out R²</th>' in path
-    assert '<th scope="col" class="n">HSIC, %</th>' in path
-    highest = max(step["hsic"] for step in result["path"])
-    shown = [float(cell) for cell in re.findall(r'data-label="HSIC, %">(.*?)</td>', path)]
-    assert max(shown) == 100
-    assert shown[0] == pytest.approx(100 * result["path"][-1]["hsic"] / highest, abs=0.06)
+    assert '<th scope="col" class="n">HSIC</th>' in path
+    shown = [float(cell.replace("\N{MINUS SIGN}", "-")) for cell in re.findall('data-label="HSIC">(.*?)</td>', path)]
+    steps = sorted(result["path"], key=lambda step: step["n_features"])
+    assert shown == [float(f"{step['hsic']:.3g}") for step in steps]
 
 
 def test_selected_rows_are_those_of_the_result(xor):
@@ -233,8 +264,10 @@ def test_selected_rows_are_those_of_the_result(xor):
     assert [name for _, name in rows] == [row["feature"] for row in xor["ranking"]]
 
 
-def contents(result):
-    return page(result)
+def test_no_cell_is_cut_in_its_middle():
+    reason = "one value in all but 3 of 4000 rows, which tell nothing of the target, and a few words more than before"
+    columns = [{"name": "a", "role": "uninformative", "reason": reason}]
+    assert f">{reason}</td>" in report_html(synthetic(["a", "b"], columns=columns))
 
 
 def test_policy_holds_the_digests_of_style_and_script(xor):
@@ -261,12 +294,12 @@ def test_page_is_closed_and_accessible(xor):
     assert len(ids) == len(set(ids))
     charts = [attributes for tag, attributes in page.elements if tag == "svg"]
     pictures = [chart for chart in charts if "role" in chart]
-    assert len(pictures) == 6  # the path, two features with their effects, their redundancy
+    assert len(pictures) == 5  # the path, two features with their effects
     assert {chart["role"] for chart in pictures} == {"img"}
-    assert page.count("desc") == 6
+    assert page.count("desc") == 5
     # The other ones repeat numbers beside them, in cells that are hidden from screen readers.
     hidden = [attributes for tag, attributes in page.elements if tag == "td" and attributes.get("class") == "level"]
-    assert len(charts) == 6 + sum(row["bar"] is not None for row in contents(xor)["ranking"]["rows"])
+    assert len(charts) == 5 + report_html(xor).count('class="bar"')
     assert {cell["aria-hidden"] for cell in hidden} == {"true"}
 
 
@@ -310,8 +343,8 @@ def test_json_is_safe_in_a_script_and_reads_back():
 
 def test_script_data_of_the_page(xor):
     data = json.loads(Page(report_html(xor)).raw["script"][0])
-    assert data["chosen"] == 2
-    assert data["stops"] == [[n, n] for n in range(1, 23)]
+    assert data["selected"] == 2
+    assert data["stops"] == [[step["n_features"]] * 2 for step in reversed(xor["path"])]
     assert set(data["path"]) == {str(step["n_features"]) for step in xor["path"]}
 
 
@@ -319,6 +352,7 @@ def test_groups_are_counted_by_the_slider():
     result = synthetic(list("abcdef"), 3)
     for row, group in zip(result["ranking"], ["p", "p", "p", None, "q", "q"], strict=True):
         row["group"] = group
+    result["path"] = [step for step in result["path"] if step["n_features"] in (3, 4, 6)]
     data = json.loads(Page(report_html(result)).raw["script"][0])
     assert data["stops"] == [[3, 1], [4, 2], [6, 3]]
 
@@ -379,8 +413,8 @@ def test_missing_numbers_are_dashes():
         row.update(score=None, pvalue=None)
     html = report_html(result)
     assert "<svg" not in html
-    assert html.count('data-value="">\N{EN DASH}</td>') == 2
-    assert "p-value" not in html
+    assert "data-label" not in html.split('id="ranking"')[1].split("</table>")[0]
+    assert "individually" not in html
 
 
 def test_absence_of_jinja_gives_the_install_line(monkeypatch, xor):
@@ -429,12 +463,6 @@ def test_code_survives_dashes_and_commas():
     assert parsed_back.test
 
 
-def test_slider_starts_at_what_is_kept():
-    result = synthetic(["a", "b", "c", "d"], 3)
-    result["parameters"]["keep"] = ["a", "c"]
-    assert [size for size, _ in page(result)["script_data"]["stops"]] == [3, 4]
-
-
 def test_shell_reads_control_characters_as_they_were():
     result = synthetic(["a", "b"])
     result["input"]["target"] = "it's\u202e \\ \x07\n"
@@ -467,55 +495,54 @@ def elements(svg, kind):
     return [e for e in ET.fromstring(svg).iter() if e.get("class") == kind]
 
 
-def test_path_passes_through_the_points():
-    points = [Point(1, 0.5, 0.1), Point(2, 1.0, 0.2), Point(5, 0.0, None)]
-    svg = path_chart(points, 2)
-    x, y = path_axes(points)
+def curve(values, errors=None, sizes=None, **more):
+    return Curve(more.pop("quantity", HSIC), sizes or list(range(1, len(values) + 1)), values, errors, **more)
+
+
+def test_curve_passes_through_the_points():
+    one = curve([0.5, 1.0, 0.0], [0.1, 0.2, 0.1], [1, 2, 5], selected=2)
+    svg, (x, y) = curve_chart(one), curve_axes(one)
     numbers = [float(v) for v in re.findall(r"[-\d.]+", elements(svg, "line")[0].get("d"))]
-    assert numbers == [c for p in points for c in (x(p.size), y(p.value))]
-    # Three quarters of the way from size 2 to 5 on a linear axis, and half of the height.
+    assert numbers == [c for size, value in zip(one.sizes, one.values, strict=True) for c in (x(size), y(value))]
+    # A quarter of the way from size 1 to 5 on a linear axis, and half of the height.
     assert x(2) - x(1) == pytest.approx((x(5) - x(1)) / 4)
     assert y(0.5) == pytest.approx((y(0.0) + y(1.0)) / 2, abs=0.01)
     band = [float(v) for v in re.findall(r"[-\d.]+", elements(svg, "band")[0].get("d"))]
-    assert band == [x(1), y(0.6), x(2), y(1.2), x(2), y(0.8), x(1), y(0.4)]
+    assert band[:6] == [x(1), y(0.6), x(2), y(1.2), x(5), y(0.1)]
     (ring,) = elements(svg, "chosen")
-    assert (float(ring.get("cx")), float(ring.get("cy"))) == (x(2), y(1.0))
+    assert [float(ring.get(key)) for key in ("cx", "cy")] == [x(2), y(1.0)]
 
 
 def test_all_features_are_a_line_across():
-    points = [Point(1, 0.5), Point(2, 1.0), Point(5, 0.8)]
-    x, y = path_axes(points)
-    (line,) = elements(path_chart(points, 2, HELD_OUT, 5), "whole")
+    def lines(selected, n_candidates, quantity=HELD_OUT):
+        one = curve([0.5, 1.0, 0.8], sizes=[1, 2, 5], selected=selected, n_candidates=n_candidates, quantity=quantity)
+        return elements(curve_chart(one), "whole"), curve_axes(one), curve_chart(one)
+
+    (line,), (x, y), svg = lines(2, 5)
     ends = [float(line.get(key)) for key in ("x1", "x2", "y1", "y2")]
-    assert ends == [x.start, x.stop, y(0.8), y(0.8)]
-    assert "all 5 features: 0.80" in path_chart(points, 2, HELD_OUT, 5)
-    assert not elements(path_chart(points, 2, HELD_OUT, 6), "whole")  # the path does not have them
-    assert not elements(path_chart(points, 5, HELD_OUT, 5), "whole")  # they are selected
-    assert not elements(path_chart(points, 2, HSIC, 5), "whole")  # says nothing of what they predict
+    assert ends == pytest.approx([x.start, x.stop, y(0.8), y(0.8)], abs=0.01)
+    assert "all 5 features: 0.80" in svg
+    assert not lines(2, 6)[0]  # the path does not have them
+    assert not lines(5, 5)[0]  # they are selected
+    assert not lines(2, 5, HSIC)[0]  # says nothing of what they predict
 
 
 def test_axis_starts_at_zero_unless_all_values_are_high():
-    assert path_axes([Point(1, 0.1), Point(2, 0.9)])[1].low == 0
-    assert path_axes([Point(1, -0.1), Point(2, 0.9)])[1].low == -0.1
-    assert 0.65 < path_axes([Point(1, 0.7), Point(2, 0.9)])[1].low < 0.7
-    flat = path_axes([Point(1, 0.9), Point(2, 0.901)])[1]
+    assert curve_axes(curve([0.1, 0.9]))[1].low == 0
+    assert curve_axes(curve([-0.1, 0.9]))[1].low == -0.1
+    assert 0.65 < curve_axes(curve([0.7, 0.9]))[1].low < 0.7
+    flat = curve_axes(curve([0.9, 0.901]))[1]
     assert flat.high - flat.low > 0.09  # small differences look small
-    assert path_axes([Point(1, 0.0), Point(2, 0.0)])[1].low == 0
+    assert curve_axes(curve([0.0, 0.0]))[1].low == 0
 
 
 @pytest.mark.parametrize("d", [1, 2, 30, 31, 10_000])
 def test_charts_have_finite_coordinates_inside(d):
-    svg = path_chart([Point(n, 0.0) for n in range(1, d + 1)], 1)
+    svg = curve_chart(curve([0.0] * d, selected=1))
     assert not re.search("nan|inf", svg)
     x = [float(dot.get("cx")) for dot in elements(svg, "dot")]
     assert len(x) == d
     assert 0 <= min(x) <= max(x) <= 600
-
-
-def test_heat_is_the_value():
-    cells = elements(heat_map(["a", "b"], [[1.0, 0.25], [0.25, 1.0]]), "heat")
-    assert [float(cell.get("fill-opacity")) for cell in cells] == [1.0, 0.25, 0.25, 1.0]
-    assert cells[1].get("x") == cells[3].get("x") != cells[0].get("x")
 
 
 def test_close_steps_of_a_long_path_become_one():

@@ -11,13 +11,16 @@ from numpy.testing import assert_allclose
 from bahsic import BAHSIC, redundancy
 from bahsic.data.prepared import prepared
 from bahsic.kernels import Gaussian, kernel_from_name
-from bahsic.report import _feature_table, neighbours, report_html
-from bahsic.report.features import DASH, feature_cards, feature_table, redundant_pairs
+from bahsic.report import neighbours, report_html, write_report
+from bahsic.report.cards import feature_cards
 from bahsic.report.neighbours import near_copies
 from bahsic.report.page import page
 from bahsic.report.pictures import feature_picture
 from bahsic.report.result import as_json
+from bahsic.report.schema import checked
+from bahsic.report.table import feature_columns
 from bahsic.report.views import feature_views
+from bahsic.report.words import DASH, significance_words
 from reporting import result_of, wine_result, xor_result
 
 HOSTILE = "</text><script>alert(1)</script>\u202e\x00"
@@ -90,60 +93,69 @@ def copies():
     )
 
 
-def test_card_tells_what_is_left_out_and_lost(copies):
-    cards = {card["name"]: card for card in feature_cards(copies)}
+def cards_of(result):
+    return {card["name"]: card for card in feature_cards(checked(result))}
+
+
+def columns_of(result, rows=None):
+    return {column.heading: column for column in feature_columns(result, result["ranking"] if rows is None else rows)}
+
+
+def test_card_shows_what_a_feature_stands_in_for_and_what_is_lost_without_it(copies):
+    cards = cards_of(copies)
     chosen = next(name for name in cards if name != "z")
     assert {copy["name"] for copy in cards[chosen]["instead"]} == {"x", "near x", "turned x"} - {chosen}
     assert all(0.7 <= float(copy["similarity"]) <= 1 for copy in cards[chosen]["instead"])
     assert cards["z"]["instead"] == []
     row = next(row for row in copies["ranking"] if row["feature"] == "z")
-    assert cards["z"]["lost"] == f"Without it R² would fall by {row['relevance']:.3f}."
+    assert cards["z"]["facts"][0] == f"Without it, R² falls by {row['relevance']:.3f}."
 
 
 @pytest.mark.parametrize(
     ("relevance", "text"),
     [
-        (0.0001, "Without it R² would stay the same."),
-        (-0.004, "Without it R² would rise by 0.004."),
-        (0.25, "Without it R² would fall by 0.250."),
+        (0.0001, "Without it, R² stays the same."),
+        (-0.004, "Without it, R² rises by 0.004."),
+        (0.25, "Without it, R² falls by 0.250."),
         (None, ""),
     ],
 )
 def test_loss_of_prediction_in_words(copies, relevance, text):
     rows = [{**row, "relevance": relevance} for row in copies["ranking"]]
-    assert feature_cards({**copies, "ranking": rows})[0]["lost"] == text
+    facts = next(iter(cards_of({**copies, "ranking": rows}).values()))["facts"]
+    assert [fact for fact in facts if fact.startswith("Without")] == ([text] if text else [])
 
 
 def test_loss_of_hsic_is_a_share():
     result = xor_result()
-    lost = [card["lost"] for card in feature_cards(result)]
+    lost = [card["facts"][0] for card in cards_of(result).values()]
     whole = next(step["hsic"] for step in result["path"] if step["n_features"] == 2)
     shares = [100 * row["relevance"] / whole for row in result["ranking"][:2]]
-    assert lost == [f"Without it HSIC would fall by {share:.0f} %." for share in shares]
+    assert lost == [f"Without it, HSIC falls by {share:.0f}%." for share in shares]
     assert min(shares) > 50
 
 
-def test_near_copy_that_is_selected_too_is_told():
+def test_near_duplicate_that_is_selected_too_is_shown():
     X, y = table_with_copies()
     names = ["x", "z", "near x", "turned x", "far x", "noise"]
     result = result_of(X[:, :4], y, names[:4], 4, target="sum")
-    beside = {card["name"]: [copy["name"] for copy in card["beside"]] for card in feature_cards(result)}
+    beside = {name: [copy["name"] for copy in card["beside"]] for name, card in cards_of(result).items()}
     assert beside == {"x": ["near x", "turned x"], "near x": ["x", "turned x"], "turned x": ["x", "near x"], "z": []}
-    pairs = redundant_pairs(result["redundancy"])["pairs"]
-    assert sorted(pairs[0]["names"]) == ["near x", "x"]
-    assert pairs[0]["value"] == f"{redundancy(X)[0, 2]:.2f}"
+    similarity = next(copy["similarity"] for copy in cards_of(result)["x"]["beside"])
+    assert similarity == f"{redundancy(X)[0, 2]:.2f}"
 
 
 def test_results_of_before_have_cards_without_copies_and_pictures(copies):
     later = ("near_copies", "views", "stability", "columns", "criterion", "kernel", "block_size", "redundancy")
-    old = {key: value for key, value in copies.items() if key not in later}
+    old = checked({key: value for key, value in copies.items() if key not in later})
     (card, _) = feature_cards(old)
-    assert (card["instead"], card["beside"], card["chart"], card["stability"]) == ([], [], None, None)
+    assert (card["instead"], card["beside"], card["chart"], card["effect"]) == ([], [], None, None)
     assert page(old)["columns"] is None
 
 
 def test_page_of_a_result_from_a_file_is_the_same(copies):
-    assert page(json.loads(as_json(copies))) == page(copies)
+    pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
+    assert report_html(json.loads(as_json(copies))) == report_html(copies)
 
 
 # The table
@@ -151,40 +163,33 @@ def test_page_of_a_result_from_a_file_is_the_same(copies):
 
 def test_single_scores_are_percent_of_the_best():
     result = wine_result()
-    shown = [row["alone_value"] for row in feature_table(result["ranking"], result)["rows"]]
+    shown = columns_of(result)["HSIC alone, %"]
     scores = [row["score"] for row in result["ranking"]]
-    assert_allclose(shown, [100 * score / max(scores) for score in scores])
-    noise = feature_table([{**row, "score": -0.1} for row in result["ranking"]], result)
-    assert {row["alone"] for row in noise["rows"]} == {"0"}
+    assert_allclose(shown.values, [100 * score / max(scores) for score in scores])
+    noise = {**result, "ranking": [{**row, "score": -0.1} for row in result["ranking"]]}
+    assert set(columns_of(noise)["HSIC alone, %"].cells) == {"0"}
     first, *others = result["ranking"]
-    assert feature_table([{**first, "score": -0.1}, *others], result)["rows"][0]["alone_value"] == 0
-
-
-def test_pvalues_are_a_column_only_where_they_differ():
-    wine, xor = wine_result(), xor_result()
-    assert max(row["pvalue"] for row in wine["ranking"]) < 1e-3
-    assert not feature_table(wine["ranking"], wine)["columns"]["pvalue"]
-    table = feature_table(xor["ranking"], xor)
-    assert table["columns"]["pvalue"]
-    assert [row["pvalue"] for row in table["rows"]] == [f"{row['pvalue']:.3f}" for row in xor["ranking"]]
+    assert columns_of({**result, "ranking": [{**first, "score": -0.1}, *others]})["HSIC alone, %"].values[0] == 0
 
 
 def test_significant_features_are_counted():
     wine, xor = wine_result(), xor_result()
-    assert feature_table(wine["ranking"], wine)["significance"] == {"n": 13, "of": 13, "others": []}
-    assert feature_table(xor["ranking"], xor)["significance"]["n"] == 0
+    fdr = "individually, at a false discovery rate of 5%"
+    assert significance_words(wine["ranking"]) == f"13 of 13 features depend on the target {fdr}."
+    assert significance_words(xor["ranking"]) == f"0 of 22 features depend on the target {fdr}."
     rows = [{**row, "pvalue": 0.9 if row["rank"] == 3 else 0.001} for row in wine["ranking"]]
-    assert feature_table(rows, wine)["significance"] == {"n": 12, "of": 13, "others": [rows[2]["feature"]]}
+    name = rows[2]["feature"]
+    assert significance_words(rows) == f"12 of 13 features depend on the target {fdr} (not {name})."
 
 
-def test_relevance_that_was_not_measured_is_a_dash(copies):
+def test_worth_that_was_not_measured_is_a_dash(copies):
     worth = {1: 0.0002, 2: 0.25, 3: -0.02}
     rows = [{**row, "relevance": worth.get(at)} for at, row in enumerate(copies["ranking"], start=1)]
-    shown = [row["relevance"] for row in feature_table(rows, copies)["rows"]]
+    shown = columns_of({**copies, "ranking": rows})["worth"].cells
     assert shown == ["< 0.001", "0.250", "−0.020", DASH, DASH, DASH]  # noqa: RUF001 - a minus
 
 
-def test_stability_is_told_of_each_feature():
+def test_stability_of_each_feature():
     X, y = table_with_copies()
     frequencies = np.array([0.9, 1.0, 0.1, 0.0, 0.0, 0.0])
     stability = {"n_resamples": 20, "subsample": 0.5, "frequencies": frequencies}
@@ -193,15 +198,16 @@ def test_stability_is_told_of_each_feature():
     assert {found["feature"]: found["frequency"] for found in result["stability"]["features"]} == {
         "x": 0.9, "z": 1.0, "near x": 0.1
     }  # fmt: skip
-    told = {card["name"]: card["stability"] for card in feature_cards(result)}
-    assert told["x"] == "Selected in 18 of 20 resamples."
-    assert told["noise"] == "Selected in 0 of 20 resamples."
-    table = feature_table(result["ranking"], result)
-    assert table["columns"]["stability"]
-    assert {row["name"]: row["stability"] for row in table["rows"]}["near x"] == "10"
+    cards = cards_of(result)
+    assert "Selected in 18 of 20 resamples." in cards["x"]["facts"]
+    assert "Selected in 0 of 20 resamples." in cards["noise"]["facts"]
+    shares = dict(
+        zip([row["feature"] for row in result["ranking"]], columns_of(result)["resamples, %"].cells, strict=True)
+    )
+    assert shares["near x"] == "10"
 
 
-def test_folds_that_chose_each_feature_are_told():
+def test_folds_that_chose_each_feature():
     X, y = table_with_copies()
     names = ["x", "z", "near x", "turned x", "far x", "noise"]
     selector = BAHSIC(3, criterion="prediction", cv=4).fit(X, y)
@@ -209,27 +215,42 @@ def test_folds_that_chose_each_feature_are_told():
     counts = dict(zip(names, np.rint(4 * selector.selection_frequencies_).astype(int), strict=True))
     assert {row["feature"]: row["frequency"] for row in result["ranking"]} == {n: c / 4 for n, c in counts.items()}
     assert len(set(counts.values())) > 2  # some features were chosen in some folds only
-    cards = {card["name"]: card["folds"] for card in feature_cards(result)}
-    assert cards == {name: f"Chosen in {counts[name]} of 4 folds." for name in result["selected"]}
-    table = feature_table(result["ranking"], result)
-    assert table["columns"]["folds"]
-    assert {row["name"]: row["folds"] for row in table["rows"]} == {name: f"{n}/4" for name, n in counts.items()}
+    for name, card in cards_of(result).items():
+        assert f"Chosen in {counts[name]} of 4 folds." in card["facts"]
+    cells = columns_of(result)["folds"].cells
+    assert cells == [f"{counts[row['feature']]}/4" for row in result["ranking"]]
     pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
     html = report_html(result)
     assert f"<p>Chosen in {counts['z']} of 4 folds.</p>" in html
-    assert f'data-label="In folds" data-value="{counts["z"] / 4}">{counts["z"]}/4</td>' in html
-    assert _feature_table(result).splitlines()[0].endswith(",relevance,frequency,alone,partner,together,needed")
+    assert f'data-label="folds" data-value="{counts["z"] / 4}">{counts["z"]}/4</td>' in html
 
 
-def test_what_was_done_with_each_column(copies):
-    found = page(copies)["columns"]
-    assert found["lines"] == ["All 6 columns are numbers without gaps."]
-    assert {row["done"] for row in found["rows"]} == {"zero mean and unit variance"}
+def test_table_beside_the_page_has_all_columns(copies, tmp_path):
+    pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
+    table = write_report(copies, tmp_path / "page.html")[1].read_text(encoding="utf-8")
+    assert table.splitlines()[0].endswith(",relevance,frequency,alone,partner,together,needed")
+
+
+def test_treatment_of_each_column(copies):
+    found = page(checked(copies))["columns"]
+    assert found["lines"] == ["All 6 columns are numbers without missing values."]
+    assert {row["treatment"] for row in found["rows"]} == {"mean 0, variance 1"}
     roles = ["number", "category", "date", "constant", "identifier", "text"]
     columns = [{"name": role, "role": role, "reason": ""} for role in roles]
-    done = {row["role"]: row["done"] for row in page({**copies, "columns": columns})["columns"]["rows"]}
-    assert done["category"] == "any two categories equally unlike"
-    assert done["identifier"] == done["text"] == "left out"
+    rows = page({**checked(copies), "columns": columns})["columns"]["rows"]
+    treatments = {row["role"]: row["treatment"] for row in rows}
+    assert treatments["category"] == "all categories equally distant"
+    assert treatments["identifier"] == treatments["text"] == "left out"
+
+
+def test_missing_values_are_counted():
+    pandas = pytest.importorskip("pandas", reason="frames have columns of several kinds")
+    X, y = table_with_copies()
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    frame.loc[:6, "b"] = np.nan
+    result = result_of(frame, y, list("abcdef"), 2, target="sum")
+    assert [column["n_missing"] for column in result["columns"]] == [0, 7, 0, 0, 0, 0]
+    assert page(checked(result))["columns"]["lines"] == ["Columns: 6 numbers.", "Missing values: b 7 of 200 rows."]
 
 
 # Pictures
@@ -302,7 +323,7 @@ def test_bars_are_as_long_as_the_shares():
     grounds, bars = ([float(e.get("width")) for e in rects(svg, kind)] for kind in ("ground", "share"))
     assert_allclose(bars, [0.75 * grounds[0], 0.0], atol=0.01)
     assert "share of ill = yes" in svg
-    assert ">75 %</text>" in svg
+    assert ">75%</text>" in svg
 
 
 def test_bars_of_many_classes_are_divided():
@@ -365,6 +386,6 @@ def test_page_with_thirty_pictures_of_points_stays_small():
     assert len(result["views"]) == 30
     html = report_html(result)
     assert html.count('class="points"') == 30
-    assert "10 more are in the table below" in html
+    assert "10 more selected features are in the table above" in html
     assert html.count('class="line"') == 1 + 30  # the path, and an effect each
     assert len(html.encode()) < 450_000

@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bahsic import BAHSIC, FeatureSelector, interactions, selection_test
+from bahsic import BAHSIC, FeatureSelector, interactions, predictability, selection_test
 from bahsic.cli.terminal import Style, selection_text
 from bahsic.report import report_html
-from bahsic.report.features import feature_cards, partner_words
+from bahsic.report.cards import feature_cards
 from bahsic.report.result import selection_result
+from bahsic.report.schema import checked
+from bahsic.selection.problem import prepared_for
 
 pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
 
@@ -49,23 +51,27 @@ def test_rows_have_the_partner_and_the_pvalue(found):
     assert set(result["test"]["discoveries"]) == {"dose", "age", "arm"}
 
 
-def test_page_answers_whether_it_is_real(found):
-    _, _, result = found
+def test_page_shows_how_sure_and_how_stable_it_is_near_the_top(found):
+    _, test, result = found
     html = report_html(result)
-    assert html.index("Is this real?") < html.index("How many features")
-    assert "of a sample that took no part in the search (5 folds)" in html
-    assert "3 of 3 selected features were chosen in every fold." in html
-    assert "tested on the other, 3 times" in html
-    assert "Needed beyond the others at 5%, adjusted for the number of features: 3 of 3 selected features: " in html
-    assert "bahsic select --test" not in html
-    assert "bahsic select --test" in report_html({**result, "test": None})
+    first_screen = html.split('id="ranking"')[0]
+    assert "on held-out samples, 5 folds" in first_screen
+    assert "<li>3 of 3 selected features were chosen in all 5 folds.</li>" in first_screen
+    p = "p &lt; 0.001" if test.pvalue < 0.001 else f"p = {test.pvalue:.3f}"
+    assert (
+        f"<li>Dependence on the target, tested on samples not used for the selection: {p} (3 random splits).</li>"
+        in first_screen
+    )
+    needed = ", ".join(row["feature"] for row in result["ranking"] if row["selected"])
+    assert f"<li>Needed beyond the other selected features, at 5%: {needed}.</li>" in first_screen
+    assert "<dt>Test of the selection</dt>" in first_screen
+    assert "Test of the selection" not in report_html({**result, "test": None})
 
 
-def test_cards_tell_partners_and_pvalues(found):
-    cards = {card["name"]: card for card in feature_cards(found[2])}
-    assert cards["dose"]["partner"].startswith("With arm: worth 0.")
-    assert cards["dose"]["needed"] == "Needed beyond the others: p < 0.001."
-    assert partner_words({"partner": None, "together": None}) == ""
+def test_cards_show_partners_and_pvalues(found):
+    cards = {card["name"]: card["facts"] for card in feature_cards(checked(found[2]))}
+    assert any(fact.startswith("With arm: 0.") for fact in cards["dose"])
+    assert "Needed beyond the other selected features: p < 0.001." in cards["dose"]
 
 
 def test_effects_follow_what_the_target_does(found):
@@ -96,15 +102,15 @@ def test_picture_of_the_strongest_pair(found):
     assert len(pair["shades"]) == len(arm["values"]) == 200
     assert sorted(set(pair["shades"])) == [0, 1, 2, 3, 4]
     html = report_html(found[2])
-    assert "work together</h3>" in html
+    assert "together</h3>" in html
     assert "shaded by outcome" in html
 
 
 def test_terminal_tells_the_same(found):
-    text = selection_text(found[2], Style(width=200))
+    text = " ".join(selection_text(found[2], Style(width=200)).split())
     assert "needed, p" in text
-    assert "Needed beyond the others, at 5%: " in text
-    assert "more R2 than apart." in text
+    assert "Needed beyond the other selected features, at 5%: " in text
+    assert "more R2 together than apart." in text
 
 
 def test_notebook_and_summary_tell_the_partner():
@@ -125,3 +131,17 @@ def test_hsic_has_no_pairs_but_effects():
     assert result["interactions"] == []
     assert result["pair"] is None
     assert all("effect" in view for view in result["views"])
+
+
+def test_blocks_of_samples_have_the_same_record():
+    X, y = trial(400)
+    selector = BAHSIC(3, criterion="prediction", block_size=50, random_state=0, cv="auto").fit(X, y)
+    data = prepared_for(selector, X)
+    assert data.order is not None
+    heading = {"input": {"name": None, "target": "outcome", "n_features": 5}, "parameters": {}}
+    result = selection_result(selector, data, y, list(X.columns), **heading)
+    plain = selection_result(selector, X, y, list(X.columns), **heading)
+    assert [view["effect"] for view in result["views"]] == [view["effect"] for view in plain["views"]]
+    assert len(result["views"]) == 3
+    alone = {row["feature"]: row["alone"] for row in result["ranking"] if row["selected"]}
+    assert alone["age"] == pytest.approx(predictability(X[["age"]], y), abs=1e-6)

@@ -270,7 +270,7 @@ def _add_output(parser: Any, *, table: bool = True) -> None:
     _add_switch(parser, "--json", "print the whole result as JSON")
     if table:
         parser.add_argument(
-            "--top", type=_count, default=20, metavar="N", help="lines of the table; 0: all (default: 20)"
+            "--top", type=_count, metavar="N", help="lines of the table; 0: all (default: as many as fit in 25 lines)"
         )
 
 

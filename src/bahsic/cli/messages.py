@@ -13,7 +13,7 @@ WRONG_USAGE, BAD_DATA = 2, 3
 
 
 class CommandError(Exception):
-    """The end of a command: one line that says what to do, and the exit status."""
+    """An error that ends a command: one line that says what to do, and the exit status."""
 
     def __init__(self, message: str, status: int = BAD_DATA) -> None:
         super().__init__(message)
@@ -21,7 +21,7 @@ class CommandError(Exception):
 
 
 def say(message: str) -> None:
-    """One line on stderr, safe for a terminal; nothing where nobody reads it."""
+    """Write one line to stderr, safe for a terminal; nothing where stderr is closed."""
     if sys.stderr is None:  # closed by the process that started this one
         return
     line = for_terminal(" ".join(message.split()), sys.stderr.encoding)
@@ -31,9 +31,9 @@ def say(message: str) -> None:
 
 
 def text_of(path: str | Path, most: int = 2**28) -> str:
-    """Text of a file in UTF-8; an OSError for one that is no regular file and has more than so many bytes.
+    """Return the text of a file in UTF-8.
 
-    A pipe may have a text, but a device such as /dev/zero has no end.
+    Raise OSError for more than so many bytes that are not of a regular file: a device such as /dev/zero has no end.
     """
     with Path(path).open("rb") as file:
         content = file.read() if Path(path).is_file() else file.read(most + 1)

@@ -28,10 +28,9 @@ from bahsic.files import check_writing, write_table
 from bahsic.inference.resampling import selection_frequencies, selection_test
 from bahsic.names import one_line
 from bahsic.options import flag_of, options_of
-from bahsic.report.page import SCHEMA
 from bahsic.report.result import as_json, input_record, selection_result
+from bahsic.report.schema import SCHEMA
 from bahsic.selection.problem import prepared_for
-from bahsic.selection.progress import is_terminal
 from bahsic.selection.selectors import BAHSIC, FOHSIC
 from bahsic.whole import check_place
 
@@ -94,7 +93,7 @@ def _selector(options: Namespace, source: Input, groups: list[str] | None) -> An
     named: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     named |= {name: None for name, word in words.items() if named.get(name) == word}
     kind = BAHSIC if options.method == "backward" else FOHSIC
-    return kind(**named, verbose=int(not options.quiet and is_terminal(sys.stderr)))
+    return kind(**named, verbose=int(not options.quiet and sys.stderr is not None and sys.stderr.isatty()))
 
 
 def _fit(selector: Any, data: Prepared, y: Any, options: Namespace) -> None:
@@ -170,7 +169,7 @@ def _write_files(options: Namespace, source: Input, selector: Any, result: dict[
     if options.output is not None:
         position = {name: j for j, name in enumerate(source.names)}
         with data_errors():
-            columns = [position[name] for name in result["selected"]]
+            columns = [position[name] for name in result["selected"] or result["kept"]]
             write_table(options.output, source.data, columns, ranking=selector.ranking_)
         if not options.quiet:
             say(f"wrote {options.output}")

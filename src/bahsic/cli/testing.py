@@ -27,8 +27,9 @@ from bahsic.inference.independence import hsic_test
 from bahsic.inference.scores import hsic_scores
 from bahsic.kernels import kernel_from_name, label_kernel
 from bahsic.names import for_terminal
-from bahsic.report.result import as_json, input_record, ranked, result_heading
-from bahsic.report.roles import role_lines, used_rows
+from bahsic.report.result import as_json, column_records, input_record, ranked, result_heading
+from bahsic.report.schema import candidates
+from bahsic.report.words import column_lines
 
 _OWN_TARGETS = (".h5ad", ".fif", ".npz", ".mat")
 
@@ -49,7 +50,7 @@ def rank(options: Namespace) -> None:
         roles = table.table.roles(table.constant, options.missing)
     result = {
         **_heading(options, source, data.target, label_kernel(data.y, options.target_kernel).name),
-        "columns": [{**role._asdict(), "name": name} for role, name in zip(roles, source.names, strict=True)],
+        "columns": column_records(roles, source.names, table.table),
         "ranking": ranked(scores, pvalues, source.names, np.argsort(-scores, kind="stable")),
         "timing": {"total_seconds": round(time.perf_counter() - start, 3)},
     }
@@ -57,11 +58,11 @@ def rank(options: Namespace) -> None:
 
 
 def _rank_text(result: dict[str, Any], style: Style, top: int) -> str:
-    lines = role_lines(result["columns"], result["input"]["n_samples"])
+    lines = column_lines(result["columns"], result["input"]["n_samples"])
     return (
         paragraphs([*lines, f"Kernel: {result['parameters']['kernel']}."], style)
         + "\n"
-        + ranking_table(used_rows(result), style, top)
+        + ranking_table(result, candidates(result), style, 20 if top is None else top)
     )
 
 

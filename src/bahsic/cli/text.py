@@ -10,15 +10,7 @@ _LEFT_TO_RIGHT_MARK = "\u200e"
 
 
 def display_width(text: str) -> int:
-    """Number of columns of a terminal that printable text takes.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    int
+    """Return the number of columns of a terminal that printable text takes.
 
     Examples
     --------
@@ -35,20 +27,7 @@ def _columns(character: str) -> int:
 
 
 def fitted(name: object, width: int, encoding: str | None = "utf-8") -> str:
-    """A name as a cell of a table: printable, cut in the middle where it is too long, filled up with spaces.
-
-    Parameters
-    ----------
-    name : object
-        Turned into text first.
-    width : int
-        Columns of the terminal, at least 5.
-    encoding : str or None
-
-    Returns
-    -------
-    str
-        Of that width.
+    """Return a name as a cell of a table: printable, cut in the middle if it is too long, padded with spaces.
 
     Examples
     --------
@@ -83,7 +62,7 @@ def _beginning(text: str, width: int) -> str:
 
 
 def _has(encoding: str | None, characters: str) -> bool:
-    """Whether an encoding has these characters."""
+    """Return whether an encoding has these characters."""
     try:
         characters.encode(encoding or "ascii")
     except (LookupError, UnicodeEncodeError):
@@ -92,5 +71,5 @@ def _has(encoding: str | None, characters: str) -> bool:
 
 
 def has_blocks(encoding: str | None) -> bool:
-    """Whether a terminal of that encoding can show the characters of plots and bars."""
+    """Return whether a terminal of that encoding can show the characters of plots and bars."""
     return _has(encoding, "▁▂▃▄▅▆▇█░│└─✓")

@@ -9,9 +9,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bahsic.names import for_picture
 
 if TYPE_CHECKING:
@@ -39,7 +36,7 @@ def _check_matplotlib() -> None:
 
 
 def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
-    """The given Axes, or the Axes of a new figure of the given size in inches."""
+    """Return the given Axes, or the Axes of a new figure of the given size in inches."""
     _check_matplotlib()
     from matplotlib import axes
     from matplotlib import pyplot as plt
@@ -52,7 +49,7 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def _longest_name(axis: Axis) -> int:
-    """Largest number of letters of a name beside an axis that leaves enough space for the Axes themselves."""
+    """Return the largest number of letters of a name that leaves enough space for the Axes themselves."""
     width, height = _points(axis.axes)
     beside_x = axis is axis.axes.xaxis
     letters = (height if beside_x else width) * _SHARE_OF_NAMES / _LETTER
@@ -60,13 +57,13 @@ def _longest_name(axis: Axis) -> int:
 
 
 def _points(ax: Axes) -> tuple[float, float]:
-    """Width and height of Axes in points."""
+    """Return width and height of Axes in points."""
     extent, scale = ax.get_window_extent(), 72 / ax.figure.dpi
     return extent.width * scale, extent.height * scale
 
 
 def _characters() -> set[int]:
-    """Code points that the fonts in use can draw."""
+    """Return the code points that the fonts in use can draw."""
     from matplotlib import rcParams
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
@@ -96,7 +93,7 @@ def _label_at(labels: Sequence[str], value: float, _: int | None) -> str:
 
 
 def _name_locator(count: int) -> Locator:
-    """Ticks at 0, ..., count - 1, or at every second, third, ... if the axis is too short when it is drawn."""
+    """Return ticks at 0, ..., count - 1, or at every second, third, ... if the axis is too short when it is drawn."""
     from matplotlib.ticker import Locator
 
     class NameLocator(Locator):
@@ -116,7 +113,7 @@ def _name_locator(count: int) -> Locator:
     return NameLocator()
 
 
-def write_sizes(ax: Axes, sizes: NDArray[np.int_]) -> None:
+def write_sizes(ax: Axes, sizes: Sequence[int]) -> None:
     """Write whole numbers along x, on a logarithmic scale if they span a large factor."""
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
@@ -142,12 +139,12 @@ def write_title(ax: Axes, text: str) -> None:
 
 
 def has_room_in_cells(ax: Axes, count: int) -> bool:
-    """Whether a number of two decimals fits into each cell of a square table."""
+    """Return whether a number of two decimals fits into each cell of a square table."""
     return min(_points(ax)) / count >= _CELL
 
 
 def legible_on(colours: str, value: float) -> str:
-    """Black or white, whichever is legible on the colour of a value."""
+    """Return black or white, whichever is legible on the colour of a value."""
     from matplotlib import colormaps
 
     red, green, blue, _ = colormaps[colours](value)

@@ -7,29 +7,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import false_discovery_control
 
 from bahsic.parameters import check_count
 from bahsic.plotting.axes import axes_or_new, has_room_in_cells, legible_on, write_names, write_sizes, write_title
-from bahsic.report.drawable import (
+from bahsic.plotting.checks import (
     band_values,
     check_fraction,
+    checked_names,
     clustered,
     cutoffs,
     edges,
-    fitted,
-    fold_counts,
     fractions,
-    listed,
-    path_curve,
-    path_of,
-    search_order,
-    selected_mask,
-    significant_features,
     similarity_table,
-    values_down_to,
     vector,
 )
+from bahsic.report.curve import Curve, path_curve
 from bahsic.report.headline import headline_of, outcome_of_selector
+from bahsic.report.selector import (
+    candidate_mask,
+    feature_names,
+    fitted,
+    fold_counts,
+    path_of,
+    predicts,
+    search_order,
+    selected_mask,
+)
+from bahsic.report.words import plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,19 +81,20 @@ def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
     ('number of features', '2 features selected')
     """
     selector = fitted(selector)
-    curve, sizes, values, errors = path_curve(selector)
+    curve = _curve(selector)
     ax = axes_or_new(ax, 6.4, 4.0)
-    ax.plot(sizes, values, color=_DARK, marker=".")
-    if errors is not None:
-        ax.fill_between(sizes, values - errors, values + errors, color=_LIGHT, zorder=1, label="± one standard error")
+    ax.plot(curve.sizes, curve.values, color=_DARK, marker=".")
+    if curve.errors is not None:
+        low, high = np.subtract(curve.values, curve.errors), np.add(curve.values, curve.errors)
+        ax.fill_between(curve.sizes, low, high, color=_LIGHT, zorder=1, label="± one standard error")
         ax.legend(loc="best", fontsize="small")
-    write_sizes(ax, sizes)
+    write_sizes(ax, curve.sizes)
     ax.margins(y=0.15)  # space for the text beside the dashed line
-    ax.set(xlabel="number of features", ylabel=curve.symbol)
+    ax.set(xlabel="number of features", ylabel=curve.quantity.symbol)
     outcome = outcome_of_selector(selector, path_of(selector))
-    if outcome.predicts is not False:
-        _mark_number(ax, int(selector.n_features_), sizes, values)
-    if outcome.value is not None:
+    if curve.selected:
+        _mark_selected(ax, curve)
+    if outcome.r2 is not None:
         write_title(ax, headline_of(outcome).text.replace(" ± ", "\u00a0±\u00a0"))  # not at the end of a line
     return ax
 
@@ -125,11 +131,11 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
     selector = fitted(selector)
     check_count("n", n)
     order = search_order(selector)
-    order = order[_taking_part(selector)[order]][:n]
-    curve, sizes, reached, _ = path_curve(selector)
-    values = values_down_to(sizes, reached, len(order))
-    names = getattr(selector, "feature_names_in_", None) if names is None else names
-    labels = listed(names, len(selector.ranking_))
+    order = order[candidate_mask(selector)[order]][:n]
+    curve = _curve(selector)
+    # The value of the smallest subset on the path with the first 1, 2, ... features; NaN where there is none.
+    values = np.append(curve.values, np.nan)[np.searchsorted(curve.sizes, np.arange(1, len(order) + 1))]
+    labels = checked_names(feature_names(selector) if names is None else names, len(selector.ranking_))
     ax = axes_or_new(ax, 6.4, _height(len(order)))
     ax.plot(values, np.arange(len(order)), color=_LIGHT, zorder=1)
     for chosen, label, face in ((True, "selected", _DARK), (False, "not selected", "white")):
@@ -141,7 +147,7 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
     _write_folds(ax, selector, order)
     known = values[np.isfinite(values)]
     rising = known[0] < known[-1]
-    ax.set_xlabel(f"{curve.symbol} down to here", loc="left")  # on the right there may be an exponent
+    ax.set_xlabel(f"{curve.quantity.symbol} down to here", loc="left")  # on the right there may be an exponent
     ax.legend(loc="lower right" if rising else "lower left", fontsize="small")  # away from the best ones
     return ax
 
@@ -184,17 +190,17 @@ def plot_scores(
     values = vector("scores", scores if selector is None else np.nan_to_num(selector.scores_))
     check_count("n", n)
     check_fraction("level", level)
-    solid, described, meaning, drawn = None, ("", ""), "HSIC of one feature", np.arange(len(values))
+    solid, legend, meaning, drawn = None, ("", ""), "HSIC of one feature", np.arange(len(values))
     if selector is not None:
-        drawn = np.flatnonzero(_taking_part(selector) & np.isfinite(selector.scores_))
-        names = getattr(selector, "feature_names_in_", None) if names is None else names
-        solid, described = selected_mask(selector), ("selected", "not selected")
-        meaning = f"{'HSIC' if selector.criterion == 'hsic' else 'R²'} lost without the feature, or added by it"
+        drawn = np.flatnonzero(candidate_mask(selector) & np.isfinite(selector.scores_))
+        names = feature_names(selector) if names is None else names
+        solid, legend = selected_mask(selector), ("selected", "not selected")
+        meaning = f"{'HSIC' if selector.criterion == 'hsic' else 'R²'} lost without the feature, or gained with it"
     if pvalues is not None:
-        solid = significant_features(fractions("pvalues", pvalues, len(values)), level)
-        described = f"significant ({level:g})", "not significant"
-    labels = listed(names, len(values))
-    ax = _bars(values[drawn], [labels[j] for j in drawn], n, None if solid is None else solid[drawn], described, ax)
+        solid = false_discovery_control(fractions("pvalues", pvalues, len(values))) <= level
+        legend = f"significant ({level:g})", "not significant"
+    labels = checked_names(names, len(values))
+    ax = _bars(values[drawn], [labels[j] for j in drawn], n, None if solid is None else solid[drawn], legend, ax)
     ax.set_xlabel(meaning, loc="left")
     return ax
 
@@ -224,7 +230,7 @@ def plot_redundancy(table: Any, *, names: Any = None, ax: Axes | None = None) ->
     ['x1', 'x2', 'x0']
     """
     values = similarity_table(table)
-    labels, order = listed(names, len(values)), clustered(values)
+    labels, order = checked_names(names, len(values)), clustered(values)
     values = values[np.ix_(order, order)]
     ax = axes_or_new(ax, 6.4, 5.6)
     image = ax.imshow(values, cmap=_COLOURS, vmin=0, vmax=1, interpolation="nearest")
@@ -268,8 +274,8 @@ def plot_stability(
     values = fractions("frequencies", frequencies)
     check_count("n", n)
     check_fraction("threshold", threshold)
-    described = (f"in at least {threshold:g}", "in fewer")
-    ax = _bars(values, listed(names, len(values)), n, values >= threshold, described, ax)
+    legend = (f"in at least {threshold:g}", "in fewer")
+    ax = _bars(values, checked_names(names, len(values)), n, values >= threshold, legend, ax)
     ax.axvline(threshold, color="black", linestyle="--", linewidth=1)
     ax.set(xlabel="fraction of parts", xlim=(0, 1))
     return ax
@@ -316,10 +322,15 @@ def plot_bands(hsic: Any, lower: Any, upper: Any, *, ax: Axes | None = None) -> 
     return ax
 
 
-def _taking_part(selector: Any) -> Mask:
-    """Columns that are not left out."""
-    used: Mask = np.array([not role.left_out for role in selector.columns_]) | selector.support_
-    return used
+def _curve(selector: Any) -> Curve:
+    """Return the curve of a fitted selector's path, or raise if it has measured nothing."""
+    curve = path_curve(path_of(selector), int(selector.n_features_) if predicts(selector) else 0)
+    if curve is None:
+        raise ValueError(
+            "the selector has measured neither HSIC nor held-out R2 along its path; accepted: one that was fitted with "
+            'cv="auto", or with criterion="hsic"'
+        )
+    return curve
 
 
 def _height(n_rows: int) -> float:
@@ -328,7 +339,7 @@ def _height(n_rows: int) -> float:
 
 
 def _bars(
-    values: Array, labels: Sequence[Any], n: int, solid: Mask | None, described: tuple[str, str], ax: Axes | None
+    values: Array, labels: Sequence[Any], n: int, solid: Mask | None, legend: tuple[str, str], ax: Axes | None
 ) -> Axes:
     """Draw the n greatest values as horizontal bars, the greatest on top, hatched unless solid."""
     order = np.argsort(-values, kind="stable")[:n]
@@ -341,7 +352,7 @@ def _bars(
             bar.set(hatch="" if is_solid else "////", linewidth=0.6)
     _rows(ax, [labels[j] for j in order])
     if solid is not None:
-        firsts = [(np.flatnonzero(chosen == kind), text) for kind, text in zip((True, False), described, strict=True)]
+        firsts = [(np.flatnonzero(chosen == kind), text) for kind, text in zip((True, False), legend, strict=True)]
         shown = [(bars[int(rows[0])], text) for rows, text in firsts if len(rows)]
         ax.legend(*zip(*shown, strict=True), loc="lower right", fontsize="small")
     return ax
@@ -362,12 +373,13 @@ def _write_folds(ax: Axes, selector: Any, order: NDArray[np.intp]) -> None:
         right.set_ylabel("chosen in folds", fontsize="small")
 
 
-def _mark_number(ax: Axes, number: int, sizes: NDArray[np.intp], values: Array) -> None:
+def _mark_selected(ax: Axes, curve: Curve) -> None:
+    number = curve.selected
     ax.axvline(number, color="black", linestyle="--", linewidth=1)
-    on_path = sizes == number
-    ax.plot(sizes[on_path], values[on_path], "D", color="black", markersize=7)
-    text = "1 feature selected" if number == 1 else f"{number} features selected"
-    left, here, right = ax.xaxis.get_transform().transform(np.array([ax.get_xlim()[0], number, ax.get_xlim()[1]]))
-    side, gap = ("left", 5) if 2 * here <= left + right else ("right", -5)
+    here = [i for i, size in enumerate(curve.sizes) if size == number]
+    ax.plot([number for _ in here], [curve.values[i] for i in here], "D", color="black", markersize=7)
+    left, middle, right = ax.xaxis.get_transform().transform(np.array([ax.get_xlim()[0], number, ax.get_xlim()[1]]))
+    side, gap = ("left", 5) if 2 * middle <= left + right else ("right", -5)
+    words = f"{plural(number, 'feature')} selected"
     top = ax.get_xaxis_transform()
-    ax.annotate(text, (number, 1), (gap, -4), top, "offset points", ha=side, va="top", fontsize="small")
+    ax.annotate(words, (number, 1), (gap, -4), top, "offset points", ha=side, va="top", fontsize="small")

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from bahsic.names import for_spreadsheet
 from bahsic.report.charts import chart_style
-from bahsic.report.headline import findings
-from bahsic.report.page import checked, json_for_script, page
+from bahsic.report.page import json_for_script, page
+from bahsic.report.schema import checked
 from bahsic.whole import appearing
 
 __all__ = ["check_report", "report_html", "table_beside", "write_report"]
@@ -28,9 +28,9 @@ _COLUMNS = (
 
 
 def report_html(result: Mapping[str, Any], table_name: str | None = None) -> str:
-    """The report as one HTML page, below 1 MB whatever the number of features.
+    """Return the report as one HTML page, below 1 MB whatever the number of features.
 
-    It asks for nothing from outside, its policy allows no script but its own, and it can be read without one.
+    It loads nothing from outside, its policy allows no script but its own, and it can be read without scripts.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def report_html(result: Mapping[str, Any], table_name: str | None = None) -> str
     >>> row = {"feature": "<age>", "rank": 1, "selected": True, "score": 0.2, "pvalue": 0.01, "group": None}
     >>> result = {
     ...     "schema": "bahsic/1", "kind": "select", "input": {"name": "data.csv", "target": "ill"},
-    ...     "parameters": {"n_features_to_select": 1}, "selected": ["<age>"], "n_features": 1, "reason": "as asked",
-    ...     "ranking": [row], "path": []}
+    ...     "parameters": {"n_features_to_select": 1}, "selected": ["<age>"], "n_features": 1,
+    ...     "reason": "1 feature requested", "ranking": [row], "path": []}
     >>> "&lt;age&gt;</bdi>" in report_html(result), "<age>" in report_html(result)
     (True, False)
     """
@@ -104,7 +104,7 @@ def write_report(result: Mapping[str, Any], path: str | os.PathLike[str]) -> lis
 
 
 def table_beside(path: str | os.PathLike[str]) -> Path:
-    """The table of all features that is written with a page.
+    """Return the path of the table of all features that is written with a page.
 
     Examples
     --------
@@ -126,17 +126,17 @@ def check_report() -> None:
 
 
 def _feature_table(result: Mapping[str, Any]) -> str:
-    """All features as CSV, numbers with all their digits."""
+    """Return all features as CSV, numbers with all their digits."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(_COLUMNS)
-    for row in findings(result)["ranking"]:
+    for row in checked(result)["ranking"]:
         writer.writerow([_cell(row.get(column)) for column in _COLUMNS])
     return text.getvalue()
 
 
 def _cell(value: Any) -> Any:
-    """A number as it is; anything else as text that no spreadsheet takes for a formula."""
+    """Return a number as it is; anything else as text that no spreadsheet takes for a formula."""
     return value if value is None or isinstance(value, bool | int | float) else for_spreadsheet(value)
 
 
@@ -154,7 +154,7 @@ def _part(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """The Content-Security-Policy: this style, this script, and nothing from anywhere."""
+    """Return the Content-Security-Policy: this style, this script, and nothing from anywhere."""
     return (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"

@@ -1,95 +1,98 @@
-"""The quantity that is shown along a path, HSIC or held-out R2, and words for the criterion."""
+"""The curve along a path, held-out R2 or HSIC, as plain data that pages, pictures and terminals draw."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from bahsic.criteria.blocks import MOST_REGRESSIONS
+_LOGARITHMIC_FROM = 30  # sizes from which on an axis is logarithmic
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Quantity that the steps of a path have: its name in ASCII and on pages, its entry and that of its error."""
+
+    name: str
+    symbol: str
+    key: str
+    error_key: str
+
+    @property
+    def is_r2(self) -> bool:
+        """Whether it measures how well the features predict."""
+        return self.key == "predictability"
+
+
+HSIC = Quantity("HSIC", "HSIC", "hsic", "standard_error")
+HELD_OUT = Quantity("held-out R2", "held-out R²", "predictability", "predictability_error")
+LEAVE_ONE_OUT = replace(HELD_OUT, name="leave-one-out R2", symbol="leave-one-out R²")  # of earlier versions
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A quantity that the steps of a path have.
+    """Curve along a path, sizes increasing."""
 
-    Attributes
-    ----------
-    name : str
-        Name in ASCII.
-    symbol : str
-        Name on a page and in a picture.
-    caption : str
-        Name of the axis on a page.
-    key, error : str
-        Entries of a step: the value and its standard error.
-    """
-
-    name: str
-    symbol: str
-    caption: str
-    key: str
-    error: str
+    quantity: Quantity
+    sizes: list[int]
+    values: list[float]
+    errors: list[float] | None = None  # standard errors of the values
+    selected: int = 0  # number of features to be marked; 0 marks none
+    n_candidates: int | None = None  # number of all features that took part
 
     @property
-    def predicts(self) -> bool:
-        """Whether it tells how well features predict."""
-        return self.key == "predictability"
+    def is_logarithmic(self) -> bool:
+        """Whether the axis of the sizes should be logarithmic."""
+        return self.sizes[-1] > _LOGARITHMIC_FROM
+
+    def thinned(self, n_points: int) -> Curve:
+        """Return so many points at most, evenly spread along the axis; the selected and the last one stay."""
+        if len(self.sizes) <= n_points:
+            return self
+        at = [math.log(size) if self.is_logarithmic else float(size) for size in self.sizes]
+        gap, kept = (at[-1] - at[0]) / max(1, n_points - 3), list[int]()
+        for i, size in enumerate(self.sizes):
+            if not kept or at[i] - at[kept[-1]] >= gap or size in (self.selected, self.sizes[-1]):
+                kept.append(i)
+        errors = self.errors and [self.errors[i] for i in kept]
+        return replace(self, sizes=[self.sizes[i] for i in kept], values=[self.values[i] for i in kept], errors=errors)
 
 
-_R2 = ("predictability", "predictability_error")
-
-HSIC = Curve("HSIC", "HSIC", "HSIC, percent of the highest", "hsic", "standard_error")
-HELD_OUT = Curve("held-out R2", "held-out R²", "Held-out R²", *_R2)
-LEAVE_ONE_OUT = Curve("leave-one-out R2", "leave-one-out R²", "Leave-one-out R²", *_R2)  # of results of before
-
-_CRITERIA = {"hsic": "hsic, dependence on the target", "prediction": "prediction of the target"}
-
-
-def curve_of(path: Sequence[Mapping[str, Any]]) -> Curve | None:
-    """The curve of a path: R2 if it is recorded, else HSIC; None if neither is.
+def quantity_of(path: Sequence[Mapping[str, Any]]) -> Quantity | None:
+    """Return R2 if the path has it, else HSIC; None if it has neither.
 
     Examples
     --------
-    >>> curve_of([{"n_features": 1, "hsic": None, "predictability": 0.5, "score": 0.9}]).name
+    >>> quantity_of([{"n_features": 1, "hsic": None, "predictability": 0.5, "score": 0.9}]).name
     'held-out R2'
-    >>> curve_of([{"n_features": 1, "hsic": None, "predictability": None, "score": None}])
+    >>> quantity_of([{"n_features": 1, "hsic": None, "predictability": None, "score": None}])
     """
-    for curve in (LEAVE_ONE_OUT if path and "score" not in path[0] else HELD_OUT, HSIC):
-        if path and all(step.get(curve.key) is not None for step in path):
-            return curve
+    for quantity in (LEAVE_ONE_OUT if path and "score" not in path[0] else HELD_OUT, HSIC):
+        if path and all(step.get(quantity.key) is not None for step in path):
+            return quantity
     return None
 
 
-def criterion_words(result: Mapping[str, Any]) -> str:
-    """The criterion, the kernel and the judges of a result; results without a criterion are of HSIC.
+def path_curve(path: Sequence[Mapping[str, Any]], selected: int = 0, n_candidates: int | None = None) -> Curve | None:
+    """Return the curve along a path; None if it has measured nothing.
 
     Examples
     --------
-    >>> result = {"criterion": "prediction", "kernel": "linear", "parameters": {"kernel": "auto"}, "n_folds": 5}
-    >>> criterion_words(result)
-    'Criterion: prediction of the target; kernel: linear (auto); 5 folds.'
+    >>> path = [{"n_features": 2, "hsic": 0.4}, {"n_features": 1, "hsic": 0.3}]
+    >>> path_curve(path).values
+    [0.3, 0.4]
     """
-    wanted, criterion = result["parameters"].get("kernel", "gaussian"), result.get("criterion", "hsic")
-    n_folds, chosen = result.get("n_folds"), " (auto)" if wanted == "auto" else ""
-    judged = "judged on held-out samples" if n_folds == 1 else f"{n_folds} folds"
-    parts = [f"Criterion: {_CRITERIA.get(criterion, criterion)}", f"kernel: {result.get('kernel', wanted)}{chosen}"]
-    return "; ".join([*parts, *([judged] if n_folds else [])]) + "."
-
-
-def block_words(result: Mapping[str, Any]) -> str:
-    """The number of samples and the size of their blocks; empty if all samples were used at once.
-
-    Examples
-    --------
-    >>> block_words({"block_size": 1000, "criterion": "hsic", "input": {"n_samples": 32561}})
-    '32,561 samples: HSIC over random blocks of 1,000.'
-    """
-    size = result.get("block_size")
-    if size is None:
-        return ""
-    samples = f"{result['input']['n_samples']:,} samples"
-    if result.get("criterion") != "prediction":
-        return f"{samples}: HSIC over random blocks of {size:,}."
-    limit = f"up to {MOST_REGRESSIONS} " if result["parameters"].get("block_size") == "auto" else ""
-    return f"{samples}: regressions on {limit}random blocks of {size:,}."
+    quantity = quantity_of(path)
+    steps = sorted((step for step in path if step["n_features"] >= 1), key=lambda step: int(step["n_features"]))
+    if quantity is None or not steps:
+        return None
+    errors: list[Any] = [step.get(quantity.error_key) for step in steps]
+    return Curve(
+        quantity,
+        [int(step["n_features"]) for step in steps],
+        [step[quantity.key] for step in steps],
+        None if None in errors else errors,
+        selected,
+        n_candidates,
+    )

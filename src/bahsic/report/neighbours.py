@@ -1,4 +1,4 @@
-"""Near-copies of the selected features: what else would have said nearly the same."""
+"""Near-duplicates of the selected features among those that were not selected."""
 
 from __future__ import annotations
 
@@ -31,21 +31,10 @@ _FEWEST_SAMPLES, _MOST_SAMPLES = 100, 2000
 
 
 def near_copies(data: Prepared, selected: Sequence[int], kernel: Any) -> list[list[tuple[int, float]]]:
-    """For each selected feature the most similar ones that are not selected, with their similarity.
+    """Return for each selected feature the most similar ones that are not selected, with their similarity.
 
-    Parameters
-    ----------
-    data : Prepared
-    selected : sequence of int
-        Columns, at least one.
-    kernel : str or Kernel
-
-    Returns
-    -------
-    list of lists of (column, similarity)
-        At most three for each feature, the most similar first, all of a similarity of at least 0.7: normalised HSIC of
-        two columns, see `bahsic.redundancy`, on at most 2000 samples, fewer where there are many features. Of more than
-        1000 features only those are compared that are promising by their rank correlation.
+    At most three each, of a similarity (see `bahsic.redundancy`) of at least 0.7, on at most 2000 samples. Of more than
+    1000 features only those with the highest rank correlations are compared.
 
     Examples
     --------
@@ -79,7 +68,7 @@ def near_copies(data: Prepared, selected: Sequence[int], kernel: Any) -> list[li
 
 
 def _some_samples(data: Prepared, n_pairs: int) -> Prepared:
-    """The data with as many samples as can be compared in a few seconds, drawn at random with a fixed seed."""
+    """Return as many samples as can be compared in a few seconds, drawn at random with a fixed seed."""
     m, affordable = data.table.values.shape[0], _WORK // (n_pairs * _FACTORS_SQUARED)
     size = min(_MOST_SAMPLES, max(_FEWEST_SAMPLES, affordable))
     plain = data.weighted(None)
@@ -89,7 +78,7 @@ def _some_samples(data: Prepared, n_pairs: int) -> Prepared:
 
 
 def _promising(columns: Columns, chosen: Indices, others: Indices) -> Indices:
-    """Positions among the others of those with the highest rank correlation with any chosen feature."""
+    """Return positions among the others of those with the highest rank correlation with any chosen feature."""
     wanted = _unit_ranks(columns, chosen)
     parts = np.array_split(others, math.ceil(len(others) / _MOST_COMPARED))
     correlations = np.concatenate([np.abs(wanted @ _unit_ranks(columns, part).T) for part in parts], axis=1)
@@ -98,7 +87,7 @@ def _promising(columns: Columns, chosen: Indices, others: Indices) -> Indices:
 
 
 def _unit_ranks(columns: Columns, features: Indices) -> NDArray[np.float64]:
-    """Ranks of the entries of columns, a row each, centred and of norm one."""
+    """Return ranks of the entries of columns, a row each, centred and of norm one."""
     ranks = np.argsort(np.argsort(columns.rows(features), axis=1, kind="stable"), axis=1) * 1.0
     ranks -= ranks.mean(axis=1, keepdims=True)
     return np.asarray(ranks / np.linalg.norm(ranks, axis=1, keepdims=True))

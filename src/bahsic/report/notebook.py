@@ -8,12 +8,12 @@ from typing import Any
 
 from bahsic.inference.interactions import interactions
 from bahsic.names import for_page
-from bahsic.report.charts import chart_style
-from bahsic.report.drawable import LEAST_TOGETHER, MOST_PAIRED, fold_counts, listed, order_of, path_of
-from bahsic.report.features import relevance_words
-from bahsic.report.headline import headline_of, outcome_of_selector
-from bahsic.report.page import path_figure
+from bahsic.report.charts import chart_style, curve_chart
+from bahsic.report.curve import path_curve
+from bahsic.report.headline import few_samples_words, headline_of, outcome_of_selector
+from bahsic.report.selector import display_order, feature_names, fold_counts, path_of
 from bahsic.report.svg import shown
+from bahsic.report.words import LEAST_TOGETHER, MOST_PAIRED, kept_words, worth_words
 
 _MOST_NAMES = 20
 
@@ -27,7 +27,7 @@ _STYLE = """
 
 
 class NotebookMixin:
-    """A selector whose HTML representation tells, once it is fitted, what was selected and along which path."""
+    """A selector whose HTML representation shows, once it is fitted, what was selected and along which path."""
 
     @property
     def _repr_html_(self) -> Callable[[], str]:
@@ -42,15 +42,7 @@ class NotebookMixin:
 
 
 def selection_html(selector: Any) -> str:
-    """The selected features and the path of a selector as HTML; nothing before it is fitted.
-
-    Parameters
-    ----------
-    selector : BAHSIC, FOHSIC or BAHSICCV
-
-    Returns
-    -------
-    str
+    """Return the selected features and the path of a selector as HTML; nothing before it is fitted.
 
     Examples
     --------
@@ -62,66 +54,53 @@ def selection_html(selector: Any) -> str:
     >>> "<td>x1</td>" in selection_html(BAHSIC(2).fit(X, y))
     True
     """
-    found = getattr(selector, "selector_", selector)  # the one inside BAHSICCV
-    if not hasattr(found, "path_"):
+    selector = getattr(selector, "selector_", selector)  # the one inside BAHSICCV
+    if not hasattr(selector, "path_"):
         return ""
-    path = path_of(found)
-    outcome = outcome_of_selector(found, path)
-    nothing = outcome.predicts is False
+    path, names = path_of(selector), [for_page(name) for name in feature_names(selector)]
+    outcome = outcome_of_selector(selector, path)
+    selected = [int(j) for j in display_order(selector) if selector.support_[j]]
+    kept = escape(kept_words([names[j] for j in selected]))
+    curve = path_curve(path, 0 if outcome.nothing else selector.n_features_, outcome.n_candidates)
     return (
         f'<style>{chart_style()}{_STYLE}</style><div class="bahsic-selection">'
         f"<p><strong>{escape(headline_of(outcome).text)}</strong></p>"
-        f"{_kept(found) if nothing else _names(found)}"
-        f"{path_figure(path, 0 if nothing else found.n_features_, outcome.n_used)}</div>"
+        f"{f'<p>{few_samples_words(outcome)}.</p>' if few_samples_words(outcome) else ''}"
+        f"{f'<p>{kept}</p>' if outcome.nothing else _table(selector, selected, names)}"
+        f"{'' if curve is None else curve_chart(curve.thinned(200))}</div>"
     )
 
 
-def _kept(selector: Any) -> str:
-    """The features of a selection that does not predict the target."""
-    names = ", ".join(name for _, name in _selected(selector)[:_MOST_NAMES])
-    return f"<p>{names} {'is' if selector.n_features_ == 1 else 'are'} kept so that pipelines still run.</p>"
-
-
-def _names(selector: Any) -> str:
-    """A table of the selected features: the worth of each, and the number of folds that chose it."""
-    selected, counts = _selected(selector), fold_counts(selector)
-    unit = "R² lost without it" if selector.criterion == "prediction" else "HSIC lost without it"
-    heading = f"<th>feature</th><th>{unit}</th>" + ("" if counts is None else "<th>folds</th>")
-    partners = _partners(selector)
-    heading += "<th>works with</th>" if partners else ""
-    rows = [
-        f"<td>{name}</td><td>{_worth(selector, j)}</td>"
-        + ("" if counts is None else f"<td>{counts[j]} of {selector.n_folds_}</td>")
-        + (f"<td>{partners.get(name, '')}</td>" if partners else "")
-        for j, name in selected[:_MOST_NAMES]
-    ]
+def _table(selector: Any, selected: list[int], names: list[str]) -> str:
+    """Return a table of the selected features: worth, number of folds, partner."""
+    is_r2, counts, partners = selector.criterion == "prediction", fold_counts(selector), _partners(selector, names)
+    headings = ["feature", f"{'R²' if is_r2 else 'HSIC'} lost without it"]
+    headings += [] if counts is None else ["folds"]
+    headings += ["works with"] if partners else []
+    rows = []
+    for j in selected[:_MOST_NAMES]:
+        worth = float(selector.scores_[j])
+        cells = [names[j], worth_words(worth) if is_r2 else shown(worth, ".3g")]
+        cells += [] if counts is None else [f"{counts[j]} of {selector.n_folds_}"]
+        rows.append(cells + ([partners.get(names[j], "")] if partners else []))
     more = f"<p>and {len(selected) - _MOST_NAMES} more</p>" if len(selected) > _MOST_NAMES else ""
-    return f"<table><tr>{heading}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>{more}"
+    return f"<table>{_row(headings, 'th')}{''.join(_row(cells, 'td') for cells in rows)}</table>{more}"
 
 
-def _partners(selector: Any) -> dict[str, str]:
-    """For each feature the one that it works with best, as HTML, where the selector knows its data."""
+def _row(cells: list[str], tag: str) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+
+def _partners(selector: Any, names: list[str]) -> dict[str, str]:
+    """Return for each feature the one that it works with best, where the selector knows its data."""
     if not hasattr(selector, "_fitted_to") or selector.feature_groups is not None:
         return {}
     if "_pairs" not in vars(selector):
         selector._pairs = interactions(selector, n_features=MOST_PAIRED)  # noqa: SLF001 - once for all displays
-    names = listed(getattr(selector, "feature_names_in_", None), selector.n_features_in_)
-    found: dict[str, str] = {}
+    partners: dict[str, str] = {}
     for pair in selector._pairs:  # noqa: SLF001 - the best ones first
         if pair.together >= LEAST_TOGETHER:
-            ends = [escape(for_page(names[end] if isinstance(end, int) else end)) for end in pair[:2]]
+            ends = [names[end] if isinstance(end, int) else for_page(end) for end in pair[:2]]
             for one, other in (ends, ends[::-1]):
-                found.setdefault(one, f"{other}, {pair.together:+.2f}")
-    return found
-
-
-def _worth(selector: Any, j: int) -> str:
-    """Return the worth of a selected feature."""
-    value = float(selector.scores_[j])
-    return escape(relevance_words({"relevance": value})) if selector.criterion == "prediction" else shown(value, ".3g")
-
-
-def _selected(selector: Any) -> list[tuple[int, str]]:
-    """Positions and names of the selected features, as HTML, the most relevant first."""
-    names = listed(getattr(selector, "feature_names_in_", None), selector.n_features_in_)
-    return [(int(j), escape(for_page(names[j]))) for j in order_of(selector) if selector.support_[j]]
+                partners.setdefault(one, f"{other}, {pair.together:+.2f}")
+    return partners

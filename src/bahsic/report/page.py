@@ -4,146 +4,76 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from bahsic.names import for_page, target_name
-from bahsic.report.charts import Point, path_axes, path_chart, size_axis
-from bahsic.report.curve import HSIC, LEAVE_ONE_OUT, Curve, block_words, criterion_words, curve_of
-from bahsic.report.features import (
-    DASH,
-    LEAST_PVALUE,
-    LEVEL,
-    ROWS,
-    feature_cards,
-    feature_table,
-    probability,
-    redundant_pairs,
-)
-from bahsic.report.headline import Outcome, findings, headline_of, knee_of, leak_words, outcome_of_result
-from bahsic.report.pictures import pair_picture
-from bahsic.report.roles import n_used, role_lines, role_table, treatment, used_rows
+from bahsic.report.cards import feature_cards, pair_card
+from bahsic.report.charts import curve_axes, curve_chart
+from bahsic.report.curve import HSIC, LEAVE_ONE_OUT, Curve, path_curve
+from bahsic.report.headline import Outcome, headline_of, knee_of
+from bahsic.report.schema import candidates, n_candidates, outcome_of_result
 from bahsic.report.snippets import Snippet, command, python_code
-from bahsic.report.svg import capitalized, shown
+from bahsic.report.svg import shown
+from bahsic.report.table import Column, feature_columns, has_worth
+from bahsic.report.words import (
+    DASH,
+    block_words,
+    capitalized,
+    column_lines,
+    equation,
+    evidence_lines,
+    kept_words,
+    method_words,
+    number_words,
+    pair_words,
+    plural,
+    significance_words,
+    treatment,
+    warning_lines,
+)
 
-SCHEMA = "bahsic/1"
-_NAMES = 8  # features named in the first sentence
-_PIXELS = 3  # steps of the path that are nearer to each other than this are one in the chart
+ROWS = 200  # features in the page; all are in the table beside it
+_STEPS = 200  # of the path
+_TITLE_CHARACTERS = 60_000  # of all long names together, so that the page stays small
 _CODE_CHARACTERS = 15_000
-
-# Columns of the path's table after its curve: the entry of a step, and the heading.
-_STEP_COLUMNS = (("ridge", "Ridge"), ("parameter", "Kernel parameter"))
-_PERCENT = "HSIC, %"
-
-_PARTS = ("input", "parameters", "selected", "n_features", "reason", "ranking", "path")
-
-
-def checked(result: Any) -> Mapping[str, Any]:
-    """The result, if it is one of a selection.
-
-    Parameters
-    ----------
-    result : mapping
-        See `bahsic.report.report_html`.
-
-    Returns
-    -------
-    mapping
-
-    Examples
-    --------
-    >>> checked({"schema": "bahsic/2"})
-    Traceback (most recent call last):
-    ValueError: result has schema 'bahsic/2'; accepted: 'bahsic/1'
-    """
-    if not isinstance(result, Mapping):
-        raise TypeError(f"result is of type {type(result).__name__}; accepted: a mapping such as a result file holds")
-    if result.get("schema") != SCHEMA:
-        raise ValueError(f"result has schema {result.get('schema')!r}; accepted: {SCHEMA!r}")
-    if result.get("kind", "select") != "select":
-        raise ValueError(f"result is of kind {result['kind']!r}; accepted: 'select', the result of a selection")
-    missing = [part for part in _PARTS if part not in result]
-    if missing:
-        raise ValueError(f"result has no {missing[0]!r}; accepted: a result with {', '.join(_PARTS)}")
-    if not result["ranking"]:
-        raise ValueError("result has an empty ranking; accepted: at least one feature")
-    return result
+_show = partial(for_page, longest=40)
 
 
 def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, Any]:
-    """Everything that the template shows.
-
-    Parameters
-    ----------
-    result : mapping
-        As `checked` returns it.
-    table_name : str, optional
-        Name of the file with all features, in the folder of the page.
-
-    Returns
-    -------
-    dict
-        Names of the template, with text, numbers and charts. Cost O(n_features), of bounded size.
-    """
-    outcome, found = outcome_of_result(result), findings(result)
-    everything, curve = used_rows(found), curve_of(result["path"])
-    steps = _thinned(result["path"], found["n_features"]) if curve is not None else []
-    points = [] if curve is None else _points(steps, curve, _scale(result["path"], curve))
-    cards = feature_cards(found)
+    """Return everything that the template shows."""
+    outcome, rows, cards = outcome_of_result(result), candidates(result), feature_cards(result)
+    curve = path_curve(result["path"], result["n_features"], n_candidates(result))
+    curve = None if curve is None else curve.thinned(_STEPS)
+    evidence = [*evidence_lines(result, _show), pair_words(result, _show)]
     return {
-        **_headline(result, outcome),
-        "criterion": for_page(f"{criterion_words(result)} {block_words(result)}".strip(), 200),
+        "headline": headline_of(outcome, for_page(target_name(result["input"]["target"]))),
+        "nothing": outcome.nothing,
+        "n_selected": result["n_features"],
+        "warnings": [for_page(line, 300) for line in warning_lines(result, outcome)],
+        "kept": kept_words([_show(name) for name in result["kept"]]) if result["kept"] else "",
+        "why": for_page(number_words(result, knee_of(outcome, result["path"])), None),
         "facts": _facts(result, outcome),
-        "evidence": _evidence(found, outcome),
-        "pair": _pair(found),
-        "path": _path(found, steps, points, curve) if curve is not None and steps else None,
+        "evidence": [line for line in evidence if line],
+        "table": _table(result, rows),
+        "n_hidden": max(0, len(rows) - ROWS),
+        "significance": significance_words(rows, _show),
+        "curve": None if curve is None else _curve(result, curve),
         "cards": cards,
-        "n_no_card": found["n_features"] - len(cards),
-        "ranking": feature_table(everything, found),
-        "n_hidden": max(0, len(everything) - ROWS),
-        "redundancy": redundant_pairs(found.get("redundancy")),
+        "n_no_card": result["n_features"] - len(cards),
+        "pair": pair_card(result),
+        "columns": _columns(result),
         "python": _short(python_code(result)),
         "command": None if result["input"]["name"] is None else _short(command(result)),
         "table_name": table_name,
-        "columns": _columns(result),
+        "method": for_page(f"{method_words(result)} {block_words(result)}".strip(), 300),
         "details": _details(result),
-        "script_data": _script_data(found, points, curve),
+        "script_data": _script_data(result, curve),
     }
 
 
-def path_figure(path: Sequence[Mapping[str, Any]], chosen: int, n_all: int | None = None) -> str:
-    """The chart of a path by itself.
-
-    Parameters
-    ----------
-    path : sequence of mappings, at least one
-        With n_features and the entries of a curve, see `curve_of`.
-    chosen : int
-        The number of features that was selected.
-    n_all : int, optional
-        The number of all features.
-
-    Returns
-    -------
-    str
-        An ``svg`` element; empty for a path without a curve.
-    """
-    curve = curve_of(path)
-    if curve is None:
-        return ""
-    return path_chart(_points(_thinned(path, chosen), curve, _scale(path, curve)), chosen, curve, n_all)
-
-
 def json_for_script(data: Any) -> str:
-    r"""JSON that can stand in a ``script`` element: no ``</script>`` or ``<!--`` in it ends or changes the element.
-
-    Parameters
-    ----------
-    data : plain data without NaN
-
-    Returns
-    -------
-    str
-        In ASCII; a JSON reader gives the same data back.
+    r"""Return JSON that can stand in a ``script`` element: nothing in it, such as ``</script>``, ends the element.
 
     Examples
     --------
@@ -154,188 +84,114 @@ def json_for_script(data: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _headline(result: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
-    target, names = result["input"]["target"], [row["feature"] for row in result["ranking"] if row["selected"]]
-    return {
-        "headline": headline_of(outcome, for_page(target_name(target))),
-        "n_selected": result["n_features"],
-        "nothing": outcome.predicts is False,
-        "leak": for_page(leak_words(result["leaks"]), 300) + "." if result.get("leaks") else "",
-        "reason": _reason(result, knee_of(outcome, result["path"])),
-        "names": [for_page(name) for name in names[:_NAMES]],
-        "n_more": max(0, len(names) - _NAMES),
-    }
-
-
-def _reason(result: Mapping[str, Any], knee: str) -> str:
-    """The reason for this number of features, where the headline does not tell it."""
-    if result.get("predicts") is False:
-        return capitalized(result["reason"].partition("; ")[2])
-    if result["parameters"].get("n_features_to_select") == "auto":
-        why = "This is the smallest number of features that predicts as well as any, within one standard error."
-        return f"{why} {knee}." if knee else why
-    reason = for_page(result["reason"], None)[:600].strip().rstrip(".")
-    return capitalized(reason) + "." if reason else ""
-
-
 def _facts(result: Mapping[str, Any], outcome: Outcome) -> list[tuple[str, str, str]]:
-    """A few numbers to remember: name, value, remark."""
-    data, nothing, name = result["input"], outcome.predicts is False, capitalized(outcome.symbol)
-    facts = [("Samples", str(data.get("n_samples", DASH)), for_page(data.get("name") or "", 40))]
-    if outcome.score is not None and outcome.score_name != "R2" and not nothing:
-        facts.append((capitalized(str(outcome.score_name)), shown(outcome.score, ".3f"), ""))
-    if outcome.value is not None:
-        remark = "" if outcome.error is None else f"± {max(outcome.error, 0.001):.3f}, one standard error"
-        facts.append((f"{name} at best" if nothing else name, shown(outcome.value, ".3f"), remark))
-    if outcome.whole is not None and outcome.n_selected < outcome.n_used:
-        facts.append((f"{name} of all {outcome.n_used} features", shown(outcome.whole, ".3f"), ""))
-    test = result.get("test")
-    if test:
-        remark = f"{len(test.get('split_pvalues') or [])} splits, selection repeated in each"
-        facts.append(("p-value of the selection", f"{test['pvalue']:.2g}", remark))
-    return facts
+    """Return the numbers of the first screen: name, value, remark."""
+    n_folds, facts = result["n_folds"], []
+    judged = "" if not n_folds else "on held-out samples" if n_folds == 1 else f"on held-out samples, {n_folds} folds"
+    if outcome.score_text:
+        facts.append((capitalized(str(outcome.score_name)), f"{outcome.score:.2f}", judged))
+    if outcome.r2 is not None:
+        whole = outcome.r2_all if outcome.n_selected < outcome.n_candidates and not outcome.nothing else None
+        beside = "" if whole is None else f"all {outcome.n_candidates} features: {shown(whole, '.2f')}"
+        remark = "; ".join(filter(None, ("" if outcome.score_text else judged, beside)))
+        name = capitalized(outcome.symbol)
+        facts.append((f"Best {outcome.symbol}" if outcome.nothing else name, outcome.r2_text, remark))
+    if result["test"]:
+        facts.append(("Test of the selection", equation(result["test"]["pvalue"]), "on samples that did not select"))
+    data = result["input"]
+    n_samples = f"{data['n_samples']:,}" if "n_samples" in data else DASH
+    return [*facts, ("Samples", n_samples, for_page(data.get("name") or "", 40))]
 
 
-def _evidence(result: Mapping[str, Any], outcome: Outcome) -> list[str]:
-    """Sentences that answer whether the selection is real."""
-    lines, rows = [], [row for row in result["ranking"] if row["selected"]]
-    n_folds = result.get("n_folds")
-    if n_folds:
-        how = f"{n_folds} folds" if n_folds > 1 else "held-out samples"
-        lines.append(
-            f"Every prediction behind {outcome.symbol} is of a sample that took no part in the search ({how})."
-        )
-    counted = [row["frequency"] for row in rows if row.get("frequency") is not None]
-    if counted:
-        always = sum(share >= 1 for share in counted)
-        kind = "feature was" if len(counted) == 1 else "features were"
-        lines.append(f"{always} of {len(counted)} selected {kind} chosen in every fold.")
-    test = result.get("test")
-    if not test:
-        lines.append(
-            "P-values: bahsic select --test, or selection_test in Python, tests on samples that did not select."
-        )
-        return lines
-    needed = [for_page(row["feature"], 40) for row in rows if (row.get("needed") or 0.0) <= LEVEL]
-    splits = f"{len(test.get('split_pvalues') or [])} times"
-    lines.append(
-        f"Selected on one half of the samples and tested on the other, {splits}: the target depends on the selection "
-        f"with p {_pvalue(test['pvalue'])}."
-    )
-    if any(row.get("needed") is not None for row in rows):
-        told = f"{len(needed)} of {len(rows)} selected features: {', '.join(needed[:_NAMES])}" if needed else "none"
-        lines.append(f"Needed beyond the others at {LEVEL:.0%}, adjusted for the number of features: {told}.")
-    return lines
-
-
-def _pvalue(p: float) -> str:
-    return probability(p) if p < LEAST_PVALUE else f"= {probability(p)}"
-
-
-def _pair(result: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The two features that work together best."""
-    view = result.get("pair")
-    if not view:
-        return None
-    names = [for_page(axis["feature"], 40) for axis in view["axes"]]
-    chart = pair_picture(view, target_name(result["input"]["target"]))
-    return {"names": names, "together": f"{view['together']:.2f}", "chart": chart}
-
-
-def _thinned(path: Sequence[Mapping[str, Any]], chosen: int) -> list[Mapping[str, Any]]:
-    """Steps by size, without those too near to the one before to be told apart; the chosen one stays."""
-    steps = sorted((step for step in path if step["n_features"] >= 1), key=lambda step: int(step["n_features"]))
-    x = size_axis([step["n_features"] for step in steps]) if steps else None
-    kept: list[Mapping[str, Any]] = []
-    for step in steps:
-        n, last = step["n_features"], kept[-1]["n_features"] if kept else None
-        if x is None or last is None or n in (chosen, steps[-1]["n_features"]) or x(n) - x(last) >= _PIXELS:
-            kept.append(step)
-    return kept
-
-
-def _scale(path: Sequence[Mapping[str, Any]], curve: Curve) -> float:
-    """Factor of the values that are shown: R2 as it is, HSIC in percent of the highest on the path."""
-    if curve.predicts:
-        return 1.0
-    return 100 / (max((abs(step[curve.key]) for step in path), default=0.0) or 1.0)
-
-
-def _points(steps: Sequence[Mapping[str, Any]], curve: Curve, scale: float) -> list[Point]:
-    """The curve at the steps, in the units of the page."""
-    errors = [step.get(curve.error) for step in steps]
-    return [
-        Point(step["n_features"], scale * step[curve.key], None if error is None else scale * error)
-        for step, error in zip(steps, errors, strict=True)
+def _table(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the first features with their columns, and bars for the first column."""
+    shown_rows = rows[:ROWS]
+    columns = feature_columns(result, shown_rows)
+    values = columns[0].values if columns else []
+    longest = max((value for value in values if value is not None), default=0.0)
+    n_long = sum(_is_long(row["feature"]) for row in shown_rows)
+    entries = [
+        {
+            "position": i + 1,
+            "place": row.get("place") or i + 1,
+            "rank": row["rank"],
+            "selected": row["selected"],
+            "name": for_page(row["feature"]),
+            "title": for_page(row["feature"], max(60, _TITLE_CHARACTERS // n_long))
+            if _is_long(row["feature"])
+            else None,
+            "bar": f"{100 * max(0.0, values[i]) / longest:.1f}" if longest > 0 and values[i] is not None else None,
+            "cells": [_cell(column, i) for column in columns],
+        }
+        for i, row in enumerate(shown_rows)
     ]
+    return {"columns": columns, "rows": entries, "has_worth": has_worth(result)}
 
 
-def _value(value: float | None, curve: Curve) -> str:
-    return DASH if value is None else shown(value, ".3f" if curve.predicts else ".1f")
+def _cell(column: Column, i: int) -> dict[str, Any]:
+    value = column.values[i] if column.values else None
+    return {"label": column.heading, "text": for_page(column.cells[i], 40), "value": "" if value is None else value}
 
 
-def _short_number(value: float | None) -> str:
-    return DASH if value is None else f"{value:.3g}"
+def _is_long(name: object) -> bool:
+    return len(str(name)) > 60 or len(for_page(name, None)) > 60
 
 
-def _path(
-    result: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], points: Sequence[Point], curve: Curve
-) -> dict[str, Any]:
-    chosen, n_all = result["n_features"], n_used(result)
-    known = [] if result.get("score_name") in (None, "R2") else [("score", result["score_name"])]
-    columns = (*known, *_STEP_COLUMNS)
-    others = {heading: [_short_number(step.get(key)) for step in steps] for key, heading in columns}
-    if curve.predicts and all(step.get(HSIC.key) is not None for step in steps):
-        found = _points(steps, HSIC, _scale(result["path"], HSIC))
-        others = {_PERCENT: [_value(point.value, HSIC) for point in found], **others}
-    others = {heading: cells for heading, cells in others.items() if set(cells) != {DASH}}
-    banded = any(point.error is not None for point in points)
+def _curve(result: Mapping[str, Any], curve: Curve) -> dict[str, Any]:
+    """Return the chart of the path, with what its caption says, and the path as a table."""
+    quantity, steps = curve.quantity, {step["n_features"]: step for step in result["path"]}
+    columns = [(quantity.key, capitalized(quantity.symbol)), (quantity.error_key, "Standard error")]
+    columns += [("score", str(result["score_name"]))] if result["score_name"] not in (None, "R2") else []
+    columns += [(HSIC.key, "HSIC")] if quantity.is_r2 else []
+    columns += [("ridge", "Ridge"), ("parameter", "Kernel parameter")]
+    known = [(key, heading) for key, heading in columns if any(steps[n].get(key) is not None for n in curve.sizes)]
     rows = [
         {
-            "size": point.size,
-            "chosen": point.size == chosen,
-            "numbers": [
-                _value(point.value, curve),
-                *([_value(point.error, curve)] if banded else []),
-                *(cells[position] for cells in others.values()),
-            ],
-            "names": [for_page(name, 40) for name in step["features"][:3]],
-            "n_more": max(0, len(step["features"]) - 3),
+            "size": n,
+            "selected": n == curve.selected,
+            "numbers": [_number(steps[n].get(key), is_r2=quantity.is_r2 and i < 2) for i, (key, _) in enumerate(known)],
+            "names": [_show(name) for name in steps[n]["features"][:3]],
+            "n_more": max(0, len(steps[n]["features"]) - 3),
         }
-        for position, (step, point) in enumerate(zip(steps, points, strict=True))
+        for n in curve.sizes
     ]
-    name = curve.caption if curve.predicts else _PERCENT
     return {
-        "chart": path_chart(points, chosen, curve, n_all),
-        "curve": curve.caption,
-        "predicts": curve.predicts,
-        "optimistic": curve is LEAVE_ONE_OUT,
-        "chosen": chosen > 0,
-        "banded": banded,
-        "all": curve.predicts and any(point.size == n_all != chosen for point in points),
-        "headings": [name, *(["Standard error"] if banded else []), *others],
+        "chart": curve_chart(curve),
+        "name": capitalized(quantity.symbol),
+        "is_r2": quantity.is_r2,
+        "optimistic": quantity == LEAVE_ONE_OUT,
+        "mark": "" if not curve.selected else "ring" if curve.selected in curve.sizes else "dotted line",
+        "banded": curve.errors is not None,
+        "all": quantity.is_r2 and curve.n_candidates in curve.sizes and curve.n_candidates != curve.selected,
+        "headings": [heading for _, heading in known],
         "rows": rows,
-        "n_steps": len(rows),
-        "on_path": any(row["chosen"] for row in rows),
+        "n_steps": plural(len(rows), "step"),
     }
+
+
+def _number(value: float | None, *, is_r2: bool) -> str:
+    return DASH if value is None else shown(value, ".3f" if is_r2 else ".3g")
 
 
 def _columns(result: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Treatment of each column, in words and as a table; None for results without the roles of columns."""
-    table = role_table(result)
+    """Return how each column was treated, in words and as a table; None for results without the roles of columns."""
+    # Those first of which something is to be said.
+    table = sorted(result["columns"], key=lambda column: (column["role"] == "number", not column["reason"]))
     if not table:
         return None
-    lines = role_lines(table, result["input"].get("n_samples", 0), "identifiers='use'")
-    standardized = result["parameters"].get("standardize", True)
+    lines = column_lines(table, result["input"].get("n_samples", 0), "identifiers='use'")
+    standardized = bool(result["parameters"].get("standardize", True))
     rows = [
         {
-            **{key: for_page(column[key], 60) for key in ("name", "role", "reason")},
-            "done": treatment(column["role"], standardized=bool(standardized)),
+            "name": for_page(column["name"]),
+            "role": for_page(column["role"]),
+            "reason": for_page(column["reason"], 200),
+            "treatment": treatment(column["role"], standardized=standardized),
         }
         for column in table[:ROWS]
     ]
-    told = lines or [f"All {len(table)} columns are numbers without gaps."]
-    return {"lines": [for_page(line, 600) for line in told], "rows": rows, "n_more": len(table) - len(rows)}
+    lines = lines or [f"All {len(table)} columns are numbers without missing values."]
+    return {"lines": [for_page(line, 900) for line in lines], "rows": rows, "n_columns": len(table)}
 
 
 def _short(code: Snippet) -> Snippet | None:
@@ -343,17 +199,17 @@ def _short(code: Snippet) -> Snippet | None:
 
 
 def _details(result: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Origin of the result: input, parameters, versions, time."""
+    """Return the origin of the result: input, parameters, versions, time."""
     parts = {
         "Input": {**result["input"], **result["input"].get("options", {}), "options": None},
         "Parameters": {**result["parameters"], "seed": result.get("seed")},
         "Versions": result.get("versions") or {},
         "Seconds": {key.removesuffix("_seconds"): value for key, value in (result.get("timing") or {}).items()},
     }
-    told = {part: [item for item in values.items() if item[1] is not None] for part, values in parts.items()}
+    known = {part: [item for item in values.items() if item[1] is not None] for part, values in parts.items()}
     return [
-        (part, " · ".join(f"{for_page(key, 40)} {_detail(value)}" for key, value in items[:40]))
-        for part, items in told.items()
+        (part, " · ".join(f"{_show(key)} {_detail(value)}" for key, value in items[:40]))
+        for part, items in known.items()
         if items
     ]
 
@@ -362,32 +218,27 @@ def _detail(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else for_page(value, 80)
 
 
-def _script_data(result: Mapping[str, Any], points: Sequence[Point], curve: Curve | None) -> dict[str, Any]:
-    """Sizes that the slider stops at, with their place in the chart and the number that code asks for."""
-    stops = _stops(result, [point.size for point in points])
-    data: dict[str, Any] = {"chosen": result["n_features"], "stops": stops}
-    if curve is not None and points:
-        data |= {"name": curve.symbol, "unit": "" if curve.predicts else " %"}
-        x, y = path_axes(points)
-        data["x"] = [x(min(max(size, points[0].size), points[-1].size)) for size, _ in stops]
-        data["path"] = {
-            point.size: [y(point.value), _value(point.value, curve), _value(point.error, curve)] for point in points
+def _script_data(result: Mapping[str, Any], curve: Curve | None) -> dict[str, Any]:
+    """Return the sizes that the slider stops at, with their places in the chart and the number that code asks for."""
+    sizes = sorted({int(step["n_features"]) for step in result["path"]} | {result["n_features"]} - {0})
+    if curve is not None:
+        sizes = [n for n in sizes if n in (*curve.sizes, result["n_features"])]
+    data: dict[str, Any] = {"selected": result["n_features"], "stops": [[n, _n_units(result, n)] for n in sizes]}
+    if curve is not None:
+        x, y = curve_axes(curve)
+        labels = [_number(value, is_r2=curve.quantity.is_r2) for value in curve.values]
+        errors: list[Any] = curve.errors or [None] * len(labels)
+        points = zip(curve.sizes, curve.values, labels, errors, strict=True)
+        data |= {
+            "name": curve.quantity.symbol,
+            "x": [x(min(max(n, curve.sizes[0]), curve.sizes[-1])) for n in sizes],
+            "path": {
+                n: [y(value), label, _number(error, is_r2=curve.quantity.is_r2)] for n, value, label, error in points
+            },
         }
     return data
 
 
-def _stops(result: Mapping[str, Any], sizes: Sequence[int]) -> list[tuple[int, int]]:
-    """Pairs of a number of features and the number of units, features or whole groups, that make it."""
-    ranking, wanted = result["ranking"], {*sizes, *range(1, ROWS + 1), result["n_features"]}
-    stops: list[tuple[int, int]] = []
-    seen: set[str] = set()
-    keep = set(result["parameters"].get("keep") or ())
-    kept = len(keep)  # that are not in the subset yet
-    for size, row in enumerate(ranking, start=1):
-        group = row.get("group")
-        seen.add(f"feature {size}" if group is None else f"group {group}")
-        following = ranking[size].get("group") if size < len(ranking) else None
-        kept -= row["feature"] in keep
-        if size in wanted and kept <= 0 and (group is None or group != following):
-            stops.append((size, len(seen)))
-    return stops
+def _n_units(result: Mapping[str, Any], size: int) -> int:
+    """Return the number of units, features or whole groups, that so many features are."""
+    return len({("", row["feature"]) if row.get("group") is None else row["group"] for row in result["ranking"][:size]})

@@ -27,10 +27,11 @@
 
   function markSelected(size) {
     for (const row of rows) {
-      const chosen = size === data.chosen;
-      const selected = chosen ? "selected" in row.dataset : Number(row.dataset.place) <= size;
+      const original = size === data.selected;
+      const selected = original ? "selected" in row.dataset : Number(row.dataset.place) <= size;
       row.classList.toggle("selected", selected);
-      row.querySelector(".mark").textContent = selected ? "✓" : "";
+      const mark = row.querySelector(".mark");
+      if (mark) mark.textContent = selected ? "✓" : "";
     }
   }
 
@@ -39,7 +40,7 @@
     if (!data.path) return features;
     if (!step) return `${features}, between two steps of the path`;
     const value = step[2] === "–" ? step[1] : `${step[1]} ± ${step[2]}`;
-    return `${features}, ${data.name} ${value}${data.unit}`;
+    return `${features}, ${data.name} ${value}`;
   }
 
   function update() {
@@ -49,18 +50,18 @@
     markSelected(size);
     byId("size-output").textContent = describe(size, step);
     slider.setAttribute("aria-valuetext", describe(size, step));
-    byId("size-reset").hidden = size === data.chosen;
+    byId("size-reset").hidden = size === data.selected;
     for (const part of document.querySelectorAll(".changeable")) {
-      part.textContent = size === data.chosen ? part.dataset.original : String(number);
+      part.textContent = size === data.selected ? part.dataset.original : String(number);
     }
   }
 
-  const chosen = data.stops.findIndex(([size]) => size === data.chosen);
-  if (data.stops.length > 1 && chosen >= 0) {
-    slider.value = chosen;
+  const start = data.stops.findIndex(([size]) => size === data.selected);
+  if (data.stops.length > 1 && start >= 0) {
+    slider.value = start;
     slider.addEventListener("input", update);
     byId("size-reset").addEventListener("click", () => {
-      slider.value = chosen;
+      slider.value = start;
       slider.focus();
       update();
     });
@@ -80,7 +81,7 @@
     }
     byId("filter-output").textContent = word ? `${shown} of ${rows.length}` : "";
   });
-  byId("filter-control").hidden = rows.length < 2;
+  byId("filter-control").hidden = rows.length < 15;
 
   function compared(a, b, column, numeric) {
     const [left, right] = [a, b].map((row) => row.cells[column]);

@@ -10,6 +10,8 @@ import math
 import platform
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
@@ -17,6 +19,8 @@ import numpy as np
 
 from bahsic import __version__
 from bahsic.data.prepared import Prepared, prepared
+from bahsic.data.roles import ColumnRole
+from bahsic.data.tables import Table
 from bahsic.inference.interactions import interactions
 from bahsic.inference.predictability import predictability_alone
 from bahsic.inference.redundancy import redundancy
@@ -24,19 +28,22 @@ from bahsic.inference.scores import hsic_scores
 from bahsic.kernels import label_kernel
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.names import target_name
-from bahsic.report.drawable import LEAST_TOGETHER, MOST_PAIRED, fold_counts, order_of, path_of, search_order
 from bahsic.report.headline import headline_of, measures_of, outcome_of_selector
 from bahsic.report.neighbours import near_copies
-from bahsic.report.page import SCHEMA
-from bahsic.report.views import add_effects, feature_views, pair_view
+from bahsic.report.schema import SCHEMA
+from bahsic.report.selector import candidate_mask, display_order, fold_counts, path_of, predicts, search_order
+from bahsic.report.views import add_effects, feature_views, n_missing, pair_view
+from bahsic.report.words import LEAST_TOGETHER, MOST_PAIRED
 
-# Number of selected features whose redundancy, near-copies and pictures are recorded.
+# Selected features whose redundancy, near-duplicates and pictures are recorded.
 MOST_DESCRIBED = 30
 
 _FALSE_DISCOVERIES = 0.1
 
 # Parameters of the selector that say how data become columns.
 _OPTIONS = ("standardize", "categorical_features", "missing", "identifiers")
+
+_STEP = ("n_features", "hsic", "standard_error", "predictability", "predictability_error", "score", "ridge")
 
 
 def selection_result(
@@ -50,7 +57,7 @@ def selection_result(
     stability: Mapping[str, Any] | None = None,
     **heading: Any,
 ) -> dict[str, Any]:
-    """The result of a fitted `BAHSIC` or `FOHSIC`.
+    """Return the result of a fitted `BAHSIC` or `FOHSIC`.
 
     Parameters
     ----------
@@ -70,9 +77,10 @@ def selection_result(
     Returns
     -------
     dict
-        schema, kind, headline, versions, input, parameters, seed, criterion, kernel, block_size, selected, n_features,
-        reason, predictability, predictability_error, score, score_name, n_folds, n_judged, predicts, leaks, columns,
-        ranking, path, redundancy, near_copies, views, interactions, pair, stability, test.
+        schema, kind, headline, versions, input, parameters, seed, criterion, kernel, block_size, selected, kept,
+        n_features, reason, predictability, predictability_error, score, score_name, n_folds, n_judged, predicts, leaks,
+        columns, ranking, path, redundancy, near_copies, views, interactions, pair, stability, test. Where nothing
+        predicts the target, ``selected`` is empty and ``kept`` has what `transform` keeps nevertheless.
 
     Examples
     --------
@@ -83,51 +91,20 @@ def selection_result(
     >>> sorted(selection_result(selector, X, y, list("abcdef"))["selected"])
     ['a', 'b']
     """
-    data = _prepared(selector, X)
-    order = order_of(selector)
-    selected = [int(j) for j in order if selector.support_[j]]
-    described = selected[:MOST_DESCRIBED]
-    pairs = _pairs(selector, data, y, names)
-    views = feature_views(data, y, selector.target_kernel_, described, names)
-    if getattr(selector, "predicts_", True):
-        add_effects(views, data, y, selected, described)
-    return {
-        "schema": SCHEMA,
-        "kind": "select",
-        "headline": _headline(selector, **heading),
-        **result_heading("select", **heading),
-        "criterion": selector.criterion,
-        "kernel": str(selector.kernel_),
-        "block_size": selector.block_size_,
-        "selected": [names[j] for j in selected],
-        "n_features": len(selected),
-        "reason": _reason(selector),
-        **measures_of(selector),
-        "leaks": list(getattr(selector, "leaks_", ())),
-        "columns": [{**role._asdict(), "name": name} for role, name in zip(selector.columns_, names, strict=True)],
-        "ranking": _with_verdicts(
-            _ranking(selector, data, y, order, names, groups, _alone(selector, data, y, described)), pairs, test
-        ),
-        "path": [_step(step, names) for step in selector.path_],
-        "redundancy": _redundancy(selector, data, described, names),
-        "near_copies": _near_copies(selector, data, described, names),
-        "views": views,
-        "interactions": pairs,
-        "pair": _strongest(pairs, views, data, y, selector.target_kernel_, names),
-        "stability": _stability(stability, order, names),
-        "test": None if test is None else _test(test, names),
-    }
+    kernel = kernel_on_features(selector.kernel_, "single features")
+    data = prepared(X, kernel, **{name: getattr(selector, name) for name in _OPTIONS}, whole=True)
+    return _Selection(selector, data, y, list(names)).record(groups, test, stability, heading)
 
 
 def result_heading(kind: str, **heading: Any) -> dict[str, Any]:
-    """The beginning of all results: the schema, versions, and the given entries."""
+    """Return the beginning of all results: schema, versions, and the given entries."""
     libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
     versions = {"bahsic": __version__, "python": platform.python_version(), **libraries}
     return {"schema": SCHEMA, "kind": kind, "versions": versions, **heading}
 
 
 def input_record(data: Any, sha256: str, target_kernel: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The file that the data come from and how it was read; never its folder."""
+    """Return the file that the data come from and how it was read; never its folder."""
     return {
         "name": data.source.name,
         "sha256": sha256,
@@ -141,157 +118,196 @@ def input_record(data: Any, sha256: str, target_kernel: str, options: Mapping[st
 
 
 def as_json(result: Mapping[str, Any]) -> str:
-    """The JSON text of a result, in ASCII, so that no name can harm a terminal."""
+    """Return the JSON text of a result, in ASCII, so that no name can harm a terminal."""
     return json.dumps(_finite(result), indent=1, allow_nan=False) + "\n"
 
 
 def ranked(scores: Any, pvalues: Any, names: Sequence[str], order: Any) -> list[dict[str, Any]]:
-    """Features in order, each with its rank, its HSIC alone and the p-value of that."""
+    """Return features in order, each with its rank, its HSIC alone and the p-value of that."""
     return [
         {"feature": names[j], "column": int(j), "rank": rank, "score": float(scores[j]), "pvalue": float(pvalues[j])}
         for rank, j in enumerate(order, start=1)
     ]
 
 
-def _prepared(selector: Any, X: Any) -> Prepared:
-    """X by the options of the selector, for the kernel that it used."""
-    kernel = kernel_on_features(selector.kernel_, "single features")
-    return prepared(X, kernel, **{name: getattr(selector, name) for name in _OPTIONS}, whole=True)
-
-
-def _ranking(
-    selector: Any,
-    data: Prepared,
-    y: Any,
-    order: Any,
-    names: Sequence[str],
-    groups: Sequence[Any] | None,
-    alone: Mapping[int, float],
-) -> list[dict[str, Any]]:
-    options = {name: getattr(selector, name) for name in ("target_kernel", "n_jobs", *_OPTIONS)}
-    if isinstance(options["target_kernel"], str) and options["target_kernel"] == "auto":
-        options["target_kernel"] = selector.target_kernel_  # the fit has told of the choice
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit has told what matters
-        scores, pvalues = hsic_scores(data, y, **options)
-    entries, counts = ranked(scores, pvalues, names, order), fold_counts(selector)
-    used = [j for j in search_order(selector) if not selector.columns_[j].left_out or selector.support_[j]]
-    place = {int(j): at for at, j in enumerate(used, start=1)}
-    for entry, j in zip(entries, order, strict=True):
-        group = None if groups is None else str(groups[j])
-        dependence = {"score": entry.pop("score"), "pvalue": entry.pop("pvalue")}
-        relevance = float(selector.scores_[j]) if int(j) in place and np.isfinite(selector.scores_[j]) else None
-        frequency = None if counts is None else float(selector.selection_frequencies_[j])
-        entry.update(selected=bool(selector.support_[j]), **dependence, group=group)
-        entry.update(relevance=relevance, frequency=frequency, alone=alone.get(int(j)), place=place.get(int(j)))
-    return entries
-
-
-def _alone(selector: Any, data: Prepared, y: Any, features: list[int]) -> dict[int, float]:
-    """R2 of the regression on each of some features alone, with the criterion "prediction"."""
-    if selector.criterion != "prediction":
-        return {}
-    labels = label_kernel(y, selector.target_kernel_ if selector.target_kernel == "auto" else selector.target_kernel)
-    kernel = kernel_on_features(selector.kernel_, "single features")
-    return dict(zip(features, predictability_alone(data, labels, features, kernel), strict=True))
-
-
-def _pairs(selector: Any, data: Prepared, y: Any, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the pairs of the best selected features, or groups, with the R2 that each adds, the best pair first."""
-    if selector.criterion != "prediction" or not getattr(selector, "predicts_", True):
-        return []
-    by_index = selector.feature_groups is None and data.names is None
-    found = interactions(selector, data, y, n_features=MOST_PAIRED)
-    labels = [[names[one] if by_index else str(one) for one in pair[:2]] for pair in found]
-    return [{"features": label, "together": pair.together} for label, pair in zip(labels, found, strict=True)]
-
-
-def _with_verdicts(
-    ranking: list[dict[str, Any]], pairs: Sequence[Mapping[str, Any]], test: Any
-) -> list[dict[str, Any]]:
-    """The ranking with the partner of each feature, and the p-value of the hypothesis that it is not needed."""
-    for entry in ranking:
-        name = entry["feature"] if entry["group"] is None else entry["group"]
-        best = next((pair for pair in pairs if name in pair["features"]), None)
-        entry |= {"partner": None, "together": None}
-        if best is not None and best["together"] >= LEAST_TOGETHER:
-            first, second = best["features"]
-            entry |= {"partner": second if first == name else first, "together": best["together"]}
-        entry["needed"] = None if test is None else float(test.feature_pvalues[entry["column"]])
-    return ranking
-
-
-def _strongest(
-    pairs: Sequence[Mapping[str, Any]],
-    views: Sequence[Any],
-    data: Prepared,
-    y: Any,
-    target_kernel: str,
-    names: Sequence[str],
-) -> dict[str, Any] | None:
-    """The picture of the two features that work together best, if any do and there are pictures at all."""
-    if not views or not pairs or pairs[0]["together"] < LEAST_TOGETHER or not set(pairs[0]["features"]) <= set(names):
-        return None
-    pair = [list(names).index(name) for name in pairs[0]["features"]]
-    return {"together": pairs[0]["together"], **pair_view(data, y, target_kernel, pair, names)}
-
-
-def _test(test: Any, names: Sequence[str]) -> dict[str, Any]:
-    discoveries = [names[j] for j in test.discoveries(_FALSE_DISCOVERIES)]
-    return {"pvalue": test.pvalue, "split_pvalues": test.split_pvalues.tolist(), "discoveries": discoveries}
-
-
-def _step(step: Any, names: Sequence[str]) -> dict[str, Any]:
-    told = ("n_features", "hsic", "standard_error", "predictability", "predictability_error", "score", "ridge")
-    return {
-        **{name: getattr(step, name) for name in told},
-        "parameter": None if step.parameter is None else float(step.parameter),
-        "features": [names[j] for j in step.features],
-    }
-
-
-def _headline(selector: Any, **heading: Any) -> str:
-    target = heading.get("input", {}).get("target")
-    outcome = outcome_of_selector(selector, path_of(selector))
-    return headline_of(outcome, target_name(target)).ascii
-
-
-def _reason(selector: Any) -> str:
-    """The reason for this number of features, in words."""
-    wanted, told = selector.n_features_to_select, [step.reason for step in selector.path_ if step.reason]
-    if told or not isinstance(wanted, int):
-        return told[0] if told else f"a share of {wanted} was asked for"
-    kind = "features" if selector.feature_groups is None else "groups"
-    return f"{wanted} {kind if wanted != 1 else kind[:-1]} asked for"
-
-
-def _redundancy(selector: Any, data: Prepared, features: list[int], names: Sequence[str]) -> dict[str, Any]:
-    """Normalised HSIC of each two of some features."""
-    options = {name: getattr(selector, name) for name in _OPTIONS}
-    values = redundancy(data, features, **options)
-    return {"features": [names[j] for j in features], "table": values.tolist()}
-
-
-def _near_copies(selector: Any, data: Prepared, features: list[int], names: Sequence[str]) -> list[dict[str, Any]]:
-    """For each of some selected features the similar ones that were left out."""
-    found = near_copies(data, features, selector.kernel_)
+def column_records(columns: Sequence[ColumnRole], names: Sequence[str], table: Table) -> list[dict[str, Any]]:
+    """Return the roles of columns as plain data, with the number of missing values of those that are used."""
+    gaps = [0 if role.left_out or not table.missing[j] else n_missing(table, j) for j, role in enumerate(columns)]
     return [
-        {"feature": names[j], "copies": [{"feature": names[i], "similarity": value} for i, value in copies]}
-        for j, copies in zip(features, found, strict=True)
+        {**role._asdict(), "name": name, "n_missing": n} for role, name, n in zip(columns, names, gaps, strict=True)
     ]
 
 
-def _stability(found: Mapping[str, Any] | None, order: Any, names: Sequence[str]) -> dict[str, Any] | None:
-    """Frequencies of the features that were selected in any resample, in the order of the ranking."""
-    if found is None:
-        return None
-    frequencies = [(names[j], float(found["frequencies"][j])) for j in order if found["frequencies"][j] > 0]
-    told = [{"feature": name, "frequency": frequency} for name, frequency in frequencies]
-    return {"n_resamples": found["n_resamples"], "subsample": found["subsample"], "features": told}
+@dataclass(frozen=True)
+class _Selection:
+    """A fitted selector with its data and the names of the features."""
+
+    selector: Any
+    data: Prepared
+    y: Any
+    names: list[str]
+
+    @cached_property
+    def in_order(self) -> Prepared:
+        """The data of all samples in their own order, which the search may not have used."""
+        return self.data.ordered(None)
+
+    def record(
+        self, groups: Sequence[Any] | None, test: Any, stability: Mapping[str, Any] | None, heading: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return everything that is known as plain data."""
+        selector, names, order = self.selector, self.names, display_order(self.selector)
+        support = [int(j) for j in order if selector.support_[j]]
+        selected = support if predicts(selector) else []
+        views = feature_views(self.data, self.y, selector.target_kernel_, selected[:MOST_DESCRIBED], names)
+        add_effects(views, self.in_order, self.y, selected, selected[:MOST_DESCRIBED])
+        pairs = self._pairs(selected)
+        return {
+            "schema": SCHEMA,
+            "kind": "select",
+            "headline": self._headline(heading),
+            **result_heading("select", **heading),
+            "criterion": selector.criterion,
+            "kernel": str(selector.kernel_),
+            "block_size": selector.block_size_,
+            "selected": [names[j] for j in selected],
+            "kept": [] if selected else [names[j] for j in support],
+            "n_features": len(selected),
+            "reason": _reason(selector),
+            **measures_of(selector),
+            "leaks": list(getattr(selector, "leaks_", ())),
+            "columns": column_records(selector.columns_, names, self.data.table),
+            "ranking": self._ranking(order, selected, groups, pairs, test),
+            "path": [self._step(step) for step in selector.path_],
+            "redundancy": self._redundancy(selected[:MOST_DESCRIBED]),
+            "near_copies": self._near_copies(selected[:MOST_DESCRIBED]),
+            "views": views,
+            "interactions": pairs,
+            "pair": self._pair(pairs) if views else None,
+            "stability": None if stability is None else self._stability(stability, order),
+            "test": None if test is None else self._test(test),
+        }
+
+    def _headline(self, heading: Mapping[str, Any]) -> str:
+        target = heading.get("input", {}).get("target")
+        return headline_of(outcome_of_selector(self.selector, path_of(self.selector)), target_name(target)).ascii
+
+    def _ranking(
+        self,
+        order: Any,
+        selected: list[int],
+        groups: Sequence[Any] | None,
+        pairs: Sequence[Mapping[str, Any]],
+        test: Any,
+    ) -> list[dict[str, Any]]:
+        selector, alone = self.selector, self._alone(selected[:MOST_DESCRIBED])
+        took_part = candidate_mask(selector)
+        place = {int(j): at for at, j in enumerate(filter(took_part.__getitem__, search_order(selector)), start=1)}
+        folds = None if fold_counts(selector) is None else selector.selection_frequencies_
+        entries = []
+        for entry in ranked(*self._dependences(), self.names, order):
+            j, group = entry["column"], None if groups is None else str(groups[entry["column"]])
+            dependence = {"score": entry.pop("score"), "pvalue": entry.pop("pvalue")}
+            worth = float(selector.scores_[j]) if j in place and np.isfinite(selector.scores_[j]) else None
+            entry |= {"selected": j in selected, **dependence, "group": group, "relevance": worth}
+            entry |= {"frequency": None if folds is None else float(folds[j]), "alone": alone.get(j)}
+            entry |= {"place": place.get(j), **_partner(entry["feature"] if group is None else group, pairs)}
+            entries.append(entry | {"needed": None if test is None else float(test.feature_pvalues[j])})
+        return entries
+
+    def _dependences(self) -> tuple[Any, Any]:
+        """Return HSIC of each feature alone, and its p-value."""
+        options = {name: getattr(self.selector, name) for name in ("n_jobs", *_OPTIONS)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit has already warned
+            return hsic_scores(self.data, self.y, target_kernel=self._target_kernel, **options)
+
+    @property
+    def _target_kernel(self) -> Any:
+        given = self.selector.target_kernel
+        return self.selector.target_kernel_ if isinstance(given, str) and given == "auto" else given
+
+    def _alone(self, features: list[int]) -> dict[int, float]:
+        """Return R2 of the regression on each of some features alone, with the criterion "prediction"."""
+        if self.selector.criterion != "prediction" or not features:
+            return {}
+        labels, kernel = label_kernel(self.y, self._target_kernel), self.data.kernel
+        return dict(zip(features, predictability_alone(self.in_order, labels, features, kernel), strict=True))
+
+    def _pairs(self, selected: list[int]) -> list[dict[str, Any]]:
+        """Return pairs of the best selected features, or groups, with their interaction, the best pair first."""
+        if self.selector.criterion != "prediction" or not selected:
+            return []
+        by_index = self.selector.feature_groups is None and self.data.names is None
+        return [
+            {"features": [self.names[one] if by_index else str(one) for one in pair[:2]], "together": pair.together}
+            for pair in interactions(self.selector, self.in_order, self.y, n_features=MOST_PAIRED)
+        ]
+
+    def _pair(self, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+        """Return the picture of the two features that work together best, if any do."""
+        if not pairs or pairs[0]["together"] < LEAST_TOGETHER or not set(pairs[0]["features"]) <= set(self.names):
+            return None
+        pair = [self.names.index(name) for name in pairs[0]["features"]]
+        view = pair_view(self.data, self.y, self.selector.target_kernel_, pair, self.names)
+        return {"together": pairs[0]["together"], **view}
+
+    def _step(self, step: Any) -> dict[str, Any]:
+        parameter = None if step.parameter is None else float(step.parameter)
+        features = [self.names[j] for j in step.features]
+        return {**{name: getattr(step, name) for name in _STEP}, "parameter": parameter, "features": features}
+
+    def _redundancy(self, features: list[int]) -> dict[str, Any] | None:
+        """Return normalised HSIC of each two of some features."""
+        if not features:
+            return None
+        options = {name: getattr(self.selector, name) for name in _OPTIONS}
+        values = redundancy(self.data, features, **options)
+        return {"features": [self.names[j] for j in features], "table": values.tolist()}
+
+    def _near_copies(self, features: list[int]) -> list[dict[str, Any]]:
+        """Return for each of some features the similar ones that were not selected."""
+        similar = near_copies(self.data, features, self.selector.kernel_) if features else []
+        return [
+            {
+                "feature": self.names[j],
+                "copies": [{"feature": self.names[i], "similarity": value} for i, value in copies],
+            }
+            for j, copies in zip(features, similar, strict=True)
+        ]
+
+    def _stability(self, resampled: Mapping[str, Any], order: Any) -> dict[str, Any]:
+        """Return the frequencies of the features that were selected in any resample, in the order of the ranking."""
+        shares = [(self.names[j], float(resampled["frequencies"][j])) for j in order]
+        features = [{"feature": name, "frequency": share} for name, share in shares if share > 0]
+        return {"n_resamples": resampled["n_resamples"], "subsample": resampled["subsample"], "features": features}
+
+    def _test(self, test: Any) -> dict[str, Any]:
+        discoveries = [self.names[j] for j in test.discoveries(_FALSE_DISCOVERIES)]
+        return {"pvalue": test.pvalue, "split_pvalues": test.split_pvalues.tolist(), "discoveries": discoveries}
+
+
+def _partner(name: str, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the feature that one works with best, and what the two are worth together beyond their sum."""
+    best = next((pair for pair in pairs if name in pair["features"]), None)
+    if best is None or best["together"] < LEAST_TOGETHER:
+        return {"partner": None, "together": None}
+    first, second = best["features"]
+    return {"partner": second if first == name else first, "together": best["together"]}
+
+
+def _reason(selector: Any) -> str:
+    """Return why so many features were selected."""
+    wanted = selector.n_features_to_select
+    automatic = next((step.reason for step in selector.path_ if step.reason), None)
+    if automatic is not None or not isinstance(wanted, int):
+        return automatic or f"a fraction of {wanted} requested"
+    kind = "feature" if selector.feature_groups is None else "group"
+    return f"{wanted} {kind}{'' if wanted == 1 else 's'} requested"
 
 
 def _finite(value: Any) -> Any:
-    """The same data with None in place of numbers that JSON does not have."""
+    """Return the same data with None in place of numbers that JSON does not have."""
     if isinstance(value, Mapping):
         return {key: _finite(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -11,7 +11,7 @@ from bahsic.options import Option, flag_of, recorded_options
 # Parameters that `FeatureSelector` does not have.
 _OF_BAHSIC = {"step", "ridge", "statistic", "standardize", "block_size", "standard_errors"}
 
-_NUMBER = "n_features_to_select"  # always told, between the two halves of a snippet
+_NUMBER = "n_features_to_select"  # always written, between the two halves of a snippet
 
 
 class Snippet(NamedTuple):
@@ -28,16 +28,7 @@ class Snippet(NamedTuple):
 
 
 def python_code(result: Mapping[str, Any]) -> Snippet:
-    """Python that repeats the selection.
-
-    Parameters
-    ----------
-    result : mapping
-        See `bahsic.report.report_html`.
-
-    Returns
-    -------
-    Snippet
+    """Return Python code that repeats the selection.
 
     Examples
     --------
@@ -76,16 +67,7 @@ def python_code(result: Mapping[str, Any]) -> Snippet:
 
 
 def command(result: Mapping[str, Any]) -> Snippet:
-    """The shell command that repeats the selection.
-
-    Parameters
-    ----------
-    result : mapping
-        See `bahsic.report.report_html`.
-
-    Returns
-    -------
-    Snippet
+    """Return the shell command that repeats the selection.
 
     Examples
     --------
@@ -94,11 +76,16 @@ def command(result: Mapping[str, Any]) -> Snippet:
     "bahsic select 'my wine.csv' --target class -k auto --kernel gaussian --criterion hsic"
     """
     parameters, data = result["parameters"], result["input"]
-    how = "".join(f" {_option('--' + name.replace('_', '-'), value)}" for name, value in _repeated(_reading(data)))
+    targets = data["target"] if isinstance(data["target"], list) else [data["target"]] if data["target"] else []
+    reading = [*(("target", target) for target in targets), *data.get("options", {}).items()]
+    how = "".join(f" {_option('--' + name.replace('_', '-'), value)}" for name, value in reading)
     words = [f"--method {_word(parameters['method'])}"] if "method" in parameters else []
     given = _given(parameters, Option.command_default)
     options = [option for option in recorded_options() if option.flags and option.name in given]
-    words += [_option(option.flags[0], _or_none(given[option.name], option)) for option in options]
+    words += [
+        _option(option.flags[0], option.none if given[option.name] is None else given[option.name])
+        for option in options
+    ]
     words += ["--test"] if result.get("test") else []
     words += [f"--stability {result['stability']['n_resamples']}"] if result.get("stability") else []
     words += [_option(flag_of("random_state"), result["seed"])] if result.get("seed") is not None else []
@@ -109,45 +96,33 @@ def command(result: Mapping[str, Any]) -> Snippet:
 
 
 def _reading(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The target of the file, and options of reading it."""
+    """Return the target of the file, and options of reading it."""
     return {**({} if data["target"] is None else {"target": data["target"]}), **data.get("options", {})}
 
 
-def _repeated(reading: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The options of reading; several targets are an option each."""
-    targets = reading.get("target", [])
-    targets = targets if isinstance(targets, list) else [targets]
-    return [*(("target", one) for one in targets), *((k, v) for k, v in reading.items() if k != "target")]
-
-
 def _given(parameters: Mapping[str, Any], default_of: Callable[[Option, str | None], Any]) -> dict[str, Any]:
-    """The parameters that differ from given defaults, but for the number of features.
+    """Return the parameters that differ from the defaults, but for the number of features.
 
-    One that a result lacks is as the selectors have it, whose default the command may not share.
+    One that a result lacks has the default of the selectors, which may differ from that of the command.
     """
     given, method = {}, parameters.get("method")
     for option in recorded_options():
         value = parameters.get(option.name, option.selector_default(method))
         default = default_of(option, method)
-        told = value is not None or (bool(option.none) and default is not None)
-        if option.name != _NUMBER and told and value not in ([], default):
+        is_given = value is not None or (bool(option.none) and default is not None)
+        if option.name != _NUMBER and is_given and value not in ([], default):
             given[option.name] = value
     return given
 
 
-def _or_none(value: object, option: Option) -> object:
-    """The value, or the word of the command for None."""
-    return option.none if value is None else value
-
-
 def _positions(names: Sequence[str], ranking: Sequence[Mapping[str, Any]]) -> list[int | str]:
-    """Positions of columns by their names; what names no column is a rule, and stays."""
+    """Return positions of columns by their names; rules such as "from_dtype" stay."""
     column = {row["feature"]: row["column"] for row in ranking}
     return [column.get(name, name) for name in names]
 
 
 def _groups(ranking: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
-    """Columns of each group, as Python does not know the rules of the command."""
+    """Return the columns of each group, as Python does not know the rules of the command."""
     groups: dict[str, list[int]] = {}
     for row in ranking:
         groups.setdefault(str(row["group"]), []).append(row["column"])
@@ -155,7 +130,7 @@ def _groups(ranking: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
 
 
 def _option(name: str, value: object) -> str:
-    """An option with its value; one that starts with a dash would be taken for another option."""
+    """Return an option with its value, joined by = where the value starts with a dash."""
     if isinstance(value, bool):
         return name if value else f"--no-{name.removeprefix('--')}"
     word = _word(value)

@@ -14,10 +14,9 @@ __all__ = [
     "Axis",
     "Element",
     "SubElement",
-    "capitalized",
-    "dot",
     "line_through",
     "picture",
+    "shape",
     "shown",
     "text",
     "text_width",
@@ -47,20 +46,20 @@ class Axis:
     logarithmic: bool = False
 
     def __call__(self, value: float) -> float:
-        """The coordinate of a value."""
+        """Return the coordinate of a value."""
         low, high, at = (math.log(v) if self.logarithmic else v for v in (self.low, self.high, value))
         share = 0.5 if high == low else (at - low) / (high - low)
         return round(self.start + share * (self.stop - self.start), 2)
 
     def ticks(self) -> list[float]:
-        """Round numbers between the ends."""
+        """Return round numbers between the ends."""
         if self.logarithmic:
             return _logarithmic_ticks(self.low, self.high)
         return _linear_ticks(self.low, self.high)
 
 
 def picture(width: float, height: float, kind: str, title: str, description: str) -> Element:
-    """An empty chart with its title and description."""
+    """Return an empty chart with its title and description."""
     # No ids: a notebook may show the same chart twice.
     svg = Element("svg", {"viewBox": f"0 0 {width:g} {height:g}", "class": f"chart {kind}", "role": "img"})
     SubElement(svg, "title").text = title
@@ -69,19 +68,24 @@ def picture(width: float, height: float, kind: str, title: str, description: str
 
 
 def text(svg: Element, kind: str, at: tuple[float, float], words: str, anchor: str = "start") -> None:
-    """A line of text."""
+    """Add a line of text."""
     place = {"x": f"{at[0]:.2f}", "y": f"{at[1]:.2f}", "text-anchor": anchor}
     SubElement(svg, "text", {"class": kind, **place}).text = words
 
 
-def dot(svg: Element, kind: str, radius: float, at: tuple[float, float], title: str) -> None:
-    """A circle with a title."""
-    circle = SubElement(svg, "circle", {"class": kind, "cx": f"{at[0]:g}", "cy": f"{at[1]:g}", "r": f"{radius:g}"})
-    SubElement(circle, "title").text = title
+def shape(svg: Element, tag: str, kind: str, title: str = "", **attributes: float | str) -> None:
+    """Add a shape; underscores in the names of its attributes stand for hyphens."""
+    written = {
+        name.replace("_", "-"): value if isinstance(value, str) else f"{value:.5g}"
+        for name, value in attributes.items()
+    }
+    element = SubElement(svg, tag, {"class": kind, **written})
+    if title:
+        SubElement(element, "title").text = title
 
 
 def text_width(words: str) -> float:
-    """Upper estimate of the width of a text in the size of the charts, 12, for the widest common fonts.
+    """Return an upper estimate of the width of a text in the size of the charts, 12, for the widest common fonts.
 
     Examples
     --------
@@ -100,12 +104,12 @@ def _letter_width(letter: str) -> float:
 
 
 def line_through(points: Sequence[tuple[float, float]]) -> str:
-    """The path through points."""
+    """Return the path through points."""
     return "M" + "L".join(f"{x:g} {y:g}" for x, y in points)
 
 
 def shown(value: float, form: str = "g") -> str:
-    """A number with a minus instead of a hyphen, and none before zero.
+    """Return a number with a minus instead of a hyphen, and none before zero.
 
     Examples
     --------
@@ -115,19 +119,8 @@ def shown(value: float, form: str = "g") -> str:
     return f"{value:z{form}}".replace("-", "−")  # noqa: RUF001 - a minus
 
 
-def capitalized(words: str) -> str:
-    """Words with a capital letter at their beginning; the others stay.
-
-    Examples
-    --------
-    >>> capitalized("held-out R²")
-    'Held-out R²'
-    """
-    return words[:1].upper() + words[1:]
-
-
 def three_digits(value: float) -> str:
-    """A number with three digits that count.
+    """Return a number with three significant digits.
 
     Examples
     --------

@@ -41,7 +41,7 @@ from bahsic.selection.problem import (
     is_auto,
     is_crossfitted,
 )
-from bahsic.selection.progress import CallbackSupportMixin, reported, with_callbacks
+from bahsic.selection.progress import CallbackSupportMixin, track_progress, with_callbacks
 from bahsic.selection.rounds import Goal, Search
 from bahsic.selection.search import Backward, Forward, Round
 from bahsic.selection.splits import Split, check_cv, problem_splits, trial_splits
@@ -154,7 +154,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         work = _n_searches(problem, splits) * task.work(problem)
         with (
             executor_for(self.executor, X, self.n_jobs, len(problem)) as executor,
-            reported(self, work, X, y, verbose=bool(self.verbose)) as progress,
+            track_progress(self, work, X, y, verbose=bool(self.verbose)) as progress,
         ):
             fitting = Fitting(problem, task, executor, n_threads, progress, folder)
             kernel, judged = self._judged(fitting, problem, splits, units, number)

@@ -36,7 +36,7 @@ from bahsic.selection.fitting import Fitting, Folder, kernel_name
 from bahsic.selection.folds import EstimatorJudge, Samples, ScoredFold, chosen_size, cv_results
 from bahsic.selection.metadata import unrouted
 from bahsic.selection.problem import FeatureUnits, Problem, checked_problem, is_auto
-from bahsic.selection.progress import reported
+from bahsic.selection.progress import track_progress
 from bahsic.selection.selectors import BAHSIC
 from bahsic.selection.splits import Split, problem_splits
 
@@ -333,7 +333,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         work = len(splits) * len(problem.kernels) * task.work(problem)
         with (
             executor_for(self.executor, X, self.n_jobs, len(problem)) as executor,
-            reported(self, work, X, y, verbose=bool(self.verbose)) as progress,
+            track_progress(self, work, X, y, verbose=bool(self.verbose)) as progress,
         ):
             fitting = Fitting(problem, task, executor, n_threads, progress, folder, regressions=False)
             found = {kernel: fitting.folds(kernel, splits, judge) for kernel in problem.kernels}

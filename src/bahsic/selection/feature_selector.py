@@ -1,4 +1,4 @@
-"""The front door: a selector with the defaults of the command, that shows and writes what it has found."""
+"""FeatureSelector: a selector with the defaults of the command, which summarises and reports its selection."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class FeatureSelector(BAHSIC):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default="auto"
-        "auto" is the smallest number that predicts as well as any; otherwise as for `BAHSIC`.
+        "auto" is the smallest number whose held-out score is within one standard error of the best; otherwise as for
+        `BAHSIC`.
     kernel : str or Kernel, default="auto"
         "auto" is the Gaussian, Laplacian or linear kernel, whichever predicts best; otherwise as for `BAHSIC`.
     target_kernel, categorical_features, missing, identifiers, feature_groups, keep, cv, n_jobs, random_state,
@@ -108,26 +109,32 @@ class FeatureSelector(BAHSIC):
         Returns
         -------
         DataFrame
-            A row for each feature that took part: its rank; whether it was selected; its worth, the R2 that would be
-            lost without it or added by it, NaN where it was not measured; in how many folds it was chosen. For selected
-            ones also R2 with it alone, and the partner that it works with, see `interactions`. Where nothing predicts
-            the target no feature is selected or has a worth, and a column says which ones are kept so that pipelines
-            go on.
+            A row for each feature that took part, indexed by rank:
+
+            - ``selected``: whether it was selected; False for all where nothing predicts the target. A column ``kept``
+              then says which features `transform` keeps, so that pipelines still run.
+            - ``worth``: R2 lost without the feature, or gained with it; NaN where it was not measured.
+            - ``alone``: R2 of a selected feature by itself.
+            - ``folds``: the number of folds that selected it.
+            - ``partner`` and ``together``: the feature that it works with best, and their interaction, see
+              `interactions`.
         """
         import pandas as pd
 
-        from bahsic.report.headline import findings
-        from bahsic.report.roles import used_rows
+        from bahsic.report.schema import candidates
 
-        rows = used_rows(findings(self._result()))
-        folds = [None if row["frequency"] is None else round(self.n_folds_ * row["frequency"]) for row in rows]
-        named = {"feature": "feature", "selected": "selected", "worth": "relevance", "alone": "alone"}
-        table: dict[str, Any] = {name: [row[key] for row in rows] for name, key in named.items()}
-        table |= {"folds": folds, **{name: [row[name] for row in rows] for name in ("partner", "together")}}
-        if not getattr(self, "predicts_", True):
-            table["kept"] = [bool(self.support_[row["column"]]) for row in rows]
+        result = self._result()
+        rows, predicts = candidates(result), result["predicts"] is not False
+        known = {"worth": "relevance", "alone": "alone", "partner": "partner", "together": "together"}
+        table: dict[str, Any] = {name: [row[name] for row in rows] for name in ("feature", "selected")}
+        table |= {name: [row[key] if predicts else None for row in rows] for name, key in known.items()}
+        shares = [row["frequency"] if predicts else None for row in rows]
+        table["folds"] = [None if share is None else round(self.n_folds_ * share) for share in shares]
         table |= {name: np.array(table[name], dtype=np.float64) for name in ("worth", "alone")}
-        return pd.DataFrame(table, index=pd.Index([row["rank"] for row in rows], name="rank"))
+        table |= {} if predicts else {"kept": [row["feature"] in result["kept"] for row in rows]}
+        order = ["feature", "selected", "worth", "alone", "folds", "partner", "together", "kept"]
+        ranks = pd.Index([row["rank"] for row in rows], name="rank")
+        return pd.DataFrame({name: table[name] for name in order if name in table}, index=ranks)
 
     def report(self, path: str | os.PathLike[str]) -> list[Path]:
         """Write a page about the selection, and beside it a table of all features.
@@ -148,18 +155,18 @@ class FeatureSelector(BAHSIC):
 
     def _result(self) -> dict[str, Any]:
         from bahsic.report.result import selection_result
+        from bahsic.report.selector import feature_names
 
         check_is_fitted(self, "support_")
         if "_fitted_to" not in vars(self):
             raise ValueError("the selector was pickled, which leaves out the data; accepted: one that was fitted here")
         X, y = self._fitted_to
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         record = {"name": None, "target": getattr(y, "name", None), "target_kernel": self.target_kernel_}
         record |= {"n_samples": len(y), "n_features": self.n_features_in_}
         parameters = {option.name: getattr(self, option.name) for option in recorded_options()}
         groups = None if self.feature_groups is None else list(np.asarray(self.feature_groups))
         return selection_result(
-            self, X, y, [str(name) for name in names], groups=groups, input=record, parameters=parameters, seed=0
+            self, X, y, feature_names(self), groups=groups, input=record, parameters=parameters, seed=0
         )
 
     def __getstate__(self) -> dict[str, Any]:
