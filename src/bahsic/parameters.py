@@ -3,10 +3,55 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
+
+
+class Given(NamedTuple):
+    """A parameter in a message, which has another name in the command.
+
+    Attributes
+    ----------
+    name : str
+    value : object
+        What it may be set to; None for the parameter itself.
+
+    Examples
+    --------
+    >>> str(Given("missing", "neutral")), str(Given("block_size"))
+    ("missing='neutral'", 'block_size')
+    """
+
+    name: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name}={self.value!r}"
+
+
+class InputError(ValueError):
+    """An input that is refused, with the parts of the message: text, and parameters as `Given`.
+
+    Examples
+    --------
+    >>> print(InputError("X has gaps; accepted with ", Given("missing", "neutral")))
+    X has gaps; accepted with missing='neutral'
+    """
+
+    def __init__(self, *parts: str | Given) -> None:
+        super().__init__("".join(map(str, parts)))
+        self.parts = parts
+
+
+class InputWarning(UserWarning):
+    """A doubt about an input, with the parts of the message as in `InputError`."""
+
+    def __init__(self, *parts: str | Given) -> None:
+        super().__init__("".join(map(str, parts)))
+        self.parts = parts
+
 
 RandomStateLike = int | np.random.RandomState | np.random.Generator | None
 

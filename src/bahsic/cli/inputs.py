@@ -8,7 +8,7 @@ import re
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
@@ -18,7 +18,8 @@ import numpy as np
 
 from bahsic.cli.messages import BAD_DATA, WRONG_USAGE, CommandError, say, text_of
 from bahsic.files import Data, read_data
-from bahsic.files.data import TargetError, labels, suggestion
+from bahsic.files.data import TargetError, suggestion
+from bahsic.files.targets import complete_target
 from bahsic.names import for_message
 from bahsic.options import flag_of, options_of
 
@@ -142,7 +143,7 @@ def read_input(options: Namespace, *, needs_target: bool) -> Input:
         say(f"note: {note}")
     with options.data.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Input(replace(data, source=options.data), names, digest)
+    return Input(data, names, digest)
 
 
 def _check_survival(options: Namespace) -> None:
@@ -262,7 +263,9 @@ def plain_columns(source: Input, positions: Sequence[int]) -> Any:
         columns = [X.iloc[:, j] for j in positions]
     else:
         columns = [X[:, [j]].toarray() if hasattr(X, "toarray") else X[:, j] for j in positions]
-    checked = [labels(path, column, source.names[j], X.shape[0]) for column, j in zip(columns, positions, strict=True)]
+    checked = [
+        complete_target(path, column, source.names[j], X.shape[0]) for column, j in zip(columns, positions, strict=True)
+    ]
     if len({column.dtype.kind in "fiu" for column in checked}) == 2:  # numbers beside text stay numbers
         checked = [column.astype(object) for column in checked]
     return checked[0] if len(checked) == 1 else np.column_stack(checked)

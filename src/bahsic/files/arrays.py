@@ -22,9 +22,9 @@ from bahsic.files.data import (
     column_position,
     one_line_errors,
     suggestion,
-    with_target,
     without_empty_columns,
 )
+from bahsic.files.targets import with_target
 from bahsic.names import for_message
 
 
