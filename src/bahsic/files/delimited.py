@@ -281,13 +281,13 @@ class _Parsed:
             return None
         self._note_style(j, symbols.pop(), commas, spaced=any(map(has_spaces, texts)))
         plain_texts = [form and plain(text, commas) for text, form in zip(texts, forms, strict=True)]
-        values = np.array([np.nan if text is None else float(text) for text in plain_texts] + [np.nan])
+        values = _floats(plain_texts)
         huge = [code for code in np.flatnonzero(np.isinf(values)).tolist() if forms[code] != ("", "infinite")]
         if huge:
             row = int(np.argmax(np.isin(codes, huge)))
             self.notes.append(
-                f"column {for_message(self.names[j])}: {texts[codes[row]][:20]} in row {row}, counted from 0, is beyond "
-                "the largest number and read as infinite"
+                f"column {for_message(self.names[j])}: {texts[codes[row]][:20]} in row {row}, counted from 0, is "
+                "beyond the largest number and read as infinite"
             )
         return self._integers(plain_texts) if kinds == {"whole"} and np.nanmax(np.abs(values)) > _EXACT else values
 
@@ -298,7 +298,7 @@ class _Parsed:
                 return self.pandas.array([*(None if text is None else int(text) for text in texts), None], dtype=dtype)
             except (ValueError, OverflowError, TypeError):  # such as 1e30
                 continue
-        return np.array([np.nan if text is None else float(text) for text in texts] + [np.nan])
+        return _floats(texts)
 
     def _check_numbers_in_text(self, j: int, texts: list[str], strange: list[str], n_entries: int) -> None:
         """Note a column of categories nearly all of which are numbers; refuse it if they have decimal commas."""
@@ -372,6 +372,10 @@ class _Parsed:
                 low_memory=False,
                 **options,
             )
+
+
+def _floats(texts: list[str | None]) -> Any:
+    return np.array([*(np.nan if text is None else float(text) for text in texts), np.nan])
 
 
 def _listed(names: list[str]) -> str:
