@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 
 class Given(NamedTuple):
-    """A parameter in a message, which has another name in the command.
-
-    Attributes
-    ----------
-    name : str
-    value : object
-        What it may be set to; None for the parameter itself.
+    """A parameter in a message, with a value that it may be set to; the command has options instead.
 
     Examples
     --------
@@ -31,26 +25,31 @@ class Given(NamedTuple):
         return self.name if self.value is None else f"{self.name}={self.value!r}"
 
 
-class InputError(ValueError):
-    """An input that is refused, with the parts of the message: text, and parameters as `Given`.
+class Aside(str):
+    """Words of a message on parameters that only Python has."""
+
+    __slots__ = ()
+
+
+class Message(str):  # noqa: SLOT000 - it carries its parts
+    """Text of an error or a warning that knows its parts: text, parameters as `Given`, and `Aside`.
 
     Examples
     --------
-    >>> print(InputError("X has gaps; accepted with ", Given("missing", "neutral")))
-    X has gaps; accepted with missing='neutral'
+    >>> Message("X has gaps; accepted with ", Given("missing", "neutral"))
+    "X has gaps; accepted with missing='neutral'"
     """
 
-    def __init__(self, *parts: str | Given) -> None:
-        super().__init__("".join(map(str, parts)))
-        self.parts = parts
+    parts: tuple[str | Given, ...]
 
+    def __new__(cls, *parts: str | Given) -> Self:
+        """Join the parts."""
+        message = super().__new__(cls, "".join(map(str, parts)))
+        message.parts = parts
+        return message
 
-class InputWarning(UserWarning):
-    """A doubt about an input, with the parts of the message as in `InputError`."""
-
-    def __init__(self, *parts: str | Given) -> None:
-        super().__init__("".join(map(str, parts)))
-        self.parts = parts
+    def __add__(self, other: str) -> Message:
+        return Message(*self.parts, other)
 
 
 RandomStateLike = int | np.random.RandomState | np.random.Generator | None

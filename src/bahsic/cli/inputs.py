@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import re
+import shlex
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,17 +22,13 @@ from bahsic.files.data import TargetError, suggestion
 from bahsic.files.targets import complete_target
 from bahsic.names import for_message
 from bahsic.options import flag_of, options_of
+from bahsic.parameters import Aside, Given
 
-# Names of parameters in messages of the library: with a value, or such as no English word is.
-_FLAGS = {option.name: option.flags[0] for option in options_of("select")}
-_GIVEN = re.compile(rf"\b({'|'.join(_FLAGS)})='(\w+)'")
-_NAMED = re.compile(rf"\b({'|'.join(name for name in _FLAGS if '_' in name or name == 'cv')})\b")
-
-_PHRASES = {
-    "at least 4 for statistic='unbiased', at least 2 for statistic='biased'": "at least 4",
-    "say that the delimiter is": "give --delimiter",
+# What the command calls the parameters of the library.
+_NAMES = {option.name: option.flags[0] for option in options_of("select")} | {
+    "y": "the target",
+    "delimiter": "--delimiter",
 }
-_OF_LABELS = re.compile(r"^(column .* of )?y (has|looks like) ")
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,16 +162,20 @@ def data_errors(status: int = BAD_DATA) -> Iterator[None]:
         yield
     except (ValueError, TypeError) as error:  # DataError among them
         status = WRONG_USAGE if isinstance(error, TargetError) else status
-        raise CommandError(in_options(str(error)), status) from error
+        raise CommandError(in_options(error), status) from error
 
 
-def in_options(message: str) -> str:
-    """A message of the library in the words of the command."""
-    for phrase, told in _PHRASES.items():
-        message = message.replace(phrase, told)
-    message = _OF_LABELS.sub(lambda found: f"{found[1] or ''}the target {found[2]} ", message)
-    message = _GIVEN.sub(lambda found: f"{_FLAGS[found[1]]} {found[2]}", message)
-    return _NAMED.sub(lambda found: _FLAGS[found[1]], message)
+def in_options(error: Warning | Exception) -> str:
+    """Return what an error or a warning of the library says, with the options of the command for its parameters."""
+    message = error.args[0] if error.args else ""
+    return "".join(map(_in_options, getattr(message, "parts", (str(error),))))
+
+
+def _in_options(part: str | Given) -> str:
+    if not isinstance(part, Given):
+        return "" if isinstance(part, Aside) else part
+    name = _NAMES.get(part.name, part.name)
+    return name if part.value is None else f"{name} {shlex.quote(part.value)}"
 
 
 def categorical_columns(names: str | Sequence[str], source: Input) -> Any:

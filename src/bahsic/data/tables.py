@@ -21,6 +21,7 @@ from bahsic.data.sources import Source, place_words
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import Array, FloatArray, check_at_hand
 from bahsic.kernels.vector import Gaussian, Laplacian
+from bahsic.parameters import Given, Message
 
 _NAMED = 5  # columns beside the first one that an error names
 
@@ -380,9 +381,8 @@ def _checked_entries(values: Any, missing: str, names: Names, argument: str) -> 
         )
     if missing == "error":
         found = _found(np.isnan, values, names)
-        raise ValueError(
-            f"{argument} contains NaN or null: {found}; accepted: complete data, or missing='neutral' or 'indicator'"
-        )
+        way_out = "; accepted: complete data, or ", Given("missing", "neutral"), " or 'indicator'"
+        raise ValueError(Message(f"{argument} contains NaN or null: {found}", *way_out))
     unknown = np.flatnonzero(_all_missing(values))
     if unknown.size:
         raise ValueError(f"{argument} has no observed entry in column {_shown(names, unknown[0])}; accepted: some")

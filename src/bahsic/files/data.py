@@ -18,7 +18,6 @@ import numpy as np
 from scipy import sparse
 
 from bahsic.names import for_message, one_line
-from bahsic.parameters import InputError
 
 # A file that expands to more than both of these is taken for an attack or an accident.
 LARGEST_EXPANSION = 100  # times its own size
@@ -39,7 +38,7 @@ _EXTRAS = {
 }
 
 
-class DataError(InputError):
+class DataError(ValueError):
     """A file that cannot be read or written; the message is one line that says what to do.
 
     Examples

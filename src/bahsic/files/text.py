@@ -18,7 +18,7 @@ from typing import IO, Any, TextIO, cast
 
 from bahsic.files.cells import MISSING_MARKS
 from bahsic.files.data import DataError, check_names, named
-from bahsic.parameters import Given
+from bahsic.parameters import Given, Message
 
 _BYTES_AT_ONCE = 2**20
 
@@ -110,7 +110,9 @@ def layout_of(path: Path, delimiter: str | None) -> Layout:
     if usual in others or not others:
         return _counted(Layout(path, encoding, usual, notes=notes))
     if delimiter is not None:
-        raise DataError(f"{path}: the header has {others[0]!r} but no {usual!r}; give ", Given("delimiter", others[0]))
+        raise DataError(
+            Message(f"{path}: the header has {others[0]!r} but no {usual!r}; give ", Given("delimiter", others[0]))
+        )
     possible, errors = [], []
     for other in others:
         note = f"the delimiter is {other!r}, not {usual!r}"
@@ -123,7 +125,7 @@ def layout_of(path: Path, delimiter: str | None) -> Layout:
     if len(possible) > 1:
         listed = " or ".join(repr(layout.delimiter) for layout in possible)
         given = Given("delimiter", possible[0].delimiter)
-        raise DataError(f"{path}: the delimiter may be {listed}; give ", given, " or the other")
+        raise DataError(Message(f"{path}: the delimiter may be {listed}; give ", given, " or the other"))
     return possible[0]
 
 
