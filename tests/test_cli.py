@@ -557,7 +557,7 @@ def test_completion_without_its_library(run, monkeypatch):
         (["rank", "xor.npz", "--kernel", "auto"], 2, "invalid choice: 'auto'"),
         (["test", "xor.npz", "--x", "c", "--y", "d", "--kernel", "auto"], 2, "invalid choice: 'auto'"),
         (["select", "xor.npz", "--criterion", "hsci"], 2, "invalid choice: 'hsci'"),
-        (["select", "xor.npz", "--ridge", "0"], 2, "accepted: auto, a number above 0"),
+        (["select", "xor.npz", "--ridge", "1e160"], 2, "accepted: auto, a number from 1e-10 to 1e+10"),
         (["select", "xor.npz", "--seed", "-1"], 2, "accepted: a whole number from 0"),
         (["select", "xor.npz", "--cv", "1"], 2, "argument --cv: '1'; accepted: auto, none, a whole number from 2"),
         (["select", "xor.npz", "--cv", "many"], 2, "argument --cv: 'many'; accepted: auto, none, a whole number"),

@@ -26,7 +26,7 @@ _MODULES = {
     "report": "selecting",
     "test": "testing",
     "rank": "testing",
-    "predictability": "predicting",
+    "predictability": "testing",
     "demo": "showing",
     "datasets": "showing",
     "completion": "showing",
