@@ -118,10 +118,7 @@ def _fit(selector: Any, data: Prepared, y: Any, options: Namespace) -> None:
 def _result(
     options: Namespace, source: Input, data: Prepared, selector: Any, groups: list[str] | None
 ) -> dict[str, Any]:
-    y, record = (
-        source.data.y,
-        input_record(source.data, source.sha256, selector.target_kernel_, reading_options(options)),
-    )
+    y = source.data.y
     fresh = clone(selector).set_params(checkpoint=None)  # without the folder of the one that was fitted
     how: dict[str, Any] = {"random_state": options.random_state, "n_jobs": options.n_jobs}
     stability: dict[str, Any] | None = None
@@ -137,7 +134,7 @@ def _result(
         groups=groups,
         test=test,
         stability=stability,
-        input=record,
+        input=input_record(source.data, source.sha256, selector.target_kernel_, reading_options(options)),
         parameters=_parameters(options, source, selector),
         seed=options.random_state,
     )

@@ -21,6 +21,9 @@ from bahsic.parameters import Given, Message
 MOST_CLASSES = 20
 _RARE_CLASSES = 5
 
+# Entries of the indicators of classes, one for each sample and class.
+_MOST_INDICATORS = 2 * 10**8
+
 # Between these numbers of different values the choice is not obvious.
 _SURELY_CLASSES, _SURELY_NUMBERS = 10, 100
 
@@ -205,6 +208,15 @@ def class_vectors(labels: Array, classes: Array, weights: FloatArray, *, binary:
     >>> class_vectors(np.array([0, 1, 1]), np.array([0, 1]), np.ones(3), binary=True).tolist()
     [[-1.0], [0.5], [0.5]]
     """
+    if len(labels) * len(classes) > _MOST_INDICATORS:
+        what = f" has {len(classes)} classes in {len(labels)} samples, too many for a column each"
+        ways = (
+            "; accepted: fewer, ",
+            Given("target_kernel", "delta"),
+            " or, of numbers, ",
+            Given("target_kernel", "regression"),
+        )
+        raise ValueError(Message(Given("y"), what, *ways))
     members = labels[:, None] == classes
     sizes = weights @ members
     vectors: FloatArray
