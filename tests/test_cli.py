@@ -307,6 +307,18 @@ def test_blocks_of_many_samples_are_told(result, run, xor, monkeypatch):
     assert "random blocks" not in report_html(exact)
 
 
+def test_samples_that_neither_search_nor_judge(run, tmp_path, monkeypatch):
+    sizes = {"EXACT_SAMPLES": 79, "EXACT_REGRESSION": 79, "BLOCK_SIZE": 20, "REGRESSION_SIZE": 20, "MOST_HELD_OUT": 30}
+    for name, value in sizes.items():
+        monkeypatch.setattr(f"bahsic.criteria.blocks.{name}", value)
+    monkeypatch.chdir(tmp_path)
+    columns, labels, _ = make_xor(n_samples=400, n_features=4, random_state=0)
+    np.savez("many.npz", X=columns, y=labels)
+    found = json.loads(run("select", "many.npz", "-k", 2, "--json")[1])
+    assert sorted(found["selected"]) == ["x0", "x1"]
+    assert all(row["alone"] < 0.1 for row in found["ranking"][:2])
+
+
 # Lists of columns
 
 
