@@ -308,10 +308,11 @@ def test_blocks_of_many_samples_are_told(result, run, xor, monkeypatch):
 
 
 def test_samples_that_neither_search_nor_judge(run, tmp_path, monkeypatch):
-    sizes = {"EXACT_SAMPLES": 79, "EXACT_REGRESSION": 79, "BLOCK_SIZE": 20, "REGRESSION_SIZE": 20, "MOST_HELD_OUT": 30}
+    sizes = {"EXACT_SAMPLES": 79, "EXACT_REGRESSION": 79, "BLOCK_SIZE": 20, "REGRESSION_SIZE": 20}
     for name, value in sizes.items():
         monkeypatch.setattr(f"bahsic.criteria.blocks.{name}", value)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("bahsic.selection.problem.MOST_HELD_OUT", 30)
     columns, labels, _ = make_xor(n_samples=400, n_features=4, random_state=0)
     np.savez("many.npz", X=columns, y=labels)
     found = json.loads(run("select", "many.npz", "-k", 2, "--json")[1])
