@@ -315,7 +315,9 @@ def test_samples_that_neither_search_nor_judge(run, tmp_path, monkeypatch):
     monkeypatch.setattr("bahsic.selection.problem.MOST_HELD_OUT", 30)
     columns, labels, _ = make_xor(n_samples=400, n_features=4, random_state=0)
     np.savez("many.npz", X=columns, y=labels)
-    found = json.loads(run("select", "many.npz", "-k", 2, "--json")[1])
+    status, out, err = run("select", "many.npz", "-k", 2, "--json")
+    assert (status, err) == (0, "")
+    found = json.loads(out)
     assert sorted(found["selected"]) == ["x0", "x1"]
     assert all(row["alone"] < 0.1 for row in found["ranking"][:2])
 

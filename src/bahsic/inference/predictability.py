@@ -122,7 +122,7 @@ def predictability_alone(data: Prepared, labels: LabelKernel, features: Sequence
     m = len(labels)
     samples = spread(np.arange(m), _ALONE_SAMPLES)
     columns, Y, plan = (
-        data.weighted(None).ordered(None).columns.of_samples(samples),
+        data.columns.of_samples(samples),
         label_features(labels.of_samples(samples)),
         tile_plan(len(samples)),
     )

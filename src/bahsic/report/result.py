@@ -154,9 +154,10 @@ def ranked(scores: Any, pvalues: Any, names: Sequence[str], order: Any) -> list[
 
 
 def _prepared(selector: Any, X: Any) -> Prepared:
-    """X by the options of the selector, for the kernel that it used."""
+    """X by the options of the selector, for the kernel that it used; of all samples, also those that took no part."""
     kernel = kernel_on_features(selector.kernel_, "single features")
-    return prepared(X, kernel, **{name: getattr(selector, name) for name in _OPTIONS}, whole=True)
+    data = prepared(X, kernel, **{name: getattr(selector, name) for name in _OPTIONS}, whole=True)
+    return data.weighted(None).ordered(None)
 
 
 def _ranking(
