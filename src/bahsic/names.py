@@ -34,17 +34,7 @@ _TEX = {ord(char): f"\\{char}" for char in "{}$&#_%"} | {
 
 
 def for_terminal(text: str, encoding: str | None = "utf-8") -> str:
-    r"""Text with a visible escape in place of what a terminal would obey or cannot show.
-
-    Parameters
-    ----------
-    text : str
-    encoding : str or None
-        Of the terminal; characters that it lacks are escaped too. None means ASCII.
-
-    Returns
-    -------
-    str
+    r"""Return text with an escape in place of what a terminal of some encoding (None: ASCII) would obey or cannot show.
 
     Examples
     --------
@@ -57,19 +47,7 @@ def for_terminal(text: str, encoding: str | None = "utf-8") -> str:
 
 
 def for_page(name: object, longest: int | None = 60) -> str:
-    r"""A name with a symbol in place of each character that can't be seen, cut in the middle where it is too long.
-
-    Parameters
-    ----------
-    name : object
-        Turned into text first.
-    longest : int or None
-        Highest number of characters, at least 3; None does not cut.
-
-    Returns
-    -------
-    str
-        Without control or direction characters, and encodable.
+    r"""Return a name with a symbol for each character that can't be seen, cut in the middle where it is too long.
 
     Examples
     --------
@@ -85,24 +63,11 @@ def for_page(name: object, longest: int | None = 60) -> str:
 
 
 def for_picture(name: object, characters: Collection[int], longest: int, *, tex: bool = False) -> str:
-    r"""A name as it can be drawn on one short line.
+    r"""Return a name as it can be drawn on one short line by a font that has some code points.
 
-    Control characters vanish, white space becomes single spaces, the middle of a long name an ellipsis, and a dollar,
-    which would begin mathematics, is escaped.
-
-    Parameters
-    ----------
-    name : object
-    characters : collection of int
-        The code points that the font has; others become U+FFFD, or a question mark.
-    longest : int
-        Number of characters at most.
-    tex : bool
-        Whether LaTeX sets the text, so that all of its special characters are escaped.
-
-    Returns
-    -------
-    str
+    Control characters vanish, white space becomes single spaces, the middle of a long name an ellipsis, characters
+    that the font lacks U+FFFD or a question mark. A dollar, which would begin mathematics, is escaped, and so are all
+    special characters if LaTeX sets the text.
 
     Examples
     --------

@@ -71,12 +71,11 @@ def write_table(
     suffix = known_suffix(path, _WRITERS, "writing")
     _check_targets(suffix, several=data.y is not None and (data.y.ndim > 1 or data.y.dtype.names is not None))
     selected = np.arange(data.X.shape[1])[np.asarray(columns)]
+    write, _ = _WRITERS[suffix]
+    options: dict[str, Any] = {"escape": escape_formulas} if write is _write_delimited else {}
+    options |= {"ranking": ranking} if write is _write_h5ad else {}
     with one_line_errors(path, f"writing {suffix}"), appearing(path) as draft:
-        if suffix == ".h5ad":
-            _write_h5ad(draft, data, selected, ranking)
-        else:
-            options = {"escape": escape_formulas} if _WRITERS[suffix] is _write_delimited else {}
-            _WRITERS[suffix](draft, data, selected, suffix, **options)
+        write(draft, data, selected, suffix, **options)
 
 
 def check_writing(path: str | os.PathLike[str], source: Path | None = None, *, several: bool = False) -> None:
@@ -105,7 +104,7 @@ def check_writing(path: str | os.PathLike[str], source: Path | None = None, *, s
     _check_targets(suffix, several=several)
     if suffix == ".h5ad":
         _check_source(source)
-    for name in _LIBRARIES.get(suffix, ()):
+    for name in _WRITERS[suffix][1]:
         library(name, suffix, "writing")
 
 
@@ -192,14 +191,10 @@ def _text_opened(path: Path, suffix: str) -> Iterator[TextIO]:
         yield stack.enter_context(io.TextIOWrapper(file, encoding="utf-8", newline=""))
 
 
-def _write_parquet(path: Path, data: Data, selected: Any, suffix: str) -> None:
-    pyarrow, parquet = library("pyarrow", suffix, "writing"), library("pyarrow.parquet", suffix, "writing")
-    parquet.write_table(pyarrow.Table.from_pandas(_frame(data, selected, suffix), preserve_index=False), path)
-
-
-def _write_arrow(path: Path, data: Data, selected: Any, suffix: str) -> None:
-    pyarrow, feather = library("pyarrow", suffix, "writing"), library("pyarrow.feather", suffix, "writing")
-    feather.write_feather(pyarrow.Table.from_pandas(_frame(data, selected, suffix), preserve_index=False), str(path))
+def _write_columnar(path: Path, data: Data, selected: Any, suffix: str) -> None:
+    pyarrow, feather, parquet = (library(f"pyarrow{part}", suffix, "writing") for part in ("", ".feather", ".parquet"))
+    table = pyarrow.Table.from_pandas(_frame(data, selected, suffix), preserve_index=False)
+    (parquet.write_table if suffix == ".parquet" else feather.write_feather)(table, str(path))
 
 
 def _numbers(data: Data, selected: Any, suffix: str) -> Any:
@@ -215,23 +210,22 @@ def _numbers(data: Data, selected: Any, suffix: str) -> Any:
     return frame.to_numpy()
 
 
-def _labels(data: Data) -> dict[str, Any]:
-    if data.y is None:
-        return {}
-    return {"y": data.y if data.y.dtype.kind in "fiub" else data.y.astype(str)}
-
-
-def _write_npy(path: Path, data: Data, selected: Any, suffix: str) -> None:
-    X = _numbers(data, selected, suffix)
+def _write_arrays(path: Path, data: Data, selected: Any, suffix: str) -> None:
+    """Write the arrays X, y and feature_names of .npz and .mat, or X alone to .npy."""
+    X, names = _numbers(data, selected, suffix), _names(data, selected)
+    labels: dict[str, Any] = {}
+    if data.y is not None:
+        numbers = data.y.dtype.kind in "fiub"
+        labels["y"] = data.y if numbers else data.y.astype(object if suffix == ".mat" else str)
+    if suffix == ".mat":
+        savemat(path, {"X": X, "feature_names": np.array(names, dtype=object), **labels}, oned_as="column")
+        return
+    X = X.toarray() if sparse.issparse(X) else X
     with path.open("wb") as file:  # given a path, numpy may add a suffix
-        np.save(file, X.toarray() if sparse.issparse(X) else X, allow_pickle=False)
-
-
-def _write_npz(path: Path, data: Data, selected: Any, suffix: str) -> None:
-    X = _numbers(data, selected, suffix)
-    names = np.array(_names(data, selected), dtype=str)
-    with path.open("wb") as file:
-        np.savez(file, X=X.toarray() if sparse.issparse(X) else X, feature_names=names, **_labels(data))
+        if suffix == ".npy":
+            np.save(file, X, allow_pickle=False)
+        else:
+            np.savez(file, X=X, feature_names=np.array(names, dtype=str), **labels)
 
 
 def _write_svmlight(path: Path, data: Data, selected: Any, suffix: str) -> None:
@@ -241,37 +235,16 @@ def _write_svmlight(path: Path, data: Data, selected: Any, suffix: str) -> None:
     dump_svmlight_file(_numbers(data, selected, suffix), y, str(path), zero_based=False)
 
 
-def _write_mat(path: Path, data: Data, selected: Any, suffix: str) -> None:
-    arrays = {
-        name: np.asarray(y, dtype=None if y.dtype.kind in "fiub" else object) for name, y in _labels(data).items()
-    }
-    names = np.array(_names(data, selected), dtype=object)
-    savemat(path, {"X": _numbers(data, selected, suffix), "feature_names": names, **arrays}, oned_as="column")
-
-
-def _write_h5ad(path: Path, data: Data, selected: Any, ranking: Any) -> None:
+def _write_h5ad(path: Path, data: Data, selected: Any, _: str, *, ranking: Any = None) -> None:
     _check_source(data.source)
     mark_selection(path, cast("Path", data.source), np.isin(np.arange(data.X.shape[1]), selected), ranking)
 
 
-_WRITERS: dict[str, Callable[..., None]] = {
-    ".csv": _write_delimited,
-    ".csv.gz": _write_delimited,
-    ".tsv": _write_delimited,
-    ".tsv.gz": _write_delimited,
-    ".parquet": _write_parquet,
-    ".feather": _write_arrow,
-    ".arrow": _write_arrow,
-    ".npy": _write_npy,
-    ".npz": _write_npz,
-    ".svmlight": _write_svmlight,
-    ".libsvm": _write_svmlight,
-    ".mat": _write_mat,
-    ".h5ad": _write_h5ad,
-}
-
-_LIBRARIES = {
-    **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), ("pandas",)),
-    **dict.fromkeys((".parquet", ".feather", ".arrow"), ("pandas", "pyarrow")),
-    ".h5ad": ("anndata", "h5py"),
+# For each suffix its writer, and the libraries that it needs.
+_WRITERS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
+    **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), (_write_delimited, ("pandas",))),
+    **dict.fromkeys((".parquet", ".feather", ".arrow"), (_write_columnar, ("pandas", "pyarrow"))),
+    **dict.fromkeys((".npy", ".npz", ".mat"), (_write_arrays, ())),
+    **dict.fromkeys((".svmlight", ".libsvm"), (_write_svmlight, ())),
+    ".h5ad": (_write_h5ad, ("anndata", "h5py")),
 }
