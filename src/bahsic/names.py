@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import shlex
 import unicodedata
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from difflib import get_close_matches
 
 # Joiners that scripts and emoji need, although they are format characters.
 _JOINERS = "\u200c\u200d"
@@ -115,6 +116,33 @@ def one_line(text: str, longest: int = 200) -> str:
     """
     line = _without_unseen(" ".join(text.split()), lambda _: "?")
     return line if len(line) <= longest else line[: longest - 3] + "..."
+
+
+def first_few(words: Sequence[object], most: int = 5) -> str:
+    """Return the first words of a list, separated by commas, and an ellipsis for the others.
+
+    Examples
+    --------
+    >>> first_few(["a", "b", "c"], 2)
+    'a, b, ...'
+    """
+    return ", ".join(map(str, words[:most])) + (", ..." if len(words) > most else "")
+
+
+def suggestion(wanted: str, known: Iterable[object], most: int = 5) -> str:
+    """Return the end of a message about an unknown name: the nearest one, or the first few.
+
+    Examples
+    --------
+    >>> suggestion("agr", ["age", "sex"]), suggestion("x", ["age", "sex"])
+    ("did you mean 'age'?", "known: 'age', 'sex'")
+    """
+    names = [name for name in known if isinstance(name, str)]
+    comparable = {name.lower(): name for name in names if len(name) <= 2 * len(wanted) + 2}  # long ones take long
+    near = get_close_matches(wanted.lower(), comparable, n=1)
+    if near:
+        return f"did you mean {for_message(comparable[near[0]])}?"
+    return f"known: {first_few(list(map(for_message, names[: most + 1])), most)}" if names else "there is none"
 
 
 def target_name(target: object) -> str:

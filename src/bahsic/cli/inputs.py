@@ -18,9 +18,9 @@ import numpy as np
 
 from bahsic.cli.messages import BAD_DATA, WRONG_USAGE, CommandError, say, text_of
 from bahsic.files import Data, read_data
-from bahsic.files.data import TargetError, suggestion
+from bahsic.files.data import TargetError
 from bahsic.files.targets import complete_target
-from bahsic.names import for_message
+from bahsic.names import for_message, suggestion
 from bahsic.options import flag_of, options_of
 from bahsic.parameters import Aside, Given
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.kernels.rows import Array
+from bahsic.names import first_few
 
 Names = NDArray[np.object_] | None
 
@@ -52,7 +53,7 @@ def column_positions(columns: Any, n_features: int, names: Names, argument: str)
     position = {column: j for j, column in enumerate(names if by_name and names is not None else range(n_features))}
     for entry in entries:
         if not isinstance(entry, str | Integral) or isinstance(entry, bool) or entry not in position:
-            known = ", ".join(map(repr, list(position)[:10])) + (", ..." if len(position) > 10 else "")
+            known = first_few(list(map(repr, list(position)[:11])), 10)
             raise ValueError(
                 f"{argument} has {entry!r}, which is no column; accepted: a mask, or columns among {known}"
             )

@@ -21,9 +21,11 @@ from bahsic.data.sources import Source, place_words
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import Array, FloatArray, check_at_hand
 from bahsic.kernels.vector import Gaussian, Laplacian
+from bahsic.names import first_few
 from bahsic.parameters import Given, Message
 
 _NAMED = 5  # columns beside the first one that an error names
+_ROWS = 1024  # whose missing entries are counted at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +64,7 @@ class Table:
 
     def roles(self, constant: NDArray[np.bool_], missing: str) -> list[ColumnRole]:
         """The role of each column; ``missing`` says what was done with missing entries."""
-        counts = _n_missing(self.values) if self.missing.any() else np.zeros(len(constant), dtype=int)
+        counts = _n_missing(self.values) if self.missing.any() else np.zeros(len(constant), dtype=np.intp)
         found = (self._role(j, int(n), missing, constant=bool(constant[j])) for j, n in enumerate(counts))
         return [ColumnRole(name, *role) for name, role in zip(self.column_names, found, strict=True)]
 
@@ -92,7 +94,7 @@ class Table:
     def of_samples(self, samples: NDArray[np.intp]) -> Table:
         """The table of some samples, in memory."""
         values: Any = self.values[samples]  # type: ignore[index]
-        missing = _with_missing(values) if self.missing.any() else self.missing
+        missing = _n_missing(values) > 0 if self.missing.any() else self.missing
         return replace(self, values=values, missing=missing)
 
 
@@ -383,40 +385,28 @@ def _checked_entries(values: Any, missing: str, names: Names, argument: str) -> 
         found = _found(np.isnan, values, names)
         way_out = "; accepted: complete data, or ", Given("missing", "neutral"), " or 'indicator'"
         raise ValueError(Message(f"{argument} contains NaN or null: {found}", *way_out))
-    unknown = np.flatnonzero(_all_missing(values))
+    counts = _n_missing(values)
+    unknown = np.flatnonzero(counts == values.shape[0])
     if unknown.size:
         raise ValueError(f"{argument} has no observed entry in column {_shown(names, unknown[0])}; accepted: some")
-    return _with_missing(values)
+    return counts > 0
 
 
 def _found(test: Any, values: Any, names: Names) -> str:
     rows, columns = _where(test, values)
     others = [_shown(names, j) for j in np.unique(columns) if j != columns[0]]
-    more = f", others in {', '.join(others[:_NAMED])}{', ...' if len(others) > _NAMED else ''}" if others else ""
+    more = f", others in {first_few(others, _NAMED)}" if others else ""
     return place_words(len(rows), rows[0], _shown(names, columns[0])) + more
 
 
-def _n_missing(values: Any) -> NDArray[Any]:
-    """Number of missing entries of each column."""
+def _n_missing(values: Any) -> NDArray[np.intp]:
+    """Return the number of missing entries of each column."""
     if isinstance(values, Source):
-        return np.zeros(values.shape[1], dtype=int)
-    return np.bincount(_where(np.isnan, values)[1], minlength=values.shape[1])
-
-
-def _with_missing(values: Any) -> NDArray[np.bool_]:
-    """Whether entries of each column are missing."""
-    found: NDArray[np.bool_]
+        return np.zeros(values.shape[1], dtype=np.intp)
     if sparse.issparse(values):
-        found = np.bincount(_where(np.isnan, values)[1], minlength=values.shape[1]) > 0
-    else:
-        found = np.isnan(values.min(axis=0))
-    return found
-
-
-def _all_missing(values: Any) -> Any:
-    if sparse.issparse(values):
-        return np.bincount(_where(np.isnan, values)[1], minlength=values.shape[1]) == values.shape[0]
-    return np.isnan(np.fmin.reduce(values, axis=0))  # fmin ignores NaN, and needs no mask of all entries
+        return np.bincount(_where(np.isnan, values)[1], minlength=values.shape[1])
+    parts = (values[start : start + _ROWS] for start in range(0, len(values), _ROWS))  # masks of some rows at a time
+    return sum((np.count_nonzero(np.isnan(part), axis=0) for part in parts), np.zeros(values.shape[1], dtype=np.intp))
 
 
 def _where(test: Any, values: Any) -> Any:

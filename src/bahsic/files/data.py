@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bahsic.names import for_message, one_line
+from bahsic.names import first_few, for_message, one_line, suggestion
 
 # A file that expands to more than both of these is taken for an attack or an accident.
 LARGEST_EXPANSION = 100  # times its own size
@@ -123,17 +122,6 @@ def one_line_errors(path: Path, action: str) -> Iterator[None]:
         raise DataError(f"{path}: {action} failed: {one_line(str(error)) or type(error).__name__}") from error
 
 
-def suggestion(wanted: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the nearest one, or the first few."""
-    names = [name for name in known if isinstance(name, str)]
-    comparable = {name.lower(): name for name in names if len(name) <= 2 * len(wanted) + 2}  # long ones take long
-    near = get_close_matches(wanted.lower(), comparable, n=1)
-    if near:
-        return f"did you mean {for_message(comparable[near[0]])}?"
-    listed = ", ".join(map(for_message, names[:5])) + (", ..." if len(names) > 5 else "")
-    return f"known: {listed}" if names else "there is none"
-
-
 def chosen(path: Path, kind: str, wanted: str, known: Iterable[str]) -> str:
     """The wanted one of several names; an error that names the nearest if there is none."""
     names = list(known)
@@ -180,7 +168,7 @@ def named(names: Sequence[str]) -> tuple[list[str], list[str]]:
         taken.add(given[j])
     if len(nameless) < 2:
         return given, [f"column {j + 1} has no name and is called {for_message(given[j])}" for j in nameless]
-    listed = ", ".join(for_message(given[j]) for j in nameless[:3]) + (", ..." if len(nameless) > 3 else "")
+    listed = first_few([for_message(given[j]) for j in nameless[:4]], 3)
     return given, [f"{len(nameless)} columns have no name and are called {listed} after their places"]
 
 

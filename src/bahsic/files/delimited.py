@@ -29,7 +29,7 @@ from bahsic.files.cells import (
 from bahsic.files.data import Data, DataError, check_gzip, check_unchanged, library, one_line_errors, stamp_of
 from bahsic.files.targets import Wanted
 from bahsic.files.text import Layout, filled, layout_of, opened_rows
-from bahsic.names import for_message
+from bahsic.names import first_few, for_message
 
 # Cells that are parsed at once, and rows: fewer would cost time for each column of a wide table.
 _CELLS_AT_ONCE, _ROWS_AT_ONCE = 2**18, 32
@@ -194,8 +194,8 @@ class _Parsed:
         """Decisions about the file, one line each."""
         styles = [f"{_listed(names)}: {what}" for what, names in self.styles.items()]
         marks = [f"{for_message(mark)} in {n} cell{'s' * (n > 1)}" for mark, n in self.marks.most_common() if n]
-        missing = f"taken for missing values: {', '.join(marks[:5])}{', ...' if len(marks) > 5 else ''}"
-        return [*self.layout.notes, *styles, *self.notes, *([missing] if marks else [])]
+        missing = [f"taken for missing values: {first_few(marks)}"] if marks else []
+        return [*self.layout.notes, *styles, *self.notes, *missing]
 
     def _read_numbers(self) -> Any:
         """Parse plain numbers; return a mask of the columns that have other entries, or too large integers."""

@@ -9,13 +9,13 @@ from typing import Any
 
 from bahsic.files.arrays import read_mat, read_npy, read_npz
 from bahsic.files.columnar import read_arrow, read_parquet
-from bahsic.files.data import Data, DataError, TargetError, suggestion
+from bahsic.files.data import Data, DataError, TargetError
 from bahsic.files.delimited import read_delimited
 from bahsic.files.exchange import read_arff, read_svmlight
 from bahsic.files.science import read_epochs, read_h5ad
 from bahsic.files.spreadsheet import read_excel
 from bahsic.files.targets import Wanted
-from bahsic.names import for_message
+from bahsic.names import for_message, suggestion
 
 # For each suffix its reader and the options that the reader takes; tables with names also take those of `Wanted`.
 _TABLES: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {

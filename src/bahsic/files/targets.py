@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bahsic.files.data import Data, DataError, TargetError, chosen, column_position, suggestion
+from bahsic.files.data import Data, DataError, TargetError, chosen, column_position
 from bahsic.kernels.rows import is_missing
-from bahsic.names import for_message
+from bahsic.names import for_message, suggestion
 
 _EVENTS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 _EXACT = 2**53  # integers that float64 tells apart

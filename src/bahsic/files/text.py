@@ -18,6 +18,7 @@ from typing import IO, Any, TextIO, cast
 
 from bahsic.files.cells import MISSING_MARKS
 from bahsic.files.data import DataError, check_names, named
+from bahsic.names import first_few
 from bahsic.parameters import Given, Message
 
 _BYTES_AT_ONCE = 2**20
@@ -174,7 +175,7 @@ def _name_columns(layout: Layout, names: list[str], empty: set[int], *, rows_lon
         layout.notes.append(f"every row{heading} ends with a delimiter, which makes no column")
     left_out = sorted(empty - {last})
     if left_out:
-        places = ", ".join(str(j + 1) for j in left_out[:5]) + (", ..." if len(left_out) > 5 else "")
+        places = first_few([j + 1 for j in left_out])
         what = f"column {places} has" if len(left_out) == 1 else f"columns {places} have"
         layout.notes.append(f"{what} neither a name nor entries; left out")
     # A first column without a name has labels of rows; any name keeps `named` from giving it one.
