@@ -13,7 +13,7 @@ from scipy import sparse
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.floating[Any]]
 
-_LARGEST_WEIGHT = 1e15  # a weight is a number of samples, whose pairs are counted
+_LARGEST_WEIGHT = 1e30  # pairs of samples have products of weights
 _BLOCK_ENTRIES = 2**18  # 2 MB of float64: a few such blocks stay in cache
 
 
