@@ -307,6 +307,21 @@ def test_blocks_of_many_samples_are_told(result, run, xor, monkeypatch):
     assert "random blocks" not in report_html(exact)
 
 
+def test_samples_that_neither_search_nor_judge(run, tmp_path, monkeypatch):
+    sizes = {"EXACT_SAMPLES": 79, "EXACT_REGRESSION": 79, "BLOCK_SIZE": 20, "REGRESSION_SIZE": 20}
+    for name, value in sizes.items():
+        monkeypatch.setattr(f"bahsic.criteria.blocks.{name}", value)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("bahsic.selection.problem.MOST_HELD_OUT", 30)
+    columns, labels, _ = make_xor(n_samples=400, n_features=4, random_state=0)
+    np.savez("many.npz", X=columns, y=labels)
+    status, out, err = run("select", "many.npz", "-k", 2, "--json")
+    assert (status, err) == (0, "")
+    found = json.loads(out)
+    assert sorted(found["selected"]) == ["x0", "x1"]
+    assert all(row["alone"] < 0.1 for row in found["ranking"][:2])
+
+
 # Lists of columns
 
 
@@ -557,7 +572,7 @@ def test_completion_without_its_library(run, monkeypatch):
         (["rank", "xor.npz", "--kernel", "auto"], 2, "invalid choice: 'auto'"),
         (["test", "xor.npz", "--x", "c", "--y", "d", "--kernel", "auto"], 2, "invalid choice: 'auto'"),
         (["select", "xor.npz", "--criterion", "hsci"], 2, "invalid choice: 'hsci'"),
-        (["select", "xor.npz", "--ridge", "0"], 2, "accepted: auto, a number above 0"),
+        (["select", "xor.npz", "--ridge", "1e160"], 2, "accepted: auto, a number from 1e-10 to 1e+10"),
         (["select", "xor.npz", "--seed", "-1"], 2, "accepted: a whole number from 0"),
         (["select", "xor.npz", "--cv", "1"], 2, "argument --cv: '1'; accepted: auto, none, a whole number from 2"),
         (["select", "xor.npz", "--cv", "many"], 2, "argument --cv: 'many'; accepted: auto, none, a whole number"),

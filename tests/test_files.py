@@ -109,6 +109,7 @@ def test_a_column_has_one_type_whatever_the_chunks(tmp_path, monkeypatch, cells_
     needs("pandas")
     monkeypatch.setattr(delimited, "_CELLS_AT_ONCE", cells_at_once)
     monkeypatch.setattr(delimited, "_ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(delimited, "_TEXTS_AT_ONCE", cells_at_once)
     rows = ["1,1,True,,x,one", "2,,False,,,2", "0.5,07,True,,y,3", "-3e2,red,False,,x,4"]
     data = read_data(text_file(tmp_path / "t.csv", "\n\nn,t,b,none,x,first\n\n" + "\n".join(rows) + "\n\n"), target="n")
     assert data.y.tolist() == [1, 2, 0.5, -300]
@@ -430,17 +431,23 @@ def test_the_same_table_makes_the_same_bytes(tmp_path, monkeypatch, suffix):
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
-def test_spreadsheets_find_no_formula(tmp_path):
+@pytest.mark.parametrize("from_file", [False, True])
+def test_spreadsheets_find_no_formula_in_names_and_on_request_in_data(tmp_path, from_file):
     pandas = needs("pandas")
-    cells = ["=1+1", "+1", "-x", "@a", "\tb", "\rc", "plain", "a=b"]
+    cells = ["=1+1", "+1+1", "-x", "@a", "\tb", "\rc", "plain", "a=b"]
     table = pandas.DataFrame({"=cmd": cells, "n": -np.arange(8.0)})
-    write_table(tmp_path / "o.csv", Data(table, np.array(cells, dtype=object), ["=cmd", "n"], target="@y"), [0, 1])
-    with (tmp_path / "o.csv").open(encoding="utf-8", newline="") as text:
-        header, *rows = csv.reader(text)
-    protected = [*("'" + cell for cell in cells[:6]), "plain", "a=b"]
-    assert header == ["'=cmd", "n", "'@y"]
-    assert [row[0] for row in rows] == [row[2] for row in rows] == protected
-    assert [float(row[1]) for row in rows] == (-np.arange(8.0)).tolist()
+    data = Data(table, np.array(cells, dtype=object), ["=cmd", "n"], target="@y")
+    if from_file:
+        table.assign(**{"@y": cells}).to_csv(tmp_path / "t.csv", index=False, lineterminator="\r\n")
+        data = read_data(tmp_path / "t.csv", "@y")
+    escaped = [*("'" + cell for cell in cells[:6]), "plain", "a=b"]
+    for written, options in ((cells, {}), (escaped, {"escape_formulas": True})):
+        write_table(tmp_path / "o.csv", data, [0, 1], **options)
+        with (tmp_path / "o.csv").open(encoding="utf-8", newline="") as text:
+            header, *rows = csv.reader(text)
+        assert header == ["'=cmd", "n", "'@y"]
+        assert [row[0] for row in rows] == [row[2] for row in rows] == written
+        assert [float(row[1]) for row in rows] == (-np.arange(8.0)).tolist()
 
 
 def test_hostile_names_are_passed_through(tmp_path):

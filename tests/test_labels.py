@@ -341,3 +341,11 @@ def test_selection_with_several_outputs():
         assert selector.target_kernel_ == "multioutput"
     classes = (data[:, [1, 6]] > 0).astype(int)
     assert BAHSIC(2).fit(data, classes).get_support(indices=True).tolist() == [1, 6]
+
+
+@pytest.mark.parametrize("kernel", ["auto", "multiclass"])
+def test_classes_of_nearly_every_sample_take_no_memory(kernel):
+    y = np.arange(60_000) % 34_000
+    told = r"y has 34000 classes in 60000 samples, too many for a column each; accepted: fewer, target_kernel='delta'"
+    with pytest.raises(ValueError, match=told):
+        label_kernel(np.char.add("c", y.astype(str)), kernel)

@@ -14,7 +14,6 @@ import bahsic
 from bahsic import BAHSIC, BAHSICCV, FOHSIC, options
 from bahsic.cli import main
 from bahsic.cli.arguments import parsed
-from bahsic.cli.inputs import in_options
 from bahsic.datasets import make_xor
 from bahsic.options import OPTIONS, Option, options_of, recorded_options
 from bahsic.report.snippets import command, python_code
@@ -243,23 +242,6 @@ def test_the_python_of_a_result_makes_the_same_selector():
         "feature_groups": {"a": [0, 1], "c": [2], "d": [3]},
     }
     assert selector.get_params() == BAHSIC().get_params() | expected
-
-
-@pytest.mark.parametrize(
-    ("message", "told"),
-    [
-        ("n_features_to_select is 0", "-k is 0"),
-        ("X has NaN; accepted with missing='neutral' only", "X has NaN; accepted with --missing neutral only"),
-        ("feature_groups, categorical_features", "--feature-groups, --categorical-features"),
-        ("block_size is 3; n_jobs, random_state", "--block-size is 3; --n-jobs, --random-state"),
-        ("target_kernel='delta' and kernel='linear'", "--target-kernel delta and --kernel linear"),
-        ("missing values: keep the step", "missing values: keep the step"),
-        ("my_block_size_2", "my_block_size_2"),
-        ("at least 4 for statistic='unbiased', at least 2 for statistic='biased'", "at least 4"),
-    ],
-)
-def test_messages_have_the_names_of_the_command(message, told):
-    assert in_options(message) == told
 
 
 def test_a_row_is_all_that_the_command_and_the_code_need(monkeypatch, capsys):

@@ -165,9 +165,9 @@ def test_one_sample():
 @pytest.mark.parametrize("ridge", [0, -1.0, np.inf, np.nan, "many", None, True, [0.1]])
 def test_bad_ridges(ridge):
     X, y = drawn()
-    with pytest.raises(ValueError, match=r"ridge is .*; accepted: 'auto' or a positive number"):
+    with pytest.raises(ValueError, match=r"ridge is .*; accepted: 'auto' or a number from 1e-10 to 1e\+10"):
         predictability(X, y, ridge=ridge)
-    with pytest.raises(ValueError, match=r"ridge is .*; accepted: 'auto' or a positive number"):
+    with pytest.raises(ValueError, match=r"ridge is .*; accepted: 'auto' or a number from 1e-10 to 1e\+10"):
         BAHSIC(ridge=ridge).fit(X, y)
 
 

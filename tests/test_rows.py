@@ -79,6 +79,7 @@ def test_labels_keep_their_type():
     [
         ([1.0, 2.0], r"sample_weight has shape \(2,\); accepted: one weight for each of 3 samples"),
         ([1.0, -1.0, 1.0], "sample_weight ranges over -1.0 to 1.0; accepted: >= 0"),
+        ([1, 1e160, 1], "accepted: >= 0, up to 1e\\+30, and not all zero"),
         ([0, 0, 0], "not all zero"),
         ([1.0, np.nan, 1.0], "sample_weight has 1 entries that are NaN"),
     ],

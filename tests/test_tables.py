@@ -116,6 +116,29 @@ def test_large_integers_beside_missing_ones_are_different_categories(container):
     assert_array_equal(table.values[:, 0], [0, 1, np.nan, 1])
 
 
+def large(container, gap):
+    if container == "array":
+        return lambda k: np.array([[value, 1] for value in k], dtype=np.uint64 if min(k) > 0 else np.int64)
+    if container in (in_pandas, in_nullable_pandas, in_arrow_pandas):
+        dtype = {in_pandas: "", in_nullable_pandas: "Int64", in_arrow_pandas: "int64[pyarrow]"}[container]
+        dtype = dtype or ("Int64" if gap else "int64")
+        pandas = pytest.importorskip("pandas")
+        return lambda k: pandas.DataFrame({"a": pandas.array(k, dtype=dtype)})
+    return lambda k: container({"a": k})
+
+
+@pytest.mark.parametrize("gap", [False, True])
+@pytest.mark.parametrize("container", ["array", *CONTAINERS])
+@pytest.mark.parametrize("offset", [2**62, 2**62 - 10**9, -(2**62)])
+def test_large_integers_keep_their_differences(container, gap, offset):
+    entries = [offset + k for k in (3, 0, 7, 1)]
+    if gap and container != "array":
+        entries[1] = None
+    values = as_table(large(container, gap)(entries), missing="neutral").values[:, 0]
+    expected = [np.nan if entry is None else entry - min(filter(None, entries)) for entry in entries]
+    assert_array_equal(values, expected)
+
+
 @given(
     st.lists(st.one_of(st.none(), st.sampled_from(["a", "b", "A", ""]), st.integers(-2, 2)), min_size=1), st.randoms()
 )
@@ -460,7 +483,7 @@ def test_infinite_values_are_always_refused(X, missing):
             TypeError,
             "column 1 of X has .*argument must be a string or a real number",
         ),
-        (np.array([[10**400]], dtype=object), TypeError, "column 0 of X has values that are no real numbers"),
+        (np.array([[10**400], [0]], dtype=object), TypeError, "column 0 of X has values that are no real numbers"),
         (
             np.array([[np.longdouble("1e400")]]),
             ValueError,

@@ -7,6 +7,7 @@ import jinja2  # noqa: F401
 import matplotlib as mpl  # noqa: F401
 import mne  # noqa: F401
 import pandas as pd  # noqa: F401
+import polars as pl  # noqa: F401
 import pyriemann  # noqa: F401
 import zarr  # noqa: F401
 

@@ -11,7 +11,7 @@ from bahsic.datasets import make_xor
 from bahsic.engine.compiled import loops_for
 
 needed = {re.match("[a-z-]+", line)[0] for line in requires("bahsic") if "extra ==" not in line}
-assert needed == {"numba", "numpy", "scipy", "scikit-learn", "tqdm"}, needed
+assert needed == {"narwhals", "numba", "numpy", "scipy", "scikit-learn", "tqdm"}, needed
 others = [name for name in ("dask", "jinja2", "matplotlib", "mne", "pandas") if importlib.util.find_spec(name)]
 assert not others, others
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import shlex
 import unicodedata
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from difflib import get_close_matches
 
 # Joiners that scripts and emoji need, although they are format characters.
 _JOINERS = "\u200c\u200d"
@@ -34,17 +35,7 @@ _TEX = {ord(char): f"\\{char}" for char in "{}$&#_%"} | {
 
 
 def for_terminal(text: str, encoding: str | None = "utf-8") -> str:
-    r"""Text with a visible escape in place of what a terminal would obey or cannot show.
-
-    Parameters
-    ----------
-    text : str
-    encoding : str or None
-        Of the terminal; characters that it lacks are escaped too. None means ASCII.
-
-    Returns
-    -------
-    str
+    r"""Return text with an escape in place of what a terminal of some encoding (None: ASCII) would obey or cannot show.
 
     Examples
     --------
@@ -57,19 +48,7 @@ def for_terminal(text: str, encoding: str | None = "utf-8") -> str:
 
 
 def for_page(name: object, longest: int | None = 60) -> str:
-    r"""A name with a symbol in place of each character that can't be seen, cut in the middle where it is too long.
-
-    Parameters
-    ----------
-    name : object
-        Turned into text first.
-    longest : int or None
-        Highest number of characters, at least 3; None does not cut.
-
-    Returns
-    -------
-    str
-        Without control or direction characters, and encodable.
+    r"""Return a name with a symbol for each character that can't be seen, cut in the middle where it is too long.
 
     Examples
     --------
@@ -85,24 +64,11 @@ def for_page(name: object, longest: int | None = 60) -> str:
 
 
 def for_picture(name: object, characters: Collection[int], longest: int, *, tex: bool = False) -> str:
-    r"""A name as it can be drawn on one short line.
+    r"""Return a name as it can be drawn on one short line by a font that has some code points.
 
-    Control characters vanish, white space becomes single spaces, the middle of a long name an ellipsis, and a dollar,
-    which would begin mathematics, is escaped.
-
-    Parameters
-    ----------
-    name : object
-    characters : collection of int
-        The code points that the font has; others become U+FFFD, or a question mark.
-    longest : int
-        Number of characters at most.
-    tex : bool
-        Whether LaTeX sets the text, so that all of its special characters are escaped.
-
-    Returns
-    -------
-    str
+    Control characters vanish, white space becomes single spaces, the middle of a long name an ellipsis, characters
+    that the font lacks U+FFFD or a question mark. A dollar, which would begin mathematics, is escaped, and so are all
+    special characters if LaTeX sets the text.
 
     Examples
     --------
@@ -150,6 +116,33 @@ def one_line(text: str, longest: int = 200) -> str:
     """
     line = _without_unseen(" ".join(text.split()), lambda _: "?")
     return line if len(line) <= longest else line[: longest - 3] + "..."
+
+
+def first_few(words: Sequence[object], most: int = 5) -> str:
+    """Return the first words of a list, separated by commas, and an ellipsis for the others.
+
+    Examples
+    --------
+    >>> first_few(["a", "b", "c"], 2)
+    'a, b, ...'
+    """
+    return ", ".join(map(str, words[:most])) + (", ..." if len(words) > most else "")
+
+
+def suggestion(wanted: str, known: Iterable[object], most: int = 5) -> str:
+    """Return the end of a message about an unknown name: the nearest one, or the first few.
+
+    Examples
+    --------
+    >>> suggestion("agr", ["age", "sex"]), suggestion("x", ["age", "sex"])
+    ("did you mean 'age'?", "known: 'age', 'sex'")
+    """
+    names = [name for name in known if isinstance(name, str)]
+    comparable = {name.lower(): name for name in names if len(name) <= 2 * len(wanted) + 2}  # long ones take long
+    near = get_close_matches(wanted.lower(), comparable, n=1)
+    if near:
+        return f"did you mean {for_message(comparable[near[0]])}?"
+    return f"known: {first_few(list(map(for_message, names[: most + 1])), most)}" if names else "there is none"
 
 
 def target_name(target: object) -> str:

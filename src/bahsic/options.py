@@ -13,6 +13,9 @@ from typing import Any, Final, Literal
 # by commas, groups a rule or a file. An object can't be written on a command line.
 Kind = Literal["amount", "choice", "columns", "count", "folder", "groups", "number", "object", "seed", "switch"]
 
+# Least and greatest ridge: beyond them rounding decides, or nothing is explained.
+RIDGES: Final = (1e-10, 1e10)
+
 _SAME: Final = object()  # the default is that of the constructor of BAHSIC
 
 # Defaults of `bahsic select` that are not those of the selectors: the number, the kernel and the criterion.

@@ -3,10 +3,54 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
+
+
+class Given(NamedTuple):
+    """A parameter in a message, with a value that it may be set to; the command has options instead.
+
+    Examples
+    --------
+    >>> str(Given("missing", "neutral")), str(Given("block_size"))
+    ("missing='neutral'", 'block_size')
+    """
+
+    name: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name}={self.value!r}"
+
+
+class Aside(str):
+    """Words of a message on parameters that only Python has."""
+
+    __slots__ = ()
+
+
+class Message(str):  # noqa: SLOT000 - it carries its parts
+    """Text of an error or a warning that knows its parts: text, parameters as `Given`, and `Aside`.
+
+    Examples
+    --------
+    >>> Message("X has gaps; accepted with ", Given("missing", "neutral"))
+    "X has gaps; accepted with missing='neutral'"
+    """
+
+    parts: tuple[str | Given, ...]
+
+    def __new__(cls, *parts: str | Given) -> Self:
+        """Join the parts."""
+        message = super().__new__(cls, "".join(map(str, parts)))
+        message.parts = parts
+        return message
+
+    def __add__(self, other: str) -> Message:
+        return Message(*self.parts, other)
+
 
 RandomStateLike = int | np.random.RandomState | np.random.Generator | None
 

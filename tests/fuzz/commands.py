@@ -8,7 +8,7 @@ from bahsic.cli import main
 from fuzz.apart import Outcome
 
 # Imported before a process is forked for each case, as this takes longer than most cases.
-for _name in ("cli.selecting", "cli.testing", "cli.predicting", "files.reading", "report", "plotting"):
+for _name in ("cli.selecting", "cli.testing", "files.reading", "report", "plotting"):
     importlib.import_module(f"bahsic.{_name}")
 
 

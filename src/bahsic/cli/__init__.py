@@ -26,7 +26,7 @@ _MODULES = {
     "report": "selecting",
     "test": "testing",
     "rank": "testing",
-    "predictability": "predicting",
+    "predictability": "testing",
     "demo": "showing",
     "datasets": "showing",
     "completion": "showing",
@@ -107,7 +107,7 @@ def _warnings_as_notes(quiet: bool) -> Iterator[None]:
 
         if not quiet and str(message) not in said:
             said.add(str(message))
-            say(f"note: {in_options(str(message))}")
+            say(f"note: {message if isinstance(message, str) else in_options(message)}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
-import math
+import sys
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from bahsic import __version__
 from bahsic.cli.messages import say, text_of
 from bahsic.names import for_option
-from bahsic.options import Option, options_of
+from bahsic.options import RIDGES, Option, options_of
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 
@@ -37,6 +37,8 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+
+    commands: dict[str, _Parser]
 
     def error(self, message: str) -> NoReturn:
         say(f"error: {message} ({self.prog} --help)")
@@ -67,7 +69,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     5
     """
     whole = command_parser()
-    commands = _commands(whole)
+    commands = whole.commands
     finder = _Parser(add_help=False)
     finder.add_argument("--config")
     finder.add_argument("--target", "-t", nargs="?")
@@ -81,206 +83,43 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     return whole.parse_args(words)
 
 
-def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    actions = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001
-    return dict(actions[0].choices)
-
-
-def _words_of_file(path: str, parser: argparse.ArgumentParser) -> list[str]:
-    """The keys of a TOML file as options: true and false are switches, lists are joined by commas."""
-    options = {name.lstrip("-"): name for name in parser._option_string_actions}  # noqa: SLF001
+def _words_of_file(path: str, parser: _Parser) -> list[str]:
+    """Return the keys of a TOML file as options: true and false are switches, lists are joined by commas."""
+    options = {name.lstrip("-"): action for name, action in parser._option_string_actions.items()}  # noqa: SLF001
     try:
         keys = tomllib.loads(text_of(path, 2**20))
-        return [word for key, value in keys.items() for word in _words_of_key(path, key, value, options, parser)]
+        several = [
+            (key, value if key in ("target", "t") and isinstance(value, list) else [value])
+            for key, value in keys.items()
+        ]
+        return [_word(key, value, options) for key, values in several for value in values]
+    except _KeyError as error:
+        parser.error(f"--config {path}: {error}")
     except OSError as error:
         parser.error(f"--config {path}: {error.strerror}")
     except (ValueError, RecursionError) as error:  # of tomllib, of bytes that are no text, of numbers too long
         parser.error(f"--config {path}: no TOML: {error}")
 
 
-def _words_of_key(
-    path: str, key: str, value: Any, options: dict[str, str], parser: argparse.ArgumentParser
-) -> list[str]:
-    values = value if key in ("target", "t") and isinstance(value, list) else [value]
-    return [_word(path, key, one, options, parser) for one in values]
+class _KeyError(Exception):
+    """A key of a configuration that is no option, or has no value for one."""
 
 
-def _word(path: str, key: str, value: Any, options: dict[str, str], parser: argparse.ArgumentParser) -> str:
+def _word(key: str, value: Any, options: dict[str, argparse.Action]) -> str:
     name = key.replace("_", "-")
     if name not in options or name in ("config", "help", "h"):
         near = get_close_matches(name, options, n=1)
-        parser.error(f"--config {path}: unknown key {key!r}" + (f", did you mean {near[0]!r}?" if near else ""))
+        raise _KeyError(f"unknown key {key!r}" + (f", did you mean {near[0]!r}?" if near else ""))
+    flag = f"-{name}" if len(name) == 1 else f"--{name}"
     if isinstance(value, bool):
-        switch = options[name] if value else options.get(f"no-{name}")
-        if switch is None or parser._option_string_actions[switch].nargs != 0:  # noqa: SLF001
-            parser.error(f"--config {path}: {key} is {str(value).lower()}; accepted: a value, or leave it out")
+        switch = flag if value else f"--no-{name}"
+        if options[name].nargs != 0 or switch not in options[name].option_strings:
+            raise _KeyError(f"{key} is {str(value).lower()}; accepted: a value, or leave it out")
         return switch
     if isinstance(value, dict):
-        parser.error(f"--config {path}: {key} is a table; accepted: a string, a number, true, false or a list")
+        raise _KeyError(f"{key} is a table; accepted: a string, a number, true, false or a list")
     text = for_option(value) if isinstance(value, list) else str(value)
-    return f"{options[name]}={text}" if options[name].startswith("--") else f"{options[name]}{text}"
-
-
-def command_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
-    whole = _Parser(
-        prog="bahsic",
-        description="Select the few features that predict the labels, or on which they depend most.",
-        epilog=_EXAMPLES,
-    )
-    whole.add_argument("--version", action="version", version=f"bahsic {__version__}")
-    commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for add in (
-        _add_select,
-        _add_rank,
-        _add_test,
-        _add_predictability,
-        _add_report,
-        _add_demo,
-        _add_datasets,
-        _add_completion,
-    ):
-        add(commands)
-    return whole
-
-
-def _command(commands: Any, name: str, text: str) -> Any:
-    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-    parser.add_argument("--quiet", "-q", action=argparse.BooleanOptionalAction, default=False, help="no messages")
-    parser.add_argument("--debug", action="store_true", help="show where an error comes from")
-    parser.add_argument("--config", metavar="FILE.toml", help="options by their long names; the command line wins")
-    return parser
-
-
-def _add_select(commands: Any) -> None:
-    parser = _command(commands, "select", "select features of a table")
-    _add_data(parser)
-    _add_target(parser)
-    _add_options(parser, "select")
-    parser.add_argument("--method", choices=("backward", "forward"), default="backward", help="BAHSIC or FOHSIC")
-    _add_switch(parser, "--test", "test the selection on samples that did not select")
-    text = "repeat the selection on N random halves of the samples, and tell how often each feature is selected"
-    parser.add_argument("--stability", type=_positive, metavar="N", help=text)
-    parser.add_argument(
-        "--memory", type=_positive, metavar="MIB", help="working memory beside the data (default: 1024)"
-    )
-    parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="write the reduced table; format by suffix")
-    parser.add_argument("--report", type=Path, metavar="FILE.html", help="write a report")
-    _add_output(parser)
-
-
-def _add_rank(commands: Any) -> None:
-    parser = _command(commands, "rank", "rank features by the dependence of each alone")
-    _add_data(parser)
-    _add_target(parser)
-    _add_null(parser, ("gamma", "permutation"))
-    _add_options(parser, "rank")
-    _add_output(parser)
-
-
-def _add_test(commands: Any) -> None:
-    parser = _command(commands, "test", "test whether columns are independent of others")
-    _add_data(parser)
-    _add_x(parser, required=True)
-    parser.add_argument("--y", type=_names, required=True, metavar="COLS", help="columns, separated by commas")
-    _add_null(parser, ("permutation", "gamma"))
-    _add_options(parser, "test")
-    _add_output(parser, table=False)
-
-
-def _add_predictability(commands: Any) -> None:
-    parser = _command(commands, "predictability", "tell how well given columns predict the labels, and what each adds")
-    _add_data(parser)
-    _add_target(parser)
-    _add_x(parser, required=False)
-    _add_options(parser, "predictability")
-    _add_output(parser, table=False)
-
-
-def _add_target(parser: Any) -> None:
-    text = "the column of the labels, where the file does not say; given again, one more output"
-    parser.add_argument("--target", "-t", action="append", metavar="COL", help=text)
-    text = "of tables with names: the column that says whether the event was seen, if the target is a survival time"
-    parser.add_argument("--event", metavar="COL", help=text)
-
-
-def _add_x(parser: Any, *, required: bool) -> None:
-    text = "columns, separated by commas, or FILE with a name in each line" + ("" if required else "; default: all")
-    parser.add_argument("--x", type=_names, required=required, metavar="COLS|FILE", help=text)
-
-
-def _add_report(commands: Any) -> None:
-    parser = _command(commands, "report", "make the report of a result")
-    parser.add_argument("result", type=Path, metavar="RESULT.json", help="what bahsic select --json printed")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE.html", help="default: the same name with .html")
-
-
-def _add_demo(commands: Any) -> None:
-    parser = _command(commands, "demo", "show what is found in two small data sets")
-    parser.add_argument("--report", type=Path, metavar="FILE.html", help="write a report of the first one")
-
-
-def _add_datasets(commands: Any) -> None:
-    parser = _command(commands, "datasets", "list the data sets that need no download, or write one as CSV")
-    parser.add_argument("name", nargs="?", metavar="NAME", help="the one to write; without it, the list")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE.csv", help="default: standard output")
-    _add_options(parser, "datasets")
-
-
-def _add_completion(commands: Any) -> None:
-    parser = _command(commands, "completion", "print what completes the command in a shell")
-    parser.add_argument("shell", choices=SHELLS)
-
-
-def _add_data(parser: Any) -> None:
-    parser.add_argument("data", type=Path, metavar="DATA", help=".csv .tsv .parquet .npz .h5ad ...; format by suffix")
-    parser.add_argument("--delimiter", type=_character, metavar="C", help="of .csv and .tsv")
-    parser.add_argument("--drop", type=_names, metavar="COLS", help="of tables with names: columns to leave out")
-    parser.add_argument("--key", help="of .npz and .mat: the array with the data")
-    parser.add_argument("--layer", help="of .h5ad")
-    parser.add_argument("--group-by", choices=("frequency", "channel"), help="of .fif: the groups of features")
-
-
-def _add_options(parser: Any, command: str) -> None:
-    """Add the rows of the table of options that the command has."""
-    for option in options_of(command):
-        parser.add_argument(*option.flags, dest=option.name, help=_help(option), **_reading(option))
-
-
-def _reading(option: Option) -> dict[str, Any]:
-    """Arguments of argparse that read an option of this kind."""
-    default = None if option.depends_on_method else option.command_default()
-    if option.kind == "switch":
-        return {"action": argparse.BooleanOptionalAction, "default": default}
-    if option.kind == "choice":
-        return {"choices": option.choices, "default": default}
-    reader = replace(_READERS.get(option.name, _READERS[option.kind]), words=option.choices)
-    return {"type": reader, "metavar": "|".join([reader.metavar, *option.choices]), "default": default}
-
-
-def _help(option: Option) -> str:
-    default = option.command_default()
-    if default is None or option.kind == "switch":
-        return option.help
-    forward = f", forward: {option.command_default('forward')}" if option.depends_on_method else ""
-    return f"{option.help} (default: {default}{forward})"
-
-
-def _add_output(parser: Any, *, table: bool = True) -> None:
-    _add_switch(parser, "--json", "print the whole result as JSON")
-    if table:
-        parser.add_argument(
-            "--top", type=_count, metavar="N", help="lines of the table; 0: all (default: as many as fit in 25 lines)"
-        )
-
-
-def _add_null(parser: Any, methods: tuple[str, ...]) -> None:
-    parser.add_argument("--pvalues", choices=methods, default=methods[0], help=f"how (default: {methods[0]})")
-    parser.add_argument("--permutations", type=_positive, default=999, metavar="N", help="how many (default: 999)")
-
-
-def _add_switch(parser: Any, name: str, text: str) -> None:
-    parser.add_argument(name, action=argparse.BooleanOptionalAction, default=False, help=text)
+    return f"{flag}={text}" if len(name) > 1 else f"{flag}{text}"
 
 
 def _words(text: str) -> list[str]:
@@ -305,9 +144,9 @@ def _int_or_fraction(text: str) -> int | float:
     return value
 
 
-def _positive_float(text: str) -> float:
+def _float_within(text: str, low: float, high: float) -> float:
     value = float(text)
-    if not 0 < value < math.inf:
+    if not low <= value <= high:
         raise ValueError
     return value
 
@@ -345,14 +184,131 @@ _names = _Reader("COLS", _words, 'names of columns, separated by commas, in "" i
 _character = _Reader("C", _one_character, "one character, such as ; or tab")
 _count, _positive = _whole_from(0), _whole_from(1)
 
-# Readers of the kinds of `bahsic.options.Kind`, and of an option that takes less than its kind.
+# Readers of the kinds of `bahsic.options.Kind`, and of options that take less than their kind.
 _READERS = {
     "amount": _Reader("N|F", _int_or_fraction, "a number of at least 1, or a fraction below 1"),
     "columns": _names,
     "count": _positive,
     "folder": _Reader("FOLDER", Path, "a folder"),
     "groups": _Reader("GROUPS", str, "FILE.csv, prefix:SEP or file"),
-    "number": _Reader("F", _positive_float, "a number above 0"),
+    "number": _Reader("F", partial(_float_within, low=5e-324, high=sys.float_info.max), "a number above 0"),
+    "ridge": _Reader(
+        "F", partial(_float_within, low=RIDGES[0], high=RIDGES[1]), "a number from {:g} to {:g}".format(*RIDGES)
+    ),
     "cv": _whole_from(2),
     "seed": _whole_from(0, 2**32 - 1, "SEED"),
 }
+
+
+def _switch(text: str) -> dict[str, Any]:
+    return {"action": argparse.BooleanOptionalAction, "default": False, "help": text}
+
+
+# fmt: off
+# Arguments beside the rows of the table of options, by the names that `_COMMANDS` has for them.
+_ARGUMENTS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "quiet": (("--quiet", "-q"), _switch("no messages")),
+    "debug": (("--debug",), {"action": "store_true", "help": "show where an error comes from"}),
+    "config": (("--config",), {"metavar": "FILE.toml", "help": "options by their long names; the command line wins"}),
+    "data": (("data",), {"type": Path, "metavar": "DATA", "help": ".csv .parquet .npz .h5ad ...; format by suffix"}),
+    "delimiter": (("--delimiter",), {"type": _character, "metavar": "C", "help": "of .csv and .tsv"}),
+    "drop": (("--drop",), {"type": _names, "metavar": "COLS", "help": "of tables with names: columns to leave out"}),
+    "key": (("--key",), {"help": "of .npz and .mat: the array with the data"}),
+    "layer": (("--layer",), {"help": "of .h5ad"}),
+    "group_by": (("--group-by",), {"choices": ("frequency", "channel"), "help": "of .fif: the groups of features"}),
+    "target": (("--target", "-t"), {"action": "append", "metavar": "COL",
+               "help": "the column of the labels, where the file does not say; given again, one more output"}),
+    "event": (("--event",), {"metavar": "COL", "help": "of tables with names: the column that says whether the event "
+              "was seen, if the target is a survival time"}),
+    "method": (("--method",), {"choices": ("backward", "forward"), "default": "backward", "help": "BAHSIC or FOHSIC"}),
+    "test": (("--test",), _switch("test the selection on samples that did not select")),
+    "stability": (("--stability",), {"type": _positive, "metavar": "N", "help": "repeat the selection on N random "
+                  "halves of the samples, and tell how often each feature is selected"}),
+    "memory": (("--memory",), {"type": _positive, "metavar": "MIB",
+               "help": "working memory beside the data (default: 1024)"}),
+    "output": (("-o", "--output"), {"type": Path, "metavar": "OUT",
+               "help": "write the selected columns as they stand in DATA; format by suffix"}),
+    "escape_formulas": (("--escape-formulas",),
+                        _switch("in OUT, an apostrophe before text that a spreadsheet would run as a formula")),
+    "report": (("--report",), {"type": Path, "metavar": "FILE.html", "help": "write a report"}),
+    "json": (("--json",), _switch("print the whole result as JSON")),
+    "top": (("--top",), {"type": _count, "metavar": "N",
+            "help": "lines of the table; 0: all (default: as many as fit in 25 lines)"}),
+    "x": (("--x",), {"type": _names, "metavar": "COLS|FILE",
+          "help": "columns, separated by commas, or FILE with a name in each line"}),
+    "y": (("--y",), {"type": _names, "required": True, "metavar": "COLS", "help": "columns, separated by commas"}),
+    "pvalues": (("--pvalues",), {"choices": ("gamma", "permutation"), "help": "how (default: %(default)s)"}),
+    "permutations": (("--permutations",), {"type": _positive, "default": 999, "metavar": "N",
+                     "help": "how many (default: 999)"}),
+    "result": (("result",), {"type": Path, "metavar": "RESULT.json", "help": "what bahsic select --json printed"}),
+    "page": (("-o", "--output"), {"type": Path, "metavar": "FILE.html", "help": "default: the same name with .html"}),
+    "name": (("name",), {"nargs": "?", "metavar": "NAME", "help": "the one to write; without it, the list"}),
+    "csv": (("-o", "--output"), {"type": Path, "metavar": "FILE.csv", "help": "default: standard output"}),
+    "shell": (("shell",), {"choices": SHELLS}),
+}
+_DATA, _TARGET, _NULL = "data delimiter drop key layer group_by ", "target event ", "pvalues permutations "
+
+# For each command what it does and its arguments; "*" stands for its rows of the table of options.
+_COMMANDS = {
+    "select": ("select features of a table", _DATA + _TARGET + "* method test stability memory output escape_formulas "
+               "report json top"),
+    "rank": ("rank features by the dependence of each alone", _DATA + _TARGET + _NULL + "* json top"),
+    "test": ("test whether columns are independent of others", _DATA + "x y " + _NULL + "* json"),
+    "predictability": ("tell how well given columns predict the labels, and what each adds",
+                       _DATA + _TARGET + "x * json"),
+    "report": ("make the report of a result", "result page"),
+    "demo": ("show what is found in two small data sets", "report"),
+    "datasets": ("list the data sets that need no download, or write one as CSV", "name csv *"),
+    "completion": ("print what completes the command in a shell", "shell"),
+}
+
+# What an argument is in single commands.
+_EXCEPTIONS: dict[tuple[str, str], dict[str, Any]] = {
+    ("rank", "pvalues"): {"default": "gamma"},
+    ("test", "pvalues"): {"default": "permutation"},
+    ("test", "x"): {"required": True},
+    ("predictability", "x"): {"help": "columns, separated by commas, or FILE with a name in each line; default: all"},
+    ("demo", "report"): {"help": "write a report of the first one"},
+}
+# fmt: on
+
+
+def command_parser() -> _Parser:
+    """Return the parser of the whole command line."""
+    whole = _Parser(
+        prog="bahsic",
+        description="Select the few features that predict the labels, or on which they depend most.",
+        epilog=_EXAMPLES,
+    )
+    whole.add_argument("--version", action="version", version=f"bahsic {__version__}")
+    commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (text, arguments) in _COMMANDS.items():
+        parser = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        for argument in ("quiet", "debug", "config", *arguments.split()):
+            if argument == "*":
+                for option in options_of(name):
+                    parser.add_argument(*option.flags, dest=option.name, help=_help(option), **_reading(option))
+            else:
+                flags, options = _ARGUMENTS[argument]
+                parser.add_argument(*flags, **options | _EXCEPTIONS.get((name, argument), {}))
+    whole.commands = dict(commands.choices)
+    return whole
+
+
+def _reading(option: Option) -> dict[str, Any]:
+    """Return the arguments of argparse that read an option of this kind."""
+    default = None if option.depends_on_method else option.command_default()
+    if option.kind == "switch":
+        return {"action": argparse.BooleanOptionalAction, "default": default}
+    if option.kind == "choice":
+        return {"choices": option.choices, "default": default}
+    reader = replace(_READERS.get(option.name, _READERS[option.kind]), words=option.choices)
+    return {"type": reader, "metavar": "|".join([reader.metavar, *option.choices]), "default": default}
+
+
+def _help(option: Option) -> str:
+    default = option.command_default()
+    if default is None or option.kind == "switch":
+        return option.help
+    forward = f", forward: {option.command_default('forward')}" if option.depends_on_method else ""
+    return f"{option.help} (default: {default}{forward})"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import re
+import shlex
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
@@ -18,34 +18,22 @@ import numpy as np
 
 from bahsic.cli.messages import BAD_DATA, WRONG_USAGE, CommandError, say, text_of
 from bahsic.files import Data, read_data
-from bahsic.files.data import TargetError, labels, suggestion
-from bahsic.names import for_message
+from bahsic.files.data import TargetError
+from bahsic.files.targets import complete_target
+from bahsic.names import for_message, suggestion
 from bahsic.options import flag_of, options_of
+from bahsic.parameters import Aside, Given
 
-# Names of parameters in messages of the library: with a value, or such as no English word is.
-_FLAGS = {option.name: option.flags[0] for option in options_of("select")}
-_GIVEN = re.compile(rf"\b({'|'.join(_FLAGS)})='(\w+)'")
-_NAMED = re.compile(rf"\b({'|'.join(name for name in _FLAGS if '_' in name or name == 'cv')})\b")
-
-_PHRASES = {
-    "at least 4 for statistic='unbiased', at least 2 for statistic='biased'": "at least 4",
-    "say that the delimiter is": "give --delimiter",
+# What the command calls the parameters of the library.
+_NAMES = {option.name: option.flags[0] for option in options_of("select")} | {
+    "y": "the target",
+    "delimiter": "--delimiter",
 }
-_OF_LABELS = re.compile(r"^(column .* of )?y (has|looks like) ")
 
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """Data whose columns all have names.
-
-    Attributes
-    ----------
-    data : Data
-    names : list of str
-        Those of the file, or x0, x1, ...
-    sha256 : str
-        Of the file when it was read.
-    """
+    """Data whose columns all have names: those of the file, or x0, x1, ..., and the SHA-256 of the file."""
 
     data: Data
     names: list[str]
@@ -56,7 +44,7 @@ class Input:
         return {name: j for j, name in enumerate(self.names)}
 
     def position(self, name: str) -> int:
-        """Position of the column of that name, or of that number if columns have no names."""
+        """Return the position of the column of that name, or of that number if columns have no names."""
         if name in self._positions:
             return self._positions[name]
         if self.data.names is None and name.isdecimal() and int(name) < len(self.names):
@@ -65,76 +53,58 @@ class Input:
             f"{self.data.source}: no column is called {for_message(name)}; {suggestion(name, self.names)}"
         )
 
-    def positions(self, names: Sequence[str] | None) -> list[int] | None:
-        """Positions of columns."""
-        return None if names is None else [self.position(name) for name in names]
+    def positions(self, names: Sequence[str]) -> list[int]:
+        """Return the positions of columns."""
+        return [self.position(name) for name in names]
 
     def names_of(self, columns: str | Sequence[int | str]) -> str | list[str]:
-        """Columns by their names; the name of a rule for them stays what it is."""
+        """Return columns by their names; the name of a rule for them stays what it is."""
         if isinstance(columns, str):
             return columns
         return [column if isinstance(column, str) else self.names[column] for column in columns]
 
 
 def listed_names(words: Sequence[str] | None, source: Input, flag: str) -> list[str] | None:
-    """Names of columns, for an option that takes them separated by commas, or a file with a name in each line.
+    """Return the names of columns that an option lists, or a file with a name in each line, each name once.
 
-    Parameters
-    ----------
-    words : sequence of str or None
-        The option. A single word that is no column is the path of a file, in which empty lines and those that begin
-        with # are left out.
-    source : Input
-    flag : str
-        The option's name, for messages.
-
-    Returns
-    -------
-    list of str, or None
-        Each name once.
+    A single word that is no column is the path of a file, in which empty lines and those that begin with # are left
+    out.
     """
     if words is None or len(words) != 1 or words[0] in source.names or not Path(words[0]).is_file():
         return None if words is None else list(words)
-    path = Path(words[0])
-    try:
-        lines = text_of(path).splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "no text in UTF-8"
-        raise CommandError(f"{flag} {path}: {reason}; accepted: a name of a column in each line") from None
+    accepted = "accepted: a name of a column in each line"
     found: dict[str, None] = {}
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(_text(words[0], flag, accepted).splitlines(), start=1):
         name = line.strip()
         if name and not name.startswith("#"):
-            _check_listed(source, name, f"{path}: line {number}")
+            try:
+                source.position(name)
+            except CommandError as error:
+                raise CommandError(f"{words[0]}: line {number}: {error}") from None
             found[name] = None
     if not found:
-        raise CommandError(f"{flag} {path}: no names; accepted: a name of a column in each line")
+        raise CommandError(f"{flag} {words[0]}: no names; {accepted}")
     return list(found)
 
 
-def _check_listed(source: Input, name: str, place: str) -> None:
+def _text(path: str, flag: str, accepted: str) -> str:
     try:
-        source.position(name)
-    except CommandError as error:
-        raise CommandError(f"{place}: {error}", error.status) from None
+        return text_of(path)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no text in UTF-8"
+        raise CommandError(f"{flag} {path}: {reason}; {accepted}") from None
 
 
-def read_input(options: Namespace, *, needs_target: bool) -> Input:
-    """The data that the options of a command name.
-
-    Parameters
-    ----------
-    options : Namespace
-        With data, target_kernel, delimiter, drop, key, layer, group_by and, if the command has them, target and event.
-    needs_target : bool
-
-    Returns
-    -------
-    Input
-    """
-    _check_survival(options)
+def read_input(options: Namespace, *, needs_target: bool = True) -> Input:
+    """Read the data that the options of a command name."""
+    target = getattr(options, "target", None)
+    event, kernel, flag = getattr(options, "event", None), options.target_kernel, flag_of("target_kernel")
+    if event is not None and kernel not in ("auto", "survival"):
+        raise CommandError(f"--event is for survival times, and {flag} is {kernel}; leave out one of the two", 2)
+    if event is None and kernel == "survival" and len(target or ()) == 1:
+        raise CommandError(f"{flag} survival needs the event beside the time; name its column by --event", 2)
     with data_errors():
-        data = read_data(options.data, getattr(options, "target", None), **reading_options(options))
+        data = read_data(options.data, target, **reading_options(options))
     if needs_target and data.y is None:
         raise CommandError(f"{options.data}: no target; name its column by --target", 2)
     names = [f"x{j}" for j in range(data.X.shape[1])] if data.names is None else [str(name) for name in data.names]
@@ -142,19 +112,11 @@ def read_input(options: Namespace, *, needs_target: bool) -> Input:
         say(f"note: {note}")
     with options.data.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Input(replace(data, source=options.data), names, digest)
-
-
-def _check_survival(options: Namespace) -> None:
-    event, kernel, flag = getattr(options, "event", None), options.target_kernel, flag_of("target_kernel")
-    if event is not None and kernel not in ("auto", "survival"):
-        raise CommandError(f"--event is for survival times, and {flag} is {kernel}; leave out one of the two", 2)
-    if event is None and kernel == "survival" and len(getattr(options, "target", None) or ()) == 1:
-        raise CommandError(f"{flag} survival needs the event beside the time; name its column by --event", 2)
+    return Input(data, names, digest)
 
 
 def reading_options(options: Namespace) -> dict[str, Any]:
-    """Options of `bahsic.files.read_data` for the file."""
+    """Return the options of `bahsic.files.read_data` for the file."""
     return {name: getattr(options, name, None) for name in ("delimiter", "drop", "event", "key", "layer", "group_by")}
 
 
@@ -165,104 +127,87 @@ def data_errors(status: int = BAD_DATA) -> Iterator[None]:
         yield
     except (ValueError, TypeError) as error:  # DataError among them
         status = WRONG_USAGE if isinstance(error, TargetError) else status
-        raise CommandError(in_options(str(error)), status) from error
+        raise CommandError(in_options(error), status) from error
 
 
-def in_options(message: str) -> str:
-    """A message of the library in the words of the command."""
-    for phrase, told in _PHRASES.items():
-        message = message.replace(phrase, told)
-    message = _OF_LABELS.sub(lambda found: f"{found[1] or ''}the target {found[2]} ", message)
-    message = _GIVEN.sub(lambda found: f"{_FLAGS[found[1]]} {found[2]}", message)
-    return _NAMED.sub(lambda found: _FLAGS[found[1]], message)
+def in_options(error: Warning | Exception) -> str:
+    """Return what an error or a warning of the library says, with the options of the command for its parameters."""
+    message = error.args[0] if error.args else ""
+    return "".join(map(_in_options, getattr(message, "parts", (str(error),))))
 
 
-def categorical_columns(names: str | Sequence[str], source: Input) -> Any:
-    """The parameter categorical_features of `BAHSIC`, for the option --categorical-features.
+def _in_options(part: str | Given) -> str:
+    if not isinstance(part, Given):
+        return "" if isinstance(part, Aside) else part
+    name = _NAMES.get(part.name, part.name)
+    return name if part.value is None else f"{name} {shlex.quote(part.value)}"
 
-    Parameters
-    ----------
-    names : str or sequence of str
-        The option. "from_dtype", or "auto", means columns of text; these are categories also where others are named.
-    source : Input
 
-    Returns
-    -------
-    "from_dtype", or list with it and int
+def categorical_columns(names: str | Sequence[str], source: Input, among: Sequence[int] | None = None) -> Any:
+    """Return the parameter categorical_features for the option --categorical-features.
+
+    Columns of text, which "from_dtype" or "auto" means, are categories also where others are named. Places are those
+    among some of the columns, if these are given.
     """
     listed = [] if isinstance(names, str) else names
-    named = [source.position(name) for name in listed if name not in ("auto", "from_dtype")]
-    return ["from_dtype", *sorted(set(named))] if named else "from_dtype"
+    named = {source.position(name) for name in listed if name not in ("auto", "from_dtype")}
+    if not named:
+        return "from_dtype"
+    return ["from_dtype", *(sorted(named) if among is None else [i for i, j in enumerate(among) if j in named])]
 
 
 def feature_groups(rule: str | None, source: Input) -> list[str] | None:
-    """The group of each feature, for the option --feature-groups.
+    """Return the group of each feature, for the option --feature-groups.
 
-    Parameters
-    ----------
-    rule : str or None
-        ``prefix:SEP``, ``file``, or the path of a CSV file with a line ``feature,group`` for each feature that is
-        not a group of its own.
-    source : Input
-
-    Returns
-    -------
-    list of str, or None
-        A label for each column.
+    The rule is ``prefix:SEP``, ``file``, or the path of a CSV file with a line ``feature,group`` for each feature that
+    is not a group of its own.
     """
     if rule is None:
         return None
-    if rule == "file":
-        return _groups_in_data(source)
     separator = rule.removeprefix("prefix:")
+    if rule == "file":
+        if source.data.groups is None:
+            raise CommandError(f"{source.data.source}: has no groups of features; accepted: FILE.csv or prefix:SEP", 2)
+        return [str(group) for group in source.data.groups]
     if separator == rule:
-        return _groups_of_file(Path(rule), source)
+        return _groups_of_file(rule, source)
     if not separator:
         raise CommandError(f"{flag_of('feature_groups')} prefix: has no separator; accepted: for example prefix:_", 2)
     return [name.split(separator, 1)[0] for name in source.names]
 
 
-def _groups_in_data(source: Input) -> list[str]:
-    if source.data.groups is None:
-        raise CommandError(f"{source.data.source}: has no groups of features; accepted: FILE.csv or prefix:SEP", 2)
-    return [str(group) for group in source.data.groups]
-
-
-def _groups_of_file(path: Path, source: Input) -> list[str]:
-    label_of, seen = list(source.names), set()
-    for line, row in enumerate(_rows(path), start=1):
+def _groups_of_file(path: str, source: Input) -> list[str]:
+    accepted = "accepted: FILE.csv, prefix:SEP or file"
+    text = _text(path, flag_of("feature_groups"), accepted)
+    label_of: dict[int, str] = {}
+    try:
+        rows = list(
+            filter(None, csv.reader(StringIO(text, newline=""), delimiter="\t" if path.endswith(".tsv") else ","))
+        )
+    except csv.Error as error:
+        raise CommandError(f"{flag_of('feature_groups')} {path}: {error}; {accepted}") from None
+    for line, row in enumerate(rows, start=1):
         if len(row) != 2:
             raise CommandError(f"{path}: line {line} has {len(row)} cells; accepted: feature,group")
         if line == 1 and row == ["feature", "group"]:
             continue
-        position = source.position(row[0])
-        if position in seen:
-            raise CommandError(
-                f"{path}: line {line} has {for_message(row[0])} again; accepted: one group for a feature"
-            )
-        seen.add(position)
+        if (position := source.position(row[0])) in label_of:
+            what = f"line {line} has {for_message(row[0])} again"
+            raise CommandError(f"{path}: {what}; accepted: one group for a feature")
         label_of[position] = row[1].strip()
-    return label_of
-
-
-def _rows(path: Path) -> list[list[str]]:
-    try:
-        text = StringIO(text_of(path), newline="")
-        return [row for row in csv.reader(text, delimiter="\t" if path.suffix == ".tsv" else ",") if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        option = flag_of("feature_groups")
-        raise CommandError(f"{option} {path}: {reason}; accepted: FILE.csv, prefix:SEP or file") from None
+    return [label_of.get(j, name) for j, name in enumerate(source.names)]
 
 
 def plain_columns(source: Input, positions: Sequence[int]) -> Any:
-    """Columns as an array of labels: of one dimension for a single one."""
+    """Return columns as an array of labels: of one dimension for a single one."""
     X, path = source.data.X, Path(source.data.source or "")
     if hasattr(X, "iloc"):
         columns = [X.iloc[:, j] for j in positions]
     else:
         columns = [X[:, [j]].toarray() if hasattr(X, "toarray") else X[:, j] for j in positions]
-    checked = [labels(path, column, source.names[j], X.shape[0]) for column, j in zip(columns, positions, strict=True)]
+    checked = [
+        complete_target(path, column, source.names[j], X.shape[0]) for column, j in zip(columns, positions, strict=True)
+    ]
     if len({column.dtype.kind in "fiu" for column in checked}) == 2:  # numbers beside text stay numbers
         checked = [column.astype(object) for column in checked]
     return checked[0] if len(checked) == 1 else np.column_stack(checked)

@@ -7,10 +7,12 @@ import sys
 import time
 import warnings
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from sklearn import config_context
+from sklearn.base import clone
 
 from bahsic.cli.inputs import (
     Input,
@@ -40,18 +42,22 @@ _SUBSAMPLE = 0.5  # share of the samples in each selection of --stability
 def select(options: Namespace) -> None:
     """Read, select, write the files that were asked for, and print."""
     _check_places(options)
-    clock: dict[str, float] = {}
-    with _timed(clock, "total_seconds"):
-        with _timed(clock, "read_seconds"):
-            source = read_input(options, needs_target=True)
-        groups = feature_groups(options.feature_groups, source)
-        options.keep = listed_names(options.keep, source, flag_of("keep"))
-        selector = _selector(options, source, groups)
-        with _timed(clock, "fit_seconds"), data_errors(), _working_memory(options.memory):
-            data = prepared_for(selector, source.data.X)
-            _fit(selector, data, source.data.y, options)
+    start = time.perf_counter()
+    source = read_input(options)
+    read = time.perf_counter()
+    groups = feature_groups(options.feature_groups, source)
+    options.keep = listed_names(options.keep, source, flag_of("keep"))
+    selector = _selector(options, source, groups)
+    memory = {} if options.memory is None else {"working_memory": options.memory}
+    begin = time.perf_counter()
+    with data_errors(), config_context(**memory):
+        data = prepared_for(selector, source.data.X)
+        _fit(selector, data, source.data.y, options)
+    fitted = time.perf_counter()
+    with data_errors():
         result = _result(options, source, data, selector, groups)
-    result["timing"] = {name: clock[name] for name in ("read_seconds", "fit_seconds", "total_seconds")}
+    seconds = {"read": read - start, "fit": fitted - begin, "total": time.perf_counter() - start}
+    result["timing"] = {f"{name}_seconds": round(value, 3) for name, value in seconds.items()}
     _write_files(options, source, selector, result)  # first, as printing may fail
     text = as_json(result) if options.json else selection_text(result, style_of(sys.stdout), options.top)
     sys.stdout.write(text)
@@ -87,7 +93,7 @@ def _selector(options: Namespace, source: Input, groups: list[str] | None) -> An
     given = {option.name: getattr(options, option.name) for option in options_of("select")} | {
         "categorical_features": categorical_columns(options.categorical_features, source),
         "feature_groups": groups,
-        "keep": source.positions(options.keep),
+        "keep": None if options.keep is None else source.positions(options.keep),
     }
     words = {option.name: option.none for option in options_of("select") if option.none}
     named: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -111,66 +117,47 @@ def _fit(selector: Any, data: Prepared, y: Any, options: Namespace) -> None:
 def _result(
     options: Namespace, source: Input, data: Prepared, selector: Any, groups: list[str] | None
 ) -> dict[str, Any]:
-    with data_errors():
-        test = _tested(options, data, source.data.y, selector) if options.test else None
-        return selection_result(
-            selector,
-            data,
-            source.data.y,
-            source.names,
-            groups=groups,
-            test=test,
-            stability=_stability(options, source, selector),
-            input=input_record(source.data, source.sha256, selector.target_kernel_, reading_options(options)),
-            parameters=_parameters(options, source, selector),
-            seed=options.random_state,
-        )
-
-
-def _tested(options: Namespace, data: Prepared, y: Any, selector: Any) -> Any:
-    return selection_test(_fresh(selector), data, y, random_state=options.random_state, n_jobs=options.n_jobs)
-
-
-def _stability(options: Namespace, source: Input, selector: Any) -> dict[str, Any] | None:
-    """Frequencies of the features in selections on random parts of the samples, if asked for."""
-    if options.stability is None:
-        return None
-    how = {"n_resamples": options.stability, "subsample": _SUBSAMPLE}
-    seed = {"random_state": options.random_state, "n_jobs": options.n_jobs}
-    found = selection_frequencies(_fresh(selector), source.data.X, source.data.y, **how, **seed)
-    return {**how, "frequencies": found}
-
-
-def _fresh(selector: Any) -> Any:
-    """The same selector, not fitted, and without the folder of the one that was."""
-    from sklearn.base import clone
-
-    return clone(selector).set_params(checkpoint=None)
+    y = source.data.y
+    fresh = clone(selector).set_params(checkpoint=None)  # without the folder of the one that was fitted
+    how: dict[str, Any] = {"random_state": options.random_state, "n_jobs": options.n_jobs}
+    stability: dict[str, Any] | None = None
+    test = selection_test(fresh, data, y, **how) if options.test else None
+    if options.stability is not None:
+        stability = {"n_resamples": options.stability, "subsample": _SUBSAMPLE}
+        stability["frequencies"] = selection_frequencies(fresh, source.data.X, y, **stability, **how)
+    return selection_result(
+        selector,
+        data,
+        y,
+        source.names,
+        groups=groups,
+        test=test,
+        stability=stability,
+        input=input_record(source.data, source.sha256, selector.target_kernel_, reading_options(options)),
+        parameters=_parameters(options, source, selector),
+        seed=options.random_state,
+    )
 
 
 def _parameters(options: Namespace, source: Input, selector: Any) -> dict[str, Any]:
-    """The parameters by the selectors' names, columns by their own."""
+    """Return the parameters by the selectors' names, columns by their own."""
     recorded = [option.name for option in options_of("select") if option.recorded]
+    rule = options.feature_groups  # or a file, which is named without its folder
     return {
         "method": options.method,
         **{name: getattr(selector, name) for name in recorded},
         "categorical_features": source.names_of(selector.categorical_features),
-        "feature_groups": _groups_name(options.feature_groups),
+        "feature_groups": rule if rule is None or rule.startswith("prefix:") else Path(rule).name,
         "keep": options.keep,
     }
 
 
-def _groups_name(rule: str | None) -> str | None:
-    """The rule, or the name of the file without its folder."""
-    return rule if rule is None or rule.startswith("prefix:") else Path(rule).name
-
-
 def _write_files(options: Namespace, source: Input, selector: Any, result: dict[str, Any]) -> None:
     if options.output is not None:
-        position = {name: j for j, name in enumerate(source.names)}
         with data_errors():
-            columns = [position[name] for name in result["selected"] or result["kept"]]
-            write_table(options.output, source.data, columns, ranking=selector.ranking_)
+            columns = source.positions(result["selected"] or result["kept"])
+            escape = options.escape_formulas
+            write_table(options.output, source.data, columns, selector.ranking_, escape_formulas=escape)
         if not options.quiet:
             say(f"wrote {options.output}")
     if options.report is not None:
@@ -226,18 +213,3 @@ def _read_result(path: Path) -> dict[str, Any]:
     if not isinstance(result, dict) or (result.get("schema"), result.get("kind")) != (SCHEMA, "select"):
         raise CommandError(f"{path}: no result of schema {SCHEMA}, kind select; make it by bahsic select --json")
     return result
-
-
-@contextmanager
-def _working_memory(mebibytes: int | None) -> Iterator[None]:
-    from sklearn import config_context
-
-    with config_context(**({} if mebibytes is None else {"working_memory": mebibytes})):
-        yield
-
-
-@contextmanager
-def _timed(clock: dict[str, float], name: str) -> Iterator[None]:
-    start = time.perf_counter()
-    yield
-    clock[name] = round(time.perf_counter() - start, 3)

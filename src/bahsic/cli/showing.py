@@ -8,11 +8,11 @@ import io
 import sys
 from argparse import Namespace
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any
 
 from bahsic.cli.arguments import command_parser
 from bahsic.cli.messages import WRONG_USAGE, CommandError, say
+from bahsic.names import suggestion
 from bahsic.whole import appearing
 
 # Of scikit-learn's own, those for classification and regression that come with it: what to call the target, and
@@ -48,8 +48,7 @@ def datasets(options: Namespace) -> None:
         return
     known = [*_EMBEDDED, *_generators()]
     if options.name not in known:
-        near = get_close_matches(options.name, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+        hint = suggestion(options.name, known, len(known))
         raise CommandError(f"no data set is called {options.name!r}; {hint}", WRONG_USAGE)
     text = _table(options.name, options.random_state)
     if options.output is None:

@@ -1,10 +1,11 @@
-"""The commands `test` and `rank`."""
+"""The commands `rank`, `test` and `predictability`, which select nothing."""
 
 from __future__ import annotations
 
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,23 +22,27 @@ from bahsic.cli.inputs import (
 )
 from bahsic.cli.messages import WRONG_USAGE, CommandError
 from bahsic.cli.terminal import Style, paragraphs, ranking_table, style_of
+from bahsic.cli.text import display_width, fitted
 from bahsic.data.prepared import prepared
 from bahsic.data.tables import columns_of
 from bahsic.inference.independence import hsic_test
+from bahsic.inference.predictability import predictability as r2
 from bahsic.inference.scores import hsic_scores
-from bahsic.kernels import kernel_from_name, label_kernel
+from bahsic.kernels import Gaussian, kernel_from_name, label_kernel
 from bahsic.names import for_terminal
+from bahsic.options import options_of
 from bahsic.report.result import as_json, column_records, input_record, ranked, result_heading
 from bahsic.report.schema import candidates
 from bahsic.report.words import column_lines
 
 _OWN_TARGETS = (".h5ad", ".fif", ".npz", ".mat")
+_WIDEST_NAME = 40
 
 
 def rank(options: Namespace) -> None:
     """Print the dependence of each feature alone."""
     start = time.perf_counter()
-    source = read_input(options, needs_target=True)
+    source = read_input(options)
     data = source.data
     reading = {
         "categorical_features": categorical_columns(options.categorical_features, source),
@@ -52,18 +57,15 @@ def rank(options: Namespace) -> None:
         **_heading(options, source, data.target, label_kernel(data.y, options.target_kernel).name),
         "columns": column_records(roles, source.names, table.table),
         "ranking": ranked(scores, pvalues, source.names, np.argsort(-scores, kind="stable")),
-        "timing": {"total_seconds": round(time.perf_counter() - start, 3)},
     }
-    sys.stdout.write(as_json(result) if options.json else _rank_text(result, style_of(sys.stdout), options.top))
+    _print(options, result, start, lambda: _rank_text(result, style_of(sys.stdout), options.top))
 
 
 def _rank_text(result: dict[str, Any], style: Style, top: int) -> str:
     lines = column_lines(result["columns"], result["input"]["n_samples"])
-    return (
-        paragraphs([*lines, f"Kernel: {result['parameters']['kernel']}."], style)
-        + "\n"
-        + ranking_table(result, candidates(result), style, 20 if top is None else top)
-    )
+    lines = [*lines, f"Kernel: {result['parameters']['kernel']}."]
+    shown = 20 if top is None else top
+    return paragraphs(lines, style) + "\n" + ranking_table(result, candidates(result), style, shown)
 
 
 def test(options: Namespace) -> None:
@@ -74,12 +76,11 @@ def test(options: Namespace) -> None:
     options.x = listed_names(options.x, source, "--x")
     _check_different(options)
     with data_errors():
-        x, y = source.positions(options.x) or [], _labels(options.y, source)
-    with data_errors():
-        wanted = categorical_columns(options.categorical_features, source)
-        categorical = wanted
-        if not isinstance(wanted, str):
-            categorical = ["from_dtype", *(i for i, j in enumerate(x) if j in wanted)]
+        x = source.positions(options.x)
+        # The target of a file that says which one it is goes by its name too.
+        own = source.data.y is not None and options.y == [source.data.target]
+        y = source.data.y if own else plain_columns(source, source.positions(options.y))
+        categorical = categorical_columns(options.categorical_features, source, x)
         found = hsic_test(columns_of(source.data.X, x), y, categorical_features=categorical, **_common(options))
     result = {
         **_heading(options, source, ",".join(options.y), label_kernel(y, options.target_kernel).name),
@@ -87,9 +88,8 @@ def test(options: Namespace) -> None:
         "y": options.y,
         "statistic": found.statistic,
         "pvalue": found.pvalue,
-        "timing": {"total_seconds": round(time.perf_counter() - start, 3)},
     }
-    sys.stdout.write(as_json(result) if options.json else _test_text(result))
+    _print(options, result, start, lambda: _test_text(result))
 
 
 def _check_different(options: Namespace) -> None:
@@ -98,7 +98,7 @@ def _check_different(options: Namespace) -> None:
 
 
 def _test_input(options: Namespace) -> Input:
-    """The data; in a format whose targets are no columns, y may be one of them."""
+    """Read the data; in a format whose targets are no columns, y may be one of them."""
     options.target = None
     if options.data.name.lower().removesuffix(".gz").endswith(_OWN_TARGETS) and len(options.y) == 1:
         try:
@@ -108,28 +108,15 @@ def _test_input(options: Namespace) -> Input:
     return read_input(options, needs_target=False)
 
 
-def _labels(names: list[str], source: Input) -> Any:
-    """The columns y; the target of a file that says which one it is goes by its name too."""
-    if source.data.y is not None and names == [source.data.target]:
-        return source.data.y
-    return plain_columns(source, source.positions(names) or [])
-
-
 def _common(options: Namespace) -> dict[str, Any]:
-    """Options of `hsic_test` and `hsic_scores`."""
-    return {
-        "kernel": options.kernel,
-        "target_kernel": options.target_kernel,
-        "missing": options.missing,
-        "method": options.pvalues,
-        "n_permutations": options.permutations,
-        "random_state": options.random_state,
-        "n_jobs": options.n_jobs,
-    }
+    """Return the options of `hsic_test` and `hsic_scores`."""
+    names = ("kernel", "target_kernel", "missing", "random_state", "n_jobs")
+    given = {name: getattr(options, name) for name in names}
+    return given | {"method": options.pvalues, "n_permutations": options.permutations}
 
 
 def _heading(options: Namespace, source: Input, target: str | list[str] | None, used: str) -> dict[str, Any]:
-    """The beginning of a result; parameters have the names of the functions' arguments."""
+    """Return the beginning of a result; parameters have the names of the functions' arguments."""
     parameters = {
         "kernel": options.kernel,
         "categorical_features": source.names_of(categorical_columns(options.categorical_features, source)),
@@ -141,9 +128,74 @@ def _heading(options: Namespace, source: Input, target: str | list[str] | None, 
     return result_heading(options.command, input=record, parameters=parameters, seed=options.random_state)
 
 
+def _print(options: Namespace, result: dict[str, Any], start: float, text: Any) -> None:
+    result["timing"] = {"total_seconds": round(time.perf_counter() - start, 3)}
+    sys.stdout.write(as_json(result) if options.json else text())
+
+
 def _test_text(result: dict[str, Any]) -> str:
     x, y = ", ".join(result["x"]), ", ".join(result["y"])
     verdict = "depend" if result["pvalue"] <= 0.05 else "no dependence shown"
     how = result["parameters"]["method"]
     line = f"{x} ~ {y}: HSIC {result['statistic']:.4g}, p = {result['pvalue']:.3g} ({how}); {verdict} at level 0.05"
     return for_terminal(line, sys.stdout.encoding) + "\n"
+
+
+def predictability(options: Namespace) -> None:
+    """Print the leave-one-out R2 of columns, of all columns, and what is lost without each."""
+    start = time.perf_counter()
+    source = read_input(options)
+    parameters = {o.name: getattr(options, o.name) for o in options_of(options.command) if o.recorded}
+    with data_errors():
+        left_out = prepared(source.data.X, Gaussian()).table.left_out
+        everything = [j for j in range(len(source.names)) if j not in left_out]
+        names = listed_names(options.x, source, "--x")
+        x = everything if names is None else source.positions(names)
+        options.target_kernel = label_kernel(source.data.y, options.target_kernel).name
+        given = _predictability(options, source, x)
+        whole = given if sorted(x) == everything else _predictability(options, source, everything)
+        without = [_predictability(options, source, [i for i in x if i != j]) for j in x]
+        alone = [_predictability(options, source, [j]) if len(x) > 1 else given for j in x]
+    columns: list[dict[str, Any]] = [
+        {"feature": source.names[j], "column": j, "alone": single, "lost_without": given - rest}
+        for j, single, rest in zip(x, alone, without, strict=True)
+    ]
+    record = input_record(source.data, source.sha256, options.target_kernel, reading_options(options))
+    result = {
+        **result_heading(options.command, input=record, parameters=parameters, seed=options.random_state),
+        "predictability": given,
+        "predictability_of_all": whole,
+        "n_of_all": len(everything),
+        "columns": sorted(columns, key=lambda column: -column["lost_without"]),
+    }
+    _print(options, result, start, lambda: _predictability_text(result, style_of(sys.stdout)))
+
+
+def _predictability(options: Namespace, source: Input, x: Sequence[int]) -> float:
+    if not x:
+        return 0.0  # of the mean
+    return r2(
+        columns_of(source.data.X, list(x)),
+        source.data.y,
+        kernel=options.kernel,
+        target_kernel=options.target_kernel,
+        ridge=options.ridge,
+        categorical_features=categorical_columns(options.categorical_features, source, x),
+        block_size=None if options.block_size == "none" else options.block_size,
+        random_state=options.random_state,
+    )
+
+
+def _predictability_text(result: dict[str, Any], style: Style) -> str:
+    columns, all_columns = result["columns"], result["n_of_all"]
+    names = [for_terminal(column["feature"], style.encoding) for column in columns]
+    width = min(_WIDEST_NAME, max(len("feature"), *(display_width(name) for name in names)))
+    lines = [f"{'feature':{width}}  {'R2 alone':>9}  {'R2 lost without it':>18}"]
+    lines += [
+        f"{fitted(name, width)}  {column['alone']:9.3f}  {column['lost_without']:18.3f}"
+        for name, column in zip(names, columns, strict=True)
+    ]
+    beside = f" (all {all_columns}: {result['predictability_of_all']:.3f})" if len(columns) < all_columns else ""
+    several = f"{len(columns)} feature{'s' if len(columns) > 1 else ''}"
+    lines += ["", f"{several} together: leave-one-out R2 {result['predictability']:.3f}{beside}"]
+    return "".join(f"{line}\n" for line in lines)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.kernels.rows import Array, FloatArray, as_weights, row_blocks
+from bahsic.parameters import Aside, Message
 
 Indices = NDArray[np.intp]
 
@@ -270,4 +271,5 @@ def check_statistic(statistic: str, m: float, *, weighted: bool = False) -> None
         raise ValueError(f"statistic is {statistic!r}; accepted: 'unbiased', 'biased'")
     if m < FEWEST_SAMPLES[statistic]:
         found = f"sample_weight sums to {m:g} samples" if weighted else f"there are {m:g} samples"
-        raise ValueError(f"{found}; accepted: at least 4 for statistic='unbiased', at least 2 for statistic='biased'")
+        aside = Aside(" for statistic='unbiased', at least 2 for statistic='biased'")
+        raise ValueError(Message(f"{found}; accepted: at least 4", aside))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.kernels.rows import Array
+from bahsic.names import first_few
 
 Names = NDArray[np.object_] | None
 
@@ -49,10 +50,10 @@ def column_positions(columns: Any, n_features: int, names: Names, argument: str)
             raise ValueError(f"{argument} is a mask of {len(entries)} columns; accepted: a mask of {n_features}")
         return [j for j, chosen in enumerate(entries) if chosen]
     by_name = any(isinstance(entry, str) for entry in entries)
-    position = {column: j for j, column in enumerate(_own_labels(n_features, names) if by_name else range(n_features))}
+    position = {column: j for j, column in enumerate(names if by_name and names is not None else range(n_features))}
     for entry in entries:
         if not isinstance(entry, str | Integral) or isinstance(entry, bool) or entry not in position:
-            known = ", ".join(map(repr, list(position)[:10])) + (", ..." if len(position) > 10 else "")
+            known = first_few(list(map(repr, list(position)[:11])), 10)
             raise ValueError(
                 f"{argument} has {entry!r}, which is no column; accepted: a mask, or columns among {known}"
             )
@@ -97,12 +98,8 @@ def _listed(values: Any, argument: str) -> list[Any]:
     return list(entries)
 
 
-def _own_labels(n_features: int, names: Names) -> list[Any]:
-    return list(range(n_features)) if names is None else list(names)
-
-
 def _labels_of_columns(feature_groups: Any, n_features: int, names: Names) -> list[Any]:
-    own = _own_labels(n_features, names)
+    own = list(range(n_features) if names is None else names)
     if feature_groups is None:
         return own
     if isinstance(feature_groups, Mapping):

@@ -205,22 +205,15 @@ def _check_options(
     found: Prepared, standardize: bool, categorical_features: Any, missing: str, identifiers: Any
 ) -> None:
     """Raise where data were prepared with other options."""
-    options = (
-        ("standardize", standardize, found.standardize == standardize),
-        ("categorical_features", categorical_features, _are_categories(found, categorical_features)),
-        ("missing", missing, found.missing == missing),
-        ("identifiers", identifiers, repr(found.identifiers) == repr(identifiers)),
-    )
-    for name, wanted, same in options:
-        if not same:
-            raise ValueError(
-                f"X was prepared with {name}={getattr(found, name)!r}, and {name} is {wanted!r}; accepted: the same"
-            )
-
-
-def _are_categories(found: Prepared, wanted: Any) -> bool:
-    """Whether these are the categorical columns of data that were prepared."""
-    if by_dtype(wanted)[1]:
-        return repr(found.categorical_features) == repr(wanted)
+    given = {"standardize": standardize, "missing": missing, "identifiers": identifiers}
+    different = [name for name, wanted in given.items() if repr(getattr(found, name)) != repr(wanted)]
+    named, by_type = by_dtype(categorical_features)
     categorical = found.table.categorical
-    return np.array_equal(column_mask(wanted, len(categorical), found.names, "categorical_features"), categorical)
+    mask = column_mask(named, len(categorical), found.names, "categorical_features")
+    same = repr(found.categorical_features) == repr(categorical_features)
+    if not same and (by_type or not np.array_equal(mask, categorical)):
+        given, different = {"categorical_features": categorical_features}, ["categorical_features"]
+    for name in different:
+        raise ValueError(
+            f"X was prepared with {name}={getattr(found, name)!r}, and {name} is {given[name]!r}; accepted: the same"
+        )

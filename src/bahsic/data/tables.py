@@ -5,22 +5,27 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
 from bahsic.data.column_choice import Names, as_objects, column_mask
-from bahsic.data.entries import as_float, check_flat, coded, date_columns, has_categories, numbers
+from bahsic.data.entries import as_float, check_flat, coded, has_categories, is_time, numbers
 from bahsic.data.roles import LEFT_OUT, ColumnRole, number_role, text_role
 from bahsic.data.sources import Source, place_words
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import Array, FloatArray, check_at_hand
 from bahsic.kernels.vector import Gaussian, Laplacian
+from bahsic.names import first_few
+from bahsic.parameters import Given, Message
 
 _NAMED = 5  # columns beside the first one that an error names
+_ROWS = 1024  # whose missing entries are counted at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +64,7 @@ class Table:
 
     def roles(self, constant: NDArray[np.bool_], missing: str) -> list[ColumnRole]:
         """The role of each column; ``missing`` says what was done with missing entries."""
-        counts = _n_missing(self.values) if self.missing.any() else np.zeros(len(constant), dtype=int)
+        counts = _n_missing(self.values) if self.missing.any() else np.zeros(len(constant), dtype=np.intp)
         found = (self._role(j, int(n), missing, constant=bool(constant[j])) for j, n in enumerate(counts))
         return [ColumnRole(name, *role) for name, role in zip(self.column_names, found, strict=True)]
 
@@ -89,7 +94,7 @@ class Table:
     def of_samples(self, samples: NDArray[np.intp]) -> Table:
         """The table of some samples, in memory."""
         values: Any = self.values[samples]  # type: ignore[index]
-        missing = _with_missing(values) if self.missing.any() else self.missing
+        missing = _n_missing(values) > 0 if self.missing.any() else self.missing
         return replace(self, values=values, missing=missing)
 
 
@@ -145,7 +150,8 @@ def as_table(
     categorical, named = _categorical(data, categorical_features, names, argument)
     shown = labels if names is None else names
     values, categories = _values(data, categorical, shown, argument)
-    special = {j: ("date", "in days") for j in date_columns(data) if not categorical[j]}
+    columns = data if isinstance(data, list) else []
+    special = {j: ("date", "in days") for j, column in enumerate(columns) if not categorical[j] and is_time(column)}
     frame = isinstance(data, list) or is_frame(X)
     if frame and not sparse.issparse(values):
         given = _given_identifiers(identifiers, len(categorical), names)
@@ -206,7 +212,7 @@ def as_numbers(X: Any, argument: str = "X") -> FloatArray | sparse.csc_array:
 
 
 def _data(X: Any, argument: str) -> Any:
-    """X as an array of numbers, a csc_array, or a list of columns of any types."""
+    """Return X as an array of numbers, a csc_array, or a list of columns of any types."""
     check_at_hand(X, argument)
     is_array = not (sparse.issparse(X) or is_frame(X))
     array = as_array(X, argument) if is_array else np.broadcast_to(0.0, X.shape)  # its shape is checked
@@ -220,52 +226,54 @@ def _data(X: Any, argument: str) -> Any:
     check_array(array, dtype=None, ensure_all_finite=False, input_name=argument)
     if is_array:
         return array if array.dtype.kind in "fiub" else list(array.T)
-    data = _csc(X, argument) if sparse.issparse(X) else _frame_data(X, argument)
-    if isinstance(data, list):
-        check_flat(data, column_names(X, argument), argument)
-    return data
+    return _csc(X, argument) if sparse.issparse(X) else _frame_data(X, argument)
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a dataframe of polars, pyarrow or pandas, none of which is imported."""
-    return hasattr(X, "iter_columns") or hasattr(X, "itercolumns") or (hasattr(X, "iloc") and X.ndim == 2)
+    """Whether X is a dataframe of pandas, polars or pyarrow, or another one that narwhals knows."""
+    return bool(nw.dependencies.is_into_dataframe(X)) or type(X).__name__ == "RecordBatch"
+
+
+def _as_narwhals(X: Any) -> Any:
+    """Return a dataframe as one of narwhals; a table for a record batch, and names that differ for pandas."""
+    if type(X).__name__ == "RecordBatch":
+        X = import_module("pyarrow").Table.from_batches([X])
+    if hasattr(X, "iloc") and not X.columns.is_unique:
+        X = X.set_axis(range(X.shape[1]), axis=1)
+    return nw.from_native(X, eager_only=True)
 
 
 def _frame_data(X: Any, argument: str) -> Any:
-    for columns in ("iter_columns", "itercolumns"):
-        if hasattr(X, columns):
-            return list(getattr(X, columns)())
-    types = list(X.dtypes)
+    types: list[Any] = list(X.dtypes) if hasattr(X, "iloc") else [None]
     if all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in types):
         return np.asarray(X)
     if all(str(dtype).startswith("Sparse") and dtype.fill_value == 0 for dtype in types):
         return _csc(X.sparse.to_coo(), argument)
-    return [column for _, column in X.items()]
+    columns = list(_as_narwhals(X).iter_columns())
+    check_flat(columns, column_names(X, argument), argument)
+    return columns
 
 
 def columns_of(X: Any, positions: list[int]) -> Any:
-    """Some columns of X, in the same container: an array, a sparse array, or a table of pandas, polars or pyarrow."""
+    """Return some columns of X, in the same container: an array, a sparse array, or a dataframe."""
     if sparse.issparse(X):
         return X.tocsc()[:, positions]
     if hasattr(X, "iloc"):
         return X.iloc[:, positions]
-    return X.select(positions) if hasattr(X, "column_names") else X[:, positions]
+    return _as_narwhals(X)[:, positions].to_native() if is_frame(X) else X[:, positions]
 
 
 def decoded(X: Any) -> Any:
-    """X; a pyarrow table with its dictionaries decoded, as these lose missing entries in arrays."""
-    if not hasattr(X, "itercolumns"):
+    """Return X; a pyarrow table with its dictionaries decoded, as these lose missing entries in arrays."""
+    if not nw.dependencies.is_pyarrow_table(X):
         return X
-    types = [column.type for column in X.itercolumns()]
-    columns = [
-        column.cast(kind.value_type) if str(kind).startswith("dictionary") else column
-        for column, kind in zip(X.itercolumns(), types, strict=True)
-    ]
+    types = [getattr(kind, "value_type", kind) if "dictionary" in str(kind) else kind for kind in X.schema.types]
+    columns = [column.cast(kind) for column, kind in zip(X.itercolumns(), types, strict=True)]
     return type(X).from_arrays(columns, names=X.column_names)
 
 
 def as_plain(frame: Any) -> Array:
-    """A dataframe as an array: of numbers if all columns are numbers, else of objects.
+    """Return a dataframe as an array: of numbers if all columns are numbers, else of objects.
 
     Examples
     --------
@@ -278,14 +286,13 @@ def as_plain(frame: Any) -> Array:
     data = _frame_data(frame, "X")
     if not isinstance(data, list):
         return np.asarray(data.toarray() if sparse.issparse(data) else data)
-    if not any(has_categories(column) for column in data) and not date_columns(data):
+    if not any(has_categories(column) or is_time(column) for column in data):
         return np.asarray(as_numbers(frame))
-    listed = (column.to_pylist() if hasattr(column, "to_pylist") else column.to_list() for column in data)
-    return np.column_stack([as_objects(values) for values in listed])
+    return np.column_stack([as_objects(column.to_list()) for column in data])
 
 
 def column_names(X: Any, argument: str) -> Names:
-    """Names of the columns of a dataframe if all are strings, else None."""
+    """Return the names of the columns of a dataframe if all are strings, else None."""
     names = list(X.column_names if hasattr(X, "column_names") else X.columns) if is_frame(X) else []
     if not names or not all(isinstance(name, str) for name in names):
         return None
@@ -376,43 +383,30 @@ def _checked_entries(values: Any, missing: str, names: Names, argument: str) -> 
         )
     if missing == "error":
         found = _found(np.isnan, values, names)
-        raise ValueError(
-            f"{argument} contains NaN or null: {found}; accepted: complete data, or missing='neutral' or 'indicator'"
-        )
-    unknown = np.flatnonzero(_all_missing(values))
+        way_out = "; accepted: complete data, or ", Given("missing", "neutral"), " or 'indicator'"
+        raise ValueError(Message(f"{argument} contains NaN or null: {found}", *way_out))
+    counts = _n_missing(values)
+    unknown = np.flatnonzero(counts == values.shape[0])
     if unknown.size:
         raise ValueError(f"{argument} has no observed entry in column {_shown(names, unknown[0])}; accepted: some")
-    return _with_missing(values)
+    return counts > 0
 
 
 def _found(test: Any, values: Any, names: Names) -> str:
     rows, columns = _where(test, values)
     others = [_shown(names, j) for j in np.unique(columns) if j != columns[0]]
-    more = f", others in {', '.join(others[:_NAMED])}{', ...' if len(others) > _NAMED else ''}" if others else ""
+    more = f", others in {first_few(others, _NAMED)}" if others else ""
     return place_words(len(rows), rows[0], _shown(names, columns[0])) + more
 
 
-def _n_missing(values: Any) -> NDArray[Any]:
-    """Number of missing entries of each column."""
+def _n_missing(values: Any) -> NDArray[np.intp]:
+    """Return the number of missing entries of each column."""
     if isinstance(values, Source):
-        return np.zeros(values.shape[1], dtype=int)
-    return np.bincount(_where(np.isnan, values)[1], minlength=values.shape[1])
-
-
-def _with_missing(values: Any) -> NDArray[np.bool_]:
-    """Whether entries of each column are missing."""
-    found: NDArray[np.bool_]
+        return np.zeros(values.shape[1], dtype=np.intp)
     if sparse.issparse(values):
-        found = np.bincount(_where(np.isnan, values)[1], minlength=values.shape[1]) > 0
-    else:
-        found = np.isnan(values.min(axis=0))
-    return found
-
-
-def _all_missing(values: Any) -> Any:
-    if sparse.issparse(values):
-        return np.bincount(_where(np.isnan, values)[1], minlength=values.shape[1]) == values.shape[0]
-    return np.isnan(np.fmin.reduce(values, axis=0))  # fmin ignores NaN, and needs no mask of all entries
+        return np.bincount(_where(np.isnan, values)[1], minlength=values.shape[1])
+    parts = (values[start : start + _ROWS] for start in range(0, len(values), _ROWS))  # masks of some rows at a time
+    return sum((np.count_nonzero(np.isnan(part), axis=0) for part in parts), np.zeros(values.shape[1], dtype=np.intp))
 
 
 def _where(test: Any, values: Any) -> Any:

@@ -21,11 +21,10 @@ from bahsic.files.data import (
     chosen,
     column_position,
     one_line_errors,
-    suggestion,
-    with_target,
     without_empty_columns,
 )
-from bahsic.names import for_message
+from bahsic.files.targets import with_target
+from bahsic.names import for_message, suggestion
 
 
 def read_npy(path: Path, target: str | int | None = None) -> Data:

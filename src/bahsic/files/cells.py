@@ -1,11 +1,10 @@
-"""Meaning of single cells of text: marks of missing values, numbers as people write them, dates."""
+"""Meaning of single cells of text that no library knows: marks of missing values, numbers as people write them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 # Marks that are missing values in every column: those of pandas, and marks that no category is called by.
 _MARKS_OF_PANDAS = (
@@ -23,18 +22,37 @@ _MARKS_AMONG_NUMBERS = frozenset(
     ]
 )
 
-_PLAIN = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf(?:inity)?", re.IGNORECASE)
-_SPACES = "[ \u00a0\u2009\u202f]"  # plain, hard and thin ones, which separate thousands
-_MINUS = str.maketrans({"\u2212": "-"})
-_SIGNED = re.compile(rf"([-+]?)\s*([$€£¥₹]?)\s*([-+]?)([0-9.,eE{_SPACES[1:-1]}+-]+?)\s*([%$€£¥₹]?)")
-_SPACED = re.compile(rf"[0-9]{{1,3}}(?:{_SPACES}[0-9]{{3}})+(?:[.,][0-9]*)?")
-_POINT_OF_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
+_SPACES = " \u00a0\u2009\u202f"  # plain, hard and thin ones, which separate thousands
+_CURRENCY = "$€£¥₹"
+_EXPONENT = "(?:[eE][-+]?[0-9]+)?"
+_SPACED = rf"[0-9]{{1,3}}(?:[{_SPACES}][0-9]{{3}})+"
+
+# Spellings of a number without sign and symbol. The meaning of commas in the last four: separators of thousands for
+# certain, a decimal comma for certain (also with points for thousands), and either.
 _KINDS = {
-    "thousands": re.compile(r"[1-9][0-9]{0,2}(?:(?:,[0-9]{3}){2,}(?:\.[0-9]*)?|,[0-9]{3}\.[0-9]*)"),
-    "either": re.compile(r"[1-9][0-9]{0,2},[0-9]{3}"),
-    "decimal": re.compile(r"[0-9]*,[0-9]+(?:[eE][-+]?[0-9]+)?"),
-    "decimal and points": re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+,[0-9]+"),
+    "whole": rf"[0-9]+{_EXPONENT}|{_SPACED}",
+    "point_or_thousands": r"[1-9][0-9]{0,2}\.[0-9]{3}",
+    "point": rf"[0-9]+\.[0-9]*{_EXPONENT}|\.[0-9]+{_EXPONENT}|{_SPACED}\.[0-9]*",
+    "thousands": r"[1-9][0-9]{0,2}(?:(?:,[0-9]{3}){2,}(?:\.[0-9]*)?|,[0-9]{3}\.[0-9]*)",
+    "either": r"[1-9][0-9]{0,2},[0-9]{3}",
+    "decimal": rf"[0-9]*,[0-9]+{_EXPONENT}|{_SPACED},[0-9]+",
+    "decimal_and_points": r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+,[0-9]+",
+    "infinite": "inf(?:inity)?",
 }
+_BODY = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _KINDS.items())
+_NUMBER = re.compile(
+    rf"(?=[^%{_CURRENCY}]*([%{_CURRENCY}]?)[^%{_CURRENCY}]*$)"  # one symbol at most, which group 1 holds
+    rf"(?:[-+]?\s*[{_CURRENCY}]?\s*|[{_CURRENCY}]\s*[-+])(?:{_BODY})\s*[%{_CURRENCY}]?",
+    re.IGNORECASE,
+)
+_MINUS = {0x2212: "-"}
+_UNWRITTEN = dict.fromkeys(map(ord, f"{_SPACES}\t%{_CURRENCY}")) | _MINUS
+_TRANSLATIONS = {
+    "": _UNWRITTEN,
+    "thousands": _UNWRITTEN | {ord(","): None},
+    "decimal": _UNWRITTEN | {ord("."): None, ord(","): "."},
+}
+_SEPARATED = re.compile(rf"[0-9][{_SPACES}][0-9]")
 _LIST = re.compile(r"\s*[0-9]+(?:\s*,\s*[0-9]+){2,}\s*")
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?[0-9]+,[0-9]+\s*")
 _DATE = re.compile(
@@ -42,29 +60,15 @@ _DATE = re.compile(
     r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:Z|[-+][0-9]{2}:?[0-9]{2})?)?"
 )
 
-
-class Form(NamedTuple):
-    """Spelling of one number.
-
-    Attributes
-    ----------
-    symbol : str
-        A percent sign or the sign of a currency; empty without one.
-    kind : str
-        "whole", "point" (a decimal point), "point or thousands" (as 1.234), "thousands" (commas that separate
-        thousands for certain, as in 1,234,567 or 1,234.5), "decimal" (a decimal comma for certain, as 1,5), "decimal
-        and points" (as 1.234,5), "either" (as 1,234).
-    """
-
-    symbol: str
-    kind: str
+Form = tuple[str, str]  # the symbol of a number, empty without one, and the kind of its spelling
 
 
-class Style(NamedTuple):
-    """Spelling of all numbers of a column: the symbol of each, and the meaning of commas."""
+class CommasError(ValueError):
+    """Commas in numbers whose meaning cannot be known: what they are, and what to do."""
 
-    symbol: str
-    comma: str  # "thousands", "decimal", or empty where there is none
+    def __init__(self, what: str, remedy: str = "write points") -> None:
+        super().__init__(f"{what}; {remedy}")
+        self.what, self.remedy = what, remedy
 
 
 def is_mark(text: str) -> bool:
@@ -72,75 +76,36 @@ def is_mark(text: str) -> bool:
     return text in MISSING_MARKS or text.lower() in _MARKS_AMONG_NUMBERS
 
 
-def has_spaces(text: str) -> bool:
-    """Whether a number has spaces that separate thousands.
-
-    Examples
-    --------
-    >>> has_spaces("1 234"), has_spaces("12 %")
-    (True, False)
-    """
-    return re.search(rf"[0-9]{_SPACES}[0-9]", text) is not None
-
-
 def form_of(text: str) -> Form | None:
-    """Form of a number without spaces around it; None if the text is no number.
+    """Return the form of a number without spaces around it; None if the text is no number.
 
     Examples
     --------
     >>> form_of("$1,200.50"), form_of("7,5 %"), form_of("1 234"), form_of("red")
-    (Form(symbol='$', kind='thousands'), Form(symbol='%', kind='decimal'), Form(symbol='', kind='whole'), None)
+    (('$', 'thousands'), ('%', 'decimal'), ('', 'whole'), None)
     """
-    text = text.translate(_MINUS)
-    if _PLAIN.fullmatch(text):
-        return Form("", _kind(text.lstrip("-+")) or "whole")
-    parts = _SIGNED.fullmatch(text)
-    if parts is None or (parts[1] and parts[3]) or (parts[2] and parts[5]):
-        return None
-    body = parts[4]
-    if _SPACED.fullmatch(body):
-        body = re.sub(_SPACES, "", body)
-    kind = _kind(body)
-    return None if kind is None else Form(parts[2] or parts[5], kind)
+    found = _NUMBER.fullmatch(text.translate(_MINUS))
+    return None if found is None else (found[1], str(found.lastgroup))
 
 
-def added(forms: set[Form], texts: Iterable[object]) -> set[Form] | None:
-    """The forms, with those of more cells; None as soon as one is no number and no mark."""
-    for text in texts:
-        if not isinstance(text, str):  # pandas makes True of "True"
-            return None
-        form = form_of(text.strip())
-        if form is not None:
-            forms.add(form)
-        elif not is_mark(text.strip()):
-            return None
-    return forms
+def has_spaces(text: str) -> bool:
+    """Whether a number has spaces that separate thousands."""
+    return _SEPARATED.search(text) is not None
 
 
-def _kind(body: str) -> str | None:
-    if _PLAIN.fullmatch(body):
-        if _POINT_OF_THOUSANDS.fullmatch(body):
-            return "point or thousands"
-        return "point" if "." in body else "whole"
-    return next((kind for kind, pattern in _KINDS.items() if pattern.fullmatch(body)), None)
+def decimal_marks(kinds: Collection[str]) -> set[str]:
+    """Return the decimal marks that numbers of these kinds have for certain: a comma, a point, both or none."""
+    comma, point = {"decimal", "decimal_and_points"}, {"point", "thousands"}
+    return {mark for mark, certain in ((",", comma), (".", point)) if certain & set(kinds)}
 
 
-def decimal_marks(forms: Iterable[Form]) -> set[str]:
-    """Decimal marks that some numbers have for certain: a comma, a point, both or none."""
-    kinds = {form.kind for form in forms}
-    comma, point = kinds & {"decimal", "decimal and points"}, kinds & {"point", "thousands"}
-    return ({","} if comma else set()) | ({"."} if point else set())
-
-
-def style_of(
-    forms: Iterable[Form], delimiter: str, decimal_mark: Callable[[], str | None] = lambda: None
-) -> Style | None:
-    """Style of a column, from the forms of all its numbers.
+def meaning_of_commas(kinds: Collection[str], delimiter: str, decimal_mark: Callable[[], str | None]) -> str:
+    """Return what commas mean in a column.
 
     Parameters
     ----------
-    forms : iterable of Form
-        Each form that occurs.
+    kinds : collection of str
+        Each kind of number that occurs in the column.
     delimiter : str
         That of the file.
     decimal_mark : callable
@@ -149,14 +114,13 @@ def style_of(
 
     Returns
     -------
-    Style or None
-        None if there is no number, or if some numbers have a symbol that others have not, so that the column is text.
+    str
+        "thousands", "decimal", or empty where there is none.
 
     Raises
     ------
-    ValueError
-        If the meaning of commas is ambiguous. The message is one of "decimal commas", "commas and points" and
-        "commas".
+    CommasError
+        If the meaning is ambiguous.
 
     Notes
     -----
@@ -170,46 +134,36 @@ def style_of(
 
     Examples
     --------
-    >>> style_of({form_of("1,234"), form_of("999")}, ","), style_of({form_of("1,234"), form_of("0,5")}, ";")
-    (Style(symbol='', comma='thousands'), Style(symbol='', comma='decimal'))
+    >>> meaning_of_commas({"either", "whole"}, ",", lambda: None), meaning_of_commas({"decimal"}, ";", lambda: None)
+    ('thousands', 'decimal')
     """
-    found = set(forms)
-    symbols, kinds = {form.symbol for form in found}, {form.kind for form in found}
-    return Style(symbols.pop(), _comma(kinds, delimiter, decimal_mark)) if len(symbols) == 1 else None
-
-
-def _comma(kinds: set[str], delimiter: str, decimal_mark: Callable[[], str | None]) -> str:
-    if kinds & {"decimal", "decimal and points"}:
-        points = {"point", "thousands"} | (set() if "decimal and points" in kinds else {"point or thousands"})
+    kinds = set(kinds)
+    if kinds & {"decimal", "decimal_and_points"}:
+        points = {"point", "thousands"} | (set() if "decimal_and_points" in kinds else {"point_or_thousands"})
         if kinds & points:
-            raise ValueError("commas and points")
+            raise CommasError("decimal commas and points")
         if delimiter == ",":
-            raise ValueError("decimal commas")
+            raise CommasError("decimal commas")
         return "decimal"
     if "either" not in kinds:
         return "thousands" if "thousands" in kinds else ""
-    if delimiter == "," or kinds & {"thousands", "point", "point or thousands"}:
+    if delimiter == "," or kinds & {"thousands", "point", "point_or_thousands"}:
         return "thousands"
     mark = decimal_mark() or ("," if delimiter == ";" and kinds == {"either"} else None)
     if mark is None:
-        raise ValueError("commas")
+        raise CommasError("commas, decimal or of thousands", "write numbers without them")
     return "decimal" if mark == "," else "thousands"
 
 
-def number(text: str, style: Style) -> float:
-    """Number that a cell of a column in this style means; infinity beyond the largest float64.
+def plain(text: str, commas: str) -> str:
+    """Return a number as Python writes it, given the meaning of its commas.
 
     Examples
     --------
-    >>> number("-$1,200.50", Style("$", "thousands")), number("1.200,5", Style("", "decimal"))
-    (-1200.5, 1200.5)
+    >>> plain("-$1,200.50", "thousands"), plain("1.200,5", "decimal")
+    ('-1200.50', '1200.5')
     """
-    plain = re.sub(rf"{_SPACES}|\s|[%$€£¥₹]", "", text.translate(_MINUS))
-    if style.comma == "thousands":
-        plain = plain.replace(",", "")
-    elif style.comma == "decimal":
-        plain = plain.replace(".", "").replace(",", ".")
-    return float(plain)
+    return text.translate(_TRANSLATIONS[commas])
 
 
 def mostly_decimal_commas(texts: Iterable[str]) -> bool:
@@ -220,7 +174,7 @@ def mostly_decimal_commas(texts: Iterable[str]) -> bool:
 
 
 def dates(texts: Iterable[str]) -> list[datetime | None] | None:
-    """Dates and times in ISO format, those with a time zone in UTC; None if any text is neither date nor mark.
+    """Return dates and times in ISO format, those with a time zone in UTC; None if any text is neither date nor mark.
 
     Examples
     --------
@@ -228,16 +182,16 @@ def dates(texts: Iterable[str]) -> list[datetime | None] | None:
     [datetime.datetime(2024, 5, 1, 0, 0), None, datetime.datetime(2024, 5, 1, 10, 30)]
     >>> dates(["05/01/2024"])
     """
-    found: list[datetime | None] = []
+    found = []
     for text in texts:
-        if is_mark(text):
-            found.append(None)
-        elif _DATE.fullmatch(text):
-            try:
-                when = datetime.fromisoformat(text)
-                found.append(when if when.tzinfo is None else when.astimezone(UTC).replace(tzinfo=None))
-            except (ValueError, OverflowError):  # such as the 30th of February
-                return None
-        else:
+        if not (is_mark(text) or _DATE.fullmatch(text)):
             return None
+        try:
+            found.append(None if is_mark(text) else datetime.fromisoformat(text))
+        except ValueError:  # such as the 30th of February
+            return None
+    try:
+        found = [when and (when.astimezone(UTC).replace(tzinfo=None) if when.tzinfo else when) for when in found]
+    except OverflowError:
+        return None
     return found if any(found) else None

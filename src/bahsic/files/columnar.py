@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,60 +14,98 @@ from bahsic.files.data import (
     DataError,
     check_expansion,
     check_names,
-    column_position,
-    kept_names,
+    check_unchanged,
     library,
     named,
     one_line_errors,
-    with_target,
+    stamp_of,
 )
+from bahsic.files.targets import Wanted, of_rows
 from bahsic.kernels.rows import is_missing
 from bahsic.names import for_message
 
+# Integers that float64 tells apart, and the types of those that it does not.
+_EXACT = 2**53
+_LARGEST = {"int64": "Int64", "uint64": "UInt64"}
 
-def read_parquet(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:
+
+@dataclass(frozen=True)
+class StoredTable:
+    """Columns of an Arrow table as they stand in the file.
+
+    Attributes
+    ----------
+    read : callable
+        Returns the table of a path.
+    path : Path
+    stamp : tuple
+        Of the file when it was read, see `check_unchanged`.
+    names : list of str
+        Those of all columns.
+    rows : ndarray of int, or None
+        The rows that belong to the data; None for all.
+    """
+
+    read: Callable[[Path], Any]
+    path: Path
+    stamp: tuple[int, int]
+    names: list[str]
+    rows: Any
+
+    def frame(self, parsed: Any) -> Any:
+        """Return a frame of the same columns in their own types."""
+        check_unchanged(self.path, self.stamp)
+        pandas = library("pandas", self.path.suffix)
+        table = self.read(self.path).select([self.names.index(name) for name in parsed.columns])
+        frame = table.to_pandas(types_mapper=pandas.ArrowDtype, ignore_metadata=True)
+        return of_rows(frame, self.rows).set_axis(parsed.columns, axis=1)
+
+
+def read_parquet(path: Path, wanted: Wanted) -> Data:
     """Read a Parquet file: strings become categories; an index of pandas is no feature."""
+    return _table_data(path, _parquet, wanted)
+
+
+def _parquet(path: Path) -> Any:
     parquet = library("pyarrow.parquet", path.suffix)
     with one_line_errors(path, "reading Parquet"), parquet.ParquetFile(path) as file:
         size = 8 * file.metadata.num_rows * file.metadata.num_columns  # before reading: repeated values are packed
         check_expansion(path, size)
         table = _validated(file.read())
-        for j in _written_as_categories(file.metadata.metadata or {}, path.suffix):
-            if j < table.num_columns and "dictionary" not in str(table.column(j).type):
+        schema = (file.metadata.metadata or {}).get(b"ARROW:schema")
+        for j, field in enumerate([] if schema is None else _schema(schema)):
+            # Columns that were categories when the file was written; reading forgets this for numbers.
+            written = str(field.type).startswith("dictionary")
+            if written and j < table.num_columns and "dictionary" not in str(table.column(j).type):
                 table = table.set_column(j, table.column_names[j], table.column(j).dictionary_encode())
-        return _table_data(path, table, target, drop)
+        return table
 
 
-def _written_as_categories(metadata: Mapping[bytes, bytes], suffix: str) -> list[int]:
-    """Columns that were categories when the file was written; reading forgets this for numbers."""
-    pyarrow, ipc = library("pyarrow", suffix), library("pyarrow.ipc", suffix)
-    if b"ARROW:schema" not in metadata:
-        return []
-    schema = ipc.read_schema(pyarrow.py_buffer(base64.b64decode(metadata[b"ARROW:schema"])))
-    return [j for j, field in enumerate(schema) if str(field.type).startswith("dictionary")]
+def _schema(encoded: bytes) -> Any:
+    pyarrow, ipc = library("pyarrow", ".parquet"), library("pyarrow.ipc", ".parquet")
+    return ipc.read_schema(pyarrow.py_buffer(base64.b64decode(encoded)))
 
 
-def read_arrow(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:
+def read_arrow(path: Path, wanted: Wanted) -> Data:
     """Read a Feather or Arrow file (the IPC format of files or of streams), like `read_parquet`."""
+    return _table_data(path, _arrow, wanted)
+
+
+def _arrow(path: Path) -> Any:
     pyarrow, feather, ipc = (library(f"pyarrow{part}", path.suffix) for part in ("", ".feather", ".ipc"))
     with one_line_errors(path, "reading Arrow"):
         with path.open("rb") as file:
             magic = file.read(4)
         # Files begin with ARROW1, the first version of Feather with FEA1; streams have no such mark.
         if magic == b"FEA1":
-            table = feather.read_table(path)
-        elif magic == b"ARRO":
-            with ipc.open_file(str(path)) as file:
-                batches = map(file.get_batch, range(file.num_record_batches))
-                table = pyarrow.Table.from_batches(_checked(path, batches), file.schema)
-        else:
-            with ipc.open_stream(str(path)) as stream:
-                table = pyarrow.Table.from_batches(_checked(path, stream), stream.schema)
-        return _table_data(path, _validated(table), target, drop)
+            return _validated(feather.read_table(path))
+        with (ipc.open_file if magic == b"ARRO" else ipc.open_stream)(str(path)) as file:
+            batches = map(file.get_batch, range(file.num_record_batches)) if magic == b"ARRO" else file
+            return _validated(pyarrow.Table.from_batches(_checked(path, batches), file.schema))
 
 
 def _validated(table: Any) -> Any:
-    """The table, if its offsets, indices and texts are sound; others would end the process later."""
+    """Return the table, if its offsets, indices and texts are sound; others would end the process later."""
     table.validate(full=True)
     return table
 
@@ -80,42 +119,58 @@ def _checked(path: Path, batches: Iterable[Any]) -> Iterator[Any]:
         yield batch
 
 
-def _table_data(path: Path, table: Any, target: str | int | None, drop: Sequence[str]) -> Data:
+def _table_data(path: Path, read: Callable[[Path], Any], wanted: Wanted) -> Data:
     pandas = library("pandas", path.suffix)
-    frame = table.to_pandas(strings_to_categorical=True, date_as_object=False)
+    stamp, table = stamp_of(path), read(path)
+    with one_line_errors(path, "reading the table"):
+        frame = table.to_pandas(strings_to_categorical=True, date_as_object=False)
+        for field in table.schema:  # types that pandas turns into objects or, beside missing entries, into floats
+            kind, name = str(field.type), field.name
+            if kind == "bool" and frame[name].dtype == object:
+                frame[name] = frame[name].astype("category")
+            elif kind == "null" or kind.startswith("decimal"):
+                frame[name] = frame[name].astype("float64")
+            elif kind in _LARGEST and frame[name].dtype == float and frame[name].abs().max() > _EXACT:
+                frame[name] = pandas.array(table[name].to_pylist(), dtype=_LARGEST[kind])
+        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        return frame_data(
+            path, frame, wanted, pandas, stored=lambda names, rows: StoredTable(read, path, stamp, names, rows)
+        )
+
+
+def frame_data(
+    path: Path,
+    frame: Any,
+    wanted: Wanted,
+    pandas: Any,
+    notes: Sequence[str] = (),
+    stored: Callable[[list[str], Any], Any] | None = None,
+) -> Data:
+    """Turn a DataFrame into `Data`: columns become the target, all others must be numbers, categories or dates."""
     if not len(frame):
         raise DataError(f"{path}: there is no row; give one row for each sample")
-    for field in table.schema:  # types that pandas turns into objects
-        kind = str(field.type)
-        if kind == "bool" and frame[field.name].dtype == object:
-            frame[field.name] = frame[field.name].astype("category")
-        elif kind == "null" or kind.startswith("decimal"):
-            frame[field.name] = frame[field.name].astype("float64")
-    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-    return frame_data(path, frame, target, pandas, drop)
-
-
-def frame_data(path: Path, frame: Any, target: str | int | None, pandas: Any, drop: Sequence[str] = ()) -> Data:
-    """Turn a DataFrame into `Data`: one column becomes the target, all others must be numbers, categories or dates."""
-    names, notes = named(list(frame.columns))
+    names, more = named(list(frame.columns))
     check_names(path, names)
-    frame = frame.set_axis(names, axis=1)[kept_names(path, names, drop)]
-    names = list(frame.columns)
-    if target is None:
-        return Data(_checked_types(path, frame, pandas), names=names, source=path, notes=tuple(notes))
-    name = names.pop(column_position(path, target, names, len(names)))
-    data = Data(_checked_types(path, frame[names], pandas), names=names, source=path, notes=tuple(notes))
-    return with_target(path, data, target_values(frame[name], pandas), name)
+    frame = frame.set_axis(names, axis=1)
+    features, outputs = wanted.split(names)
+    columns = {name: _target_values(frame[name], pandas) for name in outputs}
+    X = _checked_types(path, frame[features], pandas)
+    return wanted.data(
+        len(frame),
+        columns,
+        lambda rows: of_rows(X, rows),
+        [*notes, *more],
+        None if stored is None else lambda rows: stored(names, rows),
+    )
 
 
-def target_values(column: Any, pandas: Any) -> Any:
+def _target_values(column: Any, pandas: Any) -> Any:
     """Return a column of a frame as an array of numbers or objects."""
-    if not pandas.api.types.is_numeric_dtype(column):
-        return column.astype(object).to_numpy()
-    if not hasattr(column.array, "_mask"):
+    if pandas.api.types.is_numeric_dtype(column) and not hasattr(column.array, "_mask"):
         return column.to_numpy()
-    is_bool = pandas.api.types.is_bool_dtype(column)
-    return column.astype(object).to_numpy() if is_bool else column.to_numpy("float64", na_value=float("nan"))
+    if pandas.api.types.is_float_dtype(column):
+        return column.to_numpy("float64", na_value=float("nan"))
+    return column.astype(object).to_numpy()
 
 
 def _is_time(column: Any) -> bool:

@@ -8,19 +8,15 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import date, timedelta
-from difflib import get_close_matches
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from bahsic.kernels.rows import is_missing
-from bahsic.names import for_message, one_line
+from bahsic.names import first_few, for_message, one_line, suggestion
 
 # A file that expands to more than both of these is taken for an attack or an accident.
 LARGEST_EXPANSION = 100  # times its own size
@@ -77,6 +73,9 @@ class Data:
         Where the data come from.
     notes : tuple of str
         What the reader has decided about the file, such as rows and columns left out, one line each.
+    stored : object, or None
+        The columns as they stand in the file, for `write_table`; None where X has them as they are, and for data that
+        were not read or were changed.
 
     Examples
     --------
@@ -91,6 +90,7 @@ class Data:
     target: str | list[str] | None = None
     source: Path | None = None
     notes: tuple[str, ...] = ()
+    stored: Any = field(default=None, init=False, repr=False)  # so that `replace` leaves it out
 
 
 def library(name: str, suffix: str, action: str = "reading") -> Any:
@@ -122,29 +122,12 @@ def one_line_errors(path: Path, action: str) -> Iterator[None]:
         raise DataError(f"{path}: {action} failed: {one_line(str(error)) or type(error).__name__}") from error
 
 
-def suggestion(wanted: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the nearest one, or the first few."""
-    names = [name for name in known if isinstance(name, str)]
-    comparable = {name.lower(): name for name in names if len(name) <= 2 * len(wanted) + 2}  # long ones take long
-    near = get_close_matches(wanted.lower(), comparable, n=1)
-    if near:
-        return f"did you mean {for_message(comparable[near[0]])}?"
-    listed = ", ".join(map(for_message, names[:5])) + (", ..." if len(names) > 5 else "")
-    return f"known: {listed}" if names else "there is none"
-
-
 def chosen(path: Path, kind: str, wanted: str, known: Iterable[str]) -> str:
     """The wanted one of several names; an error that names the nearest if there is none."""
     names = list(known)
     if wanted not in names:
         raise DataError(f"{path}: no {kind} is called {for_message(wanted)}; {suggestion(wanted, names)}")
     return wanted
-
-
-def kept_names(path: Path, names: Sequence[str], drop: Sequence[str]) -> list[str]:
-    """The names of the columns that are not left out."""
-    left_out = {chosen(path, "column", name, names) for name in drop}
-    return [name for name in names if name not in left_out]
 
 
 def column_position(path: Path, target: str | int, names: Sequence[str] | None, n_columns: int) -> int:
@@ -185,8 +168,20 @@ def named(names: Sequence[str]) -> tuple[list[str], list[str]]:
         taken.add(given[j])
     if len(nameless) < 2:
         return given, [f"column {j + 1} has no name and is called {for_message(given[j])}" for j in nameless]
-    listed = ", ".join(for_message(given[j]) for j in nameless[:3]) + (", ..." if len(nameless) > 3 else "")
+    listed = first_few([for_message(given[j]) for j in nameless[:4]], 3)
     return given, [f"{len(nameless)} columns have no name and are called {listed} after their places"]
+
+
+def stamp_of(path: Path) -> tuple[int, int]:
+    """Return size and time of a file, by which a changed one is known."""
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def check_unchanged(path: Path, stamp: tuple[int, int]) -> None:
+    """Refuse to copy columns from a file that is no longer the one that was read."""
+    if stamp_of(path) != stamp:
+        raise DataError(f"{path}: has changed since it was read; run again")
 
 
 def check_expansion(path: Path, size: int) -> None:
@@ -216,67 +211,6 @@ def check_gzip(path: Path) -> None:
         raise DataError(f"{path}: the file is empty; give one with a header and rows")
 
 
-def labels(path: Path, values: Any, name: str, n_samples: int) -> Any:
-    """A target as an array: integers where all numbers are, nothing missing, one entry for each sample."""
-    y = _one_each(path, values, name, n_samples)
-    missing = _missing(y)
-    if missing.any():
-        row, times = int(np.argmax(missing)), int(missing.sum())
-        raise DataError(
-            f"{path}: target {for_message(name)} is missing in {times} rows, the first row {row}, counted from 0; "
-            "remove them"
-        )
-    return _typed(path, y, name)
-
-
-def _typed(path: Path, y: Any, name: str) -> Any:
-    if y.dtype.kind in "mM" or any(isinstance(value, date | timedelta) for value in y[:1]):
-        raise DataError(f"{path}: target {for_message(name)} has times ({y[0]}, ...); make numbers or classes of them")
-    whole = y.dtype.kind == "f" and bool(np.all((np.abs(y) < 2**53) & (y == np.round(y))))
-    return y.astype(np.int64) if whole else y
-
-
-def target_rows(path: Path, values: Any, name: str, n_samples: int) -> tuple[Any, Any, list[str]]:
-    """Target of the rows that have one.
-
-    Parameters
-    ----------
-    path : Path
-    values : array-like of n_samples entries
-    name : str
-        Of the target.
-    n_samples : int
-
-    Returns
-    -------
-    y : ndarray
-        As `labels` returns it.
-    rows : ndarray of int, or None
-        The rows that have a target; None if all have.
-    notes : list of str
-        How many rows have none.
-    """
-    y = _one_each(path, values, name, n_samples)
-    missing = _missing(y)
-    if not missing.any():
-        return _typed(path, y, name), None, []
-    rows, times = np.flatnonzero(~missing), int(missing.sum())
-    if not rows.size:
-        raise DataError(f"{path}: target {for_message(name)} is missing in all rows; give a column with entries")
-    observed = y[rows]
-    if observed.dtype.kind == "O" and all(isinstance(value, bool | np.bool_) for value in observed):
-        observed = observed.astype(bool)  # as without missing entries
-    counted = "1 row" if times == 1 else f"{times} rows"
-    return _typed(path, observed, name), rows, [f"{counted} without a target left out"]
-
-
-def with_target(path: Path, data: Data, values: Any, name: str) -> Data:
-    """The data with a target, without the rows that have none."""
-    y, rows, notes = target_rows(path, values, name, data.X.shape[0])
-    X = data.X if rows is None else of_rows(data.X, rows)
-    return replace(data, X=X, y=y, target=name, notes=(*data.notes, *notes))
-
-
 def checked_sparse(path: Path, X: Any) -> Any:
     """X; a sparse array only if all its indices are within its shape, as the code that works on it is not careful."""
     if sparse.issparse(X) and hasattr(X, "check_format"):
@@ -303,34 +237,3 @@ def without_empty_columns(data: Data) -> Data:
     X = sparse.csr_matrix((X.data, places.astype(X.indptr.dtype), X.indptr), shape=(X.shape[0], len(columns)))
     note = f"{len(columns)} of {n_columns} columns have entries; the empty ones are left out"
     return replace(data, X=X, names=[f"x{j}" for j in columns.tolist()], notes=(*data.notes, note))
-
-
-def of_rows(X: Any, rows: Any) -> Any:
-    """Some rows of an array, a sparse array or a DataFrame, numbered anew; categories without a row are left out."""
-    if not hasattr(X, "iloc"):
-        return (X.tocsr() if sparse.issparse(X) else X)[rows]
-    frame = X.iloc[rows].reset_index(drop=True)
-    for j, dtype in enumerate(frame.dtypes):
-        if str(dtype) == "category":
-            frame.isetitem(j, frame.iloc[:, j].cat.remove_unused_categories())
-    return frame
-
-
-def _one_each(path: Path, values: Any, name: str, n_samples: int) -> Any:
-    y = np.asarray(values)
-    if y.size != n_samples:
-        raise DataError(
-            f"{path}: target {for_message(name)} has shape {y.shape}; accepted: one value a row ({n_samples})"
-        )
-    return y.reshape(n_samples)
-
-
-def _missing(y: Any) -> Any:
-    if y.dtype.kind == "f":
-        return np.isnan(y)
-    return np.array([is_missing(value) for value in y.tolist()], dtype=bool)
-
-
-def library_version(module: ModuleType) -> int:
-    """The major version of a library."""
-    return int(str(module.__version__).partition(".")[0])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,45 +15,36 @@ import numpy as np
 
 from bahsic.files.cells import (
     MISSING_MARKS,
+    CommasError,
     Form,
-    Style,
-    added,
     dates,
     decimal_marks,
     form_of,
     has_spaces,
     is_mark,
+    meaning_of_commas,
     mostly_decimal_commas,
-    number,
-    style_of,
+    plain,
 )
-from bahsic.files.data import (
-    Data,
-    DataError,
-    check_gzip,
-    check_names,
-    column_position,
-    kept_names,
-    library,
-    library_version,
-    one_line_errors,
-    target_rows,
-)
-from bahsic.files.encoding import opened_text
-from bahsic.files.layout import Layout, header_of, layout_of, rows_of
-from bahsic.names import for_message
+from bahsic.files.data import Data, DataError, check_gzip, check_unchanged, library, one_line_errors, stamp_of
+from bahsic.files.targets import Wanted
+from bahsic.files.text import Layout, filled, layout_of, opened_rows
+from bahsic.names import first_few, for_message
 
 # Cells that are parsed at once, and rows: fewer would cost time for each column of a wide table.
-_CELLS_AT_ONCE, _ROWS_AT_ONCE = 2**18, 64
+_CELLS_AT_ONCE, _ROWS_AT_ONCE = 2**18, 32
+# Cells of columns that hold more than plain numbers, whose different texts are in memory at once.
+_TEXTS_AT_ONCE = 2**20
 # A column of numbers may have one different entry in so many that is none.
 _STRANGE = 20
+# Texts that are looked at to tell whether most of a column have decimal commas.
+_SAMPLE = 100
+# Integers that float64 tells apart, and numbers that it spells in another way than people.
+_EXACT = 2**53
+_WHOLE, _ZEROS_IN_FRONT = re.compile(r"\s*-?(0|[1-9][0-9]*)\s*"), re.compile(r"\s*[-+]?0[0-9]")
 
-_SAMPLE = 100  # texts that are looked at to tell whether most of a column have decimal commas
 
-
-def read_delimited(
-    path: Path, target: str | int | None = None, delimiter: str | None = None, drop: Sequence[str] = ()
-) -> Data:
+def read_delimited(path: Path, wanted: Wanted, delimiter: str | None = None) -> Data:
     """Read a table of text: columns of numbers become float64, ISO dates datetime64, all others categories.
 
     The file is read several times, so that memory holds little more than the numbers: to find the encoding, to count
@@ -64,12 +57,10 @@ def read_delimited(
         byte-order mark, or else Windows-1252. A first column without a name holds labels of rows, which are no
         feature. Other columns without a name are left out if they are empty, else called "column 7" after their
         places.
-    target : str or int, optional
-        The column that becomes y; rows without an entry in it are left out.
+    wanted : Wanted
+        The columns that become y, and those to leave out.
     delimiter : str, optional
         By default a comma, or a tabulator in .tsv; if the header does not have it, the one that fits all rows.
-    drop : sequence of str
-        Names of columns to leave out.
 
     Returns
     -------
@@ -83,28 +74,69 @@ def read_delimited(
 
     A column is of numbers if all its entries are, also with one percent sign or sign of a currency in all entries
     (12% is read as 12), with separators of thousands, or with decimal commas if the delimiter is another one. For what
-    commas mean see `bahsic.files.cells.style_of`. Whole numbers of any length are numbers; one beyond the largest
-    float64, such as 1e400, is infinite, which selectors refuse by its row and column.
+    commas mean see `bahsic.files.cells.meaning_of_commas`. Integers that float64 would round stay integers up to
+    2^64, larger ones are rounded; one beyond the largest float64, such as 1e400, is infinite, which selectors refuse
+    by its row and column.
     """
     pandas = library("pandas", "".join(path.suffixes[-2:]))
+    stamp = stamp_of(path)
     check_gzip(path)
     layout = layout_of(path, delimiter)
-    names = list(layout.names.values())
-    check_names(path, names)
-    kept = set(kept_names(path, names, drop))
-    columns = [j for j, name in layout.names.items() if name in kept]
-    names = [layout.names[j] for j in columns]
-    if target is not None:  # moved to the end, so that X is a view of the columns before it
-        columns.append(columns.pop(column_position(path, target, names, len(names))))
+    features, outputs = wanted.split(list(layout.names))
     with one_line_errors(path, "parsing the cells (look for a quote that is not closed)"):
-        table = _Parsed(pandas, layout, columns)
-        if target is None:
-            return Data(table.frame(), names=names, source=path, notes=table.notes())
-        y, rows, more = target_rows(path, table.target(), layout.names[columns[-1]], layout.n_rows)
-        if rows is not None:
-            table.keep(rows)
-        name, X = layout.names[columns[-1]], table.frame().iloc[:, :-1]
-        return Data(X, y, [n for n in names if n != name], target=name, source=path, notes=(*table.notes(), *more))
+        table = _Parsed(pandas, layout, [*features, *outputs])  # outputs last, so that X is a view of the others
+        columns = {name: table.column(len(features) + k) for k, name in enumerate(outputs)}
+        return wanted.data(
+            layout.n_rows,
+            columns,
+            lambda rows: table.frame(len(features), rows),
+            table.all_notes,
+            lambda rows: StoredText(layout, stamp, rows),
+        )
+
+
+@dataclass(frozen=True)
+class StoredText:
+    """Columns of a text file as they stand there.
+
+    Attributes
+    ----------
+    layout : Layout
+    stamp : tuple
+        Of the file when it was read, see `check_unchanged`.
+    rows : ndarray of int, or None
+        The rows that belong to the data; None for all.
+    """
+
+    layout: Layout
+    stamp: tuple[int, int]
+    rows: Any = None
+
+    def cells(self, names: Sequence[str]) -> Iterator[list[str]]:
+        """Return the cells of some columns, row by row."""
+        check_unchanged(self.layout.path, self.stamp)
+        places = [self.layout.names[name] for name in names]
+        kept = None if self.rows is None else set(self.rows.tolist())
+        with opened_rows(self.layout) as (_, reader):
+            for i, row in enumerate(islice(filled(reader), 1, None)):
+                if kept is None or i in kept:
+                    yield [row[j] for j in places]
+
+    def frame(self, parsed: Any) -> Any:
+        """Return a frame of these columns with integers as such, and with text where numbers have zeros in front."""
+        for j, cells in enumerate(zip(*self.cells(list(parsed.columns)), strict=True)):
+            if parsed.dtypes.iloc[j] == np.float64:
+                empty = parsed.iloc[:, j].isna().to_numpy()
+                if any(map(_ZEROS_IN_FRONT.match, cells)):
+                    text = [None if gap else cell.strip() for cell, gap in zip(cells, empty, strict=True)]
+                    parsed.isetitem(j, np.array(text, dtype=object))
+                elif all(gap or _WHOLE.fullmatch(cell) for cell, gap in zip(cells, empty, strict=True)):
+                    parsed.isetitem(j, parsed.iloc[:, j].astype("Int64" if empty.any() else "int64"))
+        return parsed
+
+
+class _UndecidedError(Exception):
+    """The meaning of the commas in a column depends on columns that have not been read."""
 
 
 class _Parsed:
@@ -114,218 +146,199 @@ class _Parsed:
     ----------
     pandas : module
     layout : Layout
-    columns : list of int
-        Places of the wanted columns among the cells of a row, in the wanted order.
+    names : list of str
+        The wanted columns, in the wanted order.
     """
 
-    def __init__(self, pandas: Any, layout: Layout, columns: list[int]) -> None:
-        self.pandas, self.layout, self.columns = pandas, layout, columns
-        self.names = [layout.names[j] for j in columns]
-        self.values = np.empty((layout.n_rows, len(columns)))
-        self.others: dict[int, Any] = {}  # categories and dates, by positions
-        self.decided: list[str] = []  # notes
+    def __init__(self, pandas: Any, layout: Layout, names: list[str]) -> None:
+        self.pandas, self.layout, self.names = pandas, layout, names
+        self.places = [layout.names[name] for name in names]  # among the cells of a row
+        self.numbers = np.empty((layout.n_rows, len(names)))
+        self.others: dict[int, Any] = {}  # categories, dates and large integers, by positions
+        self.styles: dict[str, list[str]] = {}  # columns by what was decided about the spelling of their numbers
+        self.notes: list[str] = []
         self.marks: Counter[str] = Counter()
-        wanted = set(columns)
-        for (j, mark), times in layout.marks.items():
-            self.marks[mark] += times if j in wanted else 0
-        forms = self._read_numbers()
-        styles = self._styles(forms)
-        self._read_styled(styles)
-        self._read_text([j for j in forms if j not in styles])
+        self.decimal_marks: set[str] = set()
+        wanted = set(self.places)
+        for (place, mark), times in layout.marks.items():
+            self.marks[mark] += times if place in wanted else 0
+        odd = self._read_numbers()
+        self.is_plain = ~odd
+        undecided = self._read_texts(np.flatnonzero(odd).tolist(), self._undecided)
+        self._read_texts(undecided, self._decimal_mark)
 
-    def frame(self) -> Any:
-        """DataFrame of the columns in their order."""
-        frame = self.pandas.DataFrame(self.values, columns=self.names, copy=False)
+    def frame(self, n_features: int, rows: Any) -> Any:
+        """Return a DataFrame of the first columns, of some rows in their order; the numbers are moved in place."""
+        if rows is not None:
+            step = max(1, _CELLS_AT_ONCE // len(self.names))
+            for start in range(0, len(rows), step):
+                chosen = rows[start : start + step]
+                self.numbers[start : start + len(chosen)] = self.numbers[chosen]
+            self.numbers = self.numbers[: len(rows)]
+        frame = self.pandas.DataFrame(self.numbers, columns=self.names, copy=False)
         for j, column in self.others.items():
-            frame.isetitem(j, column)
-        return frame
+            chosen = column if rows is None else column[rows]
+            unused = rows is not None and hasattr(chosen, "remove_unused_categories")
+            frame.isetitem(j, chosen.remove_unused_categories() if unused else chosen)
+        return frame.iloc[:, :n_features]
 
-    def target(self) -> Any:
-        """Entries of the last column."""
-        last = len(self.columns) - 1
-        if last not in self.others:
-            return self.values[:, last].copy()  # rows may be moved later
-        column = self.others[last]
+    def column(self, j: int) -> Any:
+        """Return the entries of a column."""
+        if j not in self.others:
+            return self.numbers[:, j].copy()  # rows may be moved later
+        column = self.others[j]
         return column if isinstance(column, np.ndarray) else np.asarray(column, dtype=object)
 
-    def keep(self, rows: Any) -> None:
-        """Keep some rows, given in their order; the numbers are moved in place, as they fill the memory."""
-        step = max(1, _CELLS_AT_ONCE // len(self.columns))
-        for start in range(0, len(rows), step):
-            chosen = rows[start : start + step]
-            self.values[start : start + len(chosen)] = self.values[chosen]
-        self.values = self.values[: len(rows)]
-        self.others = {j: _of_rows(column, rows) for j, column in self.others.items()}
-
-    def notes(self) -> tuple[str, ...]:
+    @property
+    def all_notes(self) -> list[str]:
         """Decisions about the file, one line each."""
-        return (*self.layout.notes, *self.decided, *_marks_note(self.marks))
+        styles = [f"{_listed(names)}: {what}" for what, names in self.styles.items()]
+        marks = [f"{for_message(mark)} in {n} cell{'s' * (n > 1)}" for mark, n in self.marks.most_common() if n]
+        missing = [f"taken for missing values: {first_few(marks)}"] if marks else []
+        return [*self.layout.notes, *styles, *self.notes, *missing]
 
-    def _read_numbers(self) -> dict[int, set[Form] | None]:
-        """Parse columns of plain numbers.
+    def _read_numbers(self) -> Any:
+        """Parse plain numbers; return a mask of the columns that have other entries, or too large integers."""
+        odd = np.zeros(len(self.names), dtype=bool)
+        for start, chunk in self._chunks(range(len(self.names))):
+            odd |= ~np.isin([dtype.kind for dtype in chunk.dtypes.loc[self.places]], ["i", "u", "f"])
+            plain = np.flatnonzero(~odd)
+            values = chunk[[self.places[j] for j in plain]].to_numpy(np.float64)
+            self.numbers[start : start + len(chunk), plain] = values
+            odd[plain] |= np.fmax.reduce(np.abs(values), axis=0, initial=0.0) > _EXACT
+        return odd
 
-        Returns
-        -------
-        dict of int to set of Form, or None
-            The forms of the numbers in each column that has other entries than plain numbers; None for text.
-        """
-        forms: dict[int, set[Form] | None] = {}
-        for start, chunk in self._chunks(range(len(self.columns))):
-            stop = start + len(chunk)
-            is_plain = np.isin([dtype.kind for dtype in chunk.dtypes.loc[self.columns]], ["i", "u", "f"])
-            plain = np.flatnonzero(is_plain)
-            self.values[start:stop, plain] = chunk[[self.columns[j] for j in plain]].to_numpy(np.float64)
-            for j in np.flatnonzero(~is_plain).tolist():
-                self.values[start:stop, j] = np.nan
-                if forms.setdefault(j, set()) is not None:
-                    forms[j] = added(forms[j] or set(), chunk[self.columns[j]].dropna().unique())
-        return forms
+    def _read_texts(self, positions: list[int], decimal_mark: Any) -> list[int]:
+        """Parse columns with other entries than plain numbers; return those whose commas are undecided."""
+        undecided, at_once = [], max(1, _TEXTS_AT_ONCE // self.layout.n_rows)
+        for first in range(0, len(positions), at_once):
+            group = positions[first : first + at_once]
+            coded = self._coded(group)
+            for j in group:
+                try:
+                    self._read_text(j, *coded.pop(j), decimal_mark)
+                except _UndecidedError:
+                    undecided.append(j)
+        return undecided
 
-    def _styles(self, forms: dict[int, set[Form] | None]) -> dict[int, Style]:
-        """Styles of the columns all of whose entries are numbers or marks."""
-        numbers = {j: found | self._plain_forms(j) for j, found in forms.items() if found is not None}
-        styles = {}
-        for j, found in numbers.items():
-            try:
-                style = style_of(found, self.layout.delimiter, lambda: self._decimal_mark(forms, numbers))
-            except ValueError as reason:
-                raise self._ambiguous(j, str(reason)) from None
-            if style is not None:
-                styles[j] = style
-        return styles
-
-    def _plain_forms(self, j: int) -> set[Form]:
-        """Forms of the numbers of a column that pandas has parsed."""
-        column = self.values[:, j]
-        plain = column[np.isfinite(column)]
-        if not plain.size:
-            return set()
-        return {Form("", "point" if np.any(plain != np.round(plain)) else "whole")}
-
-    def _decimal_mark(self, odd: Iterable[int], numbers: dict[int, set[Form]]) -> str | None:
-        """The decimal mark of all columns in which it is certain, if it is the same."""
-        found = {mark for forms in numbers.values() for mark in decimal_marks(forms)}
-        plain = set(range(len(self.columns))) - set(odd)
-        found |= {"." for j in plain for form in self._plain_forms(j) if form.kind == "point"}
-        return found.pop() if len(found) == 1 else None
-
-    def _ambiguous(self, j: int, reason: str) -> DataError:
-        text = next(
-            (
-                text
-                for _, chunk in self._chunks([j], dtype=str)
-                for text in chunk[self.columns[j]].dropna()
-                if "," in text
-            ),
-            "",
-        )
-        what, remedy = {
-            "commas": ("commas, decimal or of thousands", "write numbers without them"),
-            "commas and points": ("decimal commas and points", "write points"),
-        }.get(reason, (reason, "write points"))
-        column, example = for_message(self.names[j]), for_message(text.strip())
-        return DataError(f"{self.layout.path}: column {column} has {what}, as in {example}; {remedy}")
-
-    def _read_styled(self, styles: dict[int, Style]) -> None:
-        """Parse columns of numbers that are not plain, or have marks among them."""
-        huge: dict[int, tuple[str, int]] = {}
-        spaced: set[int] = set()
-        for start, chunk in self._chunks(list(styles), dtype=str) if styles else ():
-            for j, style in styles.items():
-                codes, texts = self.pandas.factorize(chunk[self.columns[j]])
-                numbers = np.array([*(self._number(str(text).strip(), style) for text in texts), np.nan])
-                self.values[start : start + len(chunk), j] = numbers[codes]  # the code -1 is the last one, missing
-                self._count_marks(texts, codes)
-                if any(has_spaces(str(text)) for text in texts):
-                    spaced.add(j)
-                for code in np.flatnonzero(np.isinf(numbers)):
-                    if any(character.isdigit() for character in texts[code]):
-                        huge.setdefault(j, (texts[code], start + int(np.argmax(codes == code))))
-        self.decided += _style_notes(self.names, styles)
-        if spaced:
-            self.decided.append(f"{_listed([self.names[j] for j in sorted(spaced)])}: spaces separate thousands")
-        self.decided += [
-            f"column {for_message(self.names[j])}: {text.strip()[:20]} in row {row}, counted from 0, is beyond the "
-            "largest number and read as infinite"
-            for j, (text, row) in huge.items()
-        ]
-
-    def _number(self, text: str, style: Style) -> float:
-        return np.nan if is_mark(text) else number(text, style)
-
-    def _count_marks(self, texts: Iterable[Any], codes: Any) -> None:
-        marks = {code: str(text).strip() for code, text in enumerate(texts) if is_mark(str(text).strip())}
-        for code, mark in marks.items():
-            self.marks[mark] += int(np.sum(codes == code))
-
-    def _read_text(self, positions: list[int]) -> None:
-        """Parse columns of text: dates, or categories."""
-        if not positions:
-            return
-        with self._read(positions, dtype="category") as table:
-            for j in positions:
-                column = table[self.columns[j]].array
+    def _coded(self, positions: list[int]) -> dict[int, tuple[list[str], Any]]:
+        """Return the different texts of columns without spaces around them, and their codes, -1 where there is none."""
+        code_of: dict[int, dict[str, int]] = {j: {"": -1} for j in positions}
+        codes = np.empty((len(positions), self.layout.n_rows), dtype=np.int32)
+        for start, chunk in self._chunks(positions, dtype="category"):
+            for position, j in enumerate(positions):
+                part = chunk[self.places[j]].array
                 # Some versions of pandas turn "True" into True here.
-                texts = [str(text).strip() for text in column.categories]
-                found, numbers = dates(texts), self._mostly_numbers(j, texts, column.codes)
-                if numbers is not None:
-                    self.others[j] = numbers
-                elif found is None:
-                    self.others[j] = self._categories(j, column, texts)
-                else:
-                    self._count_marks(texts, column.codes)
-                    self.others[j] = np.array([*found, None], dtype="datetime64[us]")[column.codes]
+                texts = (str(text).strip() for text in part.categories)
+                found = [code_of[j].setdefault(text, len(code_of[j]) - 1) for text in texts]
+                codes[position, start : start + len(part)] = np.array([*found, -1])[part.codes]
+        return {j: (list(code_of.pop(j))[1:], codes[position]) for position, j in enumerate(positions)}
 
-    def _mostly_numbers(self, j: int, texts: list[str], codes: Any) -> Any:
-        """Numbers of a column in which hardly any entry is none; such entries are missing. None for other columns."""
-        entries = [text for text in texts if not is_mark(text)]
-        strange = {text for text in entries if form_of(text) is None}
-        if not 0 < len(strange) <= max(1, len(entries) // _STRANGE) or len(entries) < _STRANGE:
+    def _read_text(self, j: int, texts: list[str], codes: Any, decimal_mark: Any) -> None:
+        """Parse a column by its different texts: numbers in a style of their own, dates, or categories."""
+        counts = np.bincount(codes + 1, minlength=len(texts) + 1)[1:]
+        marks = {text for text in texts if is_mark(text)}
+        forms = [None if text in marks else form_of(text) for text in texts]
+        strange = [text for text, form in zip(texts, forms, strict=True) if form is None and text not in marks]
+        n_entries = len(texts) - len(marks)
+        values: Any = None
+        if len(strange) <= (max(1, n_entries // _STRANGE) if n_entries >= _STRANGE else 0):
+            values = self._numbers_of(j, texts, forms, codes, decimal_mark, certain=not strange)
+        if values is not None and strange:
+            n_cells = int(counts[np.isin(texts, strange)].sum())
+            self._note(j, strange, f"{n_cells} {'cell is' if n_cells == 1 else 'cells are'} taken for missing")
+        if values is None and (found := dates(texts)) is not None:
+            values = np.array([*found, None], dtype="datetime64[us]")
+        if values is None:
+            self._check_numbers_in_text(j, texts, strange, n_entries)
+            marks &= MISSING_MARKS
+            categories = sorted(set(texts) - marks)
+            place = {text: code for code, text in enumerate(categories)}
+            places = np.array([*(place.get(text, -1) for text in texts), -1])
+            self.others[j] = self.pandas.Categorical.from_codes(places[codes], categories)
+        elif values.dtype == np.float64:
+            self.numbers[:, j] = values[codes]  # the code -1 is the last one, missing
+        else:
+            self.others[j] = values[codes]
+        for text, count in zip(texts, counts, strict=True) if marks else ():
+            self.marks[text] += int(count) if text in marks else 0
+
+    def _numbers_of(
+        self, j: int, texts: list[str], forms: list[Form | None], codes: Any, decimal_mark: Any, *, certain: bool
+    ) -> Any:
+        """Return the number that each text means, and NaN behind; None if they have no common style."""
+        found = {form for form in forms if form is not None}
+        symbols, kinds = {symbol for symbol, _ in found}, {kind for _, kind in found}
+        if certain:
+            self.decimal_marks |= decimal_marks(kinds)
+        if len(symbols) != 1:
             return None
         try:
-            style = style_of({form_of(text) for text in entries if text not in strange}, self.layout.delimiter)  # type: ignore[misc]
-        except ValueError:
+            commas = meaning_of_commas(kinds, self.layout.delimiter, decimal_mark)
+        except CommasError as error:
+            if certain:
+                raise self._ambiguous(j, error, texts) from None
             return None
-        if style is None:
-            return None
-        values = [np.nan if text in strange or is_mark(text) else number(text, style) for text in texts]
-        n_cells = sum(int(np.sum(codes == code)) for code, text in enumerate(texts) if text in strange)
-        self._count_marks(texts, codes)
-        self.decided.append(
-            f"column {for_message(self.names[j])} has numbers, but also {for_message(min(strange))}: {n_cells} "
-            f"{'cell is' if n_cells == 1 else 'cells are'} taken for missing"
-        )
-        return np.array([*values, np.nan])[codes]
+        self._note_style(j, symbols.pop(), commas, spaced=any(map(has_spaces, texts)))
+        plain_texts = [form and plain(text, commas) for text, form in zip(texts, forms, strict=True)]
+        values = _floats(plain_texts)
+        huge = [code for code in np.flatnonzero(np.isinf(values)).tolist() if forms[code] != ("", "infinite")]
+        if huge:
+            row = int(np.argmax(np.isin(codes, huge)))
+            self.notes.append(
+                f"column {for_message(self.names[j])}: {texts[codes[row]][:20]} in row {row}, counted from 0, is "
+                "beyond the largest number and read as infinite"
+            )
+        return self._integers(plain_texts) if kinds == {"whole"} and np.nanmax(np.abs(values)) > _EXACT else values
 
-    def _categories(self, j: int, column: Any, texts: list[str]) -> Any:
-        """The column with categories without spaces around them, and without those that are marks."""
-        self._check_numbers_in_text(j, texts)
-        marks = MISSING_MARKS.intersection(texts)
-        if not marks and texts == list(column.categories):
-            return column
-        for code, text in enumerate(texts):
-            if text in marks:
-                self.marks[text] += int(np.sum(column.codes == code))
-        categories = sorted(set(texts) - marks - {""})
-        place = {text: code for code, text in enumerate(categories)}
-        codes = np.array([*(place.get(text, -1) for text in texts), -1])[column.codes]
-        return self.pandas.Categorical.from_codes(codes, categories)
+    def _integers(self, texts: list[str | None]) -> Any:
+        """Return integers that float64 would round as such, if 64 bits hold them."""
+        for dtype in ("Int64", "UInt64"):
+            try:
+                return self.pandas.array([*(None if text is None else int(text) for text in texts), None], dtype=dtype)
+            except (ValueError, OverflowError, TypeError):  # such as 1e30
+                continue
+        return _floats(texts)
 
-    def _check_numbers_in_text(self, j: int, texts: list[str]) -> None:
+    def _check_numbers_in_text(self, j: int, texts: list[str], strange: list[str], n_entries: int) -> None:
         """Note a column of categories nearly all of which are numbers; refuse it if they have decimal commas."""
         if mostly_decimal_commas(texts[:: max(1, len(texts) // _SAMPLE)]):
-            raise self._ambiguous(j, "decimal commas")
-        entries = [text for text in texts if not is_mark(text)]
-        few = max(1, len(entries) // 10)
-        strange = list(islice((text for text in entries if form_of(text) is None), few + 1))
-        if strange and len(strange) <= few < len(entries) / 2:
-            self.decided.append(
-                f"column {for_message(self.names[j])} has numbers, but also {for_message(strange[0])}; "
-                "all are read as categories"
-            )
+            raise self._ambiguous(j, CommasError("decimal commas"), texts)
+        few = max(1, n_entries // 10)
+        if 0 < len(strange) <= few < n_entries / 2:
+            self._note(j, strange[:1], "all are read as categories", separator=";")
 
-    def _chunks(self, positions: Iterable[int], **options: Any) -> Iterator[tuple[int, Any]]:
-        """Columns by chunks of rows, each with the number of its first row."""
+    def _decimal_mark(self) -> str | None:
+        """Return the decimal mark of all columns in which it is certain, if it is the same."""
+        values = self.numbers[:, self.is_plain]
+        fractions = bool(np.any(np.isfinite(values) & (values != np.round(values))))
+        found = self.decimal_marks | ({"."} if fractions else set())
+        return found.pop() if len(found) == 1 else None
+
+    def _undecided(self) -> str | None:
+        raise _UndecidedError
+
+    def _ambiguous(self, j: int, error: CommasError, texts: list[str]) -> DataError:
+        example = for_message(next(text for text in texts if "," in text))
+        column = for_message(self.names[j])
+        return DataError(f"{self.layout.path}: column {column} has {error.what}, as in {example}; {error.remedy}")
+
+    def _note(self, j: int, strange: list[str], what: str, separator: str = ":") -> None:
+        named, other = for_message(self.names[j]), for_message(min(strange))
+        self.notes.append(f"column {named} has numbers, but also {other}{separator} {what}")
+
+    def _note_style(self, j: int, symbol: str, commas: str, *, spaced: bool) -> None:
+        meaning = "commas are decimal" if commas == "decimal" else "commas separate thousands"
+        for applies, what in (
+            (commas, meaning),
+            (symbol, f"read as numbers without {symbol!r}"),
+            (spaced, "spaces separate thousands"),
+        ):
+            if applies:
+                self.styles.setdefault(what, []).append(self.names[j])
+
+    def _chunks(self, positions: Sequence[int], **options: Any) -> Iterator[tuple[int, Any]]:
+        """Yield columns by chunks of rows, each with the number of its first row."""
         start, rows_at_once = 0, max(_ROWS_AT_ONCE, _CELLS_AT_ONCE // self.layout.n_cells)
         with self._read(positions, chunksize=rows_at_once, **options) as chunks:
             for chunk in chunks:
@@ -341,18 +354,18 @@ class _Parsed:
             )
 
     @contextmanager
-    def _read(self, positions: Iterable[int], **options: Any) -> Iterator[Any]:
+    def _read(self, positions: Sequence[int], **options: Any) -> Iterator[Any]:
         """Parse columns with pandas; their names are their places."""
-        if library_version(self.pandas) < 3:  # later versions are exact by default
+        if int(self.pandas.__version__.partition(".")[0]) < 3:  # later versions are exact by default
             options["float_precision"] = "round_trip"
-        with opened_text(self.layout.path, self.layout.encoding) as text:
-            header_of(rows_of(self.layout, text))  # pandas starts after it
+        with opened_rows(self.layout) as (text, rows):
+            next(filled(rows))  # pandas starts after the header
             yield self.pandas.read_csv(
                 text,
                 sep=self.layout.delimiter,
                 header=None,
                 names=range(self.layout.n_cells),
-                usecols=[self.columns[j] for j in positions],
+                usecols=[self.places[j] for j in positions],
                 index_col=False,
                 skipinitialspace=self.layout.skips_spaces,
                 na_values=sorted(MISSING_MARKS),
@@ -361,28 +374,8 @@ class _Parsed:
             )
 
 
-def _of_rows(column: Any, rows: Any) -> Any:
-    chosen = column[rows]
-    return chosen if isinstance(chosen, np.ndarray) else chosen.remove_unused_categories()
-
-
-def _marks_note(marks: Counter[str]) -> list[str]:
-    listed = [f"{for_message(mark)} in {times} cell{'s' * (times > 1)}" for mark, times in marks.most_common() if times]
-    if not listed:
-        return []
-    return [f"taken for missing values: {', '.join(listed[:5])}{', ...' if len(listed) > 5 else ''}"]
-
-
-def _style_notes(names: list[str], styles: dict[int, Style]) -> list[str]:
-    """Notes on signs and commas, one for each kind, with the columns that have them."""
-    columns: dict[str, list[str]] = {}
-    for j, style in styles.items():
-        if style.comma:
-            meaning = "commas are decimal" if style.comma == "decimal" else "commas separate thousands"
-            columns.setdefault(meaning, []).append(names[j])
-        if style.symbol:
-            columns.setdefault(f"read as numbers without {style.symbol!r}", []).append(names[j])
-    return [f"{_listed(named)}: {what}" for what, named in columns.items()]
+def _floats(texts: list[str | None]) -> Any:
+    return np.array([*(np.nan if text is None else float(text) for text in texts), np.nan])
 
 
 def _listed(names: list[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,10 @@ from bahsic.files.data import (
     check_names,
     library,
     one_line_errors,
-    with_target,
     without_empty_columns,
 )
-from bahsic.files.encoding import text_encoding
+from bahsic.files.targets import Wanted, with_target
+from bahsic.files.text import text_encoding
 
 
 def read_svmlight(path: Path, target: str | int | None = None) -> Data:
@@ -38,7 +37,7 @@ def read_svmlight(path: Path, target: str | int | None = None) -> Data:
         return with_target(path, without_empty_columns(Data(X, source=path)), y, "label")
 
 
-def read_arff(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:
+def read_arff(path: Path, wanted: Wanted) -> Data:
     """Read a table whose attributes are numbers, nominal or strings; the last two become categories."""
     arff, pandas = library("arff", path.suffix), library("pandas", path.suffix)
     with one_line_errors(path, "reading ARFF"):
@@ -53,8 +52,7 @@ def read_arff(path: Path, target: str | int | None = None, drop: Sequence[str] =
         values = zip(*content["data"], strict=True)
         columns = [_column(pandas, column, kind) for column, kind in zip(values, kinds, strict=True)]
         frame = pandas.DataFrame(dict(zip(names, columns, strict=True)))
-        data = frame_data(path, frame, target, pandas, drop)
-        return replace(data, notes=(*notes, *data.notes))
+        return frame_data(path, frame, wanted, pandas, notes)
 
 
 def _column(pandas: Any, values: Sequence[Any], kind: Any) -> Any:

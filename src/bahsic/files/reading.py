@@ -9,31 +9,33 @@ from typing import Any
 
 from bahsic.files.arrays import read_mat, read_npy, read_npz
 from bahsic.files.columnar import read_arrow, read_parquet
-from bahsic.files.data import Data, DataError, TargetError, suggestion
+from bahsic.files.data import Data, DataError, TargetError
 from bahsic.files.delimited import read_delimited
 from bahsic.files.exchange import read_arff, read_svmlight
-from bahsic.files.outputs import check_targets, with_event, with_outputs
 from bahsic.files.science import read_epochs, read_h5ad
 from bahsic.files.spreadsheet import read_excel
-from bahsic.names import for_message
+from bahsic.files.targets import Wanted
+from bahsic.names import for_message, suggestion
 
-# For each suffix its reader and the options that the reader takes.
-_READERS: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {
-    ".csv": (read_delimited, ("delimiter", "drop", "event")),
-    ".csv.gz": (read_delimited, ("delimiter", "drop", "event")),
-    ".tsv": (read_delimited, ("delimiter", "drop", "event")),
-    ".tsv.gz": (read_delimited, ("delimiter", "drop", "event")),
-    ".xlsx": (read_excel, ("drop", "event")),
-    ".parquet": (read_parquet, ("drop", "event")),
-    ".feather": (read_arrow, ("drop", "event")),
-    ".arrow": (read_arrow, ("drop", "event")),
+# For each suffix its reader and the options that the reader takes; tables with names also take those of `Wanted`.
+_TABLES: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {
+    ".csv": (read_delimited, ("delimiter",)),
+    ".csv.gz": (read_delimited, ("delimiter",)),
+    ".tsv": (read_delimited, ("delimiter",)),
+    ".tsv.gz": (read_delimited, ("delimiter",)),
+    ".xlsx": (read_excel, ()),
+    ".parquet": (read_parquet, ()),
+    ".feather": (read_arrow, ()),
+    ".arrow": (read_arrow, ()),
+    ".arff": (read_arff, ()),
+}
+_READERS: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = _TABLES | {
     ".npy": (read_npy, ()),
     ".npz": (read_npz, ("key",)),
     ".svmlight": (read_svmlight, ()),
     ".svmlight.gz": (read_svmlight, ()),
     ".libsvm": (read_svmlight, ()),
     ".libsvm.gz": (read_svmlight, ()),
-    ".arff": (read_arff, ("drop", "event")),
     ".mat": (read_mat, ("key",)),
     ".h5ad": (read_h5ad, ("layer",)),
     ".fif": (read_epochs, ("group_by",)),
@@ -85,18 +87,19 @@ def read_data(path: str | os.PathLike[str], target: str | int | list[str] | None
     suffix = known_suffix(path, _READERS, "reading")
     _check_file(path)
     reader, accepted = _READERS[suffix]
+    is_table = suffix in _TABLES
     targets: list[Any] = list(target) if isinstance(target, list | tuple) else [target] * (target is not None)
     given = {name: value for name, value in options.items() if value is not None}
-    if (len(targets) > 1 or "event" in given) and "event" not in accepted:
+    if not is_table and (len(targets) > 1 or "event" in given):
         raise TargetError(f"{path}: {suffix} has one target and no event; accepted: a table with names, such as .csv")
+    accepted += ("drop", "event") if is_table else ()
     for name in given:
         if name not in accepted:
             takes = f"takes {', '.join(accepted)}" if accepted else "takes no option"
             raise DataError(f"{path}: {name} is no option of {suffix}, which {takes}; leave it out")
-    event = given.pop("event", None)
-    check_targets(path, targets, event, given.get("drop", ()))
-    data = with_outputs(path, reader(path, *targets[:1], **given), targets[1:])
-    data = data if event is None else with_event(path, data, event)
+    wanted = Wanted(path, targets, given.pop("event", None), given.pop("drop", ()))
+    wanted.check()
+    data = reader(path, wanted, **given) if is_table else reader(path, *targets, **given)
     if not data.X.shape[1]:
         raise DataError(f"{path}: there is no column beside the target; give a table with a column for each feature")
     return data

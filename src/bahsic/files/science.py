@@ -19,8 +19,8 @@ from bahsic.files.data import (
     chosen,
     library,
     one_line_errors,
-    with_target,
 )
+from bahsic.files.targets import with_target
 from bahsic.names import for_message
 
 GROUPINGS = ("frequency", "channel")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -11,10 +9,11 @@ from zipfile import ZipFile
 from bahsic.files.cells import MISSING_MARKS, is_mark
 from bahsic.files.columnar import frame_data
 from bahsic.files.data import Data, DataError, check_expansion, library, one_line_errors
+from bahsic.files.targets import Wanted
 from bahsic.names import for_message
 
 
-def read_excel(path: Path, target: str | int | None = None, drop: Sequence[str] = ()) -> Data:
+def read_excel(path: Path, wanted: Wanted) -> Data:
     """Read the first sheet: names in the first row, a sample in each row that is not empty.
 
     Text becomes categories. As in CSV files, a first column without a name holds labels of rows, and marks such as "NA"
@@ -35,15 +34,16 @@ def read_excel(path: Path, target: str | int | None = None, drop: Sequence[str] 
         places = [j for j in range(len(names)) if not empty[j]]
         columns = [_typed(rows[j], pandas) for j in places]
         frame = pandas.concat(columns, axis=1).set_axis([names[j] for j in places], axis=1)
-        data = frame_data(path, frame, target, pandas, drop)
-    notes = [f"read the first of {len(sheets)} sheets, {for_message(sheets[0])}"] if len(sheets) > 1 else []
-    return replace(data, notes=(*notes, *data.notes))
+        notes = [f"read the first of {len(sheets)} sheets, {for_message(sheets[0])}"] if len(sheets) > 1 else []
+        return frame_data(path, frame, wanted, pandas, notes)
 
 
 def _typed(column: Any, pandas: Any) -> Any:
     """Return a column of cells as numbers, booleans, dates or categories, whichever holds them all."""
     observed = column[[not (isinstance(cell, str) and is_mark(cell.strip())) for cell in column]]
     kind = pandas.api.types.infer_dtype(observed, skipna=True)
+    if kind == "integer" and observed.notna().sum() == len(column):
+        return column.astype("int64")
     if kind in ("integer", "floating", "mixed-integer-float", "empty"):
         return observed.astype("float64").reindex(column.index)
     if kind.startswith(("date", "time")):

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, TextIO, cast
 
 import numpy as np
-from scipy import io, sparse
+from scipy import sparse
+from scipy.io import savemat
 from sklearn.datasets import dump_svmlight_file
 
+from bahsic.files.cells import form_of
 from bahsic.files.data import Data, DataError, library, one_line_errors
+from bahsic.files.delimited import StoredText
 from bahsic.files.reading import known_suffix
 from bahsic.files.science import mark_selection
 from bahsic.names import for_message, for_spreadsheet
 from bahsic.whole import appearing, check_place
 
 
-def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking: Any = None) -> None:
-    """Write the chosen columns and the target.
+def write_table(
+    path: str | os.PathLike[str], data: Data, columns: Any, ranking: Any = None, *, escape_formulas: bool = False
+) -> None:
+    """Write the chosen columns and the target as they stand in the file that they come from.
 
     Parameters
     ----------
@@ -34,6 +41,9 @@ def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking:
         Columns of X, by their numbers in the wanted order or by a mask.
     ranking : array-like of shape (d,), optional
         The rank of each column of X, for .h5ad.
+    escape_formulas : bool, default=False
+        Whether in .csv and .tsv a text that starts with = + - @ or the end of a line gets an apostrophe in front, so
+        that no spreadsheet takes it for a formula, as names always do.
 
     Raises
     ------
@@ -44,8 +54,9 @@ def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking:
 
     Notes
     -----
-    In .csv and .tsv a name or a string that starts with = + - @ or the end of a line gets an apostrophe in front,
-    so that no spreadsheet takes it for a formula. Columns without names are called x0, x1, ...
+    Text, such as 00001 or a number of 20 digits, is copied from .csv and .tsv, and columns of .parquet, .feather and
+    .arrow keep their types; the file is read again. Data that were made or changed in Python are written as they are.
+    Columns without names are called x0, x1, ...
 
     Examples
     --------
@@ -60,11 +71,11 @@ def write_table(path: str | os.PathLike[str], data: Data, columns: Any, ranking:
     suffix = known_suffix(path, _WRITERS, "writing")
     _check_targets(suffix, several=data.y is not None and (data.y.ndim > 1 or data.y.dtype.names is not None))
     selected = np.arange(data.X.shape[1])[np.asarray(columns)]
+    write, _ = _WRITERS[suffix]
+    options: dict[str, Any] = {"escape": escape_formulas} if write is _write_delimited else {}
+    options |= {"ranking": ranking} if write is _write_h5ad else {}
     with one_line_errors(path, f"writing {suffix}"), appearing(path) as draft:
-        if suffix == ".h5ad":
-            _write_h5ad(draft, data, selected, ranking)
-        else:
-            _WRITERS[suffix](draft, data, selected, suffix)
+        write(draft, data, selected, suffix, **options)
 
 
 def check_writing(path: str | os.PathLike[str], source: Path | None = None, *, several: bool = False) -> None:
@@ -93,7 +104,7 @@ def check_writing(path: str | os.PathLike[str], source: Path | None = None, *, s
     _check_targets(suffix, several=several)
     if suffix == ".h5ad":
         _check_source(source)
-    for name in _LIBRARIES.get(suffix, ()):
+    for name in _WRITERS[suffix][1]:
         library(name, suffix, "writing")
 
 
@@ -130,13 +141,15 @@ def _free(name: str, names: list[str]) -> str:
 
 
 def _frame(data: Data, selected: Any, suffix: str) -> Any:
+    """Return the columns and the target as a DataFrame, as they stand in the file that they come from."""
     pandas = library("pandas", suffix, "writing")
     names = _names(data, selected)
     if hasattr(data.X, "iloc"):
         frame = data.X.iloc[:, selected].set_axis(names, axis=1).reset_index(drop=True)
     else:
         frame = pandas.DataFrame(_dense(data, selected), columns=names)
-    return frame.assign(**_targets(data, names))
+    frame = frame.assign(**_targets(data, names))
+    return frame if data.stored is None else data.stored.frame(frame)
 
 
 def _dense(data: Data, selected: Any) -> Any:
@@ -144,40 +157,44 @@ def _dense(data: Data, selected: Any) -> Any:
     return X.toarray() if sparse.issparse(X) else X
 
 
-def _protected(value: Any) -> Any:
-    return for_spreadsheet(value) if isinstance(value, str) else value
-
-
-def _write_delimited(path: Path, data: Data, selected: Any, suffix: str) -> None:
-    frame = _frame(data, selected, suffix)
-    for j, dtype in enumerate(frame.dtypes):
-        if not isinstance(dtype, np.dtype) or dtype.kind not in "fiubM":
-            frame.isetitem(j, frame.iloc[:, j].astype(object).map(_protected))
-    frame.columns = [_protected(name) for name in frame.columns]
+def _write_delimited(path: Path, data: Data, selected: Any, suffix: str, *, escape: bool = False) -> None:
+    delimiter, line_end = "\t" if ".tsv" in suffix else ",", "\r\n"  # that of RFC 4180
     with _text_opened(path, suffix) as file:
-        # Line ends of RFC 4180; with them the writer also quotes cells that hold either of the two characters.
-        frame.to_csv(file, sep="\t" if ".tsv" in suffix else ",", index=False, lineterminator="\r\n")
+        if isinstance(data.stored, StoredText):
+            names = _names(data, selected)
+            names += _targets(data, names)
+            writer = csv.writer(file, delimiter=delimiter, lineterminator=line_end)
+            writer.writerow(map(for_spreadsheet, names))
+            for row in data.stored.cells(names):
+                writer.writerow(map(_escaped, row) if escape else row)
+            return
+        frame = _frame(data, selected, suffix)
+        frame.columns = [for_spreadsheet(name) for name in frame.columns]
+        for j, dtype in enumerate(frame.dtypes) if escape else ():
+            if not isinstance(dtype, np.dtype) or dtype.kind not in "fiubM":
+                frame.isetitem(j, frame.iloc[:, j].astype(object).map(_escaped))
+        frame.to_csv(file, sep=delimiter, index=False, lineterminator=line_end)
+
+
+def _escaped(value: Any) -> Any:
+    """Return a text that a spreadsheet would take for a formula with an apostrophe before it."""
+    return for_spreadsheet(value) if isinstance(value, str) and form_of(value.strip()) is None else value
 
 
 @contextmanager
-def _text_opened(path: Path, suffix: str) -> Iterator[IO[bytes]]:
+def _text_opened(path: Path, suffix: str) -> Iterator[TextIO]:
     """Open a file for text; gzip gets no name and time, so that the same table gives the same bytes."""
-    with path.open("wb") as file:
+    with ExitStack() as stack:
+        file: Any = stack.enter_context(path.open("wb"))
         if suffix.endswith(".gz"):
-            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
-                yield cast("IO[bytes]", packed)
-        else:
-            yield file
+            file = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0))
+        yield stack.enter_context(io.TextIOWrapper(file, encoding="utf-8", newline=""))
 
 
-def _write_parquet(path: Path, data: Data, selected: Any, suffix: str) -> None:
-    pyarrow, parquet = library("pyarrow", suffix, "writing"), library("pyarrow.parquet", suffix, "writing")
-    parquet.write_table(pyarrow.Table.from_pandas(_frame(data, selected, suffix), preserve_index=False), path)
-
-
-def _write_arrow(path: Path, data: Data, selected: Any, suffix: str) -> None:
-    pyarrow, feather = library("pyarrow", suffix, "writing"), library("pyarrow.feather", suffix, "writing")
-    feather.write_feather(pyarrow.Table.from_pandas(_frame(data, selected, suffix), preserve_index=False), str(path))
+def _write_columnar(path: Path, data: Data, selected: Any, suffix: str) -> None:
+    pyarrow, feather, parquet = (library(f"pyarrow{part}", suffix, "writing") for part in ("", ".feather", ".parquet"))
+    table = pyarrow.Table.from_pandas(_frame(data, selected, suffix), preserve_index=False)
+    (parquet.write_table if suffix == ".parquet" else feather.write_feather)(table, str(path))
 
 
 def _numbers(data: Data, selected: Any, suffix: str) -> Any:
@@ -193,23 +210,22 @@ def _numbers(data: Data, selected: Any, suffix: str) -> Any:
     return frame.to_numpy()
 
 
-def _labels(data: Data) -> dict[str, Any]:
-    if data.y is None:
-        return {}
-    return {"y": data.y if data.y.dtype.kind in "fiub" else data.y.astype(str)}
-
-
-def _write_npy(path: Path, data: Data, selected: Any, suffix: str) -> None:
-    X = _numbers(data, selected, suffix)
+def _write_arrays(path: Path, data: Data, selected: Any, suffix: str) -> None:
+    """Write the arrays X, y and feature_names of .npz and .mat, or X alone to .npy."""
+    X, names = _numbers(data, selected, suffix), _names(data, selected)
+    labels: dict[str, Any] = {}
+    if data.y is not None:
+        numbers = data.y.dtype.kind in "fiub"
+        labels["y"] = data.y if numbers else data.y.astype(object if suffix == ".mat" else str)
+    if suffix == ".mat":
+        savemat(path, {"X": X, "feature_names": np.array(names, dtype=object), **labels}, oned_as="column")
+        return
+    X = X.toarray() if sparse.issparse(X) else X
     with path.open("wb") as file:  # given a path, numpy may add a suffix
-        np.save(file, X.toarray() if sparse.issparse(X) else X, allow_pickle=False)
-
-
-def _write_npz(path: Path, data: Data, selected: Any, suffix: str) -> None:
-    X = _numbers(data, selected, suffix)
-    names = np.array(_names(data, selected), dtype=str)
-    with path.open("wb") as file:
-        np.savez(file, X=X.toarray() if sparse.issparse(X) else X, feature_names=names, **_labels(data))
+        if suffix == ".npy":
+            np.save(file, X, allow_pickle=False)
+        else:
+            np.savez(file, X=X, feature_names=np.array(names, dtype=str), **labels)
 
 
 def _write_svmlight(path: Path, data: Data, selected: Any, suffix: str) -> None:
@@ -219,37 +235,16 @@ def _write_svmlight(path: Path, data: Data, selected: Any, suffix: str) -> None:
     dump_svmlight_file(_numbers(data, selected, suffix), y, str(path), zero_based=False)
 
 
-def _write_mat(path: Path, data: Data, selected: Any, suffix: str) -> None:
-    arrays = {
-        name: np.asarray(y, dtype=None if y.dtype.kind in "fiub" else object) for name, y in _labels(data).items()
-    }
-    names = np.array(_names(data, selected), dtype=object)
-    io.savemat(path, {"X": _numbers(data, selected, suffix), "feature_names": names, **arrays}, oned_as="column")
-
-
-def _write_h5ad(path: Path, data: Data, selected: Any, ranking: Any) -> None:
+def _write_h5ad(path: Path, data: Data, selected: Any, _: str, *, ranking: Any = None) -> None:
     _check_source(data.source)
     mark_selection(path, cast("Path", data.source), np.isin(np.arange(data.X.shape[1]), selected), ranking)
 
 
-_WRITERS: dict[str, Callable[..., None]] = {
-    ".csv": _write_delimited,
-    ".csv.gz": _write_delimited,
-    ".tsv": _write_delimited,
-    ".tsv.gz": _write_delimited,
-    ".parquet": _write_parquet,
-    ".feather": _write_arrow,
-    ".arrow": _write_arrow,
-    ".npy": _write_npy,
-    ".npz": _write_npz,
-    ".svmlight": _write_svmlight,
-    ".libsvm": _write_svmlight,
-    ".mat": _write_mat,
-    ".h5ad": _write_h5ad,
-}
-
-_LIBRARIES = {
-    **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), ("pandas",)),
-    **dict.fromkeys((".parquet", ".feather", ".arrow"), ("pandas", "pyarrow")),
-    ".h5ad": ("anndata", "h5py"),
+# For each suffix its writer, and the libraries that it needs.
+_WRITERS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
+    **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), (_write_delimited, ("pandas",))),
+    **dict.fromkeys((".parquet", ".feather", ".arrow"), (_write_columnar, ("pandas", "pyarrow"))),
+    **dict.fromkeys((".npy", ".npz", ".mat"), (_write_arrays, ())),
+    **dict.fromkeys((".svmlight", ".libsvm"), (_write_svmlight, ())),
+    ".h5ad": (_write_h5ad, ("anndata", "h5py")),
 }

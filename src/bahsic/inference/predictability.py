@@ -21,6 +21,7 @@ from bahsic.inference.parts import evenly_spaced
 from bahsic.kernels import Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
+from bahsic.options import RIDGES
 
 # Samples that tell how well single features predict.
 _ALONE_SAMPLES = 1000
@@ -142,8 +143,9 @@ def _blocks(m: int, block_size: Any, random_state: Any) -> Blocks | None:
 
 
 def check_ridge(ridge: Any) -> None:
-    """Raise unless a ridge is "auto" or a positive number."""
+    """Raise unless a ridge is "auto" or a number in range: outside of it rounding decides, or nothing is explained."""
     if isinstance(ridge, str) and ridge == "auto":
         return
-    if not isinstance(ridge, Real) or isinstance(ridge, bool) or not 0 < float(ridge) < float("inf"):
-        raise ValueError(f"ridge is {ridge!r}; accepted: 'auto' or a positive number")
+    low, high = RIDGES
+    if not isinstance(ridge, Real) or isinstance(ridge, bool) or not low <= float(ridge) <= high:
+        raise ValueError(f"ridge is {ridge!r}; accepted: 'auto' or a number from {low:g} to {high:g}")

@@ -13,6 +13,7 @@ from scipy import sparse
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.floating[Any]]
 
+_LARGEST_WEIGHT = 1e30  # pairs of samples have products of weights
 _BLOCK_ENTRIES = 2**18  # 2 MB of float64: a few such blocks stay in cache
 
 
@@ -132,9 +133,10 @@ def as_weights(sample_weight: Any, m: int) -> FloatArray | None:
         raise ValueError(
             f"sample_weight has shape {np.shape(sample_weight)}; accepted: one weight for each of {m} samples"
         )
-    if weights.min() < 0 or weights.max() == 0:
+    if weights.min() < 0 or not 0 < weights.max() <= _LARGEST_WEIGHT:
         raise ValueError(
-            f"sample_weight ranges over {weights.min()} to {weights.max()}; accepted: >= 0, and not all zero"
+            f"sample_weight ranges over {weights.min()} to {weights.max()}; accepted: >= 0, up to "
+            f"{_LARGEST_WEIGHT:g}, and not all zero"
         )
     return weights[:, 0]
 

@@ -23,6 +23,7 @@ from bahsic.data.tables import as_plain, by_dtype, column_names, columns_of, is_
 from bahsic.engine.dask_executor import executor_for
 from bahsic.engine.executor import thread_count
 from bahsic.kernels import Kernel
+from bahsic.parameters import Given, Message
 from bahsic.report.headline import leak_words
 from bahsic.report.notebook import NotebookMixin
 from bahsic.selection.checkpoint import check_seed, checked_folder, digest_of, fingerprint
@@ -363,7 +364,9 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         if isinstance(wanted, Integral) and wanted > units.n_used:
             used = "" if units.n_used == len(units) else f", of which {units.n_used} are used"
             warnings.warn(
-                f"n_features_to_select is {wanted}, X has {len(units)} {units.name}{used}: all are kept",
+                Message(
+                    Given("n_features_to_select"), f" is {wanted}, X has {len(units)} {units.name}{used}: all are kept"
+                ),
                 UserWarning,
                 stacklevel=5,
             )

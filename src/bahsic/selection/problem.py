@@ -36,7 +36,7 @@ from bahsic.kernels import Gaussian, Kernel, LabelKernel, Laplacian, Linear, lab
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.rows import FloatArray, as_weights
 from bahsic.kernels.vector import kernel_on_features
-from bahsic.parameters import check_jobs, is_count, is_fraction
+from bahsic.parameters import Aside, Given, Message, check_jobs, is_count, is_fraction
 
 Indices = NDArray[np.intp]
 
@@ -264,7 +264,8 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
     found = m if w is None else float(w.sum())
     if found < FEWEST_SAMPLES[selector.statistic]:
         few = f"X has n_samples={m}" if w is None else f"sample_weight has the sum {found:g}, which is how many samples"
-        raise ValueError(f"{few}; accepted: at least 4 for statistic='unbiased', at least 2 for statistic='biased'")
+        aside = Aside(" for statistic='unbiased', at least 2 for statistic='biased'")
+        raise ValueError(Message(f"{few}; accepted: at least 4", aside))
     if w is not None or selector.statistic != "unbiased":
         _warn_if_many(selector, n_counted)
     size = _block_size(selector, m, weighted=w is not None)
@@ -457,7 +458,9 @@ def _block_size(selector: Any, m: int, *, weighted: bool) -> Any:
     given = selector.block_size
     if not is_auto(given):
         if given is not None and not is_count(given, 4):
-            raise ValueError(f"block_size is {given!r}; accepted: 'auto', None or an int of at least 4")
+            raise ValueError(
+                Message(Given("block_size"), f" is {given!r}; accepted: 'auto', None or an int of at least 4")
+            )
         return given
     return None if weighted or selector.statistic != "unbiased" else _auto_size(selector, m)
 
@@ -552,8 +555,11 @@ def checked_number(wanted: Any, units: FeatureUnits) -> int:
     n_used = units.n_used
     if n_used == 0:
         raise ValueError(
-            f"all {units.name} of X are empty or only name the samples; accepted: at least one other, or "
-            "identifiers='use' for those that name the samples"
+            Message(
+                f"all {units.name} of X are empty or only name the samples; accepted: at least one other, or ",
+                Given("identifiers", "use"),
+                " for those that name the samples",
+            )
         )
     if wanted is None:
         return max(1, n_kept, n_used // 2)
@@ -569,8 +575,6 @@ def checked_number(wanted: Any, units: FeatureUnits) -> int:
             "a float in (0, 1] for a fraction of the features, or 'auto'"
         )
     if number < n_kept:
-        raise ValueError(
-            f"n_features_to_select is {wanted!r}, which makes {number} {units.name}, and keep has {n_kept}; "
-            "accepted: at least as many as are kept"
-        )
+        what = f" is {wanted!r}, which makes {number} {units.name}, and keep has {n_kept}"
+        raise ValueError(Message(Given("n_features_to_select"), what, "; accepted: at least as many as are kept"))
     return number

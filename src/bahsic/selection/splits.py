@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bahsic.criteria.blocks import MOST_HELD_OUT
 from bahsic.kernels import LabelKernel
-from bahsic.parameters import is_count
+from bahsic.parameters import Given, Message, is_count
 from bahsic.selection.problem import Problem, is_auto
 
 Indices = NDArray[np.intp]
@@ -136,10 +136,8 @@ def _given(cv: Any, problem: Problem, y: Any, groups: Any, n_samples: int, sampl
 
 def _checked(cv: Any, split: Split) -> Split:
     if len(split.train) < _FEWEST or not len(split.test):
-        raise ValueError(
-            f"cv is {cv!r}, which gives {len(split.train)} training and {len(split.test)} test samples; accepted: at "
-            f"least {_FEWEST} and 1"
-        )
+        what = f" is {cv!r}, which gives {len(split.train)} training and {len(split.test)} test samples"
+        raise ValueError(Message(Given("cv"), what, f"; accepted: at least {_FEWEST} and 1"))
     if len(np.intersect1d(split.train, split.test)):
         raise ValueError(f"cv is {cv!r}, which gives splits whose parts overlap; accepted: disjoint parts")
     return split

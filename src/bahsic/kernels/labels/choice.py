@@ -31,6 +31,7 @@ from bahsic.kernels.labels.survival import survival_hint, survival_vectors
 from bahsic.kernels.rows import Array, FloatArray, as_labels, as_rows, as_weights, row_blocks, scaled_by_power_of_two
 from bahsic.kernels.structured import CountKernel
 from bahsic.kernels.vector import Delta, Gaussian, Linear, kernel_from_name, known_name
+from bahsic.parameters import Given, Message
 
 _CLASS_TYPES = ("binary", "multiclass", "continuous")  # the last for categories that are numbers with fractions
 _NAMES = (
@@ -96,7 +97,7 @@ class LabelKernel:
         self.warn_of_choice()
         idle = self._idle(weighted=weighted)
         if idle is not None:
-            _warn(f"{idle}, so that no feature can depend on it")
+            _warn(Message(*idle, ", so that no feature can depend on it"))
         elif unbiased and self.rare is not None:
             # A class of one sample enters the biased estimate by its diagonal alone: no help if there are others.
             helps = way_out is not None and WHATEVER in self.rare
@@ -107,17 +108,18 @@ class LabelKernel:
         if self.doubt is not None:
             _warn(self.doubt)
 
-    def _idle(self, *, weighted: bool) -> str | None:
+    def _idle(self, *, weighted: bool) -> tuple[str | Given, ...] | None:
         if isinstance(self.kernel, Precomputed) or not isinstance(self.values, np.ndarray):
             return None
         if len(self) > 1 and bool((self.values == self.values[0]).all()):
-            return "y does not vary"
+            return Given("y"), " does not vary"
         if weighted or self.name not in ("multiclass", "delta"):
             return None
         n_classes = len(np.unique(self.values) if self.classes is None else self.classes)
         if n_classes < len(self):
             return None
-        return f"y has {n_classes} classes, another one for each sample (numbers need target_kernel='regression')"
+        needed = Given("target_kernel", "regression")
+        return Given("y"), f" has {n_classes} classes, another one for each sample (numbers need ", needed, ")"
 
     def block(self, rows: slice, cols: slice) -> FloatArray:
         """Kernel values of two ranges of samples, float64."""
@@ -239,10 +241,13 @@ def _chosen(y: Any, sample_weight: Any) -> tuple[str, str | None]:
         return OutputNames.of(column.is_number for column in columns), doubt
     (column,) = columns
     if column.is_number:
-        return "regression", _told("y", column, "target_kernel='multiclass'")
+        return "regression", _told(column, Given("target_kernel", "multiclass"))
     if _has_times(column.values):
         raise ValueError(
-            f"y has dates or times (first value {column.values[0]!s}); accepted: classes or numbers, such as days"
+            Message(
+                Given("y"),
+                f" has dates or times (first value {column.values[0]!s}); accepted: classes or numbers, such as days",
+            )
         )
     kind = target_type(column.values, "y")
     if kind not in _CLASS_TYPES:
@@ -252,14 +257,15 @@ def _chosen(y: Any, sample_weight: Any) -> tuple[str, str | None]:
         )
     weights = _frequencies(sample_weight, len(column.values))
     n_classes = len(sorted_classes(column.values[weights > 0], "y"))
-    return "binary" if n_classes <= 2 else "multiclass", _told("y", column, "target_kernel='regression'")
+    return "binary" if n_classes <= 2 else "multiclass", _told(column, Given("target_kernel", "regression"))
 
 
-def _told(subject: str, column: Output, way_out: str) -> str | None:
+def _told(column: Output, way_out: Given) -> str | None:
     """The doubt about a column, and how to get the other kind."""
     if column.doubt is None:
         return None
-    return f"{subject} {column.doubt}; {way_out} takes them for {'classes' if column.is_number else 'numbers'}"
+    other = "classes" if column.is_number else "numbers"
+    return Message(Given("y"), f" {column.doubt}; ", way_out, f" takes them for {other}")
 
 
 def _doubt_of_columns(columns: list[Output]) -> str | None:
@@ -268,9 +274,10 @@ def _doubt_of_columns(columns: list[Output]) -> str | None:
     if not doubtful:
         return None
     first, more = doubtful[0], f" (and {len(doubtful) - 1} more)" if len(doubtful) > 1 else ""
+    said = *first.subject, f" {first.doubt}{more}; "
     if first.is_number:
-        return f"{first} {first.doubt}{more}; as strings they are classes"
-    return f"{first} {first.doubt}{more}; target_kernel='regression' takes all columns for numbers"
+        return Message(*said, "as strings they are classes")
+    return Message(*said, Given("target_kernel", "regression"), " takes all columns for numbers")
 
 
 def _has_times(values: Array) -> bool:
@@ -287,11 +294,12 @@ def _from_classes(y: Any, name: str, sample_weight: Any) -> LabelKernel:
     weights = _frequencies(sample_weight, len(labels))
     classes = sorted_classes(labels[weights > 0, 0], "y")
     if len(classes) == 1:
-        raise ValueError(f"y has one class only ({classes.tolist()[0]!r}); at least two are needed")
+        raise ValueError(Message(Given("y"), f" has one class only ({classes.tolist()[0]!r}); at least two are needed"))
     if name == "binary" and len(classes) != 2:
-        raise ValueError(f"y has {len(classes)} classes; accepted for target_kernel='binary': two")
+        needed = Given("target_kernel", "binary")
+        raise ValueError(Message(Given("y"), f" has {len(classes)} classes; accepted for ", needed, ": two"))
     vectors = class_vectors(labels[:, 0], classes, weights, binary=name == "binary")
-    rare = rare_classes("y", classes.tolist(), _sizes(labels[:, 0], classes, weights))
+    rare = rare_classes((Given("y"),), classes.tolist(), _sizes(labels[:, 0], classes, weights))
     return LabelKernel(name, Linear(), vectors, classes, rare=rare)
 
 
@@ -320,7 +328,9 @@ def _from_outputs(columns: list[Output], sample_weight: Any) -> LabelKernel:
     scales = tuple(balancing_scale(values, weights) for values in numbers)
     values = np.column_stack([*numbers, *(vectors for vectors, _ in classes)])
     if not any(scales) and not values[:, len(scales) :].any():
-        raise ValueError("y has no column that varies; accepted: at least one with two different labels")
+        raise ValueError(
+            Message(Given("y"), " has no column that varies; accepted: at least one with two different labels")
+        )
     name, rare = OutputNames.of(column.is_number for column in columns), _rare_of_columns(columns, weights)
     if scales:
         return LabelKernel(name, OutputSum(scales), values, rare=rare)
@@ -332,9 +342,9 @@ def _rare_of_columns(columns: list[Output], weights: FloatArray) -> str | None:
     for column in columns:
         if not column.is_number:
             classes = sorted_classes(column.values[weights > 0], str(column))
-            rare = rare_classes(str(column), classes.tolist(), _sizes(column.values, classes, weights))
+            rare = rare_classes(column.subject, classes.tolist(), _sizes(column.values, classes, weights))
             if rare is not None:
-                return rare.replace("the unbiased HSIC is zero", "it adds nothing to the unbiased HSIC")
+                return rare
     return None
 
 
@@ -358,7 +368,7 @@ def _from_kernel(y: Any, kernel: Kernel, sample_weight: Any) -> LabelKernel:
         classes, first = np.unique(codes, return_index=True)
         shown = [row[0] if len(row) == 1 else row for row in values[first].tolist()]
         counts = np.bincount(codes, _frequencies(sample_weight, len(codes)), len(classes))
-        rare = rare_classes("y", [shown[i] for i in np.flatnonzero(counts)], counts[counts > 0])
+        rare = rare_classes((Given("y"),), [shown[i] for i in np.flatnonzero(counts)], counts[counts > 0])
         return LabelKernel("delta", kernel, codes[:, None].astype(np.float64), rare=rare)
     if isinstance(kernel, Precomputed):
         return LabelKernel("precomputed", kernel, values)

@@ -15,10 +15,14 @@ from sklearn.utils.multiclass import type_of_target
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import Array, FloatArray, as_labels, as_weights, row_blocks
 from bahsic.kernels.vector import Gaussian, Linear
+from bahsic.parameters import Given, Message
 
 # Whole numbers with at most so many different values are classes, and so many of these may be rare.
 MOST_CLASSES = 20
 _RARE_CLASSES = 5
+
+# Entries of the indicators of classes, one for each sample and class.
+_MOST_INDICATORS = 2 * 10**8
 
 # Between these numbers of different values the choice is not obvious.
 _SURELY_CLASSES, _SURELY_NUMBERS = 10, 100
@@ -49,6 +53,11 @@ class Output:
 
     def __str__(self) -> str:
         return f"column {self.name!r} of y"
+
+    @property
+    def subject(self) -> tuple[str | Given, ...]:
+        """The column in a message."""
+        return f"column {self.name!r} of ", Given("y")
 
     @property
     def is_constant(self) -> bool:
@@ -199,6 +208,15 @@ def class_vectors(labels: Array, classes: Array, weights: FloatArray, *, binary:
     >>> class_vectors(np.array([0, 1, 1]), np.array([0, 1]), np.ones(3), binary=True).tolist()
     [[-1.0], [0.5], [0.5]]
     """
+    if len(labels) * len(classes) > _MOST_INDICATORS:
+        what = f" has {len(classes)} classes in {len(labels)} samples, too many for a column each"
+        ways = (
+            "; accepted: fewer, ",
+            Given("target_kernel", "delta"),
+            " or, of numbers, ",
+            Given("target_kernel", "regression"),
+        )
+        raise ValueError(Message(Given("y"), what, *ways))
     members = labels[:, None] == classes
     sizes = weights @ members
     vectors: FloatArray
@@ -213,7 +231,7 @@ def class_vectors(labels: Array, classes: Array, weights: FloatArray, *, binary:
 WHATEVER = "whatever the data"
 
 
-def rare_classes(subject: str, classes: Sequence[Any], sizes: NDArray[Any]) -> str | None:
+def rare_classes(subject: tuple[str | Given, ...], classes: Sequence[Any], sizes: NDArray[Any]) -> Message | None:
     r"""Warning about classes of a single sample, with a remedy; None if there are none, or no others.
 
     A class adds to the unbiased HSIC by the pairs of its samples alone. Without such a pair the kernel value of any two
@@ -222,26 +240,25 @@ def rare_classes(subject: str, classes: Sequence[Any], sizes: NDArray[Any]) -> s
 
     Examples
     --------
-    >>> rare_classes("y", ["a", "b", "c"], np.array([1, 5, 4]))  # doctest: +ELLIPSIS
+    >>> rare_classes(("y",), ["a", "b", "c"], np.array([1, 5, 4]))  # doctest: +ELLIPSIS
     "y has the class 'a' once, which adds nothing to the unbiased HSIC; leave its sample out or join it with another"
     """
     once = [repr(label) for label, size in zip(classes, sizes, strict=True) if size == 1]
     if not once or len(once) == len(classes):
         return None
     if len(classes) == 2:
-        return (
-            f"{subject} has the class {once[0]} once and one other, so that the unbiased HSIC is zero {WHATEVER}; "
-            "add samples of that class"
+        nothing = "the unbiased HSIC is zero" if len(subject) == 1 else "it adds nothing to the unbiased HSIC"
+        return Message(
+            *subject,
+            f" has the class {once[0]} once and one other, so that {nothing} {WHATEVER}; add samples of that class",
         )
     if len(once) == 1:
-        return (
-            f"{subject} has the class {once[0]} once, which adds nothing to the unbiased HSIC; leave its sample out or "
-            "join it with another"
-        )
+        remedy = "leave its sample out or join it with another"
+        return Message(*subject, f" has the class {once[0]} once, which adds nothing to the unbiased HSIC; {remedy}")
     shown = ", ".join(once[:3]) + (", ..." if len(once) > 3 else "")
-    return (
-        f"{subject} has {len(once)} classes once ({shown}), which add nothing to the unbiased HSIC; leave their "
-        "samples out or join them with others"
+    remedy = "leave their samples out or join them with others"
+    return Message(
+        *subject, f" has {len(once)} classes once ({shown}), which add nothing to the unbiased HSIC; {remedy}"
     )
 
 

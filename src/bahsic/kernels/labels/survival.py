@@ -9,6 +9,7 @@ import numpy as np
 
 from bahsic.kernels.labels.outputs import Output, named_columns
 from bahsic.kernels.rows import Array, FloatArray, as_labels, as_weights, row_blocks
+from bahsic.parameters import Given, Message
 
 # Most columns of the curves; with more event times, neighbouring ones share a column.
 _MOST_COLUMNS = 512
@@ -64,7 +65,8 @@ def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
     weights = np.ones(len(time)) if weights is None else weights
     seen = event & (weights > 0)
     if not seen.any():
-        raise ValueError(f"y has no event among {len(time)} subjects; accepted: at least one that is not censored")
+        what = f" has no event among {len(time)} subjects"
+        raise ValueError(Message(Given("y"), what, "; accepted: at least one that is not censored"))
     times = np.unique(time[seen])
     survival, jumps = kaplan_meier(times, event, time, weights)
     cells = _cells(jumps)
@@ -116,16 +118,17 @@ def _event_and_time(y: Any) -> tuple[Array, Array]:
     columns = named_columns(y) if fields or hasattr(y, "columns") or np.ndim(y) == 2 else []
     if len(columns) != 2:
         shape = f"{len(columns)} columns" if columns else f"type {type(y).__name__}, no fields"
-        raise ValueError(f"y has {shape}; accepted for survival: {_ACCEPTED}")
+        raise ValueError(Message(Given("y"), f" has {shape}; accepted for survival: {_ACCEPTED}"))
     found = [(name, _typed(as_labels(np.asarray(column)[:, None], "y", [name])[:, 0])) for name, column in columns]
     if is_event(found[1][1]) and not is_event(found[0][1]):
         found.reverse()
     (_, event), (time_name, time) = found
     if not is_event(event) or time.dtype.kind not in "fiu":
         shown = ", ".join(f"{name!r} ({values.dtype})" for name, values in found)
-        raise ValueError(f"y has the columns {shown}; accepted for survival: {_ACCEPTED}")
+        raise ValueError(Message(Given("y"), f" has the columns {shown}; accepted for survival: {_ACCEPTED}"))
     if time.min() < 0:
-        raise ValueError(f"y has the time {time.min()} in column {time_name!r}; accepted: times from 0 on")
+        what = f" has the time {time.min()} in column {time_name!r}"
+        raise ValueError(Message(Given("y"), what, "; accepted: times from 0 on"))
     return event.astype(bool), time.astype(np.float64)
 
 
@@ -140,16 +143,19 @@ def is_event(values: Array) -> bool:
     return values.dtype.kind == "b" or (values.dtype.kind in "fiu" and bool(np.isin(values, (0, 1)).all()))
 
 
-def survival_hint(columns: Sequence[Output]) -> str | None:
+def survival_hint(columns: Sequence[Output]) -> Message | None:
     """Return what to say of two outputs that look like the time and the event of survival, or None."""
     typed = [(column.name, _typed(column.values)) for column in columns]
     events = [name for name, values in typed if is_event(values) and len(np.unique(values)) == 2]
     times = [name for name, values in typed if values.dtype.kind in "fiu" and values.min() > 0]
     if len(typed) != 2 or len(events) != 1 or len(times) != 1:
         return None
-    return (
-        f"y looks like survival times (column {times[0]!r}) with their events (column {events[0]!r}) and is taken for "
-        "two outputs; target_kernel='survival' takes it for censored times, 'multioutput' says that it is none"
+    return Message(
+        Given("y"),
+        f" looks like survival times (column {times[0]!r}) with their events (column {events[0]!r}) and is taken for "
+        "two outputs; ",
+        Given("target_kernel", "survival"),
+        " takes it for censored times, 'multioutput' says that it is none",
     )
 
 

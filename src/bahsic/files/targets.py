@@ -1,0 +1,198 @@
+"""Columns of a table that become y: one, several outputs, or the time and the event of survival data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from bahsic.files.data import Data, DataError, TargetError, chosen, column_position
+from bahsic.kernels.rows import is_missing
+from bahsic.names import for_message, suggestion
+
+_EVENTS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
+_EXACT = 2**53  # integers that float64 tells apart
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Columns of a table with names that become y, and those that are left out.
+
+    Attributes
+    ----------
+    path : Path
+        Of the file, for messages.
+    targets : sequence of str or int
+    event : str or None
+        The column that says whether the event was seen, if the one target is a survival time.
+    drop : sequence of str
+    """
+
+    path: Path
+    targets: Sequence[Any] = ()
+    event: str | None = None
+    drop: Sequence[str] = ()
+
+    def check(self) -> None:
+        """Refuse columns that are named twice, or dropped as well, and an event without one time."""
+        path, targets, event = self.path, self.targets, self.event
+        if event is not None and len(targets) != 1:
+            count = f"{len(targets)} targets" if targets else "no target"
+            raise TargetError(f"{path}: event is {for_message(event)}, with {count}; accepted: one target, the time")
+        columns = [*targets, *([] if event is None else [event])]
+        for name in columns:
+            if len(targets) > 1 and not isinstance(name, str):
+                raise TargetError(f"{path}: {name!r} is among several targets; accepted: names of columns")
+            if columns.count(name) > 1:
+                what = f"{for_message(name)} is given twice as target or event"
+                raise TargetError(f"{path}: {what}; name different columns")
+            if name in self.drop:
+                raise TargetError(f"{path}: {for_message(name)} is a target or event and also dropped; choose one")
+
+    def split(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Return the names of the features, and of the target and event."""
+        left_out = {chosen(self.path, "column", name, names) for name in self.drop}
+        kept = [name for name in names if name not in left_out]
+        outputs = [kept[column_position(self.path, target, kept, len(kept))] for target in self.targets]
+        features = [name for name in kept if name not in outputs]
+        if self.event is not None:
+            if self.event not in features:
+                what = f"no column for the event is called {for_message(self.event)}"
+                raise TargetError(f"{self.path}: {what}; {suggestion(self.event, features)}")
+            features.remove(self.event)
+            outputs.append(self.event)
+        return features, outputs
+
+    def data(
+        self,
+        n_rows: int,
+        columns: dict[str, Any],
+        frame_of: Callable[[Any], Any],
+        notes: Sequence[str] = (),
+        stored: Callable[[Any], Any] | None = None,
+    ) -> Data:
+        """Return the data of a table.
+
+        Parameters
+        ----------
+        n_rows : int
+        columns : dict of str to array-like
+            Entries of the outputs, as `split` names them.
+        frame_of : callable
+            Returns the DataFrame of the features, given the rows that have a target, or None for all.
+        notes : sequence of str
+        stored : callable, optional
+            Returns the columns as they stand in the file, given these rows, see `Data.stored`.
+        """
+        outputs, rows, more = observed_targets(self.path, columns, n_rows)
+        X = frame_of(rows)
+        names = list(columns)
+        y = (np.column_stack(outputs) if len(outputs) > 1 else outputs[0]) if outputs else None
+        target: Any = (names if len(names) > 1 else names[0]) if names else None
+        if self.event is not None:
+            y, target = self._survival(names[0], outputs), names[0]
+        data = Data(X, y, list(X.columns), target=target, source=self.path, notes=(*notes, *more))
+        if stored is not None:
+            object.__setattr__(data, "stored", stored(rows))
+        return data
+
+    def _survival(self, time: str, outputs: Sequence[Any]) -> Any:
+        times, events = outputs
+        if times.dtype.kind not in "fiu":
+            raise TargetError(f"{self.path}: target {for_message(time)} has no numbers; accepted with an event: times")
+        seen = [_EVENTS.get(str(value).lower()) for value in events]
+        if None in seen:
+            found = f"event {for_message(self.event)} has {for_message(events[seen.index(None)])}"
+            raise TargetError(f"{self.path}: {found}; accepted: 0 and 1, or true and false")
+        y = np.zeros(len(times), dtype=[(str(self.event), bool), (time, float)])
+        y[str(self.event)], y[time] = seen, times
+        return y
+
+
+def observed_targets(path: Path, columns: dict[str, Any], n_rows: int) -> tuple[list[Any], Any, list[str]]:
+    """Return the targets of the rows that have all of them.
+
+    Parameters
+    ----------
+    path : Path
+    columns : dict of str to array-like of n_rows entries
+    n_rows : int
+
+    Returns
+    -------
+    outputs : list of ndarray
+        Integers where all numbers are.
+    rows : ndarray of int, or None
+        The rows that have a target; None if all have.
+    notes : list of str
+        How many rows have none.
+    """
+    observed, notes, outputs = np.ones(n_rows, dtype=bool), [], []
+    for name, values in columns.items():
+        y = np.asarray(values)
+        if y.size != n_rows:
+            what = f"target {for_message(name)} has shape {y.shape}"
+            raise DataError(f"{path}: {what}; accepted: one value a row ({n_rows})")
+        outputs.append(y.reshape(n_rows))
+        missing = observed & _missing(outputs[-1])
+        observed &= ~missing
+        if not observed.any():
+            raise DataError(f"{path}: target {for_message(name)} is missing in all rows; give a column with entries")
+        if times := int(missing.sum()):
+            notes.append(f"{times} row{'s' * (times > 1)} without a target left out")
+    rows = np.flatnonzero(observed) if notes else None
+    chosen_rows = slice(None) if rows is None else rows
+    return [_typed(path, y[chosen_rows], name) for name, y in zip(columns, outputs, strict=True)], rows, notes
+
+
+def complete_target(path: Path, values: Any, name: str, n_rows: int) -> Any:
+    """Return a target as an array; refuse it if entries are missing."""
+    (y,), rows, _ = observed_targets(path, {name: values}, n_rows)
+    if rows is not None:
+        row = next(i for i in range(n_rows) if i >= len(rows) or rows[i] != i)
+        raise DataError(
+            f"{path}: target {for_message(name)} is missing in {n_rows - len(rows)} rows, the first row {row}, counted "
+            "from 0; remove them"
+        )
+    return y
+
+
+def with_target(path: Path, data: Data, values: Any, name: str) -> Data:
+    """Return the data with a target, without the rows that have none."""
+    (y,), rows, notes = observed_targets(path, {name: values}, data.X.shape[0])
+    X = data.X if rows is None else of_rows(data.X, rows)
+    return replace(data, X=X, y=y, target=name, notes=(*data.notes, *notes))
+
+
+def of_rows(X: Any, rows: Any) -> Any:
+    """Return some rows of an array, a sparse array or a DataFrame; categories without a row are left out."""
+    if rows is None:
+        return X
+    if not hasattr(X, "iloc"):
+        return (X.tocsr() if sparse.issparse(X) else X)[rows]
+    frame = X.iloc[rows].reset_index(drop=True)
+    for j, dtype in enumerate(frame.dtypes):
+        if str(dtype) == "category":
+            frame.isetitem(j, frame.iloc[:, j].cat.remove_unused_categories())
+    return frame
+
+
+def _missing(y: Any) -> Any:
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    return np.array([is_missing(value) for value in y.tolist()], dtype=bool) if y.dtype.kind in "OmM" else False
+
+
+def _typed(path: Path, y: Any, name: str) -> Any:
+    if y.dtype.kind in "mM" or any(isinstance(value, date | timedelta) for value in y[:1]):
+        raise DataError(f"{path}: target {for_message(name)} has times ({y[0]}, ...); make numbers or classes of them")
+    if y.dtype.kind == "O" and all(isinstance(value, bool | np.bool_ | int | np.integer) for value in y):
+        plain = np.asarray(y.tolist())  # booleans and large integers beside missing ones
+        return plain if plain.dtype.kind in "biu" else y
+    whole = y.dtype.kind == "f" and bool(np.all((np.abs(y) < _EXACT) & (y == np.round(y))))
+    return y.astype(np.int64) if whole else y

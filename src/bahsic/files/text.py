@@ -1,0 +1,236 @@
+"""First pass over a file of delimited text: encoding, delimiter, header, number of rows, marks of missing values."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any, TextIO, cast
+
+from bahsic.files.cells import MISSING_MARKS
+from bahsic.files.data import DataError, check_names, named
+from bahsic.names import first_few
+from bahsic.parameters import Given, Message
+
+_BYTES_AT_ONCE = 2**20
+
+# Byte-order marks; the longer ones first, as UTF-32 starts like UTF-16.
+_BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+# Characters of binary data: NUL, and in text of one byte a character other controls than tabulator, line and page ends.
+_NUL, _CONTROLS = re.compile("\0"), re.compile("[\0-\x08\x0e-\x1f]")
+
+
+@dataclass
+class Layout:
+    """Header and size of a file of delimited text.
+
+    Attributes
+    ----------
+    path : Path
+    encoding : str
+    delimiter : str
+    n_cells : int
+        Number of cells of each row.
+    n_rows : int
+        Without the header and blank lines.
+    names : dict of str to int
+        The place among the cells of each column that may be a feature or the target.
+    marks : Counter of (int, str)
+        How often each mark of a missing value occurs in each column.
+    notes : list of str
+        What was decided about header and columns.
+    """
+
+    path: Path
+    encoding: str
+    delimiter: str
+    n_cells: int = 0
+    n_rows: int = 0
+    names: dict[str, int] = field(default_factory=dict)
+    marks: Counter[tuple[int, str]] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def skips_spaces(self) -> bool:
+        """Whether spaces after a delimiter are no part of the cell."""
+        return self.delimiter != " "
+
+
+@contextmanager
+def opened_rows(layout: Layout) -> Iterator[tuple[TextIO, Any]]:
+    """Open a file, and the reader of its rows, with the same rules as pandas has them with `skipinitialspace`."""
+    with opened_text(layout.path, layout.encoding) as text:
+        rows = csv.reader(text, delimiter=layout.delimiter, skipinitialspace=layout.skips_spaces)
+        try:
+            yield text, rows
+        except csv.Error as error:
+            raise DataError(
+                f"{layout.path}: line {rows.line_num}: {error}; look for a quote that is not closed"
+            ) from None
+
+
+def filled(rows: Any) -> Iterator[list[str]]:
+    """Return the rows without blank lines, which pandas leaves out too; the first one is the header."""
+    return (row for row in rows if len(row) > 1 or (row and row[0].strip()))
+
+
+def layout_of(path: Path, delimiter: str | None) -> Layout:
+    """Find the layout of a file.
+
+    Parameters
+    ----------
+    path : Path
+    delimiter : str or None
+        By default a comma, or a tabulator in .tsv; if the header does not have it, the one of comma, semicolon,
+        tabulator and bar with which all rows have as many cells as the header.
+
+    Raises
+    ------
+    DataError
+        If rows have different numbers of cells, or if several delimiters are possible.
+    """
+    encoding, notes = text_encoding(path)
+    usual = delimiter or ("\t" if ".tsv" in path.name.lower()[-7:] else ",")
+    n_names = {tried: _n_names(Layout(path, encoding, tried)) for tried in dict.fromkeys([usual, *",;\t|"])}
+    others = [other for other, count in n_names.items() if count > 1]
+    if usual in others or not others:
+        return _counted(Layout(path, encoding, usual, notes=notes))
+    if delimiter is not None:
+        raise DataError(
+            Message(f"{path}: the header has {others[0]!r} but no {usual!r}; give ", Given("delimiter", others[0]))
+        )
+    possible, errors = [], []
+    for other in others:
+        note = f"the delimiter is {other!r}, not {usual!r}"
+        try:
+            possible.append(_counted(Layout(path, encoding, other, notes=[*notes, note])))
+        except DataError as error:
+            errors.append(error)
+    if not possible:
+        raise errors[0]
+    if len(possible) > 1:
+        listed = " or ".join(repr(layout.delimiter) for layout in possible)
+        given = Given("delimiter", possible[0].delimiter)
+        raise DataError(Message(f"{path}: the delimiter may be {listed}; give ", given, " or the other"))
+    return possible[0]
+
+
+def _n_names(layout: Layout) -> int:
+    with suppress(DataError), opened_rows(layout) as (_, rows):
+        return len(next(filled(rows), []))
+    return 0  # with a wrong delimiter a wide header is one cell too long
+
+
+def _counted(layout: Layout) -> Layout:
+    """Return the layout with everything that a pass over the rows tells."""
+    with opened_rows(layout) as (_, reader):
+        rows = filled(reader)
+        header, first = next(rows, []), next(rows, [])
+        if not first:
+            what = "there is a header but no row" if header else "the file is empty"
+            raise DataError(f"{layout.path}: {what}; give a header, and one row for each sample")
+        names = [name.strip() for name in header]
+        names = names if len(set(names)) == len(set(header)) else header  # spaces may make them differ
+        if len(names) == len(first) + 1 and not names[-1]:
+            names.pop()
+            layout.notes.append("the header ends with a delimiter, which makes no column")
+        elif len(first) == len(names) + 1 and not first[-1].strip():
+            names.append("")
+        empty = {j for j, name in enumerate(names) if j and not name}
+        line = reader.line_num
+        for row in chain([first], rows):
+            if len(row) != len(names) or (len(row) > len(header) and row[-1].strip()):
+                line = line if len(row) == len(names) else reader.line_num
+                what = f"line {line} has {len(row)} cells, the header {len(header)}"
+                raise DataError(f"{layout.path}: {what}; correct that line")
+            layout.n_rows += 1
+            if not MISSING_MARKS.isdisjoint(row):
+                layout.marks.update((j, cell) for j, cell in enumerate(row) if cell in MISSING_MARKS)
+            if empty:
+                empty = {j for j in empty if not row[j].strip()}
+    _name_columns(layout, names, empty, rows_longer=len(names) > len(header))
+    return layout
+
+
+def _name_columns(layout: Layout, names: list[str], empty: set[int], *, rows_longer: bool) -> None:
+    """Name the columns but for row labels and those that have neither a name nor entries."""
+    layout.n_cells, last = len(names), len(names) - 1
+    if last in empty:
+        heading = "" if rows_longer else ", as the header,"
+        layout.notes.append(f"every row{heading} ends with a delimiter, which makes no column")
+    left_out = sorted(empty - {last})
+    if left_out:
+        places = first_few([j + 1 for j in left_out])
+        what = f"column {places} has" if len(left_out) == 1 else f"columns {places} have"
+        layout.notes.append(f"{what} neither a name nor entries; left out")
+    # A first column without a name has labels of rows; any name keeps `named` from giving it one.
+    full, notes = named([name if j not in empty and (j or name) else "-" for j, name in enumerate(names)])
+    layout.notes += notes
+    kept = [j for j in range(len(names)) if j not in empty and (j or names[0])]
+    check_names(layout.path, [full[j] for j in kept])
+    layout.names = {full[j]: j for j in kept}
+
+
+def text_encoding(path: Path) -> tuple[str, list[str]]:
+    """Find the encoding in which the whole file can be decoded, and notes about it.
+
+    It is that of the byte-order mark, or UTF-8; else Windows-1252, or Latin-1 if the file has bytes that Windows-1252
+    lacks. Guesses by frequencies of letters, as in charset-normalizer, need more text than a header: "temp °C" in
+    Windows-1252 is guessed as Chinese.
+
+    Raises
+    ------
+    DataError
+        If the file has NUL characters or, unless it is in UTF-8, other control characters: binary data.
+    """
+    with _opened(path) as file:
+        start = file.read(4)
+    marked = next((encoding for mark, encoding in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
+    line = _undecoded_line(path, marked or "utf-8-sig", _NUL)
+    if line is None:
+        return marked or "utf-8-sig", []
+    if marked:
+        what = f"no text in {marked.upper()}, which its mark says (near line {line})"
+        raise DataError(f"{path}: {what}; save it as UTF-8")
+    latin = _undecoded_line(path, "cp1252", _CONTROLS) and _undecoded_line(path, "latin-1", _CONTROLS) is None
+    encoding, name = ("latin-1", "Latin-1") if latin else ("cp1252", "Windows-1252")
+    return encoding, [f"no text in UTF-8 (line {line}), so read as {name}"]
+
+
+def _undecoded_line(path: Path, encoding: str, binary: re.Pattern[str]) -> int | None:
+    """Return the first line that is not in an encoding, else None; refuse a file with characters of binary data."""
+    line = 1
+    with _opened(path) as file:
+        try:
+            for text in codecs.iterdecode(iter(partial(file.read, _BYTES_AT_ONCE), b""), encoding):
+                if binary.search(text):
+                    raise DataError(f"{path}: no text but binary data; give a text file, or the suffix of its format")
+                line += text.count("\n") or text.count("\r")
+        except UnicodeDecodeError as error:
+            before = bytes(error.object[: error.start])
+            return line + (before.count(b"\n") or before.count(b"\r"))
+    return None
+
+
+def opened_text(path: Path, encoding: str) -> TextIO:
+    """Open a file, also one compressed by gzip, as text whose line ends stay as they are."""
+    return io.TextIOWrapper(cast("io.BufferedReader", _opened(path)), encoding=encoding, newline="")
+
+
+def _opened(path: Path) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.open(path)) if path.suffix.lower() == ".gz" else path.open("rb")
