@@ -1,13 +1,14 @@
-"""Whether p-values and intervals keep what they promise: level under independence, power, coverage."""
+"""Level of p-values under independence, power, coverage of intervals, and the time of conditional p-values."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 from table import Row, row
+from timing import best_times, seconds
 
-from bahsic import hsic_interval, hsic_scores, hsic_test
+from bahsic import BAHSIC, hsic_interval, hsic_scores, hsic_test, selection_test
 from bahsic.kernels import Gaussian
 
 _LEVEL = 0.05
@@ -26,7 +27,8 @@ def rows(*, quick: bool) -> list[Row]:
     found += [_level_of_scores(labels, n) for labels in ("continuous", "classes")]
     found.append(_degenerate(n))
     found += [_power(alone=alone, n=n // 10) for alone in (False, True)]
-    return found + [_coverage(m, n) for m in (200, 500, 1000)]
+    found += [_coverage(m, n) for m in (200, 500, 1000)]
+    return found + [_time(criterion, quick=quick) for criterion in ("prediction", "hsic")]
 
 
 def _band(n: int) -> tuple[float, float]:
@@ -108,6 +110,25 @@ def _coverage(m: int, n: int) -> Row:
     bar = "== 1" if m == 500 and n >= 1000 else ""
     note = f"covered {rate:.4f} of {n}; asked for 0.93 to 0.97"
     return row(f"coverage of the 95% interval, m={m}", inside, bar, note=note, n=n, m=m, rate=rate)
+
+
+def _time(criterion: str, *, quick: bool) -> Row:
+    """Conditional p-values of ten selected features against marginal ones, both with the selections of the splits."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 30))
+    y = (X[:, 0:10:2] * X[:, 1:10:2]).sum(axis=1) + rng.standard_normal(1000)
+    selector = BAHSIC(10, criterion=criterion)
+
+    def test(kind: Literal["conditional", "marginal"]) -> float:
+        n_splits = 2 if quick else 20
+        return seconds(lambda: selection_test(selector, X, y, n_splits=n_splits, feature_test=kind, random_state=0))
+
+    times = best_times(
+        {"conditional": lambda: test("conditional"), "marginal": lambda: test("marginal")}, 1 if quick else 3
+    )
+    note = ", ".join(f"{kind} {time:.3g} s" for kind, time in times.items())
+    ratio = times["conditional"] / times["marginal"]
+    return row(f"conditional / marginal p-values, {criterion}", ratio, "" if quick else "<= 1.5", note=note, m=1000)
 
 
 def _population_hsic(K: NDArray[np.float64], L: NDArray[np.float64], P: NDArray[np.float64]) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 from table import Row, row
 
 _DRAWS = Path(__file__).resolve().parent / "results" / "needed_draws.csv"
-_LEVEL, _FDR, _R_COPY = 0.05, 0.1, 0.95
+_LEVEL, FDR, _R_COPY = 0.05, 0.1, 0.95
 _COLUMNS = ("problem", "m", "d", "n_splits", "draw", "n_selected", "false", "found", "n_discoveries", "fdp", "power")
 _N_DRAWS = 200
 _LONG = ("pairs", "wide")  # where the false discovery rate is measured
@@ -79,7 +79,7 @@ def _rates(one: Setting, lines: list[dict[str, str]]) -> list[Row]:
     kinds = (
         ("false", called, one.most_false and f"<= {one.most_false}"),
         ("found", hit, one.least_found and f">= {one.least_found}"),
-        ("fdp", f"false discovery rate at {_FDR:.0%}", "<= 0.12"),
+        ("fdp", f"false discovery rate at {FDR:.0%}", "<= 0.12"),
         ("power", "true features discovered", None),
     )
     sizes = {"problem": one.problem, "m": one.m, "d": one.d, "n_splits": one.n_splits, "n_draws": found["n_draws"]}
@@ -132,11 +132,16 @@ def _one_thread() -> None:
     threadpool_limits(1)
 
 
+def generator(one: Setting, draw: int) -> np.random.Generator:
+    """What a draw of a setting is drawn by."""
+    return np.random.default_rng([draw, one.m, one.d, *one.problem.encode()])
+
+
 def _draw(one: Setting, draw: int) -> dict[str, str]:
     """One data set: select and test, and count."""
     from bahsic import BAHSIC, conditional_test, interactions, selection_test
 
-    X, y, true = PROBLEMS[one.problem](one, np.random.default_rng([draw, one.m, one.d, *one.problem.encode()]))
+    X, y, true = PROBLEMS[one.problem](one, generator(one, draw))
     line: dict[str, Any] = dict.fromkeys(_COLUMNS, "") | one._asdict() | {"draw": draw}
     if one.problem == "copy":
         p = conditional_test(X, y, feature=3, given=[0, 1, 2], n_splits=1, random_state=draw, n_jobs=1).pvalue
@@ -152,7 +157,7 @@ def _draw(one: Setting, draw: int) -> dict[str, str]:
         called, is_true = test.feature_pvalues <= _LEVEL, np.isin(np.arange(one.d), true)
         line |= {"n_selected": test.frequencies.sum(), "false": int((called & ~is_true).any())}
         if len(true):
-            taken = test.discoveries(_FDR)
+            taken = test.discoveries(FDR)
             line |= {
                 "found": called[is_true].mean(),
                 "n_discoveries": len(taken),

@@ -14,13 +14,11 @@ noise the variance of :math:`r's = y'D'Ef` is :math:`\|D'E\|^2`, where that of i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, stats
-from scipy.linalg import lapack
+from scipy import stats
 
 from bahsic.criteria.prediction import label_features
 from bahsic.data.column_choice import column_mask
@@ -29,25 +27,20 @@ from bahsic.data.prepared import Prepared, prepared
 from bahsic.engine.scorer import totals
 from bahsic.inference.dependence import as_table_like
 from bahsic.inference.parts import Samples, Split, combined_pvalues, fixed_kernel, mapped, random_splits, spread
+from bahsic.inference.regression import CHOICES, Tuning, fitted, residual_operator, scaled
 from bahsic.kernels import Gaussian, label_kernel
 from bahsic.parameters import check_count, check_jobs, random_source
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Ridges and factors of gamma that are tried; a factor of gamma is a power of the kernel. The ridges go far down,
-# because predictions are regressed too, and these have no noise.
-_RIDGES = tuple(10.0 ** np.arange(1.0, -8.1, -0.5))
-_WIDTHS = (0.25, 1.0, 4.0)
-_CHOICES = tuple(product(_WIDTHS, _RIDGES))
-
 # The ridge of the residuals is that of the least error, divided by this: what a regression smooths away would be
 # left for a near-copy to explain.
 _UNDERSMOOTHING = 10.0
 
-# Samples that choose the width and the ridge, samples that learn the direction, and samples of one regression of the
-# test. With more there are several regressions, up to a number.
-_TUNING_SAMPLES, _LEARNING_SAMPLES, _TEST_SAMPLES, _MOST_REGRESSIONS = 150, 500, 500, 4
+# Samples that learn the direction, and samples of one regression of the test. With more there are several
+# regressions, up to a number.
+_LEARNING_SAMPLES, _TEST_SAMPLES, _MOST_REGRESSIONS = 500, 500, 4
 
 
 class ConditionalTest(NamedTuple):
@@ -207,7 +200,7 @@ class _Part:
         self._prediction = np.empty_like(self._Y)
         for choice in np.unique(choices):
             outputs = choices == choice
-            self._prediction[:, outputs] = fitted(D, self._Y[:n, outputs], *_CHOICES[choice])
+            self._prediction[:, outputs] = fitted(D, self._Y[:n, outputs], *CHOICES[choice])
 
     def sum_and_variance(self, unit: Indices) -> tuple[float, float]:
         """Return the sum of the products of residuals and its variance, for the direction of a unit."""
@@ -216,6 +209,7 @@ class _Part:
         D, n = totals(self._columns, unit, 2), self._n
         np.subtract(self._D, D, out=D)
         D = scaled(np.maximum(D, 0.0, out=D), len(self._features) - len(unit))
+        # One tuning serves m too: predictions are known for the test samples, without their labels.
         g, tuning = self._prediction, Tuning(D[n:, n:])
         f = g[n:] - fitted(D, g[:n], *tuning.best(g[n:]))[n:]
         return product_of_residuals(D[n:, n:], self._Y[n:], f, tuning)
@@ -232,90 +226,5 @@ def product_of_residuals(D: Array, Y: Array, f: Array, tuning: Tuning) -> tuple[
     return float(products.sum()), float(np.square(products).sum() * dependent / independent)
 
 
-class Tuning:
-    """Leave-one-out errors of kernel ridge regression for all powers of the kernel and all ridges.
-
-    Parameters
-    ----------
-    D : ndarray of shape (n, n)
-        Of many samples, some are used.
-    """
-
-    def __init__(self, D: Array) -> None:
-        self._some = spread(np.arange(len(D)), _TUNING_SAMPLES)
-        D = D[np.ix_(self._some, self._some)]
-        self._spectra = [np.linalg.eigh(_centred(kernel(D, width))) for width in _WIDTHS]
-
-    def errors(self, Y: Array) -> Array:
-        """Return the sum of squared errors of each output, for all choices."""
-        n, found = len(self._some), []
-        Y = Y[self._some] - Y[self._some].mean(axis=0)
-        for values, vectors in self._spectra:
-            shrinkage = 1 / (1 + np.maximum(values, 0.0) / (n * np.array(_RIDGES)[:, None]))
-            diagonals, coordinates = shrinkage @ np.square(vectors).T - 1 / n, vectors.T @ Y
-            for shrunk, diagonal in zip(shrinkage, diagonals, strict=True):
-                residuals = vectors @ (shrunk[:, None] * coordinates) / diagonal[:, None]
-                found.append(np.square(residuals).sum(axis=0))
-        return np.array(found)
-
-    def best(self, Y: Array) -> tuple[float, float]:
-        """Return the power of the kernel and the ridge whose error, summed over outputs, is least."""
-        return _CHOICES[int(self.errors(Y).sum(axis=1).argmin())]
-
-
-def residual_operator(D: Array, width: float, ridge: float) -> Array:
-    r"""Return the matrix that takes labels to their leave-one-out residuals of kernel ridge regression with intercept.
-
-    With :math:`A = (HKH + \lambda I)^{-1}`, :math:`\lambda = n \varepsilon`, row i is
-    :math:`\lambda (AH)_i / (\lambda A_{ii} - 1/n)`.
-    """
-    n = len(D)
-    factor, _ = lapack.dpotrf(_regularised(kernel(D, width), ridge).T, overwrite_a=1)
-    half, _ = lapack.dpotri(factor, overwrite_c=1)  # the upper triangle
-    A = np.where(np.tri(n, dtype=bool), half.T, half)
-    A *= n * ridge
-    A -= 1 / n
-    A /= np.diag(A)[:, None].copy()
-    return np.asarray(A)
-
-
-def scaled(D: Array, n_features: int) -> Array:
-    """Return D, squared distances on so many features, such that exp(-D) is the kernel of gamma = 1/(2 d)."""
-    return D / (2 * max(n_features, 1))
-
-
-def kernel(D: Array, width: float) -> Array:
-    """Return the kernel of scaled squared distances."""
-    K = -width * D
-    return np.asarray(np.exp(K, out=K))
-
-
-def fitted(D: Array, Y: Array, width: float, ridge: float) -> Array:
-    """Return the predictions of kernel ridge regression for all samples; the first ones, as many as Y has, fit it."""
-    K = kernel(D[:, : len(Y)], width)
-    a, intercept = coefficients(K[: len(Y)], Y, ridge)
-    return np.asarray(K @ a + intercept)
-
-
-def coefficients(K: Array, Y: Array, ridge: float) -> tuple[Array, Array]:
-    """Return the coefficients and the intercepts of kernel ridge regression; the former add up to zero."""
-    mean = Y.mean(axis=0)
-    factor = linalg.cho_factor(_regularised(K, ridge), check_finite=False)
-    a = linalg.cho_solve(factor, Y - mean, check_finite=False)
-    return np.asarray(a), np.asarray(mean - K.mean(axis=0) @ a)
-
-
 def _pvalue(total: float, variance: float) -> float:
     return float(stats.norm.sf(total / np.sqrt(variance))) if variance > 0 else 1.0
-
-
-def _regularised(K: Array, ridge: float) -> Array:
-    A = _centred(K)
-    A[np.diag_indices(len(A))] += len(A) * ridge
-    return A
-
-
-def _centred(K: Array) -> Array:
-    means = K.mean(axis=0)
-    A = np.add.outer(means - means.mean(), means)
-    return np.asarray(np.subtract(K, A, out=A))

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from bahsic.data.columns import Columns
 from bahsic.engine.scorer import totals
-from bahsic.inference.conditional import Tuning, coefficients, kernel, scaled
 from bahsic.inference.parts import spread
+from bahsic.inference.regression import Tuning, coefficients, kernel, scaled
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
