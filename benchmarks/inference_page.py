@@ -29,8 +29,16 @@ _RATES = {
     "wide": "500 samples, 500 columns, 40 linear",
 }
 _SENTENCES = (
-    ("copy", "false", "A near-duplicate (correlation 0.95) of one of three needed features was called needed in {} draws."),
-    ("pair", "found", "XOR among 30 columns, six features selected: its two features were the strongest pair in {} draws."),
+    (
+        "copy",
+        "false",
+        "A near-duplicate (correlation 0.95) of one of three needed features was called needed in {} draws.",
+    ),
+    (
+        "pair",
+        "found",
+        "XOR among 30 columns, six features selected: its two features were the strongest pair in {} draws.",
+    ),
 )
 _PEERS = {
     "importance": "hidimstat, conditional feature importance",

@@ -6,7 +6,7 @@ PROCESSES says how many processes draw, all cores by default.
 
 import csv
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
 from pathlib import Path
@@ -99,9 +99,8 @@ def _done(wanted: list[Setting], most: int | None) -> list[dict[str, str]]:
     """Lines of all draws; what is missing is drawn, and with a small number for each setting not written."""
     lines = list(csv.DictReader(_DRAWS.read_text().splitlines())) if _DRAWS.exists() else []
     known = {(r["problem"], *(int(r[name]) for name in ("m", "d", "n_splits", "draw"))) for r in lines}
-    tasks = [
-        (one, draw) for one, draw in _in_turn(wanted) if draw < (most or _N_DRAWS) and (*one[:4], draw) not in known
-    ]
+    tasks = [(one, draw) for one in wanted for draw in range(most or _N_DRAWS) if (*one[:4], draw) not in known]
+    tasks.sort(key=lambda task: task[1] * _costs(task[0]))
     with ProcessPoolExecutor(int(os.environ.get("PROCESSES", os.cpu_count() or 1)), initializer=_one_thread) as pool:
         for found in as_completed([pool.submit(_draw, *task) for task in tasks]):
             lines.append(found.result())
@@ -110,11 +109,9 @@ def _done(wanted: list[Setting], most: int | None) -> list[dict[str, str]]:
     return lines
 
 
-def _in_turn(wanted: list[Setting]) -> Iterator[tuple[Setting, int]]:
-    """Cheap settings first, and of each part of the list one draw after the other."""
-    for is_long in (False, True):
-        part = [one for one in wanted if (one.n_splits > 1 or one.problem in _LONG) == is_long]
-        yield from ((one, draw) for draw in range(_N_DRAWS) for one in part)
+def _costs(one: Setting) -> int:
+    """How many draws of a cheap setting come with one draw."""
+    return 4 if one.n_splits > 1 else 2 if one.problem in _LONG else 1
 
 
 def _append(lines: list[dict[str, Any]]) -> None:
