@@ -1,13 +1,14 @@
-"""Whether p-values and intervals keep what they promise: level under independence, power, coverage."""
+"""Level of p-values under independence, power, coverage of intervals, and the time of conditional p-values."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 from table import Row, row
+from timing import best_times, seconds
 
-from bahsic import hsic_interval, hsic_scores, hsic_test
+from bahsic import BAHSIC, conditional_test, hsic_interval, hsic_scores, hsic_test, selection_test
 from bahsic.kernels import Gaussian
 
 _LEVEL = 0.05
@@ -24,9 +25,11 @@ def rows(*, quick: bool) -> list[Row]:
         for labels in ("continuous", "classes")
     ]
     found += [_level_of_scores(labels, n) for labels in ("continuous", "classes")]
+    found += [_level_of_conditional(m, labels, n) for m in (200, 400) for labels in ("continuous", "classes")]
     found.append(_degenerate(n))
     found += [_power(alone=alone, n=n // 10) for alone in (False, True)]
-    return found + [_coverage(m, n) for m in (200, 500, 1000)]
+    found += [_coverage(m, n) for m in (200, 500, 1000)]
+    return found + [_time(criterion, quick=quick) for criterion in ("prediction", "hsic")]
 
 
 def _band(n: int) -> tuple[float, float]:
@@ -65,6 +68,19 @@ def _level_of_scores(labels: str, n: int) -> Row:
     rng = np.random.default_rng([n, len(labels)])
     rates = [hsic_scores(rng.normal(size=(100, 1)), _null(labels, 100, rng)[1])[1][0] <= _LEVEL for _ in range(n)]
     return _in_band(f"hsic_scores, m=100, {labels}", np.array(rates), method="gamma", m=100, labels=labels)
+
+
+def _level_of_conditional(m: int, labels: str, n: int) -> Row:
+    """The feature depends on the one that is given, and the labels on neither."""
+    rng = np.random.default_rng([m, n, len(labels)])
+
+    def rejected() -> bool:
+        x, y = _null(labels, m, rng)
+        X = np.column_stack([x + rng.standard_normal(m), x])
+        return conditional_test(X, y, 0, n_splits=1, random_state=rng, n_jobs=1).pvalue <= _LEVEL
+
+    rates = np.array([rejected() for _ in range(n)])
+    return _in_band(f"conditional_test, m={m}, {labels}", rates, method="conditional", m=m, labels=labels)
 
 
 def _degenerate(n: int) -> Row:
@@ -108,6 +124,27 @@ def _coverage(m: int, n: int) -> Row:
     bar = "== 1" if m == 500 and n >= 1000 else ""
     note = f"covered {rate:.4f} of {n}; asked for 0.93 to 0.97"
     return row(f"coverage of the 95% interval, m={m}", inside, bar, note=note, n=n, m=m, rate=rate)
+
+
+def _time(criterion: str, *, quick: bool) -> Row:
+    """Conditional p-values of ten selected features against marginal ones, on one thread, selections included."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 30))
+    y = (X[:, 0:10:2] * X[:, 1:10:2]).sum(axis=1) + rng.standard_normal(1000)
+    selector = BAHSIC(10, criterion=criterion)
+
+    def test(kind: Literal["conditional", "marginal"]) -> float:
+        n_splits = 2 if quick else 20
+        return seconds(
+            lambda: selection_test(selector, X, y, n_splits=n_splits, feature_test=kind, random_state=0, n_jobs=1)
+        )
+
+    times = best_times(
+        {"conditional": lambda: test("conditional"), "marginal": lambda: test("marginal")}, 1 if quick else 3
+    )
+    note = ", ".join(f"{kind} {time:.3g} s" for kind, time in times.items())
+    ratio = times["conditional"] / times["marginal"]
+    return row(f"conditional / marginal p-values, {criterion}", ratio, "" if quick else "<= 1.5", note=note, m=1000)
 
 
 def _population_hsic(K: NDArray[np.float64], L: NDArray[np.float64], P: NDArray[np.float64]) -> float:

@@ -1,17 +1,53 @@
 """Put rows of `inference`, `selection_bias` and `needed` into docs/inference.md, as tables and sentences."""
 
 from pathlib import Path
+from typing import Any
 
 from marked import Line, placed, read, table
 from needed import settings, shares
 
 _PAGE = Path(__file__).resolve().parents[1] / "docs" / "inference.md"
 # What a test is called in the rows, and on the page.
-_TESTS = {"permutation": "permutation, B = 199", "gamma": "gamma", "hsic_scores": "`hsic_scores` (gamma; x normal)"}
+_TESTS = {
+    "permutation": "permutation, B = 199",
+    "gamma": "gamma",
+    "hsic_scores": "`hsic_scores` (gamma; x normal)",
+    "conditional_test": "`conditional_test`, one split",
+}
 _WAYS = {
     "tested on the same samples": "`hsic_test` on the same samples",
     "selection_test": "`selection_test`",
     "any single feature, selection_test": "any single feature, `selection_test`",
+}
+# What problems and methods of `needed` are called on the page.
+_PROBLEMS = {
+    "noise": "noise",
+    "xor": "XOR, 10% of the labels flipped",
+    "weak": "two weak linear features",
+    "friedman": "Friedman 1",
+    "heavy tails": "heavy tails",
+    "rare class": "10% positives",
+    "mixed": "mixed columns",
+}
+_RATES = {
+    "pairs": "2,500 samples, 50 columns, 20 in pairwise interactions",
+    "wide": "500 samples, 500 columns, 40 linear",
+}
+_SENTENCES = (
+    (
+        "copy",
+        "false",
+        "A near-duplicate (correlation 0.95) of one of three needed features was called needed in {} draws.",
+    ),
+    (
+        "pair",
+        "found",
+        "XOR among 30 columns, six features selected: its two features were the strongest pair in {} draws.",
+    ),
+)
+_PEERS = {
+    "importance": "hidimstat, conditional feature importance",
+    "knockoffs": "hidimstat, model-X knockoffs (lasso)",
 }
 
 
@@ -19,7 +55,8 @@ def filled(page: str) -> str:
     """The page with the tables of the committed rows."""
     rows, selected = read("inference"), read("selection_bias")
     parts = {"xor": _xor(rows), "band": _band(rows), "levels": _levels(rows), "coverage": _coverage(rows)}
-    return placed(page, {**parts, "bias": _bias(selected), "power": _power(selected), "needed": _needed()})
+    parts |= {"bias": _bias(selected), "power": _power(selected), "time": _time(rows), **_needed()}
+    return placed(page, parts)
 
 
 def _xor(rows: list[Line]) -> str:
@@ -45,20 +82,64 @@ def _power(rows: list[Line]) -> str:
     )
 
 
-def _needed() -> str:
-    """A line for each setting that was drawn at least once."""
-    draws = read("needed_draws")
-    lines = []
-    for one in settings():
-        found = shares(one, draws)
-        if found["n_draws"]:
-            cells = [
-                f"{100 * found[name]:.1f}%" if found[name] is not None else ""
-                for name in ("false", "found", "fdp", "power")
-            ]
-            lines.append([one.problem, str(one.m), str(one.d), str(one.n_splits), str(found["n_draws"]), *cells])
-    head = ["problem", "samples", "columns", "splits", "draws", "false", "found", "false discoveries", "discovered"]
-    return table(head, lines)
+def _needed() -> dict[str, str]:
+    """What the draws of `needed` give: levels and power, false discovery rates, near-copies and interactions."""
+    draws, peers = read("needed_draws"), read("needed_peers")
+    found = {one: shares(one, draws) for one in settings()}
+    found = {one: rates for one, rates in found.items() if rates["n_draws"]}
+    return {
+        "needed": table(
+            ["problem", "samples", "columns", "splits", "draws", "any false feature", "true features found"],
+            [
+                [name, *map(str, one[1:4]), str(rates["n_draws"]), _percent(rates["false"]), _percent(rates["found"])]
+                for name in _PROBLEMS.values()
+                for one, rates in found.items()
+                if _PROBLEMS.get(one.problem) == name
+            ],
+        ),
+        "rates": table(
+            ["problem", "method", "draws", "false discovery rate", "true features discovered"],
+            [
+                [name, *line]
+                for problem, name in _RATES.items()
+                for one, rates in found.items()
+                if one.problem == problem
+                for line in _rates(rates, [row for row in peers if row["problem"] == problem])
+            ],
+        ),
+        **{
+            one.problem: sentence.format(_counted(rates[kind], rates["n_draws"]))
+            for one, rates in found.items()
+            for problem, kind, sentence in _SENTENCES
+            if one.problem == problem
+        },
+    }
+
+
+def _rates(own: dict[str, Any], peers: list[Line]) -> list[list[str]]:
+    """False discovery rate and power of ours and of the others."""
+    lines = [["`discoveries(fdr=0.1)`, one split", str(own["n_draws"]), _percent(own["fdp"]), _percent(own["power"])]]
+    for method, name in _PEERS.items():
+        rows = [row for row in peers if row["method"] == method]
+        if not rows:  # takes long: not measured
+            continue
+        means = [_percent(sum(float(row[kind]) for row in rows) / len(rows)) for kind in ("fdp", "power")]
+        lines.append([name, str(len(rows)), *means])
+    return lines
+
+
+def _percent(rate: float | None) -> str:
+    return "" if rate is None else f"{100 * rate:.1f}%"
+
+
+def _time(rows: list[Line]) -> str:
+    """How long conditional p-values take."""
+    ratios = [_only(rows, f"conditional / marginal p-values, {name}") for name in ("prediction", "hsic")]
+    first, second = (f"{float(row['value']):.2f}" for row in ratios)
+    return (
+        "With ten selected features, 1,000 samples and 20 splits, `selection_test` takes (on one thread) "
+        f'{first} (`criterion="prediction"`) and {second} (`"hsic"`) times as long as with marginal p-values.'
+    )
 
 
 def _only(rows: list[Line], words: str) -> Line:
@@ -66,7 +147,7 @@ def _only(rows: list[Line], words: str) -> Line:
     return row
 
 
-def _counted(rate: str, n: str) -> str:
+def _counted(rate: str | float, n: str | int) -> str:
     return f"{round(float(rate) * int(n))} of {n}"
 
 

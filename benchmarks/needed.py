@@ -1,11 +1,13 @@
 """Conditional p-values draw by draw: false features called needed, true ones found, near-copies, false discoveries.
 
-Each draw is a line of results/needed_draws.csv, and a run goes on where the last one stopped.
+Each draw is a line of results/needed_draws.csv, and a run goes on where the last one stopped. The environment variable
+PROCESSES says how many processes draw, all cores by default.
 """
 
 import csv
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+import os
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,10 +16,11 @@ import numpy as np
 from table import Row, row
 
 _DRAWS = Path(__file__).resolve().parent / "results" / "needed_draws.csv"
-_LEVEL, _FDR, _R_COPY = 0.05, 0.1, 0.95
+_LEVEL, FDR, _R_COPY = 0.05, 0.1, 0.95
 _COLUMNS = ("problem", "m", "d", "n_splits", "draw", "n_selected", "false", "found", "n_discoveries", "fdp", "power")
 _N_DRAWS = 200
 _LONG = ("pairs", "wide")  # where the false discovery rate is measured
+_N_PAIRED = 6  # features whose interactions are compared
 
 
 class Setting(NamedTuple):
@@ -42,7 +45,8 @@ def settings() -> list[Setting]:
     ]
     many = [Setting(p, 400, 30, 20, most_false=0.05, least_found=0.8 if p in found else None) for p in plain]
     rates = [Setting("pairs", 2500, 50, most_false=None), Setting("wide", 500, 500, most_false=None)]
-    return [Setting("copy", 400, 8, most_false=0.1), *one, *many, *rates]
+    pair = Setting("pair", 400, 30, most_false=None, least_found=1.0)
+    return [Setting("copy", 400, 8, most_false=0.1), pair, *one, *many, *rates]
 
 
 def rows(*, quick: bool) -> list[Row]:
@@ -71,10 +75,11 @@ def _rates(one: Setting, lines: list[dict[str, str]]) -> list[Row]:
     what = f"{one.problem}, m={one.m}, d={one.d}, {one.n_splits} split{'s' if one.n_splits > 1 else ''}"
     note = f"{found['n_draws']} draws, {found['n_selected']:.1f} features selected"
     called = "near-copy called needed" if one.problem == "copy" else f"any false feature at {_LEVEL:.0%}"
+    hit = "largest interaction" if one.problem == "pair" else f"true features found at {_LEVEL:.0%}"
     kinds = (
         ("false", called, one.most_false and f"<= {one.most_false}"),
-        ("found", f"true features found at {_LEVEL:.0%}", one.least_found and f">= {one.least_found}"),
-        ("fdp", f"false discovery rate at {_FDR:.0%}", "<= 0.12"),
+        ("found", hit, one.least_found and f">= {one.least_found}"),
+        ("fdp", f"false discovery rate at {FDR:.0%}", "<= 0.12"),
         ("power", "true features discovered", None),
     )
     sizes = {"problem": one.problem, "m": one.m, "d": one.d, "n_splits": one.n_splits, "n_draws": found["n_draws"]}
@@ -94,23 +99,19 @@ def _done(wanted: list[Setting], most: int | None) -> list[dict[str, str]]:
     """Lines of all draws; what is missing is drawn, and with a small number for each setting not written."""
     lines = list(csv.DictReader(_DRAWS.read_text().splitlines())) if _DRAWS.exists() else []
     known = {(r["problem"], *(int(r[name]) for name in ("m", "d", "n_splits", "draw"))) for r in lines}
-    tasks = [
-        (one, draw) for one, draw in _in_turn(wanted) if draw < (most or _N_DRAWS) and (*one[:4], draw) not in known
-    ]
-    with ProcessPoolExecutor(initializer=_one_thread) as pool:
-        for start in range(0, len(tasks), 64):
-            found = list(pool.map(_draw, *zip(*tasks[start : start + 64], strict=True)))
-            lines += found
+    tasks = [(one, draw) for one in wanted for draw in range(most or _N_DRAWS) if (*one[:4], draw) not in known]
+    tasks.sort(key=lambda task: task[1] * _costs(task[0]))
+    with ProcessPoolExecutor(int(os.environ.get("PROCESSES", os.cpu_count() or 1)), initializer=_one_thread) as pool:
+        for found in as_completed([pool.submit(_draw, *task) for task in tasks]):
+            lines.append(found.result())
             if most is None:
-                _append(found)
+                _append(lines[-1:])
     return lines
 
 
-def _in_turn(wanted: list[Setting]) -> Iterator[tuple[Setting, int]]:
-    """Cheap settings first, and of each part of the list one draw after the other."""
-    for is_long in (False, True):
-        part = [one for one in wanted if (one.n_splits > 1 or one.problem in _LONG) == is_long]
-        yield from ((one, draw) for draw in range(_N_DRAWS) for one in part)
+def _costs(one: Setting) -> int:
+    """How many draws of a cheap setting come with one draw."""
+    return 4 if one.n_splits > 1 else 2 if one.problem in _LONG else 1
 
 
 def _append(lines: list[dict[str, Any]]) -> None:
@@ -128,15 +129,24 @@ def _one_thread() -> None:
     threadpool_limits(1)
 
 
+def generator(one: Setting, draw: int) -> np.random.Generator:
+    """What a draw of a setting is drawn by."""
+    return np.random.default_rng([draw, one.m, one.d, *one.problem.encode()])
+
+
 def _draw(one: Setting, draw: int) -> dict[str, str]:
     """One data set: select and test, and count."""
-    from bahsic import BAHSIC, conditional_test, selection_test
+    from bahsic import BAHSIC, conditional_test, interactions, selection_test
 
-    X, y, true = PROBLEMS[one.problem](one, np.random.default_rng([draw, one.m, one.d, *one.problem.encode()]))
+    X, y, true = PROBLEMS[one.problem](one, generator(one, draw))
     line: dict[str, Any] = dict.fromkeys(_COLUMNS, "") | one._asdict() | {"draw": draw}
     if one.problem == "copy":
         p = conditional_test(X, y, feature=3, given=[0, 1, 2], n_splits=1, random_state=draw, n_jobs=1).pvalue
         line |= {"n_selected": 4, "false": int(p <= _LEVEL)}
+    elif one.problem == "pair":
+        selector = BAHSIC(_N_PAIRED, criterion="prediction", n_jobs=1).fit(X, y)
+        best = interactions(selector, X, y)[0]
+        line |= {"n_selected": _N_PAIRED, "found": int({best.first, best.second} == set(true))}
     else:
         selector = BAHSIC("auto", criterion="prediction", n_jobs=1)
         options: Any = {"method": "gamma", "random_state": draw, "n_jobs": 1}
@@ -144,7 +154,7 @@ def _draw(one: Setting, draw: int) -> dict[str, str]:
         called, is_true = test.feature_pvalues <= _LEVEL, np.isin(np.arange(one.d), true)
         line |= {"n_selected": test.frequencies.sum(), "false": int((called & ~is_true).any())}
         if len(true):
-            taken = test.discoveries(_FDR)
+            taken = test.discoveries(FDR)
             line |= {
                 "found": called[is_true].mean(),
                 "n_discoveries": len(taken),
@@ -219,6 +229,7 @@ PROBLEMS: dict[str, Callable[[Setting, np.random.Generator], Drawn]] = {
     "rare class": _normal(_rare, 2),
     "mixed": _mixed,
     "copy": _normal(_copy, 3),
+    "pair": _normal(_xor, 2),
     "pairs": _normal(_pairs, 20),
     "wide": _normal(lambda X, random: 0.5 * X[:, :40].sum(axis=1) + random.standard_normal(len(X)), 40),
 }

@@ -53,7 +53,7 @@ def pvalue_by_definition(X, Y, feature, given):
             target = Y[:half, [c]]
             parts.append(ridge_regression(A, target, Z, both, *chosen(A, target, both), n))
         g[name] = np.hstack(parts)
-    m = ridge_regression(A, g["A"], B, given, *chosen(A, g["A"], given), n)
+    m = ridge_regression(A, g["A"], B, given, *chosen(B, g["B"], given), n)
     f, y = g["B"] - m, Y[half:]
     operators = []
     for target in (y, f):

@@ -34,6 +34,7 @@ def test_figures_of_performance(root, made):
         "scale",
         "inference",
         "needed_draws",
+        "needed_peers",
         "selection_bias",
     }  # on pages of their own
 
@@ -63,9 +64,9 @@ def test_figures_of_inference(root, made):
     script, page = made("inference_page"), text(root, "docs/inference.md")
     assert script["filled"](page) == page
     wrong = re.sub(r"\| 0\.\d+ ", "| 0.9876 ", page)
-    assert wrong.count("0.9876") == 11 + 3 + 8
-    wrong, sentences = re.subn(r"\d+ of 200\b|from 0\.\d+ to 0\.\d+", "7 of 8", wrong)
-    assert sentences == 5
+    assert wrong.count("0.9876") == 15 + 3 + 8
+    wrong, sentences = re.subn(r"\d+ of 200\b|\d+ of \d+ draws|from 0\.\d+ to 0\.\d+", "7 of 8", wrong)
+    assert sentences == 7
     assert script["filled"](wrong) == page
 
 

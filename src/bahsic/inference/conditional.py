@@ -14,12 +14,11 @@ noise the variance of :math:`r's = y'D'Ef` is :math:`\|D'E\|^2`, where that of i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, stats
+from scipy import stats
 
 from bahsic.criteria.prediction import label_features
 from bahsic.data.column_choice import column_mask
@@ -36,25 +35,20 @@ from bahsic.inference.parts import (
     random_splits,
     resolved_target_kernel,
 )
+from bahsic.inference.regression import CHOICES, Tuning, fitted, residual_operator, scaled
 from bahsic.kernels import Gaussian, label_kernel
 from bahsic.parameters import check_count, check_jobs, random_source
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Ridges and factors of gamma that are tried; a factor of gamma is a power of the kernel. The ridges go far down,
-# because predictions are regressed too, and these have no noise.
-_RIDGES = tuple(10.0 ** np.arange(1.0, -8.1, -0.5))
-_WIDTHS = (0.25, 1.0, 4.0)
-_CHOICES = tuple(product(_WIDTHS, _RIDGES))
-
 # The ridge of the residuals is that of the least error, divided by this: what a regression smooths away would be
 # left for a near-copy to explain.
 _UNDERSMOOTHING = 10.0
 
-# Samples that choose the width and the ridge, samples that learn the direction, and samples of one regression of the
-# test. With more there are several regressions, up to a number.
-_TUNING_SAMPLES, _LEARNING_SAMPLES, _TEST_SAMPLES, _MOST_REGRESSIONS = 150, 500, 500, 4
+# Samples that learn the direction, and samples of one regression of the test. With more there are several
+# regressions, up to a number.
+_LEARNING_SAMPLES, _TEST_SAMPLES, _MOST_REGRESSIONS = 500, 500, 4
 
 
 class ConditionalTest(NamedTuple):
@@ -208,92 +202,37 @@ class _Part:
         self._columns, self._Y, self._n = columns.of_samples(samples), Y[samples], len(learning)
         self._features = np.concatenate(units)
         self._D = totals(self._columns, self._features, 2)
-        K, n = gaussian(self._D, len(self._features)), self._n
+        D, n = scaled(self._D, len(self._features)), self._n
         # Each output has a ridge of its own: a direction that leads nowhere is short, and counts for little.
-        choices = errors(K[:n, :n], self._Y[:n]).argmin(axis=0)
+        choices = Tuning(D[:n, :n]).errors(self._Y[:n]).argmin(axis=0)
         self._prediction = np.empty_like(self._Y)
         for choice in np.unique(choices):
-            (width, ridge), outputs = _CHOICES[choice], choices == choice
-            self._prediction[:, outputs] = fitted(K**width, self._Y[:n, outputs], ridge)
+            outputs = choices == choice
+            self._prediction[:, outputs] = fitted(D, self._Y[:n, outputs], *CHOICES[choice])
 
     def sum_and_variance(self, unit: Indices) -> tuple[float, float]:
         """Return the sum of the products of residuals and its variance, for the direction of a unit."""
         if not len(unit):  # nothing varies
             return 0.0, 0.0
-        rest = np.maximum(self._D - totals(self._columns, unit, 2), 0.0)
-        K, n = gaussian(rest, len(self._features) - len(unit)), self._n
-        g = self._prediction
-        ((width, ridge),) = tuned(K[:n, :n], g[:n])
-        f = (g - fitted(K**width, g[:n], ridge))[n:]
-        return product_of_residuals(K[n:, n:], self._Y[n:], f)
+        D, n = totals(self._columns, unit, 2), self._n
+        np.subtract(self._D, D, out=D)
+        D = scaled(np.maximum(D, 0.0, out=D), len(self._features) - len(unit))
+        # One tuning serves m too: predictions are known for the test samples, without their labels.
+        g, tuning = self._prediction, Tuning(D[n:, n:])
+        f = g[n:] - fitted(D, g[:n], *tuning.best(g[n:]))[n:]
+        return product_of_residuals(D[n:, n:], self._Y[n:], f, tuning)
 
 
-def product_of_residuals(K: Array, Y: Array, f: Array) -> tuple[float, float]:
+def product_of_residuals(D: Array, Y: Array, f: Array, tuning: Tuning) -> tuple[float, float]:
     """Return the inner product of the leave-one-out residuals of Y and f, and its variance if they are independent."""
-    D, E = (residual_operator(K**width, ridge / _UNDERSMOOTHING) for width, ridge in tuned(K, Y, f))
-    products = np.einsum("ij,ij->i", D @ Y, E @ f)
-    independent = np.einsum("ij,ij->i", D, D) @ np.einsum("ij,ij->i", E, E)
-    return float(products.sum()), float(np.square(products).sum() * np.square(D.T @ E).sum() / independent)
-
-
-def tuned(K: Array, *targets: Array) -> list[tuple[float, float]]:
-    """Return for each target the power of the kernel and the ridge whose leave-one-out error is least."""
-    ends = np.cumsum([Y.shape[1] for Y in targets])[:-1]
-    of_targets = np.split(errors(K, np.hstack(targets)), ends, axis=1)
-    return [_CHOICES[int(found.sum(axis=1).argmin())] for found in of_targets]
-
-
-def errors(K: Array, Y: Array) -> Array:
-    """Return the sum of squared leave-one-out errors of each output, for all powers of the kernel and all ridges.
-
-    Of many samples, some are used.
-    """
-    some = evenly_spaced(np.arange(len(K)), _TUNING_SAMPLES)
-    K, Y, n, found = K[np.ix_(some, some)], Y[some] - Y[some].mean(axis=0), len(some), []
-    for width in _WIDTHS:
-        values, vectors = linalg.eigh(_centred(K**width), check_finite=False)
-        shrinkage = 1 / (1 + np.maximum(values, 0.0) / (n * np.array(_RIDGES)[:, None]))
-        diagonals, coordinates = shrinkage @ np.square(vectors).T - 1 / n, vectors.T @ Y
-        for shrunk, diagonal in zip(shrinkage, diagonals, strict=True):
-            residuals = vectors @ (shrunk[:, None] * coordinates) / diagonal[:, None]
-            found.append(np.square(residuals).sum(axis=0))
-    return np.array(found)
-
-
-def residual_operator(K: Array, ridge: float) -> Array:
-    r"""Return the matrix that takes labels to their leave-one-out residuals of kernel ridge regression with intercept.
-
-    With :math:`A = (HKH + \lambda I)^{-1}`, :math:`\lambda = n \varepsilon`, row i is
-    :math:`\lambda (AH)_i / (\lambda A_{ii} - 1/n)`.
-    """
-    n = len(K)
-    lam = n * ridge
-    A = lam * linalg.inv(_centred(K) + lam * np.eye(n), check_finite=False)
-    return np.asarray((A - 1 / n) / (np.diag(A) - 1 / n)[:, None])
-
-
-def gaussian(D: Array, n_features: int) -> Array:
-    """Return the kernel of squared distances on so many features, of gamma = 1/(2 d)."""
-    return np.asarray(np.exp(D * (-0.5 / max(n_features, 1))))
-
-
-def fitted(K: Array, Y: Array, ridge: float) -> Array:
-    """Return the predictions of kernel ridge regression for all samples; the first ones, as many as Y has, fit it."""
-    a, intercept = coefficients(K[: len(Y), : len(Y)], Y, ridge)
-    return np.asarray(K[:, : len(Y)] @ a + intercept)
-
-
-def coefficients(K: Array, Y: Array, ridge: float) -> tuple[Array, Array]:
-    """Return the coefficients and the intercepts of kernel ridge regression; the former add up to zero."""
-    n, mean = len(Y), Y.mean(axis=0)
-    a = linalg.solve(_centred(K) + n * ridge * np.eye(n), Y - mean, assume_a="pos", check_finite=False)
-    return np.asarray(a), np.asarray(mean - K.mean(axis=0) @ a)
+    (width, ridge), (f_width, f_ridge) = tuning.best(Y), tuning.best(f)
+    of_Y = residual_operator(D, width, ridge / _UNDERSMOOTHING)
+    of_f = residual_operator(D, f_width, f_ridge / _UNDERSMOOTHING)
+    products = np.einsum("ij,ij->i", of_Y @ Y, of_f @ f)
+    independent = np.einsum("ij,ij->i", of_Y, of_Y) @ np.einsum("ij,ij->i", of_f, of_f)
+    dependent = np.linalg.norm(of_Y.T.astype(np.float32) @ of_f.astype(np.float32)) ** 2
+    return float(products.sum()), float(np.square(products).sum() * dependent / independent)
 
 
 def _pvalue(total: float, variance: float) -> float:
     return float(stats.norm.sf(total / np.sqrt(variance))) if variance > 0 else 1.0
-
-
-def _centred(K: Array) -> Array:
-    means = K.mean(axis=0)
-    return np.asarray(K - means - means[:, None] + means.mean())

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from bahsic.data.columns import Columns
 from bahsic.engine.scorer import totals
-from bahsic.inference.conditional import coefficients, gaussian, tuned
 from bahsic.inference.parts import evenly_spaced
+from bahsic.inference.regression import Tuning, coefficients, kernel, scaled
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -46,18 +46,18 @@ def effects(columns: Columns, Y: Array, selected: Indices, places: Sequence[tupl
     n, fold = len(samples), np.arange(len(samples)) % _FOLDS
     some, Y = columns.of_samples(samples), Y[samples]
     D = totals(some, selected, 2)
-    K = gaussian(D, len(selected))
-    ((width, ridge),) = tuned(K, Y)
+    width, ridge = Tuning(scaled(D, len(selected))).best(Y)
+    K = kernel(scaled(D, len(selected)), width)
     weights, intercepts = np.zeros((n, Y.shape[1], _FOLDS)), np.empty((Y.shape[1], _FOLDS))
     for k in range(_FOLDS):
         own = np.flatnonzero(fold != k)
-        weights[own, :, k], intercepts[:, k] = coefficients(K[np.ix_(own, own)] ** width, Y[own], ridge)
+        weights[own, :, k], intercepts[:, k] = coefficients(K[np.ix_(own, own)], Y[own], ridge)
     found = []
     for feature, values in places:
         both = columns.of_samples(np.concatenate([samples, values]))
         d = totals(both, np.array([feature]), 2)
         rest = np.maximum(D - d[:n, :n], 0.0)
-        kernels = [gaussian(rest + row, len(selected)) ** width for row in d[n:, :n]]
-        means = np.array([kernel.mean(axis=0) for kernel in kernels])
+        kernels = [kernel(scaled(rest + row, len(selected)), width) for row in d[n:, :n]]
+        means = np.array([K.mean(axis=0) for K in kernels])
         found.append(np.einsum("sb,bck->sck", means, weights) + intercepts)
     return found
