@@ -1,10 +1,12 @@
 """Exactness: the order against brute force, scores and certified intervals against extended precision."""
 
+import os
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -26,19 +28,34 @@ import test_search_brute_force as cases
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+# Both engines for all cases, however small, and the environment variable that chooses them.
+_ENGINES = {"reference": "0", "compiled loops": "always"}
+
 
 def rows(*, quick: bool) -> list[Row]:
     """Cases with the order of brute force, accuracy of the scores, intervals that miss the truth."""
     n_cases = 30 if quick else cases.N_CASES
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*features are constant")
-        orders = [_order_row(selector, n_cases) for selector in (BAHSIC, FOHSIC)]
-    return [*orders, *_score_rows(n_cases)]
+        orders = [_order_row(*one, n_cases) for one in product((BAHSIC, FOHSIC), _ENGINES)]
+    with _engine("compiled loops"):
+        return [*orders, *_score_rows(n_cases)]
 
 
-def _order_row(selector: Any, n_cases: int) -> Row:
-    equal = sum(_same_order(selector, seed) for seed in range(n_cases))
-    what = f"{selector.__name__}: random cases with the order of brute force"
+@contextmanager
+def _engine(name: str) -> Iterator[None]:
+    """Choose the engine for the length of a ``with`` block."""
+    os.environ["BAHSIC_COMPILED"] = _ENGINES[name]
+    try:
+        yield
+    finally:
+        del os.environ["BAHSIC_COMPILED"]
+
+
+def _order_row(selector: Any, engine: str, n_cases: int) -> Row:
+    with _engine(engine):
+        equal = sum(_same_order(selector, seed) for seed in range(n_cases))
+    what = f"{selector.__name__}, {engine}: random cases with the order of brute force"
     return row(what, equal, f"== {n_cases}", note=f"of {n_cases}")
 
 
