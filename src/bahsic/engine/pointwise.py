@@ -60,7 +60,7 @@ _EXPONENTIAL, _SCORE = 32.0, 64.0
 SHORT, LONG = 4, 6
 
 # Entries of columns that are encoded at a time, where not all are kept.
-_ENTRIES = 1 << 22
+_ENTRIES = 1 << 21
 
 # Largest binary exponent of data that are used unscaled; standardised data have small ones.
 _USUAL_EXPONENT = 20
@@ -347,8 +347,8 @@ class _Round:
 
     def _scores(self, groups: Sequence[Indices], errors: Array, *, anew: bool) -> tuple[Array, Array]:
         """Scores after each group has left or entered, or ``anew`` those of the groups themselves."""
-        scorer, gamma = self.scorer, self.gamma
-        pairs, functions = scorer.pairs, _functions(compiled=scorer.compiled)
+        pairs, gamma, compiled = self.scorer.pairs, self.gamma, self.scorer.compiled
+        power, functions = pairs.power, _functions(compiled=compiled)
         a = -gamma if anew or not self.leaving else gamma
 
         def tile_scores(index: int) -> Sums:
@@ -357,11 +357,11 @@ class _Round:
             sums = np.zeros((2, len(groups)))
             for position, group in enumerate(groups):
                 T[:] = 0.0
-                add_differences(pairs.columns, group, scorer.power, tile, T, compiled=scorer.compiled)
+                add_differences(pairs.columns, group, power, tile, T, compiled=compiled)
                 sums[:, position] = functions.changed(D, W, T, gamma, a)
             return (sums,)
 
-        sums, sizes = 2 * map_sum(scorer.executor, tile_scores, range(len(pairs.plan.tiles)))[0]
+        sums, sizes = 2 * map_sum(self.scorer.executor, tile_scores, range(len(pairs.plan.tiles)))[0]
         return sums, (_SCORE * _EPS + self._adding + errors) * sizes
 
 
