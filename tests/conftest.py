@@ -26,6 +26,15 @@ def _one_blas_thread():
         yield
 
 
+@pytest.fixture(params=["reference", "loops"])
+def engine(request, monkeypatch) -> str:
+    """Run the test with each engine: numpy, and the compiled loops however small the problem is."""
+    if request.param == "loops":
+        pytest.importorskip("numba")
+    monkeypatch.setenv("BAHSIC_COMPILED", {"reference": "0", "loops": "always"}[request.param])
+    return request.param
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """Folder of the project."""

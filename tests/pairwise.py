@@ -4,16 +4,18 @@ from itertools import combinations, product
 
 import pytest
 
+ENGINES = ["reference", "loops"]  # of the fixture `engine`
+
 
 def pairwise(**parameters):
     """Mark that runs a test on few combinations of its parameters, in which all pairs of values occur.
 
     What only three values together break may stay unseen, so parameters that depend on each other belong in one,
-    as tuples.
+    as tuples. ``engine=ENGINES`` is for tests that use the fixture `engine`: fewer cases than all with each engine.
     """
     values = [list(choices) for choices in parameters.values()]
     cases = [case_of(values, row) for row in covering([len(choices) for choices in values])]
-    return pytest.mark.parametrize(list(parameters), cases)
+    return pytest.mark.parametrize(list(parameters), cases, indirect=list(parameters.keys() & {"engine"}))
 
 
 def covering(sizes):

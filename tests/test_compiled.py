@@ -1,163 +1,172 @@
-"""Compiled inner loops: the values of the definition, and the results of the way by numpy alone."""
+"""Compiled loops: the values of the definition, and the results of the reference in numpy."""
 
-import importlib.util
 import subprocess
 import sys
-import warnings
+from dataclasses import replace
 from importlib.metadata import version
 
 import numpy as np
 import pytest
-from numpy.polynomial.chebyshev import chebval
 from sklearn import config_context
 
 import bahsic
 from bahsic import BAHSIC
 from bahsic.data.columns import Columns
 from bahsic.datasets import make_xor
-from bahsic.engine import loops
-from bahsic.engine.gaussian.bounds import Matrices
-from bahsic.engine.gaussian.expansion import expansion
-from bahsic.engine.gaussian.families import Incomplete, Polynomial, Smooth
-from bahsic.engine.gaussian.moments import LowRank
-from bahsic.engine.scratch import Scratch
-from bahsic.kernels import Gaussian
+from bahsic.engine import compiled, reference
+from bahsic.engine.encoding import encode, largest_contributions
+from bahsic.engine.plan import Tile
+from bahsic.engine.tiles import add_differences
+from bahsic.kernels import Gaussian, Laplacian
+from pairwise import pairwise
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    compiled = (
-        importlib.import_module("bahsic.engine.compiled") if importlib.util.find_spec("numba") is not None else None
+loops = pytest.importorskip("bahsic.engine.loops", reason="numba is not installed", exc_type=ImportError)
+FUNCTIONS = pytest.mark.parametrize("functions", [reference, loops], ids=["reference", "loops"])
+
+# Heights and widths about those of the groups of four rows, and of the blocks of 16 rows and 256 columns.
+HEIGHTS, WIDTHS = [1, 2, 3, 4, 5, 127, 128], [1, 3, 255, 256, 257, 600]
+
+
+def table(m, *, together=False):
+    """Numbers, far from zero too, and categories, some of them with missing entries."""
+    rng = np.random.default_rng(m)
+    X = np.array(
+        [
+            rng.normal(size=m),
+            1e3 + rng.normal(size=m),
+            rng.standard_cauchy(m),
+            rng.integers(0, 3, m),
+            10**5 - rng.integers(1, 3, m),
+            rng.normal(size=m),
+            rng.integers(0, 3, m),
+        ]
     )
-
-needs_numba = pytest.mark.skipif(compiled is None, reason="numba is not installed: pip install bahsic[fast]")
-
-
-@pytest.fixture
-def worth_it(monkeypatch):
-    monkeypatch.setattr(loops, "_WORTH", 0)
-    monkeypatch.setenv(loops.VARIABLE, "1")
+    missing = np.arange(7) >= 5
+    X[5, ::3] = X[6, ::4] = np.nan
+    if together:
+        missing[6], X[6, ::4] = False, 3.0
+    different = np.array([0.0, 0.0, 0.0, 3.0, 0.7, 0.0, 2.5])
+    return Columns(X, different, np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.6, 2.0]) * missing, missing, together)
 
 
-def residual(D, W, gamma, kappa):
-    return (np.exp(-gamma * D.astype(np.longdouble)) - kappa) * W
+def contributions(columns, power, tile):
+    """What each column contributes to the pairs of a tile, by definition."""
+    found = []
+    for column, different, neutral in zip(columns.data, columns.different, columns.neutral, strict=True):
+        x, y = column[tile.rows, None], column[None, tile.cols]
+        known, half = np.abs(np.nan_to_num(x) - np.nan_to_num(y)) ** power, neutral / 2
+        both, one = np.isnan(x) & np.isnan(y), np.isnan(x) != np.isnan(y)
+        if different:
+            known, half = different * (x != y), (neutral + different) / 2
+            known = np.where(one, 0.0, known)
+        known = np.where(one, known + half, known)
+        found.append(np.where(both, neutral * (not columns.together), known))
+    return np.array(found)
 
 
-@needs_numba
-def test_the_exponential_is_exact_to_rounding():
-    x = np.concatenate([-np.geomspace(1e-300, 708, 20_000), np.linspace(-708, 700, 20_001), [0.0]])
-    found = np.array([compiled.exponential(value) for value in x])
-    true = np.exp(x.astype(np.longdouble))
+def drawn(shape, *, diagonal):
+    """A tile, and D and W on it."""
+    rng, start = np.random.default_rng(shape), 3
+    first = start if diagonal else start + shape[0] + 2
+    D, W = rng.uniform(0, 9, size=shape), rng.normal(size=shape)
+    if diagonal:
+        W = np.triu(W, 1)
+    return Tile(start, start + shape[0], first, first + shape[1]), D, W
+
+
+def changes(t, change, n_coefficients):
+    """What units with contributions t (units, rows, columns) do to kernel values; and the coefficients of each."""
+    if change == "polynomial":
+        coefficients = np.random.default_rng(0).normal(size=(len(t), loops.LONG))
+        powers = range(n_coefficients)
+        return sum(coefficients[:, k, None, None] * t ** (k + 1) for k in powers), coefficients
+    return np.expm1(change * t), np.full((len(t), loops.LONG), change)
+
+
+@pairwise(
+    height=HEIGHTS,
+    width=WIDTHS,
+    diagonal=[True, False],
+    power=[1, 2],
+    dtype=[np.float32, np.float64],
+    change=["polynomial", -0.2, -5.0, 0.6, 40.0],
+    missing=[("apart", 1), ("apart", 4), ("together", 1), ("together", 2)],
+)
+def test_sums_over_pairs_of_changes_by_units(height, width, diagonal, power, dtype, change, missing):
+    tile, D, W = drawn((height, max(width, height) if diagonal else width), diagonal=diagonal)
+    kind, size = missing
+    columns, ends = table(tile.end, together=kind == "together"), np.arange(0, 141, size)
+    features = np.tile(np.arange(7), 20)  # more than pass together
+    unit = np.repeat(np.add.reduceat(largest_contributions(columns, features, power), ends[:-1]), size)
+    distinct = min(7, 140 // size)  # units, which repeat themselves after seven
+    t = contributions(columns, power, tile)[features[: size * distinct]] / unit[: size * distinct, None, None]
+    e, coefficients = changes(
+        t.reshape(distinct, size, *D.shape).sum(axis=1), change, loops.SHORT if dtype == np.float32 else loops.LONG
+    )
+    M, n_units = 0.5 * W * np.exp(-0.1 * D), len(ends) - 1
+    expected = [(weights * e).sum(axis=(1, 2)) for weights in (M, np.abs(M))]
+    sums, again = np.full((2, n_units), 0.25), np.arange(n_units) % distinct
+    encoded = replace(encode(columns, features, power, dtype, unit), ends=ends)
+    place, coefficients = (D, W, tile.start, tile.first), coefficients[again].astype(dtype)
+    loops.unit_sums(place, (0.1, 0.5), encoded, coefficients, sums, kind=(power == 1, change != "polynomial"))
+    # Errors are relative to the changes, and where these are small to the largest contribution, which is 1.
+    exactness = 40 * np.finfo(dtype).eps * max(1, np.abs(coefficients).max())
+    tolerance = exactness * (np.abs(M) * (1 + np.abs(e))).sum(axis=(1, 2)) + 1e-300
+    for found, true in zip(sums, expected, strict=True):
+        assert (np.abs(found - 0.25 - true[again]) <= tolerance[again] + 1e-15).all()
+        if change == "polynomial":
+            break  # of which the sums of magnitudes are not asked for
+
+
+@pairwise(
+    height=HEIGHTS, width=WIDTHS, diagonal=[True, False], power=[1, 2], together=[True, False], numba=[True, False]
+)
+def test_contributions_of_columns_are_added_up(height, width, diagonal, power, together, numba):
+    tile, D, _ = drawn((height, max(width, height) if diagonal else width), diagonal=diagonal)
+    columns = table(tile.end, together=together)
+    for features in (np.arange(7), np.array([1, 5])):
+        found, expected = D.copy(), contributions(columns, power, tile)[features].sum(axis=0)
+        add_differences(columns, features, power, tile, found, compiled=numba)
+        same = np.arange(tile.first, tile.stop) if diagonal else np.arange(0)  # a sample with itself is left open
+        found[same - tile.start, same - tile.first] = (D + expected)[same - tile.start, same - tile.first]
+        np.testing.assert_allclose(found, D + expected, rtol=1e-14)
+
+
+@FUNCTIONS
+def test_the_exponential_is_exact_to_rounding(functions):
+    x = np.concatenate([np.geomspace(1e-300, 708, 20_000), np.linspace(0, 708, 20_001)])[None]
+    found = np.zeros(x.shape[1])
+    functions.form(x, np.ones(x.shape), 1.0, -1.0, np.zeros(1), found)
+    true = np.exp(-x[0].astype(np.longdouble))
     assert float((np.abs(found - true) / true).max()) < 2.5e-16
+    beyond = np.array([[750.0, 1e10, np.inf]])
+    assert functions.changed(beyond, np.ones((1, 3)), np.zeros((1, 3)), 1.0, 1.0) == (0.0, 0.0)
 
 
-@needs_numba
-def test_the_exponential_of_a_very_negative_number_is_zero():
-    assert [compiled.exponential(x) for x in (-708.1, -1e10, -np.inf)] == [0.0, 0.0, 0.0]
+@FUNCTIONS
+@pairwise(height=HEIGHTS, width=WIDTHS)
+def test_sums_of_kernel_values(functions, height, width):
+    _, D, W = drawn((height, width), diagonal=False)
+    D[0, 0], D[-1, -1] = 1e5, -1e-12  # far below the least number, and zero with its rounding error
+    M, other = (W * np.exp(-gamma * D.astype(np.longdouble)) for gamma in (0.1, 0.2))
+    across, down = np.ones(height), np.ones(width)
+    found = functions.form(D, W, 0.1, 0.2, across, down)
+    close = {"rtol": 0, "atol": 1e-15 * np.abs(W).sum()}
+    np.testing.assert_allclose(found, [float(M.sum()), float(other.sum())], **close)
+    np.testing.assert_allclose(across, 1 + np.abs(M).sum(axis=1).astype(float), rtol=1e-14)
+    np.testing.assert_allclose(down, 1 + np.abs(M).sum(axis=0).astype(float), rtol=1e-14)
+    assert functions.form(D, W, 0.1, -1.0, across, down)[1] == 0.0
 
 
-@needs_numba
-@pytest.mark.parametrize("kappa", [0.0, 0.4])
-@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (7, 130)])
-def test_the_first_pass_gives_the_residual_and_its_sums(shape, kappa):
-    rng = np.random.default_rng(0)
-    D, W, gamma = rng.uniform(0, 30, size=shape), rng.normal(size=shape), 0.1
-    D[0, 0], D[-1, -1] = 1e5, -1e-12  # far below the least number, and a distance of zero with its rounding error
-    R, R32 = np.empty(shape), np.empty(shape, np.float32)
-    across, down = np.zeros((2, shape[0])), np.zeros((2, shape[1]))
-    own = compiled.form(D, W, gamma, kappa, 0.2, R, R32, across, down)
-    true = residual(D, W, gamma, kappa)
-    close = {"rtol": 0, "atol": 1e-14 * max(shape)}
-    np.testing.assert_allclose(R, true.astype(float), rtol=0, atol=4e-16 * np.abs(W).max())
-    assert np.array_equal(R32, R.astype(np.float32))
-    np.testing.assert_allclose(across, [true.sum(axis=1), np.abs(true).sum(axis=1)], **close)
-    np.testing.assert_allclose(down, [true.sum(axis=0), np.abs(true).sum(axis=0)], **close)
-    assert own == pytest.approx(float((np.exp(-0.2 * D) * W).sum()), abs=1e-13)
-    assert compiled.form(D, W, gamma, kappa, -1.0, R, R32, across, down) == 0.0
-
-
-@needs_numba
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("odd", [False, True])
-@pytest.mark.parametrize("n", [1, 4])
-def test_polynomials_and_the_sums_of_their_squares(dtype, odd, n):
-    rng = np.random.default_rng(1)
-    x, weights, halved = rng.normal(size=(3, 37)), rng.uniform(size=37), rng.normal(size=n)
-    out, norms = np.empty(x.shape, dtype), np.empty(3)
-    compiled.polynomial(x, 2.5, halved, odd, weights, out, norms)
-    true = sum(c * (x / 2.5) ** (2 * power + odd) for power, c in enumerate(halved))
-    np.testing.assert_allclose(out, true, rtol=0, atol=1e-14 if dtype is np.float64 else 2e-6)
-    np.testing.assert_allclose(norms, true**2 @ weights, rtol=1e-12)
-
-
-@needs_numba
-def test_families_of_polynomials_are_those_of_numpy_alone():
-    rng = np.random.default_rng(3)
-    data, terms = Columns.plain(rng.uniform(-2, 2, size=(6, 50))), expansion(0.05, 2.0, 1e-9)
-    chosen, matrices = np.array([1, 2, 5]), Matrices(rng.normal(size=50), rng.uniform(size=50), 0.0, None, 0.0)
-    found = []
-    for loop in (False, True):
-        family = Polynomial(np.arange(3), data, chosen, terms, 2, 1, None, loop)
-        out = [np.empty((3, 50)), np.empty((3, 50), np.float32)]
-        found.append([*family.evaluate(slice(0, 3), out, matrices, Scratch()), *out])
-    for alone, fast, close in zip(*found, [1e-13, 1e-13, 1e-13, 1e-6], strict=True):
-        np.testing.assert_allclose(fast, alone, rtol=0, atol=close)
-
-
-@needs_numba
-@pytest.mark.parametrize("degree", [2, 3, 4, 9, 16])
-@pytest.mark.parametrize("m", [1, 512, 1030])
-def test_functions_by_chebyshev_coefficients_and_their_sums(degree, m):
-    rng = np.random.default_rng(degree)
-    x, odd = rng.uniform(-3, 3, size=(2, m)), np.array([True, False, True])
-    functions = rng.normal(size=(3, degree + 1))
-    functions[odd, ::2], functions[~odd, 1::2] = 0.0, 0.0
-    plain, squared = rng.normal(size=(3, m)), rng.normal(size=(2, m))
-    out, sums = np.full((2, 2, m), np.nan), np.full((3, 2, 5), np.nan)
-    compiled.expanded(x, 3.0, functions, odd, plain, squared, out, sums)
-    phi = chebval(x / 3, functions.T)
-    np.testing.assert_allclose(out, phi[:2], rtol=0, atol=1e-12)
-    true = np.concatenate([phi @ plain.T, phi**2 @ squared.T], axis=2)
-    np.testing.assert_allclose(sums, true, rtol=0, atol=1e-12 * m)
-
-
-def with_gaps(x, *, together):
-    """Columns a third of whose entries are missing."""
-    x[np.random.default_rng(0).random(x.shape) < 1 / 3] = np.nan
-    zeros, ones = np.zeros(len(x)), np.ones(len(x))
-    return Columns(x, different=zeros, neutral=ones, missing=ones.astype(bool), together=together)
-
-
-@needs_numba
-@pytest.mark.parametrize("rank", [0, 3])
-@pytest.mark.parametrize("gaps", [None, "apart", "together"])
-def test_families_by_chebyshev_polynomials_are_those_of_numpy_alone(rank, gaps):
-    rng, m = np.random.default_rng(4), 600
-    x, terms = rng.uniform(-3, 3, size=(6, m)), expansion(-0.3, 3.0, 1e-9)
-    data = Columns.plain(x) if gaps is None else with_gaps(x, together=gaps == "together")
-    B = rng.normal(size=(rank, rank))
-    low_rank = LowRank(rng.normal(size=(m, rank)), B + B.T, rng.normal(size=m), rng.normal(size=m), 1.0)
-    matrices = Matrices(rng.normal(size=m), rng.uniform(size=m), 0.5, low_rank, 1e-13)
-    found = []
-    for loop in (False, True):
-        of, known = (Smooth, ()) if gaps is None else (Incomplete, (-0.3,))
-        family = of(np.arange(3), data, np.array([1, 2, 5]), terms, 4, 1, *known, loop)
-        out = [np.empty((3, m)), *np.empty((3, 3, m), np.float32)]
-        parts = family.known(family.evaluate(slice(0, 3), out, matrices, Scratch()), matrices)
-        found.append([parts.value, parts.dropped, parts.sizes, parts.error, parts.eigenvalues, *out])
-    for alone, fast, close in zip(*found, [*[1e-10] * 6, 1e-6, 1e-6, 1e-6], strict=True):
-        np.testing.assert_allclose(fast, alone, rtol=close, atol=close)
-
-
-@needs_numba
-@pytest.mark.parametrize(("dtype", "close"), [(np.float64, 1e-13), (np.float32, 1e-5)])
-@pytest.mark.parametrize("width", [3, 256, 600])
-def test_sums_of_sines_are_those_of_the_definition(dtype, close, width):
-    rng = np.random.default_rng(2)
-    M = rng.normal(size=(6, width)).astype(dtype)
-    (s, c), (t, d), sums = rng.normal(size=(2, 4, 6)), rng.normal(size=(2, 4, width)), np.empty(4)
-    compiled.sine_sums(M, *(one.astype(dtype) for one in (s, c, t, d)), sums)
-    sines = np.abs(s[:, :, None] * d[:, None, :] - c[:, :, None] * t[:, None, :])
-    np.testing.assert_allclose(sums, (M * sines).sum(axis=(1, 2)), rtol=0, atol=close * width)
+@FUNCTIONS
+@pairwise(height=HEIGHTS, width=WIDTHS, a=[-0.1, 0.1])
+def test_sums_of_kernel_values_after_a_change(functions, height, width, a):
+    _, D, W = drawn((height, width), diagonal=False)
+    T = np.random.default_rng(1).uniform(0, 1, D.shape) * D
+    D[0, 0], D[-1, -1], T[-1, -1] = 1e5, 1.0, 1 + 1e-12  # the last one may not grow
+    M = W * np.exp(np.minimum(a * T - 0.1 * D, 0.0).astype(np.longdouble))
+    found = functions.changed(D, W, T, 0.1, a)
+    assert found == (pytest.approx(float(M.sum()), abs=1e-15 * np.abs(W).sum()), pytest.approx(float(np.abs(M).sum())))
 
 
 def outcome(X, y, **options):
@@ -165,83 +174,80 @@ def outcome(X, y, **options):
     return selector.ranking_.tolist(), [step.hsic for step in selector.path_], selector.scores_
 
 
-@needs_numba
-@pytest.mark.parametrize("kernel", ["gaussian", Gaussian(0.1), "laplacian"])
-@pytest.mark.parametrize("regression", [False, True])
-def test_selections_are_those_of_numpy_alone(worth_it, monkeypatch, kernel, regression):
-    X, y, _ = make_xor(260, 60, random_state=0)
+@pairwise(kernel=["gaussian", Gaussian(0.1), Laplacian(0.3)], regression=[False, True], working_memory=[1024, 0.5])
+def test_selections_are_those_of_the_reference(monkeypatch, kernel, regression, working_memory):
+    X, y, _ = make_xor(260, 40, random_state=0)
     y = y + 0.1 * X[:, 0] if regression else y
     calls = []
-    monkeypatch.setattr(compiled, "form", lambda *arrays, form=compiled.form: calls.append(1) or form(*arrays))
-    order, values, scores = outcome(X, y, kernel=kernel)
-    assert calls
-    assert (order, values) == outcome(X, y, kernel=kernel, n_jobs=2)[:2]
-    calls.clear()
-    monkeypatch.setenv(loops.VARIABLE, "0")
-    alone = outcome(X, y, kernel=kernel)
+    monkeypatch.setattr(loops, "form", lambda *arrays, form=loops.form: calls.append(1) or form(*arrays))
+    with config_context(working_memory=working_memory):
+        monkeypatch.setenv(compiled.VARIABLE, "always")
+        order, values, scores = outcome(X, y, kernel=kernel)
+        assert calls
+        assert (order, values) == outcome(X, y, kernel=kernel, n_jobs=2)[:2]
+        calls.clear()
+        monkeypatch.setenv(compiled.VARIABLE, "0")
+        alone = outcome(X, y, kernel=kernel)
     assert not calls
     assert order == alone[0]
     np.testing.assert_allclose(values, alone[1], rtol=1e-9)
     np.testing.assert_allclose(scores, alone[2], rtol=1e-6, atol=1e-12)
 
 
-@needs_numba
-def test_selections_are_those_of_numpy_alone_where_nothing_is_kept(worth_it, monkeypatch):
-    X, y, _ = make_xor(300, 20, random_state=0)
-    with config_context(working_memory=0.5):
-        order, values, _ = outcome(X, y)
-        assert (order, values) == outcome(X, y, n_jobs=2)[:2]
-        monkeypatch.setenv(loops.VARIABLE, "0")
-        alone = outcome(X, y)
-    assert order == alone[0]
-    np.testing.assert_allclose(values, alone[1], rtol=1e-9)
+def printed(program):
+    return subprocess.check_output([sys.executable, "-c", program], text=True)
 
 
-@needs_numba
-def test_few_data_don_t_load_the_loops():
-    program = (
-        "import sys; from bahsic.engine.loops import worthwhile; print(worthwhile(100, 50), 'numba' in sys.modules)"
-    )
-    assert subprocess.check_output([sys.executable, "-c", program], text=True).split() == ["False", "False"]
+def test_few_data_don_t_load_numba():
+    program = """
+import sys
+from bahsic import BAHSIC
+from bahsic.datasets import make_xor
+BAHSIC(2).fit(*make_xor(100, 10, random_state=0)[:2])
+print("numba" in sys.modules)
+"""
+    assert printed(program) == "False\n"
 
 
-def test_without_numba_numpy_does_the_work(monkeypatch):
-    monkeypatch.setattr(loops, "find_spec", lambda name: None)
-    assert not loops.worthwhile(10**4, 10**4)
-    assert loops.loops(compiled=True) is None
+@pytest.mark.parametrize(("wish", "few", "many"), [("auto", False, True), ("always", True, True), ("0", False, False)])
+def test_the_size_decides_whether_loops_run_unless_told_otherwise(wish, few, many, monkeypatch):
+    monkeypatch.setenv(compiled.VARIABLE, wish)
+    assert [compiled.loops_for(100**2, 50) is loops, compiled.loops_for(10**8, 1000) is loops] == [few, many]
 
 
 def test_a_numba_that_does_not_work_is_left_out(monkeypatch):
     def broken(name):
         raise ImportError("needs another numpy")
 
-    monkeypatch.setattr(loops, "import_module", broken)
-    monkeypatch.setattr(loops, "find_spec", lambda name: True)
-    monkeypatch.setenv(loops.VARIABLE, "1")
-    loops._loaded.cache_clear()
+    X, y, _ = make_xor(60, 6, random_state=0)
+    expected = BAHSIC(2).fit(X, y).ranking_.tolist()
+    monkeypatch.setattr(compiled, "import_module", broken)
+    monkeypatch.setenv(compiled.VARIABLE, "always")
+    compiled._load.cache_clear()
     try:
-        with pytest.warns(RuntimeWarning, match="needs another numpy"):
-            assert not loops.worthwhile(10**4, 10**4)
+        with pytest.warns(RuntimeWarning, match="needs another numpy") as told:
+            fits = [BAHSIC(2).fit(X, y) for _ in range(2)]
     finally:
-        loops._loaded.cache_clear()
+        compiled._load.cache_clear()
+    assert len(told) == 1
+    assert [fit.ranking_.tolist() for fit in fits] == [expected] * 2
 
 
-@needs_numba
 def test_loops_run_where_no_cache_can_be_written():
     program = """
+import numpy as np
 from numba.core.caching import CacheImpl
 CacheImpl._locator_classes = []
-from bahsic.engine.compiled import exponential
-print(exponential(0.0))
+from bahsic.engine import loops
+print(loops.changed(*np.array([[[2.0]], [[3.0]], [[2.0]]]), 0.5, 0.5))
 """
-    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "1.0\n"
+    assert printed(program) == "(3.0, 3.0)\n"
 
 
-@needs_numba
 def test_versions_say_whether_compiled_loops_run(monkeypatch, capsys):
     bahsic.show_versions()
     assert f"compiled loops  yes, by numba {version('numba')}" in capsys.readouterr().out
-    monkeypatch.setenv(loops.VARIABLE, "0")
+    monkeypatch.setenv(compiled.VARIABLE, "0")
     bahsic.show_versions()
     shown = capsys.readouterr().out
     assert "compiled loops  no: numba does not work here, or BAHSIC_COMPILED is 0" in shown

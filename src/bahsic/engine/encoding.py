@@ -17,11 +17,11 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    r"""Columns whose contributions to a pair of samples, with entries x and y, are min(|x - y|^p, cap) + u + v - buv.
+    """Columns whose contributions to a pair of samples, with entries x and y, are min(|x - y|^p, cap) + u + v.
 
     Numbers have no cap. Different categories are so far apart that their difference exceeds the cap, which is what
-    they contribute. A missing number is 0 and has an offset, u or v; a missing category is NaN and has one too. If the
-    missing numbers of a column lie together, b takes away what two of them would add to each other.
+    they contribute. A missing number is 0 and has an offset, u or v; a missing category is NaN and has one too. Where
+    the missing numbers of a column lie together, |u - v| takes the place of u + v: exactly zero for two of them.
 
     Attributes
     ----------
@@ -30,7 +30,9 @@ class Encoded:
         Zeros, then the offsets of each column with missing entries.
     which : ndarray of int64 of shape (n_columns,)
         Row of ``offsets`` of each column.
-    cap, bend : ndarray of shape (n_columns,)
+    cap : ndarray of shape (n_columns,)
+    bend : ndarray of shape (n_columns,)
+        1 where missing numbers lie together, else 0.
     ends : ndarray of int64 of shape (n_units + 1,)
         The columns of unit k are those from ``ends[k]`` to ``ends[k + 1]``.
     """
@@ -103,7 +105,7 @@ def encode(
         offsets[row] = (neutral[k] - different[k]) / 2 * absent
         if not categories[k]:
             x[k, absent] = 0.0
-            bend[k] = 4 / neutral[k] if columns.together and neutral[k] > 0 else 0.0
+            bend[k] = columns.together
     cap = np.where(categories, different, np.inf)
     x, offsets, cap, bend = (array.astype(dtype, copy=False) for array in (x, offsets, cap, bend))
     return Encoded(x, offsets, which, cap, bend, np.arange(len(features) + 1))

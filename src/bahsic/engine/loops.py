@@ -6,7 +6,7 @@ Python's lock. The machine code of each loop is made when it is first called, an
 The arrays ``x``, ``offsets``, ``which``, ``cap`` and ``bend`` are those of `bahsic.engine.encoding.Encoded`. Column k
 contributes to a pair of samples with entries x and y, and offsets u and v,
 
-    t = min(|x - y|^p, cap) + u + v - bend u v
+    t = min(|x - y|^p, cap) + u + v, or |u - v| in place of u + v where bend is 1
 
 The arguments ``absolute``, ``exponential`` and ``precise`` are None or True; numba compiles each case by itself.
 """
@@ -152,7 +152,8 @@ def _column_sums(
                         p2, p3 = start + min(i + 2, D.shape[0] - 1), start + min(i + 3, D.shape[0] - 1)
                         x0, x1, x2, x3 = x[k, p0], x[k, p1], x[k, p2], x[k, p3]
                         u0, u1, u2, u3 = u[p0], u[p1], u[p2], u[p3]
-                        b0, b1, b2, b3 = one - b * u0, one - b * u1, one - b * u2, one - b * u3
+                        b0, b1 = -one if b * u0 > 0 else one, -one if b * u1 > 0 else one
+                        b2, b3 = -one if b * u2 > 0 else one, -one if b * u3 > 0 else one
                         m0, m1, m2, m3 = M[i, begin:n], M[i + 1, begin:n], M[i + 2, begin:n], M[i + 3, begin:n]
                         for j in range(len(y)):
                             e0 = _change(_contribution(y[j], x0, h, u0 + b0 * v[j], absolute), c, exponential, precise)
@@ -206,7 +207,7 @@ def _group_sums(
                     for q in range(ends[k], ends[k + 1]):
                         u, h, a = offsets[which[q]], cap[q], x[q, start + i]
                         y, v, w = x[q, first + left : first + right], u[first + left : first + right], u[start + i]
-                        s = one - bend[q] * w
+                        s = -one if bend[q] * w > 0 else one
                         for j in range(len(t)):
                             t[j] += _contribution(y[j], a, h, w + s * v[j], absolute)
                     m = M[i]
@@ -231,7 +232,7 @@ def _add(T, start, first, sign, x, offsets, which, cap, bend, absolute):  # prag
                 u = offsets[which[k]]
                 y, v = x[k, first + left :], u[first + left :]
                 a, h, w = x[k, start + i], cap[k], u[start + i]
-                s = 1 - bend[k] * w
+                s = -1.0 if bend[k] * w > 0 else 1.0
                 for j in range(len(row)):
                     row[j] += sign * _contribution(y[j], a, h, w + s * v[j], absolute)
 
@@ -240,17 +241,25 @@ def _form(D, W, gamma, own_gamma, across, down):  # pragma: no cover
     """Add the sums of abs(M) over the columns and the rows to ``across`` and ``down``; return those of M."""
     score = own = 0.0
     for i in range(D.shape[0]):
-        d, w = D[i], W[i]
-        size = 0.0
-        for j in range(len(d)):
-            m = w[j] * _exponential(-gamma * d[j])
-            score += m
-            size += abs(m)
-            down[j] += abs(m)
-        across[i] += size
-        if own_gamma >= 0:
+        row = size = other = 0.0
+        for left in range(0, D.shape[1], COLS):  # one sum over many terms would round too often
+            d, w, below = D[i, left : left + COLS], W[i, left : left + COLS], down[left : left + COLS]
+            value = magnitude = 0.0
             for j in range(len(d)):
-                own += w[j] * _exponential(-own_gamma * d[j])
+                m = w[j] * _exponential(-gamma * d[j])
+                value += m
+                magnitude += abs(m)
+                below[j] += abs(m)
+            row += value
+            size += magnitude
+            if own_gamma >= 0:
+                value = 0.0
+                for j in range(len(d)):
+                    value += w[j] * _exponential(-own_gamma * d[j])
+                other += value
+        score += row
+        own += other
+        across[i] += size
     return score, own
 
 
@@ -258,11 +267,17 @@ def _changed(D, W, T, gamma, a):  # pragma: no cover
     """Sum of W exp(a T - gamma D) over a tile, and of its magnitudes."""
     total = size = 0.0
     for i in range(D.shape[0]):
-        d, w, t = D[i], W[i], T[i]
-        for j in range(len(d)):
-            m = w[j] * _exponential(min(a * t[j] - gamma * d[j], 0.0))
-            total += m
-            size += abs(m)
+        row = 0.0
+        for left in range(0, D.shape[1], COLS):
+            d, w, t = D[i, left : left + COLS], W[i, left : left + COLS], T[i, left : left + COLS]
+            value = magnitude = 0.0
+            for j in range(len(d)):
+                m = w[j] * _exponential(min(a * t[j] - gamma * d[j], 0.0))
+                value += m
+                magnitude += abs(m)
+            row += value
+            size += magnitude
+        total += row
     return total, size
 
 

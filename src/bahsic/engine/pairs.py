@@ -25,8 +25,9 @@ _EPS = float(np.finfo(np.float64).eps)
 # Largest error of scale * D: where updates could have left more, D is made anew.
 _WORN = 4e-10
 
-# Relative rounding errors of contributions made of differences, in units of the machine precision.
-_RELATIVE = 4.0
+# Relative rounding errors of a contribution made of differences, and of adding one more, in units of the machine
+# precision.
+_RELATIVE, _ADDING = 4.0, 0.5
 
 # Exponents beyond which an exponential is zero.
 _UNDERFLOW = 750.0
@@ -96,7 +97,7 @@ class Pairs:
         self._executor: Executor | None = executor
         self.is_kept = plan.keep and executor.is_local
         self._forget()
-        self._size_when_made, self._lost, self._scale = 0, 0.0, 0.0
+        self._size_when_made, self._n_added, self._lost, self._scale = 0, 0, 0.0, 0.0
 
     def _forget(self) -> None:
         self.scratch = Scratch()
@@ -132,13 +133,15 @@ class Pairs:
             self._make(subset, scale)
             return
         self._lost, self._scale = lost, max(scale, self._scale)
+        self._n_added += len(left) + len(entered)
         changes = [(sign, self.contributions(some, scale)) for sign, some in ((-1, left), (1, entered)) if len(some)]
         if changes:
             self._executor.map(partial(self._change, changes), range(len(self.plan.tiles)))
 
     def _make(self, subset: Indices, scale: float) -> None:
         """Make D of a subset, from the columns themselves."""
-        self._size_when_made, self._scale = len(subset), scale
+        self._size_when_made = self._n_added = len(subset)
+        self._scale = scale
         self._lost = self._loss(True, subset, scale)
         self._whole = None
         if self.is_kept and self._executor is not None:
@@ -179,31 +182,37 @@ class Pairs:
         if not len(features):
             return 0.0
         found = Differences.rounding(self.columns, features, self.power, scale)
-        return found.absolute + (0.0 if entered else _RELATIVE * found.largest)
+        relative = 0.0 if entered else _sum_error(self._n_added) + _sum_error(len(features))
+        return float(found.absolute + relative * found.largest)
 
-    @staticmethod
-    def change_errors(largest: Array, scale: float, *, entering: bool) -> Array:
+    def change_errors(self, largest: Array, n_features: Array, scale: float, *, entering: bool) -> Array:
         """Return bounds on the relative errors of exp(-scale * D) after contributions up to ``largest`` leave or enter.
 
-        They are made of differences.
+        They are sums of ``n_features`` differences.
         """
-        lost = 0.0 if entering else scale * largest
-        return np.asarray(_EPS * _RELATIVE * (lost + np.minimum(scale * largest, _UNDERFLOW)))
+        own = _sum_error(n_features)
+        lost = 0.0 if entering else (_sum_error(self._n_added) + own) * scale * largest
+        return np.asarray(_EPS * (lost + own * np.minimum(scale * largest, _UNDERFLOW)))
 
     def too_wide(self, largest: Array, scale: float) -> NDArray[np.bool_]:
         """Return whether D less contributions up to ``largest`` would not be exact enough."""
-        return np.asarray(_EPS * scale * (self._lost + _RELATIVE * largest) > _WORN)
+        return np.asarray(_EPS * scale * (self._lost + _sum_error(self._n_added) * largest) > _WORN)
 
     def rounding(self, scale: float) -> float:
         """Return a bound on the relative error of exp(-scale * D) where it does not underflow, but for that of exp."""
         if not len(self.subset):
             return 0.0
         largest = Differences.rounding(self.columns, self.subset, self.power, self._scale).largest
-        return _EPS * (scale * self._lost + _RELATIVE * min(scale * largest, _UNDERFLOW))
+        return float(_EPS * (scale * self._lost + _sum_error(self._n_added) * min(scale * largest, _UNDERFLOW)))
 
     def weigh(self, weights: Weights) -> None:
         """Replace W."""
         self.weights = WeightTiles(weights, self.plan, keep=self.plan.keep)
+
+
+def _sum_error(n_features: Any) -> Any:
+    """Bound on the relative error of the sum of the contributions of features, added one after the other."""
+    return _RELATIVE + _ADDING * n_features
 
 
 def _without(features: Indices, others: Indices) -> Indices:

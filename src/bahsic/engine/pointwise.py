@@ -60,7 +60,7 @@ _EXPONENTIAL, _SCORE = 32.0, 64.0
 SHORT, LONG = 4, 6
 
 # Entries of columns that are encoded at a time, where not all are kept.
-_ENTRIES = 1 << 22
+_ENTRIES = 1 << 21
 
 # Largest binary exponent of data that are used unscaled; standardised data have small ones.
 _USUAL_EXPONENT = 20
@@ -247,8 +247,13 @@ class _Round:
 
     @cached_property
     def _rounding(self) -> float:
-        """Relative error of M."""
-        return self.scorer.pairs.rounding(self.gamma) + 16 * _EPS
+        """Relative error of M, and of sums of it."""
+        return self.scorer.pairs.rounding(self.gamma) + self._adding
+
+    @property
+    def _adding(self) -> float:
+        """Relative error of the sums over a tile, whose rows are blocks of columns, and over the tiles."""
+        return _EPS * (80 + self.scorer.columns.n_samples / 32)
 
     def stages(self, groups: Sequence[Indices]) -> list[Stage]:
         """Ways to the changes by groups of columns, each more exact than the one before."""
@@ -280,7 +285,7 @@ class _Round:
     ) -> tuple[Array, Array]:
         scorer, scale = self.scorer, 1.0
         if dtype == np.float32:  # weights of about one, whose products neither overflow nor underflow
-            scale = math.ldexp(1.0, -int(math.frexp(scorer.largest_weight)[1]))
+            scale = math.ldexp(1.0, min(1000, -int(math.frexp(scorer.largest_weight)[1])))
         z = self._sign * z
         coefficients, error = _exponents(z) if exponential else _polynomials(z, dtype)
         sums, norms = np.zeros((2, len(z))), np.zeros(len(z))
@@ -320,25 +325,30 @@ class _Round:
 
     def _exact(self, groups: Sequence[Indices]) -> Intervals:
         """Changes by groups of columns as differences of two scores."""
-        pairs, values, radii = self.scorer.pairs, *np.zeros((2, len(groups)))
-        largest = np.array([self.scorer.reach[group].sum() for group in groups])
-        dominant = self.leaving & pairs.too_wide(largest, self.gamma)
+        pairs, gamma, values, radii = self.scorer.pairs, self.gamma, *np.zeros((2, len(groups)))
+        largest, sizes = self._extents(groups)
+        dominant = self.leaving & pairs.too_wide(largest, gamma)
         if (~dominant).any():
-            errors = pairs.change_errors(largest[~dominant], self.gamma, entering=not self.leaving) + self._rounding
+            near, entering = ~dominant, not self.leaving
+            errors = pairs.change_errors(largest[near], sizes[near], gamma, entering=entering) + self._rounding
             changed = [group for group, wide in zip(groups, dominant, strict=True) if not wide]
-            values[~dominant], radii[~dominant] = self._scores(changed, errors, anew=False)
+            values[near], radii[near] = self._scores(changed, errors, anew=False)
         if dominant.any():  # D less their contributions would be inexact
             rest = [np.setdiff1d(pairs.subset, group) for group, wide in zip(groups, dominant, strict=True) if wide]
-            largest = np.array([self.scorer.reach[one].sum() for one in rest])
-            errors = pairs.change_errors(largest, self.gamma, entering=True)
+            largest, sizes = self._extents(rest)
+            errors = pairs.change_errors(largest, sizes, gamma, entering=True)
             values[dominant], radii[dominant] = self._scores(rest, errors, anew=True)
         own = (self._rounding + _SCORE * _EPS) * float(self.sizes.sum())
         return Intervals(values - self.score, radii + own)
 
+    def _extents(self, groups: Sequence[Indices]) -> Array:
+        """Largest contributions of groups of columns, and the numbers of their columns."""
+        return np.array([(self.scorer.reach[group].sum(), len(group)) for group in groups]).T
+
     def _scores(self, groups: Sequence[Indices], errors: Array, *, anew: bool) -> tuple[Array, Array]:
         """Scores after each group has left or entered, or ``anew`` those of the groups themselves."""
-        scorer, gamma = self.scorer, self.gamma
-        pairs, functions = scorer.pairs, _functions(compiled=scorer.compiled)
+        pairs, gamma, compiled = self.scorer.pairs, self.gamma, self.scorer.compiled
+        power, functions = pairs.power, _functions(compiled=compiled)
         a = -gamma if anew or not self.leaving else gamma
 
         def tile_scores(index: int) -> Sums:
@@ -347,12 +357,12 @@ class _Round:
             sums = np.zeros((2, len(groups)))
             for position, group in enumerate(groups):
                 T[:] = 0.0
-                add_differences(pairs.columns, group, scorer.power, tile, T, compiled=scorer.compiled)
+                add_differences(pairs.columns, group, power, tile, T, compiled=compiled)
                 sums[:, position] = functions.changed(D, W, T, gamma, a)
             return (sums,)
 
-        sums, sizes = 2 * map_sum(scorer.executor, tile_scores, range(len(pairs.plan.tiles)))[0]
-        return sums, (_SCORE * _EPS + errors) * sizes
+        sums, sizes = 2 * map_sum(self.scorer.executor, tile_scores, range(len(pairs.plan.tiles)))[0]
+        return sums, (_SCORE * _EPS + self._adding + errors) * sizes
 
 
 def _functions(*, compiled: bool) -> Any:

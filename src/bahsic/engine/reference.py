@@ -42,7 +42,7 @@ def form(D: Array, W: Array, gamma: float, own_gamma: float, across: Array, down
         np.abs(M, out=M)
         across[rows] += M.sum(axis=1)
         down += M.sum(axis=0)
-        own += float(np.vdot(np.exp(-own_gamma * D[rows]), W[rows])) if own_gamma >= 0 else 0.0
+        own += float(np.vecdot(np.exp(-own_gamma * D[rows]), W[rows]).sum()) if own_gamma >= 0 else 0.0
     return score, own
 
 
@@ -54,6 +54,6 @@ def changed(D: Array, W: Array, T: Array, gamma: float, a: float) -> tuple[float
         K -= gamma * D[rows]
         np.minimum(K, 0.0, out=K)
         np.exp(K, out=K)
-        total += float(np.vdot(K, W[rows]))
-        size += float(np.vdot(K, np.abs(W[rows])))
+        total += float(np.vecdot(K, W[rows]).sum())  # by rows, as one sum over many terms would round too often
+        size += float(np.vecdot(K, np.abs(W[rows])).sum())
     return total, size

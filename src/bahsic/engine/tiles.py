@@ -27,8 +27,8 @@ Indices = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
 
-# Error of squared distances by a product, relative to the squared norms, in units of the machine precision.
-_PRODUCT = 16.0
+# Columns whose squares are added up at once, as many as matrix products do or more.
+_SQUARES = 512
 
 # Largest error of scale * D that products may make; columns that are too wide for that are made of differences.
 _PRODUCT_ERROR = 1e-10
@@ -71,7 +71,7 @@ def by_differences(columns: Columns, features: Indices, scale: float) -> NDArray
     The product ``x^2 + y^2 - 2 x y`` has an error relative to the squared norms of the samples, at most the sum of
     the squared ranges, however close x and y are.
     """
-    squares, most = np.square(columns.ranges[features]), _widest(scale)
+    squares, most = np.square(columns.ranges[features]), _widest(scale, len(features))
     if squares.sum() <= most:
         return np.zeros(len(features), dtype=bool)
     order, wide = np.argsort(squares, kind="stable"), np.empty(len(features), dtype=bool)
@@ -81,9 +81,14 @@ def by_differences(columns: Columns, features: Indices, scale: float) -> NDArray
     return by_norms if by_norms.sum() < wide.sum() else wide
 
 
-def _widest(scale: float) -> float:
+def _product_error(n_features: int) -> float:
+    """Error of squared distances by a product, relative to the squared norms, in units of the machine precision."""
+    return 16.0 + 2 * (min(n_features, _SQUARES) + n_features / _SQUARES)
+
+
+def _widest(scale: float, n_features: int) -> float:
     """Largest squared norm of samples whose squared distances a product makes exactly enough."""
-    error = _PRODUCT * _EPS * scale
+    error = _product_error(n_features) * _EPS * scale
     return _PRODUCT_ERROR / error if error > 0 else math.inf
 
 
@@ -135,16 +140,17 @@ class Differences:
         if power == 1:
             return Rounding(0.0, 2 * float(largest.sum()))
         wide, squares = by_differences(columns, features, scale), np.square(columns.ranges[features])
-        norms = min(float(squares[~wide].sum()), _widest(scale))
+        norms = min(float(squares[~wide].sum()), _widest(scale, len(features)))
         singly = wide | columns.special[features]
-        return Rounding(_PRODUCT * norms, float(largest[singly].sum()))
+        return Rounding(_product_error(len(features)) * norms, float(largest[singly].sum()))
 
     def _rows(self, features: Indices, samples: slice | None) -> NDArray[Any]:
         """Complete columns of numbers, with a row of ones and a row of the samples' squared norms below."""
         width = self._columns.n_samples if samples is None else samples.stop - samples.start
         right = np.empty((len(features) + 2, width))
         chosen = self._columns.rows(features, right[:-2], samples)
-        right[-2], right[-1] = 1.0, np.einsum("ij,ij->j", chosen, chosen)
+        parts = (chosen[start : start + _SQUARES] for start in range(0, len(chosen), _SQUARES))
+        right[-2], right[-1] = 1.0, sum(np.einsum("ij,ij->j", part, part) for part in parts)
         return right
 
     def _sides(self, tile: Tile) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
