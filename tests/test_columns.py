@@ -4,63 +4,12 @@ import numpy as np
 import pytest
 
 from bahsic.data.columns import Columns, prepared_columns
-from bahsic.data.levels import MAX_LEVELS
 from bahsic.data.levels import copies as copies_of
-from bahsic.data.levels import few_levels as levels_of
 from bahsic.kernels import Gaussian, Linear
-
-
-def few_levels(XT):
-    return levels_of(Columns.plain(XT))
 
 
 def copies(XT):
     return copies_of(Columns.plain(XT))
-
-
-def of_values(values, n_samples, seed=0):
-    """A column in which each value occurs, the first ones more often."""
-    weights = np.arange(len(values), 0, -1.0)
-    column = np.random.default_rng(seed).choice(values, n_samples, p=weights / weights.sum())
-    column[: len(values)] = values
-    return column
-
-
-def test_columns_are_found_by_their_number_of_values():
-    rng = np.random.default_rng(0)
-    XT = np.stack(
-        [
-            rng.normal(size=200),
-            of_values([0.0, 1.0], 200),
-            np.full(200, 3.0),
-            of_values([5.0, -1.0, 2.0], 200),
-            of_values([7.0, 8.0], 200),
-            of_values(np.arange(4.0), 200),
-            of_values(np.arange(5.0), 200),
-        ]
-    )
-    found = few_levels(XT)
-    assert MAX_LEVELS == 4
-    assert [levels.columns.tolist() for levels in found] == [[1, 4], [3], [5]]
-    assert [levels.values.shape[1] for levels in found] == [2, 3, 4]
-    for levels in found:
-        codes = levels.codes(np.arange(len(levels.columns)), XT[levels.columns])
-        restored = np.take_along_axis(levels.values, codes.astype(int), axis=1)
-        assert np.array_equal(restored, XT[levels.columns])
-        counts = (codes[:, :, None] == np.arange(levels.values.shape[1])).sum(axis=1)
-        assert (np.diff(counts, axis=1) <= 0).all()
-
-
-def test_values_that_come_late_count():
-    column = np.zeros(500)
-    column[400:] = np.arange(100.0)
-    assert few_levels(column[None]) == ()
-    column[400:] = 1.0
-    assert few_levels(column[None])[0].values.tolist() == [[0.0, 1.0]]
-
-
-def test_no_columns_of_few_values():
-    assert few_levels(np.random.default_rng(0).normal(size=(3, 20))) == ()
 
 
 def test_copies_and_negatives_point_to_the_first():

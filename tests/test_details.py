@@ -5,6 +5,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from bahsic.engine.gaussian import moments, series
+from bahsic.engine.gaussian.families import Incomplete
+from bahsic.engine.gaussian.scorer import GaussianScorer
+from bahsic.engine.gaussian.setting import GaussianSetting
+from bahsic.engine.hyperbolic import HyperbolicChanges
+from bahsic.engine.laplacian import LaplacianScorer
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.linear_model import LinearRegression
@@ -17,13 +23,7 @@ from bahsic.data import entries, levels, roles, sources
 from bahsic.data.prepared import prepared
 from bahsic.data.stored_rows import StoredRows
 from bahsic.engine import Columns, cholesky, gram, lapack, loops, plan, prediction, scorer, scorer_for, threads
-from bahsic.engine.gaussian import moments, series
-from bahsic.engine.gaussian.families import Incomplete
-from bahsic.engine.gaussian.scorer import GaussianScorer
-from bahsic.engine.gaussian.setting import GaussianSetting
-from bahsic.engine.hyperbolic import HyperbolicChanges
 from bahsic.engine.intervals import Intervals, overlap_groups
-from bahsic.engine.laplacian import LaplacianScorer
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.kernels import (
     Delta,

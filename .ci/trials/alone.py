@@ -1,4 +1,4 @@
-"""Alone: selections with and without compiled loops, the demonstration, and the line that says what to install for a report."""
+"""Alone: selections with and without compiled loops, the demonstration, and what to install for a report."""
 
 import importlib.util
 import re
@@ -8,7 +8,7 @@ from importlib.metadata import requires
 
 from bahsic import BAHSIC
 from bahsic.datasets import make_xor
-from bahsic.engine.compiled import loops_for
+from bahsic.engine.compiled import is_worthwhile
 
 needed = {re.match("[a-z-]+", line)[0] for line in requires("bahsic") if "extra ==" not in line}
 assert needed == {"narwhals", "numba", "numpy", "scipy", "scikit-learn", "tqdm"}, needed
@@ -19,7 +19,7 @@ X, y, support = make_xor(100, 6, random_state=0)
 assert BAHSIC(2).fit(X, y).get_support(indices=True).tolist() == [0, 1]
 
 X, y, support = make_xor(1000, 200, random_state=0)
-assert loops_for(len(X) ** 2, X.shape[1]) is not None
+assert is_worthwhile(0, len(X) ** 2, X.shape[1])
 assert BAHSIC(2).fit(X, y).get_support(indices=True).tolist() == [0, 1]
 
 command = [sys.executable, "-m", "bahsic", "demo"]

@@ -8,23 +8,29 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-# Pairs of samples times features from which on loading the loops takes less time than they save.
-_WORTH = 2e7
+# Work from which on loading the loops takes less time than they save: pairs of samples, and what calling numpy costs in
+# terms of these, for each candidate that is scored. A search scores each feature about ten times.
+_WORTH, _CALL, _ROUNDS = 2e8, 15_000, 10
 
 # The environment variable that says when they run: "auto", "always" whatever the size, or "0" for never.
 VARIABLE = "BAHSIC_COMPILED"
 
 
-def loops_for(n_pairs: int, n_features: int) -> Any:
-    """Return the module `bahsic.engine.loops` for a search of some size, or None if numpy should do its work.
+def work(n_pairs: int, n_scored: int) -> float:
+    """Return the work of scoring so many candidates in numpy."""
+    return float(n_scored * (n_pairs + _CALL))
+
+
+def is_worthwhile(done: float, n_pairs: int = 0, n_features: int = 0) -> bool:
+    """Return whether loops should run, after some work, for a search of some size.
 
     Examples
     --------
-    >>> loops_for(100**2, 100) is None
-    True
+    >>> is_worthwhile(0, 100**2, 100)
+    False
     """
-    is_large = n_pairs * n_features >= _WORTH or _wish() == "always"
-    return loops() if is_large else None
+    expected = done + _ROUNDS * work(n_pairs, n_features)
+    return (expected >= _WORTH or _wish() == "always") and loops() is not None
 
 
 def loops() -> Any:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
 from bahsic.engine import reference
-from bahsic.engine.compiled import loops, loops_for
+from bahsic.engine.compiled import is_worthwhile, loops, work
 from bahsic.engine.diagonal import on_diagonal
 from bahsic.engine.encoding import Encoded, encode, largest_contributions
 from bahsic.engine.executor import Executor, Placed, Sums, map_sum
@@ -80,7 +80,8 @@ class PointwiseScorer(Scorer):
     ) -> None:
         super().__init__(columns, kernel, weights, executor, plan, units)
         self.power = kernel.power if isinstance(kernel, ScaledKernel) else 2
-        self.compiled = loops_for(plan.n_pairs, columns.n_features) is not None
+        self.compiled = is_worthwhile(0.0, plan.n_pairs, columns.n_features)
+        self.work = 0.0
         self._unit, self._scaled = 1.0, columns
         if self.power == 2:
             self._scaled, self._unit = _in_range(columns)
@@ -193,6 +194,8 @@ class PointwiseScorer(Scorer):
         here = own_gamma is None and np.array_equal(self.pairs.subset, columns)
         if here and last is not None and last[0] == key and last[1].weights is self._weights:
             return last[1]
+        if not self.compiled and is_worthwhile(self.work):
+            self.compiled = self.pairs.compiled = True
         self._move(columns, max(gamma, own_gamma or 0.0))
         found = _Round.form(self, self._weights, gamma, own_gamma, leaving=leaving)
         self._last = key, found
