@@ -1,5 +1,6 @@
 """What the tests of the selectors share: data with a known answer, and how to compare two fits."""
 
+from dataclasses import asdict
 from itertools import cycle
 
 import numpy as np
@@ -36,6 +37,21 @@ def order(fitted):
 
 def same_fit(one, other):
     return np.array_equal(order(one), order(other)) and one.path_ == other.path_
+
+
+def assert_same_selection(one, other):
+    """The same choices; numbers may differ by rounding, as where D was made in other steps."""
+    assert order(one).tolist() == order(other).tolist()
+    assert (one.support_.tolist(), one.kernel_) == (other.support_.tolist(), other.kernel_)
+    assert one.ranking_.tolist() == other.ranking_.tolist()
+    assert len(one.path_) == len(other.path_)
+    for found, expected in zip(map(asdict, one.path_), map(asdict, other.path_), strict=True):
+        numbers = [name for name, value in expected.items() if isinstance(value, float)]
+        assert [found.pop(name) for name in numbers] == pytest.approx(
+            [expected.pop(name) for name in numbers], rel=1e-8, abs=1e-9, nan_ok=True
+        )
+        assert found == expected
+    np.testing.assert_allclose(one.scores_, other.scores_, rtol=1e-8, atol=1e-9)
 
 
 def standardised(X):

@@ -22,7 +22,8 @@ from bahsic.criteria.prediction import ResidualWeights, RidgeFit
 from bahsic.data import entries, levels, roles, sources
 from bahsic.data.prepared import prepared
 from bahsic.data.stored_rows import StoredRows
-from bahsic.engine import Columns, cholesky, gram, lapack, loops, plan, prediction, scorer, scorer_for, threads
+from bahsic.engine import Columns, cholesky, gram, lapack, plan, prediction, scorer, scorer_for, threads
+from bahsic.engine.encoding import largest_contributions
 from bahsic.engine.intervals import Intervals, overlap_groups
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.kernels import (
@@ -151,17 +152,6 @@ def test_squares_of_rows(width):
     assert_allclose(cholesky._squares(M), (M**2).sum(axis=1))
 
 
-def test_the_largest_contribution_of_a_column_bounds_all():
-    # Numbers with missing entries, which are farther from the others than these are, or nearer; numbers; categories.
-    data = SimpleNamespace(
-        missing=np.array([True, True, False, False]),
-        neutral=np.array([50.0, 1.0, 0.0, 3.0]),
-        different=np.array([0.0, 0.0, 0.0, 2.0]),
-    )
-    setting = SimpleNamespace(pairs=SimpleNamespace(columns=data), ranges=np.array([3.0, 3.0, 2.0, 9.0]))
-    assert_array_equal(GaussianSetting.reach.func(setting), [59.0, 36.0, 16.0, 3.0])
-
-
 @pytest.mark.parametrize(
     ("statistic", "criterion", "expected"),
     [("unbiased", "hsic", True), ("biased", "hsic", False), ("unbiased", "prediction", False)],
@@ -211,34 +201,18 @@ def test_only_blocks_of_samples_need_a_seed():
         checkpoint.check_seed(selector, blocks)
 
 
+def test_the_largest_contribution_of_a_column_bounds_all():
+    # Numbers with missing entries, which are farther from the others than these are, or nearer; numbers; categories;
+    # a column of zeros.
+    X = np.array([[3.0, np.nan], [3.0, np.nan], [-2.0, 1.0], [0.0, 5.0], [0.0, 0.0]])
+    neutral, different = np.array([50.0, 1.0, 0.0, 3.0, 0.0]), np.array([0.0, 0.0, 0.0, 2.0, 0.0])
+    columns = Columns(X, different, neutral, np.array([True, True, False, False, False]))
+    for power, expected in [(2, [86.0, 37.0, 16.0, 3.0, 1.0]), (1, [56.0, 7.0, 4.0, 3.0, 1.0])]:
+        assert_array_equal(largest_contributions(columns, np.arange(5), power), expected)
+
+
 def test_the_smallest_subset_has_one_feature():
     assert BAHSICCV(None).min_features_to_select == 1
-
-
-@pytest.mark.parametrize("degree", [1, 4, 5])
-def test_moments_are_sums_of_powers(degree):
-    XT, Q = RNG.standard_normal((3, 7)), RNG.standard_normal((7, 2))
-    low_rank = moments.LowRank(Q, np.eye(2), np.vecdot(Q, Q), np.zeros(7), 1.0)
-    features = np.array([0, 2])
-    with threads(1) as executor:
-        found = moments.Moments.made(features, degree, Columns.plain(XT), low_rank, executor)
-    ranges = np.abs(XT[features]).max(axis=1)
-    z = XT[features] / ranges[:, None]
-    powers = np.arange(degree + 1)[:, None, None]
-    assert found.degree == degree
-    assert_array_equal(found.ranges, ranges)
-    assert_allclose(found.projections, np.einsum("pcm,mq->cpq", z**powers, Q))
-    assert_allclose(found.diagonals, (z ** (2 * powers) @ low_rank.diagonal).T)
-    assert_allclose(found.norms, (z ** (2 * powers)).sum(axis=2).T)
-
-
-def test_the_tail_of_the_series_by_hand():
-    # One sample at a squared distance of 1/4, so that z = 1/2: z^2 / 2 e^z e^z, and for a < 0 without the first e^z.
-    low_rank = SimpleNamespace(norm=2.0)
-    matrices = SimpleNamespace(magnitudes=np.array([1.0]), kappa=1.5, low_rank=low_rank)
-    norms = np.array([[0.25]])
-    assert_allclose(series.series_tails(norms, 1.0, 1, matrices), 4 * np.e / 8)
-    assert_allclose(series.series_tails(norms, -1.0, 2, matrices), 4 * np.exp(0.5) / 48)
 
 
 def test_what_is_an_array_of_dask():
@@ -412,39 +386,11 @@ def test_factors_of_several_panels(in_threads, monkeypatch):
         assert_allclose(factor.inverse_diagonal(), np.diagonal(expected), atol=1e-10)
 
 
-def test_the_scale_that_d_is_exact_for():
-    columns, found = np.array([0, 2]), []
-    pairs = SimpleNamespace(move=lambda _, gamma: found.append(gamma))
-    of_gaussian = SimpleNamespace(_typical=np.array([1.0, 7.0, 3.0]), _setting=SimpleNamespace(pairs=pairs))
-    of_laplacian = SimpleNamespace(columns=SimpleNamespace(typical=np.array([1.0, 7.0, 9.0])), _pairs=pairs)
-    for gamma in (0.1, 2.0):
-        GaussianScorer._move(of_gaussian, columns, gamma)
-        LaplacianScorer._move(of_laplacian, columns, gamma)
-    assert found == [0.25, 0.25, 2.0, 2.0]
-
-
-def test_loops_are_compiled_where_asked_for_and_wanted(monkeypatch):
-    monkeypatch.setattr(loops, "_loaded", lambda: "compiled")
-    for wanted, compiled, expected in [(True, True, "compiled"), (True, False, None), (False, True, None)]:
-        monkeypatch.setattr(loops, "wanted", lambda wanted=wanted: wanted)
-        assert loops.loops(compiled=compiled) == expected
-
-
 def test_matrices_are_kept_where_they_fit_into_the_memory():
     # D, W and M of 300 samples, half of each in float64, and M once more in float32: 1.2 mebibytes; and half of the
     # tiles on the diagonal once more, 0.13.
     assert plan.tile_plan(300, 1.4).keep
     assert not plan.tile_plan(300, 1.25).keep
-
-
-def test_what_is_known_of_r_widens_the_intervals():
-    s, h, q = RNG.random((3, 5)), RNG.random((3, 5)), RNG.random(5)
-    radii = []
-    for floor in (0.0, 0.01):
-        rest = SimpleNamespace(magnitudes=q, sums=np.zeros(5), floor=floor)
-        radii.append(HyperbolicChanges._radii(rest, s, h, np.float64))
-    wider = 2 * (1 + h.max(axis=1)) * (s @ q) + s**2 @ q + h**2 @ q + 2 * h @ q
-    assert_allclose(radii[1] - radii[0], 0.01 * wider, rtol=1e-10)
 
 
 def test_metadata_without_routing():
@@ -480,13 +426,6 @@ def test_one_row_of_few_may_be_rare():
     assert_array_equal(np.flatnonzero(roles.rare_rows(x)), [7])
     x[9] = 1.0
     assert roles.rare_rows(x) is None
-
-
-def test_bounds_of_expansions_with_gaps_by_hand():
-    expansion = SimpleNamespace(size=3.0, edge_bound=0.25)
-    family = SimpleNamespace(_largest=0.5, _edge_bound=lambda b: 4 * b, expansion=expansion)
-    assert Incomplete.size.fget(family) == 1.5**2 * 3 + 2 * 1.5 * 2 + 2 * 0.5 * 1.5
-    assert Incomplete._edge_bound(family, 0.5) == 0.25 + 0.5 * 1.25
 
 
 def test_the_ridge_is_chosen_anew_after_a_third_of_the_features():

@@ -21,7 +21,7 @@ from bahsic.engine.gram import GramTiles
 from bahsic.engine.kernel_block import KernelBlock
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, label_kernel
-from selecting import SELECTORS, drawn, order, same_fit, standardised
+from selecting import SELECTORS, assert_same_selection, drawn, order, same_fit, standardised
 from test_checkpoint import StoppedError, interrupted_after
 from test_stored import dask_array, mapped, zarr_array
 
@@ -537,19 +537,6 @@ SEARCHES = [
 ]
 
 
-def same_in_all(one, other):
-    """Regressions of rounds that were kept are made again, which may change the last digits."""
-    assert order(one).tolist() == order(other).tolist()
-    for name in ("features", "reason", "ridge", "hsic"):
-        assert [getattr(step, name) for step in one.path_] == [getattr(step, name) for step in other.path_]
-    for name in ("predictability", "predictability_error", "score"):
-        found, expected = (np.array([getattr(step, name) for step in fit.path_], dtype=float) for fit in (one, other))
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
-    assert np.array_equal(one.support_, other.support_)
-    assert np.array_equal(one.scores_, other.scores_)
-    assert one.kernel_ == other.kernel_
-
-
 @SELECTORS
 @pytest.mark.parametrize("options", SEARCHES, ids=str)
 def test_any_round_can_be_the_last_before_an_interruption(selector, options, tmp_path, monkeypatch):
@@ -563,8 +550,8 @@ def test_any_round_can_be_the_last_before_an_interruption(selector, options, tmp
                 interrupted_after(n_rounds, patched)
                 with pytest.raises(StoppedError):
                     selector(**options, checkpoint=folder).fit(X, y)
-        same_in_all(selector(**options, checkpoint=folder, n_jobs=2).fit(X, y), whole)
-        same_in_all(selector(**options, checkpoint=folder).fit(X, y), whole)
+        assert_same_selection(selector(**options, checkpoint=folder, n_jobs=2).fit(X, y), whole)
+        assert_same_selection(selector(**options, checkpoint=folder).fit(X, y), whole)
 
 
 @SELECTORS
@@ -598,22 +585,6 @@ def test_the_ridge_is_chosen_anew_although_the_next_fit_is_known(monkeypatch):
     assert [step.ridge for step in quick.path_] == [step.ridge for step in BAHSIC(1, **options).fit(X, y).path_]
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
-def test_candidates_that_are_judged_at_the_same_time_find_all_tiles(kernel, monkeypatch):
-    """Else two threads would update one tile, where the fit of a winner spared the pass that does."""
-    judged, seen = RidgeRegression.judged, []
-
-    def checked(self, kernels, count):
-        pairs = kernels[0].pairs
-        seen.append(pairs._followed == [len(pairs._history)] * len(pairs.plan.tiles))
-        return judged(self, kernels, count)
-
-    monkeypatch.setattr(RidgeRegression, "judged", checked)
-    X, y = drawn(m=60, d=7)
-    BAHSIC(1, block_size=15, random_state=0, step=1, ridge=0.01, kernel=kernel, **RULE).fit(X, y)
-    assert seen == [True] * 6
-
-
 def test_in_blocks_a_winner_does_not_judge_more_units_than_have_fits(monkeypatch):
     """The 17th unit is the last with a fit of its own; its residuals have a ridge too small to judge the others."""
     rng = np.random.default_rng(0)
@@ -642,8 +613,8 @@ def test_results_do_not_depend_on_the_number_of_threads(selector, options, preci
         monkeypatch.setattr(ridge_module, "DOUBLE_SAMPLES", 50)
     X, y = drawn(m=300, d=5)
     fits = [selector(**options, step=0.5, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3)]
-    same_in_all(fits[0], fits[1])
-    same_in_all(fits[0], fits[2])
+    assert_same_selection(fits[0], fits[1])
+    assert_same_selection(fits[0], fits[2])
 
 
 @SELECTORS
