@@ -18,10 +18,10 @@ from bahsic import (
     hsic_variance,
     predictability,
 )
-from bahsic.cli import main
 from bahsic.criteria.hsic import hsic_of_rows
 from bahsic.data.prepared import prepared
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
+from command import main
 
 M = 60
 RNG = np.random.default_rng(1)

@@ -10,9 +10,9 @@ import pytest
 from scipy import io as scipy_io
 from scipy import sparse
 
-from bahsic.cli import main
 from bahsic.files import Data, DataError, delimited, read_data, write_table
 from bahsic.files.cells import MISSING_MARKS
+from command import main
 
 pandas = pytest.importorskip("pandas", reason="text is read by pandas")
 

@@ -12,13 +12,13 @@ from sklearn.datasets import load_wine
 
 import bahsic
 from bahsic import BAHSIC, FOHSIC, hsic_interval, hsic_scores, hsic_test, redundancy, selection_test
-from bahsic.cli import main
 from bahsic.criteria import weights
 from bahsic.data import prepared as prepared_module
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.kernels import Gaussian, Kernel, Laplacian, Linear, label_kernel
 from bahsic.report.result import selection_result
 from bahsic.selection.problem import prepared_for
+from command import main
 from selecting import SELECTORS, drawn, same_fit
 
 GAUSSIAN = ["--kernel", "gaussian"]
