@@ -157,11 +157,6 @@ def test_plot_of_many_steps_fits_and_keeps_the_selected_one():
     assert "^ 777" in rows[-1]
 
 
-def test_plot_without_a_selected_number_has_no_pointer():
-    assert "^" in plot(steps(0.25, 1.0), 1, Style())[-1]
-    assert "^" not in plot(steps(0.25, 1.0), 0, Style())[-1]
-
-
 @pytest.mark.parametrize("path", [steps(1.0), steps(-1.0, -2.0), steps(0.0, 0.0)])
 def test_no_plot_of_nothing(path):
     assert plot(path, 1, Style()) == []
@@ -207,14 +202,6 @@ def test_leaks_come_first_with_their_remedy():
     result = {**xor_result("prediction", cv=2), "leaks": ["x1"]}
     lines = selection_text(result, Style(width=200)).splitlines()
     assert lines[0] == "x1 looks like a leak: alone it predicts the target nearly perfectly; --drop x1 excludes it."
-
-
-def test_nothing_is_selected_where_nothing_predicts():
-    result = noise_result()
-    text = selection_text(result, Style())
-    assert text.startswith("Nothing in this table predicts coin: held-out R2 ")
-    assert f"\n{result['kept'][0]} is kept so that pipelines still run. No subset of" in text
-    assert not {"✓", "worth", "folds"} & set(text.split("Criterion")[0].split())
 
 
 @pytest.mark.parametrize(
@@ -277,19 +264,6 @@ def test_progress_in_a_terminal(spawn):
     child.expect("\x1b\\[1m.*rank")
     child.wait()
     assert child.exitstatus == 0
-
-
-def test_ctrl_c(spawn, tmp_path):
-    child = spawn("select", "data.npz", "--step", "1", "-o", "out.npz", "--report", "out.html")
-    child.expect(r"features +\d+%")
-    child.sendintr()
-    child.expect("bahsic: interrupted")
-    rest = child.read()
-    child.wait()
-    assert child.exitstatus == 130
-    assert "Traceback" not in rest
-    assert rest.strip() == ""
-    assert [path.name for path in tmp_path.iterdir()] == ["data.npz"]
 
 
 def test_an_interrupted_selection_goes_on(spawn, tmp_path):

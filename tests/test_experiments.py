@@ -89,15 +89,6 @@ def test_fingerprint_changes_with_texts_and_names(tmp_path):
     assert version(ours=True).startswith(f"{bahsic.__version__}+")
 
 
-def test_only_our_methods_have_a_fingerprint():
-    real = experiment_named("real")
-    ours = {name: real.version({"method": name}) for name in ("bahsic", "prediction", "bahsic_auto", "fohsic")}
-    theirs = {name: real.version({"method": name}) for name in ("forest", "all", "rfe")}
-    assert set(ours.values()) == {version(ours=True)}
-    assert set(theirs.values()) == {bahsic.__version__}
-    assert experiment_named("judges").version({"method": "bahsic", "version": "old"}) == "old"
-
-
 def test_rows_of_another_version_are_renewed_where_that_is_wanted(tmp_path):
     store = TOY.store(tmp_path)
     store.append([{"kind": "good", "fold": fold, "value": "old", "version": "0.0"} for fold in (0, 0, 1)])
