@@ -195,17 +195,13 @@ def test_grid_has_the_runs_that_were_asked_for(tmp_path, monkeypatch):
 
 def test_quick_grid_runs_and_goes_on(tmp_path, capsys):
     arguments = ["junk", "--quick", "--results", str(tmp_path)]
-    some = ["--only", "problem=iris,diabetes,raw wine", "--only", "run=0"]
+    some = ["--only", "problem=diabetes", "--only", "run=0", "--only", "part=categories"]
     assert main(["run", *arguments, *some]) == 0
     rows = junk.EXPERIMENT.store(tmp_path).read()
     assert sorted((row["part"], row["added"]) for row in rows) == [
-        ("boosting", ""),
         ("categories", "150"),
         ("categories", "25 real"),
         ("categories", "30"),
-        ("noise", "50"),
-        ("stability", ""),
-        ("worth", ""),
     ]
     assert main(["run", *arguments, *some]) == 0
     assert junk.EXPERIMENT.store(tmp_path).read() == rows
