@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from bahsic import BAHSIC, hsic_scores, predictability
-from bahsic.cli import main
-from bahsic.cli.arguments import parsed
 from bahsic.files import Data, DataError, read_data, write_table
-from bahsic.report.snippets import command, python_code
+from command import command, parsed, run, selector_of
 
 pandas = pytest.importorskip("pandas", reason="tables with names are read by pandas")
 
@@ -50,21 +48,9 @@ def _in_new_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.fixture
-def run(capsys):
-    """Exit status, standard output and standard error of a command."""
-
-    def run(*words):
-        status = main(list(words))
-        return status, *capsys.readouterr()
-
-    return run
-
-
-def check_repeated(run, result):
+def check_repeated(result):
     """The code of the report, in Python and in a shell, gives the same selection."""
-    space = {}
-    exec(python_code(result).text, space)
+    space = selector_of(result)
     assert [space["data"].names[j] for j in space["selector"].get_support(indices=True)] == sorted(result["selected"])
     again = json.loads(run(*shlex.split(command(result).text)[1:], "--json")[1])
     assert {**again, "timing": None} == {**result, "timing": None}
@@ -82,7 +68,7 @@ def test_events_are_read_from_every_kind_of_column(name, kind):
     np.testing.assert_allclose(data.y["time"], TIME, rtol=1e-15)
 
 
-def test_survival_times_from_the_file_to_the_repeated_selection(run):
+def test_survival_times_from_the_file_to_the_repeated_selection():
     pytest.importorskip("jinja2")
     write("t.csv", frame())
     words = ["select", "t.csv", "--target", "time", "--event", "died", "--drop", "weight,side", *FAST]
@@ -96,7 +82,7 @@ def test_survival_times_from_the_file_to_the_repeated_selection(run):
     read = result["input"]
     assert (read["target"], read["target_kernel"], read["options"]["event"]) == ("time", "survival", "died")
     assert "--target time" in command(result).text
-    check_repeated(run, result)
+    check_repeated(result)
     assert "event=&#39;died&#39;" in Path("t.html").read_text(encoding="utf-8")
     reduced = pandas.read_csv("reduced.csv")
     assert list(reduced.columns) == [*result["selected"], "died", "time"]
@@ -109,7 +95,7 @@ def test_survival_times_from_the_file_to_the_repeated_selection(run):
     assert json.loads(run(*words, "--target-kernel", "survival", "--json")[1])["selected"] == result["selected"]
 
 
-def test_rows_without_an_event_or_a_time_are_left_out(run):
+def test_rows_without_an_event_or_a_time_are_left_out():
     table = frame().astype({"died": float})
     table.loc[3, "died"] = table.loc[5, "time"] = np.nan
     write("t.csv", table)
@@ -121,7 +107,7 @@ def test_rows_without_an_event_or_a_time_are_left_out(run):
     assert data.notes == ("1 row without a target left out",) * 2
 
 
-def test_rank_and_predictability_of_survival_times(run):
+def test_rank_and_predictability_of_survival_times():
     write("t.csv", frame()[["a", "b", "c", "time", "died"]])
     words = ["t.csv", "-t", "time", "--event", "died", "--json"]
     ranking = json.loads(run("rank", *words)[1])["ranking"]
@@ -132,7 +118,7 @@ def test_rank_and_predictability_of_survival_times(run):
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.xlsx"])
-def test_several_outputs_from_the_file_to_the_repeated_selection(run, name):
+def test_several_outputs_from_the_file_to_the_repeated_selection(name):
     pytest.importorskip("jinja2")
     write(name, frame())
     words = ["select", name, "-t", "weight", "--target", "side", "--drop", "time,died", *FAST]
@@ -145,7 +131,7 @@ def test_several_outputs_from_the_file_to_the_repeated_selection(run, name):
     assert result["headline"] == "2 of 5 features selected for weight, side"
     assert (result["input"]["target"], result["input"]["target_kernel"]) == (["weight", "side"], "multioutput")
     assert "--target weight --target side --drop time,died" in command(result).text
-    check_repeated(run, result)
+    check_repeated(result)
     assert "selected for weight, side" in Path("t.html").read_text(encoding="utf-8")
     reduced = pandas.read_csv("reduced.csv")
     assert list(reduced.columns) == [*result["selected"], "weight", "side"]
@@ -160,17 +146,13 @@ def test_numbers_beside_text_stay_numbers():
     y = read_data("t.csv", ["side", "weight"]).y
     assert [type(value) for value in y[0]] == [str, float]
     assert y[:, 1].tolist() == pytest.approx(WEIGHT.tolist(), rel=1e-15)
-
-
-def test_several_numbers_stay_numbers():
-    write("t.csv", frame())
     data = read_data("t.csv", ["weight", "died"], drop=["side", "time"])
     assert data.y.dtype == float
     np.testing.assert_allclose(data.y, np.column_stack([WEIGHT, EVENT]), rtol=1e-15)
     assert data.names == list("abcde")
 
 
-def test_two_outputs_that_look_like_survival_are_told_of(run):
+def test_two_outputs_that_look_like_survival_are_told_of():
     write("t.csv", frame())
     _, _, err = run("rank", "t.csv", "-t", "time", "-t", "died")
     assert err.startswith("bahsic: note: the target looks like survival times ")
@@ -200,7 +182,7 @@ def test_two_outputs_that_look_like_survival_are_told_of(run):
         ("-t time -t side -o o.svmlight", ".svmlight holds one target, and there are several"),
     ],
 )
-def test_misuse_is_told_in_one_line(run, words, told):
+def test_misuse_is_told_in_one_line(words, told):
     write("t.csv", frame())
     status, out, err = run("select", "t.csv", *words.split())
     assert (status, out, err.count("\n")) == (2, "", 1)
@@ -210,7 +192,7 @@ def test_misuse_is_told_in_one_line(run, words, told):
 
 @pytest.mark.parametrize("words", [["-t", "y", "-t", "z"], ["--event", "z"]])
 @pytest.mark.parametrize("name", ["t.npz", "t.npy"])
-def test_formats_that_have_one_target(run, name, words):
+def test_formats_that_have_one_target(name, words):
     (np.save if name == "t.npy" else np.savez)(name, X)
     assert run("select", name, *words) == (
         2,
@@ -219,7 +201,7 @@ def test_formats_that_have_one_target(run, name, words):
     )
 
 
-def test_bad_survival_data_and_unknown_outputs(run):
+def test_bad_survival_data_and_unknown_outputs():
     write("t.csv", frame(np.zeros(100, dtype=int)))
     assert run("rank", "t.csv", "-t", "time", "--event", "died")[0::2] == (
         3,

@@ -2,7 +2,6 @@
 
 import io
 import os
-import subprocess
 import sys
 import unicodedata
 from pathlib import Path
@@ -17,6 +16,7 @@ from bahsic.cli.terminal import Style, curve_text, ranking_table, selection_text
 from bahsic.cli.text import display_width, fitted, has_blocks
 from bahsic.names import for_terminal
 from bahsic.report.curve import path_curve
+from command import fresh
 from reporting import noise_result, wine_result, xor_result
 
 HOSTILE = [
@@ -157,11 +157,6 @@ def test_plot_of_many_steps_fits_and_keeps_the_selected_one():
     assert "^ 777" in rows[-1]
 
 
-def test_plot_without_a_selected_number_has_no_pointer():
-    assert "^" in plot(steps(0.25, 1.0), 1, Style())[-1]
-    assert "^" not in plot(steps(0.25, 1.0), 0, Style())[-1]
-
-
 @pytest.mark.parametrize("path", [steps(1.0), steps(-1.0, -2.0), steps(0.0, 0.0)])
 def test_no_plot_of_nothing(path):
     assert plot(path, 1, Style()) == []
@@ -209,14 +204,6 @@ def test_leaks_come_first_with_their_remedy():
     assert lines[0] == "x1 looks like a leak: alone it predicts the target nearly perfectly; --drop x1 excludes it."
 
 
-def test_nothing_is_selected_where_nothing_predicts():
-    result = noise_result()
-    text = selection_text(result, Style())
-    assert text.startswith("Nothing in this table predicts coin: held-out R2 ")
-    assert f"\n{result['kept'][0]} is kept so that pipelines still run. No subset of" in text
-    assert not {"✓", "worth", "folds"} & set(text.split("Criterion")[0].split())
-
-
 @pytest.mark.parametrize(
     ("variables", "terminal", "colour"),
     [({}, True, True), ({}, False, False), ({"NO_COLOR": "1"}, True, False), ({"TERM": "dumb"}, True, False)],
@@ -237,98 +224,69 @@ def test_blocks_need_an_encoding_that_has_them():
 
 # In a real terminal
 
+SELECT = ["select", "data.npz", "-k", "3", "--step", "1", "--kernel", "gaussian", "--cv", "2", "--jobs", "1"]
+
 
 @pytest.fixture
-def spawn(tmp_path):
+def data(tmp_path):
+    """A table that takes longer than the two seconds after which progress is shown."""
+    X = np.random.default_rng(0).normal(size=(300, 120))
+    np.savez(tmp_path / "data.npz", X=X, y=np.resize([0, 1], 300))
+    return tmp_path
+
+
+@pytest.fixture
+def spawn(data):
     pexpect = pytest.importorskip("pexpect", reason="a terminal is played by pexpect")
     if not hasattr(pexpect, "spawn"):
         pytest.skip("there are no pseudo-terminals on this system")
-    rng = np.random.default_rng(0)
-    # Large enough to be interrupted, small enough for a busy machine.
-    np.savez(tmp_path / "data.npz", X=rng.normal(size=(600, 300)), y=np.resize([0, 1], 600))
     children = []
 
     def spawn(*words, **variables):
-        source = str(Path(bahsic.__file__).parents[1])
-        fixed = {"PYTHONPATH": source, "PYTHONIOENCODING": "utf-8", "TERM": "xterm", "COLUMNS": "80"}
+        fixed = {"PYTHONPATH": str(Path(bahsic.__file__).parents[1]), "PYTHONIOENCODING": "utf-8", "TERM": "xterm"}
         environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | fixed | variables
-        command = [sys.executable, "-m", "bahsic", *words]
-        child = pexpect.spawn(
-            command[0],
-            command[1:],
-            cwd=str(tmp_path),
-            env=environment,
-            encoding="utf-8",
-            timeout=60,
-            dimensions=(24, 80),
-        )
-        children.append(child)
-        return child
+        words, options = ["-m", "bahsic", *words], {"encoding": "utf-8", "timeout": 120, "dimensions": (24, 80)}
+        children.append(pexpect.spawn(sys.executable, words, cwd=str(data), env=environment, **options))
+        return children[-1]
 
     yield spawn
     for child in children:
         child.close(force=True)
 
 
-def test_progress_in_a_terminal(spawn):
-    child = spawn("select", "data.npz", "-k", "3", "--step", "2", "--kernel", "gaussian", "--cv", "2")
-    child.expect(r"\rselecting features +\d+%.* left")
-    child.expect("3 of 300 features")
+def test_an_interrupted_selection_shows_progress_and_goes_on(spawn, data):
+    words = [*SELECT, "--checkpoint", "rounds", "-o", "out.npz", "--report", "out.html"]
+    child = spawn(*words)
+    child.expect(r"\rselecting features +(\d+)%.* left")
+    before = int(child.match[1])
+    child.sendintr()
+    child.expect("bahsic: finished rounds are in rounds; the same command goes on from them")
+    child.expect("bahsic: interrupted")
+    assert child.read().strip() == ""  # no traceback
+    child.wait()
+    assert child.exitstatus == 130
+    assert sorted(path.name for path in data.iterdir()) == ["data.npz", "rounds"]
+    child = spawn(*words)
+    if child.expect([r"features +(\d+)%", "3 of 120 features"]) == 0:
+        assert int(child.match[1]) >= before
+        child.expect("3 of 120 features")
     child.expect("\x1b\\[1m.*rank")
     child.wait()
     assert child.exitstatus == 0
 
 
-def test_ctrl_c(spawn, tmp_path):
-    child = spawn("select", "data.npz", "--step", "1", "-o", "out.npz", "--report", "out.html")
-    child.expect(r"features +\d+%")
-    child.sendintr()
-    child.expect("bahsic: interrupted")
-    rest = child.read()
-    child.wait()
-    assert child.exitstatus == 130
-    assert "Traceback" not in rest
-    assert rest.strip() == ""
-    assert [path.name for path in tmp_path.iterdir()] == ["data.npz"]
-
-
-def test_an_interrupted_selection_goes_on(spawn, tmp_path):
-    words = ["select", "data.npz", "--step", "1", "-k", "3", "--kernel", "gaussian", "--cv", "2"]
-    words += ["--checkpoint", "rounds"]
-    child = spawn(*words)
-    child.expect(r"features +(\d+)%")
-    before = int(child.match[1])
-    child.sendintr()
-    child.expect("bahsic: finished rounds are in rounds; the same command goes on from them")
-    child.expect("bahsic: interrupted")
-    child.wait()
-    assert child.exitstatus == 130
-    child = spawn(*words)
-    child.expect(r"features +(\d+)%")
-    assert int(child.match[1]) >= before
-    child.expect("3 of 300 features")
-    child.wait()
-    assert child.exitstatus == 0
-
-
 def test_quiet_and_without_colour_in_a_terminal(spawn):
-    child = spawn("select", "data.npz", "-k", "3", "--quiet", NO_COLOR="1")
+    child = spawn(*SELECT, "--quiet", NO_COLOR="1")
     text = child.read()
     child.wait()
     assert child.exitstatus == 0
-    assert "3 of 300 features" in text
+    assert "3 of 120 features" in text
     assert "\x1b" not in text
     assert "left" not in text
 
 
-def test_no_progress_in_a_pipe(tmp_path):
-    rng = np.random.default_rng(0)
-    np.savez(tmp_path / "data.npz", X=rng.normal(size=(100, 300)), y=np.resize([0, 1], 100))
-    source = str(Path(bahsic.__file__).parents[1])
-    command = [sys.executable, "-m", "bahsic", "select", "data.npz", "-k", "3"]
-    process = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": source}, capture_output=True, check=True
-    )
-    assert process.stderr == b""
-    assert b"\x1b" not in process.stdout
-    assert b"3 of 300 features" in process.stdout
+def test_no_progress_in_a_pipe(data):
+    process = fresh("-m", "bahsic", *SELECT, cwd=data)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert "\x1b" not in process.stdout
+    assert "3 of 120 features" in process.stdout

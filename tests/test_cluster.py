@@ -51,8 +51,6 @@ CASES = [
     (BAHSIC, {"standard_errors": True}, 0.3),
     (FOHSIC, {"n_features_to_select": 3, "step": 2}, 1024),
     (BAHSIC, {"kernel": "laplacian"}, 0.3),
-    (BAHSIC, {"kernel": "polynomial"}, 0.3),
-    (BAHSIC, {"kernel": "inverse_distance"}, 1024),
     (BAHSIC, {"feature_groups": [[0, 1], [2, 3]], "kernel": Gaussian("median")}, 0.3),
     (BAHSIC, {"block_size": 40, "random_state": 0, "standard_errors": True}, 1024),
     (BAHSIC, {"criterion": "prediction", "n_features_to_select": "auto", "kernel": "auto"}, 0.3),

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from bahsic.cli import main
+from command import run
 
 pytest.importorskip("pandas", reason="the examples read CSV")
 
@@ -19,7 +19,7 @@ def examples(text):
             yield command, expected
 
 
-def test_commands_print_what_the_page_says(root, tmp_path, monkeypatch, capsys):
+def test_commands_print_what_the_page_says(root, tmp_path, monkeypatch):
     page = (root / "docs" / "command_line.md").read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
@@ -28,9 +28,8 @@ def test_commands_print_what_the_page_says(root, tmp_path, monkeypatch, capsys):
     for command, expected in found:
         words = shlex.split(command)
         assert words[0] == "bahsic"
-        main(words[1:])
-        captured = capsys.readouterr()
-        printed = captured.out + re.sub(r"^bahsic: wrote .*\n", "", captured.err)
+        _, out, err = run(*words[1:])
+        printed = out + re.sub(r"^bahsic: wrote .*\n", "", err)
         lines = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
         matches = doctest.OutputChecker().check_output(expected, lines, doctest.ELLIPSIS)
         assert matches, f"{command} printed\n{lines}"

@@ -159,14 +159,6 @@ def test_every_kind_of_target(kind):
     assert conditional_test(X, y, 2, given=[0, 1], **options).pvalue > 0.05
 
 
-def test_one_output_of_many_is_enough():
-    random = np.random.default_rng(0)
-    X = random.standard_normal((300, 3))
-    y = random.standard_normal((300, 10))
-    y[:, 7] += X[:, 0] * X[:, 1]
-    assert conditional_test(X, y, 0, given=1, random_state=0).pvalue < 1e-3
-
-
 def test_many_samples_are_tested_in_parts():
     random = np.random.default_rng(0)
     X = random.standard_normal((5000, 2))

@@ -129,20 +129,6 @@ def test_bad_parameters(make, parameters, message):
         make(**parameters)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_samples": 0}, "n_samples is 0; accepted: an int of at least 1"),
-        ({"n_features": 1}, "n_features is 1; accepted: an int of at least 2"),
-        ({"noise": -1}, "noise is -1; accepted"),
-        ({"random_state": -1}, "random_state is -1; accepted"),
-    ],
-)
-def test_bad_parameters_of_the_regression(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        make_nonlinear_regression(**parameters)
-
-
 def _in_ring(x, width):
     return abs(((x[0] / 2) ** 2 + (x[1] / 2) ** 2) ** 0.5 - 0.35) <= width
 

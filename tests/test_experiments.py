@@ -89,15 +89,6 @@ def test_fingerprint_changes_with_texts_and_names(tmp_path):
     assert version(ours=True).startswith(f"{bahsic.__version__}+")
 
 
-def test_only_our_methods_have_a_fingerprint():
-    real = experiment_named("real")
-    ours = {name: real.version({"method": name}) for name in ("bahsic", "prediction", "bahsic_auto", "fohsic")}
-    theirs = {name: real.version({"method": name}) for name in ("forest", "all", "rfe")}
-    assert set(ours.values()) == {version(ours=True)}
-    assert set(theirs.values()) == {bahsic.__version__}
-    assert experiment_named("judges").version({"method": "bahsic", "version": "old"}) == "old"
-
-
 def test_rows_of_another_version_are_renewed_where_that_is_wanted(tmp_path):
     store = TOY.store(tmp_path)
     store.append([{"kind": "good", "fold": fold, "value": "old", "version": "0.0"} for fold in (0, 0, 1)])
@@ -216,10 +207,11 @@ def command(root, *arguments):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
 def test_interrupted_run_goes_on_where_it_was(root, tmp_path):
-    arguments = ("run", "artificial", "--quick", "--results", str(tmp_path))
+    arguments = ("run", "artificial", "--quick", "--results", str(tmp_path), "--only", "problem=xor")
+    arguments += ("--only", "method=bahsic,fohsic,pearson,relief")
     path = tmp_path / "artificial.csv"
     process = command(root, *arguments)
-    while process.poll() is None and not (path.exists() and path.stat().st_size > 200):
+    while process.poll() is None and not (path.exists() and path.read_text().count("\n") > 2):
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, text = process.communicate(timeout=60)
@@ -227,7 +219,7 @@ def test_interrupted_run_goes_on_where_it_was(root, tmp_path):
     assert text.endswith("interrupted; the same command goes on from here\n")
     assert "Traceback" not in text
     first = path.read_text(encoding="utf-8")
-    grid = experiment_named("artificial").grid(True, tmp_path)
+    grid = [cell for cell in experiment_named("artificial").grid(True, tmp_path) if cell["problem"] == "xor"][:8]
     assert 1 <= first.count("\n") - 1 < len(grid)
     assert main(arguments) == 0
     complete = path.read_text(encoding="utf-8")

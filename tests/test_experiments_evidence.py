@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from experiments import against, genes_table, ranks, ring, ring_table
+from experiments import against, genes_table, ranks
 from experiments.comparison import Summary
-from experiments.judges_table import by_judge
-from experiments.real import BINARY
 from scipy.stats import wilcoxon
 
 # --- ranks ---
@@ -32,22 +30,6 @@ def test_methods_against_the_reference():
     }
     p = ranks.against(found, ["prediction", "bahsic", "rfe", "l1"], [str(i) for i in range(12)])
     assert p == pytest.approx({"bahsic": 2 * wilcoxon(own, better).pvalue, "rfe": wilcoxon(own, other).pvalue})
-
-
-def test_table_of_ranks_by_judge():
-    rows = [
-        {"dataset": d, "method": m, "fold": str(f), "error": str(error + f), "features": "1", "judge": judge}
-        for judge in ("forest", "5-nn")
-        for d in BINARY
-        for m in ranks.METHODS
-        if "binary" in ranks.METHODS[m].tasks
-        for error in [1 if m == "prediction" else 3]
-        for f in range(10)
-    ]
-    text = ranks.ranks_table(by_judge([row for row in rows if row["judge"] == "forest"], rows))
-    line = next(line for line in text.split("\n") if line.startswith("| BAHSIC |"))
-    assert line.count(f" {2 * np.sqrt(21):.1f} |") == 3  # two percent from the best on each of 21 sets
-    assert next(line for line in text.split("\n") if line.startswith("| prediction |")).count(" 0.0 | 1.0 |  |") == 3
 
 
 # --- overlap of genes ---
@@ -78,43 +60,3 @@ def test_clearly_better_is_by_two_points_and_significantly():
     }
     better = against.clearly_better(found, "prediction", ["rfe", "l1", "l0"], ["near", "noisy", "clear", "absent"])
     assert [(one.dataset, one.method) for one in better] == [("clear", "l1")]
-
-
-def test_sets_have_their_reasons():
-    found = {("arcene", "prediction"): Summary(30.0, 1.0), ("arcene", "l1"): Summary(19.0, 1.0)}
-    found |= {("sonar", "prediction"): Summary(30.0, 1.0), ("sonar", "bahsic"): Summary(10.0, 1.0)}  # which is ours
-    text = against.sets({"svm": {}, "forest": found, "5-nn": {}})
-    assert text.startswith("- **arcene** (L1 19.0 against 30.0 by forest). Few samples")
-    assert "sonar" not in text
-    assert against.sets({"svm": {}, "forest": {}, "5-nn": {}}) == "None of the sets."
-
-
-def test_problems_on_which_others_find_more():
-    rows = [
-        {
-            "problem": p,
-            "n_samples": 250,
-            "n_features": d,
-            "method": ring_table.BEST,
-            "fold": f,
-            "best_p": 60,
-            "best_2p": 60,
-        }
-        for p in ring.PROBLEMS
-        for d in ring.sizes(p)
-        for f in range(6)
-    ]
-    lines = against.problems(rows).split("\n")
-    assert lines == [
-        "- ring with 250 samples: Random Forest, published 87.9, ours 60.0.",
-        "- xor with 250 samples: LassoNet, published 63.6, ours 60.0.",
-    ]
-
-
-def test_raw_tables_on_which_others_are_better():
-    errors = {"prediction": 10, "bahsic": 1, "boruta": 5, "all": 2}
-    rows = [
-        {"dataset": "wine", "method": m, "error": str(error + f / 10)} for m, error in errors.items() for f in range(5)
-    ]
-    assert against.raw_tables(rows) == "- wine: Boruta 5.2, ours 10.2."
-    assert against.raw_tables(rows[:10]) == "None of the raw tables."

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from experiments import raw, raw_methods, raw_table
+from experiments import raw, raw_methods
 from experiments.data import MissingDataError
 
 pd = pytest.importorskip("pandas")
@@ -46,24 +46,3 @@ def test_error_with_nothing_chosen_is_that_of_the_mean():
     wanted = np.square(table.y[test] - table.y[train].mean()).mean() / table.y[test].var()
     assert found == pytest.approx(100 * wanted)
     assert raw.error(table, np.ones(10, dtype=bool), train, test) < 80
-
-
-def test_quick_grid_of_raw_tables(tmp_path):
-    rows = [cell | raw.rows(cell, None)[0] for cell in raw.grid(True, tmp_path)]
-    assert [row["n_all"] for row in rows] == [13, 13, 13]
-    assert all(float(row["error"]) < 12 for row in rows)
-    assert raw.EXPERIMENT.version({"method": "bahsic"}) != raw.EXPERIMENT.version({"method": "rfecv"})
-
-
-def test_tables_of_raw_errors():
-    rows = [
-        {"dataset": d, "method": m, "error": e, "n_features": k, "n_all": 10, "seconds": 2.0}
-        for d, m, e, k in (("wine", "all", 5, 10), ("wine", "bahsic", 6, 4), ("adult", "all", 9, 10))
-        for _ in range(5)
-    ]
-    rows += [{"dataset": "adult", "method": "bahsic", "error": "", "n_features": "stopped", "seconds": 600}] * 5
-    text = raw_table.table([row | {"error": str(row["error"])} for row in rows])
-    assert "| BAHSIC |  | not finished |  |  | 6.0 ± 0.0 (4.0) |  |  |" in text
-    summary = raw_table.summary_table([row | {"error": str(row["error"])} for row in rows])
-    assert "| BAHSIC | 1 | +1.00 | wine (+1.0) | 40% | 2.00 |" in summary
-    assert "| all columns | 1 | +0.00 |" in summary  # adult is left out, where one did not finish

@@ -24,12 +24,6 @@ def test_sizes_are_those_that_the_published_digits_allow():
             assert possible == pytest.approx(shares, abs=0.11), (n, problem, method)
 
 
-def test_published_figures_are_all_there():
-    found = ring_table.published()
-    assert len(found) == 3 * 4 * 21
-    assert found[1000, "ring+xor+sum", "Random Forest"] == (85.3, 90.8)
-
-
 def test_share_of_the_relevant_among_the_first(monkeypatch):
     asked = []
 
@@ -87,20 +81,6 @@ def test_averages_need_all_sizes():
     assert ring.averages(rows, most=1024)[1000, "ring", "relief"] == 50.0
     late = [*rows[:-1], rows[-1] | {"best_p": ""}]
     assert ring.means(late)[1000, "ring", "relief", 1024] == pytest.approx(50 * 5 / 6)
-
-
-def test_table_and_standing(tmp_path):
-    rows = rows_of(ring_table.BEST, 100, problems=ring.PROBLEMS) + rows_of("forest", 80)
-    text = ring_table.tables(rows)
-    assert f"| {METHODS[ring_table.BEST].title} | **100.0** / 100.0 | **100.0** / 100.0 |" in text
-    assert "| published: Random Forest | **100.0** / 100.0 | 54.5 / 59.8 | 88.8 / 95.4 | 85.3 / 90.8 |" in text
-    assert "| forest | 80.0 / 100.0 |  |  |  |" in text
-    place = ring_table.standing(rows)
-    assert "| 1000 | 100.0: place 1" in place
-    assert "100.0: place 1 (best other: LassoNet, published 81.8)" in place
-    worse = ring_table.standing(rows_of(ring_table.BEST, 60, problems=["xor"]))
-    assert "60.0: place 4 (best other: LassoNet, published 81.8)" in worse
-    assert "| 1000 | Random Forest | 80.0 / 100.0 |  |  |  |" in ring_table.check(rows)
 
 
 def test_quick_grid_and_figure(tmp_path):

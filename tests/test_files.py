@@ -191,13 +191,6 @@ def test_npz_with_one_array_or_a_key(tmp_path):
     refused(tmp_path / "two.npz", "did you mean 'train'?", key="trian")
 
 
-def test_shared_data_sets_are_read(data_folder):
-    data = read_data(data_folder / "wine.npz")
-    assert data.X.shape == (178, 13)
-    assert len(data.names) == 13
-    assert np.bincount(data.y).tolist() == [119, 59]
-
-
 def test_npy_has_targets_by_number(tmp_path):
     np.save(tmp_path / "t.npy", NUMBERS)
     assert read_data(tmp_path / "t.npy").y is None
@@ -383,13 +376,6 @@ def test_epochs_have_targets_in_their_metadata(epochs):
     refused(epochs, "no column of the metadata is called 'spead'; did you mean 'speed'?", target="spead")
     with pytest.raises(ValueError, match="group_by is 'band'; accepted: 'frequency', 'channel'"):
         read_data(epochs, group_by="band")
-
-
-def test_frequencies_close_together_keep_different_names():
-    from bahsic.files.science import _distinct
-
-    assert _distinct([1.0, 1.5]) == ["1.0 Hz", "1.5 Hz"]
-    assert _distinct([1.0, 1.02]) == ["1.00 Hz", "1.02 Hz"]
 
 
 # --- writing -----------------------------------------------------------------------------------------------------
@@ -601,13 +587,6 @@ def test_what_libraries_say_is_one_printable_line():
 def test_broken_text_is_refused(tmp_path, text, message):
     needs("pandas")
     refused(text_file(tmp_path / "t.csv", text), message)
-
-
-def test_a_wrong_target_brings_the_nearest(tmp_path):
-    needs("pandas")
-    path = text_file(tmp_path / "t.csv", "age,weight,Outcome\n1,2,3\n")
-    refused(path, "no column is called 'outcom'; did you mean 'Outcome'?", target="outcom")
-    refused(path, "known: 'age', 'weight', 'Outcome'", target="zzzzzz")
 
 
 GARBAGE = np.random.default_rng(0).bytes(3000)

@@ -10,9 +10,8 @@ import pytest
 from scipy import io as scipy_io
 from scipy import sparse
 
-from bahsic.cli import main
-from bahsic.files import Data, DataError, delimited, read_data, write_table
-from bahsic.files.cells import MISSING_MARKS
+from bahsic.files import DataError, delimited, read_data, write_table
+from command import main
 
 pandas = pytest.importorskip("pandas", reason="text is read by pandas")
 
@@ -157,10 +156,14 @@ def test_binary_data_are_refused(refused, content):
 # --- missing values ----------------------------------------------------------------------------------------------
 
 
-def test_marks_are_those_of_pandas_and_more():
+def test_marks_are_those_of_pandas_and_more(read):
     from pandas._libs.parsers import STR_NA_VALUES
 
-    assert STR_NA_VALUES - {""} < MISSING_MARKS
+    marks = sorted(STR_NA_VALUES - {""})
+    assert len(marks) > 10
+    read_back = read("a;b\n" + "".join(f"{mark};1\n" for mark in [*marks, "?", "-", "."]) + "2;2\n")
+    assert read_back.X["a"].tolist()[-1] == 2
+    assert read_back.X["a"].isna().sum() == len(marks) + 3
 
 
 @pytest.mark.parametrize("cells_at_once", [1, 6, 1000])
@@ -591,10 +594,6 @@ def test_the_command_shows_notes(tmp_path, capsys):
     ]
     assert main([*words, "--quiet"]) == 0
     assert capsys.readouterr().err == ""
-
-
-def test_data_without_a_file_has_no_notes():
-    assert Data(X).notes == ()
 
 
 # --- as it stands in the file ------------------------------------------------------------------------------------

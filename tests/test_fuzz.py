@@ -1,6 +1,7 @@
 """The fuzz of `make fuzz` runs, counts its cases and tells of faults."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,38 +19,32 @@ def fuzzed(root, *words, first=""):
 
 
 @pytest.mark.parametrize(
-    ("part", "cases", "libraries"),
+    ("parts", "libraries"),
     [
-        ("files", 18, ["pandas", "pyarrow", "arff", "anndata", "h5py", "mne"]),
-        ("texts", 16, ["pandas", "jinja2", "matplotlib"]),
-        ("inference", 24, []),
-        ("selections", 12, []),
+        (["files", "texts"], ["pandas", "pyarrow", "arff", "anndata", "h5py", "mne", "jinja2", "matplotlib"]),
+        (["inference", "selections"], []),
     ],
 )
-def test_a_part_finds_nothing(root, part, cases, libraries):
+def test_parts_find_nothing(root, parts, libraries):
     for library in libraries:
         pytest.importorskip(library, reason="the part needs it")
-    done = fuzzed(root, "--part", part, "--cases", str(cases))
+    done = fuzzed(root, *(word for part in parts for word in ("--part", part)), "--cases", "10")
     assert done.returncode == 0, done.stdout + done.stderr
-    row = done.stdout.splitlines()[-1].split()
-    assert row[:2] == [part, str(cases)]
-    assert sum(map(int, row[2:5])) == cases
-    assert int(row[2]) > 0
+    for part, line in zip(parts, done.stdout.splitlines()[-2:], strict=True):
+        row = line.split()
+        assert row[:2] == [part, "10"]
+        assert sum(map(int, row[2:5])) == 10
+        assert int(row[2]) > 0
 
 
-@pytest.mark.parametrize(
-    ("fault", "told"),
-    [
-        ("os.abort()", "ended by SIGABRT"),
-        ("os._exit(3)", "exit status 3"),
-        ("1 / 0", "ZeroDivisionError"),
-        ("bytearray(2**40)", "MemoryError"),
-    ],
-)
-def test_a_fault_is_told_with_the_way_to_run_it_alone(root, fault, told):
-    broken = f"import os, fuzz.inference; fuzz.inference.case = lambda *_: {fault}"
-    done = fuzzed(root, "--part", "inference", "--seed", "7", "--cases", "1", first=broken)
+def test_faults_are_told_with_the_way_to_run_each_alone(root):
+    faults = ["os.abort()", "os._exit(3)", "1 / 0", "bytearray(2**40)"]
+    broken = f"import os, fuzz.inference; fuzz.inference.case = lambda _, folder, number: eval({faults}[number])"
+    done = fuzzed(root, "--part", "inference", "--seed", "7", "--cases", "4", first=broken)
     assert done.returncode == 1
-    assert 'make fuzz ARGS="--part inference --seed 7 --case 0"' in done.stdout
-    assert told in done.stdout
-    assert done.stdout.splitlines()[-1].split() == ["inference", "1", "0", "0", "1"]
+    told = re.split(r"^inference: make fuzz ARGS=", done.stdout, flags=re.MULTILINE)[1:]
+    kinds = ["ended by SIGABRT", "exit status 3", "ZeroDivisionError", "MemoryError"]
+    for number, (text, kind) in enumerate(zip(told, kinds, strict=True)):
+        assert text.startswith(f'"--part inference --seed 7 --case {number}"')
+        assert kind in text
+    assert done.stdout.splitlines()[-1].split() == ["inference", "4", "0", "0", "4"]

@@ -1,7 +1,5 @@
 """The first sentence of results, reports and notebooks: what held-out samples say, and nothing more."""
 
-import warnings
-
 import pytest
 
 from bahsic import BAHSIC, FOHSIC
@@ -10,7 +8,7 @@ from bahsic.report.headline import Outcome, few_samples_words, headline_of, outc
 from bahsic.report.schema import checked
 from bahsic.report.schema import outcome_of_result as outcome_of_checked
 from bahsic.report.selector import path_of
-from reporting import diabetes_result, noise, noise_result, result_of_before, xor_result
+from reporting import xor_result
 
 
 def outcome_of_result(result):
@@ -69,18 +67,6 @@ def test_few_samples_are_a_warning():
     assert few_samples_words(Outcome(2, 6, n_judged=5)) == ""
 
 
-def test_outcome_of_a_regression():
-    result = diabetes_result()
-    reached = {step["n_features"]: step for step in result["path"]}
-    found = outcome_of_result(result)
-    here = reached[result["n_features"]]
-    assert (found.r2, found.error) == (here["predictability"], here["predictability_error"])
-    assert (found.r2, found.error) == (result["predictability"], result["predictability_error"])
-    assert (found.r2_all, found.n_candidates, found.predicts) == (reached[10]["predictability"], 10, True)
-    told = headline_of(found, "progression").text
-    assert told == f"{found.n_selected} of 10 features predict progression: held-out R² {found.r2:.2f} ± 0.03"
-
-
 def test_without_held_out_samples_there_is_no_r2():
     assert outcome_of_result(xor_result()) == outcome_of_result(xor_result("prediction")) == Outcome(2, 22)
 
@@ -108,37 +94,3 @@ def test_selector_has_the_same_numbers(selector, whole):
     reached = {step.n_features: step.predictability for step in fitted.path_}
     assert (found.r2, found.r2_all) == (reached[2], reached[5] if whole else None)
     assert (found.score, found.score_name, found.predicts) == (fitted.score_, "ROC AUC", None)
-
-
-def test_nothing_predicts_at_best():
-    result = noise_result()
-    best = max(result["path"], key=lambda step: step["predictability"])
-    found = outcome_of_result(result)
-    assert (found.predicts, found.r2, found.error) == (False, best["predictability"], best["predictability_error"])
-    assert result["headline"].startswith("Nothing in this table predicts coin: held-out R2 ")
-    assert result["reason"].startswith("no subset of the 8 features predicts the target: held-out R2 ")
-
-
-def test_what_is_kept_is_not_selected():
-    result = noise_result()
-    assert (result["selected"], result["n_features"], result["predicts"]) == ([], 0, False)
-    assert len(result["kept"]) == 1
-    assert not any(row["selected"] for row in result["ranking"])
-    assert result["redundancy"] is None
-    other = xor_result()
-    assert (other["kept"], len(other["selected"])) == ([], 2)
-
-
-def test_results_of_before_are_called_what_they_are():
-    result = result_of_before()
-    here = next(step for step in result["path"] if step["n_features"] == 2)
-    told = f"leave-one-out R² {here['predictability']:.2f} ± {here['predictability_error']:.2f}"
-    assert headline_of(outcome_of_result(result), "y").text == f"2 of 22 features predict y: {told}"
-
-
-def test_several_features_are_kept_where_nothing_predicts():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fitted = BAHSIC("auto", criterion="prediction", keep=[0, 1]).fit(*noise())
-    assert (fitted.n_features_, fitted.predicts_) == (2, False)
-    assert headline_of(outcome_of_selector(fitted, path_of(fitted))).text.startswith("Nothing in this table predicts")

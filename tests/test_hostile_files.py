@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bahsic.cli import main
+from command import main
 
 X = np.random.default_rng(0).standard_normal((40, 3))
 Y = (X[:, 0] > 0).astype(int)

@@ -10,7 +10,6 @@ from bahsic.kernels import (
     InverseDistance,
     Laplacian,
     Linear,
-    PointwiseKernel,
     Polynomial,
     Precomputed,
     Product,
@@ -98,14 +97,6 @@ def test_ranges_of_sums_and_products():
     assert (Gaussian() + InverseDistance(0.5)).value_range == (0.0, 3.0)
     assert (Gaussian() * InverseDistance(0.5)).value_range == (0.0, 2.0)
     assert (Gaussian() + Linear()).value_range is (Linear() * Gaussian()).value_range is None
-
-
-@pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.3), InverseDistance(gamma=1.0), Linear()], ids=repr)
-@pytest.mark.parametrize("other", [None, slice(2, 5)])
-def test_a_total_is_the_sum_of_the_contributions(kernel, other):
-    X = np.random.default_rng(0).normal(size=(6, 3))
-    Y = None if other is None else X[other]
-    assert_allclose(PointwiseKernel.total(kernel, X, Y), kernel.total(X, Y), rtol=1e-12, atol=1e-14)
 
 
 def test_a_sum_takes_kernels_only():
@@ -304,8 +295,3 @@ def test_functions_become_kernels():
 def test_functions_receive_samples_that_are_no_arrays_as_they_are():
     kernel = Function(lambda a, b: [[len(set(s) & set(t)) for t in b] for s in a])
     assert_array_equal(kernel([{1, 2}, {2}]), [[2, 1], [1, 1]])
-
-
-def test_repr_shows_all_parameters():
-    assert repr(Gaussian()) == "Gaussian(gamma='dimension')"
-    assert repr(Linear() + Polynomial(3)) == "Sum(first=Linear(), second=Polynomial(coef0=1.0, degree=3))"

@@ -10,9 +10,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bahsic import BAHSIC, FOHSIC, FeatureSelector, hsic, predictability
-from bahsic.cli import main
 from bahsic.engine import prediction
 from bahsic.plotting import plot_scores
+from command import main
 
 SKEWED = (
     r"no subset of the 6 features clearly predicts the target: held-out R2 0\.\d\d \+/- 0\.\d\d at best; the target is "

@@ -12,11 +12,9 @@ from sklearn.naive_bayes import GaussianNB
 
 import bahsic
 from bahsic import BAHSIC, BAHSICCV, FOHSIC, options
-from bahsic.cli import main
-from bahsic.cli.arguments import parsed
 from bahsic.datasets import make_xor
 from bahsic.options import OPTIONS, Option, options_of, recorded_options
-from bahsic.report.snippets import command, python_code
+from command import command, main, parsed, printed, python_code
 
 OLD_FLAGS = {
     "-k": "n_features_to_select",
@@ -163,14 +161,9 @@ def files(tmp_path, monkeypatch):
     np.savez("data.npz", X=X, y=y, feature_names=["a", "a_2", "c", "d"])
 
 
-def printed(words, capsys):
-    assert main(words) == 0
-    return json.loads(capsys.readouterr().out)
-
-
 @pytest.mark.parametrize("method", ["backward", "forward"])
-def test_results_hold_every_parameter_of_the_command_on_which_they_depend(method, files, capsys):
-    found = printed(["select", "data.npz", "--method", method, "--json"], capsys)
+def test_results_hold_every_parameter_of_the_command_on_which_they_depend(method, files):
+    found = printed("select", "data.npz", "--method", method)
     recorded = [option for option in options_of("select") if option.recorded]
     assert found["parameters"] == {
         "method": method,

@@ -55,10 +55,6 @@ def test_scores_of_mutation_testing_are_those_of_the_rows(root):
     assert all(row["reason"] for row in rows if row["outcome"] == "equivalent")
 
 
-def test_types_are_shipped():
-    assert (Path(bahsic.__file__).parent / "py.typed").is_file()
-
-
 RESULTS = {"ConditionalTest", "HypothesisTest", "Interaction", "SelectionTest"}
 
 

@@ -146,15 +146,6 @@ def test_predictability_is_drawn_where_it_is_recorded(plt, xor, selector):
     assert_array_equal(ranked.lines[0].get_xdata(), [step.predictability for step in steps])
 
 
-@pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
-def test_the_title_says_what_a_given_number_reaches(plt, xor, selector):
-    X = xor[0][:, :6]
-    fitted = selector(2, criterion="prediction", cv=5).fit(X, X[:, 0] + X[:, 1] > 0)
-    reached = f"{fitted.predictability_:.2f} ± {fitted.predictability_error_:.2f}"
-    title = plot_path(fitted).get_title().replace("\n", " ").replace("\xa0", " ")
-    assert title == f"2 of 6 features predict the target: ROC AUC {fitted.score_:.2f}, held-out R² {reached}"
-
-
 def test_nothing_is_drawn_where_nothing_was_measured(plt, xor):
     with pytest.raises(ValueError, match='accepted: one that was fitted with cv="auto", or with criterion="hsic"'):
         plot_path(BAHSIC(2, criterion="prediction").fit(*xor))

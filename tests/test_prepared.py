@@ -1,8 +1,6 @@
 """One way in for data: what is prepared once is used by all that follows."""
 
 import json
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,15 +8,13 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_wine
 
-import bahsic
 from bahsic import BAHSIC, FOHSIC, hsic_interval, hsic_scores, hsic_test, redundancy, selection_test
-from bahsic.cli import main
 from bahsic.criteria import weights
 from bahsic.data import prepared as prepared_module
 from bahsic.data.prepared import Prepared, prepared
-from bahsic.kernels import Gaussian, Kernel, Laplacian, Linear, label_kernel
-from bahsic.report.result import selection_result
+from bahsic.kernels import Gaussian, Laplacian, Linear, label_kernel
 from bahsic.selection.problem import prepared_for
+from command import main
 from selecting import SELECTORS, drawn, same_fit
 
 GAUSSIAN = ["--kernel", "gaussian"]
@@ -48,12 +44,6 @@ def counted(monkeypatch):
     monkeypatch.setattr(prepared_module, "mixed_columns", counting("columns", prepared_module.mixed_columns))
     monkeypatch.setattr(weights, "CentredWeights", counting("weights", weights.CentredWeights))
     return counts
-
-
-def test_one_module_makes_columns():
-    package = Path(bahsic.__file__).parent
-    callers = [path.name for path in package.rglob("*.py") if re.search(r"\bmixed_columns\(", path.read_text())]
-    assert sorted(callers) == ["columns.py", "prepared.py"]
 
 
 # In the command.
@@ -99,14 +89,6 @@ def test_one_command_with_blocks_makes_columns_once(counted, tmp_path, monkeypat
         assert entry["pvalue"] == pytest.approx(pvalues[entry["column"]], rel=1e-9)
     chosen = [entry["column"] for entry in found["ranking"]][:3]
     np.testing.assert_allclose(found["redundancy"]["table"], redundancy(X, chosen), rtol=1e-9)
-
-
-def test_a_result_makes_columns_once(counted):
-    X, y = mixed()
-    selector = BAHSIC(3, **OPTIONS).fit(X, y)
-    counted.update(columns=0, weights=0)
-    selection_result(selector, X, y, list("abcdef"))
-    assert counted == {"columns": 1, "weights": 0}
 
 
 # In the library
@@ -250,16 +232,6 @@ def test_label_values_beyond_the_range_are_told():
     X, y = drawn(m=60, d=5)
     with pytest.raises(ValueError, match="kernel values exceed the range of float64"):
         hsic_scores(X, 1e200 * (1.0 + y), target_kernel="linear")
-
-
-@pytest.mark.parametrize("target_kernel", ["multiclass", "regression", "laplacian", "polynomial"])
-def test_labels_are_checked_once(target_kernel, monkeypatch):
-    _, y = drawn(m=60)
-    labels = label_kernel(y + np.arange(60) % 2, target_kernel)
-    expected = labels.kernel(labels.values[:20], labels.values[10:])
-    monkeypatch.setattr(Kernel, "rows", None)
-    assert_array_equal(labels.block(slice(0, 20), slice(10, 60)), expected)
-    weights.label_weights(labels)
 
 
 def test_a_kernel_on_labels_that_has_its_own_call():

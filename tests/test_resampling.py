@@ -14,7 +14,6 @@ from sklearn.preprocessing import StandardScaler
 import mixed_oracle
 from bahsic import BAHSIC, FOHSIC
 from bahsic.datasets import make_xor
-from bahsic.inference import resampling
 from bahsic.inference.independence import hsic_test
 from bahsic.inference.resampling import (
     SelectionTest,
@@ -260,19 +259,6 @@ def test_both_parts_keep_the_proportions_of_classes(seen):
     assert [np.bincount(part).tolist() for _, part, _ in seen] == [[30, 10]] * 6
 
 
-def test_each_split_has_permutations_of_its_own(monkeypatch):
-    seeds = []
-
-    def watched(*data, random_state, **options):
-        seeds.append(random_state)
-        return hsic_test(*data, random_state=random_state, **options)
-
-    monkeypatch.setattr(resampling, "hsic_test", watched)
-    found = selection_test(Fixed([True]), *null_data(0, m=16, d=1), n_permutations=19, random_state=0)
-    assert len(set(seeds)) == 20
-    np.testing.assert_allclose(20 * found.split_pvalues, np.round(20 * found.split_pvalues), atol=1e-12)
-
-
 def test_the_pvalue_of_a_split_is_uniform_under_independence():
     """On noise, whichever features are selected; 100 data sets."""
     pvalues = [
@@ -448,15 +434,6 @@ def mixed_table(m=160):
     y = ((codes == 0) ^ (X[:, 0] > 0)).astype(int)
     X[::7, 1] = np.nan
     return np.column_stack([X, codes]), y
-
-
-def test_categories_and_missing_entries_are_tested_as_they_are_selected():
-    X, y = mixed_table()
-    selector = BAHSIC(2, categorical_features=[4], missing="neutral")
-    found = selection_test(selector, X, y, n_splits=3, random_state=0)
-    assert found.pvalue < 0.01
-    assert found.frequencies.tolist() == [1, 0, 0, 0, 1]
-    assert selection_frequencies(selector, X, y, n_resamples=5, random_state=0).tolist() == [1, 0, 0, 0, 1]
 
 
 def test_the_kernel_of_a_mixed_test_is_that_of_the_definition(seen):

@@ -31,6 +31,7 @@ from bahsic.kernels import label_kernel
 from bahsic.kernels.labels.choice import chosen_name
 from bahsic.related import cka
 from bahsic.report.result import selection_result
+from command import main
 
 M = 120
 RNG = np.random.default_rng(0)
@@ -67,8 +68,6 @@ def told(call):
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.filterwarnings("ignore:(y|the target) has .* different whole numbers")
 def test_whole_numbers_in_the_library_and_in_the_command(name, tmp_path, monkeypatch, capsys):
-    from bahsic.cli import main
-
     y, kernel, doubtful = TARGETS[name]
     assert label_kernel(y).name == kernel
     assert BAHSIC(2).fit(X, y).target_kernel_ == kernel

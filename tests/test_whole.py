@@ -14,9 +14,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bahsic import BAHSIC
-from bahsic.cli import main
 from bahsic.files import read_data
 from bahsic.whole import appearing, check_place
+from command import main
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, devices and limits of POSIX")
 

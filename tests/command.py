@@ -1,0 +1,56 @@
+"""The command as the tests run it, in this process or in a fresh one, and the code that repeats a result."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+import bahsic
+from bahsic.cli import main
+from bahsic.cli.arguments import parsed
+from bahsic.report.snippets import command, python_code
+
+__all__ = ["command", "fresh", "main", "needs", "parsed", "printed", "python_code", "run", "selector_of"]
+
+
+def run(*words):
+    """Exit status, standard output and standard error of a command in this process."""
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2)]
+    with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
+        status = main([str(word) for word in words])
+    texts = []
+    for stream in streams:
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode())
+    return status, *texts
+
+
+def printed(*words):
+    """The result that a command prints as JSON."""
+    status, out, err = run(*words, "--json")
+    assert status == 0, err
+    return json.loads(out)
+
+
+def fresh(*words, **options):
+    """A process of its own, from which the package can be imported."""
+    source = str(Path(bahsic.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": source, "PYTHONIOENCODING": "utf-8"}
+    settings = {"capture_output": True, "encoding": "utf-8", "env": environment, **options}
+    return subprocess.run([sys.executable, *words], check=False, timeout=300, **settings)
+
+
+def selector_of(result):
+    """What the Python code of a result defines: the data and the fitted selector."""
+    space = {}
+    exec(python_code(result).text, space)
+    return space
+
+
+def needs(name):
+    return pytest.importorskip(name, reason=f"files of this format are read by {name}")
