@@ -26,26 +26,19 @@ from bahsic.kernels import Kernel
 from bahsic.parameters import Given, Message
 from bahsic.report.headline import leak_words
 from bahsic.report.notebook import NotebookMixin
+from bahsic.selection.aside import column_roles
 from bahsic.selection.checkpoint import check_seed, checked_folder, digest_of, fingerprint
 from bahsic.selection.cluster import ClusterMixin
 from bahsic.selection.crossfit import CrossFit, reason
 from bahsic.selection.fitting import Fitting, Folder, Task, kernel_name
 from bahsic.selection.leaks import leaks
 from bahsic.selection.path import PathStep
-from bahsic.selection.problem import (
-    FeatureUnits,
-    Problem,
-    checked_number,
-    checked_problem,
-    column_roles,
-    feature_units,
-    is_auto,
-    is_crossfitted,
-)
+from bahsic.selection.problem import Problem, checked_problem, is_auto, is_crossfitted
 from bahsic.selection.progress import CallbackSupportMixin, track_progress, with_callbacks
 from bahsic.selection.rounds import Goal, Search
 from bahsic.selection.search import Backward, Forward, Round
 from bahsic.selection.splits import Split, check_cv, problem_splits, trial_splits
+from bahsic.selection.units import FeatureUnits, checked_number, feature_units
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -35,10 +35,11 @@ from bahsic.selection.estimator_tables import estimator_table, is_numeric
 from bahsic.selection.fitting import Fitting, Folder, kernel_name
 from bahsic.selection.folds import EstimatorJudge, Samples, ScoredFold, chosen_size, cv_results
 from bahsic.selection.metadata import unrouted
-from bahsic.selection.problem import FeatureUnits, Problem, checked_problem, is_auto
+from bahsic.selection.problem import Problem, checked_problem, is_auto
 from bahsic.selection.progress import track_progress
 from bahsic.selection.selectors import BAHSIC
 from bahsic.selection.splits import Split, problem_splits
+from bahsic.selection.units import FeatureUnits
 
 Indices = NDArray[np.intp]
 

@@ -18,11 +18,12 @@ from bahsic.engine.executor import Executor, ThreadExecutor, fair_switching
 from bahsic.kernels import Kernel
 from bahsic.selection.checkpoint import Checkpoint, KeptFile
 from bahsic.selection.crossfit import CrossFit, Fold
-from bahsic.selection.problem import FeatureUnits, Problem
+from bahsic.selection.problem import Problem
 from bahsic.selection.progress import Progress
 from bahsic.selection.rounds import Goal, Search
 from bahsic.selection.search import Backward, Forward
 from bahsic.selection.splits import Split
+from bahsic.selection.units import FeatureUnits
 
 Indices = NDArray[np.intp]
 Item = TypeVar("Item")

@@ -19,8 +19,9 @@ from bahsic.engine.gram import NestedKernels
 from bahsic.engine.prediction import EXACT, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.selection.checkpoint import Checkpoint
-from bahsic.selection.problem import FeatureUnits, Problem
+from bahsic.selection.problem import Problem
 from bahsic.selection.search import Backward, Forward, Round, round_size
+from bahsic.selection.units import FeatureUnits
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -14,8 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.selection.units import FeatureUnits
+
 Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 _NOTHING: Indices = np.empty(0, dtype=np.intp)
 
@@ -26,17 +27,6 @@ class Scorer(Protocol):
     def leaving(self, subset: Indices, candidates: Indices, count: int) -> Any: ...
     def entering(self, subset: Indices, candidates: Indices, count: int) -> Any: ...
     def score(self, subset: Indices) -> Any: ...
-
-
-class Units(Protocol):
-    """Units of a search; see `bahsic.selection.problem.FeatureUnits`."""
-
-    @property
-    def constant(self) -> Mask: ...
-    @property
-    def kept(self) -> Mask: ...
-    @property
-    def left_out(self) -> Mask: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +101,13 @@ class Backward:
 
     Attributes
     ----------
-    units : Units
+    units : FeatureUnits
         Constant ones leave before any other, kept ones never leave, those left out take no part.
     step : float or int
         See `round_size`.
     """
 
-    units: Units
+    units: FeatureUnits
     step: float
 
     def rounds(self, scorer: Scorer, after: Round | None = None) -> Iterator[Round]:
@@ -162,7 +152,7 @@ class Forward:
 
     Attributes
     ----------
-    units : Units
+    units : FeatureUnits
         Constant ones enter after all others, kept ones are there from the beginning, those left out take no part.
     step : float or int
         See `round_size`.
@@ -170,7 +160,7 @@ class Forward:
         Number of units at which the search ends.
     """
 
-    units: Units
+    units: FeatureUnits
     step: float
     number: int
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.selection.base import Selector
-from bahsic.selection.problem import FeatureUnits
 from bahsic.selection.search import Backward, Forward
+from bahsic.selection.units import FeatureUnits
 
 Indices = NDArray[np.intp]
 T = TypeVar("T")
