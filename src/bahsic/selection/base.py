@@ -22,6 +22,7 @@ from bahsic.data.sources import is_dask_array, source_of
 from bahsic.data.tables import as_plain, by_dtype, column_names, columns_of, is_frame
 from bahsic.engine.dask_executor import executor_for
 from bahsic.engine.executor import thread_count
+from bahsic.engine.scorer import Round
 from bahsic.kernels import Kernel
 from bahsic.parameters import Given, Message
 from bahsic.report.headline import leak_words
@@ -36,7 +37,7 @@ from bahsic.selection.path import PathStep
 from bahsic.selection.problem import Problem, checked_problem, is_auto, is_crossfitted
 from bahsic.selection.progress import CallbackSupportMixin, track_progress, with_callbacks
 from bahsic.selection.rounds import Goal, Search
-from bahsic.selection.search import Backward, Forward, Round
+from bahsic.selection.search import Backward, Forward
 from bahsic.selection.splits import Split, check_cv, problem_splits, trial_splits
 from bahsic.selection.units import FeatureUnits, checked_number, feature_units
 

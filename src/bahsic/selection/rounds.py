@@ -18,9 +18,10 @@ from bahsic.engine import Executor, scorer_for, tile_plan
 from bahsic.engine.gram import NestedKernels
 from bahsic.engine.prediction import EXACT, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
+from bahsic.engine.scorer import Round
 from bahsic.selection.checkpoint import Checkpoint
 from bahsic.selection.problem import Problem
-from bahsic.selection.search import Backward, Forward, Round, round_size
+from bahsic.selection.search import Backward, Forward, round_size
 from bahsic.selection.units import FeatureUnits
 
 Array = NDArray[np.float64]
@@ -114,11 +115,10 @@ class Search:
 
     def _recorded(self, found: Round) -> Round:
         goal = self._goal
-        if goal.standard_errors and goal.criterion == "hsic":
-            error = math.sqrt(self.linear.variance(found.subset, found.kernel))
-            found = replace(found, standard_error=error)
+        if goal.standard_errors and goal.criterion == "hsic" and found.kernel is not None:
+            found = replace(found, standard_error=math.sqrt(self.linear.variance(found.subset, found.kernel)))
         if self._regressions and self._judge is not None and found.fit is None:
-            found = found.with_fit(self._judge.fit(found.subset, judges=False)[0])
+            found = replace(found, fit=self._judge.fit(found.subset, judges=False)[0])
         return found
 
     @property
