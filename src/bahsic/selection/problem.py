@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.criteria.base import Criterion
 from bahsic.criteria.blocks import (
     HELD_OUT_SHARE,
     MOST_HELD_OUT,
@@ -38,6 +39,8 @@ from bahsic.selection.aside import same_columns, uninformative
 
 Indices = NDArray[np.intp]
 
+_CRITERIA = ("hsic", "prediction")
+
 # Parameters by which a table is read.
 TABLE_OPTIONS = ("standardize", "categorical_features", "missing", "identifiers")
 
@@ -57,7 +60,7 @@ class Problem:
         The labels as they were given, of the samples that count.
     target_kernel : str, Kernel or callable
         The kernel on them as it was given.
-    criterion : {"hsic", "prediction"}
+    criterion : {"hsic", "prediction"} or Criterion
     starts : tuple of int
         First sample of each block.
     kernels : tuple of Kernel
@@ -84,7 +87,7 @@ class Problem:
     kept: NDArray[np.bool_]
     y: Any
     target_kernel: Any
-    criterion: str = "hsic"
+    criterion: Any = "hsic"
     starts: tuple[int, ...] = (0,)
     kernels: tuple[Kernel, ...] = ()
     aside: dict[int, tuple[str, str]] = field(default_factory=dict)
@@ -322,8 +325,10 @@ def _checked_kernels(selector: Any) -> tuple[Kernel, ...]:
             raise TypeError(f"{name} is {getattr(selector, name)!r}; accepted: True, False")
     if not isinstance(selector.verbose, Integral | np.bool_) or selector.verbose < 0:
         raise ValueError(f"verbose is {selector.verbose!r}; accepted: 0, 1")
-    if selector.criterion not in ("hsic", "prediction"):
-        raise ValueError(f"criterion is {selector.criterion!r}; accepted: 'hsic', 'prediction'")
+    criterion = selector.criterion
+    if not isinstance(criterion, Criterion) and not (isinstance(criterion, str) and criterion in _CRITERIA):
+        accepted = Aside(", an object of a class derived from bahsic.criteria.Criterion")
+        raise ValueError(Message(f"criterion is {criterion!r}; accepted: 'hsic', 'prediction'", accepted))
     check_ridge(selector.ridge)
     if is_auto(selector.kernel):
         return Gaussian(), Laplacian(), Linear()
@@ -344,5 +349,11 @@ def _fits_table(kernel: Kernel, data: Prepared, selector: Any) -> bool:
 
 def _check_table(kernel: Kernel, data: Prepared, selector: Any) -> None:
     table = data.table
+    if isinstance(selector.criterion, Criterion) and table.categorical.any():
+        names = [table.column_names[j] for j in np.flatnonzero(table.categorical)[:10]]
+        raise ValueError(
+            f"criterion is {selector.criterion!r}, X has categories in {', '.join(map(str, names))}; accepted: numbers "
+            "alone, such as those of a OneHotEncoder before it in a pipeline"
+        )
     categories, missing = (bool(mask.any()) for mask in (table.categorical_for(kernel), table.missing))
     check_mixture(kernel, categories=categories, missing=missing, standardize=selector.standardize)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.criteria.base import Criterion
 from bahsic.criteria.blocks import MOST_REGRESSIONS
 from bahsic.criteria.prediction import CLEARLY, ResidualWeights, RidgeFit, mean_error
 from bahsic.data.columns import Columns
@@ -18,8 +20,9 @@ from bahsic.engine import Executor, scorer_for, tile_plan
 from bahsic.engine.gram import NestedKernels
 from bahsic.engine.prediction import EXACT, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
-from bahsic.engine.scorer import Round
+from bahsic.engine.scorer import Round, Scorer
 from bahsic.selection.checkpoint import Checkpoint
+from bahsic.selection.criterion import CriterionScorer
 from bahsic.selection.problem import Problem
 from bahsic.selection.search import Backward, Forward, round_size
 from bahsic.selection.units import FeatureUnits
@@ -40,14 +43,14 @@ class Goal:
 
     Attributes
     ----------
-    criterion : {"hsic", "prediction"}
+    criterion : {"hsic", "prediction"} or Criterion
     statistic : {"unbiased", "biased"}
     ridge : float or "auto"
     standard_errors : bool
         Whether to record the standard error of HSIC.
     """
 
-    criterion: str
+    criterion: Any
     statistic: str
     ridge: Any
     standard_errors: bool = False
@@ -79,19 +82,28 @@ class Search:
     ) -> None:
         self.problem, self.units, self._direction, self._goal = problem, units, direction, goal
         self._losses: dict[bytes, Array] = {}
-        plan = tile_plan(len(problem), starts=problem.starts)
-        weights = problem.label_weights(goal.statistic, executor)
-        self.linear = scorer_for(problem.data.columns, problem.kernel, weights, executor, plan, units.used)
+        self._executor, self._plan = executor, tile_plan(len(problem), starts=problem.starts)
         self._judge: PredictionScorer | None = None
         if goal.criterion == "prediction" or regressions:
             most = None if goal.criterion == "prediction" else MOST_REGRESSIONS
             Y, starts, w = problem.label_features, problem.starts, problem.weights
-            regression = RidgeRegression(Y, goal.ridge, plan, starts, w, executor, most_blocks=most)
+            regression = RidgeRegression(Y, goal.ridge, self._plan, starts, w, executor, most_blocks=most)
             self._judge = PredictionScorer(self.linear, regression)
-        self.scorer: Any = self._judge if goal.criterion == "prediction" else self.linear
+        self.scorer: Any = self._judge
+        if goal.criterion != "prediction":
+            custom = isinstance(goal.criterion, Criterion)
+            self.scorer = CriterionScorer(goal.criterion, problem, units) if custom else self.linear
         self._regressions = regressions
         self.rounds: list[Round] = []
         self._saved: Checkpoint | None = None
+
+    @cached_property
+    def linear(self) -> Scorer:
+        """Scores that are linear in the kernel matrix: HSIC, or first-order changes of the explained variance."""
+        problem = self.problem
+        weights = problem.label_weights(self._goal.statistic, self._executor)
+        columns, groups = problem.data.columns, self.units.used
+        return scorer_for(columns, problem.kernel, weights, self._executor, self._plan, groups)
 
     def resume(self, saved: Checkpoint) -> None:
         """Take over the rounds of a checkpoint, and add the new ones to it."""
@@ -216,8 +228,10 @@ class Search:
 
         With the criterion HSIC, in units of it and with the kernel of the selection. With "prediction", in units of
         predictability: see `PredictionScorer.losses` and `gains`; where so many selected units would take too long,
-        first-order changes of the explained variance.
+        first-order changes of the explained variance. With a criterion of the user's, in units of it.
         """
+        if isinstance(self.scorer, CriterionScorer):
+            return self.scorer.worth(selected, outside)
         linear, scores, inside = self.linear, np.zeros(len(self.units)), np.sort(selected)
         columns = linear.units.columns(inside)
         kernel = linear.kernel(columns, len(columns))

@@ -63,10 +63,12 @@ class BAHSIC(Selector):
         predicts held-out samples best.
     target_kernel : str, Kernel or callable, default="auto"
         Kernel on the labels, see `bahsic.kernels.label_kernel`; ``"auto"`` chooses by the type of y.
-    criterion : {"hsic", "prediction"}, default="hsic"
+    criterion : {"hsic", "prediction"} or Criterion, default="hsic"
         Quantity that the search maximises. "hsic", the paper's, is the dependence between the features and the labels.
         "prediction" is the share of the labels' variance that kernel ridge regression on the features explains:
-        a feature counts for what the others leave unexplained, and exact copies are one candidate. See Notes.
+        a feature counts for what the others leave unexplained, and exact copies are one candidate. See Notes. A
+        `bahsic.criteria.Criterion` is one of your own, for columns of numbers; kernel and ridge are then those of the
+        regressions that predict held-out samples, and all samples of a search are in one block.
     ridge : float or "auto", default="auto"
         With the criterion "prediction", or where held-out samples are predicted: the penalty of the regression is m
         times the ridge. "auto" takes the one of 0.1, 0.0316, ..., 0.0001 with the least leave-one-out error.

@@ -60,6 +60,12 @@ class FeatureUnits:
         """Return the number of columns of some units."""
         return sum(map(len, self.each(units)))
 
+    def columns(self, units: Indices) -> Indices:
+        """Return the columns of some units that take part, in increasing order."""
+        if self.used is None:
+            return np.sort(units)
+        return np.sort(np.concatenate([np.empty(0, dtype=np.intp), *(self.used[unit] for unit in units)]))
+
     @property
     def name(self) -> str:
         """The word for the units."""
