@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import update_wrapper
-from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,31 +12,6 @@ from bahsic.selection.search import Backward, Forward
 from bahsic.selection.units import FeatureUnits
 
 Indices = NDArray[np.intp]
-T = TypeVar("T")
-
-
-def with_defaults(**defaults: Any) -> Callable[[type[T]], type[T]]:
-    """Decorator of a class whose constructor has other defaults of keyword-only parameters than the inherited one.
-
-    Examples
-    --------
-    >>> @with_defaults(step=1)
-    ... class Forward(BAHSIC): ...
-    >>> Forward(), Forward(step=0.1), BAHSIC().step
-    (Forward(), Forward(step=0.1), 0.1)
-    """
-
-    def changed(cls: type[T]) -> type[T]:
-        inherited: Any = getattr(cls, "__init__")  # noqa: B009 - as an attribute mypy refuses it
-        parts = (inherited.__code__, inherited.__globals__, inherited.__name__, inherited.__defaults__)
-        copied = FunctionType(*parts, inherited.__closure__)
-        update_wrapper(copied, inherited)
-        del vars(copied)["__wrapped__"]  # its signature would be the inherited one
-        copied.__kwdefaults__ = {**inherited.__kwdefaults__, **defaults}
-        setattr(cls, "__init__", copied)  # noqa: B010 - as an attribute mypy refuses it
-        return cls
-
-    return changed
 
 
 class BAHSIC(Selector):
@@ -257,7 +229,6 @@ class BAHSIC(Selector):
         self.elimination_order_ = np.concatenate(units.each(order[::-1]))
 
 
-@with_defaults(step=1)
 class FOHSIC(Selector):
     """Forward selection by the Hilbert-Schmidt independence criterion.
 
@@ -300,6 +271,55 @@ class FOHSIC(Selector):
     >>> FOHSIC(n_features_to_select=2).fit(X, y).selection_order_
     array([2, 3, 0, 1])
     """
+
+    def __init__(  # noqa: PLR0913 - the parameters of BAHSIC, with a step of one feature
+        self,
+        n_features_to_select: float | str | None = None,
+        *,
+        step: float = 1,
+        kernel: Any = "gaussian",
+        target_kernel: Any = "auto",
+        criterion: Any = "hsic",
+        ridge: Any = "auto",
+        statistic: str = "unbiased",
+        standardize: bool = True,
+        categorical_features: Any = "from_dtype",
+        missing: str = "neutral",
+        identifiers: Any = "drop",
+        feature_groups: Any = None,
+        keep: Any = None,
+        cv: Any = None,
+        standard_errors: bool = False,
+        n_jobs: int | None = None,
+        block_size: int | str | None = "auto",
+        random_state: Any = None,
+        checkpoint: Any = None,
+        executor: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_features_to_select,
+            step=step,
+            kernel=kernel,
+            target_kernel=target_kernel,
+            criterion=criterion,
+            ridge=ridge,
+            statistic=statistic,
+            standardize=standardize,
+            categorical_features=categorical_features,
+            missing=missing,
+            identifiers=identifiers,
+            feature_groups=feature_groups,
+            keep=keep,
+            cv=cv,
+            standard_errors=standard_errors,
+            n_jobs=n_jobs,
+            block_size=block_size,
+            random_state=random_state,
+            checkpoint=checkpoint,
+            executor=executor,
+            verbose=verbose,
+        )
 
     def _direction(self, units: FeatureUnits, number: int) -> Forward:
         return Forward(units, self.step, units.n_used if self.n_features_to_select in (None, "auto") else number)
