@@ -139,7 +139,7 @@ def _repeating(values: FloatArray) -> list[int]:
 
 def column_roles(problem: Problem, missing: str) -> tuple[ColumnRole, ...]:
     """Return the role of each column, with the reason for it."""
-    roles = problem.table.roles(problem.data.constant, missing)
+    roles = problem.data.table.roles(problem.data.constant, missing)
     for j, note in problem.notes.items():
         roles[j] = roles[j]._replace(reason=", ".join(filter(None, (roles[j].reason, note))))
     for j, (role, why) in problem.aside.items():

@@ -29,7 +29,7 @@ class CriterionScorer:
     def __init__(self, criterion: Criterion, problem: Problem, units: FeatureUnits) -> None:
         data = problem.data.columns
         X = np.nan_to_num(data.rows(np.arange(data.n_features)).T, copy=False)
-        self._criterion = clone(criterion).fit(X, problem.label_features, problem.weights)
+        self._criterion = clone(criterion).fit(X, problem.label_features, problem.data.weights)
         self._units = units
 
     def score(self, subset: Indices) -> Round:

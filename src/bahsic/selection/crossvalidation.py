@@ -38,7 +38,7 @@ from bahsic.selection.problem import Problem, checked_problem, is_auto
 from bahsic.selection.progress import track_progress
 from bahsic.selection.selectors import BAHSIC
 from bahsic.selection.splits import Split, problem_splits
-from bahsic.selection.units import FeatureUnits
+from bahsic.selection.units import FeatureUnits, feature_units
 
 Indices = NDArray[np.intp]
 
@@ -274,14 +274,14 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
             problem = checked_problem(clone(selector), X, y, weights)
         labels = validate_data(self, y=y, multi_output=True)  # before X, whose names it would forget
         self._numeric = is_numeric(X, self.categorical_features)
-        self._missing = bool(problem.table.missing.any())
+        self._missing = bool(problem.data.table.missing.any())
         seen = self._seen(X, reset=True)
         table = X if is_frame(X) else seen  # rankings need the names
         samples = Samples(table, seen, labels, weights, routed["estimator"]["fit"], routed["scorer"]["score"])
         pairs = self._pairs(problem, seen, labels, routed["splitter"]["split"])
         splits = problem_splits(pairs, problem, labels, None, len(labels), weights)
         folder = None if self.checkpoint is None else self._folder(selector, problem, samples, pairs)
-        units = selector._units(problem)  # noqa: SLF001 - it is a selector of this package
+        units = feature_units(self.feature_groups, problem)
         scorer = check_scoring(self.estimator, self.scoring)
         judge = EstimatorJudge(samples, pairs, self.estimator, scorer, self._smallest(units))
         kernel, folds = self._folds(selector, problem, judge, splits, folder)
@@ -423,7 +423,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
     def _pairs(self, problem: Problem, X: Any, y: Any, params: dict[str, Any]) -> list[tuple[Indices, Indices]]:
         """Return the rows of the training and of the test part of each split."""
         if is_auto(self.cv):
-            rows = np.arange(len(y)) if problem.order is None else problem.order
+            rows = np.arange(len(y)) if problem.data.order is None else problem.data.order
             return [(rows[one.train], rows[one.test]) for one in problem_splits(self.cv, problem, y, None, len(y))]
         pairs = list(as_splitter(self.cv, y, classifier=is_classifier(self.estimator)).split(X, y, **params))
         if len(pairs) < 2:

@@ -26,13 +26,12 @@ from bahsic.criteria.weights import FEWEST_SAMPLES, Weights, label_weights
 from bahsic.data.column_choice import column_mask
 from bahsic.data.columns import Columns, check_mixture
 from bahsic.data.prepared import Prepared, prepared
-from bahsic.data.tables import Table
 from bahsic.engine.executor import Executor
 from bahsic.inference.parts import labels_of
 from bahsic.inference.predictability import check_ridge
 from bahsic.kernels import Gaussian, Kernel, LabelKernel, Laplacian, Linear, label_kernel
 from bahsic.kernels.bandwidth import ScaledKernel
-from bahsic.kernels.rows import FloatArray, as_weights
+from bahsic.kernels.rows import as_weights
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import Aside, Given, Message, check_jobs, is_count, is_fraction
 from bahsic.selection.aside import same_columns, uninformative
@@ -139,8 +138,8 @@ class Problem:
         The order says which samples of the table it has.
         """
         notes, idle = uninformative(self, order)
-        names, others = self.table.column_names, ~self.data.constant | self.kept
-        others[[*self.table.left_out, *self.copies, *idle]] = False
+        names, others = self.data.table.column_names, ~self.data.constant | self.kept
+        others[[*self.data.table.left_out, *self.copies, *idle]] = False
         if not others.any():  # something has to be searched
             idle = []
         aside = {j: ("uninformative", notes.pop(j)) for j in idle}
@@ -150,7 +149,7 @@ class Problem:
     def _labels_of(self, order: Indices, own: Indices) -> LabelKernel:
         kernel = self.labels.name if is_auto(self.target_kernel) else self.target_kernel
         try:
-            w = None if self.weights is None else self.weights[own]
+            w = None if self.data.weights is None else self.data.weights[own]
             return label_kernel(labels_of(self.y, order, kernel), kernel, w)
         except ValueError:  # one class alone, say: no feature can depend on it
             return self.labels.of_samples(own)
@@ -158,28 +157,13 @@ class Problem:
     @cached_property
     def label_features(self) -> NDArray[np.float64]:
         """Features of the labels that regressions predict, shape (m, c)."""
-        return label_features(self.labels, self.weights)
-
-    @property
-    def table(self) -> Table:
-        """The data, checked."""
-        return self.data.table
-
-    @property
-    def weights(self) -> FloatArray | None:
-        """Weight of each sample, all of them positive; None if all are one."""
-        return self.data.weights
-
-    @property
-    def order(self) -> Indices | None:
-        """The samples of the table, if not all of them or in another order."""
-        return self.data.order
+        return label_features(self.labels, self.data.weights)
 
     def label_weights(self, statistic: Any, executor: Executor) -> Weights:
         """Return W of the labels."""
         if len(self.starts) > 1:
             return block_weights(self.labels, self.starts, executor.stream)
-        return label_weights(self.labels, statistic, self.weights, executor.stream)
+        return label_weights(self.labels, statistic, self.data.weights, executor.stream)
 
 
 def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
@@ -226,14 +210,9 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def chooses(selector: Any) -> bool:
-    """Whether the number of features or the kernel is "auto", so that cross-fitting chooses it."""
-    return is_auto(selector.n_features_to_select) or is_auto(selector.kernel)
-
-
 def is_crossfitted(selector: Any) -> bool:
-    """Whether the selection is judged by samples that took no part in it."""
-    return selector.cv is not None or chooses(selector)
+    """Whether samples that took no part in the selection judge it, which they do where something is "auto"."""
+    return selector.cv is not None or is_auto(selector.n_features_to_select) or is_auto(selector.kernel)
 
 
 def prepared_for(selector: Any, X: Any) -> Prepared:

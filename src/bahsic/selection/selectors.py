@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.selection.base import Selector
-from bahsic.selection.search import Backward, Forward
 from bahsic.selection.units import FeatureUnits
 
 Indices = NDArray[np.intp]
@@ -222,9 +221,6 @@ class BAHSIC(Selector):
     'binary'
     """
 
-    def _direction(self, units: FeatureUnits, number: int) -> Backward:
-        return Backward(units, self.step)
-
     def _record_order(self, units: FeatureUnits, order: Indices) -> None:
         self.elimination_order_ = np.concatenate(units.each(order[::-1]))
 
@@ -271,6 +267,8 @@ class FOHSIC(Selector):
     >>> FOHSIC(n_features_to_select=2).fit(X, y).selection_order_
     array([2, 3, 0, 1])
     """
+
+    _forward = True
 
     def __init__(  # noqa: PLR0913 - the parameters of BAHSIC, with a step of one feature
         self,
@@ -320,9 +318,6 @@ class FOHSIC(Selector):
             executor=executor,
             verbose=verbose,
         )
-
-    def _direction(self, units: FeatureUnits, number: int) -> Forward:
-        return Forward(units, self.step, units.n_used if self.n_features_to_select in (None, "auto") else number)
 
     def _record_order(self, units: FeatureUnits, order: Indices) -> None:
         self.selection_order_ = np.concatenate(units.each(order))

@@ -79,12 +79,12 @@ def feature_units(feature_groups: Any, problem: Problem) -> FeatureUnits:
     """
     constant, kept = problem.data.constant, problem.kept
     d = len(constant)
-    without = np.isin(np.arange(d), [*problem.table.left_out, *problem.aside])
+    without = np.isin(np.arange(d), [*problem.data.table.left_out, *problem.aside])
     idle = constant | without
     without |= constant & (kept | ~idle).any()
     if feature_groups is None:
         return FeatureUnits(None, None, np.arange(d), np.arange(d), constant, kept, without & ~kept)
-    of_columns, labels = group_of_columns(feature_groups, d, problem.table.names)
+    of_columns, labels = group_of_columns(feature_groups, d, problem.data.table.names)
     groups = [np.flatnonzero(of_columns == unit) for unit in range(len(labels))]
     whole = np.array([kept[group].any() for group in groups], dtype=bool)
     resting, away = (np.array([mask[group].all() for group in groups], dtype=bool) for mask in (constant, without))
