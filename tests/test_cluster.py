@@ -1,4 +1,4 @@
-"""A Dask cluster: the selection of one machine, whatever the kernel, where the data are, and who is killed meanwhile."""
+"""A Dask cluster: the selection of one machine, whatever the kernel, where the data are, and who is killed."""
 
 import asyncio
 import os

@@ -212,7 +212,8 @@ print("numba" in sys.modules)
 @pytest.mark.parametrize(("wish", "few", "many"), [("auto", False, True), ("always", True, True), ("0", False, False)])
 def test_the_size_decides_whether_loops_run_unless_told_otherwise(wish, few, many, monkeypatch):
     monkeypatch.setenv(compiled.VARIABLE, wish)
-    assert [compiled.loops_for(100**2, 50) is loops, compiled.loops_for(10**8, 1000) is loops] == [few, many]
+    assert [compiled.is_worthwhile(0, 100**2, 50), compiled.is_worthwhile(0, 10**8, 1000)] == [few, many]
+    assert [compiled.is_worthwhile(compiled.work(100**2, 10)), compiled.is_worthwhile(1e10)] == [few, many]
 
 
 def test_a_numba_that_does_not_work_is_left_out(monkeypatch):

@@ -5,12 +5,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from bahsic.engine.gaussian import moments, series
-from bahsic.engine.gaussian.families import Incomplete
-from bahsic.engine.gaussian.scorer import GaussianScorer
-from bahsic.engine.gaussian.setting import GaussianSetting
-from bahsic.engine.hyperbolic import HyperbolicChanges
-from bahsic.engine.laplacian import LaplacianScorer
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.linear_model import LinearRegression

@@ -362,7 +362,7 @@ def test_score_is_hsic_of_the_subset(name, statistic, engine):
             K = kernel(np.ascontiguousarray(XT[subset].T))
             assert found.score == pytest.approx(value(K, labels.gram()), rel=1e-10)
             assert found.kernel == kernel
-            assert len(found.features) == 0
+            assert len(found.changed) == 0
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -370,7 +370,7 @@ def test_empty_subset_scores_nothing(name):
     XT, weights = drawn(0, 10, 3, "normal", "binary")
     with threads(1) as executor:
         found = scorer_for(XT, KERNELS[name], weights, executor).score(np.arange(0))
-    assert (found.score, found.kernel, len(found.features)) == (0.0, None, 0)
+    assert (found.score, found.kernel, len(found.changed)) == (0.0, None, 0)
 
 
 @pairwise(labels=LABELS, count=[1, 3, 20], kernel=POINTWISE, leaving=[True, False], engine=ENGINES)
@@ -383,7 +383,7 @@ def test_best_candidates_are_those_of_the_exact_scores(labels, count, kernel, le
     with threads(1) as executor:
         scorer = scorer_for(XT, kernel("dimension"), weights, executor)
         found = (scorer.leaving if leaving else scorer.entering)(subset, candidates, count)
-    assert found.features.tolist() == candidates[np.argsort(-truth, kind="stable")][:count].tolist()
+    assert found.changed.tolist() == candidates[np.argsort(-truth, kind="stable")][:count].tolist()
     assert found.kernel == kernel(1 / (2 * len(subset)))
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from bahsic.engine import Round
 from bahsic.selection.search import Backward, Forward, round_size
 
 
@@ -30,14 +31,6 @@ class Fit:
     ridge: float = 0.1
 
 
-@dataclass(frozen=True)
-class Answer:
-    features: np.ndarray
-    score: float
-    kernel: str
-    fit: Fit
-
-
 class KnownOrder:
     """Ranks by fixed relevances and scores a subset by the sum of them; notes what it is asked."""
 
@@ -45,8 +38,9 @@ class KnownOrder:
         self.relevance = np.asarray(relevance, dtype=float)
         self.asked = []
 
-    def _answer(self, subset, features):
-        return Answer(features, float(self.relevance[subset].sum()), f"for {len(subset)}", Fit(f"fit to {len(subset)}"))
+    def _answer(self, subset, changed):
+        score = float(self.relevance[subset].sum())
+        return Round(subset, changed, score, f"for {len(subset)}", Fit(f"fit to {len(subset)}"))
 
     def leaving(self, subset, candidates, count):
         self.asked.append(("leaving", subset.tolist(), candidates.tolist(), count))

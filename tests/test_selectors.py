@@ -102,7 +102,7 @@ def test_path_is_frozen_and_evaluates_each_subset_with_the_rule_for_its_size(sel
         inside -= set(step.features) if selector is BAHSIC else set()
     assert [field.name for field in dataclasses.fields(PathStep)] == [
         *("n_features", "parameter", "hsic", "standard_error", "features", "reason"),
-        *("predictability", "predictability_error", "ridge", "score"),
+        *("predictability", "predictability_error", "ridge", "score", "value"),
     ]
     with pytest.raises(dataclasses.FrozenInstanceError):
         fitted.path_[0].hsic = 0.0

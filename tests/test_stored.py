@@ -154,8 +154,8 @@ def test_small_arrays_are_read_at_once(stored, tmp_path):
     X[3, 4] = np.nan
     with config_context(working_memory=1024):
         problem = checked_problem(BAHSIC(2, missing="neutral"), stored(X, tmp_path), y, None)
-    assert isinstance(problem.table.values, np.ndarray)
-    assert np.array_equal(problem.table.values, X, equal_nan=True)
+    assert isinstance(problem.data.table.values, np.ndarray)
+    assert np.array_equal(problem.data.table.values, X, equal_nan=True)
 
 
 @STORES

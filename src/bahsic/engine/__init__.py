@@ -26,7 +26,7 @@ from bahsic.engine.executor import Executor, threads
 from bahsic.engine.plan import Plan, tile_plan
 from bahsic.engine.pointwise import PointwiseScorer
 from bahsic.engine.polynomial import MAX_DEGREE, PolynomialScorer
-from bahsic.engine.scorer import Ranked, Scorer
+from bahsic.engine.scorer import Round, Scorer
 from bahsic.engine.units import Units
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
 from bahsic.kernels.base import Kernel
@@ -75,4 +75,4 @@ def _scorer_type(kernel: Kernel, *, grouped: bool) -> type[Scorer]:
     return GenericScorer
 
 
-__all__ = ["Columns", "Executor", "Plan", "Ranked", "Scorer", "scorer_for", "threads", "tile_plan"]
+__all__ = ["Columns", "Executor", "Plan", "Round", "Scorer", "scorer_for", "threads", "tile_plan"]

@@ -329,6 +329,7 @@ class _Round:
     def _exact(self, groups: Sequence[Indices]) -> Intervals:
         """Changes by groups of columns as differences of two scores."""
         pairs, gamma, values, radii = self.scorer.pairs, self.gamma, *np.zeros((2, len(groups)))
+        self.scorer.work += work(self.n_pairs, len(groups))
         largest, sizes = self._extents(groups)
         dominant = self.leaving & pairs.too_wide(largest, gamma)
         if (~dominant).any():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from bahsic.criteria.prediction import ResidualWeights, RidgeFit, judging_ridge
 from bahsic.engine.gram import KernelBlocks, KernelTiles, gamma_of
 from bahsic.engine.intervals import Intervals
 from bahsic.engine.ridge import RidgeRegression
-from bahsic.engine.scorer import Ranked, Scorer
+from bahsic.engine.scorer import Round, Scorer
 from bahsic.engine.units import Units
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
@@ -144,25 +144,24 @@ class PredictionScorer:
         before, *after = regression.predictabilities(grams)
         return np.append(np.array(after) - before, np.full(len(candidates) - len(after), np.nan))
 
-    def score(self, subset: Indices) -> Ranked:
+    def score(self, subset: Indices) -> Round:
         """Explained variance of a subset, with its regression."""
         fit, kernel = self._own_fit(subset)
-        return Ranked(subset[:0], fit.explained, kernel, fit)
+        return Round(subset, subset[:0], fit.explained, kernel, fit)
 
-    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
+    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round:
         """The ``count`` candidates of the subset without which the most remains explained."""
         if len(subset) == 1 or count == 0:
-            ranked = self.score(subset)
-            return Ranked(candidates[:count], ranked.score, ranked.kernel, ranked.fit)
+            return replace(self.score(subset), changed=candidates[:count])
         return self._ranked(subset, candidates, count, self.linear.smaller(subset), leaving=True)
 
-    def entering(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
+    def entering(self, subset: Indices, candidates: Indices, count: int) -> Round:
         """The ``count`` candidates with which the most is explained."""
         if count == 0:
             return self.score(subset)
         return self._ranked(subset, candidates, count, self.linear.greater(subset, candidates), leaving=False)
 
-    def _ranked(self, subset: Indices, candidates: Indices, count: int, kernel: Kernel, *, leaving: bool) -> Ranked:
+    def _ranked(self, subset: Indices, candidates: Indices, count: int, kernel: Kernel, *, leaving: bool) -> Round:
         fit, own = self._own_fit(subset)
         columns = self.units.columns(subset)
         self.linear.weigh(ResidualWeights(fit.Q, self._regression.starts, self._regression.sample_weight))
@@ -175,7 +174,7 @@ class PredictionScorer:
         if exact:
             fitted = self._by_own_fit(columns, np.sort(leading[:most]), min(count, most), kernel, fit, leaving=leaving)
             leading = np.concatenate([fitted, leading[most:count]])
-        return Ranked(leading, fit.explained, own, fit)
+        return Round(subset, leading, fit.explained, own, fit)
 
     def _by_own_fit(
         self, columns: Indices, candidates: Indices, count: int, kernel: Kernel, fit: RidgeFit, *, leaving: bool

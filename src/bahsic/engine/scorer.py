@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,27 +31,57 @@ from bahsic.kernels.base import Kernel, is_number
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+NO_UNITS: Indices = np.empty(0, dtype=np.intp)
 
-@dataclass(frozen=True)
-class Ranked:
-    """The outcome of one round.
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One round of a search, as scorers answer it and as searches record it.
 
     Attributes
     ----------
-    features : ndarray of int
-        The features that leave or enter, by the score after the change, greatest first.
+    subset : ndarray of int
+        The units before the round (backward) or after it (forward), in increasing order.
+    changed : ndarray of int
+        The units that leave or enter, by the score after the change, greatest first.
     score : float
-        Score of the subset before the change, with the kernel for its own size.
+        Score of the subset, with the kernel for its own size.
     kernel : Kernel or None
-        That kernel; None for the empty subset.
+        That kernel; None for the empty subset. Not kept in checkpoints.
     fit : RidgeFit or None
-        The ridge regression on the subset, where the search is by prediction.
+        The ridge regression on the subset, if there is one. Not kept in checkpoints.
+    following : ndarray of int
+        The units that enter next, which a forward search knows already.
+    parameter, ridge, standard_error : float or None
+        The gamma of the kernel, the ridge of the regression, the standard error of the score.
     """
 
-    features: Indices
+    subset: Indices
+    changed: Indices
     score: float
-    kernel: Kernel | None
+    kernel: Kernel | None = None
     fit: RidgeFit | None = None
+    following: Indices = field(default_factory=lambda: NO_UNITS)
+    parameter: float | None = None
+    ridge: float | None = None
+    standard_error: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kernel is not None:
+            vars(self)["parameter"] = getattr(self.kernel, "gamma", None)
+        if self.fit is not None:
+            vars(self)["ridge"] = self.fit.ridge
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return the decisions of the round as plain data."""
+        units = {name: getattr(self, name).tolist() for name in ("subset", "changed", "following")}
+        return units | {name: getattr(self, name) for name in ("score", "parameter", "ridge", "standard_error")}
+
+    @staticmethod
+    def from_plain(found: dict[str, Any]) -> Round:
+        """Return the round that plain data stand for."""
+        units = {name: np.array(found[name], dtype=np.intp) for name in ("subset", "changed", "following")}
+        return Round(**{**found, **units})
 
 
 # What scorers make of W when it is first asked for.
@@ -154,23 +184,23 @@ class Scorer(ABC):
         """W on the tiles as the search keeps it, if it does."""
         return None
 
-    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
+    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round:
         """The ``count`` candidates of the subset whose removal leaves the score highest."""
         if len(subset) == 1 or count == 0:
-            return replace(self.score(subset), features=candidates[:count])
+            return replace(self.score(subset), changed=candidates[:count])
         columns = self.units.columns(subset)
         own = self.kernel(columns, len(columns))
         stages, score = self._round(columns, candidates, self.smaller(subset), own, leaving=True)
-        return Ranked(self._best(stages, candidates, count)[0], score, own)
+        return Round(subset, self._best(stages, candidates, count)[0], score, own)
 
-    def entering(self, subset: Indices, candidates: Indices, count: int) -> Ranked:
+    def entering(self, subset: Indices, candidates: Indices, count: int) -> Round:
         """The ``count`` candidates whose addition to the subset makes the score highest."""
         if count == 0:
             return self.score(subset)
         columns = self.units.columns(subset)
         own = self.kernel(columns, len(columns)) if len(columns) else None
         stages, score = self._round(columns, candidates, self.greater(subset, candidates), own, leaving=False)
-        return Ranked(self._best(stages, candidates, count)[0], score, own)
+        return Round(subset, self._best(stages, candidates, count)[0], score, own)
 
     def smaller(self, subset: Indices) -> Kernel:
         """The kernel for a subset without one unit: one column less, or with groups their mean size."""
@@ -224,13 +254,13 @@ class Scorer(ABC):
         """The ``count`` candidates of the greatest values, in order; copies count once, ties go to the lowest."""
         return Scorer._best(self, stages, candidates, count)[0]
 
-    def score(self, subset: Indices) -> Ranked:
+    def score(self, subset: Indices) -> Round:
         """Score of a subset without a change, with the kernel for its own size."""
         if not len(subset):
-            return Ranked(subset, 0.0, None)
+            return Round(subset, subset, 0.0)
         columns = self.units.columns(subset)
         kernel = self.kernel(columns, len(columns))
-        return Ranked(subset[:0], self._score(columns, kernel), kernel)
+        return Round(subset, subset[:0], self._score(columns, kernel), kernel)
 
     @abstractmethod
     def _score(self, columns: Indices, kernel: Kernel) -> float:

@@ -195,7 +195,8 @@ def plot_scores(
         drawn = np.flatnonzero(candidate_mask(selector) & np.isfinite(selector.scores_))
         names = feature_names(selector) if names is None else names
         solid, legend = selected_mask(selector), ("selected", "not selected")
-        meaning = f"{'HSIC' if selector.criterion == 'hsic' else 'R²'} lost without the feature, or gained with it"
+        unit = {"hsic": "HSIC", "prediction": "R²"}.get(str(selector.criterion), "Criterion")
+        meaning = f"{unit} lost without the feature, or gained with it"
     if pvalues is not None:
         solid = false_discovery_control(fractions("pvalues", pvalues, len(values))) <= level
         legend = f"significant ({level:g})", "not significant"

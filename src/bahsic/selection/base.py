@@ -22,30 +22,23 @@ from bahsic.data.sources import is_dask_array, source_of
 from bahsic.data.tables import as_plain, by_dtype, column_names, columns_of, is_frame
 from bahsic.engine.dask_executor import executor_for
 from bahsic.engine.executor import thread_count
+from bahsic.engine.scorer import Round
 from bahsic.kernels import Kernel
 from bahsic.parameters import Given, Message
 from bahsic.report.headline import leak_words
 from bahsic.report.notebook import NotebookMixin
+from bahsic.selection.aside import column_roles
 from bahsic.selection.checkpoint import check_seed, checked_folder, digest_of, fingerprint
 from bahsic.selection.cluster import ClusterMixin
 from bahsic.selection.crossfit import CrossFit, reason
-from bahsic.selection.fitting import Fitting, Folder, Task, kernel_name
+from bahsic.selection.fitting import Fitting, Folder, kernel_name
 from bahsic.selection.leaks import leaks
 from bahsic.selection.path import PathStep
-from bahsic.selection.problem import (
-    FeatureUnits,
-    Problem,
-    checked_number,
-    checked_problem,
-    column_roles,
-    feature_units,
-    is_auto,
-    is_crossfitted,
-)
+from bahsic.selection.problem import Problem, checked_problem, is_auto, is_crossfitted
 from bahsic.selection.progress import CallbackSupportMixin, track_progress, with_callbacks
-from bahsic.selection.rounds import Goal, Search
-from bahsic.selection.search import Backward, Forward, Round
+from bahsic.selection.rounds import Search, Task
 from bahsic.selection.splits import Split, check_cv, problem_splits, trial_splits
+from bahsic.selection.units import FeatureUnits, checked_number, feature_units
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -63,6 +56,8 @@ _REMEDY = "; identifiers='use' takes them, columns_ has the reasons"
 class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator):
     """Base class of backward elimination and forward selection."""
 
+    _forward: ClassVar[bool] = False
+
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": True}  # as scikit-learn's splitters
 
     def __init__(  # noqa: PLR0913 - the search, the kernels, the table, and what to report
@@ -72,7 +67,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         step: float = 0.1,
         kernel: Any = "gaussian",
         target_kernel: Any = "auto",
-        criterion: str = "hsic",
+        criterion: Any = "hsic",
         ridge: Any = "auto",
         statistic: str = "unbiased",
         standardize: bool = True,
@@ -144,8 +139,8 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         X = problem.data.X
         validate_data(self, X, skip_check_array=True)  # names and number of features
         roles = column_roles(problem, self.missing)
-        units = self._units(problem)
-        number = checked_number(self.n_features_to_select, units)
+        units = feature_units(self.feature_groups, problem)
+        number, auto = checked_number(self.n_features_to_select, units), is_auto(self.n_features_to_select)
         self._report_labels(problem)
         self._report_idle(roles)
         self._report_excess(units)
@@ -158,13 +153,13 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             track_progress(self, work, X, y, verbose=bool(self.verbose)) as progress,
         ):
             fitting = Fitting(problem, task, executor, n_threads, progress, folder)
-            kernel, judged = self._judged(fitting, problem, splits, units, number)
+            kernel, judged = self._judged(fitting, splits, units, number)
             search = fitting.search(kernel)
             order = _with_copies(search.order, problem.copies)
-            chosen = self._chosen(judged, number)
+            chosen = judged.smallest() if judged is not None and auto else number
             used, size = order[~units.left_out[order]], max(chosen, 1, int(units.kept.sum()))
             selected = used[:size]
-            if judged is not None and chosen and is_auto(self.n_features_to_select) and self.criterion == "prediction":
+            if judged is not None and chosen and auto and self.criterion == "prediction":
                 needed = search.needed(used, size)
                 if not np.array_equal(needed, np.sort(selected)):
                     judged = fitting.needed(kernel, splits, judged, chosen, needed)
@@ -172,8 +167,8 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             self._decide(search, judged, order, units, selected, chosen)
             self.scores_ = self._scores(search, np.sort(selected), order, units)
         best = int(order[0]) if units.groups is None else None
-        self.leaks_ = tuple(problem.table.column_names[j] for j in leaks(problem, best, self.support_, judged))
-        if self.leaks_ and is_auto(self.n_features_to_select):
+        self.leaks_ = tuple(problem.data.table.column_names[j] for j in leaks(problem, best, self.support_, judged))
+        if self.leaks_ and auto:
             warnings.warn(leak_words(self.leaks_), UserWarning, stacklevel=4)
         self.target_kernel_ = problem.labels.name
         self.columns_ = roles
@@ -181,11 +176,10 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         self.kernel_ = kernel_name(kernel) if is_auto(self.kernel) else self.kernel
 
     def _task(self, number: int) -> Task:
-        goal = Goal(self.criterion, self.statistic, self.ridge, bool(self.standard_errors))
-        return Task(goal, self._units, lambda units: self._direction(units, number))
-
-    def _units(self, problem: Problem) -> FeatureUnits:
-        return feature_units(self.feature_groups, problem)
+        names = ("criterion", "statistic", "ridge", "standard_errors", "feature_groups", "step")
+        parameters: dict[str, Any] = {name: getattr(self, name) for name in names}
+        to_the_end = self.n_features_to_select is None or is_auto(self.n_features_to_select)
+        return Task(**parameters, forward=self._forward, number=None if to_the_end else number)
 
     def _splits(self, problem: Problem, y: Any, groups: Any, sample_weight: Any) -> list[Split]:
         """Return the splits of the samples, if the selection is to be judged."""
@@ -195,13 +189,14 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         return problem_splits(self.cv, problem, y, groups, _num_samples(problem.data.X), sample_weight)
 
     def _judged(
-        self, fitting: Fitting, problem: Problem, splits: list[Split], units: FeatureUnits, number: int
+        self, fitting: Fitting, splits: list[Split], units: FeatureUnits, number: int
     ) -> tuple[Kernel, CrossFit | None]:
         """Return the kernel that predicts held-out samples best, and these predictions if there are any."""
+        problem = fitting.problem
         if not splits:
             return problem.kernel, None
         auto, n_kept = is_auto(self.n_features_to_select), int(units.kept.sum())
-        sizes = {0, n_kept, max(1, n_kept), *self._direction(units, number).sizes(), *([] if auto else [number])}
+        sizes = {0, n_kept, max(1, n_kept), *fitting.task.direction(units).sizes(), *([] if auto else [number])}
         if len(problem.kernels) == 1:
             return problem.kernel, fitting.cross_fit(problem.kernel, splits, sorted(sizes))
         trial = trial_splits(problem, splits)
@@ -216,16 +211,8 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         return Folder(checked_folder(self.checkpoint), {**fingerprint(self, problem), "splits": parts})
 
     @abstractmethod
-    def _direction(self, units: FeatureUnits, number: int) -> Backward | Forward:
-        """Return the search."""
-
-    @abstractmethod
     def _record_order(self, units: FeatureUnits, order: Indices) -> None:
         """Set the attribute that has all columns in order, given the units, the most relevant first."""
-
-    def _chosen(self, judged: CrossFit | None, number: int) -> int:
-        """Return the number of units: the given one, or the one that held-out samples choose, which may be zero."""
-        return number if judged is None or not is_auto(self.n_features_to_select) else judged.smallest()
 
     def _decide(
         self,
@@ -237,11 +224,15 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         chosen: int,
     ) -> None:
         """Set the attributes that say what was selected, given all units in order."""
-        path = [self._path_step(one, search, units, judged) for one in search.rounds]
-        self._forget("group_order_", *_JUDGED)
+        path = [self._path_step(one, units, judged) for one in search.rounds]
+        for name in ("group_order_", *_JUDGED):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if judged is not None:
             if is_auto(self.n_features_to_select):
-                self._explain(path, judged, chosen, len(selected), units)
+                why = reason(judged, chosen, len(selected), units.name)
+                at = min(range(len(path)), key=lambda position: abs(len(search.rounds[position].subset) - chosen))
+                path[at] = replace(path[at], reason=why)
+                self._set_predicts(chosen, why, units)
             self._measure(judged, chosen)
             number = max(chosen, 1, int(units.kept.sum()))
             self.selection_frequencies_ = judged.frequencies(number, len(units))[units.of_columns]
@@ -256,12 +247,13 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         if units.groups is not None:
             self.group_order_ = units.labels[order]
 
-    def _path_step(self, found: Round, search: Search, units: FeatureUnits, judged: CrossFit | None) -> PathStep:
+    def _path_step(self, found: Round, units: FeatureUnits, judged: CrossFit | None) -> PathStep:
         measure = None if judged is None else judged.measure(len(found.subset))
         return PathStep(
             n_features=units.size(found.subset),
             parameter=found.parameter,
             hsic=found.score if self.criterion == "hsic" else None,
+            value=found.score,
             standard_error=found.standard_error,
             features=tuple(int(j) for part in units.each(found.changed) for j in part),
             predictability=None if measure is None else measure.predictability,
@@ -270,12 +262,8 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             score=None if measure is None else measure.score,
         )
 
-    def _explain(self, path: list[PathStep], judged: CrossFit, chosen: int, n_needed: int, units: FeatureUnits) -> None:
-        """Say in the path why a number was chosen, and warn where nothing predicts the labels."""
-        why = reason(judged, chosen, n_needed, units.name)
-        sizes = self._direction(units, units.n_used).sizes()
-        at = min(range(len(path)), key=lambda position: abs(sizes[position] - chosen))
-        path[at] = replace(path[at], reason=why)
+    def _set_predicts(self, chosen: int, why: str, units: FeatureUnits) -> None:
+        """Record whether anything predicts the labels, and warn if nothing does."""
         self.predicts_ = chosen > 0
         if not self.predicts_:
             warnings.warn(f"{why}; the best of the {units.name} is kept so that pipelines go on", stacklevel=6)
@@ -286,11 +274,6 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         self.predictability_, self.predictability_error_ = measure.predictability, measure.error
         self.score_, self.score_name_ = measure.score, judged.score_name
         self.n_folds_, self.n_judged_ = len(judged.folds), judged.n_judged
-
-    def _forget(self, *names: str) -> None:
-        """Delete attributes of an earlier fit."""
-        for name in names:
-            self.__dict__.pop(name, None)
 
     def _scores(self, search: Search, selected: Indices, order: Indices, units: FeatureUnits) -> Array:
         """Return the relevance of each column: 0 for those that take no part, NaN where it was not measured."""
@@ -345,7 +328,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
 
     def _report_labels(self, problem: Problem) -> None:
         unbiased = self.statistic == "unbiased" and self.criterion == "hsic"
-        problem.labels.warn(unbiased=unbiased, way_out="statistic='biased'", weighted=problem.weights is not None)
+        problem.labels.warn(unbiased=unbiased, way_out="statistic='biased'", weighted=problem.data.weights is not None)
 
     def _report_idle(self, roles: Sequence[ColumnRole]) -> None:
         """Warn of constant columns, and of those that are left out."""

@@ -99,8 +99,8 @@ class KeptFile:
             draft.write_text(text, encoding="utf-8")
 
 
-class Checkpoint:
-    """The file of a search: its fingerprint and its finished rounds.
+class Checkpoint(KeptFile):
+    """The file of a search, with its finished rounds as plain data.
 
     Parameters
     ----------
@@ -108,20 +108,15 @@ class Checkpoint:
         Made where it does not exist.
     fingerprint : mapping of str to str
         Everything that the fit depends on, see `fingerprint`.
-
-    Attributes
-    ----------
-    rounds : list of dict
-        The rounds that are finished.
     """
 
     def __init__(self, folder: Any, fingerprint: Mapping[str, str]) -> None:
-        self._file = KeptFile(folder, _NAME, fingerprint)
-        self.rounds: list[dict[str, Any]] = self._file.found.get("rounds", [])
+        super().__init__(folder, _NAME, fingerprint)
+        self.rounds: list[dict[str, Any]] = self.found.get("rounds", [])
 
     def write(self, rounds: list[dict[str, Any]]) -> None:
         """Replace the rounds in the file, all or nothing."""
-        self._file.replace(rounds=rounds)
+        self.replace(rounds=rounds)
 
 
 def check_seed(selector: Any, problem: Problem) -> None:
@@ -187,8 +182,8 @@ def fingerprint(selector: BaseEstimator, problem: Problem) -> dict[str, str]:
         "selector": type(selector).__name__,
         "X": _digest(_table_bytes(problem)),
         "y": _digest([described(labels.kernel).encode(), *_array_bytes(labels.values)]),
-        "sample_weight": _digest(_array_bytes(problem.weights)),
-        "random_state": _digest(_array_bytes(problem.order)),
+        "sample_weight": _digest(_array_bytes(problem.data.weights)),
+        "random_state": _digest(_array_bytes(problem.data.order)),
         **{name: described(value) for name, value in parameters.items()},
         "working_memory": repr(get_config()["working_memory"]),
         **{name: version(name) for name in _PACKAGES},
@@ -196,7 +191,7 @@ def fingerprint(selector: BaseEstimator, problem: Problem) -> dict[str, str]:
 
 
 def _table_bytes(problem: Problem) -> Iterable[Any]:
-    table = problem.table
+    table = problem.data.table
     yield repr((table.categorical.tolist(), None if table.names is None else list(table.names))).encode()
     yield repr({j: list(values) for j, values in table.categories.items()}).encode()
     values: Any = table.values

@@ -86,7 +86,7 @@ class CrossFit:
         times = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=len(self._Y))
         self._judged = np.flatnonzero(times)
         self._times, self.n_judged = times[self._judged], len(self._judged)
-        self._weights = None if problem.weights is None else problem.weights[self._judged]
+        self._weights = None if problem.data.weights is None else problem.data.weights[self._judged]
         self.losses = {size: self._losses(size) for size in self.sizes}
 
     def _losses(self, size: int) -> Array:

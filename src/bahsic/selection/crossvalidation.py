@@ -30,15 +30,15 @@ from bahsic.report.notebook import NotebookMixin
 from bahsic.selection.base import selected_columns, unchanged_on_error
 from bahsic.selection.checkpoint import check_seed, checked_folder, described, digest_of, fingerprint
 from bahsic.selection.cluster import ClusterMixin
-from bahsic.selection.constructors import with_parameters_of
 from bahsic.selection.estimator_tables import estimator_table, is_numeric
 from bahsic.selection.fitting import Fitting, Folder, kernel_name
 from bahsic.selection.folds import EstimatorJudge, Samples, ScoredFold, chosen_size, cv_results
 from bahsic.selection.metadata import unrouted
-from bahsic.selection.problem import FeatureUnits, Problem, checked_problem, is_auto
+from bahsic.selection.problem import Problem, checked_problem, is_auto
 from bahsic.selection.progress import track_progress
 from bahsic.selection.selectors import BAHSIC
 from bahsic.selection.splits import Split, problem_splits
+from bahsic.selection.units import FeatureUnits, feature_units
 
 Indices = NDArray[np.intp]
 
@@ -63,7 +63,6 @@ def _kernel_of_classes(y: Any, weights: Any) -> str:
     return kind if kind in ("binary", "multiclass") else "auto"
 
 
-@with_parameters_of(BAHSIC)
 class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     """Backward elimination by HSIC, with the number of features chosen by cross-validation.
 
@@ -181,17 +180,9 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
     # Groups are for the splitter; `fit` itself makes no use of them.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
 
-    # Parameters of BAHSIC that are used here; all of them are passed to the selectors.
-    target_kernel: Any
-    categorical_features: Any
-    missing: str
-    feature_groups: Any
-    keep: Any
-    n_jobs: int | None
-    checkpoint: Any
     support_: NDArray[np.bool_]
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - those of BAHSIC and its own
         self,
         estimator: Any,
         *,
@@ -199,15 +190,50 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         cv: Any = None,
         scoring: Any = None,
         one_standard_error: bool = False,
-        **selector: Any,
+        step: float = 0.1,
+        kernel: Any = "gaussian",
+        target_kernel: Any = "auto",
+        criterion: Any = "hsic",
+        ridge: Any = "auto",
+        statistic: str = "unbiased",
+        standardize: bool = True,
+        categorical_features: Any = "from_dtype",
+        missing: str = "neutral",
+        identifiers: Any = "drop",
+        feature_groups: Any = None,
+        keep: Any = None,
+        standard_errors: bool = False,
+        n_jobs: int | None = None,
+        block_size: int | str | None = "auto",
+        random_state: Any = None,
+        checkpoint: Any = None,
+        executor: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.min_features_to_select = min_features_to_select
         self.cv = cv
         self.scoring = scoring
         self.one_standard_error = one_standard_error
-        for name, value in selector.items():  # those of BAHSIC
-            setattr(self, name, value)
+        self.step = step
+        self.kernel = kernel
+        self.target_kernel = target_kernel
+        self.criterion = criterion
+        self.ridge = ridge
+        self.statistic = statistic
+        self.standardize = standardize
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.identifiers = identifiers
+        self.feature_groups = feature_groups
+        self.keep = keep
+        self.standard_errors = standard_errors
+        self.n_jobs = n_jobs
+        self.block_size = block_size
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+        self.executor = executor
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Self:
         """Choose the number of features, select them, and fit the estimator to them.
@@ -248,14 +274,14 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
             problem = checked_problem(clone(selector), X, y, weights)
         labels = validate_data(self, y=y, multi_output=True)  # before X, whose names it would forget
         self._numeric = is_numeric(X, self.categorical_features)
-        self._missing = bool(problem.table.missing.any())
+        self._missing = bool(problem.data.table.missing.any())
         seen = self._seen(X, reset=True)
         table = X if is_frame(X) else seen  # rankings need the names
         samples = Samples(table, seen, labels, weights, routed["estimator"]["fit"], routed["scorer"]["score"])
         pairs = self._pairs(problem, seen, labels, routed["splitter"]["split"])
         splits = problem_splits(pairs, problem, labels, None, len(labels), weights)
         folder = None if self.checkpoint is None else self._folder(selector, problem, samples, pairs)
-        units = selector._units(problem)  # noqa: SLF001 - it is a selector of this package
+        units = feature_units(self.feature_groups, problem)
         scorer = check_scoring(self.estimator, self.scoring)
         judge = EstimatorJudge(samples, pairs, self.estimator, scorer, self._smallest(units))
         kernel, folds = self._folds(selector, problem, judge, splits, folder)
@@ -397,7 +423,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
     def _pairs(self, problem: Problem, X: Any, y: Any, params: dict[str, Any]) -> list[tuple[Indices, Indices]]:
         """Return the rows of the training and of the test part of each split."""
         if is_auto(self.cv):
-            rows = np.arange(len(y)) if problem.order is None else problem.order
+            rows = np.arange(len(y)) if problem.data.order is None else problem.data.order
             return [(rows[one.train], rows[one.test]) for one in problem_splits(self.cv, problem, y, None, len(y))]
         pairs = list(as_splitter(self.cv, y, classifier=is_classifier(self.estimator)).split(X, y, **params))
         if len(pairs) < 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 from typing import Any, TypeVar
@@ -18,10 +18,9 @@ from bahsic.engine.executor import Executor, ThreadExecutor, fair_switching
 from bahsic.kernels import Kernel
 from bahsic.selection.checkpoint import Checkpoint, KeptFile
 from bahsic.selection.crossfit import CrossFit, Fold
-from bahsic.selection.problem import FeatureUnits, Problem
+from bahsic.selection.problem import Problem
 from bahsic.selection.progress import Progress
-from bahsic.selection.rounds import Goal, Search
-from bahsic.selection.search import Backward, Forward
+from bahsic.selection.rounds import Search, Task
 from bahsic.selection.splits import Split
 
 Indices = NDArray[np.intp]
@@ -55,41 +54,15 @@ class Folder:
 Judge = Callable[[int, Search, Columns, "Folder | None"], Result]
 
 
-@dataclass(frozen=True)
-class Task:
-    """Search that a selector runs on all samples and in each fold.
-
-    Attributes
-    ----------
-    goal : Goal
-    units : callable
-        Returns the units of a problem.
-    direction : callable
-        Returns the search for them.
-    """
-
-    goal: Goal
-    units: Callable[[Problem], FeatureUnits]
-    direction: Callable[[FeatureUnits], Backward | Forward]
-
-    def search(self, problem: Problem, executor: Executor, *, regressions: bool) -> Search:
-        """Return a search that has not begun."""
-        units = self.units(problem)
-        return Search(problem, units, self.direction(units), self.goal, executor, regressions=regressions)
-
-    def work(self, problem: Problem) -> int:
-        """Return the amount of work of a search, in candidates."""
-        return sum(self.direction(self.units(problem)).sizes())
-
-
 class Interrupted(Exception):  # noqa: N818 - no error of its own: another search has failed
     """A search was stopped because another one beside it has failed or was interrupted."""
 
 
+@dataclass(eq=False)
 class Fitting:
     """The searches of a fit.
 
-    Parameters
+    Attributes
     ----------
     problem : Problem
     task : Task
@@ -99,37 +72,30 @@ class Fitting:
         Number of folds at a time, each in one thread. Folds that are left over, and all of them on a cluster, run one
         after the other.
     progress : Progress
-    folder : Folder, optional
+    folder : Folder or None
         Where to keep finished rounds and folds.
     regressions : bool
         Whether subsets predict held-out samples by regressions of their own.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        task: Task,
-        executor: Executor,
-        n_threads: int,
-        progress: Progress,
-        folder: Folder | None,
-        *,
-        regressions: bool = True,
-    ) -> None:
-        self._regressions = regressions
-        self._problem, self._task, self._executor, self._n_threads = problem, task, executor, n_threads
-        self._progress, self._folder = progress, folder
-        self._judged: dict[str, Search] = {}  # by held-out samples
+    problem: Problem
+    task: Task
+    executor: Executor
+    n_threads: int
+    progress: Progress
+    folder: Folder | None
+    regressions: bool = True
+    _judged: dict[str, Search] = field(default_factory=dict, init=False)  # by held-out samples
 
     def search(self, kernel: Kernel) -> Search:
         """Search on all samples that are not held out."""
-        problem, name = self._problem.with_kernel(kernel), kernel_name(kernel)
+        problem, name = self.problem.with_kernel(kernel), kernel_name(kernel)
         if name in self._judged:
             return self._judged[name]
         if not problem.n_held_out and len(problem.searched) == len(problem):
-            return self._searched(problem.in_blocks(), self._executor, self._folder, regressions=False)
+            return self._searched(problem.in_blocks(), self.executor, self.folder, regressions=False)
         part, _ = problem.split(problem.searched, problem.searched[:0])
-        return self._searched(part, self._executor, self._inner(name, "fold-1"), regressions=False)
+        return self._searched(part, self.executor, self._inner(name, "fold-1"), regressions=False)
 
     def cross_fit(
         self, kernel: Kernel, splits: Sequence[Split], sizes: Sequence[int], known: Sequence[Fold] = ()
@@ -148,25 +114,25 @@ class Fitting:
                 file.replace(fold=found.as_plain())
             return found
 
-        return CrossFit(self._problem, [*known, *self.folds(kernel, splits, judge, len(known))])
+        return CrossFit(self.problem, [*known, *self.folds(kernel, splits, judge, len(known))])
 
     def needed(self, kernel: Kernel, splits: Sequence[Split], judged: CrossFit, size: int, found: Indices) -> CrossFit:
         """Let each fold predict with what it needs of its best so many units.
 
         For held-out samples these are known: those that the search on all others needs.
         """
-        problem, known = self._problem.with_kernel(kernel), self._judged.get(kernel_name(kernel))
-        n_threads = max(1, min(self._n_threads, len(splits))) if isinstance(self._executor, ThreadExecutor) else 1
+        problem, known = self.problem.with_kernel(kernel), self._judged.get(kernel_name(kernel))
+        n_threads = self._n_beside(len(splits))
 
         def fold(number: int, _stop: Event) -> Fold:
             before = judged.folds[number]
             part, columns = problem.split(*splits[number])
-            executor = ThreadExecutor(1) if n_threads > 1 else self._executor
-            search = known or self._task.search(part, executor, regressions=True)
+            executor = ThreadExecutor(1) if n_threads > 1 else self.executor
+            search = known or Search(part, self.task, executor, regressions=True)
             units = found if known else search.needed(before.order, size)
             return Fold(before.test, units, {**before.predictions, size: search.predicted(columns, [units])[0]})
 
-        return CrossFit(self._problem, side_by_side(fold, range(len(splits)), n_threads))
+        return CrossFit(self.problem, side_by_side(fold, range(len(splits)), n_threads))
 
     def folds(self, kernel: Kernel, splits: Sequence[Split], judge: Judge[Result], first: int = 0) -> list[Result]:
         """Search on the training part of each split, from the first on, and let a judge say how good its subsets are.
@@ -174,9 +140,9 @@ class Fitting:
         The judge gets the number of the split, the search, the columns of its samples and of those that judge, and the
         folder of the fold in a checkpoint.
         """
-        problem = self._problem.with_kernel(kernel)
+        problem = self.problem.with_kernel(kernel)
         n_folds = len(splits) - first
-        n_threads = max(1, min(self._n_threads, n_folds)) if isinstance(self._executor, ThreadExecutor) else 1
+        n_threads = self._n_beside(n_folds)
         n_beside = n_folds - n_folds % n_threads if n_threads > 1 else 0
         problem.label_features  # noqa: B018 - made once, before the threads ask for it
 
@@ -185,8 +151,8 @@ class Fitting:
             whole = len(splits[number].train) == len(problem.searched)
             folder = self._inner(name, f"fold-{number + 1}" if whole or not problem.n_held_out else "trial")
             part, columns = problem.split(*splits[number])
-            executor = ThreadExecutor(1) if number < first + n_beside else self._executor
-            search = self._searched(part, executor, folder, regressions=self._regressions, stop=stop)
+            executor = ThreadExecutor(1) if number < first + n_beside else self.executor
+            search = self._searched(part, executor, folder, regressions=self.regressions, stop=stop)
             if whole and problem.n_held_out:
                 self._judged[name] = search
             return judge(number, search, columns, folder)
@@ -194,9 +160,13 @@ class Fitting:
         found = side_by_side(fold, range(first, first + n_beside), n_threads)
         return found + [fold(number, Event()) for number in range(first + n_beside, len(splits))]
 
+    def _n_beside(self, n_folds: int) -> int:
+        """Return how many of some folds run side by side."""
+        return max(1, min(self.n_threads, n_folds)) if isinstance(self.executor, ThreadExecutor) else 1
+
     def _inner(self, *names: str) -> Folder | None:
         """Return the folder of a part of the fit."""
-        return None if self._folder is None else self._folder.inner(*names)
+        return None if self.folder is None else self.folder.inner(*names)
 
     def _searched(
         self,
@@ -207,12 +177,12 @@ class Fitting:
         regressions: bool,
         stop: Event | None = None,
     ) -> Search:
-        search = self._task.search(problem, executor, regressions=regressions)
+        search = Search(problem, self.task, executor, regressions=regressions)
         if folder is not None:
             search.resume(folder.rounds())
-        self._progress.advance(sum(len(one.subset) for one in search.rounds))
+        self.progress.advance(sum(len(one.subset) for one in search.rounds))
         for found in search.run():
-            self._progress.advance(len(found.subset))
+            self.progress.advance(len(found.subset))
             if stop is not None and stop.is_set():
                 raise Interrupted
         return search

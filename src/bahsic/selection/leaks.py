@@ -42,10 +42,10 @@ def leaks(problem: Problem, best: int | None, selected: NDArray[np.bool_], judge
 
 
 def _is_copy(problem: Problem, column: int) -> bool:
-    labels, values = problem.labels, problem.table.values
+    labels, values = problem.labels, problem.data.table.values
     if not isinstance(values, np.ndarray) or labels.name not in ("binary", "multiclass", "delta", "regression"):
         return False
-    x = values[:, column] if problem.order is None else values[problem.order, column]
+    x = values[:, column] if problem.data.order is None else values[problem.data.order, column]
     y, known = np.asarray(labels.values, dtype=object if labels.name == "delta" else None).ravel(), ~np.isnan(x)
     if len(y) != len(x) or np.count_nonzero(known) < 3:
         return False

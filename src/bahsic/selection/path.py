@@ -33,6 +33,8 @@ class PathStep:
         The ridge of the regression on the subset, in the search on all samples; with ``criterion="prediction"``.
     score : float or None
         The same held-out predictions by a measure that people know, see ``score_name_``.
+    value : float or None
+        Value of the criterion for the subset: HSIC, the explained share of the variance, or what an object returned.
 
     Examples
     --------
@@ -53,3 +55,4 @@ class PathStep:
     predictability_error: float | None = None
     ridge: float | None = None
     score: float | None = None
+    value: float | None = None

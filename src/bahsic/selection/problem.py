@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.criteria.base import Criterion
 from bahsic.criteria.blocks import (
     HELD_OUT_SHARE,
     MOST_HELD_OUT,
@@ -22,39 +23,25 @@ from bahsic.criteria.blocks import (
 )
 from bahsic.criteria.prediction import label_features
 from bahsic.criteria.weights import FEWEST_SAMPLES, Weights, label_weights
-from bahsic.data.column_choice import column_mask, group_of_columns
+from bahsic.data.column_choice import column_mask
 from bahsic.data.columns import Columns, check_mixture
-from bahsic.data.levels import copies, in_order_of_appearance
 from bahsic.data.prepared import Prepared, prepared
-from bahsic.data.roles import ColumnRole, rare_rows
-from bahsic.data.tables import Table
 from bahsic.engine.executor import Executor
 from bahsic.inference.parts import labels_of
 from bahsic.inference.predictability import check_ridge
-from bahsic.inference.scores import hsic_scores
 from bahsic.kernels import Gaussian, Kernel, LabelKernel, Laplacian, Linear, label_kernel
 from bahsic.kernels.bandwidth import ScaledKernel
-from bahsic.kernels.rows import FloatArray, as_weights
+from bahsic.kernels.rows import as_weights
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import Aside, Given, Message, check_jobs, is_count, is_fraction
+from bahsic.selection.aside import same_columns, uninformative
 
 Indices = NDArray[np.intp]
 
+_CRITERIA = ("hsic", "prediction")
+
 # Parameters by which a table is read.
 TABLE_OPTIONS = ("standardize", "categorical_features", "missing", "identifiers")
-
-# Levels at which a column has to depend on the labels by itself: one that hardly varies or has gaps, and a category of
-# many levels. Of noise with gaps 1.6 to 2.7% pass a test at 1% by the gamma approximation.
-_RARE_LEVEL, _CATEGORY_LEVEL = 0.01, 0.05
-
-# Number of categories, and share of missing entries, above which a column has many.
-_MANY_LEVELS, _MANY_GAPS = 20, 0.5
-
-# Difference up to which standardised columns are the same.
-_SAME = 1e-6
-
-# Rows that show which columns may hardly vary.
-_SOME_ROWS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +59,7 @@ class Problem:
         The labels as they were given, of the samples that count.
     target_kernel : str, Kernel or callable
         The kernel on them as it was given.
-    criterion : {"hsic", "prediction"}
+    criterion : {"hsic", "prediction"} or Criterion
     starts : tuple of int
         First sample of each block.
     kernels : tuple of Kernel
@@ -99,7 +86,7 @@ class Problem:
     kept: NDArray[np.bool_]
     y: Any
     target_kernel: Any
-    criterion: str = "hsic"
+    criterion: Any = "hsic"
     starts: tuple[int, ...] = (0,)
     kernels: tuple[Kernel, ...] = ()
     aside: dict[int, tuple[str, str]] = field(default_factory=dict)
@@ -150,9 +137,9 @@ class Problem:
 
         The order says which samples of the table it has.
         """
-        notes, idle = _uninformative(self, order)
-        names, others = self.table.column_names, ~self.data.constant | self.kept
-        others[[*self.table.left_out, *self.copies, *idle]] = False
+        notes, idle = uninformative(self, order)
+        names, others = self.data.table.column_names, ~self.data.constant | self.kept
+        others[[*self.data.table.left_out, *self.copies, *idle]] = False
         if not others.any():  # something has to be searched
             idle = []
         aside = {j: ("uninformative", notes.pop(j)) for j in idle}
@@ -162,7 +149,7 @@ class Problem:
     def _labels_of(self, order: Indices, own: Indices) -> LabelKernel:
         kernel = self.labels.name if is_auto(self.target_kernel) else self.target_kernel
         try:
-            w = None if self.weights is None else self.weights[own]
+            w = None if self.data.weights is None else self.data.weights[own]
             return label_kernel(labels_of(self.y, order, kernel), kernel, w)
         except ValueError:  # one class alone, say: no feature can depend on it
             return self.labels.of_samples(own)
@@ -170,79 +157,13 @@ class Problem:
     @cached_property
     def label_features(self) -> NDArray[np.float64]:
         """Features of the labels that regressions predict, shape (m, c)."""
-        return label_features(self.labels, self.weights)
-
-    @property
-    def table(self) -> Table:
-        """The data, checked."""
-        return self.data.table
-
-    @property
-    def weights(self) -> FloatArray | None:
-        """Weight of each sample, all of them positive; None if all are one."""
-        return self.data.weights
-
-    @property
-    def order(self) -> Indices | None:
-        """The samples of the table, if not all of them or in another order."""
-        return self.data.order
+        return label_features(self.labels, self.data.weights)
 
     def label_weights(self, statistic: Any, executor: Executor) -> Weights:
         """Return W of the labels."""
         if len(self.starts) > 1:
             return block_weights(self.labels, self.starts, executor.stream)
-        return label_weights(self.labels, statistic, self.weights, executor.stream)
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureUnits:
-    """Units of the search: columns, or groups of columns that enter or leave together.
-
-    Attributes
-    ----------
-    groups, used : list of ndarray of int, or None
-        The columns of each unit, and those of them that take part; None where each column is one.
-    of_columns : ndarray of int of shape (n_features,)
-        The unit of each column.
-    labels : ndarray of shape (n_units,)
-        Names of the units.
-    idle, kept, left_out : ndarray of bool of shape (n_units,)
-        Those that say nothing; those that never leave; those that take no part.
-    """
-
-    groups: list[Indices] | None
-    used: list[Indices] | None
-    of_columns: Indices
-    labels: NDArray[Any]
-    idle: NDArray[np.bool_]
-    kept: NDArray[np.bool_]
-    left_out: NDArray[np.bool_]
-
-    @property
-    def constant(self) -> NDArray[np.bool_]:
-        """Mask of the units that say nothing and may leave."""
-        return self.idle & ~self.kept
-
-    @property
-    def n_used(self) -> int:
-        """Number of units that take part."""
-        return int(np.count_nonzero(~self.left_out))
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def each(self, units: Indices) -> list[Indices]:
-        """Return the columns of each of some units."""
-        return [units[i : i + 1] if self.groups is None else self.groups[unit] for i, unit in enumerate(units)]
-
-    def size(self, units: Indices) -> int:
-        """Return the number of columns of some units."""
-        return sum(map(len, self.each(units)))
-
-    @property
-    def name(self) -> str:
-        """The word for the units."""
-        return "features" if self.groups is None else "groups"
+        return label_weights(self.labels, statistic, self.data.weights, executor.stream)
 
 
 def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
@@ -275,7 +196,7 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
         labels = labels.of_samples(order)
     kernels = tuple(one for one in kernels if len(kernels) == 1 or _fits_table(one, data, selector))
     kept = column_mask(selector.keep, len(data.table.categorical), data.names, "keep")
-    copies = _copies(data, kept) if selector.criterion == "prediction" and selector.feature_groups is None else {}
+    copies = same_columns(data, kept) if selector.criterion == "prediction" and selector.feature_groups is None else {}
     given = {"target_kernel": selector.target_kernel, "criterion": selector.criterion}
     problem = Problem(kernels[0], data, labels, kept, y, **given, kernels=kernels, copies=copies)
     problem = problem.set_aside(order)
@@ -284,134 +205,14 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
     return replace(problem, block_size=int(size), n_blocks=_n_blocks(selector), n_held_out=n_held_out)
 
 
-def _uninformative(problem: Problem, order: Indices | None) -> tuple[dict[int, str], list[int]]:
-    """Return words for columns of a frame that could mislead a search, and those of them that tell nothing.
-
-    A test of each by itself says whether it tells anything, on the samples in the given order, which are those of the
-    labels. Kept columns are not looked at.
-    """
-    data, labels, kept = problem.data, problem.labels, problem.kept
-    values, counts, m = data.table.values, data.weights, len(labels)
-    if not data.table.is_frame or not isinstance(values, np.ndarray):
-        return {}, []
-    values = values if order is None else values[order]
-    together = data.missing == "indicator"
-    likely = _repeating(values) if counts is None else range(values.shape[1])
-    found = ((j, rare_rows(values[:, j], counts, missing=together)) for j in likely if not kept[j])
-    rare = {j: rows for j, rows in found if rows is not None}
-    notes = {j: f"one value in all but {int(rows.sum())} of {m} rows" for j, rows in rare.items()}
-    words = _many(problem, values) | {j: f"{note}, which" for j, note in notes.items()}
-    if not words:
-        return notes, []
-    tested = np.column_stack([rare[j].astype(np.float64) if j in rare else values[:, j] for j in words])
-    if counts is not None and np.array_equal(counts, np.round(counts)):
-        repeated = np.repeat(np.arange(m), counts.astype(np.intp))
-        tested, labels = tested[repeated], labels.of_samples(repeated)
-    categories = [at for at, j in enumerate(words) if j not in rare and data.table.categorical[j]]
-    _, pvalues = hsic_scores(tested, labels, categorical_features=categories or None, missing="neutral")
-    levels = np.full(len(words), _RARE_LEVEL / len(words))
-    levels[categories] = _CATEGORY_LEVEL / len(words)
-    idle = [j for j, pvalue, level in zip(words, pvalues, levels, strict=True) if pvalue > level]
-    return notes | {j: f"{words[j]} tell nothing of the target" for j in idle}, idle
-
-
-def _many(problem: Problem, values: FloatArray) -> dict[int, str]:
-    """Return words for columns with many categories or, where regressions judge, with many missing entries.
-
-    A missing entry is unlike any other and so adds to the diagonal of the kernel, as a greater ridge would: a column
-    of noise with many of them can help a regression.
-    """
-    data, kept = problem.data, problem.kept
-    categorical, gaps = data.table.categorical, np.zeros(len(kept))
-    if data.missing == "neutral" and problem.criterion == "prediction":
-        gaps[data.table.missing] = np.isnan(values[:, data.table.missing]).mean(axis=0)
-    found = {int(j): f"{gaps[j]:.0%} of the entries missing, and the others" for j in np.flatnonzero(gaps > _MANY_GAPS)}
-    levels = ((int(j), len(np.unique(values[:, j]))) for j in np.flatnonzero(categorical))
-    found |= {j: f"{n} categories, which" for j, n in levels if n > _MANY_LEVELS}
-    return {j: what for j, what in found.items() if not kept[j] and gaps[j] < 1}
-
-
-def _copies(data: Prepared, kept: NDArray[np.bool_]) -> dict[int, int]:
-    """Return the columns that tell the same as another one, with that one: the first, or the first that is kept.
-
-    Numbers are the same up to scale and shift if they are standardised, categories up to their names.
-    """
-    columns = data.columns
-    if data.table.categorical.any():
-        rows = np.array(columns.rows(np.arange(columns.n_features)))
-        low, high = (function(rows, axis=1, keepdims=True) for function in (np.fmin.reduce, np.fmax.reduce))
-        two = ((rows == low) | (rows == high) | np.isnan(rows)).all(axis=1)
-        for j in np.flatnonzero(two | data.table.categorical):
-            rows[j] = in_order_of_appearance(rows[j])
-        columns = Columns.plain(rows)
-    first = copies(columns, _SAME)
-    found: dict[int, int] = {}
-    for original in np.flatnonzero(np.bincount(first, minlength=len(first)) > 1):
-        alike = np.flatnonzero(first == original)
-        if not data.constant[original]:
-            stands = int(next(iter(alike[kept[alike]]), original))
-            found |= {int(j): stands for j in alike if not kept[j] and j != stands}
-    gappy = np.flatnonzero(data.table.missing & ~data.constant & ~data.table.categorical & ~kept)
-    complete = np.flatnonzero(~data.table.missing & ~data.constant & ~data.table.categorical)
-    complete = complete[~np.isin(complete, list(found))]
-    values = data.table.values
-    if data.missing != "neutral" or not isinstance(values, np.ndarray):
-        return found
-    return found | _copies_with_gaps(values, gappy, complete)
-
-
-def _copies_with_gaps(values: FloatArray, gappy: Indices, complete: Indices) -> dict[int, int]:
-    """Return the columns that are the same as a complete one in all rows that they have, with that one."""
-    found: dict[int, int] = {}
-    for j in gappy.tolist():
-        known, like = np.flatnonzero(~np.isnan(values[:, j])), complete
-        for rows in (known[:_SOME_ROWS], known):  # the first ones rule out nearly all
-            like = like[_correlations(values[np.ix_(rows, like)], values[rows, j]) > 1 - _SAME**2]
-        if len(like) and len(known) >= _SOME_ROWS:
-            found[j] = int(like[0])
-    return found
-
-
-def _correlations(X: FloatArray, x: FloatArray) -> FloatArray:
-    """Absolute correlation of each column of X with x; 0 where one of them does not vary."""
-    X, x = X - X.mean(axis=0), x - x.mean()
-    scale = np.linalg.norm(X, axis=0) * np.linalg.norm(x)
-    found: FloatArray = np.abs(np.divide(x @ X, scale, out=np.zeros(X.shape[1]), where=scale > 0))
-    return found
-
-
-def _repeating(values: FloatArray) -> list[int]:
-    """Columns of which some rows, evenly spaced, have much the same value: all that hardly vary are among them."""
-    rows = np.linspace(0, len(values) - 1, min(len(values), _SOME_ROWS)).astype(np.intp)
-    some = np.sort(values[rows], axis=0)
-    repeated = np.count_nonzero(some[1:] == some[:-1], axis=0) + np.count_nonzero(np.isnan(some), axis=0)
-    return np.flatnonzero(repeated >= len(rows) // 4).tolist()
-
-
-def column_roles(problem: Problem, missing: str) -> tuple[ColumnRole, ...]:
-    """Return the role of each column, with the reason for it."""
-    roles = problem.table.roles(problem.data.constant, missing)
-    for j, note in problem.notes.items():
-        roles[j] = roles[j]._replace(reason=", ".join(filter(None, (roles[j].reason, note))))
-    for j, (role, why) in problem.aside.items():
-        if not roles[j].left_out:
-            roles[j] = roles[j]._replace(role=role, reason=why)
-    return tuple(roles)
-
-
 def is_auto(value: Any) -> bool:
     """Whether the value of a parameter is "auto"."""
     return isinstance(value, str) and value == "auto"
 
 
-def chooses(selector: Any) -> bool:
-    """Whether the number of features or the kernel is "auto", so that cross-fitting chooses it."""
-    return is_auto(selector.n_features_to_select) or is_auto(selector.kernel)
-
-
 def is_crossfitted(selector: Any) -> bool:
-    """Whether the selection is judged by samples that took no part in it."""
-    return selector.cv is not None or chooses(selector)
+    """Whether samples that took no part in the selection judge it, which they do where something is "auto"."""
+    return selector.cv is not None or is_auto(selector.n_features_to_select) or is_auto(selector.kernel)
 
 
 def prepared_for(selector: Any, X: Any) -> Prepared:
@@ -503,8 +304,10 @@ def _checked_kernels(selector: Any) -> tuple[Kernel, ...]:
             raise TypeError(f"{name} is {getattr(selector, name)!r}; accepted: True, False")
     if not isinstance(selector.verbose, Integral | np.bool_) or selector.verbose < 0:
         raise ValueError(f"verbose is {selector.verbose!r}; accepted: 0, 1")
-    if selector.criterion not in ("hsic", "prediction"):
-        raise ValueError(f"criterion is {selector.criterion!r}; accepted: 'hsic', 'prediction'")
+    criterion = selector.criterion
+    if not isinstance(criterion, Criterion) and not (isinstance(criterion, str) and criterion in _CRITERIA):
+        accepted = Aside(", an object of a class derived from bahsic.criteria.Criterion")
+        raise ValueError(Message(f"criterion is {criterion!r}; accepted: 'hsic', 'prediction'", accepted))
     check_ridge(selector.ridge)
     if is_auto(selector.kernel):
         return Gaussian(), Laplacian(), Linear()
@@ -525,56 +328,11 @@ def _fits_table(kernel: Kernel, data: Prepared, selector: Any) -> bool:
 
 def _check_table(kernel: Kernel, data: Prepared, selector: Any) -> None:
     table = data.table
+    if isinstance(selector.criterion, Criterion) and table.categorical.any():
+        names = [table.column_names[j] for j in np.flatnonzero(table.categorical)[:10]]
+        raise ValueError(
+            f"criterion is {selector.criterion!r}, X has categories in {', '.join(map(str, names))}; accepted: numbers "
+            "alone, such as those of a OneHotEncoder before it in a pipeline"
+        )
     categories, missing = (bool(mask.any()) for mask in (table.categorical_for(kernel), table.missing))
     check_mixture(kernel, categories=categories, missing=missing, standardize=selector.standardize)
-
-
-def feature_units(feature_groups: Any, problem: Problem) -> FeatureUnits:
-    """Return the units of a problem; a group with a kept column is kept as a whole.
-
-    Columns that take no part are in no unit but those of their own, unless all columns are such.
-    """
-    constant, kept = problem.data.constant, problem.kept
-    d = len(constant)
-    without = np.isin(np.arange(d), [*problem.table.left_out, *problem.aside])
-    idle = constant | without
-    without |= constant & (kept | ~idle).any()
-    if feature_groups is None:
-        return FeatureUnits(None, None, np.arange(d), np.arange(d), constant, kept, without & ~kept)
-    of_columns, labels = group_of_columns(feature_groups, d, problem.table.names)
-    groups = [np.flatnonzero(of_columns == unit) for unit in range(len(labels))]
-    whole = np.array([kept[group].any() for group in groups], dtype=bool)
-    resting, away = (np.array([mask[group].all() for group in groups], dtype=bool) for mask in (constant, without))
-    used = [group if away[unit] else group[~without[group]] for unit, group in enumerate(groups)]
-    return FeatureUnits(groups, used, of_columns, labels, resting, whole, away & ~whole)
-
-
-def checked_number(wanted: Any, units: FeatureUnits) -> int:
-    """Number of units to select; all for "auto", which is decided when the search is over."""
-    n_kept = int(units.kept.sum())
-    n_used = units.n_used
-    if n_used == 0:
-        raise ValueError(
-            Message(
-                f"all {units.name} of X are empty or only name the samples; accepted: at least one other, or ",
-                Given("identifiers", "use"),
-                " for those that name the samples",
-            )
-        )
-    if wanted is None:
-        return max(1, n_kept, n_used // 2)
-    if is_auto(wanted):
-        return n_used
-    if is_count(wanted):
-        number = min(int(wanted), n_used)
-    elif is_fraction(wanted):
-        number = max(1, int(n_used * wanted))
-    else:
-        raise ValueError(
-            f"n_features_to_select is {wanted!r}; accepted: None (half), an int of at least 1, "
-            "a float in (0, 1] for a fraction of the features, or 'auto'"
-        )
-    if number < n_kept:
-        what = f" is {wanted!r}, which makes {number} {units.name}, and keep has {n_kept}"
-        raise ValueError(Message(Given("n_features_to_select"), what, "; accepted: at least as many as are kept"))
-    return number

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.criteria.base import Criterion
 from bahsic.criteria.blocks import MOST_REGRESSIONS
 from bahsic.criteria.prediction import CLEARLY, ResidualWeights, RidgeFit, mean_error
 from bahsic.data.columns import Columns
@@ -18,9 +20,12 @@ from bahsic.engine import Executor, scorer_for, tile_plan
 from bahsic.engine.gram import NestedKernels
 from bahsic.engine.prediction import EXACT, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
+from bahsic.engine.scorer import Round, Scorer
 from bahsic.selection.checkpoint import Checkpoint
-from bahsic.selection.problem import FeatureUnits, Problem
-from bahsic.selection.search import Backward, Forward, Round, round_size
+from bahsic.selection.criterion import CriterionScorer
+from bahsic.selection.problem import Problem
+from bahsic.selection.search import Backward, Forward, round_size
+from bahsic.selection.units import FeatureUnits, feature_units
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -33,22 +38,41 @@ _TOGETHER = 1000
 
 
 @dataclass(frozen=True)
-class Goal:
-    """Parameters of a selector that say what the rounds maximise and record.
+class Task:
+    """What a selector asks of its searches, on all samples and in folds.
 
     Attributes
     ----------
-    criterion : {"hsic", "prediction"}
-    statistic : {"unbiased", "biased"}
-    ridge : float or "auto"
-    standard_errors : bool
-        Whether to record the standard error of HSIC.
+    criterion, statistic, ridge, standard_errors, feature_groups, step
+        Parameters of the selector.
+    forward : bool
+        Whether units enter, instead of leaving.
+    number : int or None
+        Number of units at which a forward search ends; None for all.
     """
 
-    criterion: str
+    criterion: Any
     statistic: str
     ridge: Any
-    standard_errors: bool = False
+    standard_errors: bool
+    feature_groups: Any
+    step: float
+    forward: bool
+    number: int | None
+
+    def units(self, problem: Problem) -> FeatureUnits:
+        """Return the units of a problem."""
+        return feature_units(self.feature_groups, problem)
+
+    def direction(self, units: FeatureUnits) -> Backward | Forward:
+        """Return the search for some units."""
+        if not self.forward:
+            return Backward(units, self.step)
+        return Forward(units, self.step, units.n_used if self.number is None else min(self.number, units.n_used))
+
+    def work(self, problem: Problem) -> int:
+        """Return the amount of work of a search, in candidates."""
+        return sum(self.direction(self.units(problem)).sizes())
 
 
 class Search:
@@ -57,39 +81,38 @@ class Search:
     Parameters
     ----------
     problem : Problem
-    units : FeatureUnits
-    direction : Backward or Forward
-    goal : Goal
+    task : Task
     executor : Executor
     regressions : bool
         Whether each subset gets a regression, whatever the criterion, so that it can predict other samples.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        units: FeatureUnits,
-        direction: Backward | Forward,
-        goal: Goal,
-        executor: Executor,
-        *,
-        regressions: bool,
-    ) -> None:
-        self.problem, self.units, self._direction, self._goal = problem, units, direction, goal
+    def __init__(self, problem: Problem, task: Task, executor: Executor, *, regressions: bool) -> None:
+        self.problem, self.units, self._task = problem, task.units(problem), task
+        self._direction = task.direction(self.units)
         self._losses: dict[bytes, Array] = {}
-        plan = tile_plan(len(problem), starts=problem.starts)
-        weights = problem.label_weights(goal.statistic, executor)
-        self.linear = scorer_for(problem.data.columns, problem.kernel, weights, executor, plan, units.used)
+        self._executor, self._plan = executor, tile_plan(len(problem), starts=problem.starts)
         self._judge: PredictionScorer | None = None
-        if goal.criterion == "prediction" or regressions:
-            most = None if goal.criterion == "prediction" else MOST_REGRESSIONS
-            Y, starts, w = problem.label_features, problem.starts, problem.weights
-            regression = RidgeRegression(Y, goal.ridge, plan, starts, w, executor, most_blocks=most)
+        if task.criterion == "prediction" or regressions:
+            most = None if task.criterion == "prediction" else MOST_REGRESSIONS
+            Y, starts, w = problem.label_features, problem.starts, problem.data.weights
+            regression = RidgeRegression(Y, task.ridge, self._plan, starts, w, executor, most_blocks=most)
             self._judge = PredictionScorer(self.linear, regression)
-        self.scorer: Any = self._judge if goal.criterion == "prediction" else self.linear
+        self.scorer: Any = self._judge
+        if task.criterion != "prediction":
+            custom = isinstance(task.criterion, Criterion)
+            self.scorer = CriterionScorer(task.criterion, problem, self.units) if custom else self.linear
         self._regressions = regressions
         self.rounds: list[Round] = []
         self._saved: Checkpoint | None = None
+
+    @cached_property
+    def linear(self) -> Scorer:
+        """Scores that are linear in the kernel matrix: HSIC, or first-order changes of the explained variance."""
+        problem = self.problem
+        weights = problem.label_weights(self._task.statistic, self._executor)
+        columns, groups = problem.data.columns, self.units.used
+        return scorer_for(columns, problem.kernel, weights, self._executor, self._plan, groups)
 
     def resume(self, saved: Checkpoint) -> None:
         """Take over the rounds of a checkpoint, and add the new ones to it."""
@@ -112,12 +135,11 @@ class Search:
             yield self.rounds[-1]
 
     def _recorded(self, found: Round) -> Round:
-        goal = self._goal
-        if goal.standard_errors and goal.criterion == "hsic":
-            error = math.sqrt(self.linear.variance(found.subset, found.kernel))
-            found = replace(found, standard_error=error)
+        task = self._task
+        if task.standard_errors and task.criterion == "hsic" and found.kernel is not None:
+            found = replace(found, standard_error=math.sqrt(self.linear.variance(found.subset, found.kernel)))
         if self._regressions and self._judge is not None and found.fit is None:
-            found = found.with_fit(self._judge.fit(found.subset, judges=False)[0])
+            found = replace(found, fit=self._judge.fit(found.subset, judges=False)[0])
         return found
 
     @property
@@ -152,7 +174,7 @@ class Search:
             For each number an array of shape (n, c), where c is the number of label features.
         """
         order, fits = self.used_first, {len(one.subset): one.fit for one in self.rounds}
-        Y, w = self.problem.label_features, self.problem.weights
+        Y, w = self.problem.label_features, self.problem.data.weights
         means = np.repeat([np.average(Y, axis=0, weights=w)], columns.n_samples - len(Y), axis=0)
         subsets = {size: np.sort(order[:size]) for size in sorted(sizes) if size}
         values = self.predicted(columns, list(subsets.values()), [fits.get(size) for size in subsets])
@@ -164,9 +186,9 @@ class Search:
         """Predict the label features of other samples from nested subsets, whose regressions may be known."""
         if self._judge is None:
             raise ValueError("regressions is False; accepted: a search with a regression for each subset")
-        Y, w = self.problem.label_features, self.problem.weights
+        Y, w = self.problem.label_features, self.problem.data.weights
         found = [fit or self._fit_to(self._judge, one) for fit, one in zip(fits, subsets, strict=True)]
-        of_columns = [self.linear.units.columns(subset) for subset in subsets]
+        of_columns = [self.units.columns(subset) for subset in subsets]
         kernels = NestedKernels(columns, of_columns, [self.linear.kernel(some, len(some)) for some in of_columns])
         return _predicted(kernels, columns.n_samples, found, Y, w, self.problem.starts)
 
@@ -186,7 +208,7 @@ class Search:
         """Whether a larger subset predicts better by a one-sided test at 5%, by leave-one-out."""
         if self._judge is None:
             return False
-        judge, w = self._judge, self.problem.weights
+        judge, w = self._judge, self.problem.data.weights
         before, after = (np.asarray(self._fit_to(judge, some, losses=True).losses) for some in (subset, larger))
         saved = before - after
         return bool(np.average(saved, weights=w) > CLEARLY * mean_error(saved, w))
@@ -215,12 +237,14 @@ class Search:
 
         With the criterion HSIC, in units of it and with the kernel of the selection. With "prediction", in units of
         predictability: see `PredictionScorer.losses` and `gains`; where so many selected units would take too long,
-        first-order changes of the explained variance.
+        first-order changes of the explained variance. With a criterion of the user's, in units of it.
         """
+        if isinstance(self.scorer, CriterionScorer):
+            return self.scorer.worth(selected, outside)
         linear, scores, inside = self.linear, np.zeros(len(self.units)), np.sort(selected)
-        columns = linear.units.columns(inside)
+        columns = self.units.columns(inside)
         kernel = linear.kernel(columns, len(columns))
-        if self._goal.criterion == "prediction" and self._judge is not None:
+        if self._task.criterion == "prediction" and self._judge is not None:
             fit = self._fit_to(self._judge, inside, losses=True)
             if len(outside):
                 scores[outside] = self._judge.gains(inside, outside, fit)
@@ -230,7 +254,7 @@ class Search:
                     self._losses[key] = self._judge.losses(inside, fit)
                 scores[inside] = self._losses[key]
                 return scores
-            linear.weigh(ResidualWeights(fit.Q, self.problem.starts, self.problem.weights))
+            linear.weigh(ResidualWeights(fit.Q, self.problem.starts, self.problem.data.weights))
         elif len(outside):
             scores[outside] = linear.changes(columns, outside, kernel, leaving=False).values
         if len(inside) == 1:

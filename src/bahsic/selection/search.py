@@ -9,88 +9,23 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
+from bahsic.engine.scorer import NO_UNITS, Round
+from bahsic.selection.units import FeatureUnits
 
-_NOTHING: Indices = np.empty(0, dtype=np.intp)
+Indices = NDArray[np.intp]
 
 
 class Scorer(Protocol):
     """Scores of subsets; see `bahsic.engine.scorer.Scorer`."""
 
-    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Any: ...
-    def entering(self, subset: Indices, candidates: Indices, count: int) -> Any: ...
-    def score(self, subset: Indices) -> Any: ...
-
-
-class Units(Protocol):
-    """Units of a search; see `bahsic.selection.problem.FeatureUnits`."""
-
-    @property
-    def constant(self) -> Mask: ...
-    @property
-    def kept(self) -> Mask: ...
-    @property
-    def left_out(self) -> Mask: ...
-
-
-@dataclass(frozen=True, eq=False)
-class Round:
-    """One round of a search.
-
-    Attributes
-    ----------
-    subset : ndarray of int
-        The units before the round (backward) or after it (forward), in increasing order.
-    changed : ndarray of int
-        The units that left or entered, in order.
-    score : float
-        The score of the subset with the kernel for its own size.
-    following : ndarray of int
-        The units that enter next, which a forward search knows already.
-    parameter, ridge, standard_error : float or None
-        The gamma of that kernel, the ridge of the regression on the subset, the standard error of the score.
-    kernel : Kernel or None
-        The kernel of ``score``; not kept in checkpoints.
-    fit : RidgeFit or None
-        The regression on the subset, if there is one; not kept in checkpoints.
-    """
-
-    subset: Indices
-    changed: Indices
-    score: float
-    following: Indices
-    parameter: float | None = None
-    ridge: float | None = None
-    standard_error: float | None = None
-    kernel: Any = None
-    fit: Any = None
-
-    @staticmethod
-    def from_answer(subset: Indices, answer: Any, changed: Indices, following: Indices = _NOTHING) -> Round:
-        """Return the round that a scorer has answered, see `bahsic.engine.scorer.Ranked`."""
-        parameter = getattr(answer.kernel, "gamma", None)
-        return Round(subset, changed, answer.score, following, parameter, kernel=answer.kernel).with_fit(answer.fit)
-
-    def with_fit(self, fit: Any) -> Round:
-        """Return the same round with a regression on its subset."""
-        return self if fit is None else replace(self, fit=fit, ridge=fit.ridge)
-
-    def as_plain(self) -> dict[str, Any]:
-        """Return the decisions of the round as plain data."""
-        units = {name: getattr(self, name).tolist() for name in ("subset", "changed", "following")}
-        return units | {name: getattr(self, name) for name in ("score", "parameter", "ridge", "standard_error")}
-
-    @staticmethod
-    def from_plain(found: dict[str, Any]) -> Round:
-        """Return the round that plain data stand for."""
-        units = {name: np.array(found[name], dtype=np.intp) for name in ("subset", "changed", "following")}
-        return Round(**{**found, **units})
+    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round: ...
+    def entering(self, subset: Indices, candidates: Indices, count: int) -> Round: ...
+    def score(self, subset: Indices) -> Round: ...
 
 
 def round_size(step: float, remaining: int) -> int:
@@ -111,13 +46,13 @@ class Backward:
 
     Attributes
     ----------
-    units : Units
+    units : FeatureUnits
         Constant ones leave before any other, kept ones never leave, those left out take no part.
     step : float or int
         See `round_size`.
     """
 
-    units: Units
+    units: FeatureUnits
     step: float
 
     def rounds(self, scorer: Scorer, after: Round | None = None) -> Iterator[Round]:
@@ -130,14 +65,14 @@ class Backward:
         if after is not None:
             subset = np.setdiff1d(after.subset, after.changed, assume_unique=True)
         elif stay[subset].all():
-            yield Round.from_answer(subset, scorer.score(subset), subset[:0])
+            yield scorer.score(subset)
         while not stay[subset].all():
             free = subset[~stay[subset]]
             count = round_size(self.step, len(free))
             idle = free[constant[free]][:count]
             answer = scorer.leaving(subset, free[~constant[free]], count - len(idle))
-            leaving = np.concatenate([idle, answer.features])
-            yield Round.from_answer(subset, answer, leaving)
+            leaving = np.concatenate([idle, answer.changed])
+            yield replace(answer, changed=leaving)
             subset = np.setdiff1d(subset, leaving, assume_unique=True)
 
     def sizes(self) -> list[int]:
@@ -162,7 +97,7 @@ class Forward:
 
     Attributes
     ----------
-    units : Units
+    units : FeatureUnits
         Constant ones enter after all others, kept ones are there from the beginning, those left out take no part.
     step : float or int
         See `round_size`.
@@ -170,7 +105,7 @@ class Forward:
         Number of units at which the search ends.
     """
 
-    units: Units
+    units: FeatureUnits
     step: float
     number: int
 
@@ -179,7 +114,7 @@ class Forward:
 
         After a given round of an earlier search, not the last one, the scorer is in the state that it had then.
         """
-        subset, entering = np.flatnonzero(self.units.kept), _NOTHING
+        subset, entering = np.flatnonzero(self.units.kept), NO_UNITS
         if after is not None:
             subset, entering = np.union1d(after.subset, after.following), after.following
         while len(subset) < self.number:
@@ -189,12 +124,12 @@ class Forward:
             candidates, idle = outside[~constant], outside[constant]
             wanted = min(count, len(candidates))
             answer = scorer.entering(subset, candidates, wanted)
-            following = np.concatenate([answer.features, idle[: count - wanted]])
+            following = np.concatenate([answer.changed, idle[: count - wanted]])
             if len(entering):
-                yield Round.from_answer(subset, answer, entering, following)
+                yield replace(answer, changed=entering, following=following)
             entering = following
             subset = np.union1d(subset, entering)
-        yield Round.from_answer(subset, scorer.score(subset), entering)
+        yield replace(scorer.score(subset), changed=entering)
 
     def sizes(self) -> list[int]:
         """Return the number of units in the subset of each round."""
@@ -213,5 +148,5 @@ class Forward:
         rest = np.setdiff1d(np.arange(len(units.kept)), chosen, assume_unique=True)
         candidates, idle = rest[~units.constant[rest]], rest[units.constant[rest]]
         if scorer is not None:
-            candidates = scorer.entering(np.sort(chosen), candidates, len(candidates)).features
+            candidates = scorer.entering(np.sort(chosen), candidates, len(candidates)).changed
         return np.concatenate([chosen, candidates, idle[np.argsort(units.left_out[idle], kind="stable")]])

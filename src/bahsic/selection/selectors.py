@@ -2,44 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import update_wrapper
-from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.selection.base import Selector
-from bahsic.selection.problem import FeatureUnits
-from bahsic.selection.search import Backward, Forward
+from bahsic.selection.units import FeatureUnits
 
 Indices = NDArray[np.intp]
-T = TypeVar("T")
-
-
-def with_defaults(**defaults: Any) -> Callable[[type[T]], type[T]]:
-    """Decorator of a class whose constructor has other defaults of keyword-only parameters than the inherited one.
-
-    Examples
-    --------
-    >>> @with_defaults(step=1)
-    ... class Forward(BAHSIC): ...
-    >>> Forward(), Forward(step=0.1), BAHSIC().step
-    (Forward(), Forward(step=0.1), 0.1)
-    """
-
-    def changed(cls: type[T]) -> type[T]:
-        inherited: Any = getattr(cls, "__init__")  # noqa: B009 - as an attribute mypy refuses it
-        parts = (inherited.__code__, inherited.__globals__, inherited.__name__, inherited.__defaults__)
-        copied = FunctionType(*parts, inherited.__closure__)
-        update_wrapper(copied, inherited)
-        del vars(copied)["__wrapped__"]  # its signature would be the inherited one
-        copied.__kwdefaults__ = {**inherited.__kwdefaults__, **defaults}
-        setattr(cls, "__init__", copied)  # noqa: B010 - as an attribute mypy refuses it
-        return cls
-
-    return changed
 
 
 class BAHSIC(Selector):
@@ -63,10 +34,12 @@ class BAHSIC(Selector):
         predicts held-out samples best.
     target_kernel : str, Kernel or callable, default="auto"
         Kernel on the labels, see `bahsic.kernels.label_kernel`; ``"auto"`` chooses by the type of y.
-    criterion : {"hsic", "prediction"}, default="hsic"
+    criterion : {"hsic", "prediction"} or Criterion, default="hsic"
         Quantity that the search maximises. "hsic", the paper's, is the dependence between the features and the labels.
         "prediction" is the share of the labels' variance that kernel ridge regression on the features explains:
-        a feature counts for what the others leave unexplained, and exact copies are one candidate. See Notes.
+        a feature counts for what the others leave unexplained, and exact copies are one candidate. See Notes. A
+        `bahsic.criteria.Criterion` is one of your own, for columns of numbers; kernel and ridge are then those of the
+        regressions that predict held-out samples, and all samples of a search are in one block.
     ridge : float or "auto", default="auto"
         With the criterion "prediction", or where held-out samples are predicted: the penalty of the regression is m
         times the ridge. "auto" takes the one of 0.1, 0.0316, ..., 0.0001 with the least leave-one-out error.
@@ -248,14 +221,10 @@ class BAHSIC(Selector):
     'binary'
     """
 
-    def _direction(self, units: FeatureUnits, number: int) -> Backward:
-        return Backward(units, self.step)
-
     def _record_order(self, units: FeatureUnits, order: Indices) -> None:
         self.elimination_order_ = np.concatenate(units.each(order[::-1]))
 
 
-@with_defaults(step=1)
 class FOHSIC(Selector):
     """Forward selection by the Hilbert-Schmidt independence criterion.
 
@@ -299,8 +268,56 @@ class FOHSIC(Selector):
     array([2, 3, 0, 1])
     """
 
-    def _direction(self, units: FeatureUnits, number: int) -> Forward:
-        return Forward(units, self.step, units.n_used if self.n_features_to_select in (None, "auto") else number)
+    _forward = True
+
+    def __init__(  # noqa: PLR0913 - the parameters of BAHSIC, with a step of one feature
+        self,
+        n_features_to_select: float | str | None = None,
+        *,
+        step: float = 1,
+        kernel: Any = "gaussian",
+        target_kernel: Any = "auto",
+        criterion: Any = "hsic",
+        ridge: Any = "auto",
+        statistic: str = "unbiased",
+        standardize: bool = True,
+        categorical_features: Any = "from_dtype",
+        missing: str = "neutral",
+        identifiers: Any = "drop",
+        feature_groups: Any = None,
+        keep: Any = None,
+        cv: Any = None,
+        standard_errors: bool = False,
+        n_jobs: int | None = None,
+        block_size: int | str | None = "auto",
+        random_state: Any = None,
+        checkpoint: Any = None,
+        executor: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_features_to_select,
+            step=step,
+            kernel=kernel,
+            target_kernel=target_kernel,
+            criterion=criterion,
+            ridge=ridge,
+            statistic=statistic,
+            standardize=standardize,
+            categorical_features=categorical_features,
+            missing=missing,
+            identifiers=identifiers,
+            feature_groups=feature_groups,
+            keep=keep,
+            cv=cv,
+            standard_errors=standard_errors,
+            n_jobs=n_jobs,
+            block_size=block_size,
+            random_state=random_state,
+            checkpoint=checkpoint,
+            executor=executor,
+            verbose=verbose,
+        )
 
     def _record_order(self, units: FeatureUnits, order: Indices) -> None:
         self.selection_order_ = np.concatenate(units.each(order))

@@ -118,7 +118,7 @@ def _given(cv: Any, problem: Problem, y: Any, groups: Any, n_samples: int, sampl
     """Return the splits of a splitter or an iterable, as positions in a problem."""
     pairs = cv.split(np.zeros((n_samples, 1)), y, groups) if hasattr(cv, "split") else cv
     used = np.arange(n_samples) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
-    used = used if problem.order is None or sample_weight is not None else problem.order
+    used = used if problem.data.order is None or sample_weight is not None else problem.data.order
     place = np.full(n_samples, -1)
     place[used] = np.arange(len(used))
     found = []

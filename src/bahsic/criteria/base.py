@@ -1,0 +1,90 @@
+"""The base class of criteria that users write, for ``criterion=`` of the selectors."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class Criterion(BaseEstimator, ABC):
+    """Quality of a subset of the features, which a selector maximises.
+
+    Write `fit` and `score`. Override `leaving` and `entering` if all candidates of a round can be compared faster than
+    by one call of `score` each. Parameters are those of the constructor, as for every estimator of scikit-learn:
+    selectors fit a clone for each search, and checkpoints compare the parameters.
+
+    See Also
+    --------
+    bahsic.BAHSIC : Takes an object of such a class as its ``criterion``.
+    """
+
+    @abstractmethod
+    def fit(self, X: Array, Y: Array, sample_weight: Array | None = None) -> Self:
+        """Take the data of a search.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            The columns, standardised unless the selector has ``standardize=False``; missing entries are the mean, 0.
+        Y : ndarray of shape (n_samples, n_outputs)
+            The target, centred: an indicator column for each class (one column for two classes), standardised numbers,
+            or for any other target kernel columns whose inner products are its centred values.
+        sample_weight : ndarray of shape (n_samples,), optional
+            How often each sample counts.
+
+        Returns
+        -------
+        self
+        """
+
+    @abstractmethod
+    def score(self, columns: Indices) -> float:
+        """Return the quality of a subset, a finite number; greater is better.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            The columns of the subset, at least one, in increasing order.
+        """
+
+    def leaving(self, columns: Indices, candidates: Sequence[Indices], count: int) -> Sequence[int] | Indices:
+        """Return which candidates leave a subset next, as positions among them: the least relevant one first.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            The columns of the subset.
+        candidates : sequence of ndarray of int
+            The columns of each candidate: one column, or those of a group.
+        count : int
+            Number of candidates to return.
+        """
+        return _best([checked_score(self, np.setdiff1d(columns, one)) for one in candidates], count)
+
+    def entering(self, columns: Indices, candidates: Sequence[Indices], count: int) -> Sequence[int] | Indices:
+        """Return which candidates enter a subset next, the most relevant one first; see `leaving`."""
+        return _best([checked_score(self, np.union1d(columns, one)) for one in candidates], count)
+
+
+def checked_score(criterion: Criterion, columns: Indices) -> float:
+    """Return the score of a subset; raise unless it is a finite number."""
+    found: Any = criterion.score(columns)
+    if isinstance(found, Real) and math.isfinite(found):
+        return float(found)
+    raise ValueError(
+        f"criterion is {criterion!r}, whose score of {len(columns)} columns is {found!r}; accepted: a finite number"
+    )
+
+
+def _best(scores: Sequence[float], count: int) -> Indices:
+    return np.argsort(-np.array(scores), kind="stable")[:count]

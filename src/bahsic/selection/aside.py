@@ -1,0 +1,148 @@
+"""Columns that a search sets aside: copies of others, and those that tell nothing of the labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bahsic.data.columns import Columns
+from bahsic.data.levels import copies, in_order_of_appearance
+from bahsic.data.prepared import Prepared
+from bahsic.data.roles import ColumnRole, rare_rows
+from bahsic.inference.scores import hsic_scores
+from bahsic.kernels.rows import FloatArray
+
+if TYPE_CHECKING:
+    from bahsic.selection.problem import Problem
+
+Indices = NDArray[np.intp]
+
+# Levels at which a column has to depend on the labels by itself: one that hardly varies or has gaps, and a category of
+# many levels. Of noise with gaps 1.6 to 2.7% pass a test at 1% by the gamma approximation.
+_RARE_LEVEL, _CATEGORY_LEVEL = 0.01, 0.05
+
+# Number of categories, and share of missing entries, above which a column has many.
+_MANY_LEVELS, _MANY_GAPS = 20, 0.5
+
+# Difference up to which standardised columns are the same.
+_SAME = 1e-6
+
+# Rows that show which columns may hardly vary.
+_SOME_ROWS = 40
+
+
+def uninformative(problem: Problem, order: Indices | None) -> tuple[dict[int, str], list[int]]:
+    """Return words for columns of a frame that could mislead a search, and those of them that tell nothing.
+
+    A test of each by itself says whether it tells anything, on the samples in the given order, which are those of the
+    labels. Kept columns are not looked at.
+    """
+    data, labels, kept = problem.data, problem.labels, problem.kept
+    values, counts, m = data.table.values, data.weights, len(labels)
+    if not data.table.is_frame or not isinstance(values, np.ndarray):
+        return {}, []
+    values = values if order is None else values[order]
+    together = data.missing == "indicator"
+    likely = _repeating(values) if counts is None else range(values.shape[1])
+    found = ((j, rare_rows(values[:, j], counts, missing=together)) for j in likely if not kept[j])
+    rare = {j: rows for j, rows in found if rows is not None}
+    notes = {j: f"one value in all but {int(rows.sum())} of {m} rows" for j, rows in rare.items()}
+    words = _many(problem, values) | {j: f"{note}, which" for j, note in notes.items()}
+    if not words:
+        return notes, []
+    tested = np.column_stack([rare[j].astype(np.float64) if j in rare else values[:, j] for j in words])
+    if counts is not None and np.array_equal(counts, np.round(counts)):
+        repeated = np.repeat(np.arange(m), counts.astype(np.intp))
+        tested, labels = tested[repeated], labels.of_samples(repeated)
+    categories = [at for at, j in enumerate(words) if j not in rare and data.table.categorical[j]]
+    _, pvalues = hsic_scores(tested, labels, categorical_features=categories or None, missing="neutral")
+    levels = np.full(len(words), _RARE_LEVEL / len(words))
+    levels[categories] = _CATEGORY_LEVEL / len(words)
+    idle = [j for j, pvalue, level in zip(words, pvalues, levels, strict=True) if pvalue > level]
+    return notes | {j: f"{words[j]} tell nothing of the target" for j in idle}, idle
+
+
+def _many(problem: Problem, values: FloatArray) -> dict[int, str]:
+    """Return words for columns with many categories or, where regressions judge, with many missing entries.
+
+    A missing entry is unlike any other and so adds to the diagonal of the kernel, as a greater ridge would: a column
+    of noise with many of them can help a regression.
+    """
+    data, kept = problem.data, problem.kept
+    categorical, gaps = data.table.categorical, np.zeros(len(kept))
+    if data.missing == "neutral" and problem.criterion == "prediction":
+        gaps[data.table.missing] = np.isnan(values[:, data.table.missing]).mean(axis=0)
+    found = {int(j): f"{gaps[j]:.0%} of the entries missing, and the others" for j in np.flatnonzero(gaps > _MANY_GAPS)}
+    levels = ((int(j), len(np.unique(values[:, j]))) for j in np.flatnonzero(categorical))
+    found |= {j: f"{n} categories, which" for j, n in levels if n > _MANY_LEVELS}
+    return {j: what for j, what in found.items() if not kept[j] and gaps[j] < 1}
+
+
+def same_columns(data: Prepared, kept: NDArray[np.bool_]) -> dict[int, int]:
+    """Return the columns that tell the same as another one, with that one: the first, or the first that is kept.
+
+    Numbers are the same up to scale and shift if they are standardised, categories up to their names.
+    """
+    columns = data.columns
+    if data.table.categorical.any():
+        rows = np.array(columns.rows(np.arange(columns.n_features)))
+        low, high = (function(rows, axis=1, keepdims=True) for function in (np.fmin.reduce, np.fmax.reduce))
+        two = ((rows == low) | (rows == high) | np.isnan(rows)).all(axis=1)
+        for j in np.flatnonzero(two | data.table.categorical):
+            rows[j] = in_order_of_appearance(rows[j])
+        columns = Columns.plain(rows)
+    first = copies(columns, _SAME)
+    found: dict[int, int] = {}
+    for original in np.flatnonzero(np.bincount(first, minlength=len(first)) > 1):
+        alike = np.flatnonzero(first == original)
+        if not data.constant[original]:
+            stands = int(next(iter(alike[kept[alike]]), original))
+            found |= {int(j): stands for j in alike if not kept[j] and j != stands}
+    gappy = np.flatnonzero(data.table.missing & ~data.constant & ~data.table.categorical & ~kept)
+    complete = np.flatnonzero(~data.table.missing & ~data.constant & ~data.table.categorical)
+    complete = complete[~np.isin(complete, list(found))]
+    values = data.table.values
+    if data.missing != "neutral" or not isinstance(values, np.ndarray):
+        return found
+    return found | _copies_with_gaps(values, gappy, complete)
+
+
+def _copies_with_gaps(values: FloatArray, gappy: Indices, complete: Indices) -> dict[int, int]:
+    """Return the columns that are the same as a complete one in all rows that they have, with that one."""
+    found: dict[int, int] = {}
+    for j in gappy.tolist():
+        known, like = np.flatnonzero(~np.isnan(values[:, j])), complete
+        for rows in (known[:_SOME_ROWS], known):  # the first ones rule out nearly all
+            like = like[_correlations(values[np.ix_(rows, like)], values[rows, j]) > 1 - _SAME**2]
+        if len(like) and len(known) >= _SOME_ROWS:
+            found[j] = int(like[0])
+    return found
+
+
+def _correlations(X: FloatArray, x: FloatArray) -> FloatArray:
+    """Absolute correlation of each column of X with x; 0 where one of them does not vary."""
+    X, x = X - X.mean(axis=0), x - x.mean()
+    scale = np.linalg.norm(X, axis=0) * np.linalg.norm(x)
+    found: FloatArray = np.abs(np.divide(x @ X, scale, out=np.zeros(X.shape[1]), where=scale > 0))
+    return found
+
+
+def _repeating(values: FloatArray) -> list[int]:
+    """Columns of which some rows, evenly spaced, have much the same value: all that hardly vary are among them."""
+    rows = np.linspace(0, len(values) - 1, min(len(values), _SOME_ROWS)).astype(np.intp)
+    some = np.sort(values[rows], axis=0)
+    repeated = np.count_nonzero(some[1:] == some[:-1], axis=0) + np.count_nonzero(np.isnan(some), axis=0)
+    return np.flatnonzero(repeated >= len(rows) // 4).tolist()
+
+
+def column_roles(problem: Problem, missing: str) -> tuple[ColumnRole, ...]:
+    """Return the role of each column, with the reason for it."""
+    roles = problem.data.table.roles(problem.data.constant, missing)
+    for j, note in problem.notes.items():
+        roles[j] = roles[j]._replace(reason=", ".join(filter(None, (roles[j].reason, note))))
+    for j, (role, why) in problem.aside.items():
+        if not roles[j].left_out:
+            roles[j] = roles[j]._replace(role=role, reason=why)
+    return tuple(roles)
