@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import brute_force
-from bahsic import BAHSIC, hsic
+from bahsic import BAHSIC, FOHSIC, hsic
 from bahsic.engine import Columns, pairs
 from bahsic.engine.tiles import by_differences
 from bahsic.kernels import Gaussian, Laplacian, Polynomial
