@@ -257,7 +257,7 @@ def test_regressions_of_auto_use_some_of_the_blocks(monkeypatch):
     found = {name: checked_problem(BAHSIC(1, criterion=name), X, y, None) for name in ("hsic", "prediction")}
     assert [len(found[name].in_blocks().starts) for name in found] == [14, 5]
     assert found["prediction"].data.columns.n_samples == len(found["prediction"].labels) == 101
-    assert np.array_equal(found["prediction"].order, found["hsic"].order[:101])
+    assert np.array_equal(found["prediction"].data.order, found["hsic"].data.order[:101])
     given = checked_problem(BAHSIC(1, criterion="prediction", block_size=20), X, y, None)
     assert len(given.in_blocks().starts) == 7
     for options in ({"n_features_to_select": "auto"}, {"n_features_to_select": 1, "kernel": "auto"}):

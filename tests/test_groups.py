@@ -378,9 +378,9 @@ def test_the_sizes_of_the_subsets_are_known_beforehand(selector, options, step, 
     found = []
 
     class Watched(fitting.Search):
-        def __init__(self, problem, units, direction, *others, **named):
-            super().__init__(problem, units, direction, *others, **named)
-            found.append((self, direction.sizes()))
+        def __init__(self, problem, task, *others, **named):
+            super().__init__(problem, task, *others, **named)
+            found.append((self, task.direction(task.units(problem)).sizes()))
 
     monkeypatch.setattr(fitting, "Search", Watched)
     for selection in (selector(2, step=step, **options), selector(None, step=step, **options)):

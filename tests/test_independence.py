@@ -36,7 +36,7 @@ def integer_kernel(m, seed):
     return values + values.T
 
 
-@pytest.mark.parametrize(("m", "seed"), [(4, 0), (4, 1), (5, 0), (5, 1), (6, 2)])
+@pytest.mark.parametrize(("m", "seed"), [(4, 0), (4, 1), (5, 0), (5, 1)])
 def test_p_values_are_exact_where_all_permutations_can_be_taken(m, seed):
     K, L = integer_kernel(m, seed), integer_kernel(m, seed + 100)
     rational = [[[Fraction(int(value)) for value in row] for row in matrix] for matrix in (K, L)]
@@ -198,9 +198,9 @@ def null_data(labels, m, rng):
 )
 def test_the_level_is_kept(method, m, labels):
     rng = np.random.default_rng(42)
-    data = (null_data(labels, m, rng) for _ in range(500))
+    data = (null_data(labels, m, rng) for _ in range(250))
     pvalues = [hsic_test(x, y, method=method, n_permutations=99, random_state=rng).pvalue for x, y in data]
-    assert within_band(np.sum(np.array(pvalues) <= 0.05), 500)
+    assert within_band(np.sum(np.array(pvalues) <= 0.05), 250)
 
 
 @pytest.mark.parametrize("method", ["permutation", "gamma"])
@@ -210,12 +210,12 @@ def test_xor_is_seen_with_both_features_and_not_with_one(method):
     assert both.pvalue <= 0.001
     rng = np.random.default_rng(0)
     rejections = 0
-    for _ in range(200):
+    for _ in range(100):
         signs = rng.choice([-1, 1], size=(60, 2))
         x = signs[:, 0] + 0.3 * rng.normal(size=60)
         found = hsic_test(x, signs.prod(axis=1), method=method, n_permutations=99, random_state=rng)
         rejections += found.pvalue <= 0.05
-    assert within_band(rejections, 200)
+    assert within_band(rejections, 100)
 
 
 # Intervals

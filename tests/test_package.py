@@ -90,7 +90,8 @@ def test_import_leaves_the_selectors_alone():
 
 
 def test_program_runs_without_a_warning():
-    assert run("-m", "bahsic").startswith(f"bahsic {bahsic.__version__}: ")
+    assert run("-m", "bahsic", "--version") == f"bahsic {bahsic.__version__}\n"
+    assert re.search(r"^wine +grower", run("-m", "bahsic", "datasets"), re.MULTILINE)
 
 
 def test_no_file_says_where_it_was_written(root):

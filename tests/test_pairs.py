@@ -38,7 +38,7 @@ def expected(power, XT, subset):
     return differences.sum(axis=0)
 
 
-@pytest.mark.parametrize("working_memory", [1024, 0.2])
+@pytest.mark.parametrize("working_memory", [1024, 0.1])
 def test_totals_follow_the_subset_also_in_another_process(power, working_memory, engine):
     with threads(2) as executor:
         XT, pairs = made(power, working_memory, executor, engine)

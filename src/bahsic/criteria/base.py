@@ -26,6 +26,20 @@ class Criterion(BaseEstimator, ABC):
     See Also
     --------
     bahsic.BAHSIC : Takes an object of such a class as its ``criterion``.
+
+    Examples
+    --------
+    >>> class Correlation(Criterion):
+    ...     def fit(self, X, Y, sample_weight=None):
+    ...         self.squares_ = np.square(X.T @ Y).sum(axis=1)
+    ...         return self
+    ...
+    ...     def score(self, columns):
+    ...         return self.squares_[columns].sum()
+    >>> from bahsic import BAHSIC
+    >>> X = np.random.default_rng(0).normal(size=(50, 4))
+    >>> BAHSIC(1, criterion=Correlation()).fit(X, X[:, 2]).get_support(indices=True)
+    array([2])
     """
 
     @abstractmethod
