@@ -215,3 +215,18 @@ def test_categories_are_refused():
     table = pd.DataFrame(X, columns=list("abcdefgh")).assign(town=["Rome", "Bonn", "Oslo"] * 20)
     with pytest.raises(ValueError, match="X has categories in town; accepted: numbers alone"):
         BAHSIC(2, criterion=Explained()).fit(table, y)
+
+
+def test_a_notebook_names_the_unit():
+    X, y = drawn()
+    page = BAHSIC(2, criterion=Explained(), step=1).fit(X, y)._repr_html_()
+    assert "criterion lost without it" in page
+
+
+def test_many_samples_are_taken_at_once():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((10_100, 4))
+    y = X[:, 1] + rng.standard_normal(10_100) > 0
+    fitted = BAHSIC(2, criterion=Explained(), step=1).fit(X, y, np.ones(10_100))
+    assert fitted.block_size_ is None
+    assert fitted.support_[1]

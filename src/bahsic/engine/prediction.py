@@ -13,7 +13,6 @@ from bahsic.engine.gram import KernelBlocks, KernelTiles, gamma_of
 from bahsic.engine.intervals import Intervals
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import Round, Scorer
-from bahsic.engine.units import Units
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
@@ -73,17 +72,8 @@ class PredictionScorer:
     """
 
     def __init__(self, linear: Scorer, regression: RidgeRegression) -> None:
-        self.linear, self._regression = linear, regression
+        self.linear, self.units, self._regression = linear, linear.units, regression
         self._winner: _Winner | None = None
-
-    @property
-    def units(self) -> Units:
-        """The units of selection."""
-        return self.linear.units
-
-    def kernel(self, reference: Indices, size: float) -> Kernel:
-        """The kernel for subsets of ``size`` columns; see `Scorer.kernel`."""
-        return self.linear.kernel(reference, size)
 
     def resume(self, subsets: Sequence[Indices], ridges: Sequence[float]) -> None:
         """Continue after rounds with some subsets, and the ridge of each."""

@@ -74,7 +74,8 @@ def selection_html(selector: Any) -> str:
 def _table(selector: Any, selected: list[int], names: list[str]) -> str:
     """Return a table of the selected features: worth, number of folds, partner."""
     is_r2, counts, partners = selector.criterion == "prediction", fold_counts(selector), _partners(selector, names)
-    headings = ["feature", f"{'R²' if is_r2 else 'HSIC'} lost without it"]
+    unit = {"hsic": "HSIC", "prediction": "R²"}.get(str(selector.criterion), "criterion")
+    headings = ["feature", f"{unit} lost without it"]
     headings += [] if counts is None else ["folds"]
     headings += ["works with"] if partners else []
     rows = []

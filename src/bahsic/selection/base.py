@@ -232,8 +232,13 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
                 why = reason(judged, chosen, len(selected), units.name)
                 at = min(range(len(path)), key=lambda position: abs(len(search.rounds[position].subset) - chosen))
                 path[at] = replace(path[at], reason=why)
-                self._set_predicts(chosen, why, units)
-            self._measure(judged, chosen)
+                self.predicts_ = chosen > 0
+                if not self.predicts_:
+                    warnings.warn(f"{why}; the best of the {units.name} is kept so that pipelines go on", stacklevel=5)
+            measure = judged.measure(chosen)
+            self.predictability_, self.predictability_error_ = measure.predictability, measure.error
+            self.score_, self.score_name_ = measure.score, judged.score_name
+            self.n_folds_, self.n_judged_ = len(judged.folds), judged.n_judged
             number = max(chosen, 1, int(units.kept.sum()))
             self.selection_frequencies_ = judged.frequencies(number, len(units))[units.of_columns]
         rank = np.ones(len(order), dtype=np.intp)
@@ -261,19 +266,6 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
             ridge=found.ridge,
             score=None if measure is None else measure.score,
         )
-
-    def _set_predicts(self, chosen: int, why: str, units: FeatureUnits) -> None:
-        """Record whether anything predicts the labels, and warn if nothing does."""
-        self.predicts_ = chosen > 0
-        if not self.predicts_:
-            warnings.warn(f"{why}; the best of the {units.name} is kept so that pipelines go on", stacklevel=6)
-
-    def _measure(self, judged: CrossFit, chosen: int) -> None:
-        """Set the attributes that say how well so many units predict."""
-        measure = judged.measure(chosen)
-        self.predictability_, self.predictability_error_ = measure.predictability, measure.error
-        self.score_, self.score_name_ = measure.score, judged.score_name
-        self.n_folds_, self.n_judged_ = len(judged.folds), judged.n_judged
 
     def _scores(self, search: Search, selected: Indices, order: Indices, units: FeatureUnits) -> Array:
         """Return the relevance of each column: 0 for those that take no part, NaN where it was not measured."""

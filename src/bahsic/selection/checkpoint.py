@@ -82,9 +82,10 @@ class KeptFile:
         mine = self._fingerprint
         names = [name for name in {**mine, **other} if mine.get(name) != other.get(name)]
         if names:
+            sides = ((name, str(other.get(name)), str(mine.get(name))) for name in names)
             shown = ", ".join(
-                f"{name} ({other.get(name)} there, {mine.get(name)} here)" if _is_short(mine, other, name) else name
-                for name in names
+                f"{name} ({there} there, {here} here)" if max(len(there), len(here)) < 40 else name
+                for name, there, here in sides
             )
             raise CheckpointError(
                 f"checkpoint has the file {self._path} of another fit, which differs in {shown}; "
@@ -139,10 +140,6 @@ def checked_folder(folder: Any) -> Path:
     except FileExistsError:
         raise ValueError(f"checkpoint is {str(folder)!r}, a file; accepted: None or a folder") from None
     return path
-
-
-def _is_short(mine: Mapping[str, str], other: Mapping[str, str], name: str) -> bool:
-    return max(len(str(side.get(name))) for side in (mine, other)) < 40
 
 
 def digest_of(arrays: Iterable[Any]) -> str:

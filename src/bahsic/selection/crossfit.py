@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata, skew
+from scipy.stats import skew
+from sklearn.metrics import roc_auc_score
 
 from bahsic.criteria.prediction import CLEARLY, mean_error
 from bahsic.report.headline import SOMETHING
 from bahsic.selection.problem import Problem
-from bahsic.selection.splits import Split
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -86,7 +86,9 @@ class CrossFit:
         times = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=len(self._Y))
         self._judged = np.flatnonzero(times)
         self._times, self.n_judged = times[self._judged], len(self._judged)
-        self._weights = None if problem.data.weights is None else problem.data.weights[self._judged]
+        weights = problem.data.weights
+        self._all_weights = None if weights is None else np.asarray(weights, dtype=np.float64)
+        self._weights = None if self._all_weights is None else self._all_weights[self._judged]
         self.losses = {size: self._losses(size) for size in self.sizes}
 
     def _losses(self, size: int) -> Array:
@@ -140,17 +142,12 @@ class CrossFit:
         function = _auc if self.score_name == "ROC AUC" else _accuracy
         found = []
         for fold in self.folds:
-            w = self._sample_weights(fold.test)
+            w = np.ones(len(fold.test)) if self._all_weights is None else self._all_weights[fold.test]
             value = function(self._Y, fold.test, fold.predictions[size], w)
             if value is not None:
                 found.append((value, w.sum()))
         values, totals = zip(*found, strict=True) if found else ((), ())
         return float(np.average(values, weights=totals)) if found else None
-
-    def _sample_weights(self, samples: Indices) -> Array:
-        if self._weights is None:
-            return np.ones(len(samples))
-        return np.asarray(self._weights[np.searchsorted(self._judged, samples)], dtype=np.float64)
 
     def frequencies(self, size: int, n_units: int) -> Array:
         """Return the share of the folds in which each unit is among the best so many."""
@@ -209,20 +206,11 @@ def _score_name(problem: Problem) -> str:
 
 
 def _auc(Y: Array, samples: Indices, predictions: Array, w: Array) -> float | None:
-    """Return the probability that a sample of the second class is predicted above one of the first; None without both.
-
-    Examples
-    --------
-    >>> Y, predictions = np.array([[-0.5], [0.5], [0.5]]), np.array([[0.1], [0.3], [0.0]])
-    >>> _auc(Y, np.arange(3), predictions, np.array([1.0, 3.0, 1.0]))
-    0.75
-    """
+    """Return the ROC AUC of the second class; None unless there are both."""
     second = Y[samples, 0] > 0
     if second.all() or not second.any():
         return None
-    ranks = rankdata(predictions[:, 0], method="dense") - 1
-    high, low = (np.bincount(ranks, weights=w * one, minlength=int(ranks.max()) + 1) for one in (second, ~second))
-    return float(high @ (np.cumsum(low) - low / 2) / (high.sum() * low.sum()))
+    return float(roc_auc_score(second, predictions[:, 0], sample_weight=w))
 
 
 def _accuracy(Y: Array, samples: Indices, predictions: Array, w: Array) -> float | None:
@@ -230,6 +218,3 @@ def _accuracy(Y: Array, samples: Indices, predictions: Array, w: Array) -> float
     shares = -Y.min(axis=0)  # centred indicators
     hits = (predictions + shares).argmax(axis=1) == Y[samples].argmax(axis=1)
     return float(np.average(hits, weights=w))
-
-
-__all__ = ["CrossFit", "Fold", "Measure", "Split"]

@@ -47,10 +47,6 @@ def _estimator_has(method: str) -> Callable[[BAHSICCV], bool]:
     return lambda search: hasattr(getattr(search, "estimator_", search.estimator), method)
 
 
-def _is_named(kernel: Any, name: str) -> bool:
-    return isinstance(kernel, str) and kernel == name
-
-
 def _kernel_of_classes(y: Any, weights: Any) -> str:
     """Kernel on the labels of a classifier, by their number; "auto" where they are no classes or several outputs."""
     try:
@@ -292,13 +288,10 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         selector.set_params(n_features_to_select=size, checkpoint=folder and folder.path / "all")
         if is_auto(self.kernel):
             selector.set_params(kernel=kernel)
-        self._select(selector, X, y, weights)
-        self.estimator_ = samples.fitted(self.estimator, self.support_)
-
-    def _select(self, selector: BAHSIC, X: Any, y: Any, weights: Any) -> None:
         self.selector_ = selector.fit(X, y, weights)
         self.support_, self.ranking_ = selector.support_, selector.ranking_
         self.n_features_ = selector.n_features_
+        self.estimator_ = samples.fitted(self.estimator, self.support_)
 
     def _selector(self, y: Any, weights: Any) -> BAHSIC:
         """The selector of all features."""
@@ -308,7 +301,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
 
     def _target_kernel(self, y: Any, weights: Any) -> Any:
         """Kernel on the labels; what "auto" means if the estimator says whether it predicts classes or numbers."""
-        if not _is_named(self.target_kernel, "auto"):
+        if not is_auto(self.target_kernel):
             return self.target_kernel
         if is_regressor(self.estimator):
             return "regression"
@@ -440,7 +433,8 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
             raise ValueError(f"cv is {self.cv!r}; accepted: at least 2 splits")
         if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
             raise ValueError(f"scoring is {scoring!r}; accepted: None, the name of a scorer or a callable")
-        if _is_named(self.target_kernel, "precomputed") or isinstance(self.target_kernel, Precomputed):
+        kernel = self.target_kernel
+        if isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed"):
             raise ValueError("target_kernel is 'precomputed'; accepted: a kernel on labels that the estimator predicts")
         if self.executor is not None and self.n_jobs not in (None, 1):
             raise ValueError(
@@ -449,11 +443,9 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
 
     def _weights_of_rankings(self, metadata: dict[str, Any]) -> Any:
         """Weights of the samples in the rankings, or None."""
-        refused = get_config()["enable_metadata_routing"] and self._requested("sample_weight") is False
+        request = self._get_metadata_request().fit.requests.get("sample_weight")
+        refused = get_config()["enable_metadata_routing"] and request is False
         return None if refused else metadata.get("sample_weight")
-
-    def _requested(self, name: str) -> Any:
-        return self._get_metadata_request().fit.requests.get(name)
 
     def _routed(self, caller: str, metadata: dict[str, Any]) -> Any:
         """Metadata for the estimator, the splitter and the scorer."""

@@ -268,7 +268,10 @@ def _block_size(selector: Any, m: int, *, weighted: bool) -> Any:
 
 def _auto_size(selector: Any, m: int) -> int | None:
     """Size of the blocks that "auto" stands for; None for all samples at once."""
-    return auto_block_size(m, regressions=selector.criterion == "prediction" or is_crossfitted(selector))
+    regressions = selector.criterion == "prediction" or is_crossfitted(selector)
+    if isinstance(selector.criterion, Criterion) and not regressions:  # which gets all samples anyway
+        return None
+    return auto_block_size(m, regressions=regressions)
 
 
 def _warn_if_many(selector: Any, m: int) -> None:

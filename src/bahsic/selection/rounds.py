@@ -143,11 +143,6 @@ class Search:
         return found
 
     @property
-    def _work_of_fit(self) -> float:
-        """Operations of a regression with leave-one-out, up to a factor."""
-        return float(sum((end - start) ** 3 for start, end in pairwise([*self.problem.starts, len(self.problem)])))
-
-    @property
     def order(self) -> Indices:
         """All units, the most relevant first; those that a forward search left are ranked by what each would add."""
         return self._direction.order(self.rounds, self.scorer)
@@ -248,7 +243,8 @@ class Search:
             fit = self._fit_to(self._judge, inside, losses=True)
             if len(outside):
                 scores[outside] = self._judge.gains(inside, outside, fit)
-            if len(inside) <= EXACT or len(inside) * self._work_of_fit <= _MOST_WORK:
+            work = sum(float(end - start) ** 3 for start, end in pairwise([*self.problem.starts, len(self.problem)]))
+            if len(inside) <= EXACT or len(inside) * work <= _MOST_WORK:
                 key = inside.tobytes()
                 if key not in self._losses:
                     self._losses[key] = self._judge.losses(inside, fit)

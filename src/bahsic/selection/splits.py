@@ -69,11 +69,8 @@ def problem_splits(
         found = stratified_folds(problem.labels, min(int(cv), len(problem)))
     else:
         found = _given(cv, problem, y, groups, n_samples, sample_weight)
-    return [_checked(cv, Split(problem.first(train), test[: _most(problem)])) for train, test in found]
-
-
-def _most(problem: Problem) -> int | None:
-    return None if problem.block_size is None else MOST_HELD_OUT
+    most = None if problem.block_size is None else MOST_HELD_OUT
+    return [_checked(cv, Split(problem.first(train), test[:most])) for train, test in found]
 
 
 def trial_splits(problem: Problem, splits: list[Split]) -> list[Split]:
