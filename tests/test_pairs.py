@@ -69,5 +69,5 @@ def test_columns_made_for_each_tile_are_those_made_at_once(power, engine):
     columns, features = Columns.plain(np.random.default_rng(0).normal(size=(7, 150))), np.arange(7)
     options = {"compiled": engine == "loops"}
     one, other = (Differences(columns, features, power, most, **options) for most in (np.inf, 100.0))
-    for tile in tile_plan(150, 0.2).tiles:
+    for tile in tile_plan(150, 0.1).tiles:
         assert np.array_equal(one.panel(tile, np.empty(tile.shape)), other.panel(tile, np.empty(tile.shape)))
