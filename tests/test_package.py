@@ -4,6 +4,7 @@ import csv
 import inspect
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -92,6 +93,14 @@ def test_import_leaves_the_selectors_alone():
 def test_program_runs_without_a_warning():
     assert run("-m", "bahsic", "--version") == f"bahsic {bahsic.__version__}\n"
     assert re.search(r"^wine +grower", run("-m", "bahsic", "datasets"), re.MULTILINE)
+
+
+def test_program_without_words_shows_the_demonstration(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["bahsic"])
+    monkeypatch.setattr("bahsic.cli.main", list)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("bahsic", run_name="__main__")
+    assert ended.value.code == ["demo"]
 
 
 def test_no_file_says_where_it_was_written(root):
