@@ -365,7 +365,7 @@ def test_matrices_are_kept_where_they_fit_into_the_memory():
     # D and W of 300 samples, half of each, and half of the tiles on the diagonal once more: 0.95 mebibytes, less with
     # the smaller tiles of a smaller memory.
     assert plan.tile_plan(300, 1.0).keep
-    assert not plan.tile_plan(300, 0.75).keep
+    assert not plan.tile_plan(300, 0.6).keep
 
 
 def test_metadata_without_routing():
