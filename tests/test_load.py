@@ -62,7 +62,7 @@ def short_of_memory(folder):
     from fuzz.commands import command_outcome
 
     folder = Path(folder)
-    X, y = data(1500, 8)
+    X, y = data(3000, 8)
     linalg.cholesky(X.T @ X)  # now BLAS, of numpy and of scipy, has its own memory: without it OpenBLAS tries for ever
     linalg.blas.dgemm(1.0, X[:200].T, X[:200].T, trans_b=True)
     np.savez(folder / "t.npz", X=X, y=y)
@@ -76,7 +76,7 @@ def short_of_memory(folder):
 
     whole, refused = apart(run, [], memory=2**32), []
     assert whole.kind == "fine", whole
-    for mebibytes in (1, 3, 6, 12, 4096):
+    for mebibytes in (1, 6, 24, 96, 4096):
         outcome = apart(run, kept, memory=mebibytes * 2**20)
         assert outcome.kind in ("fine", "refused"), (mebibytes, outcome)
         if outcome.kind == "refused":
