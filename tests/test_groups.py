@@ -10,7 +10,7 @@ from bahsic import BAHSIC, FOHSIC, hsic_biased, hsic_unbiased, hsic_variance
 from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, Kernel, Laplacian, Linear, Polynomial, label_kernel
 from bahsic.selection import fitting
-from pairwise import pairwise
+from pairwise import ENGINES, pairwise
 from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn, standardised
 
 # Columns 1 and 4 of `drawn` are relevant; they are in the groups "b" and "c".
@@ -176,8 +176,8 @@ def gram(kernel, X, labels, size):
     return (kernel.with_gamma(1 / (2 * size)) if hasattr(kernel, "gamma") else kernel)(Z)
 
 
-@pairwise(selector=[BAHSIC, FOHSIC], estimate=[hsic_unbiased, hsic_biased], name=KERNELS)
-def test_each_round_is_that_of_the_definition(selector, name, estimate):
+@pairwise(selector=[BAHSIC, FOHSIC], estimate=[hsic_unbiased, hsic_biased], name=KERNELS, engine=ENGINES)
+def test_each_round_is_that_of_the_definition(selector, name, estimate, engine):
     X, y = drawn(m=24)
     Z, L, leaving = standardised(X), label_kernel(y).gram(), selector is BAHSIC
 
@@ -314,7 +314,7 @@ def test_a_kept_feature_keeps_its_group(selector):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_kept_features_condition_the_scores(seed):
+def test_kept_features_condition_the_scores(seed, engine):
     """Alone, neither feature of the pair says anything; beside the one that is kept, the other comes first."""
     X, y, _ = make_xor(n_samples=200, n_features=10, random_state=seed)
     fitted = FOHSIC(2, keep=[0]).fit(X, y)

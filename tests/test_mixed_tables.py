@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import mixed_oracle
 from bahsic import BAHSIC, FOHSIC
 from bahsic.kernels import Gaussian, Laplacian, label_kernel
-from pairwise import pairwise
+from pairwise import ENGINES, pairwise
 
 pd = pytest.importorskip("pandas", reason="mixed tables come as dataframes; pandas is not installed")
 
@@ -130,8 +130,9 @@ def _scores(D, W, groups, kept, inside, *, leaving):
     power=[2, 1],
     option=["categories", "missing", "indicator", "groups", "weights", "keep"],
     statistic=["unbiased", "biased"],
+    engine=ENGINES,
 )
-def test_each_option_equals_its_definition(selector, power, option, statistic):
+def test_each_option_equals_its_definition(selector, power, option, statistic, engine):
     chosen = {"missing": "indicator", "categories": True} if option == "indicator" else {option: True}
     options = dict.fromkeys(OPTIONS, False) | chosen
     for seed in range(2):
