@@ -1,5 +1,6 @@
 """Compiled loops: the values of the definition, and the results of the reference in numpy."""
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -195,7 +196,8 @@ def test_selections_are_those_of_the_reference(monkeypatch, kernel, regression, 
 
 
 def printed(program):
-    return subprocess.check_output([sys.executable, "-c", program], text=True)
+    environment = {name: value for name, value in os.environ.items() if name != compiled.VARIABLE}
+    return subprocess.check_output([sys.executable, "-c", program], text=True, env=environment)
 
 
 def test_few_data_don_t_load_numba():
