@@ -277,8 +277,8 @@ def test_a_selector_with_a_regressor_takes_numbers():
     y, seen = np.arange(M) % 4, []
 
     class Watched(BAHSICCV):
-        def fit(self, X, y, **params):
-            super().fit(X, y, **params)
+        def fit(self, X, y, *, sample_weight=None, groups=None, **params):
+            super().fit(X, y, sample_weight=sample_weight, groups=groups, **params)
             seen.append(self.selector_.target_kernel_)
             return self
 
