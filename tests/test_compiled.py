@@ -248,6 +248,7 @@ print(loops.changed(*np.array([[[2.0]], [[3.0]], [[2.0]]]), 0.5, 0.5))
 
 
 def test_versions_say_whether_compiled_loops_run(monkeypatch, capsys):
+    monkeypatch.setenv(compiled.VARIABLE, "auto")
     bahsic.show_versions()
     assert f"compiled loops  yes, by numba {version('numba')}" in capsys.readouterr().out
     monkeypatch.setenv(compiled.VARIABLE, "0")
