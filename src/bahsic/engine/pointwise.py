@@ -4,13 +4,13 @@ With :math:`M = W \exp(-\gamma D)` and the contribution :math:`d_j` of a candida
 the pairs of :math:`M (e^{\pm\gamma d_j} - 1)`: plus if the candidate leaves, minus if it enters. There are three ways
 to this sum, each with a bound on its error:
 
-=================  ============================================================================================
-`_Loop` float32    a polynomial for the exponential where gamma d_j is small, else an exponential
-`_Loop` float64    a longer polynomial, where gamma d_j is small
-`_Round.exact`     the difference of two scores, each by its own exponentials; for groups of columns, too
-=================  ============================================================================================
+=================  ==================================================================================
+the loop, float32  a polynomial for the exponential where gamma d_j is small, else the exponential itself
+the loop, float64  the same with a longer polynomial
+`_Round._exact`    the difference of two scores, each by its own exponentials
+=================  ==================================================================================
 
-A candidate that one way leaves undecided goes to the next. Without numba there is the last one only.
+A candidate that one way leaves undecided goes to the next. Without compiled loops there is the last one only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `bahsic.engine.loops` computes, in numpy, and scores for any kernel: right by definition, and slow."""
+"""Sums over the pairs of a tile in numpy: the definition of what `bahsic.engine.loops` computes."""
 
 from __future__ import annotations
 

@@ -315,7 +315,7 @@ class _SplitResult(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _SplitTest:
-    """What the splits of `selection_test` have in common."""
+    """Data and options shared by all splits of `selection_test`."""
 
     selector: Any
     samples: Samples

@@ -1,4 +1,4 @@
-"""What reports and pictures read from a fitted selector."""
+"""Values that reports and pictures read from a fitted selector."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _TOGETHER = 1000
 
 @dataclass(frozen=True)
 class Task:
-    """What a selector asks of its searches, on all samples and in folds.
+    """Parameters that a selector passes to its searches, on all samples and in folds.
 
     Attributes
     ----------
