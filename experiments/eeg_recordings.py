@@ -1,4 +1,4 @@
-"""Recordings of motor imagery: trials and their classes, from three kinds of files."""
+"""Recordings of motor imagery: trials and their classes, from two kinds of files."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -40,11 +40,10 @@ class Recording:
 
 @lru_cache(maxsize=2)
 def load(subject: str, folder: Path | None) -> Recording:
-    """The recording of a subject in the folder ``bci`` of the data sets."""
+    """Return the recording of a subject in the folder ``bci`` of the data sets."""
     readers = {
         f"{subject}.npz": from_archive,
         f"data_set_IVa_{subject}.mat": from_competition,
-        f"{subject}-epo.fif": from_epochs_file,
     }
     if folder is None:
         raise MissingDataError(
@@ -59,12 +58,9 @@ def load(subject: str, folder: Path | None) -> Recording:
 
 
 def others(folder: Path | None) -> list[str]:
-    """Subjects of the competition, and files of epochs, that a folder of data sets has."""
-    if folder is None:
-        return []
-    competition = [path.stem.removeprefix("data_set_IVa_") for path in (folder / "bci").glob("data_set_IVa_*.mat")]
-    epochs = [path.name.removesuffix("-epo.fif") for path in (folder / "bci").glob("*-epo.fif")]
-    return sorted(competition + epochs)
+    """Return the subjects of the competition that a folder of data sets has."""
+    found = [] if folder is None else (folder / "bci").glob("data_set_IVa_*.mat")
+    return sorted(path.stem.removeprefix("data_set_IVa_") for path in found)
 
 
 def from_archive(path: Path) -> Recording:
@@ -93,22 +89,6 @@ def from_competition(path: Path) -> Recording:
     sfreq = float(file["nfo"].fs)
     trials = [file["cnt"][_window(cue - 1.0, sfreq, len(file["cnt"]))].T for cue in file["mrk"].pos]
     return Recording(0.1 * np.array(trials, dtype=float), _binary(y), sfreq)
-
-
-def from_epochs_file(path: Path) -> Recording:
-    """Epochs as mne saves them."""
-    try:
-        import mne
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"mne is needed for {path.name}: {INSTALL}", name="mne") from error
-    return from_epochs(mne.read_epochs(path, verbose="error"))
-
-
-def from_epochs(epochs: Any) -> Recording:
-    """Those of mne, with two kinds of events; the one with the greater code is class 1."""
-    sfreq, values = float(epochs.info["sfreq"]), epochs.get_data(copy=False)
-    part = _window(-epochs.times[0] * sfreq, sfreq, values.shape[-1])
-    return Recording(1e6 * values[..., part], _binary(epochs.events[:, 2]), sfreq)
 
 
 def _window(cue: float, sfreq: float, n_samples: int) -> slice:

@@ -5,10 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from bahsic import BAHSIC, conditional_test, selection_test
+from bahsic import BAHSIC, SelectionTest, conditional_test, selection_test
 from bahsic.datasets import make_xor
-from bahsic.inference import conditional
-from bahsic.inference.resampling import SelectionTest
 
 RIDGES = [10.0 ** (1 - i / 2) for i in range(19)]
 
@@ -67,19 +65,16 @@ def pvalue_by_definition(X, Y, feature, given):
     return stats.norm.sf(sum(products) / np.sqrt(variance))
 
 
-def needed(X, Y, feature, given):
-    """The same by the library, for the same halves."""
-    data, half = conditional.prepared(X, conditional.Gaussian()), len(X) // 2
-    samples, units = np.arange(len(X)), [np.array([feature]), np.array(given, dtype=np.intp)]
-    return conditional.needed_pvalues(data, Y, samples[:half], samples[half:], units, 1)[0]
-
-
 @pytest.mark.parametrize(("given", "n_outputs"), [([1, 2], 1), ([1], 2), ([], 1)])
 def test_pvalue_is_that_of_the_definition(given, n_outputs):
     random = np.random.default_rng(3)
     X = random.standard_normal((36, 3))
     Y = X[:, [0]] * X[:, [1]] + 0.5 * random.standard_normal((36, n_outputs))
-    assert needed(X, Y, 0, given) == pytest.approx(pvalue_by_definition(X, Y, 0, given), rel=1e-6)
+    result = conditional_test(X, Y, 0, given, n_splits=1, random_state=0)
+    test = np.random.RandomState(0).choice(36, 18, replace=False)
+    order = np.concatenate([np.setdiff1d(np.arange(36), test), test])
+    Y = (Y - Y.mean(axis=0)) / Y.std(axis=0)
+    assert result.pvalue == pytest.approx(pvalue_by_definition(X[order], Y[order], 0, given), rel=1e-6)
 
 
 def xor(n=200, seed=0):
@@ -94,10 +89,9 @@ def test_what_matters_only_together_is_needed():
     assert conditional_test(X, y, 0, given=[], random_state=0).pvalue > 0.05
     assert conditional_test(X, y, 2, given=[0, 1], random_state=0).pvalue > 0.05
 
-
-def test_a_group_of_columns_is_tested_as_one():
-    X, y = xor()
     assert conditional_test(X, y, [0, 1], given=[2, 3], random_state=0).pvalue < 1e-4
+    X[:, 4] = 7.0  # a constant adds nothing
+    assert conditional_test(X, y, 4, random_state=0).pvalue == 1
 
 
 def test_a_feature_that_others_replace_is_not_needed():
@@ -109,20 +103,18 @@ def test_a_feature_that_others_replace_is_not_needed():
     assert conditional_test(X, y, 0, given=2, random_state=0).pvalue < 1e-6
 
 
-def test_a_constant_adds_nothing():
+def test_units_order_of_columns_and_threads_change_nothing():
     X, y = xor()
-    X[:, 4] = 7.0
-    assert conditional_test(X, y, 4, random_state=0).pvalue == 1
+    y = y + np.random.default_rng(0).standard_normal(len(y))
 
+    def pvalues(X, y, feature, given, n_jobs=1):
+        options = {"n_splits": 4, "random_state": 0, "n_jobs": n_jobs}
+        return conditional_test(X, y, feature, given, **options).split_pvalues
 
-def test_invariances():
-    X, y = xor()
-    Y = (y - y.mean())[:, None]
-    usual = needed(X, Y, 0, [1, 2])
-    order = np.r_[np.random.default_rng(0).permutation(100), 100 + np.random.default_rng(1).permutation(100)]
-    assert needed(X[order], Y[order], 0, [1, 2]) == pytest.approx(usual, rel=1e-6)
-    assert needed(5 - 3 * X, 2 * Y, 0, [1, 2]) == pytest.approx(usual, rel=1e-6)
-    assert needed(X[:, [2, 0, 1]], Y, 1, [2, 0]) == pytest.approx(usual, rel=1e-6)
+    usual = pvalues(X, y, 0, [1, 2])
+    np.testing.assert_allclose(pvalues(5 - 3 * X, 2 * y, 0, [1, 2]), usual, rtol=1e-6)
+    np.testing.assert_allclose(pvalues(X[:, [2, 0, 1]], y, 1, [2, 0]), usual, rtol=1e-6)
+    np.testing.assert_array_equal(pvalues(X, y, 0, [1, 2], n_jobs=2), usual)
 
 
 def test_mixed_tables_with_missing_entries_and_names():
@@ -168,12 +160,6 @@ def test_many_samples_are_tested_in_parts():
     assert conditional_test(X[:, [1]], y, 0, n_splits=2, random_state=0).pvalue > 0.01
     fewer = conditional_test(X[:500], y[:500], 0, given=1, n_splits=2, random_state=0)
     assert found.pvalue < fewer.pvalue
-
-
-def test_same_result_for_any_number_of_threads():
-    X, y = xor()
-    one, two = (conditional_test(X, y, 0, n_splits=4, random_state=0, n_jobs=n).split_pvalues for n in (1, 2))
-    np.testing.assert_array_equal(one, two)
 
 
 def test_level_under_a_precise_regression():

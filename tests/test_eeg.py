@@ -137,21 +137,19 @@ def test_cut_offs_are_checked(lower, upper):
         ({"n_frequencies": 1.5}, r"n_frequencies is 1.5; accepted"),
         ({"n_neighbours": -1}, r"n_neighbours is -1; accepted: an int of at least 0"),
         ({"fmin": 60}, r"fmin is 60 and fmax None; accepted: an interval .* 0, 0.333333, ..., 50 Hz"),
+        ({"X": np.ones((10, 1500))}, r"X has shape \(10, 1500\) and type float64; accepted: numbers of shape"),
+        ({"X": np.where(np.arange(300) == 7, np.nan, np.ones((10, 5, 300)))}, "not finite in trial 0, channel 0"),
     ],
 )
-def test_wrong_parameters(options, message):
+def test_wrong_parameters_and_signals(options, message):
     X, y = waves(n_trials=10)
+    options = {"sfreq": RATE, **options}
+    X = options.pop("X", X)
     with pytest.raises(ValueError, match=message):
-        FrequencySelector(**{"sfreq": RATE, **options}).fit(X, y)
+        FrequencySelector(**options).fit(X, y)
 
 
-def test_wrong_signals():
-    X, y = waves(n_trials=10)
-    with pytest.raises(ValueError, match=r"X has shape \(10, 1500\) and type float64; accepted: numbers of shape"):
-        FrequencySelector(RATE).fit(X.reshape(10, -1), y)
-    X[3, 2, 7] = np.nan
-    with pytest.raises(ValueError, match="not finite in trial 3, channel 2"):
-        FrequencySelector(RATE).fit(X, y)
+def test_signals_must_be_as_long_as_in_fit():
     fitted = FrequencySelector(RATE).fit(*waves(n_trials=10))
     with pytest.raises(ValueError, match="X has 200 samples a trial; accepted: 300, as in fit"):
         fitted.transform(np.zeros((2, 5, 200)))

@@ -1,5 +1,7 @@
 """Frequencies judged by all channels as a group, and channels by all frequencies: planted ones are found."""
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,9 +9,6 @@ from scipy.linalg import logm, sqrtm
 
 from bahsic import BAHSIC, FOHSIC, hsic, predictability
 from bahsic.eeg import ChannelSelector, FrequencySelector
-from bahsic.eeg.bands import averaged_interval
-from bahsic.eeg.features import BandFeatures, log_powers
-from bahsic.eeg.signals import frequency_bins
 
 RATE, N = 100.0, 300
 FEATURES = ("power", "relative_power", "covariance")
@@ -91,18 +90,59 @@ def test_forward_selection_takes_groups_too():
 # --- intervals ---
 
 
-def test_scores_of_intervals_by_definition():
+def tangents(X, inside):
+    """Logarithms of covariance matrices relative to their mean, as rows."""
+    Z = np.fft.rfft(X)[..., inside]
+    C = np.real(Z @ Z.conj().transpose(0, 2, 1))
+    n = X.shape[1]
+    C = 0.95 * C / np.trace(C, axis1=1, axis2=2)[:, None, None] + 0.05 * np.eye(n) / n
+    root = np.linalg.inv(np.real(sqrtm(C.mean(axis=0))))
+    rows = np.array([logm(root @ covariance @ root).ravel() for covariance in C])
+    rows -= rows.mean(axis=0)
+    return rows / np.sqrt(np.square(rows).sum(axis=1).mean())
+
+
+def log_powers(X, inside):
+    return np.log(np.square(np.abs(np.fft.rfft(X)[..., inside])).sum(axis=-1))
+
+
+def relative_log_powers(X, inside):
+    powers = log_powers(X - X.mean(axis=1, keepdims=True), inside)
+    return powers - powers.mean(axis=1, keepdims=True)
+
+
+def mean_powers(X, inside):
+    return np.square(np.abs(np.fft.rfft(X)[..., inside])).mean(axis=1)
+
+
+DEFINITIONS = {
+    "mean_power": mean_powers, "power": log_powers, "relative_power": relative_log_powers, "covariance": tangents
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("features", DEFINITIONS)
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_scores_of_intervals_by_definition(features, criterion):
     X, y = moving(n_trials=30)
-    options = {"fmin": 10, "fmax": 20, "width": 2, "contiguous": True, "n_frequencies": "auto", "features": "power"}
-    for criterion, judge in (("hsic", hsic), ("prediction", predictability)):
-        found = FrequencySelector(RATE, **options, selector=BAHSIC(criterion=criterion)).fit(X, y)
-        judged = ~np.isnan(found.interval_scores_)
-        assert_array_equal(judged, np.triu(np.ones((5, 5)), 1) > 0)  # at least 4 Hz
-        power = np.square(np.abs(np.fft.rfft(X)))[..., 36:54].sum(axis=-1)  # 12 to 18 Hz, thirds of a hertz
-        assert found.interval_scores_[1, 3] == pytest.approx(judge(np.log(power), y))
-    paper = FrequencySelector(RATE, **{**options, "features": "mean_power"}).fit(X, y)
-    spectra = np.square(np.abs(np.fft.rfft(X))).mean(axis=1)
-    assert paper.interval_scores_[1, 3] == pytest.approx(hsic(spectra[:, 36:54], y))
+    options = {"fmin": 10, "fmax": 20, "width": 2, "contiguous": True, "n_frequencies": "auto", "features": features}
+    found = FrequencySelector(RATE, **options, selector=selector_for(features, criterion)).fit(X, y)
+    judged = ~np.isnan(found.interval_scores_)
+    assert_array_equal(judged, np.triu(np.ones((5, 5)), 1) > 0)  # at least 4 Hz
+    judge = hsic if criterion == "hsic" else predictability
+    kernel = {"kernel": "linear", "standardize": False} if features == "covariance" else {}
+    for first, last in ((1, 2), (1, 3), (2, 3)):
+        inside = slice(30 + 6 * first, 36 + 6 * last)  # from 10 Hz, in thirds of a hertz
+        expected = judge(DEFINITIONS[features](X, inside), y, **kernel)
+        assert found.interval_scores_[first, last] == pytest.approx(expected, rel=1e-7, abs=1e-12)
+
+
+def test_silent_channels_have_scores():
+    X, y = moving(n_trials=30)
+    X[:, 2], X[3] = 0.0, 0.0
+    options = {"fmin": 10, "fmax": 20, "width": 2, "contiguous": True, "n_frequencies": 3}
+    for features in FEATURES:
+        scores = FrequencySelector(RATE, **options, features=features).fit(X, y).interval_scores_
+        assert np.isfinite(scores).sum() == 3
 
 
 def test_interval_of_a_given_number_of_bins():
@@ -120,68 +160,33 @@ def test_interval_is_the_whole_range_where_that_is_narrow():
     assert_allclose(found.bands_, [[10, 12]])
 
 
-def test_limits_are_averaged_over_intervals_that_overlap_with_the_best():
-    scores = np.full((10, 10), np.nan)
-    scores[np.triu_indices(10)] = 0.0  # 55 intervals
-    scores[1, 3], scores[2, 6], scores[7, 9], scores[3, 3] = 1.0, 0.9, 0.8, 0.7
-    assert averaged_interval(scores, 0) == (1, 3)
-    assert averaged_interval(scores, 2 / 55) == (2, 5)  # 1.5 and a length of 3
-    assert averaged_interval(scores, 3 / 55) == (2, 5)  # 7 to 9 lies elsewhere
-    assert averaged_interval(scores, 4 / 55) == (2, 4)
-    scores[7, 9] = 2.0
-    assert averaged_interval(scores, 4 / 55) == (7, 9)
-    scores[8, 9], scores[9, 9] = 4.0, 3.0
-    assert averaged_interval(scores, 2 / 55) == (8, 9)  # 8.5 and half a bin more, rounded, but not beyond the end
+@pytest.mark.parametrize("share", [0, 0.05, 0.2, 1])
+def test_limits_are_averaged_over_intervals_that_overlap_with_the_best(share):
+    X, y = moving()
+    options = {**BINS, "fmax": 24, "features": "power", "contiguous": True, "averaged": share}
+    found = FrequencySelector(RATE, **options).fit(X, y)
+    scores, n = found.interval_scores_, len(found.all_frequencies_)
+    intervals = [(i, j) for i in range(n) for j in range(i, n) if not np.isnan(scores[i, j])]
+    best = sorted(intervals, key=lambda interval: -scores[interval])[: max(1, int(np.ceil(share * len(intervals))))]
+    near = [(i, j) for i, j in best if i <= best[0][1] and j >= best[0][0]]
+    start, length = round(np.mean([i for i, _ in near]) + 1e-9), round(np.mean([j - i for i, j in near]) + 1e-9)
+    start = min(start, n - 1 - length)
+    assert_array_equal(found.frequencies_, found.all_frequencies_[start : start + length + 1])
 
 
-# --- columns ---
-
-
-def test_bins_of_frequencies():
-    bins = frequency_bins(N, RATE, 8, 40, 5)
-    assert_array_equal(bins.starts, [24, 39, 54, 69, 84, 99, 121])  # the last 2 Hz join the sixth bin
-    assert_allclose(bins.frequencies[0], np.mean(np.arange(24, 39) / 3))
-    assert_array_equal(frequency_bins(N, RATE, 8, 40.9, 5).starts[-2:], [114, 123])
-    assert_array_equal(frequency_bins(N, RATE, None, None, [4, 6, 10, 16]).starts, [12, 18, 30, 49])
-    assert_array_equal(frequency_bins(N, RATE, 10, 11).starts, [30, 31, 32, 33, 34])
-
-
-def test_powers_by_definition():
-    X, _ = moving(n_trials=5)
-    inside = slice(30, 40)
-    power = np.square(np.abs(np.fft.rfft(X)[..., inside])).sum(axis=-1)
-    assert_allclose(BandFeatures(X, "power")(inside), np.log(power))
-    centred = np.fft.rfft(X - X.mean(axis=1, keepdims=True))
-    logarithms = np.log(np.square(np.abs(centred[..., inside])).sum(axis=-1))
-    assert_allclose(BandFeatures(X, "relative_power")(inside), logarithms - logarithms.mean(axis=1, keepdims=True))
-
-
-def test_silent_channels_have_a_logarithm():
-    quiet = np.zeros((2, 3, 4))
-    quiet[0, 0] = 1.0
-    assert_allclose(log_powers(quiet)[0], np.log([4, 4e-12 / 3, 4e-12 / 3]))
-    assert_array_equal(log_powers(quiet)[1], 0)
-
-
-def test_covariances_by_definition():
-    X, _ = moving(n_trials=7)
-    Z = np.fft.rfft(X)[..., 30:60]
-    C = np.real(Z @ Z.conj().transpose(0, 2, 1))
-    C = 0.95 * C / np.trace(C, axis1=1, axis2=2)[:, None, None] + 0.05 * np.eye(6) / 6
-    root = np.linalg.inv(np.real(sqrtm(C.mean(axis=0))))
-    tangent = np.array([logm(root @ one @ root).ravel() for one in C])
-    tangent -= tangent.mean(axis=0)
-    tangent /= np.sqrt(np.square(tangent).sum(axis=1).mean())
-    found = BandFeatures(X, "covariance")(slice(30, 60))
-    assert found.shape == (7, 21)
-    assert_allclose(found @ found.T, tangent @ tangent.T, atol=1e-10)
-
-
-def test_covariances_of_longer_intervals_add_to_shorter_ones():
-    X, _ = moving(n_trials=5)
-    kept = BandFeatures(X, "covariance")
-    for inside in (slice(3, 9), slice(3, 20), slice(3, 5), slice(4, 20)):
-        assert_allclose(kept(inside), BandFeatures(X, "covariance")(inside), atol=1e-9)
+@pytest.mark.parametrize(
+    ("options", "limits"),
+    [
+        ({"fmin": 8, "fmax": 40, "width": 5}, [24, 39, 54, 69, 84, 99, 121]),  # the last 2 Hz join the sixth bin
+        ({"fmin": 8, "fmax": 40.9, "width": 5}, [24, 39, 54, 69, 84, 99, 114, 123]),
+        ({"width": [4, 6, 10, 16]}, [12, 18, 30, 49]),
+        ({"fmin": 10, "fmax": 11}, [30, 31, 32, 33, 34]),
+    ],
+)
+def test_bins_of_frequencies(options, limits):
+    X, y = moving(n_trials=20)
+    found = FrequencySelector(RATE, n_frequencies=1, **options).fit(X, y)
+    assert_allclose(found.all_frequencies_, [(i + j - 1) / 6 for i, j in itertools.pairwise(limits)])
 
 
 # --- channels ---

@@ -34,15 +34,6 @@ def test_rows_come_back_as_strings_in_their_order(rows):
     assert rows.path.read_text(encoding="utf-8").startswith("a,b,value,version\n1,")
 
 
-def test_unknown_columns_are_refused(rows):
-    with pytest.raises(ValueError, match="fields not in fieldnames: 'other'"):
-        rows.append([{"a": 1, "b": 2, "value": 3, "other": 4}])
-    other = Rows(rows.path, ["a", "c"], keys=["a"])
-    rows.append([{"a": 1, "b": 2, "value": 3}])
-    with pytest.raises(ValueError, match=r"columns of .* are .*; accepted: \['a', 'c', 'version'\]"):
-        other.read()
-
-
 def test_torn_last_line_goes_with_the_rows_of_its_cell(rows):
     rows.append([{"a": 1, "b": 1, "value": 1}])
     rows.append([{"a": 2, "b": 1, "value": 2}])
@@ -55,22 +46,9 @@ def test_torn_last_line_goes_with_the_rows_of_its_cell(rows):
     assert rows.path.read_text(encoding="utf-8") == "a,b,value,version\n1,1,1,\n3,1,3,\n"
 
 
-def test_recovery_of_a_whole_or_torn_header_and_of_nothing(rows):
-    rows.recover()
-    assert not rows.path.exists()
-    rows.path.parent.mkdir()
-    rows.path.write_text("a,b,va", encoding="utf-8")
-    rows.recover()
-    rows.append([{"a": 1, "b": 1, "value": 1}])
-    assert rows.path.read_text(encoding="utf-8") == "a,b,value,version\n1,1,1,\n"
-    rows.recover()
-    assert rows.path.read_text(encoding="utf-8") == "a,b,value,version\n1,1,1,\n"
-
-
 def test_files_without_a_version_get_one_when_they_are_written_again(rows):
     rows.path.parent.mkdir()
     rows.path.write_text("a,b,value\n1,1,5\n", encoding="utf-8")
-    assert rows.read() == [{"a": "1", "b": "1", "value": "5", "version": "before"}]
     rows.recover()
     rows.append([{"a": 2, "b": 1, "value": 6, "version": "0.1.0"}])
     assert rows.path.read_text(encoding="utf-8") == "a,b,value,version\n1,1,5,before\n2,1,6,0.1.0\n"
@@ -145,12 +123,6 @@ def test_failed_cells_are_told_and_leave_no_rows(tmp_path, capfd):
     assert "toy kind=gone fold=0 failed: its process ended with status 3" in text
 
 
-def test_data_that_are_missing_are_told_once_in_one_line(tmp_path, capfd):
-    failed, found = run([{"kind": "missing", "fold": fold} for fold in range(3)], tmp_path)
-    assert (failed, found) == (3, [])
-    assert capfd.readouterr().err == ("toy kind=missing fold=0 failed: there is no such file\ntoy: 0 of 3 cells\n")
-
-
 def test_every_experiment_is_complete():
     for name in NAMES:
         experiment = experiment_named(name)
@@ -163,21 +135,6 @@ def test_every_experiment_is_complete():
         assert 0 < len(experiment.grid(True, RESULTS)) < len(keys)
     with pytest.raises(ValueError, match="experiment is 'reel'; accepted: artificial, ring, real"):
         experiment_named("reel")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["run", "reel"], "NAME is 'reel'; accepted: artificial"),
-        (["run", "real", "--jobs", "0"], "N is '0'; accepted: a number of at least 1"),
-        (["ran"], "invalid choice: 'ran'"),
-        (["run", "real", "--only", "wine"], "is 'wine'; accepted: KEY=VALUE"),
-    ],
-)
-def test_bad_command_lines(arguments, message, capsys):
-    with pytest.raises(SystemExit):
-        main(arguments)
-    assert message in capsys.readouterr().err
 
 
 def test_only_some_cells_are_run(tmp_path, monkeypatch):

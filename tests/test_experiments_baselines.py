@@ -6,7 +6,7 @@ from experiments.baselines import Problem
 from experiments.baselines.linear import l0_svm
 from experiments.baselines.radius_margin import radius_margin
 from experiments.baselines.relief import relieff, rrelieff
-from experiments.baselines.single import correlations, mutual_information, pearson
+from experiments.baselines.single import correlations, pearson
 from experiments.methods import METHODS, names
 
 from bahsic import BAHSIC
@@ -89,20 +89,6 @@ def test_pearson_takes_the_class_that_correlates_most():
     assert pearson(standardised(X), y, Problem("multiclass")).tolist() == [0, 1]
 
 
-def test_mutual_information_counts_columns_of_few_values(monkeypatch):
-    given = []
-
-    def estimate(X, y, *, discrete_features, random_state):
-        given.extend([discrete_features.tolist(), np.unique(X[:, 1]).tolist(), random_state])
-        return [0.1, 0.2]
-
-    monkeypatch.setattr("sklearn.feature_selection.mutual_info_classif", estimate)
-    y = np.arange(80) % 2
-    X = np.column_stack([np.linspace(0, 1, 80), 3.7 * y + 0.1])
-    assert mutual_information(standardised(X), y, Problem("binary", seed=4)).tolist() == [1, 0]
-    assert given == [[False, True], [0, 1], 4]
-
-
 def relieff_by_definition(X, y, k):
     X = X / (X.max(axis=0) - X.min(axis=0))
     classes, m = sorted(set(y)), len(y)
@@ -163,15 +149,6 @@ def test_radius_and_margin_of_two_points():
     # Two points of different class with k = exp(-1/2): R^2 = (1 + 1/C - k) / 2 and |w|^2 = 2 / (1 + 1/C - k).
     X = np.array([[0.0], [1.0]])
     assert radius_margin(X, np.array([1.0, -1.0]), np.ones(1)).value == pytest.approx(1.0, rel=1e-3)
-
-
-def test_hsic_lasso_goes_on_where_its_matrix_is_singular(linear):
-    pytest.importorskip("pyHSICLasso")
-    X, _, y = linear
-    names_of_numpy = set(dir(np.linalg))
-    order = METHODS["hsic_lasso"].select(np.column_stack([X, X]), y, Problem("binary", 6))
-    assert {3, 7, 10} <= {int(feature) % 12 for feature in order}
-    assert set(dir(np.linalg)) == names_of_numpy
 
 
 def test_columns_of_two_values_are_left_as_they_were():

@@ -6,8 +6,8 @@ from experiments import eeg
 from experiments.eeg_csssp import ascent, best_filter, leading
 from experiments.eeg_lags import SHRINKAGE, autocorrelation, band_passed, delayed, filtered, lag_covariances, symmetric
 from experiments.eeg_methods import CONTROLS, METHODS, Trials, machine
-from experiments.eeg_options import CHANNEL_REPEATS, CHANNELS, OPTIONS
-from experiments.eeg_recordings import from_competition, from_epochs, load, others
+from experiments.eeg_options import OPTIONS
+from experiments.eeg_recordings import load, others
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.io import savemat
 from scipy.linalg import eigh
@@ -66,61 +66,6 @@ def test_files_of_the_competition(competition):
         first = (cue - 1) + 50  # counted from zero, half a second later
         assert_allclose(trial, 0.1 * cnt[first : first + 300].T)
     assert others(path.parents[1]) == ["aa"]
-
-
-def test_labels_of_the_competition_must_fit(competition):
-    path, _, _, true_y = competition
-    labels = path.with_name("true_labels_aa.mat")
-    savemat(labels, {"true_y": 3 - true_y[None]})
-    with pytest.raises(ValueError, match=r"true_y of true_labels_aa.mat differs from mrk.y; accepted"):
-        from_competition(path)
-    labels.unlink()
-    with pytest.raises(
-        ValueError, match=r"true labels of data_set_IVa_aa.mat are missing; accepted: a file true_labels"
-    ):
-        from_competition(path)
-
-
-def test_files_of_arrays(tmp_path):
-    X, y = sources(n_trials=4)
-    archive(tmp_path, "S1", X, y)
-    found = load("S1", tmp_path)
-    assert_allclose(found.X, np.round(X, 2), atol=1e-9)
-    assert_array_equal(found.y, y)
-    assert others(tmp_path) == []
-    archive(tmp_path, "S2", X, np.zeros(4))
-    with pytest.raises(ValueError, match=r"classes are \[0\]; accepted: two of them"):
-        load("S2", tmp_path)
-    archive(tmp_path, "S3", X[..., :200], y)
-    with pytest.raises(ValueError, match=r"a trial has samples 100 to 400 of 350; accepted: 3\.5 s"):
-        load("S3", tmp_path)
-
-
-def test_missing_recordings_are_told_in_a_line(tmp_path):
-    with pytest.raises(ValueError, match=r"^folder of the data sets is None; accepted: .* bci/S007.npz$"):
-        load("S007", None)
-    with pytest.raises(
-        ValueError, match=r"^subject is 'S009'; accepted: one with bci/S009.npz or bci/data_set_IVa_.*$"
-    ):
-        load("S009", tmp_path)
-    assert others(None) == []
-
-
-def test_epochs_of_mne(tmp_path):
-    mne = pytest.importorskip("mne", reason="epochs are made by mne")
-    X, y = sources(n_trials=4)
-    values = np.concatenate([np.zeros((4, 5, 150)), X], axis=-1)  # from a second before the cue
-    events = np.column_stack([1000 * np.arange(4), np.zeros(4, dtype=int), 7 - 2 * y])
-    info = mne.create_info(5, RATE, "eeg")
-    epochs = mne.EpochsArray(1e-6 * values, info, events, tmin=-1.0, verbose="error")
-    found = from_epochs(epochs)
-    assert found.sfreq == RATE
-    assert_allclose(found.X, X, rtol=1e-6)
-    assert_array_equal(found.y, 1 - y)
-    (tmp_path / "bci").mkdir()
-    epochs.save(tmp_path / "bci" / "me-epo.fif", verbose="error")
-    assert others(tmp_path) == ["me"]
-    assert_allclose(load("me", tmp_path).X, X, rtol=1e-5, atol=1e-5)
 
 
 def test_shared_recordings(data_folder):
@@ -231,21 +176,6 @@ def test_objective_never_falls_and_is_what_it_says(penalty):
     assert found.taps[0] == 1
 
 
-def test_penalty_makes_sparse_filters_and_at_last_none(monkeypatch):
-    means = class_means(*sources(amplitude=0.5))
-    numbers = [np.count_nonzero(best_filter(means, penalty).taps) for penalty in (0.0, 0.3, 1e6)]
-    assert numbers[0] == 16
-    assert 1 < numbers[1] < 16
-    assert numbers[2] == 1
-    pytest.importorskip("pyriemann")
-    monkeypatch.setattr("experiments.eeg_methods.PENALTIES", (1e6,))
-    X, y = sources(amplitude=0.4)
-    error, without = decoded("csssp", X, y)
-    assert 0 < error < 0.5
-    assert without.detail == f"penalty 1e+06 taps 1{15 * ' 0'}"
-    assert_array_equal(without.y, decoded("csp", X, y)[1].y)
-
-
 @pytest.mark.parametrize("frequency", [12.0, 22.0])
 def test_sparse_filter_passes_the_planted_frequency(frequency):
     means = class_means(*sources(planted=(frequency,), amplitude=0.7))
@@ -261,19 +191,6 @@ def test_autocorrelation_by_definition():
 
 
 # --- the whole way ---
-
-
-def test_planted_frequencies_are_selected_and_decoded(tmp_path):
-    pytest.importorskip("pyriemann")
-    archive(tmp_path, "planted", *sources(n_trials=80))
-    for method in ("bahsic", "bahsic_in_band"):
-        rows = eeg.rows({"subject": "planted", "method": method, "repeat": 0}, tmp_path)
-        assert [row["fold"] for row in rows] == [0, 1]
-        for row in rows:
-            chosen = row["detail"].split()
-            assert chosen[-1] == "Hz"
-            assert {"12", "22"} < set(chosen)
-            assert float(row["error"]) < 5
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -323,18 +240,6 @@ def test_band_in_which_power_moves_between_channels_is_selected(method, moving):
     assert len(bands) == 1 or not method.startswith("band_")
 
 
-def test_channels_with_the_wave_are_selected(moving):
-    pytest.importorskip("pyriemann")
-    X, y = moving
-    X = np.concatenate([X, np.random.default_rng(1).standard_normal((48, 4, N))], axis=1)
-    for way in ("hsic", "prediction"):
-        found = CHANNELS[f"channels_{way}_4"](Trials(X, y, X[:6], RATE))
-        assert {"1", "3"} < set(found.detail.split())
-        assert len(found.detail.split()) == 1 + 4
-    drawn = [CHANNELS["channels_random_4"](Trials(X, labels, X[:6], RATE)).detail for labels in (y, y, 1 - y)]
-    assert drawn[0] == drawn[1] != drawn[2]
-
-
 def test_halves_are_the_same_for_all_methods_and_others_for_each_repeat():
     y = np.arange(90) % 2
     (train, test), (again, other) = eeg.halves(y, "S007", 0)
@@ -345,14 +250,3 @@ def test_halves_are_the_same_for_all_methods_and_others_for_each_repeat():
     assert_array_equal(eeg.halves(y, "S007", 0)[0][0], train)
     for subject, repeat in (("S007", 1), ("S042", 0)):
         assert not np.array_equal(eeg.halves(y, subject, repeat)[0][0], train)
-
-
-def test_grid_has_every_method_and_the_subjects_of_other_files(competition, tmp_path, monkeypatch):
-    monkeypatch.delenv("BAHSIC_DATA", raising=False)
-    monkeypatch.setattr("experiments.data._ROOT", tmp_path / "nowhere")
-    cells = eeg.grid(False, tmp_path)
-    assert len(cells) == 6 * (len(METHODS | CONTROLS | OPTIONS) * 50 + len(CHANNELS) * CHANNEL_REPEATS)
-    assert max(cell["repeat"] for cell in cells if cell["method"] in CHANNELS) == CHANNEL_REPEATS - 1
-    assert [cell["method"] for cell in eeg.grid(True, tmp_path)] == QUICK
-    monkeypatch.setenv("BAHSIC_DATA", str(tmp_path))
-    assert {cell["subject"] for cell in eeg.grid(False, tmp_path)} == {*eeg.SUBJECTS, "aa"}

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from experiments import eeg, eeg_table
 from experiments.__main__ import main
-from experiments.eeg_figure import bands_figure
 from experiments.eeg_methods import CONTROLS, METHODS, TITLES
 from experiments.eeg_options import OPTIONS
 from experiments.eeg_page import page
@@ -70,19 +69,6 @@ def test_numbers_of_the_paper():
     assert found["ay", "bahsic"] == ("9.0", "6.0")
     assert found["aw", "cssp"] == ("5.4", "1.9")
     assert lines(eeg_table.of_paper())[-1] == ["mean", "13.2", "12.4", "13.0", "12.2"]
-
-
-def test_figure_has_a_panel_for_each_subject(tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-    rng = np.random.default_rng(0)
-    (tmp_path / "bci").mkdir()
-    X = rng.integers(-99, 99, (12, 2, 450)).astype(np.int16)
-    np.savez(tmp_path / "bci" / "S1.npz", X=X, y=np.arange(12) % 2, scale=0.25, sfreq=100.0, tmin=-0.5)
-    (path,) = bands_figure(["S1"], tmp_path, tmp_path / "docs")
-    assert path.read_bytes().startswith(b"\x89PNG")
-    assert bands_figure(["S1"], None, tmp_path / "other") == []
-    assert "no figure of frequency bands: folder of the data sets is None" in capsys.readouterr().err
-    assert not (tmp_path / "other").exists()
 
 
 def test_page_is_made_from_the_rows(root, rows, tmp_path):

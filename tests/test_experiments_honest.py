@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from experiments import honest, honest_drawn, honest_large, honest_real, honest_table, raw
+from experiments import honest, honest_drawn, honest_large, honest_real, honest_table
 from experiments.__main__ import main
 from experiments.data import load
 from experiments.evaluation import error, fold, splits
-from experiments.honest_variants import VARIANTS, select
 from experiments.kernel_ridge import RIDGES, kernel_values, r2
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import r2_score
@@ -54,21 +53,6 @@ def test_new_samples_are_predicted_as_by_scikit_learn(samples, kernel):
 # --- drawn data ---
 
 
-def test_settings_are_sixty_and_draws_have_seeds_of_their_own():
-    cells = honest_drawn.cells(quick=False)
-    settings = {(cell["problem"], cell["n_samples"], cell["n_noise"]) for cell in cells}
-    assert len(settings) == 60
-    assert len(cells) == 60 * honest_drawn.N_RUNS * len(VARIANTS)
-    assert [cell["run"] for cell in cells] == sorted(cell["run"] for cell in cells)
-    X, y = honest_drawn.draw(DRAWN)
-    assert X.shape == (100 + honest_drawn.N_FRESH, 10)
-    again, labels = honest_drawn.draw(DRAWN | {"variant": "hsic"})
-    assert np.array_equal(again, X)
-    assert np.array_equal(labels, y)
-    others = [DRAWN | {"run": 1}, DRAWN | {"n_noise": 48}, DRAWN | {"n_samples": 200}, DRAWN | {"problem": "weak"}]
-    assert not {honest_drawn.draw(cell)[0][0, 0] for cell in others} & {X[0, 0]}
-
-
 def test_problems_have_their_true_features():
     for problem, about in honest_drawn.PROBLEMS.items():
         X, y = honest_drawn.draw(DRAWN | {"problem": problem, "n_samples": 4000})
@@ -98,20 +82,6 @@ def test_rows_say_what_the_selector_reports_and_what_fresh_samples_give():
     [whole] = honest.rows(DRAWN | {"variant": "all"}, None)
     assert whole["reported"] == f"{predictability(X[:100], y[:100]):.4f}"
     assert (whole["number"], whole["found"], whole["reported_error"]) == (10, 2, "")
-
-
-def test_where_nothing_predicts_the_row_says_so_without_a_warning():
-    answers = {honest.rows(DRAWN | {"problem": "nothing", "run": run}, None)[0]["predicts"] for run in range(3)}
-    assert "no" in answers
-
-
-def test_kernel_of_the_selection_predicts_fresh_samples():
-    X, y = honest_drawn.draw(DRAWN | {"problem": "weak"})
-    found = select("prediction_kernel", X[:100], y[:100])
-    [row] = honest.rows(DRAWN | {"problem": "weak", "variant": "prediction_kernel"}, None)
-    chosen = X[:, found.features]
-    assert row["kernel"] == found.kernel
-    assert row["fresh"] == f"{r2(chosen[:100], y[:100], chosen[100:], y[100:], found.kernel)[1]:.4f}"
 
 
 # --- real sets and large tables ---
@@ -152,32 +122,6 @@ def test_drawn_table_has_a_truth(name, draw, n_columns, n_missing):
     others = [column for column in table.X if column not in sum(honest_large.TRUTH[name], ())]
     assert honest_large.boosted_r2(table, true, train, test) > 0.3
     assert honest_large.boosted_r2(table, others, train, test) < 0.02
-
-
-def test_probabilities_are_judged_by_their_squared_error():
-    pd = pytest.importorskip("pandas")
-    random = np.random.default_rng(0)
-    x = random.choice([0.1, 0.4, 0.6, 0.9], 4000)
-    table = raw.Table(pd.DataFrame({"x": x}), (random.random(4000) < x).astype(int), "binary")
-    found = honest_large.boosted_r2(table, ["x"], np.arange(2000), np.arange(2000, 4000))
-    assert found == pytest.approx(0.34, abs=0.04)  # variance of x over that of the labels: 0.085 / 0.25
-
-
-def test_seed_of_a_large_table_is_that_of_the_selection(monkeypatch):
-    pytest.importorskip("pandas")
-    seeds = []
-
-    def noted(name, X, y, random_state=None):
-        seeds.append(random_state)
-        return select("all", X, y)
-
-    monkeypatch.setattr(honest_large, "select", noted)
-    cell = {"part": "large", "problem": honest_large.DRAWN, "n_samples": 2000, "n_noise": "", "variant": "hsic"}
-    [row] = honest.rows(cell | {"run": 3}, None)
-    assert seeds == [3]
-    assert (row["number"], row["found"]) == (20, 5)
-    cells = [cell for cell in honest_large.cells(quick=False) if cell["problem"] == "adult"]
-    assert sorted({cell["run"] for cell in cells if cell["variant"] == "hsic"}) == [0, 1, 2, 3, 4]
 
 
 # --- the whole ---

@@ -5,7 +5,6 @@ import pytest
 from experiments import auto_table, genes, judges, judges_table, machines, real
 from experiments import data as sources
 from experiments.__main__ import main
-from experiments.artificial import ranks
 from experiments.artificial import rows as artificial_rows
 from experiments.comparison import (
     Summary,
@@ -17,8 +16,8 @@ from experiments.comparison import (
     paper_distances,
     summaries,
 )
-from experiments.data import Data, checksum, data_folder, load
-from experiments.evaluation import Fold, error, error_of, fold, median_distance, splits
+from experiments.data import Data, checksum, load
+from experiments.evaluation import Fold, error, fold, median_distance, splits
 from experiments.frame import RESULTS
 from experiments.methods import METHODS, Method
 from experiments.page import page
@@ -26,26 +25,11 @@ from experiments.paper_table import expected, real_entries
 from experiments.real_table import complete, distances
 from scipy.stats import ttest_ind
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import SVC
 
 from bahsic import BAHSIC
 
 # --- data ---
-
-
-def test_folder_is_the_given_one_or_the_variable(tmp_path, monkeypatch):
-    monkeypatch.setenv("BAHSIC_DATA", str(tmp_path))
-    assert data_folder() == tmp_path
-    (tmp_path / "inner").mkdir()
-    assert data_folder(tmp_path / "inner") == tmp_path / "inner"
-    with pytest.raises(ValueError, match=r"folder of the data sets is '.*nowhere'; accepted: an existing folder"):
-        data_folder(tmp_path / "nowhere")
-    monkeypatch.delenv("BAHSIC_DATA")
-    monkeypatch.setattr(sources, "_ROOT", tmp_path / "project")
-    assert data_folder() is None
-    (tmp_path / "shared" / "data").mkdir(parents=True)
-    assert data_folder() == tmp_path / "shared" / "data"
 
 
 @pytest.mark.parametrize(("name", "shape", "ones"), [("wine", (178, 13), 59), ("wdbc", (569, 30), 212)])
@@ -79,38 +63,6 @@ def test_large_sets_are_drawn_with_equal_classes(tmp_path):
     numbers = load("numbers", tmp_path)
     assert len(numbers.y) == 1900
     assert np.array_equal(numbers.X[:, 0], numbers.y)
-
-
-def test_unknown_sets_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"data set is 'vine'; accepted: one with a file vine\.npz"):
-        load("vine", tmp_path)
-    with pytest.raises(
-        ValueError, match=r"data set is 'musk'; accepted without a folder of data sets: .*'sonar'.*'wine'"
-    ):
-        load("musk", None)
-
-
-def test_openml_is_compared_with_a_checksum(monkeypatch, tmp_path):
-    X, labels = np.array([[1.0, 2.0], [3.0, 5.0], [0.0, 1.0]]), np.array(["g", "b", "g"])
-    asked = []
-
-    def fetch(name, *, version, return_X_y, as_frame):
-        asked.append((name, version, return_X_y, as_frame))
-        return X, labels
-
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
-    monkeypatch.setattr(sources, "_OPENML", tmp_path / "openml.csv")
-    columns = "dataset,openml,version,task,checksum\n"
-    (tmp_path / "openml.csv").write_text(f"{columns}mine,theirs,3,classes,{checksum(X)}\n", encoding="utf-8")
-    found = load("mine", None)
-    assert asked == [("theirs", 3, True, False)]
-    assert found.y.tolist() == [1, 0, 1]
-    assert checksum(X[::-1, ::-1]) == checksum(X) != checksum(X + 1e-6)
-    (tmp_path / "openml.csv").write_text(f"{columns}other,theirs,3,classes,3x2 1 1\n", encoding="utf-8")
-    with pytest.raises(
-        ValueError, match=r"check-sum of 'theirs' \(version 3\) of OpenML is 3x2 12 40; accepted: 3x2 1 1"
-    ):
-        load("other", None)
 
 
 def test_checksums_of_openml_are_those_of_the_files(data_folder):
@@ -176,24 +128,7 @@ def test_inner_cross_validation_finds_the_number(monkeypatch):
     assert genes.best_number(Data(X, y, "binary"), order, seed=0) == 10
 
 
-def test_genes_of_a_method_that_must_know_the_number():
-    random = np.random.default_rng(0)
-    part = Fold(*[random.standard_normal((4, 60))] * 4, np.arange(60))
-    data = Data(part.X, part.y, "binary")
-    select = lambda X, y, problem: np.arange(problem.number, 60)  # noqa: E731
-    one_order = genes._choices(part, Method(select, "", "today"), data, seed=0)
-    each = genes._choices(part, Method(select, "", "today", by_number=True), data, seed=0)
-    assert {n: chosen[0] for n, chosen in one_order.items()} == {5: 50, 10: 50, 50: 50}
-    assert {n: chosen[0] for n, chosen in each.items()} == {5: 5, 10: 10, 50: 50}
-
-
 # --- the cells of the grids ---
-
-
-def test_rank_of_an_order():
-    assert ranks([3, 1, 0, 2], 4).tolist() == [3, 2, 4, 1]
-    cell = {"problem": "xor", "m": 80, "run": 0, "method": "bahsic"}
-    assert artificial_rows(cell, None)[0]["rank_median"] == 1.5
 
 
 def test_equal_scores_do_not_favour_the_first_features(monkeypatch):
@@ -248,14 +183,6 @@ def test_machines_have_the_width_that_they_say():
     assert error(part, np.array([0, 1]), "binary", C=10, factor=1e-4) > rate + 10  # nearly linear
 
 
-def test_other_machines_are_for_bahsic_only(tmp_path):
-    rows = [{"dataset": "wine", "method": m, "n_features": 5, "fold": 0, "features": "1 2"} for m in ("bahsic", "rfe")]
-    real.EXPERIMENT.store(tmp_path).append(row | {"error": 1, "seconds": 1} for row in rows)
-    cells = machines.grid(False, tmp_path)
-    assert sorted(cell["machine"] for cell in cells if cell["method"] == "bahsic") == sorted(machines.MACHINES)
-    assert [cell["machine"] for cell in cells if cell["method"] == "rfe"] == [machines.MEAN_LOSS]
-
-
 def test_judges_see_the_features_of_the_row():
     data = load("wdbc", None)
     part = fold(data, *splits(data)[3])
@@ -269,33 +196,6 @@ def test_judges_see_the_features_of_the_row():
     assert wanted != wanted_of_all
     machine = judges.TRAINED["forest"]("binary", 3)
     assert (machine.random_state, machine.n_jobs) == (3, 1)
-
-
-def test_nearest_neighbours_of_numbers():
-    random = np.random.default_rng(0)
-    X, X_test = random.standard_normal((80, 3)), random.standard_normal((40, 3))
-    part = Fold(X, 1000 + 50 * X[:, 1], X_test, 1000 + 50 * X_test[:, 1], np.arange(3))
-    predicted = KNeighborsRegressor(5).fit(X[:, :2], part.y).predict(X_test[:, :2])
-    wanted = 100 * np.mean((predicted - part.y_test) ** 2) / part.y_test.var()
-    machine = judges.TRAINED["5-nn"]("regression", 0)
-    assert error_of(machine, part, np.array([0, 1]), "regression") == pytest.approx(wanted)
-
-
-def test_judges_get_what_was_chosen_on_the_sets_of_the_paper(tmp_path):
-    table = [
-        {"dataset": "wine", "method": "all", "n_features": "all", "fold": "0", "features": "all"},
-        {"dataset": "wine", "method": "rfe", "n_features": "5", "fold": "0", "features": "stopped"},
-        {"dataset": "dexter", "method": "rfe", "n_features": "5", "fold": "0", "features": "1 2"},
-        {"dataset": "wine", "method": "pearson_of_numbers", "n_features": "5", "fold": "0", "features": "1 2"},
-        {"dataset": "abalone", "method": "l1", "n_features": "5", "fold": "1", "features": "1 2"},
-    ]
-    table = [row | {"error": "3", "seconds": "1"} for row in table]
-    real.EXPERIMENT.store(tmp_path).append(table)
-    cells = [(cell["dataset"], cell["features"], cell["judge"]) for cell in judges.grid(False, tmp_path)]
-    assert cells == [(d, f, j) for d, f in (("abalone", "1 2"), ("wine", "all")) for j in ("forest", "5-nn")]
-    assert [row["dataset"] for row in judges.judged("svm", table, [])] == ["wine"] * 3 + ["abalone"]
-    rows = [{"judge": "forest"}, {"judge": "5-nn"}]
-    assert judges.judged("5-nn", table[2:], rows) == [rows[1]]
 
 
 def test_quick_grids_run(tmp_path, capsys, monkeypatch):
@@ -313,14 +213,6 @@ def test_quick_grids_run(tmp_path, capsys, monkeypatch):
     assert main(["run", "judges", *arguments]) == 0
     assert len(judges.EXPERIMENT.store(tmp_path).read()) == 5 * 2
     assert main(["table", "judges", *arguments]) == 0
-
-
-def test_genes_quick_grid(data_folder, tmp_path):
-    [cell] = [cell for cell in genes.grid(True, tmp_path) if cell["method"] == "pearson"]
-    found = genes.rows(cell, data_folder)
-    assert [row["n_features"] for row in found] == ["5", "10", "50", "nested"]
-    assert [len(row["features"].split()) for row in found[:3]] == [5, 10, 50]
-    assert found[3]["features"] in [row["features"] for row in found[:3]]
 
 
 # --- comparing ---
@@ -407,14 +299,6 @@ def test_figures_over_the_sets_that_all_methods_have(three_methods):
     assert judges_table.compared(summary(housing={"bahsic": 1.0}), ["housing"]) == ["housing"]
 
 
-def test_equal_errors_share_their_ranks(three_methods):
-    found = summary(
-        vowel={"bahsic": 4.0, "rfe": 4.0 + 1e-9, "sequential": 9.0},
-        usps={"bahsic": 5.0, "rfe": 3.0, "sequential": 2.0},
-    )
-    assert judges_table.mean_ranks(found, ["vowel", "usps"]) == {"bahsic": 2.25, "rfe": 1.75, "sequential": 2.0}
-
-
 # --- the paper's numbers ---
 
 
@@ -456,11 +340,3 @@ def test_errors_of_the_paper_tell_its_number_of_samples(dataset, n):
 def test_page_is_made_from_the_rows(root):
     current = (root / "docs" / "experiments.md").read_text(encoding="utf-8")
     assert current == page(RESULTS), "run: python -m experiments page"
-
-
-def test_page_can_be_checked(tmp_path, capsys):
-    arguments = ["page", "--results", str(tmp_path), "--output", str(tmp_path)]
-    assert main([*arguments, "--check"]) == 1
-    assert main(arguments) == 0
-    assert main([*arguments, "--check"]) == 0
-    assert "experiments.md is up to date" in capsys.readouterr().out

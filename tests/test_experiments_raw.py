@@ -8,18 +8,6 @@ from experiments.data import MissingDataError
 pd = pytest.importorskip("pandas")
 
 
-def test_encoded_columns_know_where_they_come_from():
-    X = pd.DataFrame(
-        {"a": [1.0, np.nan, 3.0] * 10, "b": pd.Categorical(["x", "y", None] * 10), "c": [True, False, True] * 10}
-    )
-    encoded, origins = raw_methods._encoded(X)
-    assert origins.tolist() == [0, 1, 1, 1, 2]
-    assert encoded[:3, 0].tolist() == [1, 2, 3]  # the mean where it is missing
-    assert encoded[0].tolist() == [1, 1, 0, 0, 1]
-    support = np.array([False, False, True, False, True])
-    assert raw_methods._columns(support, origins, 3).tolist() == [False, True, True]
-
-
 def test_columns_that_name_samples_are_left_out(data_folder):
     table = raw.load("titanic", data_folder)
     assert list(table.X) == ["Pclass", "Sex", "Age", "SibSp", "Parch", "Fare", "Embarked"]

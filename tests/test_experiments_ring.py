@@ -65,24 +65,6 @@ def test_mrmr_of_bins_avoids_copies():
     assert METHODS["mrmr_of_bins"].select(X, y, Problem("binary", 2)).tolist() == [0, 1]
 
 
-def rows_of(method, share, n=1000, problems=("ring",), leave_out=()):
-    return [
-        {"problem": p, "n_samples": n, "n_features": d, "method": method, "fold": f, "best_p": share, "best_2p": 100}
-        for p in problems
-        for d in ring.sizes(p)
-        if d not in leave_out
-        for f in range(6)
-    ]
-
-
-def test_averages_need_all_sizes():
-    rows = rows_of("forest", 80) + rows_of("relief", 50, leave_out=(2048,))
-    assert ring.averages(rows) == {(1000, "ring", "forest"): 80.0}
-    assert ring.averages(rows, most=1024)[1000, "ring", "relief"] == 50.0
-    late = [*rows[:-1], rows[-1] | {"best_p": ""}]
-    assert ring.means(late)[1000, "ring", "relief", 1024] == pytest.approx(50 * 5 / 6)
-
-
 def test_quick_grid_and_figure(tmp_path):
     pytest.importorskip("matplotlib")
     cell = {"problem": "xor", "n_samples": 250, "n_features": 8, "method": "prediction_laplacian", "fold": 0}

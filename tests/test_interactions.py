@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from bahsic import BAHSIC, BAHSICCV, FeatureSelector, interactions, predictability
 from bahsic.data.prepared import prepared
-from bahsic.inference.effects import effects
+from bahsic.inference.regression import effects
 from bahsic.kernels import Gaussian
 from test_conditional import chosen, ridge_regression
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import bahsic
 import oracle
-from bahsic.criteria.hsic import hsic_biased, hsic_unbiased, hsic_weights
+from bahsic import hsic_biased, hsic_unbiased, hsic_weights
 from bahsic.kernels import Gaussian, Linear
 from pairwise import covering
 

@@ -25,10 +25,14 @@ def by_pairs(X, kernel):
     return np.array([[cka(X[:, i], X[:, j], kernel, kernel) for j in range(d)] for i in range(d)])
 
 
+def smaller(a, b):
+    return np.minimum.outer(np.ravel(a), np.ravel(b))
+
+
 KERNELS = [Gaussian(), Gaussian("median"), Gaussian(3.0), Laplacian("median"), Linear(), Delta()]
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", *KERNELS], ids=str)
+@pytest.mark.parametrize("kernel", ["gaussian", smaller, *KERNELS], ids=str)
 def test_each_pair_is_its_alignment(kernel):
     X = table()
     found = redundancy(X, kernel=kernel)
@@ -46,14 +50,6 @@ def test_features_as_they_are(scale):
     assert_allclose(found, by_pairs(X, Gaussian(0.5)), rtol=1e-8, atol=1e-10)
 
 
-def test_a_function_as_kernel():
-    def smaller(a, b):
-        return np.minimum.outer(np.ravel(a), np.ravel(b))
-
-    X = table()[:, :4]
-    assert_allclose(redundancy(X, kernel=smaller), by_pairs(standardised(X), smaller), rtol=1e-9)
-
-
 def test_copies_and_independent_features():
     X = np.random.default_rng(1).normal(size=(1000, 5))
     X[:, 4] = -7 * X[:, 0] + 0.01 * X[:, 1] + 100
@@ -64,16 +60,10 @@ def test_copies_and_independent_features():
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
-def test_a_full_factorial_design_is_independent(kernel):
-    first, second = np.sqrt(np.arange(5)), np.exp(np.arange(7))
-    design = np.array([(a, b) for a in first for b in second])
+def test_a_full_factorial_design_is_independent_and_copies_are_alike(kernel):
+    design = np.array([(a, b) for a in np.sqrt(np.arange(5)) for b in np.exp(np.arange(7))])
     assert_array_equal(redundancy(design, kernel=kernel), np.eye(2))
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-def test_copies_are_alike_and_no_more(kernel):
-    X = np.outer(np.random.default_rng(2).normal(size=40), np.arange(1, 12))
-    found = redundancy(X, kernel=kernel)
+    found = redundancy(np.outer(np.random.default_rng(2).normal(size=40), np.arange(1, 12)), kernel=kernel)
     assert_allclose(found, 1, rtol=1e-13)
     assert found.max() <= 1
 
@@ -118,34 +108,28 @@ def test_names(library):
         redundancy(frame, ["b", "c"], missing="error")
 
 
+HOLE = np.where(np.arange(420).reshape(60, 7) == 26, np.nan, table())  # row 3, column 5
+
+
 @pytest.mark.parametrize(
-    ("features", "message"),
+    ("X", "options", "message"),
     [
-        ([0, 7], "features has 7, which is no column; accepted: a mask, or columns among 0, 1, 2"),
-        ([-1], "features has -1, which is no column"),
-        ([], r"features is \[\]; accepted: one or more"),
-        (["a"], "features has 'a', which is no column"),
-        ([True, False], "features is a mask of 2 columns; accepted: a mask of 7"),
-        ([False] * 7, "features is .*; accepted: one or more columns"),
-        ([0.5], "features has 0.5, which is no column"),
+        (table(), {"features": [0, 7]}, "features has 7, which is no column; accepted: a mask, or columns among 0, 1"),
+        (table(), {"features": [-1]}, "features has -1, which is no column"),
+        (table(), {"features": []}, r"features is \[\]; accepted: one or more"),
+        (table(), {"features": ["a"]}, "features has 'a', which is no column"),
+        (table(), {"features": [True, False]}, "features is a mask of 2 columns; accepted: a mask of 7"),
+        (table(), {"features": [False] * 7}, "features is .*; accepted: one or more columns"),
+        (table(), {"features": [0.5]}, "features has 0.5, which is no column"),
+        (HOLE, {"features": [4, 5], "missing": "error"}, r"X contains NaN .*row 3, column 5"),
+        (table(), {"kernel": "precomputed"}, "kernel is 'precomputed'"),
+        (table(), {"kernel": Gaussian("optimise")}, "'optimise', which needs labels"),
+        (table() * 1e200, {"standardize": False}, r"X has values up to .*; accepted with standardize=False: up to 1e"),
     ],
 )
-def test_bad_features(features, message):
+def test_what_is_refused(X, options, message):
     with pytest.raises(ValueError, match=message):
-        redundancy(table(), features)
-
-
-def test_bad_data_and_kernels():
-    X = table()
-    X[3, 5] = np.nan
-    with pytest.raises(ValueError, match=r"X contains NaN .*row 3, column 5"):
-        redundancy(X, [4, 5], missing="error")
-    with pytest.raises(ValueError, match="kernel is 'precomputed'"):
-        redundancy(table(), kernel="precomputed")
-    with pytest.raises(ValueError, match="'optimise', which needs labels"):
-        redundancy(table(), kernel=Gaussian("optimise"))
-    with pytest.raises(ValueError, match=r"X has values up to .*; accepted with standardize=False: up to 1e"):
-        redundancy(table() * 1e200, standardize=False)
+        redundancy(X, **options)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

@@ -12,15 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mixed_oracle
-from bahsic import BAHSIC, FOHSIC
+from bahsic import BAHSIC, FOHSIC, SelectionTest, hsic_test, selection_frequencies, selection_test
 from bahsic.datasets import make_xor
-from bahsic.inference.independence import hsic_test
-from bahsic.inference.resampling import (
-    SelectionTest,
-    combined_pvalues,
-    selection_frequencies,
-    selection_test,
-)
 from bahsic.kernels import Gaussian
 from selecting import drawn, standardised
 
@@ -164,18 +157,13 @@ def test_the_seed_decides_and_threads_do_not(function):
 
 
 @BOTH
-def test_the_selector_stays_as_it_is(function):
-    selector = BAHSIC(2)
-    function(selector, *drawn(), **{COUNTS[function]: 2})
-    assert not hasattr(selector, "support_")
-
-
-@BOTH
 def test_threads_have_the_configuration_of_the_caller(seen, function):
     X, y = drawn()
+    selector = Watched(2, step=4)
     with config_context(working_memory=7):
-        function(Watched(2, step=4), X, y, **{COUNTS[function]: 9}, n_jobs=3)
+        function(selector, X, y, **{COUNTS[function]: 9}, n_jobs=3)
     assert {memory for _, _, memory in seen} == {7}
+    assert not hasattr(selector, "support_")  # clones are fitted
 
 
 @BOTH
@@ -194,26 +182,12 @@ def test_fits_warn_nobody(function):
 
 
 @pytest.mark.parametrize(
-    ("pvalues", "combined"),
-    [
-        ([0.3], 0.3),
-        ([0.2, 0.1], 0.2),
-        ([0.03, 0.5, 0.02], 0.045),
-        ([0.4, 0.01, 0.02, 0.9], 0.04),
-        ([0.1, 0.2, 0.3, 0.4, 0.5], 0.5),
-        ([0.8, 0.9], 1.6),
-    ],
+    ("n_splits", "factor", "rank"), [(1, 1, 0), (2, 2, 0), (3, 3 / 2, 1), (4, 2, 1), (5, 5 / 3, 2)]
 )
-def test_combined_pvalue_by_hand(pvalues, combined):
-    assert combined_pvalues(np.array(pvalues)) == pytest.approx(combined, rel=1e-14)
-
-
-def test_combined_pvalue_is_valid_in_the_worst_case():
-    """U and 1 - U are uniform, and the lesser of them is at most t with probability 2 t: no smaller factor would do."""
-    u = (np.arange(1000) + 0.5) / 1000
-    np.testing.assert_allclose(
-        np.sort(combined_pvalues(np.array([u, 1 - u]))), np.repeat(u[::2] + 0.5e-3, 2), atol=1e-12
-    )
+def test_combined_pvalue_by_hand(n_splits, factor, rank):
+    X, y = null_data(0)
+    test = selection_test(Fixed([True] * 4 + [False] * 6), X, y, n_splits=n_splits, method="gamma", random_state=0)
+    assert test.pvalue == pytest.approx(min(1, factor * np.sort(test.split_pvalues)[rank]), rel=1e-14)
 
 
 # The test
@@ -352,75 +326,53 @@ def test_the_type_of_all_labels_counts():
 
 # Bad input
 
+FREQUENCIES = [
+    ({"n_resamples": 0}, "n_resamples is 0; accepted: an int of at least 1"),
+    ({"n_resamples": 2.5}, "n_resamples is 2.5"),
+    ({"n_resamples": True}, "n_resamples is True"),
+    ({"subsample": 1.5}, "subsample is 1.5; accepted: a fraction between 0 and 1"),
+    ({"subsample": "half"}, "subsample is 'half'"),
+    ({"subsample": float("nan")}, "subsample is nan"),
+    ({"subsample": 0.05}, "subsample is 0.05, 2 of 40 samples; accepted: at least 4"),
+    ({"y": [0] * 39 + [1]}, "y has class 1 once; accepted: two samples of each class, or stratify=False"),
+]
+TEST = [
+    ({"n_splits": 0}, "n_splits is 0; accepted: an int of at least 1"),
+    ({"test_size": 1.0}, "test_size is 1.0; accepted: a fraction between 0 and 1"),
+    ({"test_size": 0.95}, "test_size is 0.95, .* 2 samples to select with and 38 to test with"),
+    ({"test_size": 0.05}, "test_size is 0.05, .* 38 samples to select with and 2 to test with"),
+    ({"method": "normal"}, "method is 'normal'; accepted: 'permutation', 'gamma'"),
+    ({"feature_test": "joint"}, "feature_test is 'joint'; accepted: 'conditional', 'marginal'"),
+    ({"n_permutations": 0}, "n_permutations is 0"),
+    ({"kernel": "gausian"}, "kernel is 'gausian'"),
+    ({"kernel": "precomputed"}, "kernel is 'precomputed'; accepted: a kernel on features"),
+    ({"kernel": Gaussian("optimise")}, "kernel is .*'optimise'.*, which fits gamma to the labels"),
+    ({"target_kernel": "bnary"}, "target_kernel is 'bnary'"),
+    ({"y": ["a"] * 39 + ["b"]}, "y has class 'b' once; .*target_kernel='regression'"),
+    ({"y": None}, "y has shape"),
+]
+EITHER = [
+    ({"selector": BAHSIC}, "selector is .*BAHSIC.*; accepted: an estimator with get_support"),
+    ({"selector": make_pipeline(StandardScaler(), BAHSIC(2))}, "selector is Pipeline"),
+    ({"n_jobs": 0}, "n_jobs is 0; accepted: None or an int other than 0"),
+    ({"random_state": -1}, "random_state is -1"),
+    ({"random_state": "seed"}, "random_state is 'seed'"),
+    ({"y": np.arange(39) % 2}, "X has 40 samples, y has 39 samples"),
+    ({"y": np.zeros(40)}, "one class only"),
+    ({"y": np.append(np.ones(39), np.nan)}, "y has 1 entries that are NaN"),
+    ({"X": np.append(np.ones(39), np.inf)[:, None]}, "X .*infinity"),
+    ({"X": np.ones((3, 2)), "y": [0, 1, 0.5]}, "(subsample|test_size) is 0.5"),
+]
+
 
 @pytest.mark.parametrize(
-    ("changes", "error", "message"),
-    [
-        ({"n_resamples": 0}, ValueError, "n_resamples is 0; accepted: an int of at least 1"),
-        ({"n_resamples": 2.5}, ValueError, "n_resamples is 2.5"),
-        ({"n_resamples": True}, ValueError, "n_resamples is True"),
-        ({"subsample": 1.5}, ValueError, "subsample is 1.5; accepted: a fraction between 0 and 1"),
-        ({"subsample": 0}, ValueError, "subsample is 0"),
-        ({"subsample": "half"}, ValueError, "subsample is 'half'"),
-        ({"subsample": float("nan")}, ValueError, "subsample is nan"),
-        ({"subsample": 0.05}, ValueError, "subsample is 0.05, 2 of 40 samples; accepted: at least 4"),
-        (
-            {"y": [0] * 39 + [1]},
-            ValueError,
-            "y has class 1 once; accepted: two samples of each class, or stratify=False",
-        ),
-    ],
+    ("function", "changes", "message"),
+    [(selection_frequencies, *case) for case in [*FREQUENCIES, *EITHER]]
+    + [(selection_test, *case) for case in [*TEST, *EITHER]],
 )
-def test_invalid_arguments_of_frequencies(changes, error, message):
+def test_invalid_arguments(function, changes, message):
     X, y = drawn()
-    with pytest.raises(error, match=message):
-        selection_frequencies(BAHSIC(2), **{"X": X, "y": y, **changes})
-
-
-@pytest.mark.parametrize(
-    ("changes", "error", "message"),
-    [
-        ({"n_splits": 0}, ValueError, "n_splits is 0; accepted: an int of at least 1"),
-        ({"test_size": 1.0}, ValueError, "test_size is 1.0; accepted: a fraction between 0 and 1"),
-        ({"test_size": 5}, ValueError, "test_size is 5"),
-        ({"test_size": 0.95}, ValueError, "test_size is 0.95, .* 2 samples to select with and 38 to test with"),
-        ({"test_size": 0.05}, ValueError, "test_size is 0.05, .* 38 samples to select with and 2 to test with"),
-        ({"method": "normal"}, ValueError, "method is 'normal'; accepted: 'permutation', 'gamma'"),
-        ({"feature_test": "joint"}, ValueError, "feature_test is 'joint'; accepted: 'conditional', 'marginal'"),
-        ({"n_permutations": 0}, ValueError, "n_permutations is 0"),
-        ({"kernel": "gausian"}, ValueError, "kernel is 'gausian'"),
-        ({"kernel": "precomputed"}, ValueError, "kernel is 'precomputed'; accepted: a kernel on features"),
-        ({"kernel": Gaussian("optimise")}, ValueError, "kernel is .*'optimise'.*, which fits gamma to the labels"),
-        ({"target_kernel": "bnary"}, ValueError, "target_kernel is 'bnary'"),
-        ({"y": ["a"] * 39 + ["b"]}, ValueError, "y has class 'b' once; .*target_kernel='regression'"),
-        ({"y": None}, ValueError, "y has shape"),
-    ],
-)
-def test_invalid_arguments_of_the_test(changes, error, message):
-    X, y = drawn()
-    with pytest.raises(error, match=message):
-        selection_test(BAHSIC(2), **{"X": X, "y": y, **changes})
-
-
-@BOTH
-@pytest.mark.parametrize(
-    ("changes", "error", "message"),
-    [
-        ({"selector": BAHSIC}, TypeError, "selector is .*BAHSIC.*; accepted: an estimator with get_support"),
-        ({"selector": make_pipeline(StandardScaler(), BAHSIC(2))}, TypeError, "selector is Pipeline"),
-        ({"n_jobs": 0}, ValueError, "n_jobs is 0; accepted: None or an int other than 0"),
-        ({"random_state": -1}, ValueError, "random_state is -1"),
-        ({"random_state": "seed"}, ValueError, "random_state is 'seed'"),
-        ({"y": np.arange(39) % 2}, ValueError, "X has 40 samples, y has 39 samples"),
-        ({"y": np.zeros(40)}, ValueError, "one class only"),
-        ({"y": np.append(np.ones(39), np.nan)}, ValueError, "y has 1 entries that are NaN"),
-        ({"X": np.append(np.ones(39), np.inf)[:, None]}, ValueError, "X .*infinity"),
-        ({"X": np.ones((3, 2)), "y": [0, 1, 0.5]}, ValueError, "(subsample|test_size) is 0.5"),
-    ],
-)
-def test_invalid_arguments_of_both(function, changes, error, message):
-    X, y = drawn()
-    with pytest.raises(error, match=message):
+    with pytest.raises(TypeError if "selector" in changes else ValueError, match=message):
         function(**{"selector": BAHSIC(2), "X": X, "y": y, **changes})
 
 

@@ -5,18 +5,11 @@ import pytest
 
 import brute_force
 from bahsic import BAHSIC, FOHSIC, hsic
-from bahsic.engine import Columns, pairs
-from bahsic.engine.tiles import by_differences
 from bahsic.kernels import Gaussian, Laplacian, Polynomial
 from pairwise import ENGINES, pairwise
 from selecting import SELECTORS, order, same_fit
 
 N_CASES = 40
-
-
-def limit(n_columns):
-    """Squared norms, times the scale, up to which a product of up to 512 columns is exact enough."""
-    return 1e-10 / ((16 + 2 * n_columns + n_columns / 256) * np.finfo(float).eps)
 
 
 def squared(X):
@@ -162,50 +155,6 @@ def test_jobs_change_not_one_bit(name):
     X, y = random_units(rng, 150, 12), rng.integers(0, 2, 150)
     fits = [BAHSIC(1, step=1, kernel=KERNELS[name][0], standardize=False, n_jobs=n).fit(X, y) for n in (1, 2)]
     assert same_fit(*fits)
-
-
-def restarts(monkeypatch, X, y):
-    made = []
-    original = pairs.Pairs._make
-    monkeypatch.setattr(
-        pairs.Pairs, "_make", lambda self, subset, scale: (made.append(len(subset)), original(self, subset, scale))
-    )
-    fitted = BAHSIC(1, n_jobs=1).fit(X, y)
-    monkeypatch.undo()
-    return made, fitted
-
-
-def test_standardised_columns_need_no_more_builds(monkeypatch):
-    rng = np.random.default_rng(8)
-    X = np.hstack([rng.normal(size=(300, 40)), rng.standard_cauchy((300, 40)), rare_values(rng, 300, 40)])
-    y = rng.integers(0, 2, 300)
-    made, fitted = restarts(monkeypatch, X, y)
-    monkeypatch.setattr(pairs, "_WORN", np.inf)
-    expected, other = restarts(monkeypatch, X, y)
-    assert made == expected
-    assert same_fit(fitted, other)
-
-
-def test_norms_of_samples_spare_differences():
-    """Rare values of different samples do not add up: a product serves all columns but one that is far wider."""
-    X = np.zeros((200, 199))
-    X[np.arange(199), np.arange(199)] = 1e4
-    columns = Columns.plain(np.vstack([X.T, 1e9 * np.cos(np.arange(200))]))
-    found = by_differences(columns, np.arange(200), limit(200) / 2e8)
-    assert found.tolist() == [False] * 199 + [True]
-    assert by_differences(columns, np.arange(200), 2 * limit(200) / 1e8).all()
-    assert not by_differences(columns, np.arange(200), 0.0).any()
-
-
-def test_products_are_made_of_moderate_norms():
-    rng = np.random.default_rng(9)
-    for _ in range(200):
-        XT = rng.normal(size=(12, 30)) * 10.0 ** rng.integers(-3, 9, size=(12, 1))
-        features = np.sort(rng.permutation(12)[:8])
-        norms = 10.0 ** rng.integers(-2, 16)
-        wide = by_differences(Columns.plain(XT), features, limit(8) / norms)
-        assert np.square(XT[features[~wide]]).sum(axis=0).max() <= norms * (1 + 1e-9)
-        assert not wide[np.square(XT[features]).max(axis=1) * 8 <= norms].any()
 
 
 @pairwise(selector=[BAHSIC, FOHSIC], factor=[30.0, 100.0, 300.0], engine=ENGINES)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import column_oracle
 from bahsic import hsic, hsic_scores, hsic_test, redundancy
-from bahsic.kernels import Delta, Gaussian, Laplacian, Linear
+from bahsic.kernels import Gaussian, Laplacian
 
 
 def holes(x, share=0.3, seed=9):
@@ -167,7 +167,7 @@ def test_narrow_kernels_have_matrices():
 
 @pytest.mark.parametrize("kernel", ["laplacian", "linear", Gaussian(1e9)], ids=str)
 def test_matrices_of_too_many_samples_are_refused(kernel):
-    X = np.random.default_rng(0).normal(size=(32_001, 2))
+    X = np.random.default_rng(0).normal(size=(32_001, 1))
     message = r"X has 32001 samples and the kernel on single features is .*; accepted for more than 32000 samples"
     for call in (lambda: hsic_scores(X, X[:, 0], kernel=kernel), lambda: redundancy(X, kernel=kernel)):
         with pytest.raises(ValueError, match=message):
@@ -209,13 +209,6 @@ def test_groups_of_features_make_no_difference():
     table = redundancy(X)
     assert_allclose(redundancy(X, order), table[np.ix_(order, order)], rtol=1e-9, atol=1e-13)
     assert table[0, 9] > 0.1
-
-
-def test_repeated_features():
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    for kernel in ("gaussian", Linear(), Delta()):
-        table = redundancy(X, kernel=kernel)
-        assert_allclose(redundancy(X[:, [0, 1, 0]], kernel=kernel), table[np.ix_([0, 1, 0], [0, 1, 0])], rtol=1e-12)
 
 
 @pytest.mark.parametrize("missing", ["neutral", "indicator"])

@@ -10,8 +10,8 @@ from bahsic.inference.dependence import hsic_blocks as hsic_blocks
 from bahsic.inference.independence import HypothesisTest as HypothesisTest
 from bahsic.inference.independence import hsic_interval as hsic_interval
 from bahsic.inference.independence import hsic_test as hsic_test
-from bahsic.inference.interactions import Interaction as Interaction
-from bahsic.inference.interactions import interactions as interactions
+from bahsic.inference.predictability import Interaction as Interaction
+from bahsic.inference.predictability import interactions as interactions
 from bahsic.inference.predictability import predictability as predictability
 from bahsic.inference.redundancy import redundancy as redundancy
 from bahsic.inference.resampling import SelectionTest as SelectionTest

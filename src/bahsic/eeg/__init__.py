@@ -1,8 +1,7 @@
 """Selection of frequencies and channels of EEG, or of other multichannel signals (the paper's third experiment)."""
 
 from bahsic.eeg.bands import band_hsic
-from bahsic.eeg.channels import ChannelSelector
-from bahsic.eeg.frequencies import FrequencySelector
+from bahsic.eeg.selectors import ChannelSelector, FrequencySelector
 from bahsic.eeg.signals import power_spectra
 
 __all__ = ["ChannelSelector", "FrequencySelector", "band_hsic", "power_spectra"]

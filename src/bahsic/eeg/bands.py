@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from bahsic.kernels.labels.choice import chosen_name
 
 
 def band_hsic(X: Any, y: Any, sfreq: float, lower: Any, upper: Any, **options: Any) -> Array:
-    """HSIC between the labels and the power spectrum in each frequency band (the paper's figure fg:bci).
+    """Compute HSIC between the labels and the power spectrum in each frequency band (the paper's figure fg:bci).
 
     Parameters
     ----------
@@ -58,57 +59,42 @@ def band_hsic(X: Any, y: Any, sfreq: float, lower: Any, upper: Any, **options: A
 
 
 def _cut_offs(argument: str, values: Any) -> Array:
-    found = np.asarray(values)
-    if found.ndim != 1 or found.dtype.kind not in "iuf" or not np.isfinite(found).all():
+    cut_offs = np.asarray(values)
+    if cut_offs.ndim != 1 or cut_offs.dtype.kind not in "iuf" or not np.isfinite(cut_offs).all():
         raise ValueError(f"{argument} is {values!r}; accepted: a list of finite numbers, in Hz")
-    return found.astype(np.float64)
+    return cut_offs.astype(np.float64)
 
 
 def interval_scores(
     columns: Callable[[slice], Array], y: Any, bins: Bins, allowed: Callable[[int, int], bool], selector: Any
 ) -> Array:
-    """Criterion of every interval of bins.
+    """Return the criterion of a selector for every allowed interval of bins, by first and last bin; NaN for others.
 
-    Parameters
-    ----------
-    columns : callable
-        ``columns(coefficients)`` are the features of an interval of Fourier coefficients.
-    y : array-like of shape (n_trials,)
-    bins : Bins
-    allowed : callable
-        ``allowed(first, last)`` says whether the interval from one bin to another is judged.
-    selector : BAHSIC or FOHSIC
-        Its criterion, kernels, ridge, statistic and standardize are used.
-
-    Returns
-    -------
-    ndarray of shape (n_bins, n_bins)
-        By first and last bin: HSIC, or for the criterion "prediction" the predictability; NaN where not judged.
+    ``columns`` returns the features of an interval of Fourier coefficients. The selector is a BAHSIC or FOHSIC.
     """
-    judge = _judge(selector, y)
+    parameters = selector.get_params(deep=False)
+    missing = sorted({"criterion", "kernel", "target_kernel", "ridge", "statistic", "standardize"} - set(parameters))
+    if missing:
+        raise ValueError(f"selector has no parameter {missing[0]!r}; accepted with contiguous=True: BAHSIC or FOHSIC")
+    if parameters["criterion"] not in ("hsic", "prediction"):
+        raise ValueError(f"criterion is {parameters['criterion']!r}; accepted: 'hsic' or 'prediction'")
+    options = {name: parameters[name] for name in ("kernel", "standardize")}
+    options["target_kernel"] = chosen_name(y, parameters["target_kernel"], warn=True)  # here, and not for each band
+    judge: Callable[..., float] = hsic if parameters["criterion"] == "hsic" else predictability
+    own = "statistic" if judge is hsic else "ridge"
+    options[own] = parameters[own]
     values = np.full((len(bins), len(bins)), np.nan)
-    for first in range(len(bins)):
-        for last in range(first, len(bins)):
-            if allowed(first, last):
-                values[first, last] = judge(columns(bins.interval(first, last)))
+    for first, last in combinations_with_replacement(range(len(bins)), 2):
+        if allowed(first, last):
+            values[first, last] = judge(columns(bins.interval(first, last)), y, **options)
     return values
 
 
 def averaged_interval(scores: Array, share: float) -> tuple[int, int]:
-    """First and last bin of the best interval, averaged over those that are nearly as good.
+    """Return first and last bin of the best interval, averaged over a share of the others that are nearly as good.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_bins, n_bins)
-        By first and last bin; NaN where not judged.
-    share : float
-        Share of all intervals over whose limits the average is taken, from the best one on; of these only the ones that
-        overlap with the best. Zero means the best one alone.
-
-    Returns
-    -------
-    first, last : int
-        The mean first bin and the mean length, rounded.
+    Of these only the ones that overlap with the best one count. The mean first bin and the mean length are rounded. A
+    share of zero means the best one alone.
 
     Examples
     --------
@@ -124,18 +110,3 @@ def averaged_interval(scores: Array, share: float) -> tuple[int, int]:
     start, length = round(first[near].mean() + 1e-9), round((last - first)[near].mean() + 1e-9)
     start = min(start, len(scores) - 1 - length)
     return start, start + length
-
-
-def _judge(selector: Any, y: Any) -> Callable[[Array], float]:
-    """The criterion of a selector as a function of columns."""
-    parameters = selector.get_params(deep=False)
-    missing = sorted({"criterion", "kernel", "target_kernel", "ridge", "statistic", "standardize"} - set(parameters))
-    if missing:
-        raise ValueError(f"selector has no parameter {missing[0]!r}; accepted with contiguous=True: BAHSIC or FOHSIC")
-    name = chosen_name(y, parameters["target_kernel"], warn=True)  # here, and not for each band
-    options = {"kernel": parameters["kernel"], "target_kernel": name, "standardize": parameters["standardize"]}
-    if parameters["criterion"] == "prediction":
-        return lambda x: predictability(x, y, ridge=parameters["ridge"], **options)
-    if parameters["criterion"] == "hsic":
-        return lambda x: hsic(x, y, statistic=parameters["statistic"], **options)
-    raise ValueError(f"criterion is {parameters['criterion']!r}; accepted: 'hsic' or 'prediction'")

@@ -11,37 +11,26 @@ _SHRINKAGE = 0.05
 
 
 def log_powers(coefficients: Array) -> Array:
-    """Logarithm of the power of each channel.
+    """Return the logarithm of the power of each channel, from real and imaginary parts (n_trials, n_channels, n).
 
-    Parameters
-    ----------
-    coefficients : ndarray of shape (n_trials, n_channels, 2 * n_frequencies)
-        Real and imaginary parts, see `parts`.
-
-    Returns
-    -------
-    ndarray of shape (n_trials, n_channels)
-        A power below 1e-12 of the channels' mean counts as that, so that silent channels have a logarithm.
+    A power below 1e-12 of the channels' mean counts as that, so that silent channels have a logarithm.
     """
     power = np.square(coefficients).sum(axis=-1)
     least = 1e-12 * power.mean(axis=1, keepdims=True)
-    logarithms: Array = np.log(np.maximum(power, np.where(least > 0, least, 1.0)))
-    return logarithms
+    return np.asarray(np.log(np.maximum(power, np.where(least > 0, least, 1.0))))
 
 
 def relative_log_powers(coefficients: Array) -> Array:
-    """Logarithm of the power of each channel, minus its mean over the channels, after common average reference.
+    """Return the logarithm of the power of each channel after common average reference, minus its mean over channels.
 
-    The average of all channels is subtracted from each of them, so what all channels share is left out: the electrode
-    of reference, and how strong a trial is as a whole.
+    What all channels share is left out: the electrode of reference, and how strong a trial is as a whole.
     """
     powers = log_powers(coefficients - coefficients.mean(axis=1, keepdims=True))
-    relative: Array = powers - powers.mean(axis=1, keepdims=True)
-    return relative
+    return np.asarray(powers - powers.mean(axis=1, keepdims=True))
 
 
 def log_covariances(covariances: Array) -> Array:
-    r"""Logarithms of the covariance matrices between channels, relative to their mean (tangent vectors).
+    r"""Return logarithms of the covariance matrices between channels, relative to their mean (tangent vectors).
 
     .. math:: \log(V^\top C_i V), \quad V^\top M V = I, \quad M = \frac{1}{m} \sum_i C_i,
 
@@ -49,15 +38,8 @@ def log_covariances(covariances: Array) -> Array:
     components of M, scaled to variance one. The linear kernel of these vectors sees what common spatial patterns
     look for: powers of mixtures of channels.
 
-    Parameters
-    ----------
-    covariances : ndarray of shape (n_trials, n_channels, n_channels)
-
-    Returns
-    -------
-    ndarray of shape (n_trials, n_channels * (n_channels + 1) / 2)
-        The upper triangle, with factor root 2 off the diagonal; zero mean, and mean squared length 1. Cost
-        O(n_trials n_channels^3).
+    The result is the upper triangle, with factor root 2 off the diagonal; it has zero mean, and mean squared length 1.
+    Cost O(n_trials n_channels^3).
     """
     n = covariances.shape[1]
     traces = np.trace(covariances, axis1=1, axis2=2)
@@ -72,38 +54,27 @@ def log_covariances(covariances: Array) -> Array:
     tangent = logarithms[:, rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2.0))
     tangent -= tangent.mean(axis=0)
     length = np.sqrt(np.square(tangent).sum(axis=1).mean())
-    scaled: Array = tangent / length if length > 0 else tangent
-    return scaled
-
-
-def parts(signals: Array) -> Array:
-    """Real and imaginary parts of the Fourier coefficients, of shape (n_trials, n_channels, n_frequencies, 2)."""
-    coefficients = np.fft.rfft(signals, axis=-1)
-    return np.stack([coefficients.real, coefficients.imag], axis=-1)
+    return np.asarray(tangent / length if length > 0 else tangent)
 
 
 #: By the name that a user gives, the fewest channels that the columns need.
-FEWEST_CHANNELS = {"power": 1, "relative_power": 3, "covariance": 2}
+FEWEST_CHANNELS = {"mean_power": 1, "power": 1, "relative_power": 3, "covariance": 2}
 
 
 class BandFeatures:
-    """Columns of any interval of Fourier coefficients.
-
-    Parameters
-    ----------
-    signals : ndarray of shape (n_trials, n_channels, n_samples)
-    name : {"power", "relative_power", "covariance"}
-    """
+    """Columns of any interval of Fourier coefficients, one row a trial, by the name in `FEWEST_CHANNELS`."""
 
     def __init__(self, signals: Array, name: str) -> None:
         fewest = FEWEST_CHANNELS[name]
         if signals.shape[1] < fewest:
             raise ValueError(f"X has {signals.shape[1]} channels; accepted for features={name!r}: at least {fewest}")
-        self._name, self._parts = name, parts(signals)
+        coefficients = np.fft.rfft(signals, axis=-1)
+        self._name, self._parts = name, np.stack([coefficients.real, coefficients.imag], axis=-1)
         self._sum, self._summed = np.zeros(()), slice(0, 0)
 
     def __call__(self, frequencies: slice) -> Array:
-        """Columns of an interval, one row a trial."""
+        if self._name == "mean_power":  # the paper's columns: one of each coefficient
+            return np.asarray(np.square(self._parts[:, :, frequencies]).sum(axis=-1).mean(axis=1))
         if self._name == "covariance":
             return log_covariances(self._covariances(frequencies))
         return (log_powers if self._name == "power" else relative_log_powers)(self._inside(frequencies))
@@ -113,27 +84,10 @@ class BandFeatures:
         return inside.reshape(*inside.shape[:2], -1)
 
     def _covariances(self, frequencies: slice) -> Array:
-        """Sums of products of channels; an interval that begins as the last one did adds to its sums."""
+        """Return sums of products of channels; an interval that begins as the last one did adds to its sums."""
         before = self._summed
         longer = before.start == frequencies.start and before.stop <= frequencies.stop
-        more = self._inside(slice(before.stop, frequencies.stop) if longer else frequencies)
-        products = more @ more.transpose(0, 2, 1)
-        self._sum = self._sum + products if longer else products
-        self._summed = frequencies
+        added = self._inside(slice(before.stop, frequencies.stop) if longer else frequencies)
+        products = added @ added.transpose(0, 2, 1)
+        self._sum, self._summed = self._sum + products if longer else products, frequencies
         return self._sum
-
-
-class MeanPowers:
-    """Powers of each coefficient of an interval, averaged over the channels: the paper's columns.
-
-    Parameters
-    ----------
-    signals : ndarray of shape (n_trials, n_channels, n_samples)
-    """
-
-    def __init__(self, signals: Array) -> None:
-        self._powers: Array = np.square(np.abs(np.fft.rfft(signals, axis=-1))).mean(axis=1)
-
-    def __call__(self, frequencies: slice) -> Array:
-        """Columns of an interval, one row a trial."""
-        return self._powers[:, frequencies]

@@ -14,7 +14,7 @@ Indices = NDArray[np.intp]
 
 
 def power_spectra(X: Any, sfreq: float, fmin: float | None = None, fmax: float | None = None) -> tuple[Array, Array]:
-    """Power of each frequency in each trial, averaged over the channels.
+    """Compute the power of each frequency in each trial, averaged over the channels.
 
     Parameters
     ----------
@@ -45,18 +45,10 @@ def power_spectra(X: Any, sfreq: float, fmin: float | None = None, fmax: float |
 
 @dataclass(frozen=True)
 class Bins:
-    """Neighbouring sets of Fourier coefficients.
+    """Neighbouring sets of Fourier coefficients."""
 
-    Parameters
-    ----------
-    starts : ndarray of int of shape (n_bins + 1,)
-        First coefficient of each bin, and the one behind the last bin.
-    every : ndarray of shape (n_samples // 2 + 1,)
-        Frequency of every coefficient, in Hz.
-    """
-
-    starts: Indices
-    every: Array
+    starts: Indices  # first coefficient of each bin, and the one behind the last bin
+    every: Array  # frequency of every coefficient, in Hz
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -70,8 +62,7 @@ class Bins:
     def frequencies(self) -> Array:
         """Mean frequency of each bin, in Hz."""
         sums = np.add.reduceat(self.every[self.inside], self.starts[:-1] - self.starts[0])
-        means: Array = sums / np.diff(self.starts)
-        return means
+        return np.asarray(sums / np.diff(self.starts))
 
     def interval(self, first: int, last: int) -> slice:
         """The coefficients of the bins from the first to the last, both included."""
@@ -83,7 +74,7 @@ class Bins:
 
 
 def frequency_bins(n_samples: int, sfreq: float, fmin: float | None, fmax: float | None, width: Any = None) -> Bins:
-    """The frequencies between two limits, each by itself (``width=None``) or in bins of a width in Hz.
+    """Return the frequencies between two limits, each by itself (``width=None``) or in bins of a width in Hz.
 
     Bins are counted from the lowest frequency; a last one of less than half the width joins the one before. A list of
     limits in place of a width gives bins from each limit to below the next one; the last limit is inside.
@@ -95,67 +86,47 @@ def frequency_bins(n_samples: int, sfreq: float, fmin: float | None, fmax: float
     >>> frequency_bins(100, 100, None, None, width=[8, 12, 20]).frequencies
     array([ 9.5, 16. ])
     """
+    step = sfreq / n_samples
+    every = np.arange(n_samples // 2 + 1, dtype=np.float64) * step
+    near = 1e-6 * step  # so that 10 Hz, which may be computed as 9.999..., is 10 Hz
     if width is not None and not isinstance(width, Real):
-        return _bins_between(_frequencies(n_samples, sfreq), width)
-    every = _frequencies(n_samples, sfreq)
+        limits = np.asarray(width)
+        if limits.ndim != 1 or len(limits) < 2 or limits.dtype.kind not in "iuf" or not (np.diff(limits) > 0).all():
+            raise ValueError(f"width is {width!r}; accepted: None, a number above 0, or increasing limits, in Hz")
+        starts = np.append(np.searchsorted(every, limits[:-1] - near), np.searchsorted(every, limits[-1] + near))
+        if (np.diff(starts) < 1).any():
+            raise ValueError(f"width is {width!r}; accepted: limits with a multiple of {step:g} Hz between them")
+        return Bins(starts, every)
     inside = every > 0 if fmin is None else every >= fmin
     inside &= every <= (np.inf if fmax is None else fmax)
     if not inside.any():
         raise ValueError(
             f"fmin is {fmin!r} and fmax {fmax!r}; accepted: an interval with one of the frequencies "
-            f"0, {every[1]:g}, ..., {every[-1]:g} Hz"
+            f"0, {step:g}, ..., {every[-1]:g} Hz"
         )
     members = np.flatnonzero(inside)
     if width is None:
         return Bins(np.append(members, members[-1] + 1), every)
     if isinstance(width, bool) or not 0 < float(width) < np.inf:
         raise ValueError(f"width is {width!r}; accepted: None, a number above 0, or increasing limits, in Hz")
-    step = sfreq / n_samples
-    # The share of a step makes 10 Hz, which may be computed as 9.999..., begin a bin.
-    number = np.floor((every[members] - every[members[0]] + 1e-6 * step) / width)
+    number = np.floor((every[members] - every[members[0]] + near) / width)
     starts = members[np.flatnonzero(np.diff(number, prepend=-1))]
     if len(starts) > 1 and (members[-1] + 1 - starts[-1]) * step < width / 2:
         starts = starts[:-1]
     return Bins(np.append(starts, members[-1] + 1), every)
 
 
-def _frequencies(n_samples: int, sfreq: float) -> Array:
-    """Frequencies of all Fourier coefficients, in Hz."""
-    return np.arange(n_samples // 2 + 1, dtype=np.float64) * (sfreq / n_samples)
-
-
-def _bins_between(every: Array, limits: Any) -> Bins:
-    """Bins between limits in Hz."""
-    found = np.asarray(limits)
-    if found.ndim != 1 or len(found) < 2 or found.dtype.kind not in "iuf" or not (np.diff(found) > 0).all():
-        raise ValueError(f"width is {limits!r}; accepted: None, a number above 0, or increasing limits, in Hz")
-    near = 1e-6 * every[1]  # so that 10 Hz, which may be computed as 9.999..., is 10 Hz
-    starts = np.append(np.searchsorted(every, found[:-1] - near), np.searchsorted(every, found[-1] + near))
-    if (np.diff(starts) < 1).any():
-        raise ValueError(f"width is {limits!r}; accepted: limits with a multiple of {every[1]:g} Hz between them")
-    return Bins(starts, every)
-
-
 def mean_powers(signals: Array, bins: Bins) -> Array:
-    """Power of each bin in each trial, averaged over the channels."""
+    """Return the power of each bin in each trial, averaged over the channels."""
     power = np.square(np.abs(np.fft.rfft(signals, axis=-1)[..., bins.inside])).mean(axis=1)
-    return binned(power, bins)
-
-
-def binned(power: Array, bins: Bins) -> Array:
-    """Sums over the coefficients of each bin, along the last axis."""
-    if len(bins) == power.shape[-1]:
-        return power
-    summed: Array = np.add.reduceat(power, bins.starts[:-1] - bins.starts[0], axis=-1)
-    return summed
+    return np.asarray(np.add.reduceat(power, bins.starts[:-1] - bins.starts[0], axis=-1))
 
 
 def filtered(signals: Array, passing: NDArray[np.bool_]) -> Array:
-    """The signals without the Fourier coefficients that do not pass."""
+    """Return the signals without the Fourier coefficients that do not pass."""
     coefficients = np.fft.rfft(signals, axis=-1)
     coefficients[..., ~passing] = 0.0
-    found: Array = np.fft.irfft(coefficients, n=signals.shape[-1], axis=-1)
-    return found
+    return np.asarray(np.fft.irfft(coefficients, n=signals.shape[-1], axis=-1))
 
 
 def checked_signals(X: Any, sfreq: float) -> Array:

@@ -1,57 +1,61 @@
-"""Doubly centred kernel matrices HKH, as matrices or as factors, and their inner products."""
+r"""Doubly centred kernel matrices A = HKH and B = HLH, their HSIC, and its distribution over permutations of labels.
+
+The biased estimate is <A, B> / (m - 1)^2. The unbiased one, from their diagonals a and b:
+
+.. math:: [<A, B> - \frac{m}{m - 2} a'b + \frac{\mathrm{tr} A \; \mathrm{tr} B}{(m - 1)(m - 2)}] / (m (m - 3))
+
+(e_uhsic for matrices whose rows sum to zero, so that row sums without the diagonal are -a and -b).
+A permutation of the labels changes <A, B> and a'b only. There may be several matrices A, but only one B.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import sparse, special
 
 from bahsic.criteria.weights import Gram, centred
-from bahsic.inference.cholesky import pivoted_cholesky
+from bahsic.engine.executor import Executor, ThreadExecutor
 from bahsic.kernels.rows import row_blocks, scaled_by_power_of_two
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Permutations = NDArray[np.int32]
 
 # Largest error of factors, relative to the matrix, with which they are used.
 _LARGEST_ERROR = 1e-12
+
+# Trace of the error of a Cholesky factorisation, relative to that of the matrix: just above the rounding errors.
+_TOLERANCE = 1e-13
+
+# Reading one entry of a permuted matrix takes as long as so many multiplications in a matrix product.
+_PRICE_OF_LOOKING_UP = 40
+
+# Rows of the products in one task.
+_ROWS = 512
 
 
 @dataclass(frozen=True, eq=False)
 class CentredMatrices:
     """Centred kernel matrices of c kernels on the same m samples: as matrices, or as F'F + diag(excess).
 
-    Attributes
-    ----------
-    diagonals : ndarray of shape (c, m)
-    squares : ndarray of shape (c,)
-        Sums of the squared entries.
-    errors : ndarray of shape (c,)
-        Frobenius norms of the errors of the factors.
-    exponents : ndarray of int of shape (c,)
-        The matrices are those stored here times 2**exponents, so that squares neither overflow nor underflow.
-    matrices : ndarray of shape (c, m, m) or None
-        The matrices themselves, in place of factors.
-    factors : ndarray or csr_array of shape (r, m) or None
-        Factors of all matrices, one below the other. Rows of an array are centred, those of a csr_array are not.
-    owners : csr_array of shape (c, r) or None
-        One where a factor belongs to a matrix.
-    excess : ndarray of shape (c, m) or None
-        What is added to the diagonals before centring.
+    The matrices are those stored here times 2**exponents, so that squares neither overflow nor underflow.
     """
 
-    diagonals: Array
-    squares: Array
-    errors: Array
-    exponents: NDArray[np.intp]
-    matrices: Array | None = None
-    factors: Any = None
-    owners: Any = None
-    excess: Array | None = None
+    diagonals: Array  # (c, m)
+    squares: Array  # (c,): sums of the squared entries
+    errors: Array  # (c,): Frobenius norms of the errors of the factors
+    exponents: NDArray[np.intp]  # (c,)
+    matrices: Array | None = None  # (c, m, m), or else:
+    factors: Any = None  # (r, m), those of all matrices; rows of an array are centred, those of a csr_array are not
+    owners: Any = None  # csr_array (c, r): one where a factor belongs to a matrix
+    excess: Array | None = None  # (c, m): added to the diagonals before centring
 
     @property
     def traces(self) -> Array:
@@ -64,12 +68,12 @@ def from_matrices(grams: Sequence[Gram]) -> CentredMatrices:
     m = len(grams[0])
     A, exponents = np.empty((len(grams), m, m)), np.zeros(len(grams), dtype=np.intp)
     for position, gram in enumerate(grams):
-        one, centred_gram = A[position], centred(gram, "biased")
+        matrix, centred_gram = A[position], centred(gram, "biased")
         for rows in row_blocks(m):
-            one[rows] = centred_gram.block(rows, slice(0, m))
-        exponents[position] = math.frexp(max(float(one.max()), -float(one.min())))[1]
-        np.ldexp(one, -exponents[position], out=one)
-    squares = np.array([sum(float(np.vdot(one[rows], one[rows])) for rows in row_blocks(m)) for one in A])
+            matrix[rows] = centred_gram.block(rows, slice(0, m))
+        exponents[position] = math.frexp(max(float(matrix.max()), -float(matrix.min())))[1]
+        np.ldexp(matrix, -exponents[position], out=matrix)
+    squares = np.array([sum(float(np.vdot(matrix[rows], matrix[rows])) for rows in row_blocks(m)) for matrix in A])
     diagonals = np.diagonal(A, axis1=1, axis2=2)
     return CentredMatrices(diagonals, squares, np.zeros(len(A)), exponents, matrices=A)
 
@@ -84,22 +88,9 @@ def from_vectors(vectors: NDArray[Any]) -> CentredMatrices:
 def from_factors(
     factors: Any, counts: Sequence[int], errors: Array | None = None, excess: Array | None = None
 ) -> CentredMatrices:
-    """Centre c matrices F'F + diag(excess).
+    """Centre c matrices F'F + diag(excess), given the number of factors of each: equal ones for an array.
 
-    Parameters
-    ----------
-    factors : ndarray or csr_array of shape (r, m)
-        Those of all matrices; an array is overwritten.
-    counts : sequence of c int
-        Numbers of factors of each matrix; equal ones for an array.
-    errors : ndarray of shape (c,), optional
-        Bounds on the norms of the errors, zero by default.
-    excess : ndarray of shape (c, m), optional
-
-    Returns
-    -------
-    CentredMatrices
-        Cost O(m r^2 / c); the squares of sparse factors cost O(m c).
+    An array is overwritten. Cost O(m r^2 / c); the squares of sparse factors cost O(m c).
     """
     c, owners = len(counts), factor_owners(counts)
     if sparse.issparse(factors):
@@ -161,7 +152,8 @@ def inner_products(A: CentredMatrices, B: CentredMatrices) -> Array:
         return inner_products(B, A).T
     table: Any
     if B.matrices is not None:
-        table = np.column_stack([A.owners @ _quadratic_forms(matrix, A.factors) for matrix in B.matrices])
+        rows = A.factors.toarray() if sparse.issparse(A.factors) else A.factors
+        table = np.column_stack([A.owners @ np.vecdot(rows @ matrix, rows) for matrix in B.matrices])
     else:
         table = A.owners @ _squared_products(A.factors, B.factors) @ B.owners.T
     if sparse.issparse(table):
@@ -172,12 +164,6 @@ def inner_products(A: CentredMatrices, B: CentredMatrices) -> Array:
         own = 0.0 if A.excess is None else _centred_diagonals(A.excess)
         table += (A.diagonals - own) @ B.excess.T
     return np.asarray(table)
-
-
-def _quadratic_forms(matrix: Array, factors: Any) -> Array:
-    """Return the forms f'Mf of a centred matrix, for factors (r, m)."""
-    rows = factors.toarray() if sparse.issparse(factors) else factors
-    return np.asarray(np.vecdot(rows @ matrix, rows))
 
 
 def _squared_products(F: Any, G: Any) -> Any:
@@ -195,3 +181,166 @@ def _squared_products(F: Any, G: Any) -> Any:
 def _squared_sums(A: CentredMatrices) -> Array:
     """Return the sums over the factors of each matrix of s^2 / m, for their sums s; shape (c, 1)."""
     return np.asarray(A.owners @ np.square(A.factors.sum(axis=1)) / A.factors.shape[1])[:, None]
+
+
+def pivoted_cholesky(diagonals: Array, rows: Callable[[Indices], Array], max_rank: int) -> tuple[Array, Array]:
+    """Return Cholesky factors (c, rank, m) of c matrices of rank at most ``max_rank``, and traces of the errors.
+
+    Each step takes the row with the largest remaining diagonal entry of each matrix, until little is left of all
+    diagonals (c, m), which are overwritten. ``rows(pivots)`` returns row ``pivots[i]`` of matrix i for all i, shape
+    (c, m), a new array.
+
+    Examples
+    --------
+    >>> A = np.array([[4.0, 2.0], [2.0, 1.0]])
+    >>> pivoted_cholesky(np.array([[4.0, 1.0]]), lambda pivots: A[pivots], 2)
+    (array([[[2., 1.]]]), array([0.]))
+    """
+    c, m = diagonals.shape
+    each = np.arange(c)
+    left = diagonals.sum(axis=1)
+    enough = _TOLERANCE * left
+    factors = np.empty((c, min(16, max_rank), m))
+    rank = 0
+    while rank < max_rank and (left > enough).any():
+        pivots = diagonals.argmax(axis=1)
+        largest = diagonals[each, pivots]
+        if rank == factors.shape[1]:
+            factors = np.concatenate([factors, np.empty((c, min(rank, max_rank - rank), m))], axis=1)
+        known, new = factors[:, :rank], factors[:, rank]
+        new[:] = rows(pivots)
+        new -= np.matmul(known[each, :, pivots][:, None], known)[:, 0]
+        going = (left > enough) & (largest > 0)
+        new *= np.where(going, 1 / np.sqrt(np.where(going, largest, 1.0)), 0.0)[:, None]
+        diagonals -= np.square(new)
+        diagonals[each, pivots] = 0.0
+        left = np.maximum(diagonals, 0, out=diagonals).sum(axis=1)
+        rank += 1
+    return factors[:, :rank], left
+
+
+def unbiased(A: CentredMatrices, B: CentredMatrices) -> Array:
+    """Return unbiased estimates, shape (c,)."""
+    return np.asarray(_unbiased(A, B, inner_products(A, B).T, B.diagonals @ A.diagonals.T)[0])
+
+
+def cheapest_forms(A: CentredMatrices, B: CentredMatrices) -> tuple[CentredMatrices, CentredMatrices]:
+    """Return two single matrices in the forms, matrices or factors, whose products are cheapest to permute."""
+    m, forms = A.diagonals.shape[1], (factored(A) or A, factored(B) or B)
+    price = math.prod(m if form.matrices is not None else len(form.factors) for form in forms)
+    by_looking_up = A.matrices is not None and B.matrices is not None and price > _PRICE_OF_LOOKING_UP * m
+    return (A, B) if by_looking_up else forms
+
+
+def gamma_test(A: CentredMatrices, B: CentredMatrices) -> tuple[Array, Array]:
+    """Return biased estimates, and p-values by a gamma distribution with the moments of their permutations."""
+    observed, (mean, variance) = inner_products(A, B)[:, 0], _permutation_moments(A, B)
+    # If permutations change only rounding errors, all values are as great as the observed one: p is 1. So it is where
+    # no gamma distribution has the mean, which matrices of less than a few bits and indefinite ones may give.
+    changes = (variance > 1e-14 * mean**2) & (mean > 0)
+    scale = np.divide(variance, mean, out=np.ones_like(mean), where=changes)
+    pvalues = special.gammaincc(np.where(changes, mean, 1.0) / scale, np.maximum(observed, 0) / scale)
+    m = A.diagonals.shape[1]
+    return _scaled(observed / (m - 1) ** 2, A, B), np.where(changes, pvalues, 1.0)
+
+
+def permutation_test(
+    A: CentredMatrices, B: CentredMatrices, permutations: Permutations, executor: Executor | None = None
+) -> tuple[Array, Array]:
+    """Return unbiased estimates for all permutations but the first (n, c), and p-values of that for the first (c,).
+
+    The executor gets some permutations at a time; the division does not depend on the executor.
+    """
+    size = _chunk_size(A, B)
+    chunks = [permutations[start : start + size] for start in range(0, len(permutations), size)]
+    values = np.concatenate((executor or ThreadExecutor(1)).map(lambda chunk: _estimates(A, B, chunk), chunks))
+    # Values that differ by less than their error bounds count as equal.
+    pvalues = np.mean(values >= values[0] - 2 * _uncertainty(A, B), axis=0)
+    return values[1:], pvalues
+
+
+def _estimates(A: CentredMatrices, B: CentredMatrices, permutations: Permutations) -> Array:
+    """Return unbiased estimates for permuted labels, shape (n, c)."""
+    diagonals = B.diagonals[0][permutations] @ A.diagonals.T
+    return _unbiased(A, B, _permuted_products(A, B, permutations), diagonals)
+
+
+def draw_permutations(m: int, count: int, random: np.random.RandomState) -> Permutations:
+    """Draw ``count`` permutations of m samples after the identity; return all permutations if these are no more."""
+    if m < 13 and math.factorial(m) <= count + 1:
+        return np.array(list(itertools.permutations(range(m))), dtype=np.int32)
+    permutations = np.empty((count + 1, m), dtype=np.int32)
+    permutations[0] = np.arange(m)
+    for row in permutations[1:]:
+        row[:] = random.permutation(m)
+    return permutations
+
+
+def _permuted_products(A: CentredMatrices, B: CentredMatrices, permutations: Permutations) -> Array:
+    """Return the sums over i and j of A_ij B_p(i)p(j) for permutations p (n, m) of B, shape (n, c)."""
+    n, m = permutations.shape
+    if B.matrices is None:
+        factors = np.take(B.factors, permutations, axis=1).swapaxes(0, 1).reshape(-1, m)
+        shuffled = replace(
+            B, diagonals=B.diagonals[0][permutations], factors=factors, owners=factor_owners([len(B.factors)] * n)
+        )
+        return inner_products(A, shuffled).T
+    if A.matrices is None:  # a single one too
+        return _permuted_products(B, A, np.argsort(permutations, axis=1).astype(np.int32))
+    return np.array(
+        [[_permuted_inner_product(matrix, B.matrices[0], p) for matrix in A.matrices] for p in permutations]
+    )
+
+
+def _permuted_inner_product(A: Array, B: Array, permutation: NDArray[np.int32]) -> float:
+    # Whole rows: one triangle has half the entries, but not in contiguous rows, which is slower.
+    parts = row_blocks(len(A))
+    return sum(float(np.vdot(A[part], B[permutation[part]].take(permutation, axis=1))) for part in parts)
+
+
+def _chunk_size(A: CentredMatrices, B: CentredMatrices) -> int:
+    """Return the number of permutations for one task, which does not depend on the number of threads."""
+    ranks = [side.factors.shape[0] for side in (B, A) if side.matrices is None]
+    return max(1, _ROWS // max(1, ranks[0])) if ranks else 1
+
+
+def _unbiased(A: CentredMatrices, B: CentredMatrices, products: Array, diagonals: Array) -> Array:
+    """Return unbiased estimates from <A, B> and a'b, by the formula at the head of this module."""
+    m = A.diagonals.shape[1]
+    constant = A.traces * B.traces / ((m - 1) * (m - 2))
+    return _scaled((products - m / (m - 2) * diagonals + constant) / (m * (m - 3)), A, B)
+
+
+def _scaled(values: Array, A: CentredMatrices, B: CentredMatrices) -> Array:
+    return np.asarray(np.ldexp(values, A.exponents + B.exponents))
+
+
+def _uncertainty(A: CentredMatrices, B: CentredMatrices) -> Array:
+    """Return bounds on the errors of unbiased estimates by rounding and by factors, shape (c,)."""
+    m = A.diagonals.shape[1]
+    a, b = np.sqrt(A.squares), np.sqrt(B.squares)
+    missing = A.errors * (b + B.errors) + a * B.errors
+    # Products, diagonals and traces enter with weights 1, m / (m - 2) and less: together less than 4.
+    return _scaled(4 * (2 * m * np.finfo(float).eps * a * b + missing) / (m * (m - 3)), A, B)
+
+
+def _permutation_moments(A: CentredMatrices, B: CentredMatrices) -> tuple[Array, Array]:
+    """Return mean and variance of <A, B> over all permutations of the samples of B, each of shape (c,).
+
+    With traces T, sums of squares T2 and sums of squared diagonals S (Kazi-Aoual et al. 1995):
+    mean ``T_A T_B / (m - 1)``, variance
+    ``2 u_A u_B / ((m-1)^2 (m+1) (m-2)) + v_A v_B / (m (m+1) (m-1) (m-2) (m-3))`` with
+    ``u = (m-1) T2 - T^2`` and ``v = m (m+1) S - (m-1) (T^2 + 2 T2)``.
+    """
+    m = A.diagonals.shape[1]
+    u_A, v_A = _invariants(A, m)
+    u_B, v_B = _invariants(B, m)
+    mean = A.traces * B.traces / (m - 1)
+    variance = 2 * u_A * u_B / ((m - 1) ** 2 * (m + 1) * (m - 2))
+    variance += v_A * v_B / (m * (m + 1) * (m - 1) * (m - 2) * (m - 3))
+    return mean, variance
+
+
+def _invariants(A: CentredMatrices, m: int) -> tuple[Array, Array]:
+    T, T2, S = A.traces, A.squares, np.square(A.diagonals).sum(axis=1)
+    return (m - 1) * T2 - T**2, m * (m + 1) * S - (m - 1) * (T**2 + 2 * T2)

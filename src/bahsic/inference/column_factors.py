@@ -27,8 +27,7 @@ from scipy import sparse
 from bahsic.criteria.weights import Matrix
 from bahsic.data.columns import Columns
 from bahsic.engine.scorer import kernel_values, resolved_on
-from bahsic.inference.centred import CentredMatrices, from_factors, from_matrices
-from bahsic.inference.cholesky import pivoted_cholesky
+from bahsic.inference.centred import CentredMatrices, from_factors, from_matrices, pivoted_cholesky
 from bahsic.inference.parts import evenly_spaced
 from bahsic.kernels import Gaussian, Kernel
 from bahsic.kernels.base import is_number
@@ -66,22 +65,11 @@ def column_chunks(columns: Columns, features: Indices, kernel: Kernel) -> list[I
 def centred_columns(
     columns: Columns, features: Indices, kernel: Kernel, *, as_matrices: bool = False
 ) -> CentredMatrices:
-    """Return the centred kernel matrices of some columns, a chunk of `column_chunks`.
+    """Return the centred kernel matrices of a chunk of `column_chunks`; a rule for gamma is evaluated for each column.
 
-    Parameters
-    ----------
-    columns : Columns
-    features : ndarray of int
-    kernel : Kernel
-        A rule for gamma is evaluated for each column.
-    as_matrices : bool
-        Whether to make matrices also where there are factors.
-
-    Returns
-    -------
-    CentredMatrices
-        With a Gaussian kernel factors, of cost O(m r^2) for each column of numbers of numerical rank r (about 20), and
-        O(m) for one of categories; else m x m matrices. These also where numbers would need very many factors.
+    A Gaussian kernel has factors unless ``as_matrices``, at a cost of O(m r^2) for each column of numbers of numerical
+    rank r (about 20), and O(m) for one of categories. All else are m x m matrices, even numbers that would need very
+    many factors.
     """
     factors = None
     if type(kernel) is Gaussian and not as_matrices:
@@ -122,21 +110,10 @@ def _numbers(columns: Columns, features: Indices, gammas: Array) -> CentredMatri
 def gaussian_factors(
     X: Array, gammas: Array, offsets: Array | None = None, *, together: bool = False
 ) -> CentredMatrices | None:
-    """Return the centred Gaussian kernel matrices of the rows of X, which is overwritten.
+    """Return the centred Gaussian kernel matrices of the c rows of X, which is overwritten.
 
-    Parameters
-    ----------
-    X : ndarray of shape (c, m)
-    gammas : ndarray of shape (c,)
-    offsets : ndarray of shape (c, m), optional
-        What each missing entry contributes to gamma D by its own axis, else zero.
-    together : bool
-        Whether all missing entries of a column share the axis.
-
-    Returns
-    -------
-    CentredMatrices or None
-        None if a column needs so many factors that its matrix is cheaper.
+    ``offsets`` (c, m) are what each missing entry contributes to gamma D by its own axis, which with ``together`` all
+    those of a column share; else zero. None if a column needs so many factors that its matrix is cheaper.
     """
     c, m = X.shape
     X -= X.mean(axis=1, keepdims=True)  # so that zero is the point c

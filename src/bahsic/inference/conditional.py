@@ -48,18 +48,18 @@ _UNDERSMOOTHING = 10.0
 
 # Samples that learn the direction, and samples of one regression of the test. With more there are several
 # regressions, up to a number.
-_LEARNING_SAMPLES, _TEST_SAMPLES, _MOST_REGRESSIONS = 500, 500, 4
+_LEARNING_SAMPLES, _TEST_SAMPLES, _MAX_REGRESSIONS = 500, 500, 4
 
 
 class ConditionalTest(NamedTuple):
-    """The outcome of `conditional_test`.
+    """Result of `conditional_test`.
 
     Attributes
     ----------
     pvalue : float
         P-value of the hypothesis that the feature adds nothing to the given ones in predicting the labels.
     split_pvalues : ndarray of shape (n_splits,)
-        The p-values of the single splits, which `pvalue` combines.
+        P-values of the single splits, which `pvalue` combines.
 
     Examples
     --------
@@ -88,18 +88,18 @@ def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and 
 ) -> ConditionalTest:
     r"""Test whether a feature helps to predict the labels beyond other features: the projected covariance measure.
 
-    Null hypothesis: :math:`E[y \mid x, z] = E[y \mid z]`, where x is the feature and z are the given ones. Effects of
-    any shape are seen, and so are interactions of x with z. How x depends on z doesn't matter, as long as kernel ridge
-    regression can learn y and x's contribution from z.
+    Null hypothesis: :math:`E[y \mid x, z] = E[y \mid z]`, where x is the feature and z are the given ones. The test
+    detects effects of any shape, including interactions of x with z. It does not matter how x depends on z, as long as
+    kernel ridge regression can learn y and x's contribution from z.
 
     Parameters
     ----------
     X : array-like, sparse matrix or dataframe of shape (m, d)
     y : array-like of shape (m,) or (m, k)
-        Classes, numbers, several outputs, or whatever ``target_kernel`` takes. Every sample counts once: weights that
-        depend on the features change nothing about the hypothesis, and with other weights it would be another one.
+        Classes, numbers, several outputs, or whatever ``target_kernel`` takes. Every sample counts once: with weights
+        it would be another hypothesis.
     feature : int or str, or list of them
-        The column, or the columns that are tested as one.
+        The column to test, or the columns to test as one.
     given : int or str, or list of them, default=None
         The columns that are known already; none for an empty list. None means all others.
     target_kernel : str, Kernel or callable, default="auto"
@@ -122,7 +122,7 @@ def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and 
 
     See Also
     --------
-    selection_test : The same question for all features that a selector chooses.
+    selection_test : Ask the same of all features that a selector chooses.
 
     References
     ----------
@@ -156,11 +156,11 @@ def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and 
     splits = random_splits(samples, n_splits, test_size, random_source(random_state))
     units = [np.flatnonzero(tested), np.flatnonzero(known)]
 
-    def of_split(split: Split) -> float:
+    def split_pvalue(split: Split) -> float:
         return float(needed_pvalues(data, Y, split.learning, split.test, units, 1)[0])
 
-    found = np.array(parallel_map(of_split, splits, n_jobs, len(samples)))
-    return ConditionalTest(min(1.0, float(combined_pvalues(found))), found)
+    pvalues = np.array(parallel_map(split_pvalue, splits, n_jobs, len(samples)))
+    return ConditionalTest(min(1.0, float(combined_pvalues(pvalues))), pvalues)
 
 
 def needed_pvalues(
@@ -168,59 +168,44 @@ def needed_pvalues(
 ) -> Array:
     """Return for each unit the p-value of the hypothesis that it adds nothing to the others in predicting the labels.
 
-    Parameters
-    ----------
-    data : Prepared
-        For a Gaussian kernel.
-    Y : ndarray of shape (m, c)
-        Label features.
-    learning, test : ndarray of int
-        Samples that learn the directions, and samples that test them. Of many, some are used.
-    units : sequence of ndarray of int
-        The columns of each unit.
-    n_tested : int, optional
-        Number of units that are tested, the first ones; all by default.
-
-    Returns
-    -------
-    ndarray of shape (n_tested,)
+    Units are sets of columns, of data for a Gaussian kernel. Only the first ``n_tested`` of them are tested, if given.
+    Of many samples, some are used.
     """
     learning = evenly_spaced(learning, _LEARNING_SAMPLES)
-    test = evenly_spaced(test, _TEST_SAMPLES * _MOST_REGRESSIONS)
+    test = evenly_spaced(test, _TEST_SAMPLES * _MAX_REGRESSIONS)
     n_parts = -(-len(test) // _TEST_SAMPLES)
     units = [unit[~data.constant[unit]] for unit in units]
-    parts = [_Part(data.columns, Y, learning, test[start::n_parts], units) for start in range(n_parts)]
-    sums = np.sum([[part.sum_and_variance(unit) for unit in units[:n_tested]] for part in parts], axis=0)
-    return np.array([_pvalue(*one) for one in sums])
+    sums = np.zeros((len(units[:n_tested]), 2))
+    for part in range(n_parts):
+        samples = np.concatenate([learning, test[part::n_parts]])
+        sums += _sums_and_variances(data.columns.of_samples(samples), Y[samples], len(learning), units, n_tested)
+    return np.array([float(stats.norm.sf(r / np.sqrt(v))) if v > 0 else 1.0 for r, v in sums])
 
 
-class _Part:
-    """Some of the test samples, with the learning samples before them."""
-
-    def __init__(self, columns: Columns, Y: Array, learning: Indices, test: Indices, units: Sequence[Indices]) -> None:
-        samples = np.concatenate([learning, test])
-        self._columns, self._Y, self._n = columns.of_samples(samples), Y[samples], len(learning)
-        self._features = np.concatenate(units)
-        self._D = totals(self._columns, self._features, 2)
-        D, n = scaled(self._D, len(self._features)), self._n
-        # Each output has a ridge of its own: a direction that leads nowhere is short, and counts for little.
-        choices = Tuning(D[:n, :n]).errors(self._Y[:n]).argmin(axis=0)
-        self._prediction = np.empty_like(self._Y)
-        for choice in np.unique(choices):
-            outputs = choices == choice
-            self._prediction[:, outputs] = fitted(D, self._Y[:n, outputs], *CHOICES[choice])
-
-    def sum_and_variance(self, unit: Indices) -> tuple[float, float]:
-        """Return the sum of the products of residuals and its variance, for the direction of a unit."""
+def _sums_and_variances(
+    columns: Columns, Y: Array, n: int, units: Sequence[Indices], n_tested: int | None
+) -> list[tuple[float, float]]:
+    """Return for each unit the sum of the products of residuals and its variance; the first n samples learn."""
+    features = np.concatenate(units)
+    D = totals(columns, features, 2)
+    scaled_D, prediction = scaled(D, len(features)), np.empty_like(Y)
+    # Each output has a ridge of its own: a direction that leads nowhere is short, and counts for little.
+    choices = Tuning(scaled_D[:n, :n]).errors(Y[:n]).argmin(axis=0)
+    for choice in np.unique(choices):
+        outputs = choices == choice
+        prediction[:, outputs] = fitted(scaled_D, Y[:n, outputs], *CHOICES[choice])
+    results = []
+    for unit in units[:n_tested]:
         if not len(unit):  # nothing varies
-            return 0.0, 0.0
-        D, n = totals(self._columns, unit, 2), self._n
-        np.subtract(self._D, D, out=D)
-        D = scaled(np.maximum(D, 0.0, out=D), len(self._features) - len(unit))
+            results.append((0.0, 0.0))
+            continue
+        rest = np.maximum(D - totals(columns, unit, 2), 0.0)
+        rest = scaled(rest, len(features) - len(unit))
         # One tuning serves m too: predictions are known for the test samples, without their labels.
-        g, tuning = self._prediction, Tuning(D[n:, n:])
-        f = g[n:] - fitted(D, g[:n], *tuning.best(g[n:]))[n:]
-        return product_of_residuals(D[n:, n:], self._Y[n:], f, tuning)
+        tuning = Tuning(rest[n:, n:])
+        f = prediction[n:] - fitted(rest, prediction[:n], *tuning.best(prediction[n:]))[n:]
+        results.append(product_of_residuals(rest[n:, n:], Y[n:], f, tuning))
+    return results
 
 
 def product_of_residuals(D: Array, Y: Array, f: Array, tuning: Tuning) -> tuple[float, float]:
@@ -232,7 +217,3 @@ def product_of_residuals(D: Array, Y: Array, f: Array, tuning: Tuning) -> tuple[
     independent = np.einsum("ij,ij->i", of_Y, of_Y) @ np.einsum("ij,ij->i", of_f, of_f)
     dependent = np.linalg.norm(of_Y.T.astype(np.float32) @ of_f.astype(np.float32)) ** 2
     return float(products.sum()), float(np.square(products).sum() * dependent / independent)
-
-
-def _pvalue(total: float, variance: float) -> float:
-    return float(stats.norm.sf(total / np.sqrt(variance))) if variance > 0 else 1.0

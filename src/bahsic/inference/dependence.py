@@ -47,16 +47,16 @@ def hsic(  # noqa: PLR0913 - the kernels, the estimate, and how a table is read
     y : array-like of shape (m,) or (m, k), dataframe or series, or as x
         Classes or numbers, see `bahsic.kernels.label_kernel` for how whole numbers are taken.
     kernel : str, Kernel or callable
-        On x: a name, a kernel such as ``Gaussian("median")``, or a function ``f(X1, X2)``; see `kernel_from_name`.
+        Kernel on x: a name, a kernel such as ``Gaussian("median")``, or a function ``f(X1, X2)``.
     target_kernel : str, Kernel or callable
-        On y: "auto" chooses by what y holds, see `label_kernel`.
+        Kernel on y: "auto" chooses by what y holds, see `label_kernel`.
     statistic : {"unbiased", "biased"}
         `hsic_unbiased` or `hsic_biased`.
     sample_weight : array-like of shape (m,), optional
         Frequencies: the value is the HSIC of the data in which each sample is repeated that often.
     standardize : bool, default=True
         Whether to give each number in x zero mean and unit variance first, so that units do not matter. Samples that
-        are no rows of numbers, and those of a function, stay as they are.
+        are not rows of numbers, and those of a function, stay as they are.
     categorical_features, missing
         Which columns of x are categories, and what a missing entry means, as for `BAHSIC`.
     block_size : int, optional
@@ -117,14 +117,10 @@ def hsic_blocks(  # noqa: PLR0913 - as `hsic`
 
     Parameters
     ----------
-    x, y, kernel, target_kernel
+    x, y, kernel, target_kernel, standardize, categorical_features, missing, random_state
         As for `hsic`.
     block_size : int
         B, at least 4.
-    standardize, categorical_features, missing
-        As for `hsic`.
-    random_state : int, RandomState, Generator or None
-        Seed or generator used to draw the blocks.
 
     Returns
     -------
@@ -147,40 +143,23 @@ def hsic_blocks(  # noqa: PLR0913 - as `hsic`
 
 
 def _block_values(data: KernelInput, labels: LabelKernel, blocks: Blocks) -> NDArray[np.float64]:
-    some = blocks.some_samples if len(blocks) > 1 else np.arange(len(labels))
-    W = label_weights(labels.of_samples(some)) if data.kernel.needs_labels else None
-    resolved = data.of_samples(some).resolved(W)
-
-    def value(samples: Indices) -> float:
-        K = data.of_samples(samples).matrix(resolved)
-        return hsic_value(K, labels.of_samples(samples), "unbiased")
-
-    return np.array([value(samples) for samples in blocks.samples()])
+    """Return the unbiased HSIC of each block."""
+    rule_samples = blocks.some_samples if len(blocks) > 1 else np.arange(len(labels))
+    W = label_weights(labels.of_samples(rule_samples)) if data.kernel.needs_labels else None
+    kernel = data.of_samples(rule_samples).resolved(W)
+    parts = ((data.of_samples(samples), labels.of_samples(samples)) for samples in blocks.samples())
+    return np.array([hsic_value(x.matrix(kernel), y, "unbiased") for x, y in parts])
 
 
 @dataclass(frozen=True, eq=False)
 class KernelInput:
-    """Data x in the form that a kernel takes; made by `kernel_input`.
-
-    Attributes
-    ----------
-    kernel : Kernel
-        Its parameters may be rules.
-    rows : sequence of m samples, or None
-        What ``kernel.rows`` accepts; the whole m x m matrix where the kernel is Precomputed.
-    columns : Columns or None
-        In place of rows unless the kernel takes the samples as they are.
-    features : ndarray of int
-        Which of these columns count; rows have no others.
-    samples : ndarray of int, or None
-        The samples that are left, if those with weight zero were left out.
-    """
+    """Data x in the form that a kernel takes, see `kernel_input`; parameters of the kernel may be rules."""
 
     kernel: Kernel
-    rows: Any = None
+    rows: Any = None  # what `Kernel.rows` accepts, the whole matrix where the kernel is Precomputed; or else:
     columns: Columns | None = None
-    samples: Indices | None = None
-    features: Any = ()
+    samples: Indices | None = None  # those that are left, if some with weight zero were left out
+    features: Any = ()  # the columns that count; rows have no others
 
     def resolved(self, weights: Weights | None = None) -> Kernel:
         """Return the kernel with numbers in place of rules; ``weights`` is W of the labels, where rules need it."""
@@ -210,24 +189,10 @@ class KernelInput:
 def kernel_input(
     x: Any, kernel: Kernel, n_samples: int, weights: FloatArray | None = None, **options: Any
 ) -> KernelInput:
-    """Check data x and bring them into the form that a kernel takes.
+    """Check data x and bring them into the form that a kernel takes, given how often each sample counts.
 
-    Parameters
-    ----------
-    x : array-like, sparse matrix, dataframe or series, or whatever the kernel takes
-    kernel : Kernel
-    n_samples : int
-        Number of labels, which x must have too.
-    weights : ndarray of shape (n_samples,), optional
-        Number of times that each sample counts.
-    **options
-        standardize, categorical_features and missing, see `hsic`.
-
-    Returns
-    -------
-    KernelInput
-        Arrays of numbers that are not to be standardised stay as they are, to the last bit. Constant columns take no
-        part, unless all columns are constant.
+    The options are standardize, categorical_features and missing, see `hsic`. Numbers that are not to be standardised
+    stay as they are, to the last bit. Constant columns take no part, unless all columns are constant.
 
     Examples
     --------
@@ -257,13 +222,7 @@ def kernel_input(
 
 
 def as_table_like(x: Any) -> Any:
-    """Return data with two dimensions, of which an array or a series may have one.
-
-    Examples
-    --------
-    >>> as_table_like([1.0, 2.0]).shape
-    (2, 1)
-    """
+    """Return data with two dimensions, of which an array or a series may have one."""
     check_at_hand(x, "x")
     if isinstance(x, Prepared) or sparse.issparse(x) or is_frame(x):
         return x

@@ -13,9 +13,16 @@ from scipy import special
 from bahsic.criteria.hsic import estimate_and_variance, hsic_bound
 from bahsic.criteria.weights import Matrix, label_weights
 from bahsic.engine import threads
-from bahsic.inference.centred import CentredMatrices, from_matrices, from_vectors
+from bahsic.inference.centred import (
+    CentredMatrices,
+    cheapest_forms,
+    draw_permutations,
+    from_matrices,
+    from_vectors,
+    gamma_test,
+    permutation_test,
+)
 from bahsic.inference.dependence import kernel_input
-from bahsic.inference.null import cheapest_forms, draw_permutations, gamma_test, permutation_test
 from bahsic.kernels import Function, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
 from bahsic.parameters import check_count, random_source
 
@@ -24,22 +31,22 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class HypothesisTest:
-    """The outcome of a test of independence.
+    """Result of a test of independence.
 
     Attributes
     ----------
     statistic : float
-        The estimate of HSIC: biased for the method "gamma", else unbiased.
+        Estimate of HSIC: biased for the method "gamma", unbiased otherwise.
     pvalue : float
-        Probability of a statistic at least as great, if data and labels are independent.
+        Probability of a statistic at least as large if data and labels are independent.
     method : str
         "permutation", "gamma" or "normal".
     null_sample : ndarray of shape (n,) or None
         The statistic of each permutation; None for other methods.
     kernel : Kernel
-        The kernel on the data, with numbers in place of rules.
+        Kernel on the data, with numbers in place of rules.
     target_kernel : str or Kernel
-        The kernel on the labels, with numbers in place of rules, or its name.
+        Kernel on the labels, with numbers in place of rules, or its name.
 
     Examples
     --------
@@ -57,7 +64,7 @@ class HypothesisTest:
 
 
 class ConfidenceInterval(NamedTuple):
-    """The limits of a confidence interval."""
+    """Limits of a confidence interval."""
 
     low: float
     high: float
@@ -79,31 +86,27 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
 ) -> HypothesisTest:
     """Test whether data x and labels y are independent.
 
-    - ``"permutation"``: the unbiased estimate is compared with its values for randomly permuted labels,
-      p = (1 + number of these >= the observed one) / (1 + number of permutations). The level is exact
-      for any distribution and number of samples: under independence p <= t has at most the
-      probability t. If there are no more permutations than asked for (up to 6 samples with 999), each is
-      taken once and p is the exact probability.
-    - ``"gamma"``: the biased estimate is compared with a gamma distribution of the same mean and variance as
-      the estimate has over all permutations; both are exact (Kazi-Aoual et al. 1995), the form of the
-      distribution is approximate. For small p-values without many permutations.
-    - ``"normal"``: the unbiased estimate over its standard deviation (varHSIC) is compared with the standard
-      normal distribution. **This holds under dependence only**: there the estimate is asymptotically normal.
-      For independent data and labels the variance degenerates and the limit is not normal, so that the level
-      is not kept. Use it to say how many standard errors a dependence is away from zero, not to decide
-      whether there is one.
+    - ``"permutation"`` compares the unbiased estimate with its values for randomly permuted labels:
+      p = (1 + number of these >= the observed one) / (1 + number of permutations). The level is exact for any
+      distribution and number of samples. If there are no more than ``n_permutations`` others (up to 6 samples with
+      999), each permutation is taken once.
+    - ``"gamma"`` compares the biased estimate with a gamma distribution. Its mean and variance are exact (those over
+      all permutations, Kazi-Aoual et al. 1995), its form is an approximation. Use it for small p-values without many
+      permutations.
+    - ``"normal"`` compares the unbiased estimate over its standard deviation (varHSIC) with the standard normal
+      distribution. **This holds only under dependence.** For independent data the limit is not normal, and the level
+      is not kept. Use it to say how many standard errors a dependence is away from zero.
 
     Parameters
     ----------
     x : array-like of shape (m,) or (m, d), dataframe, series or sparse matrix, or whatever ``kernel`` takes; m >= 4
-        Numbers, categories, or both. For features that were selected with these samples: `selection_test`.
+        Numbers, categories, or both. For features that were selected with these samples, use `selection_test`.
     y : array-like of shape (m,) or (m, k), dataframe or series, or whatever ``target_kernel`` takes
     method : {"permutation", "gamma", "normal"}
     kernel : str, Kernel or callable
-        On x, see `hsic`. A rule for gamma is evaluated once. The rule "optimise" depends on the labels and is
-        refused, because it would have to be evaluated for each permutation.
+        Kernel on x, see `hsic`. The rule "optimise" depends on the labels and is refused.
     target_kernel : str, Kernel or callable
-        On y: "auto" chooses by what y holds, see `bahsic.kernels.label_kernel`.
+        Kernel on y: "auto" chooses by what y holds, see `bahsic.kernels.label_kernel`.
     standardize, categorical_features, missing
         As for `hsic`: numbers in x get zero mean and unit variance unless ``standardize=False``.
     n_permutations : int
@@ -115,8 +118,8 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
     Returns
     -------
     HypothesisTest
-        Cost O(m^2 d) time and two m x m matrices of memory, and for each permutation: m p r for kernel matrices of
-        numerical ranks p and r, m^2 r where only one of them has low rank, else m^2 entries to look up.
+        Cost O(m^2 d) time and two m x m matrices of memory. Each permutation takes m p r operations for kernel matrices
+        of numerical ranks p and r, m^2 r where only one of them has low rank, else m^2 entries to look up.
 
     Notes
     -----
@@ -166,13 +169,11 @@ def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
     r"""Compute a confidence interval of HSIC around its unbiased estimate.
 
     - ``"normal"``: :math:`\mathrm{HSIC} \pm z \sigma` with the standard deviation of equation varHSIC. It covers the
-      true value with about the probability ``level`` for dependent x and y and some hundred samples; near
-      independence, where the distribution is not normal, don't rely on it.
+      true value with about the probability ``level`` for dependent x and y and some hundred samples. Do not rely on it
+      near independence, where the distribution is not normal.
     - ``"bound"``: :math:`\mathrm{HSIC} \pm 8 \sqrt{\log(2 / \delta) / m}`, delta = 1 - level (theorem
-      concentration), valid for any distribution and any number of samples, and therefore wide. It holds for kernels
-      with values between 0 and 1; for another known range the interval is multiplied by the product of the ranges.
-      Kernels are taken as fixed: it is not accounted for that a rule for gamma, standardising, or the class sizes in
-      "binary" and "multiclass", depend on the sample.
+      concentration). It is valid for any distribution and number of samples, and therefore wide. It needs bounded
+      kernels, which it takes as fixed: that rules, standardising and class sizes depend on the sample is ignored.
 
     The limits are not cut off at zero, although HSIC itself is never negative.
 
@@ -240,9 +241,8 @@ def _range(argument: str, kernel: Kernel, values: Any) -> float:
     if kernel.value_range is not None:
         low, high = kernel.value_range
         return high - low
-    # For a user's matrix or function only the observed values are known.
     if isinstance(kernel, Precomputed | Function) and np.min(values) >= 0 and np.max(values) <= 1 + 1e-9:
-        return 1.0
+        return 1.0  # of a user's matrix or function only the observed values are known
     raise ValueError(
         f"{argument} is {kernel!r}, whose values are not known to be bounded; accepted for method='bound': "
         "a bounded kernel such as Gaussian, or kernel values between 0 and 1"

@@ -29,7 +29,7 @@ Indices = NDArray[np.intp]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_FEWEST_SAMPLES = FEWEST_SAMPLES["unbiased"]
+_MIN_SAMPLES = FEWEST_SAMPLES["unbiased"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,19 +57,16 @@ class Samples:
 
     def strata(self, way_out: str) -> list[Indices]:
         """Return the samples of each class, or all samples if the labels are not classes."""
-        if not self._are_classes():
+        name = self.target_kernel
+        if self.y is not None and isinstance(name, str) and name == "delta":
+            name = chosen_name(self.y, "auto")
+        if self.y is None or not isinstance(name, str) or name not in ("binary", "multiclass"):
             return [np.arange(len(self))]
         classes, codes, sizes = np.unique(as_labels(self.y, "y")[:, 0], return_inverse=True, return_counts=True)
         if sizes.min() == 1:
             single = classes[sizes == 1].tolist()[0]
             raise ValueError(f"y has class {single!r} once; accepted: two samples of each class, or {way_out}")
         return [np.flatnonzero(codes == code) for code in range(len(classes))]
-
-    def _are_classes(self) -> bool:
-        if self.y is None or not isinstance(self.target_kernel, str):
-            return False
-        name = chosen_name(self.y, "auto") if self.target_kernel == "delta" else self.target_kernel
-        return name in ("binary", "multiclass")
 
 
 def resolved_target_kernel(selector: Any, y: Any, target_kernel: Any) -> Any:
@@ -130,15 +127,15 @@ def random_splits(samples: Samples, n_splits: int, test_size: float, random: np.
     strata = samples.strata("target_kernel='regression' for numbers")
     n_test = sum(part_size(test_size, len(stratum)) for stratum in strata)
     n_learning = len(samples) - n_test
-    if min(n_test, n_learning) < _FEWEST_SAMPLES:
+    if min(n_test, n_learning) < _MIN_SAMPLES:
         raise ValueError(
             f"test_size is {test_size!r}, which makes {n_learning} samples to select with and {n_test} to test with; "
-            f"accepted: at least {_FEWEST_SAMPLES} of each"
+            f"accepted: at least {_MIN_SAMPLES} of each"
         )
     tests = [draw_part(random, strata, test_size) for _ in range(n_splits)]
     seeds = random.randint(2**31 - 1, size=n_splits)
-    everything = np.arange(len(samples))
-    return [Split(np.setdiff1d(everything, test), test, int(seed)) for test, seed in zip(tests, seeds, strict=True)]
+    learning = [np.setdiff1d(np.arange(len(samples)), test) for test in tests]
+    return [Split(*parts) for parts in zip(learning, tests, seeds.tolist(), strict=True)]
 
 
 def combined_pvalues(pvalues: Array) -> Array:
@@ -148,8 +145,7 @@ def combined_pvalues(pvalues: Array) -> Array:
     """
     n = len(pvalues)
     k = math.ceil(n / 2)
-    combined: Array = n / k * np.sort(pvalues, axis=0)[k - 1]
-    return combined
+    return np.asarray(n / k * np.sort(pvalues, axis=0)[k - 1])
 
 
 def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None, m: int) -> list[Result]:

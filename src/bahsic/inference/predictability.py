@@ -1,30 +1,57 @@
-"""Predictability of labels from data: leave-one-out R^2 of kernel ridge regression."""
+"""Predictability of labels from data, leave-one-out R^2 of kernel ridge regression, and interactions of features."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bahsic.criteria.blocks import MOST_REGRESSIONS, RULE_SAMPLES, Blocks, auto_block_size, random_blocks
 from bahsic.criteria.prediction import label_features
 from bahsic.criteria.weights import Gram, Matrix
+from bahsic.data.column_choice import group_of_columns
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.engine import threads, tile_plan
 from bahsic.engine.gram import GramTiles, KernelBlocks
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import kernel_values, resolved_on
 from bahsic.inference.dependence import as_table_like
-from bahsic.inference.parts import evenly_spaced
+from bahsic.inference.parts import evenly_spaced, selector_data
 from bahsic.kernels import Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.options import RIDGES
+from bahsic.parameters import check_count
 
-# Samples that tell how well single features predict.
-_ALONE_SAMPLES = 1000
+Indices = NDArray[np.intp]
+
+# Samples that judge single features and pairs.
+_SAMPLES = 1000
+
+
+class Interaction(NamedTuple):
+    """Two selected features and what they are worth together, see `interactions`.
+
+    Attributes
+    ----------
+    first, second : str or int
+        Names of the features, or indices where they have none.
+    together : float
+        The R2 that they are worth together beyond what they are worth apart.
+
+    Examples
+    --------
+    >>> Interaction("dose", "arm", 0.4).together
+    0.4
+    """
+
+    first: Any
+    second: Any
+    together: float
 
 
 def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
@@ -62,9 +89,8 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     categorical_features : None, "from_dtype", or array-like of bool, int or str, default="from_dtype"
         Which columns are categories, as for `BAHSIC`.
     block_size : int, "auto" or None, default="auto"
-        With an int B each of the disjoint random blocks of B samples has a regression of its own, in which one sample
-        is left out at a time. "auto" takes all samples at once (None) up to 4000 of them, and five blocks of
-        1000 beyond.
+        An int B fits a regression to each of several disjoint random blocks of B samples. "auto" takes all samples at
+        once (None) up to 4000 of them, and five blocks of 1000 beyond.
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator used to draw the blocks; None means 0 with ``block_size="auto"``.
 
@@ -104,13 +130,12 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     K: Gram
     starts: tuple[int, ...] = (0,)
     if blocks is None:
-        columns = data.columns
-        K = Matrix(kernel_values(columns, data.varying, kernel))
+        K = Matrix(kernel_values(data.columns, data.varying, kernel))
     else:
         columns, starts, labels = data.ordered(blocks.order).columns, blocks.starts, labels.of_samples(blocks.order)
         m = len(labels)
-        some, features = columns.of_samples(np.arange(min(m, RULE_SAMPLES))), data.varying
-        K = KernelBlocks(columns, features, resolved_on(kernel, some, features))
+        rule_columns = columns.of_samples(np.arange(min(m, RULE_SAMPLES)))
+        K = KernelBlocks(columns, data.varying, resolved_on(kernel, rule_columns, data.varying))
     plan = tile_plan(m, starts=starts)
     with threads(None, m) as executor:
         regression = RidgeRegression(label_features(labels), ridge, plan, starts, None, executor, exact=True)
@@ -118,21 +143,102 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
 
 
 def predictability_alone(data: Prepared, labels: LabelKernel, features: Sequence[int], kernel: Kernel) -> list[float]:
-    """Return the predictability of labels from each of some columns by itself, on at most `_ALONE_SAMPLES` samples."""
-    m = len(labels)
-    samples = evenly_spaced(np.arange(m), _ALONE_SAMPLES)
-    columns, Y, plan = (
-        data.columns.of_samples(samples),
-        label_features(labels.of_samples(samples)),
-        tile_plan(len(samples)),
-    )
+    """Return the predictability of labels from each of some columns by itself, on at most `_SAMPLES` samples."""
+    samples = evenly_spaced(np.arange(len(labels)), _SAMPLES)
+    columns, Y = data.columns.of_samples(samples), label_features(labels.of_samples(samples))
+    plan, results = tile_plan(len(samples)), []
     with threads(None, len(samples)) as executor:
-        results = []
         for j in features:
             regression = RidgeRegression(Y, "auto", plan, (0,), None, executor)
             K = Matrix(kernel_values(columns, np.array([j]), kernel))
             results.append(regression.fit(GramTiles(K, plan), 1, losses=True).predictability)
-        return results
+    return results
+
+
+def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int = 16) -> list[Interaction]:
+    r"""Return for each pair of selected features what they are worth together beyond what they are worth apart.
+
+    With S the selected features and :math:`R^2` the leave-one-out predictability of kernel ridge regression, zero
+    where it is no better than the mean,
+
+    .. math:: R^2(S) - R^2(S \setminus i) - R^2(S \setminus j) + R^2(S \setminus \{i, j\})
+
+    is positive if the two need each other (XOR), negative if they can replace each other (near-copies), and near zero
+    if their contributions add up.
+
+    Parameters
+    ----------
+    selector : BAHSIC, FOHSIC or FeatureSelector
+        A fitted one.
+    X, y
+        What it was fitted to. A `FeatureSelector` that was fitted in this session knows them.
+    n_features : int, default=16
+        Of more selected features, the pairs among those of the highest scores.
+
+    Returns
+    -------
+    list of Interaction
+        The pair that works together best first. Features are named as in X; with ``feature_groups``, by their groups.
+        One regression for each pair, on at most 1000 samples that are evenly spread; all of them count once.
+
+    Examples
+    --------
+    >>> from bahsic import FeatureSelector
+    >>> from bahsic.datasets import make_xor
+    >>> X, y, _ = make_xor(n_samples=200, n_features=6, random_state=0)
+    >>> selector = FeatureSelector().fit(X, y)
+    >>> pair = interactions(selector)[0]
+    >>> pair.first, pair.second, round(pair.together, 1)
+    (0, 1, 1.0)
+    """
+    check_count("n_features", n_features)
+    if not hasattr(selector, "scores_") and hasattr(selector, "selector_"):
+        raise TypeError(f"selector is {type(selector).__name__}; accepted: its selector_, a BAHSIC or FOHSIC")
+    support = np.flatnonzero(selector.get_support())
+    if X is None:
+        if not hasattr(selector, "_fitted_to"):
+            raise ValueError("X is None; accepted: the X and y of fit, unless a FeatureSelector was fitted here")
+        X, y = selector._fitted_to  # noqa: SLF001 - what `fit` has kept for this
+    kernel = kernel_on_features(selector.kernel_, "features that were selected")
+    own = selector.target_kernel
+    automatic = isinstance(own, str) and own == "auto"
+    data, labels = selector_data(selector, X, kernel), label_kernel(y, selector.target_kernel_ if automatic else own)
+    check_same_length(X=data.columns.n_samples, y=len(labels))
+    group_of, names = group_of_columns(selector.feature_groups, len(data.constant), data.names)
+    units = [support[group_of[support] == number] for number in np.unique(group_of[support])]
+    best = np.sort(np.argsort([-selector.scores_[unit].max() for unit in units], kind="stable")[:n_features])
+    values = _interactions(data, labels, kernel, units, best.tolist())
+    named = [names.tolist()[group_of[units[i][0]]] for i in best]
+    pairs = [Interaction(*pair, value) for pair, value in zip(combinations(named, 2), values, strict=True)]
+    return sorted(pairs, key=lambda pair: -pair.together)
+
+
+def _interactions(
+    data: Prepared, labels: LabelKernel, kernel: Kernel, units: Sequence[Indices], tested: Sequence[int]
+) -> list[float]:
+    """Return the interaction of each pair of tested units, in the order of `itertools.combinations`.
+
+    ``units`` are the columns of each selected unit, ``tested`` the numbers of those whose pairs are in question.
+    """
+    pairs: list[tuple[int, ...]] = list(combinations(tested, 2))
+    if not pairs:
+        return []
+    samples = evenly_spaced(np.arange(len(labels)), _SAMPLES)
+    columns, Y = data.columns.of_samples(samples), label_features(labels.of_samples(samples))
+    plan = tile_plan(len(samples))
+
+    def kernel_without(units_left_out: tuple[int, ...]) -> KernelBlocks:
+        features = np.concatenate([unit for i, unit in enumerate(units) if i not in units_left_out])
+        return KernelBlocks(columns, features, resolved_on(kernel, columns, features))
+
+    subsets = [*((i,) for i in tested), *(pairs if len(units) > 2 else [])]
+    R2 = dict.fromkeys(pairs, 0.0)  # of two features none is left
+    with threads(None, len(samples)) as executor:
+        regression = RidgeRegression(Y, "auto", plan, (0,), None, executor, exact=True)
+        whole = regression.fit(GramTiles(kernel_without(()), plan), len(units), losses=True).predictability
+        values = regression.predictabilities([kernel_without(subset) for subset in subsets])
+    R2 |= {subset: max(0.0, value) for subset, value in zip(subsets, values, strict=True)}
+    return [whole - R2[i,] - R2[j,] + R2[i, j] for i, j in pairs]
 
 
 def _blocks(m: int, block_size: Any, random_state: Any) -> Blocks | None:

@@ -44,8 +44,7 @@ def redundancy(
     X : array-like, sparse matrix, dataframe, memmap, zarr or dask array of shape (m, d)
         The data, or what ``bahsic.data.prepared.prepared`` made of them.
     features : str, int or array-like of str, int or bool, optional
-        The features to compare: their numbers, their names in a dataframe, or a mask such as ``support_`` of a
-        selector. All by default.
+        The features to compare: numbers, names in a dataframe, or a mask such as ``support_``. All by default.
     kernel : str, Kernel or callable
         On a single feature, see `kernel_from_name`. A rule for gamma is evaluated for each feature.
     standardize : bool
@@ -65,10 +64,10 @@ def redundancy(
 
     Notes
     -----
-    With a Gaussian kernel, which is a delta kernel for categories, the cost is O(k^2 m r^2) time and up to 256 MB, or
-    O(m r) if that is more, for kernel matrices of numerical rank r (about 20). Other kernels, for up to 32,000 samples,
-    take O(k^2 m^2) time and up to 256 MB, or two m x m matrices. The biased HSIC of independent features is not zero
-    but of the order 1 / m.
+    With a Gaussian kernel (a delta kernel for categories), the cost is O(k^2 m r^2) time and up to 256 MB, or O(m r) if
+    that is more, for kernel matrices of numerical rank r (about 20). Other kernels, for up to 32,000 samples, take
+    O(k^2 m^2) time and up to 256 MB, or two m x m matrices. The biased HSIC of independent features is not zero but of
+    the order 1 / m.
 
     Examples
     --------
@@ -84,10 +83,14 @@ def redundancy(
         data = prepared(X, kernel, categorical_features=categorical_features, **options).weighted(None)
         chosen = np.array(_positions(features, len(data.constant), data.names))
         return similarities(data.columns, chosen, data.constant, kernel)
-    some, categorical, positions = _chosen_columns(
-        X if hasattr(X, "shape") else np.asarray(X), features, categorical_features
-    )
-    data = prepared(some, kernel, categorical_features=categorical, labels=positions, **options)
+    X, positions = X if hasattr(X, "shape") else np.asarray(X), None
+    if features is not None and len(X.shape) == 2:  # read only these
+        d, names = int(X.shape[1]), column_names(X, "X")
+        positions = _positions(features, d, names)
+        if not isinstance(categorical_features, str | None) or categorical_features not in (None, "from_dtype"):
+            categorical_features = column_mask(categorical_features, d, names, "categorical_features")[positions]
+        X = columns_of(X, positions)
+    data = prepared(X, kernel, categorical_features=categorical_features, labels=positions, **options)
     return similarities(data.columns, np.arange(data.columns.n_features), data.constant, kernel)
 
 
@@ -101,13 +104,21 @@ def similarities(
     """Return the table of `redundancy` for some columns, with each other or with ``others``."""
     symmetric = others is None
     others = features if others is None else others
+    rows, cols = (np.flatnonzero(~constant[chosen]) for chosen in (features, others))
+    m = columns.n_samples
+    size = max(1, _ENTRIES // (m * (_TYPICAL_RANK if type(kernel) is Gaussian else m)))
     table = np.zeros((len(features), len(others)))
-    row_groups, col_groups = (_groups(columns, np.flatnonzero(~constant[some]), kernel) for some in (features, others))
-    for i, rows in enumerate(row_groups):
-        left = _pieces(columns, features, rows, kernel)
-        for j, cols in enumerate(col_groups[i:] if symmetric else col_groups):
-            right = left if symmetric and j == 0 else _pieces(columns, others, cols, kernel)
-            _fill(table, left, right, symmetric=symmetric)
+    for i in range(0, len(rows), size):
+        left = _pieces(columns, features, rows[i : i + size], kernel)
+        for j in range(i if symmetric else 0, len(cols), size):
+            right = left if symmetric and j == i else _pieces(columns, others, cols[j : j + size], kernel)
+            for at, (places, A) in enumerate(left):
+                for other_places, B in right[at:] if left is right else right:
+                    norms = np.sqrt(np.multiply.outer(A.squares, B.squares))
+                    norms[norms == 0] = 1.0  # a matrix of zeros has no product with any other
+                    table[np.ix_(places, other_places)] = cosines = inner_products(A, B) / norms
+                    if symmetric:
+                        table[np.ix_(other_places, places)] = cosines.T
     np.clip(table, -1.0, 1.0, out=table)
     table[np.abs(table) < 4 * np.finfo(float).eps] = 0.0  # rounding errors, which may be negative
     if symmetric:
@@ -116,44 +127,12 @@ def similarities(
     return table
 
 
-def _groups(columns: Columns, positions: Indices, kernel: Kernel) -> list[Indices]:
-    """Divide features into groups whose kernel matrices fit into memory."""
-    m = columns.n_samples
-    size = max(1, _ENTRIES // (m * (_TYPICAL_RANK if type(kernel) is Gaussian else m)))
-    return [positions[start : start + size] for start in range(0, len(positions), size)]
-
-
 def _pieces(
     columns: Columns, features: Indices, positions: Indices, kernel: Kernel
 ) -> list[tuple[Indices, CentredMatrices]]:
     """Return the centred kernel matrices of a group of features, with their positions in the table."""
     chunks = [positions[chunk] for chunk in column_chunks(columns, features[positions], kernel)]
     return [(chunk, centred_columns(columns, features[chunk], kernel)) for chunk in chunks]
-
-
-def _fill(table: Array, left: list[Any], right: list[Any], *, symmetric: bool) -> None:
-    """Put normalised inner products of two groups of matrices into the table."""
-    for at, (rows, A) in enumerate(left):
-        for cols, B in right[at:] if left is right else right:
-            norms = np.sqrt(np.multiply.outer(A.squares, B.squares))
-            norms[norms == 0] = 1.0  # a matrix of zeros has no product with any other
-            cosines = inner_products(A, B) / norms
-            table[np.ix_(rows, cols)] = cosines
-            if symmetric:
-                table[np.ix_(cols, rows)] = cosines.T
-
-
-def _chosen_columns(X: Any, features: Any, categorical_features: Any) -> tuple[Any, Any, Any]:
-    """Return the chosen columns of X, which of them are categories, and their numbers."""
-    if features is None or len(X.shape) != 2:
-        return X, categorical_features, None
-    d, names = int(X.shape[1]), column_names(X, "X")
-    positions = _positions(features, d, names)
-    if categorical_features is not None and not (
-        isinstance(categorical_features, str) and categorical_features == "from_dtype"
-    ):
-        categorical_features = column_mask(categorical_features, d, names, "categorical_features")[positions]
-    return columns_of(X, positions), categorical_features, positions
 
 
 def _positions(features: Any, d: int, names: Names) -> list[int]:

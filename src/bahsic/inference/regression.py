@@ -1,10 +1,12 @@
 """Kernel ridge regression on matrices of squared distances, with a Gaussian kernel whose width and ridge are chosen.
 
-The matrices are scaled: exp(-D) is the kernel of gamma = 1/(2 d), and exp(-width D) is one of its powers.
+The matrices are scaled: exp(-D) is the kernel of gamma = 1/(2 d), and exp(-width D) is one of its powers. Used by
+conditional tests, and here for partial dependence.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -12,9 +14,12 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
+from bahsic.data.columns import Columns
+from bahsic.engine.scorer import totals
 from bahsic.inference.parts import evenly_spaced
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 # Ridges and factors of gamma that are tried; a factor of gamma is a power of the kernel. The ridges go far down,
 # because predictions are regressed too, and these have no noise.
@@ -24,6 +29,9 @@ CHOICES = tuple(product(_WIDTHS, _RIDGES))
 
 # Samples that choose the width and the ridge.
 _TUNING_SAMPLES = 150
+
+# Samples of the regressions for partial dependence, and their number, each without some of the samples.
+_EFFECT_SAMPLES, _FOLDS = 300, 5
 
 
 def scaled(D: Array, n_features: int) -> Array:
@@ -40,28 +48,25 @@ def kernel(D: Array, width: float) -> Array:
 class Tuning:
     """Leave-one-out errors of kernel ridge regression for all powers of the kernel and all ridges.
 
-    Parameters
-    ----------
-    D : ndarray of shape (n, n)
-        Of many samples, some are used.
+    Of many samples, some are used.
     """
 
     def __init__(self, D: Array) -> None:
-        self._some = evenly_spaced(np.arange(len(D)), _TUNING_SAMPLES)
-        D = D[np.ix_(self._some, self._some)]
+        self._samples = evenly_spaced(np.arange(len(D)), _TUNING_SAMPLES)
+        D = D[np.ix_(self._samples, self._samples)]
         self._spectra = [np.linalg.eigh(_centred(kernel(D, width))) for width in _WIDTHS]
 
     def errors(self, Y: Array) -> Array:
         """Return the sum of squared errors of each output, for all choices."""
-        n, found = len(self._some), []
-        Y = Y[self._some] - Y[self._some].mean(axis=0)
+        Y, n, errors = Y[self._samples], len(self._samples), []
+        Y = Y - Y.mean(axis=0)
         for values, vectors in self._spectra:
             shrinkage = 1 / (1 + np.maximum(values, 0.0) / (n * np.array(_RIDGES)[:, None]))
             diagonals, coordinates = shrinkage @ np.square(vectors).T - 1 / n, vectors.T @ Y
             for shrunk, diagonal in zip(shrinkage, diagonals, strict=True):
                 residuals = vectors @ (shrunk[:, None] * coordinates) / diagonal[:, None]
-                found.append(np.square(residuals).sum(axis=0))
-        return np.array(found)
+                errors.append(np.square(residuals).sum(axis=0))
+        return np.array(errors)
 
     def best(self, Y: Array) -> tuple[float, float]:
         """Return the power of the kernel and the ridge whose error, summed over outputs, is least."""
@@ -109,3 +114,32 @@ def _centred(K: Array) -> Array:
     means = K.mean(axis=0)
     A = np.add.outer(means - means.mean(), means)
     return np.asarray(np.subtract(K, A, out=A))
+
+
+def effects(columns: Columns, Y: Array, selected: Indices, places: Sequence[tuple[int, Indices]]) -> list[Array]:
+    r"""Return the mean prediction of Y by the selected features if one of them had certain values in all samples.
+
+    ``columns`` are for a Gaussian kernel, ``places`` features and samples that have the values in question. For Y of
+    shape (m, c) the results have the shape (n_values, c, n_folds): each regression leaves out a fifth of the samples.
+
+    With :math:`D_{ab}` the squared distance of two samples on the selected features and :math:`d_{ab}` that on one of
+    them, the kernel of sample a with the value that sample s has, and sample b, is that of
+    :math:`D_{ab} - d_{ab} + d_{sb}`: categories and missing entries need nothing else.
+    """
+    samples = evenly_spaced(np.arange(len(Y)), _EFFECT_SAMPLES)
+    n, fold, Y = len(samples), np.arange(len(samples)) % _FOLDS, Y[samples]
+    D = totals(columns.of_samples(samples), selected, 2)
+    scaled_D = scaled(D, len(selected))
+    width, ridge = Tuning(scaled_D).best(Y)
+    K = kernel(scaled_D, width)
+    weights, intercepts = np.zeros((n, Y.shape[1], _FOLDS)), np.empty((Y.shape[1], _FOLDS))
+    for k in range(_FOLDS):
+        own = np.flatnonzero(fold != k)
+        weights[own, :, k], intercepts[:, k] = coefficients(K[np.ix_(own, own)], Y[own], ridge)
+    results = []
+    for feature, values in places:
+        d = totals(columns.of_samples(np.concatenate([samples, values])), np.array([feature]), 2)
+        rest = np.maximum(D - d[:n, :n], 0.0)
+        means = np.array([kernel(scaled(rest + row, len(selected)), width).mean(axis=0) for row in d[n:, :n]])
+        results.append(np.einsum("sb,bck->sck", means, weights) + intercepts)
+    return results

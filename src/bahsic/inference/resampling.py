@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,6 @@ from sklearn.base import clone
 from bahsic.criteria.prediction import label_features
 from bahsic.criteria.weights import FEWEST_SAMPLES
 from bahsic.data.column_choice import group_of_columns
-from bahsic.data.columns import Columns
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.tables import is_frame
 from bahsic.engine.executor import ThreadExecutor
@@ -39,30 +37,28 @@ from bahsic.parameters import check_count, check_jobs, random_source
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_METHODS = ("permutation", "gamma")
-_FEATURE_TESTS = ("conditional", "marginal")
-_FEWEST_SAMPLES = FEWEST_SAMPLES["unbiased"]
+_MIN_SAMPLES = FEWEST_SAMPLES["unbiased"]
 
 
 @dataclass(frozen=True, eq=False)
 class SelectionTest:
-    """P-values of a selection, from samples that were not used to select; made by `selection_test`.
+    """P-values of a selection from samples that were not used to select, the result of `selection_test`.
 
     Attributes
     ----------
     pvalue : float
         P-value of the hypothesis that the selected features, taken together, are independent of the labels.
     feature_pvalues : ndarray of shape (n_features,)
-        For each feature the p-value of the hypothesis that it adds nothing to the other selected features in
-        predicting the labels, or with ``feature_test="marginal"`` that it alone is independent of them. Adjusted for
-        the number of features; 1 for features that are seldom selected.
+        P-value of the hypothesis that a feature adds nothing to the other selected features in predicting the labels,
+        or with ``feature_test="marginal"`` that it alone is independent of them. Adjusted for the number of features;
+        1 for features that are rarely selected.
     frequencies : ndarray of shape (n_features,)
-        Fraction of the splits in which the feature was selected.
+        Fraction of the splits in which each feature was selected.
     split_pvalues : ndarray of shape (n_splits,)
-        The p-values of the single splits, which `pvalue` combines.
+        P-values of the single splits, which `pvalue` combines.
     expected_false : ndarray of shape (n_features,)
-        What `feature_pvalues` are before they are cut off at 1. At most so many features whose hypothesis holds get a
-        value as small as this one, on average. Infinite for features that are seldom selected.
+        `feature_pvalues` before they are cut off at 1: the expected number of features with a true null hypothesis and
+        a value this small is at most this value. Infinite for features that are rarely selected.
 
     Examples
     --------
@@ -83,12 +79,11 @@ class SelectionTest:
     expected_false: Array
 
     def discoveries(self, fdr: float = 0.1) -> Indices:
-        r"""Return features of which at most a share ``fdr`` is false, on average.
+        r"""Select features with a false discovery rate of at most ``fdr``.
 
         Parameters
         ----------
         fdr : float, default=0.1
-            The false discovery rate.
 
         Returns
         -------
@@ -119,24 +114,24 @@ def selection_frequencies(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Array:
-    """Compute how often each feature is selected on random parts of the samples (stability selection).
+    """Compute how often each feature is selected on random subsamples (stability selection).
 
     Parameters
     ----------
     selector : estimator
-        Any scikit-learn selector (it has `get_support`); a clone of it is fitted to each part.
+        Any scikit-learn selector (it has `get_support`); a clone is fitted to each subsample.
     X : array-like or dataframe of shape (m, d)
     y : array-like of shape (m,) or (m, k), or None
         Whatever the selector takes.
     n_resamples : int, default=100
-        Number of parts.
+        Number of subsamples.
     subsample : float, default=0.5
-        Size of a part as a fraction of the samples, which are drawn without replacement.
+        Size of a subsample as a fraction of the samples, which are drawn without replacement.
     stratify : bool, default=True
-        Whether each part has that fraction of each class, if the labels are classes according to the
-        selector's ``target_kernel``, or to `bahsic.kernels.label_kernel` if it has none.
+        Whether to draw that fraction of each class, if the labels are classes according to the selector's
+        ``target_kernel``, or to `bahsic.kernels.label_kernel` if it has none.
     random_state : int, RandomState, Generator or None, default=None
-        Seed or generator used to draw the parts.
+        Seed or generator used to draw the subsamples.
     n_jobs : int or None, default=None
         Number of threads. None means as many as BLAS uses, or one if there are few samples.
         The result does not depend on it.
@@ -144,7 +139,7 @@ def selection_frequencies(
     Returns
     -------
     ndarray of shape (d,)
-        Fractions of the parts. Costs `n_resamples` fits; their warnings are not shown.
+        Fractions of the subsamples. Costs `n_resamples` fits; their warnings are not shown.
 
     References
     ----------
@@ -167,9 +162,9 @@ def selection_frequencies(
     selector = _fixed_selector(selector, X, samples.target_kernel)
     strata = samples.strata("stratify=False") if stratify else [np.arange(len(samples))]
     size = sum(part_size(subsample, len(stratum)) for stratum in strata)
-    if size < _FEWEST_SAMPLES:
+    if size < _MIN_SAMPLES:
         raise ValueError(
-            f"subsample is {subsample!r}, {size} of {len(samples)} samples; accepted: at least {_FEWEST_SAMPLES}"
+            f"subsample is {subsample!r}, {size} of {len(samples)} samples; accepted: at least {_MIN_SAMPLES}"
         )
     random = random_source(random_state)
     parts = [draw_part(random, strata, subsample) for _ in range(n_resamples)]
@@ -194,27 +189,25 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
 ) -> SelectionTest:
     r"""Test a selection: select on one part of the samples, test on the other.
 
-    Testing a selection on the samples that chose it finds dependence in pure noise. Here each of n random
-    splits (stratified if y are classes) gives one valid p-value. With the sorted ones and k = n/2, rounded up,
-    :math:`\min(1, \frac{n}{k} p_{(k)})` is a p-value however they depend on each other: :math:`p_{(k)} \le t`
-    means that at least k of them are at most t, and on average at most nt are (Markov).
+    Testing a selection on the samples that chose it finds dependence in pure noise. Here each of n random splits
+    (stratified if y are classes) gives one valid p-value. With the sorted ones and k = n/2, rounded up,
+    :math:`\min(1, \frac{n}{k} p_{(k)})` is a valid p-value however they depend on each other.
 
-    - ``pvalue``. Null hypothesis: in no split do the selected features, taken together, depend on the
-      labels. If all features are jointly independent of y, it is at most t with a probability of at most t.
-    - ``feature_pvalues``. Null hypothesis for feature j: given the other features that were selected with it, it does
-      not help to predict y (``feature_test="conditional"``; see `conditional_test`), or by itself it is independent
-      of y (``"marginal"``). In each split the p-value of a selected feature is multiplied by the number of selected
-      features; other features have 1. The probability that any feature whose hypothesis holds gets a value of at most
-      t is at most t (family-wise error).
+    - ``pvalue``: in no split do the selected features, taken together, depend on the labels.
+    - ``feature_pvalues``: given the other features that were selected with it, a feature does not help to predict y
+      (``feature_test="conditional"``, see `conditional_test`), or by itself it is independent of y (``"marginal"``).
+      In each split the p-value of a selected feature is multiplied by the number of selected features; other features
+      have 1. This controls the family-wise error: the probability that any feature whose hypothesis holds gets a value
+      of at most t is at most t.
 
-    The conditional test sees features that matter only together, as in XOR; each of these is independent of y by
-    itself. Of two features that can replace each other it calls neither needed when both were selected. A small
-    `pvalue` says that the selector finds dependence in part of the samples, not that each selected feature matters.
+    The conditional test detects features that matter only in combination, as in XOR, where each feature is independent
+    of y by itself. If two features that can replace each other were both selected, it calls neither of them needed. A
+    small `pvalue` says that the selector finds dependence, not that each selected feature matters.
 
     Parameters
     ----------
     selector : estimator
-        Any scikit-learn selector (it has `get_support`); a clone of it is fitted in each split.
+        Any scikit-learn selector (it has `get_support`); a clone is fitted in each split.
     X : array-like or dataframe of shape (m, d)
         The data, or what ``bahsic.data.prepared.prepared`` made of them.
     y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
@@ -222,11 +215,10 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     test_size : float, default=0.5
         Fraction of the samples to test with; the selector gets the others.
     feature_test : {"conditional", "marginal"}, default="conditional"
-        What `feature_pvalues` tell of a selected feature: whether the other selected ones leave it something to add,
-        or whether it depends on the labels by itself. Columns of one of the selector's ``feature_groups`` are tested
-        together by the conditional test, and share its p-value.
+        The hypothesis of `feature_pvalues`. Columns of one of the selector's ``feature_groups`` are tested together by
+        the conditional test, and share its p-value.
     method : {"permutation", "gamma"}, default="permutation"
-        The test of independence, see `hsic_test`: "permutation" is exact, "gamma" quicker and approximate.
+        Test of independence, see `hsic_test`: "permutation" is exact, "gamma" faster and approximate.
     n_permutations : int, default=999
         No p-value is below 1/(1 + n_permutations).
     kernel, target_kernel : str, Kernel or callable, or None
@@ -244,8 +236,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
 
     Notes
     -----
-    Features are standardised for the test unless the selector has ``standardize=False``: each column by its
-    mean and standard deviation in all samples. Labels are not used for it, so the p-values stay valid.
+    Unless the selector has ``standardize=False``, each column is standardised for the test by its mean and standard
+    deviation in all samples. This does not involve the labels, so the p-values stay valid.
 
     References
     ----------
@@ -267,9 +259,9 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     _check_selector(selector)
     check_count("n_splits", n_splits)
     check_jobs(n_jobs)
-    if feature_test not in _FEATURE_TESTS:
+    if feature_test not in ("conditional", "marginal"):
         raise ValueError(f"feature_test is {feature_test!r}; accepted: 'conditional', 'marginal'")
-    if method not in _METHODS:
+    if method not in ("permutation", "gamma"):
         raise ValueError(f"method is {method!r}; accepted: 'permutation', 'gamma', which hold under independence")
     kernel = getattr(selector, "kernel", "gaussian") if kernel is None else kernel
     kernel = "gaussian" if isinstance(kernel, str) and kernel == "auto" else kernel  # not one that the samples choose
@@ -278,78 +270,57 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     data = selector_data(selector, X, kernel)
     samples = Samples(data.X, y, target_kernel)
     splits = random_splits(samples, n_splits, test_size, random_source(random_state))
-    needed = _Needed.of(selector, data, y, target_kernel) if feature_test == "conditional" else None
     options = {"method": method, "n_permutations": n_permutations}
+    groups = None
+    if feature_test == "conditional":
+        groups, _ = group_of_columns(getattr(selector, "feature_groups", None), len(data.constant), data.names)
     selector, kernel = _fixed_selector(selector, data.X, own), without_labels(kernel)
-    split_test = _SplitTest(selector, samples, data.columns, kernel, options, needed)
-    return _combined(parallel_map(split_test.result, splits, n_jobs, len(samples)))
+    split_test = _SplitTest(selector, samples, data, kernel, options, groups)
+    supports, joint, expected = zip(*parallel_map(split_test.result, splits, n_jobs, len(samples)), strict=True)
+    expected_false = combined_pvalues(np.array(expected))
+    return SelectionTest(
+        pvalue=min(1.0, float(combined_pvalues(np.array(joint)))),
+        feature_pvalues=np.minimum(1.0, expected_false),
+        frequencies=np.mean(supports, axis=0),
+        split_pvalues=np.array(joint),
+        expected_false=expected_false,
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class _Needed:
-    """The conditional test of selected features: columns, label features, and the group of each column."""
-
-    data: Prepared
-    Y: Array
-    group_of: Indices
-
-    @staticmethod
-    def of(selector: Any, data: Prepared, y: Any, target_kernel: Any) -> _Needed:
-        mixed, d = data.for_kernel(Gaussian()), len(data.constant)
-        groups, _ = group_of_columns(getattr(selector, "feature_groups", None), d, data.names)
-        return _Needed(mixed, label_features(label_kernel(y, target_kernel)), groups)
-
-    def pvalues(self, selected: Indices, split: Split) -> Array:
-        """Return the p-value of each selected column times the number of tests."""
-        _, of_unit = np.unique(self.group_of[selected], return_inverse=True)
-        units = [selected[of_unit == number] for number in range(of_unit.max() + 1)]
-        found = needed_pvalues(self.data, self.Y, split.learning, split.test, units)
-        return np.asarray(len(units) * found[of_unit])
-
-
-class _SplitResult(NamedTuple):
-    support: NDArray[np.bool_]
-    pvalue: float
-    expected_false: Array
-
-
-@dataclass(frozen=True, eq=False)
 class _SplitTest:
-    """Data and options shared by all splits of `selection_test`."""
+    """What all splits of `selection_test` share; ``groups`` has the group of each column for the conditional test."""
 
-    selector: Any
-    samples: Samples
-    columns: Columns
-    kernel: Kernel
-    options: dict[str, Any]
-    needed: _Needed | None
+    def __init__(
+        self, selector: Any, samples: Samples, data: Prepared, kernel: Kernel, options: Any, groups: Indices | None
+    ) -> None:
+        self._selector, self._samples, self._columns, self._kernel = selector, samples, data.columns, kernel
+        self._options, self._groups = options, groups
+        if groups is not None:
+            self._mixed = data.for_kernel(Gaussian())
+            self._Y = label_features(label_kernel(samples.y, samples.target_kernel))
 
-    def result(self, split: Split) -> _SplitResult:
-        """Select on one part of the samples, and test on the other."""
-        support = _support(self.selector, *self.samples.part(split.learning))
+    def result(self, split: Split) -> tuple[NDArray[np.bool_], float, Array]:
+        """Select on one part and test on the other: return support, p-value and p-values times their number."""
+        support = _support(self._selector, *self._samples.part(split.learning))
         expected = np.full(len(support), np.inf)
         if not support.any():  # without a selected feature there is nothing to test
-            return _SplitResult(support, 1.0, expected)
-        selected = np.flatnonzero(support)
-        part, y = self.columns.of_samples(split.test), self.samples.labels(split.test)
-        if self.needed is None:
-            expected[selected] = len(selected) * self._marginal(selected, part, y, split.seed)
+            return support, 1.0, expected
+        selected, options = np.flatnonzero(support), {"random_state": split.seed, **self._options}
+        columns, y = self._columns.of_samples(split.test), self._samples.labels(split.test)
+        if self._groups is None:
+            labels, serial = label_kernel(y, self._samples.target_kernel), ThreadExecutor(1)
+            _, pvalues = scores_of_columns(columns, selected, self._kernel, labels, serial, **options)
+            expected[selected] = len(selected) * pvalues
         else:
-            expected[selected] = self.needed.pvalues(selected, split)
-        return _SplitResult(support, self._joint(selected, part, y, split.seed), expected)
-
-    def _joint(self, selected: Indices, columns: Columns, y: Any, seed: int) -> float:
-        """Return the p-value of the selected features together."""
+            numbers, unit_of = np.unique(self._groups[selected], return_inverse=True)
+            units = [selected[unit_of == unit] for unit in range(len(numbers))]
+            pvalues = needed_pvalues(self._mixed, self._Y, split.learning, split.test, units)
+            expected[selected] = len(units) * pvalues[unit_of]
         rows = columns.rows(selected)
         varies = (rows != rows[:, :1]).any(axis=1)
-        K = kernel_values(columns, selected[varies] if varies.any() else selected, self.kernel)
-        options = {"target_kernel": self.samples.target_kernel, "random_state": seed, "n_jobs": 1, **self.options}
-        return hsic_test(K, y, kernel="precomputed", **options).pvalue
-
-    def _marginal(self, selected: Indices, columns: Columns, y: Any, seed: int) -> Array:
-        """Return the p-value of each selected feature by itself."""
-        labels, executor = label_kernel(y, self.samples.target_kernel), ThreadExecutor(1)
-        return scores_of_columns(columns, selected, self.kernel, labels, executor, random_state=seed, **self.options)[1]
+        K = kernel_values(columns, selected[varies] if varies.any() else selected, self._kernel)
+        options |= {"target_kernel": self._samples.target_kernel, "n_jobs": 1}
+        return support, hsic_test(K, y, kernel="precomputed", **options).pvalue, expected
 
 
 def _fixed_selector(selector: Any, X: Any, target_kernel: Any) -> Any:
@@ -368,18 +339,6 @@ def _fixed_selector(selector: Any, X: Any, target_kernel: Any) -> Any:
 
 def _support(selector: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     return np.asarray(clone(selector).fit(X, y).get_support())
-
-
-def _combined(results: Sequence[_SplitResult]) -> SelectionTest:
-    split_pvalues = np.array([result.pvalue for result in results])
-    expected = combined_pvalues(np.array([result.expected_false for result in results]))
-    return SelectionTest(
-        pvalue=min(1.0, float(combined_pvalues(split_pvalues))),
-        feature_pvalues=np.minimum(1.0, expected),
-        frequencies=np.mean([result.support for result in results], axis=0),
-        split_pvalues=split_pvalues,
-        expected_false=expected,
-    )
 
 
 def _check_selector(selector: Any) -> None:

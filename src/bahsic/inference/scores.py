@@ -12,10 +12,16 @@ from bahsic.data.columns import Columns
 from bahsic.data.prepared import prepared
 from bahsic.engine import threads
 from bahsic.engine.executor import Executor
-from bahsic.inference.centred import CentredMatrices, factored
+from bahsic.inference.centred import (
+    CentredMatrices,
+    draw_permutations,
+    factored,
+    gamma_test,
+    permutation_test,
+    unbiased,
+)
 from bahsic.inference.column_factors import centred_columns, column_chunks, gaussian_factors
 from bahsic.inference.independence import centred_labels, check_method, without_labels
-from bahsic.inference.null import draw_permutations, gamma_test, permutation_test, unbiased
 from bahsic.kernels import Gaussian, Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
@@ -42,8 +48,8 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
 ) -> tuple[Array, Array]:
     """Compute HSIC of each single feature with the labels, and its p-value.
 
-    Usable as ``score_func`` of scikit-learn's `SelectKBest`, `SelectFdr`, `SelectFwe` and the like.
-    A feature that matters only together with others has a score near zero: see `BAHSIC`.
+    Usable as ``score_func`` of scikit-learn's `SelectKBest`, `SelectFdr`, `SelectFwe` and the like. A feature that
+    matters only in combination with others has a score near zero: see `BAHSIC`.
 
     Parameters
     ----------
@@ -68,9 +74,9 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
 
     Notes
     -----
-    With a Gaussian kernel, which is a delta kernel for categories, and labels that are classes or
-    numbers, the cost is O(d m r^2) time and O(m r) memory for kernel matrices of numerical rank r (about 20). Other
-    kernels, for up to 32,000 samples, and other labels cost O(d m^2) time and a few m x m matrices.
+    With a Gaussian kernel (a delta kernel for categories), and labels that are classes or numbers, the cost is
+    O(d m r^2) time and O(m r) memory for kernel matrices of numerical rank r (about 20). Other kernels, for up to
+    32,000 samples, and other labels cost O(d m^2) time and a few m x m matrices.
 
     Values with heavy tails on both sides make gamma p-values too small: for independent lognormal x and Cauchy y, 2.4%
     of them are at most 0.01. Permutations keep the level for any distribution.
@@ -88,10 +94,15 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     kernel = without_labels(kernel_on_features(kernel, "single features"))
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
     options["identifiers"] = identifiers
-    data, labels = prepared(X, kernel, **options, whole=True).weighted(None), _labels(y, target_kernel)
+    data = prepared(X, kernel, **options, whole=True).weighted(None)
+    labels = y if isinstance(y, LabelKernel) else label_kernel(y, target_kernel)
     check_same_length(X=data.table.values.shape[0], y=len(labels))
     check_statistic("unbiased", len(labels))
-    _check_label_values(labels)
+    if (
+        labels.vectors is not None
+    ):  # raise where their kernel values leave the range; others are made, and checked, anyway
+        largest = int(np.abs(labels.vectors).max(axis=1).argmax())
+        labels.block(slice(largest, largest + 1), slice(largest, largest + 1))
     labels.warn()
     columns, labels = data.columns, labels if data.order is None else labels.of_samples(data.order)
     features = np.arange(columns.n_features)
@@ -134,15 +145,3 @@ def _label_factors(labels: LabelKernel) -> CentredMatrices:
             return factors
     B = centred_labels(labels)
     return factored(B) or B
-
-
-def _labels(y: Any, target_kernel: Any) -> LabelKernel:
-    """Return the labels with their kernel, which may have been made before."""
-    return y if isinstance(y, LabelKernel) else label_kernel(y, target_kernel)
-
-
-def _check_label_values(labels: LabelKernel) -> None:
-    """Raise where the kernel values of vectors leave the range; for other labels they are made, and checked, anyway."""
-    if labels.vectors is not None:
-        largest = int(np.abs(labels.vectors).max(axis=1).argmax())
-        labels.block(slice(largest, largest + 1), slice(largest, largest + 1))

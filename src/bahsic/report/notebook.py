@@ -6,7 +6,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from bahsic.inference.interactions import interactions
+from bahsic.inference.predictability import interactions
 from bahsic.names import for_page
 from bahsic.report.charts import chart_style, curve_chart
 from bahsic.report.curve import path_curve

@@ -21,8 +21,7 @@ from bahsic import __version__
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.roles import ColumnRole
 from bahsic.data.tables import Table
-from bahsic.inference.interactions import interactions
-from bahsic.inference.predictability import predictability_alone
+from bahsic.inference.predictability import interactions, predictability_alone
 from bahsic.inference.redundancy import redundancy
 from bahsic.inference.scores import hsic_scores
 from bahsic.kernels import label_kernel

@@ -16,7 +16,7 @@ from scipy import sparse
 from bahsic.data.prepared import Prepared
 from bahsic.data.sources import Source
 from bahsic.data.tables import Table
-from bahsic.inference.effects import effects
+from bahsic.inference.regression import effects
 from bahsic.kernels import Gaussian
 
 Array = NDArray[np.float64]

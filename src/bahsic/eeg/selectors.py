@@ -1,4 +1,4 @@
-"""Selection of frequencies: by powers averaged over the channels, or by all channels as a group."""
+"""Selectors of frequencies, by powers averaged over the channels or by all channels as a group, and of channels."""
 
 from __future__ import annotations
 
@@ -11,15 +11,23 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bahsic.eeg.bands import averaged_interval, interval_scores
-from bahsic.eeg.features import FEWEST_CHANNELS, BandFeatures, MeanPowers
+from bahsic.eeg.features import FEWEST_CHANNELS, BandFeatures
 from bahsic.eeg.signals import Array, Bins, Indices, checked_signals, filtered, frequency_bins, mean_powers
 from bahsic.parameters import is_count
 from bahsic.selection.selectors import BAHSIC
 
-_NAMES = ("mean_power", *FEWEST_CHANNELS)
+
+class _SignalSelector(TransformerMixin, BaseEstimator):
+    """A selector whose X are trials x channels x samples."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
+        return tags
 
 
-class FrequencySelector(TransformerMixin, BaseEstimator):
+class FrequencySelector(_SignalSelector):
     """Select frequencies by the dependence of the labels on them, and filter the signals to them.
 
     By default, as in the paper: each channel of a trial is Fourier transformed, the power spectra are averaged over the
@@ -162,27 +170,23 @@ class FrequencySelector(TransformerMixin, BaseEstimator):
         return self
 
     def _check(self, n_bins: int) -> None:
-        number = self.n_frequencies
-        automatic = isinstance(number, str) and number == "auto"
-        if not automatic and (not is_count(number) or int(number) > n_bins):
-            raise ValueError(f"n_frequencies is {number!r}; accepted: an int from 1 to {n_bins}, or 'auto'")
+        _check_number("n_frequencies", self.n_frequencies, n_bins)
         if not is_count(self.n_neighbours, 0):
             raise ValueError(f"n_neighbours is {self.n_neighbours!r}; accepted: an int of at least 0")
-        if self.features not in _NAMES:
-            raise ValueError(f"features is {self.features!r}; accepted: {', '.join(map(repr, _NAMES))}")
+        _check_features(self.features, tuple(FEWEST_CHANNELS))
         if not isinstance(self.min_width, Real) or not 0 <= self.min_width < np.inf:
             raise ValueError(f"min_width is {self.min_width!r}; accepted: a number of at least 0, in Hz")
         if not isinstance(self.averaged, Real) or not 0 <= self.averaged <= 1:
             raise ValueError(f"averaged is {self.averaged!r}; accepted: a number from 0 to 1")
 
     def _template(self) -> Any:
-        """The selector, not fitted."""
+        """Return the selector, not fitted."""
         if self.selector is not None:
             return clone(self.selector)
         return BAHSIC(kernel="linear", standardize=False) if self.features == "covariance" else BAHSIC()
 
     def _selected(self, signals: Array, y: Any, bins: Bins) -> Indices:
-        """The bins that the selector picks."""
+        """Return the bins that the selector picks."""
         selector = self._template().set_params(n_features_to_select=self.n_frequencies)
         if self.features == "mean_power":
             self.selector_ = selector.fit(mean_powers(signals, bins), y)
@@ -194,8 +198,8 @@ class FrequencySelector(TransformerMixin, BaseEstimator):
         return np.unique(groups[self.selector_.get_support()])
 
     def _interval(self, signals: Array, y: Any, bins: Bins) -> Indices:
-        """The bins of the best interval, averaged."""
-        columns = MeanPowers(signals) if self.features == "mean_power" else BandFeatures(signals, self.features)
+        """Return the bins of the best interval, averaged."""
+        columns = BandFeatures(signals, self.features)
 
         def allowed(first: int, last: int) -> bool:
             if self.n_frequencies != "auto":
@@ -208,7 +212,7 @@ class FrequencySelector(TransformerMixin, BaseEstimator):
         return np.arange(first, last + 1)
 
     def _passing(self, bins: Bins, chosen: Indices) -> NDArray[np.bool_]:
-        """Mask of the selected frequencies and their nearest neighbours, or of the bins, among all coefficients."""
+        """Return a mask of the coefficients of the selected bins, or of frequencies and their nearest neighbours."""
         passing = np.zeros(len(bins.every), dtype=bool)
         for place in chosen:
             if self.width is not None:
@@ -237,8 +241,131 @@ class FrequencySelector(TransformerMixin, BaseEstimator):
             raise ValueError(f"X has {signals.shape[-1]} samples a trial; accepted: {self._n_samples}, as in fit")
         return filtered(signals, self.passing_)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
-        return tags
+
+class ChannelSelector(_SignalSelector):
+    """Select channels by the dependence of the labels on their power spectra.
+
+    The columns of a channel are the logarithms of its power in bins of frequencies; they enter and leave the selection
+    as a group.
+
+    Parameters
+    ----------
+    sfreq : float
+        Samples a second.
+    n_channels : int or "auto", default="auto"
+        Number of channels to select; "auto" takes the smallest number that predicts the labels as well as any.
+    fmin, fmax : float or None, default=None
+        Lowest and highest frequency to look at, in Hz; by default all but zero.
+    width : float, array-like or None, default=4.0
+        Bins of frequencies: their width in Hz, or a list of their limits in Hz; None takes each Fourier coefficient by
+        itself.
+    features : {"power", "relative_power"}, default="power"
+        Columns of a channel: the logarithm of its power in each bin, or the same after common average reference, minus
+        its mean over the channels. The latter is better for EEG of many channels, where neighbours share much.
+    selector : selector or None, default=None
+        A `BAHSIC` or `FOHSIC`, of either criterion, whose number and groups are set; None means ``BAHSIC()``.
+
+    Attributes
+    ----------
+    channels_ : ndarray of int of shape (n_channels,)
+        The selected channels, increasing.
+    order_ : ndarray of int
+        All channels, the most relevant first.
+    frequencies_ : ndarray of shape (n_bins,)
+        Mean frequency of each bin, in Hz.
+    selector_ : selector
+        Fitted to trials x (channels and frequencies).
+
+    See Also
+    --------
+    FrequencySelector : Selects frequencies, by all channels as a group.
+
+    Examples
+    --------
+    A wave in half of the trials, in the second of three channels:
+
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.standard_normal((60, 3, 100)), np.arange(60) % 2
+    >>> X[y == 1, 1] += np.sin(2 * np.pi * 12 * np.arange(100) / 100)
+    >>> selector = ChannelSelector(sfreq=100).fit(X, y)
+    >>> selector.channels_
+    array([1])
+    >>> selector.transform(X).shape
+    (60, 1, 100)
+    """
+
+    def __init__(
+        self,
+        sfreq: float,
+        *,
+        n_channels: int | str = "auto",
+        fmin: float | None = None,
+        fmax: float | None = None,
+        width: Any = 4.0,
+        features: str = "power",
+        selector: Any = None,
+    ) -> None:
+        self.sfreq = sfreq
+        self.n_channels = n_channels
+        self.fmin = fmin
+        self.fmax = fmax
+        self.width = width
+        self.features = features
+        self.selector = selector
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Select the channels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
+        y : array-like of shape (n_trials,)
+            Classes, or whatever the selector takes.
+
+        Returns
+        -------
+        self
+        """
+        signals = checked_signals(X, self.sfreq)
+        n = signals.shape[1]
+        _check_number("n_channels", self.n_channels, n)
+        bins = frequency_bins(signals.shape[-1], self.sfreq, self.fmin, self.fmax, self.width)
+        _check_features(self.features, ("power", "relative_power"))
+        columns = BandFeatures(signals, self.features)
+        powers = [columns(bins.interval(place, place)) for place in range(len(bins))]
+        selector = BAHSIC() if self.selector is None else clone(self.selector)
+        selector.set_params(n_features_to_select=self.n_channels, feature_groups=np.tile(np.arange(n), len(bins)))
+        self.selector_ = selector.fit(np.concatenate(powers, axis=1), y)
+        self.channels_ = np.flatnonzero(self.selector_.get_support()[:n])
+        self.order_ = np.asarray(self.selector_.group_order_)
+        self.frequencies_ = bins.frequencies
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the signals of the selected channels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
+            With as many channels as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_trials, n_selected, n_samples)
+        """
+        check_is_fitted(self, "channels_")
+        signals = checked_signals(X, self.sfreq)
+        if signals.shape[1] != len(self.order_):
+            raise ValueError(f"X has {signals.shape[1]} channels; accepted: {len(self.order_)}, as in fit")
+        return signals[:, self.channels_]
+
+
+def _check_number(argument: str, number: Any, limit: int) -> None:
+    automatic = isinstance(number, str) and number == "auto"
+    if not automatic and (not is_count(number) or int(number) > limit):
+        raise ValueError(f"{argument} is {number!r}; accepted: an int from 1 to {limit}, or 'auto'")
+
+
+def _check_features(name: Any, names: tuple[str, ...]) -> None:
+    if name not in names:
+        raise ValueError(f"features is {name!r}; accepted: {', '.join(map(repr, names))}")
