@@ -34,7 +34,7 @@ _MOST_ROWS = 5000
 
 
 class Table(NamedTuple):
-    """A data frame without columns that only name the samples, its labels, and what they are."""
+    """A data frame without columns that look like identifiers, its labels, and what they are."""
 
     X: Any
     y: NDArray[Any]

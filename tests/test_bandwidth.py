@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 
 import bahsic
 import oracle
-from bahsic.criteria.weights import label_weights
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, bandwidth, label_kernel
 from pairwise import pairwise
 
@@ -78,6 +77,25 @@ def test_weights_are_repetitions(kernel, weights):
     assert_allclose(resolved_gamma(kernel(gamma="median"), X, sample_weight=weights), expected, rtol=1e-14)
 
 
+@pytest.mark.parametrize("kind", ["distinct", "ties", "one sample weighs most", "fractions"])
+def test_weighted_median_of_many_pairs_is_exact(kind):
+    """By definition: the middle of all distances, sorted, each as often as the product of its weights."""
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 9, (300, 1)) / 4.0 if kind == "ties" else rng.normal(size=(300, 2))
+    weights = rng.random(300) + 0.5 if kind == "fractions" else rng.integers(0, 4, 300).astype(float)
+    if kind == "one sample weighs most":
+        weights[7] = 200
+    i, j = np.triu_indices(300, k=1)
+    copies = np.maximum(weights * (weights - 1) / 2, 0).sum()  # pairs of copies of one sample
+    distances = np.append(np.linalg.norm(X[i] - X[j], axis=1), 0.0)
+    counts = np.append(weights[i] * weights[j], copies)
+    order = np.argsort(distances)
+    cumulative = np.cumsum(counts[order])
+    middle = [distances[order][np.searchsorted(cumulative, cumulative[-1] / 2, side)] for side in ("left", "right")]
+    expected = 1 / (2 * np.mean(middle) ** 2)
+    assert_allclose(resolved_gamma(Gaussian("median"), X, sample_weight=weights), expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("scale", [1e200, 1e-200])
 def test_a_gamma_out_of_range_is_an_error(scale):
     with pytest.raises(ValueError, match=r"gamma is .*rescale X"):
@@ -112,7 +130,7 @@ def test_optimise_needs_labels_and_to_be_alone(kernel):
 
 @pytest.mark.parametrize("kernel", SCALED)
 def test_optimise_is_the_best_of_the_grid(kernel):
-    W = label_weights(label_kernel(Y)).matrix()
+    W = bahsic.hsic_weights(label_kernel(Y).gram())
     median = resolved_gamma(kernel(gamma="median"), X)
     scores = {median * 2.0**k: np.sum(kernel(gamma=median * 2.0**k)(X) * W) for k in range(-8, 9)}
     found = resolved_gamma(kernel(gamma="optimise"), X, W=W)
@@ -142,15 +160,15 @@ def test_median_of_many_differences_is_found_by_counting(kind, monkeypatch):
         }[kind]
         expected = Gaussian("median").resolved(x[:, None]).gamma
         with monkeypatch.context() as patched:
-            patched.setattr(bandwidth, "_MOST_PAIRS", 0)
+            patched.setattr(bandwidth, "MAX_PAIRS", 0)
             assert Gaussian("median").resolved(x[:, None]).gamma == pytest.approx(expected, rel=1e-12), m
 
 
 def test_median_of_many_rows_is_that_of_some(monkeypatch):
     X = np.random.default_rng(0).normal(size=(500, 3))
     expected = Gaussian("median").resolved(X).gamma
-    monkeypatch.setattr(bandwidth, "_MOST_PAIRS", 10_000)
-    monkeypatch.setattr(bandwidth, "_SOME_SAMPLES", 200)
+    monkeypatch.setattr(bandwidth, "MAX_PAIRS", 10_000)
+    monkeypatch.setattr(bandwidth, "DRAWN_SAMPLES", 200)
     found = Gaussian("median").resolved(X).gamma
     assert found == pytest.approx(expected, rel=0.1)
     assert found != expected
@@ -162,7 +180,7 @@ def test_median_of_many_rows_is_that_of_some(monkeypatch):
 @pytest.mark.parametrize("weights", [None, np.array([1.0, 2, 0, 3, 1, 1, 2, 1, 1])])
 def test_rules_on_totals_are_those_on_rows(kernel, weights):
     D = kernel(gamma=1.0).total(X)
-    W = label_weights(label_kernel(Y)).matrix()
+    W = bahsic.hsic_weights(label_kernel(Y).gram())
     for gamma, given in (("median", None), ("optimise", W), (0.3, None)):
         found = kernel(gamma=gamma).resolved_on_totals(D, given, weights)
         assert_allclose(found.gamma, resolved_gamma(kernel(gamma=gamma), X, W=given, sample_weight=weights), rtol=1e-12)

@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 from bahsic.data.columns import Columns, prepared_columns
 from bahsic.data.levels import copies as copies_of
+from bahsic.data.prepared import prepared
+from bahsic.data.sparse_rows import SparseRows
 from bahsic.kernels import Gaussian, Linear
+from test_sparse_tables import table
 
 
 def copies(XT):
@@ -85,3 +90,23 @@ def test_without_standardising_only_kernels_of_differences_are_centred():
 def test_values_of_which_squares_leave_the_range_need_standardising():
     with pytest.raises(ValueError, match=r"X has values up to 1e\+200; accepted with standardize=False: up to 1e\+150"):
         prepared_columns(np.array([[1.0], [-1e200]]), Gaussian(1.0), standardize=False)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("missing", [True, False])
+def test_sparse_rows_are_those_of_the_dense_table(standardize, weighted, missing):
+    X, _ = table(missing=missing)
+    weights = np.arange(1.0, 61.0) if weighted else None
+    options = {"standardize": standardize, "missing": "neutral" if missing else "error"}
+    tables = [prepared(data, Gaussian(), **options).weighted(weights) for data in (X, sparse.csc_array(X))]
+    (dense, constant), (columns, found) = ((data.columns, data.constant) for data in tables)
+    assert isinstance(columns.data, SparseRows)
+    assert_array_equal(found, constant)
+    everything = np.arange(12)
+    rows = [found.rows(everything) for found in (columns, dense)]
+    differences = [part - np.nanmin(part, axis=1, keepdims=True) for part in rows]
+    assert_allclose(*differences, atol=1e-12)  # the origin does not matter to kernels of differences
+    assert_array_equal(columns.missing, dense.missing)
+    assert_allclose(columns.neutral, dense.neutral, rtol=1e-12)
+    assert_array_equal(columns.rows(np.array([7, 2, 7])), columns.rows(everything)[[7, 2, 7]])

@@ -10,7 +10,7 @@ import pytest
 from scipy import io as scipy_io
 from scipy import sparse
 
-from bahsic.files import DataError, delimited, read_data, write_table
+from bahsic.files import DataError, read_data, write_table
 from command import main
 
 pandas = pytest.importorskip("pandas", reason="text is read by pandas")
@@ -139,7 +139,7 @@ def test_encodings(read, encoding, name):
 
 def test_the_line_where_utf_8_fails_is_told(read, monkeypatch):
     for size in (1, 7, 2**20):
-        monkeypatch.setattr("bahsic.files.text._BYTES_AT_ONCE", size)
+        monkeypatch.setattr("bahsic.files.text.BYTES_AT_ONCE", size)
         data = read(b"a,b\n1,2\n\xc3\xa9,x\ncaf\xe9,y\n")
         assert data.notes == ("no text in UTF-8 (line 4), so read as Windows-1252",)
         assert data.X["a"].tolist() == ["1", "Ã©", "café"]
@@ -168,9 +168,9 @@ def test_marks_are_those_of_pandas_and_more(read):
 
 @pytest.mark.parametrize("cells_at_once", [1, 6, 1000])
 def test_marks_among_numbers_dates_and_text(read, monkeypatch, cells_at_once):
-    monkeypatch.setattr(delimited, "_CELLS_AT_ONCE", cells_at_once)
-    monkeypatch.setattr(delimited, "_ROWS_AT_ONCE", 1)
-    monkeypatch.setattr(delimited, "_TEXTS_AT_ONCE", cells_at_once)
+    monkeypatch.setattr("bahsic.files.delimited.CELLS_AT_ONCE", cells_at_once)
+    monkeypatch.setattr("bahsic.files.delimited.ROWS_AT_ONCE", 1)
+    monkeypatch.setattr("bahsic.files.delimited.TEXTS_AT_ONCE", cells_at_once)
     rows = ["1,-,2024-01-05,2", "?,unknown,.,Missing", "-,red, ,1e3", "3.5,? ,2024-01-06,NA", ".,.,-,4"]
     data = read("n,text,day,m\n" + "\n".join(rows) + "\n")
     days = pandas.to_datetime(["2024-01-05", "2024-01-06"]).tolist()
@@ -297,9 +297,9 @@ def test_the_other_columns_tell_what_commas_mean(read):
 
 @pytest.mark.parametrize("cells_at_once", [1, 1000])
 def test_chunks_do_not_change_what_commas_mean(read, monkeypatch, cells_at_once):
-    monkeypatch.setattr(delimited, "_CELLS_AT_ONCE", cells_at_once)
-    monkeypatch.setattr(delimited, "_ROWS_AT_ONCE", 1)
-    monkeypatch.setattr(delimited, "_TEXTS_AT_ONCE", cells_at_once)
+    monkeypatch.setattr("bahsic.files.delimited.CELLS_AT_ONCE", cells_at_once)
+    monkeypatch.setattr("bahsic.files.delimited.ROWS_AT_ONCE", 1)
+    monkeypatch.setattr("bahsic.files.delimited.TEXTS_AT_ONCE", cells_at_once)
     assert columns(read('a,b\n2.5,x\n"1,234",y\n')) == {"a": [2.5, 1234], "b": ["x", "y"]}
     assert columns(read("a,b\n$2,x\n3,y\n"))["a"] == ["$2", "3"]
     with pytest.raises(DataError, match="decimal commas and points"):
@@ -467,9 +467,9 @@ def test_rows_of_arrays_without_a_target_are_left_out(tmp_path, suffix):
 
 @pytest.mark.parametrize("cells_at_once", [1, 4, 1000])
 def test_rows_are_moved_in_place(read, monkeypatch, cells_at_once):
-    monkeypatch.setattr(delimited, "_CELLS_AT_ONCE", cells_at_once)
-    monkeypatch.setattr(delimited, "_ROWS_AT_ONCE", 1)
-    monkeypatch.setattr(delimited, "_TEXTS_AT_ONCE", cells_at_once)
+    monkeypatch.setattr("bahsic.files.delimited.CELLS_AT_ONCE", cells_at_once)
+    monkeypatch.setattr("bahsic.files.delimited.ROWS_AT_ONCE", 1)
+    monkeypatch.setattr("bahsic.files.delimited.TEXTS_AT_ONCE", cells_at_once)
     rng = np.random.default_rng(0)
     values, has = rng.integers(0, 100, (40, 2)), rng.random(40) < 0.6
     lines = [f"{a},{b},t{a},{'x' if h else ''}\n" for (a, b), h in zip(values, has, strict=True)]

@@ -1,4 +1,4 @@
-"""What each column is taken for: numbers, categories, dates, what only names the samples, and what hardly varies."""
+"""What each column is taken for: numbers, categories, dates, what looks like an identifier, and what hardly varies."""
 
 import datetime as dt
 import warnings
@@ -9,8 +9,6 @@ import pytest
 from sklearn.dummy import DummyClassifier
 
 from bahsic import BAHSIC, BAHSICCV, FOHSIC, hsic_scores
-from bahsic.data.roles import number_role, rare_rows, text_role
-from bahsic.data.tables import as_table
 
 pd = pytest.importorskip("pandas", reason="columns with names come in dataframes; pandas is not installed")
 
@@ -26,6 +24,14 @@ def quiet_fit(selector, X, y):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*(are left out|rank last)")
         return selector.fit(X, y)
+
+
+def role_of(column):
+    """Role and reason of a column of a frame, beside another one."""
+    m = len(column)
+    X = column.assign(noise=np.random.default_rng(9).normal(size=m)) if isinstance(column.columns[0], str) else column
+    X = X if X is not column else pd.DataFrame({0: column[0], 1: np.random.default_rng(9).normal(size=m)})
+    return quiet_fit(BAHSIC(1, step=0.9), X, np.resize([0, 1], m)).columns_[0][1:]
 
 
 # Identifiers and texts
@@ -54,9 +60,9 @@ def quiet_fit(selector, X, y):
         (np.arange(19), "id", None),
     ],
 )
-def test_whole_numbers_that_only_name_the_rows(x, name, expected):
-    found = number_role(x.astype(float), name)
-    assert found == (None if expected is None else ("identifier", expected))
+def test_whole_numbers_that_look_like_identifiers(x, name, expected):
+    role, reason = role_of(pd.DataFrame({0 if name is None else name: x}))
+    assert role == "number" if expected is None else (role, reason) == ("identifier", expected)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +78,9 @@ def test_whole_numbers_that_only_name_the_rows(x, name, expected):
     ],
 )
 def test_texts_that_are_nearly_all_different(texts, expected):
-    table = as_table(np.array(texts, dtype=object)[:, None], [0], missing="neutral")
-    assert text_role(table.values[:, 0], table.categories[0]) == expected
+    column = pd.DataFrame({"texts": pd.Series(texts, dtype=object if isinstance(texts[0], str) else "category")})
+    found = role_of(column)
+    assert found == expected or (expected is None and found[0] not in ("text", "identifier"))
 
 
 def named_table(m=M):
@@ -92,7 +99,8 @@ def named_table(m=M):
 @pytest.mark.parametrize("criterion", ["hsic", "prediction"])
 def test_what_only_names_the_samples_is_left_out_unless_asked_for(selector, criterion):
     X, y = named_table()
-    with pytest.warns(UserWarning, match=r"2 of 4 features only name .* are left out: id, name; identifiers='use'"):
+    told = r"2 of 4 features look like identifiers or are empty and are left out: id, name; identifiers='use'"
+    with pytest.warns(UserWarning, match=told):
         fitted = selector(1, criterion=criterion).fit(X, y)
     assert roles(fitted) == {"id": "identifier", "name": "text", "signal": "number", "noise": "number"}
     assert fitted.get_feature_names_out().tolist() == ["signal"]
@@ -115,7 +123,7 @@ def test_what_only_names_the_samples_is_left_out_unless_asked_for(selector, crit
     assert many.get_feature_names_out().tolist() == ["signal", "noise"]
     assert max(step.n_features for step in many.path_) == 2
     assert given.columns_[3] == ("noise", "identifier", "given as one")
-    with pytest.raises(ValueError, match="all features of X are empty or only name the samples"):
+    with pytest.raises(ValueError, match="all features of X are empty or look like identifiers"):
         quiet_fit(selector(criterion=criterion), X[["id", "name"]], y)
     with pytest.raises(ValueError, match="identifiers is 'keep'; accepted: 'drop', 'use', or a list of columns"):
         selector(identifiers="keep").fit(X, y)
@@ -150,45 +158,6 @@ def test_the_data_of_the_user_are_not_changed():
 # Dates
 
 
-DAYS = np.array(["2020-02-01", "2020-02-03", "NaT", "2021-02-01"], dtype="M8[ns]")
-
-
-def test_dates_are_days_in_every_type():
-    expected = [0, 2, np.nan, 366]
-    stamps = pd.Series(DAYS)
-    dates = [None if stamp is pd.NaT else stamp.date() for stamp in stamps]
-    hours = pd.Series(DAYS + np.timedelta64(6, "h")).dt.tz_localize("UTC")
-    columns = [
-        stamps,
-        stamps.dt.tz_localize("UTC"),
-        hours.dt.tz_convert("Asia/Tokyo"),
-        pd.Series(dates),
-        stamps.astype("M8[s]"),
-    ]
-    if pytest.importorskip("pyarrow", reason="dates of arrow; pyarrow is not installed"):
-        columns += [stamps.astype("timestamp[us][pyarrow]"), pd.Series(dates).astype("date32[pyarrow]")]
-    for column in columns:
-        table = as_table(pd.DataFrame({"when": column}), missing="neutral")
-        np.testing.assert_array_equal(table.values[:, 0] - table.values[0, 0], expected)
-        assert table.special == {0: ("date", "in days")}
-    polars = pytest.importorskip("polars", reason="dates of polars; polars is not installed")
-    frame = polars.DataFrame({"day": dates}).with_columns(time=polars.col("day").cast(polars.Datetime("us")))
-    for name in frame.columns:
-        values = as_table(frame[[name]], missing="neutral").values[:, 0]
-        np.testing.assert_array_equal(values - 18293, expected)  # days since 1970
-
-
-def test_durations_and_times_of_the_day():
-    frame = pd.DataFrame(
-        {
-            "long": pd.to_timedelta([36, 12], unit="h"),
-            "at": [dt.time(12), dt.time(6, 30)],
-            "away": [dt.timedelta(days=2), dt.timedelta(hours=1)],
-        }
-    )
-    np.testing.assert_allclose(as_table(frame).values, [[1.5, 0.5, 2], [0.5, 6.5 / 24, 1 / 24]], rtol=1e-15)
-
-
 def test_a_date_that_matters_is_selected():
     rng = np.random.default_rng(0)
     y = np.resize([0, 1], M)
@@ -201,17 +170,21 @@ def test_a_date_that_matters_is_selected():
 # Columns that hardly vary
 
 
-def test_rows_that_differ_from_nearly_all():
-    x = np.zeros(1000)
-    assert rare_rows(x) is None
-    x[[5, 7]] = [1.0, np.nan]
-    assert np.flatnonzero(rare_rows(x)).tolist() == [5]
-    x[:10] = np.arange(1, 11)
-    assert rare_rows(x).sum() == 10
-    x[:11] = np.arange(1, 12)
-    assert rare_rows(x) is None
-    assert rare_rows(np.arange(1000.0)) is None
-    assert rare_rows(np.array([0.0] * 18 + [1.0])) is None  # too few rows
+@pytest.mark.parametrize(
+    ("values", "n_rare"),
+    [
+        (np.where(np.arange(1000) == 5, 1.0, np.where(np.arange(1000) == 7, np.nan, 0.0)), 1),
+        (np.where(np.arange(1000) < 10, np.arange(1000) + 1.0, 0.0), 10),
+        (np.where(np.arange(1000) < 11, np.arange(1000) + 1.0, 0.0), None),
+        (np.random.default_rng(0).permutation(1000) + 0.5, None),
+        (np.arange(19) == 18, None),  # too few rows
+    ],
+)
+def test_rows_that_differ_from_nearly_all(values, n_rare):
+    role, reason = role_of(pd.DataFrame({"x": values.astype(float)}))
+    assert role == ("number" if n_rare is None else "uninformative")
+    assert ("one value in all but" in reason) == (n_rare is not None)
+    assert n_rare is None or f"all but {n_rare} of 1000 rows" in reason
 
 
 @pytest.mark.parametrize("criterion", ["hsic", "prediction"])

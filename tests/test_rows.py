@@ -1,9 +1,19 @@
+"""Samples of kernels: rows of numbers, labels and weights, and how others are refused."""
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from bahsic.kernels.rows import as_labels, as_rows, as_weights, row_blocks, scaled_by_power_of_two
+from bahsic.kernels import Delta, Gaussian, label_kernel
+
+
+def as_rows(X, argument):
+    return Gaussian().rows(X, argument)
+
+
+def as_labels(y, argument):
+    return Delta().rows(y, argument)
 
 
 @pytest.mark.parametrize("values", [[1, 2], (1.0, 2.0), np.array([1, 2], dtype=np.int8), [True, False]])
@@ -86,22 +96,7 @@ def test_labels_keep_their_type():
 )
 def test_bad_weights(weights, message):
     with pytest.raises(ValueError, match=message):
-        as_weights(weights, 3)
-
-
-def test_row_blocks_cover_all_rows_once():
-    for m in (1, 7, 1000, 3000):
-        blocks = [np.arange(m)[rows] for rows in row_blocks(m)]
-        assert_array_equal(np.concatenate(blocks), np.arange(m))
-        assert max(map(len, blocks)) * m <= max(2**18, m)
-
-
-@pytest.mark.parametrize("size", [1e200, 1e-200, 1.0, 0.0])
-def test_scaling_by_a_power_of_two_is_exact(size):
-    X = np.array([[1.0, -1.5]]) * size
-    scaled, exponent = scaled_by_power_of_two(X)
-    assert_array_equal(np.ldexp(scaled, exponent), X)
-    assert size == 0 or 0.5 <= np.abs(scaled).max() < 1
+        label_kernel([0.5, 1.5, 4.0], sample_weight=weights)
 
 
 class TestPandas:

@@ -8,8 +8,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from bahsic import BAHSIC, FOHSIC
-from bahsic.data.prepared import prepared
-from bahsic.data.sparse_rows import SparseRows
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
 from pairwise import pairwise
 
@@ -32,26 +30,6 @@ def table(m=60, d=12, seed=0, *, missing=False):
         X[rng.random((m, d)) < 0.1] = np.nan
     y = (X[:, 0] + X[:, 3] + 0.5 * rng.normal(size=m) > 0.7).astype(int) if not missing else rng.integers(0, 2, m)
     return X, y
-
-
-@pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.parametrize("weighted", [True, False])
-@pytest.mark.parametrize("missing", [True, False])
-def test_rows_are_those_of_the_dense_table(standardize, weighted, missing):
-    X, _ = table(missing=missing)
-    weights = np.arange(1.0, 61.0) if weighted else None
-    options = {"standardize": standardize, "missing": "neutral" if missing else "error"}
-    tables = [prepared(data, Gaussian(), **options).weighted(weights) for data in (X, sparse.csc_array(X))]
-    (dense, constant), (columns, found) = ((data.columns, data.constant) for data in tables)
-    assert isinstance(columns.data, SparseRows)
-    assert_array_equal(found, constant)
-    everything = np.arange(12)
-    rows = [found.rows(everything) for found in (columns, dense)]
-    differences = [part - np.nanmin(part, axis=1, keepdims=True) for part in rows]
-    assert_allclose(*differences, atol=1e-12)  # the origin does not matter to kernels of differences
-    assert_array_equal(columns.missing, dense.missing)
-    assert_allclose(columns.neutral, dense.neutral, rtol=1e-12)
-    assert_array_equal(columns.rows(np.array([7, 2, 7])), columns.rows(everything)[[7, 2, 7]])
 
 
 def test_large_values_that_are_not_standardised():

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import oracle
-from bahsic.inference.dependence import hsic
+from bahsic import hsic
 from bahsic.kernels import Spectrum, WeisfeilerLehman
 from contracts import KernelContract
 

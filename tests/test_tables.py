@@ -1,12 +1,13 @@
 """What users pass as X, read as a table, and how it is refused."""
 
+import datetime as dt
 from decimal import Decimal
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from bahsic.data.column_choice import column_mask, group_of_columns
@@ -416,6 +417,50 @@ def test_lazy_frame():
     polars = pytest.importorskip("polars")
     with pytest.raises(TypeError, match=r"Z is of type LazyFrame.*Z\.collect\(\)"):
         as_table(polars.DataFrame({"a": [1.0]}).lazy(), argument="Z")
+
+
+# Dates
+
+
+DAYS = np.array(["2020-02-01", "2020-02-03", "NaT", "2021-02-01"], dtype="M8[ns]")
+
+
+def test_dates_are_days_in_every_type():
+    pandas = pytest.importorskip("pandas")
+    expected = [0, 2, np.nan, 366]
+    stamps = pandas.Series(DAYS)
+    dates = [None if stamp is pandas.NaT else stamp.date() for stamp in stamps]
+    hours = pandas.Series(DAYS + np.timedelta64(6, "h")).dt.tz_localize("UTC")
+    columns = [
+        stamps,
+        stamps.dt.tz_localize("UTC"),
+        hours.dt.tz_convert("Asia/Tokyo"),
+        pandas.Series(dates),
+        stamps.astype("M8[s]"),
+    ]
+    pytest.importorskip("pyarrow")
+    columns += [stamps.astype("timestamp[us][pyarrow]"), pandas.Series(dates).astype("date32[pyarrow]")]
+    for column in columns:
+        table = as_table(pandas.DataFrame({"when": column}), missing="neutral")
+        assert_array_equal(table.values[:, 0] - table.values[0, 0], expected)
+        assert table.special == {0: ("date", "in days")}
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"day": dates}).with_columns(time=polars.col("day").cast(polars.Datetime("us")))
+    for name in frame.columns:
+        values = as_table(frame[[name]], missing="neutral").values[:, 0]
+        assert_array_equal(values - 18293, expected)  # days since 1970
+
+
+def test_durations_and_times_of_the_day():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {
+            "long": pandas.to_timedelta([36, 12], unit="h"),
+            "at": [dt.time(12), dt.time(6, 30)],
+            "away": [dt.timedelta(days=2), dt.timedelta(hours=1)],
+        }
+    )
+    assert_allclose(as_table(frame).values, [[1.5, 0.5, 2], [0.5, 6.5 / 24, 1 / 24]], rtol=1e-15)
 
 
 # Refused

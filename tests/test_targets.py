@@ -28,7 +28,6 @@ from bahsic import (
     selection_test,
 )
 from bahsic.kernels import label_kernel
-from bahsic.kernels.labels.choice import chosen_name
 from bahsic.related import cka
 from bahsic.report.result import selection_result
 from command import main
@@ -246,7 +245,7 @@ def test_several_outputs_are_judged_by_column():
 
 def test_a_choice_for_all_samples_holds_for_some():
     y = np.column_stack([np.arange(M) % 25, np.arange(M) % 3, np.arange(M) % 2])
-    name = chosen_name(y, "auto")
+    name = label_kernel(y).name
     part = np.arange(10)
     assert label_kernel(y[part]).name.numbers == (True, False, False)  # each of ten once
     assert label_kernel(y[:40] % 12, name).name.numbers == name.numbers == (True, False, False)

@@ -83,7 +83,7 @@ def for_picture(name: object, characters: Collection[int], longest: int, *, tex:
 
 
 def for_spreadsheet(name: object) -> str:
-    """A name with an apostrophe before it where a spreadsheet would run it as a formula.
+    """Return a name with an apostrophe before it where a spreadsheet would run it as a formula.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def for_spreadsheet(name: object) -> str:
 
 
 def for_message(name: object) -> str:
-    r"""A name in quotes, on one line, and cut at its end where it is too long.
+    r"""Return a name in quotes, on one line, and cut at its end where it is too long.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def for_message(name: object) -> str:
 
 
 def one_line(text: str, longest: int = 200) -> str:
-    r"""Text of others, such as the error of a library, on one line of a message.
+    r"""Return text of others, such as the error of a library, on one line of a message.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def target_name(target: object) -> str:
 
 
 def for_option(names: Iterable[object]) -> str:
-    """Names separated by commas as options of the command take them; those with commas or spaces at the ends in quotes.
+    """Return names, separated by commas, as an option of the command; those with commas or outer spaces in quotes.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def for_option(names: Iterable[object]) -> str:
 
 
 def for_shell(text: str) -> str:
-    r"""Text as one word of a shell, in which every character shows.
+    r"""Return text as one word of a shell, in which every character shows.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def _quoted(name: str) -> str:
 
 
 def _in_dollar_quotes(character: str) -> str:
-    """A character inside $'...', so that what the shell reads is what the page shows."""
+    """Return a character inside $'...', so that what the shell reads is what the page shows."""
     if character.isprintable():
         return f"\\{character}" if character in "\\'" else character
     return f"\\U{ord(character):08x}"

@@ -125,7 +125,7 @@ OPTIONS: Final = (
            "error",
            ("neutral", "indicator", "error"), ("--missing",), _ALL),
     Option("identifiers", "choice", "drop",
-           "whether columns that only name the rows (identifiers, free text) are left out or used",
+           "whether columns that look like identifiers or free text are ignored or used",
            ("drop", "use"), ("--identifiers",), ("select", "rank")),
     Option("feature_groups", "groups", None,
            "features that enter and leave together: FILE.csv with a line feature,group each; prefix:SEP for names "

@@ -16,26 +16,7 @@ Names = NDArray[np.object_] | None
 
 
 def column_mask(columns: Any, n_features: int, names: Names, argument: str) -> NDArray[np.bool_]:
-    """The given columns as a mask.
-
-    Parameters
-    ----------
-    columns : None, str, int, or array-like of str, int or bool
-        No column, one, or several: by names, by indices from 0, or by a mask of all columns.
-    n_features : int
-    names : ndarray of str of shape (n_features,), or None
-    argument : str
-        Name of the argument in error messages.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_features,)
-
-    Examples
-    --------
-    >>> column_mask(["age", "sex"], 3, np.array(["sex", "weight", "age"], dtype=object), "keep")
-    array([ True, False,  True])
-    """
+    """Return the given columns as a mask."""
     mask = np.zeros(n_features, dtype=bool)
     if columns is not None:
         mask[column_positions(columns, n_features, names, argument)] = True
@@ -43,7 +24,7 @@ def column_mask(columns: Any, n_features: int, names: Names, argument: str) -> N
 
 
 def column_positions(columns: Any, n_features: int, names: Names, argument: str) -> list[int]:
-    """Positions of the given columns, in the given order; see `column_mask`."""
+    """Return positions of the given columns, in the given order; see `column_mask`."""
     entries: list[Any] = [columns] if isinstance(columns, str | Integral) else _listed(columns, argument)
     if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
         if len(entries) != n_features:
@@ -61,7 +42,7 @@ def column_positions(columns: Any, n_features: int, names: Names, argument: str)
 
 
 def group_of_columns(feature_groups: Any, n_features: int, names: Names) -> tuple[NDArray[np.intp], Array]:
-    """Number of the group that each column belongs to, and the labels of the groups.
+    """Return the number of the group that each column belongs to, and the labels of the groups.
 
     Parameters
     ----------
@@ -70,12 +51,6 @@ def group_of_columns(feature_groups: Any, n_features: int, names: Names) -> tupl
         in `column_mask`; or ``{label: columns}``. A column that is not mentioned is a group of its own.
     n_features : int
     names : ndarray of str of shape (n_features,), or None
-
-    Returns
-    -------
-    (ndarray of int of shape (n_features,), ndarray of shape (n_groups,))
-        The number of each column's group, where groups are numbered by their first columns, and the labels of the
-        groups: "group 0", "group 1", ... for a list of lists; a column that is not mentioned has its name or index.
 
     Examples
     --------

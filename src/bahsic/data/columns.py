@@ -39,26 +39,13 @@ class Columns:
     centre of its column (the mean, or for p = 1 the median), which is zero here, and ``neutral / 2`` away from it in a
     direction of its own; a missing category is a category of its own. So two missing entries are ``neutral`` apart,
     and all contributions are those of points in a space: kernel matrices are positive definite.
-
-    Attributes
-    ----------
-    data : ndarray of shape (n_features, n_samples), SparseRows or StoredRows
-        Numbers, or codes of categories; NaN where an entry is missing.
-    different : ndarray of shape (n_features,)
-        Contribution of two different categories; zero for numbers.
-    neutral : ndarray of shape (n_features,)
-        Contribution of two missing entries: the mean contribution of the column. Zero in complete columns.
-    missing : ndarray of bool of shape (n_features,)
-        Whether the column has missing entries.
-    together : bool
-        Whether the missing numbers of a column have one direction instead, and so contribute zero to each other.
     """
 
-    data: Rows
-    different: Array
-    neutral: Array
-    missing: NDArray[np.bool_]
-    together: bool = False
+    data: Rows  # a feature in each row: numbers, or codes of categories; NaN where an entry is missing
+    different: Array  # contribution of two different categories; zero for numbers
+    neutral: Array  # contribution of two missing entries: the mean one of the column; zero in complete columns
+    missing: NDArray[np.bool_]  # columns with missing entries
+    together: bool = False  # whether missing numbers have one direction, and so contribute zero to each other
 
     @staticmethod
     def plain(XT: Rows) -> Columns:
@@ -83,7 +70,7 @@ class Columns:
         return found
 
     def rows(self, features: Indices | slice, out: Array | None = None, samples: slice | None = None) -> Array:
-        """Some columns, a row each, in new memory or in ``out``, of all samples or of a range of them."""
+        """Return some columns, a row each, in new memory or in ``out``, of all samples or of a range of them."""
         if isinstance(features, slice):
             features = np.arange(*features.indices(self.n_features))
         if not isinstance(self.data, np.ndarray):
@@ -95,7 +82,7 @@ class Columns:
         return part if out is None else _copied(part, out)
 
     def blocks(self, size: int = _BLOCK) -> list[slice]:
-        """Ranges of features that together cover all."""
+        """Return ranges of features that together cover all."""
         size = max(1, min(size, _BLOCK_ENTRIES // self.n_samples))
         return [slice(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
 
@@ -145,13 +132,13 @@ class Columns:
         return np.ldexp(1.0, 4 * limits + 3), np.cumsum(norms, axis=0).max(axis=1)
 
     def of_samples(self, samples: Indices) -> Columns:
-        """The same columns for some samples only."""
+        """Return the same columns for some samples only."""
         if not isinstance(self.data, np.ndarray):
             return replace(self, data=self.data.of_samples(samples))
         return replace(self, data=np.take(self.data, samples, axis=1))  # an index would store it by columns
 
     def in_unit(self, exponent: int) -> Columns:
-        """The same columns in the unit 2**exponent, for kernels of squared differences."""
+        """Return the same columns in the unit 2**exponent, for kernels of squared differences."""
         different, neutral = (np.ldexp(values, -2 * exponent) for values in (self.different, self.neutral))
         if not isinstance(self.data, np.ndarray):
             return replace(self, data=self.data.scaled(-exponent), different=different, neutral=neutral)
@@ -161,20 +148,14 @@ class Columns:
         return replace(self, data=data, different=different, neutral=neutral)
 
     def contribution(self, feature: int, power: int, x: Array, y: Array, out: Array) -> Array:
-        """Contributions of a column for all pairs of two parts x and y of it; see `contributions`."""
+        """Return contributions of a column for all pairs of two parts x and y of it; see `contributions`."""
         different, neutral = float(self.different[feature]), float(self.neutral[feature])
         options = {"missing": bool(self.missing[feature]), "together": self.together}
         return contributions(x, y, different, neutral, power, out, **options)
 
 
 def observed_means(X: Array) -> Array:
-    """Mean of each row but for missing entries; zero where all are missing, as they may be in some of the samples.
-
-    Examples
-    --------
-    >>> observed_means(np.array([[1.0, 3.0, np.nan], [np.nan, np.nan, np.nan]]))
-    array([2., 0.])
-    """
+    """Return the mean of each row but for missing entries; zero where all are missing."""
     n_observed = np.count_nonzero(~np.isnan(X), axis=1)
     return np.asarray(np.nansum(X, axis=1) / np.maximum(n_observed, 1))
 
@@ -195,7 +176,7 @@ def contributions(
     missing: bool,
     together: bool = False,
 ) -> Array:
-    """Contributions of one column to D for all pairs of two parts (m,) and (n,) of it, in ``out`` (m, n).
+    """Return the contributions of one column to D for all pairs of two parts (m,) and (n,) of it, in ``out`` (m, n).
 
     Entries are of different samples: a missing one of the same sample would contribute zero to itself.
 
@@ -254,26 +235,7 @@ def mixed_columns(
     together: bool = False,
     n_own: int | None = None,
 ) -> tuple[Columns, NDArray[np.bool_]]:
-    """Columns of a table, standardised if asked for, and a mask of the constant ones.
-
-    Parameters
-    ----------
-    table : Table
-    kernel : Kernel
-        A kernel of differences, if there are categories.
-    standardize : bool
-        Whether numbers get mean zero and variance one; then two missing numbers contribute 2 to a squared distance.
-        The contribution of two different categories gives such a column the same mean contribution.
-    weights : ndarray of shape (n_samples,), optional
-        Frequencies of the samples, all positive.
-    order : ndarray of int of shape (n_samples,), optional
-        The samples to use, in the order wanted; weights are in this order too.
-    together : bool
-        Whether a missing entry is a value of its own, the same for all samples.
-    n_own : int, optional
-        Number of samples, the first ones, that decide on means, deviations and contributions; by default all. The
-        weights are theirs.
-    """
+    """Return columns of a table, standardised if asked for, and a mask of the constant ones."""
     X, categorical, missing = table.values, table.categorical_for(kernel), table.missing
     data: Array | SparseRows
     if isinstance(X, Source):
@@ -292,11 +254,17 @@ def mixed_columns(
             data[categorical] = (X if order is None else X[order]).T[categorical]
     check_mixture(kernel, categories=bool(categorical.any()), missing=bool(missing.any()), standardize=standardize)
     if not isinstance(kernel, ScaledKernel):  # the mean of x x' is zero, as is the product with zero
-        return Columns.plain(_filled(data) if missing.any() else data), constant
+        if missing.any():
+            data = data.filled() if isinstance(data, SparseRows) else np.nan_to_num(data, copy=False, nan=0.0)
+        return Columns.plain(data), constant
     if together and missing.any():
         categorical, missing, constant = _with_missing_codes(data, categorical, missing, constant, n_own)
     missing = missing & ~constant
-    _clear(data, np.flatnonzero(constant & (table.missing | categorical)))
+    idle = np.flatnonzero(constant & (table.missing | categorical))
+    if isinstance(data, SparseRows):
+        data.clear(idle)
+    else:
+        data[idle] = 0.0  # codes and missing entries of a constant column tell nothing
     columns = Columns(data, np.zeros(len(constant)), np.zeros(len(constant)), missing, together)
     different, neutral = _contributions_of_columns(columns, categorical, constant, weights, kernel.power, n_own)
     return replace(columns, different=different, neutral=neutral), constant
@@ -325,19 +293,6 @@ def _with_missing_codes(
     return categorical, missing & ~categorical, constant & ~varies
 
 
-def _clear(data: Array | SparseRows, constant: Indices) -> None:
-    """Set columns to zero, in place, as codes and missing entries of a constant column tell nothing."""
-    if isinstance(data, SparseRows):
-        data.clear(constant)
-    else:
-        data[constant] = 0.0
-
-
-def _filled(data: Array | SparseRows) -> Array | SparseRows:
-    """Data with missing entries set to zero."""
-    return data.filled() if isinstance(data, SparseRows) else np.nan_to_num(data, copy=False, nan=0.0)
-
-
 def _contributions_of_columns(
     columns: Columns,
     categorical: NDArray[np.bool_],
@@ -346,7 +301,7 @@ def _contributions_of_columns(
     power: int,
     n_own: int | None,
 ) -> tuple[Array, Array]:
-    """Contributions of two different categories and of a missing entry, for each column; zero for constant columns."""
+    """Return what two categories and a missing entry contribute, for each column; zero for constant ones."""
     different, neutral = np.zeros((2, columns.n_features))
     for j in np.flatnonzero((categorical | columns.missing) & ~constant):
         x = columns.rows(np.array([j]))[0, :n_own]
@@ -378,7 +333,7 @@ _STANDARD_MEAN = {1: 2 / math.sqrt(math.pi), 2: 2.0}
 
 
 def _observed(x: Array, weights: NDArray[Any] | None) -> tuple[Array, Array]:
-    """Entries that are not missing, and their weights, which sum to one."""
+    """Return entries that are not missing, and their weights, which sum to one."""
     seen = ~np.isnan(x)
     counts = np.ones(seen.sum()) if weights is None else weights[seen]
     return x[seen], counts / counts.sum()
@@ -391,7 +346,7 @@ def _chance_of_difference(x: Array, weights: NDArray[Any] | None) -> float:
 
 
 def _mean_difference(x: Array, weights: NDArray[Any] | None, power: int) -> float:
-    """Mean of |x - x'|^p over all pairs of observed entries, including each entry with itself."""
+    """Return the mean of |x - x'|^p over all pairs of observed entries, including each entry with itself."""
     values, counts = _observed(x, weights)
     if power == 2:
         return float(2 * (counts @ np.square(values - counts @ values)))

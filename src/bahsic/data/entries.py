@@ -10,11 +10,10 @@ import narwhals as nw
 import numpy as np
 
 from bahsic.data.column_choice import as_objects
-from bahsic.kernels.rows import Array, FloatArray, is_missing
+from bahsic.kernels.rows import EXACT, Array, FloatArray, is_missing
 
 _CATEGORIES = (nw.Categorical, nw.Enum)
 _NESTED = (nw.List, nw.Struct, nw.Array)
-_EXACT = 2**53  # integers that float64 tells apart
 
 
 def check_flat(columns: list[Any], names: Any, argument: str) -> None:
@@ -29,7 +28,7 @@ def check_flat(columns: list[Any], names: Any, argument: str) -> None:
 
 
 def has_categories(column: Any) -> bool:
-    """Whether the type of a column, or its entries, are categories."""
+    """Return whether the type of a column, or its entries, are categories."""
     return _is_of(column, *_CATEGORIES, nw.Boolean) or _has_names(entries(column))
 
 
@@ -41,13 +40,13 @@ def entries(column: Any) -> Array:
     """Return the entries of a column as an array; integers beside missing entries are not rounded."""
     if isinstance(column, np.ndarray):
         return column
-    if column.dtype.is_integer() and column.null_count() and max(column.max() or 0, -(column.min() or 0)) > _EXACT:
+    if column.dtype.is_integer() and column.null_count() and max(column.max() or 0, -(column.min() or 0)) > EXACT:
         return as_objects(column.to_list())
     return np.asarray(column.to_numpy())
 
 
 def _has_names(array: Array) -> bool:
-    """Whether an array has strings, or objects that are all true, false or missing."""
+    """Return whether an array has strings, or objects that are all true, false or missing."""
     if _has_strings(array):
         return True
     kinds = {type(value) for value in array if not is_missing(value)} if array.dtype.kind == "O" else set()
@@ -115,7 +114,7 @@ def numbers(column: Any, where: str) -> Any:
 
 
 def is_time(column: Any) -> bool:
-    """Whether a column has dates, times, periods or durations."""
+    """Return whether a column has dates, times, periods or durations."""
     array = entries(column)
     if array.dtype.kind != "O":
         return array.dtype.kind in "mM"
@@ -158,7 +157,7 @@ def as_float(numbers: Any) -> Any:
     """
     if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iu" and numbers.itemsize == 8 and numbers.size:
         low, high = numbers.min(axis=0), numbers.max(axis=0)
-        large = (high > _EXACT) | (low < -_EXACT)
+        large = (high > EXACT) | (low < -EXACT)
         if large.any():
             less = numbers.astype(np.uint64) - np.where(large, low, 0).astype(np.uint64)  # modulo 2**64
             return np.where(large, less.astype(np.float64), numbers.astype(np.float64))
@@ -170,7 +169,7 @@ def as_float(numbers: Any) -> Any:
 def _without_offset_of_objects(array: Array) -> Array:
     """Return integers that float64 would round, less the least of them; other objects as they are."""
     whole = [value for value in array if not is_missing(value)]
-    if not whole or not all(type(value) is int for value in whole) or max(map(abs, whole)) <= _EXACT:
+    if not whole or not all(type(value) is int for value in whole) or max(map(abs, whole)) <= EXACT:
         return array
     least = min(whole)
     return as_objects([value if is_missing(value) else value - least for value in array])

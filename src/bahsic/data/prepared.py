@@ -26,48 +26,29 @@ _SMALL = 64 * 8
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Data X, checked, and as the columns that kernels of one type work on; made by `prepared`.
+    """Data X, checked, and as the columns that kernels of one type work on; made by `prepared`."""
 
-    Attributes
-    ----------
-    X : array-like, sparse matrix, dataframe or stored array of shape (n_samples, n_features)
-        The data as they were passed.
-    table : Table
-        Their numbers and codes of categories.
-    kernel : Kernel
-        The columns are the same for all kernels of its type.
-    standardize : bool
-    categorical_features, missing, identifiers
-        The options that X was read with, see `prepared`.
-    weights : ndarray of shape (m,), or None
-        How often each sample counts, all of them positive.
-    order : ndarray of int of shape (m,), or None
-        The samples of the table, if not all of them or in another order.
-    n_own : int or None
-        Number of samples, the first ones, that the columns are standardised by; None for all.
-    """
-
-    X: Any
+    X: Any  # as it was passed
     table: Table
-    kernel: Kernel
+    kernel: Kernel  # columns are the same for all kernels of its type
     standardize: bool
     categorical_features: Any
     missing: str
     identifiers: Any = "drop"
-    weights: FloatArray | None = None
-    order: Indices | None = None
-    n_own: int | None = None
+    weights: FloatArray | None = None  # how often each sample counts, all positive
+    order: Indices | None = None  # samples of the table, if not all of them or in another order
+    n_own: int | None = None  # samples, the first ones, that the columns are standardised by; None for all
     _others: dict[type, Prepared] = field(default_factory=dict, init=False)
 
     @property
     def columns(self) -> Columns:
         """The columns, standardised if asked for; made when they are first needed, and kept."""
-        return self._made[0]
+        return self._standardised[0]
 
     @property
     def constant(self) -> NDArray[np.bool_]:
         """Whether each column is constant."""
-        return self._made[1]
+        return self._standardised[1]
 
     @property
     def varying(self) -> Indices:
@@ -80,19 +61,19 @@ class Prepared:
         return self.table.names
 
     @cached_property
-    def _made(self) -> tuple[Columns, NDArray[np.bool_]]:
+    def _standardised(self) -> tuple[Columns, NDArray[np.bool_]]:
         options: dict[str, Any] = {"standardize": self.standardize, "weights": self.weights, "order": self.order}
         options |= {"together": self.missing == "indicator", "n_own": self.n_own}
         return mixed_columns(self.table, self.kernel, **options)
 
     def for_kernel(self, kernel: Kernel) -> Prepared:
-        """The same data for another kernel; columns are made once for each type of kernel."""
+        """Return the same data for another kernel; columns are made once for each type of kernel."""
         if type(self.kernel) is type(kernel):
             return self
         return self._others.setdefault(type(kernel), replace(self, kernel=kernel))
 
     def weighted(self, weights: FloatArray | None) -> Prepared:
-        """The same data in their own order, with a weight >= 0 for each sample; those with weight zero are left out."""
+        """Return the same data in their own order, with a weight for each sample, and without those of weight zero."""
         if weights is None:
             return self if self.weights is None else replace(self, weights=None, order=None)
         if weights.all():
@@ -103,7 +84,7 @@ class Prepared:
         return replace(self, table=self.table.of_samples(counted), weights=weights[counted], order=None)
 
     def ordered(self, order: Indices | None) -> Prepared:
-        """The same data with the samples in this order, or in their own for None."""
+        """Return the same data with the samples in this order, or in their own for None."""
         same = self.order is None if order is None else np.array_equal(order, self.order)  # type: ignore[arg-type]
         return self if same else replace(self, order=order)
 
@@ -116,7 +97,7 @@ class Prepared:
         weights = None if self.weights is None else self.weights[own]
         joined = replace(self, order=both if self.order is None else self.order[both], weights=weights, n_own=len(own))
         mine = replace(self, order=own if self.order is None else self.order[own], weights=weights)
-        vars(mine)["_made"] = joined.columns.of_samples(np.arange(len(own))), joined.constant
+        vars(mine)["_standardised"] = joined.columns.of_samples(np.arange(len(own))), joined.constant
         return mine, joined.columns
 
 
@@ -133,43 +114,14 @@ def prepared(  # noqa: PLR0913 - the options of a table
     whole: bool = False,
     argument: str = "X",
 ) -> Prepared:
-    """Check data and make columns of them, for a kernel.
+    """Check data and make columns of them for a kernel, with the options of a selector.
 
-    Parameters
-    ----------
-    X : array-like, sparse matrix, dataframe, memmap, zarr or dask array of shape (m, d), or Prepared
-        A memmap, a zarr or a dask array is read piece by piece, unless it is small. What was prepared before, with
-        the same options, is used again; only for a kernel of another type its columns are made anew.
-    kernel : Kernel
-    standardize : bool
-        Whether columns of numbers get mean zero and variance one.
-    categorical_features, missing, identifiers, used, labels
-        As for `as_table`.
-    whole : bool
-        Whether stored arrays may be read at once where there are categories or missing entries, which reading piece
-        by piece does not know; otherwise these are errors.
-    argument : str
-        Name of the argument in error messages.
-
-    Returns
-    -------
-    Prepared
-        The table is checked at once; its columns are made when they are first asked for.
-
-    Examples
-    --------
-    >>> from bahsic.kernels import Gaussian
-    >>> found = prepared([[1.0, 5.0], [3.0, 5.0]], Gaussian())
-    >>> found.columns.data
-    array([[-1.,  1.],
-           [ 0.,  0.]])
-    >>> found.constant
-    array([False,  True])
-    >>> prepared(found, Gaussian()) is found
-    True
+    A memmap, a zarr or a dask array is read piece by piece, unless it is small, or ``whole`` and with categories or
+    missing entries, which reading by pieces does not know. Of `Prepared` only the kernel may be another one.
     """
     if isinstance(X, Prepared):
-        _check_options(X, standardize, categorical_features, missing, identifiers)
+        options = {"standardize": standardize, "missing": missing, "identifiers": identifiers}
+        _check_options(X, categorical_features=categorical_features, **options)
         return X.for_kernel(kernel)
     source = source_of(X)
     if source is None:
@@ -180,40 +132,33 @@ def prepared(  # noqa: PLR0913 - the options of a table
 
 
 def _stored_table(source: Source, categorical_features: Any, missing: str, *, whole: bool) -> Table:
-    """The table of a stored array: its entries where it is small, else the array itself."""
+    """Return the table of a stored array: its entries where it is small, else the array itself."""
     check_array(np.broadcast_to(0.0, source.shape), input_name="X")
     m, d = source.shape
     plain = by_dtype(categorical_features)[0] is None
     small = _SMALL * m * d <= get_config()["working_memory"] * 2**20
-    if not (small or (whole and not plain) or (whole and missing != "error" and not is_finite(source))):
-        return _read_by_pieces(source, categorical_features, plain=plain)
-    return as_table(source.read(slice(0, m), slice(0, d)), categorical_features, missing)
-
-
-def _read_by_pieces(source: Source, categorical_features: Any, *, plain: bool) -> Table:
+    if small or (whole and not plain) or (whole and missing != "error" and not is_finite(source)):
+        return as_table(source.read(slice(0, m), slice(0, d)), categorical_features, missing)
     if not plain:
         raise ValueError(
             f"categorical_features is {categorical_features!r}; accepted where X is a memmap, a zarr or a dask "
             "array that is read piece by piece: None"
         )
     check_entries(source)  # none may be missing
-    nowhere = np.zeros(source.shape[1], dtype=bool)
+    nowhere = np.zeros(d, dtype=bool)
     return Table(source, nowhere, None, {}, nowhere)
 
 
-def _check_options(
-    found: Prepared, standardize: bool, categorical_features: Any, missing: str, identifiers: Any
-) -> None:
+def _check_options(data: Prepared, **given: Any) -> None:
     """Raise where data were prepared with other options."""
-    given = {"standardize": standardize, "missing": missing, "identifiers": identifiers}
-    different = [name for name, wanted in given.items() if repr(getattr(found, name)) != repr(wanted)]
-    named, by_type = by_dtype(categorical_features)
-    categorical = found.table.categorical
-    mask = column_mask(named, len(categorical), found.names, "categorical_features")
-    same = repr(found.categorical_features) == repr(categorical_features)
-    if not same and (by_type or not np.array_equal(mask, categorical)):
-        given, different = {"categorical_features": categorical_features}, ["categorical_features"]
+    wanted = given.pop("categorical_features")
+    different = [name for name, value in given.items() if repr(getattr(data, name)) != repr(value)]
+    if repr(data.categorical_features) != repr(wanted):
+        (named, by_type), categorical = by_dtype(wanted), data.table.categorical
+        mask = column_mask(named, len(categorical), data.names, "categorical_features")
+        if by_type or not np.array_equal(mask, categorical):  # which may be the same columns in other words
+            given, different = {"categorical_features": wanted}, ["categorical_features"]
     for name in different:
         raise ValueError(
-            f"X was prepared with {name}={getattr(found, name)!r}, and {name} is {given[name]!r}; accepted: the same"
+            f"X was prepared with {name}={getattr(data, name)!r}, and {name} is {given[name]!r}; accepted: the same"
         )

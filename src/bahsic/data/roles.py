@@ -1,4 +1,4 @@
-"""Roles of the columns of a table: numbers, categories, dates, or left out because they only identify the rows."""
+"""Roles of the columns of a table: numbers, categories, dates, or left out because they look like identifiers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from bahsic.kernels.rows import Array
 
-# Rows from which on a column can be said to only name them.
+# Rows from which on a column can look like an identifier.
 _FEWEST_ROWS = 20
 
-# Names of columns that name the rows: id, ID, user_id, id_customer, PassengerId, CUSTOMERID, uuid, index.
+# Names of identifiers: id, ID, user_id, id_customer, PassengerId, CUSTOMERID, uuid, index.
 _IDENTIFIER_NAMES = (
     re.compile(r"(^|[_\W])(id|uuid|guid)([_\W]|$)|^(index|row|rowid|row[ _]?names?)$", re.IGNORECASE),
     re.compile(r"(account|case|customer|order|passenger|patient|person|record|sample|subject|user)id$", re.IGNORECASE),
@@ -56,7 +56,7 @@ class ColumnRole(NamedTuple):
 
 
 def text_role(codes: Array, categories: Array) -> tuple[str, str] | None:
-    """Role and reason of a column of strings that are nearly all different, else None.
+    """Return role and reason of a column of strings that are nearly all different, else None.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def text_role(codes: Array, categories: Array) -> tuple[str, str] | None:
 
 
 def number_role(x: Array, name: str | None) -> tuple[str, str] | None:
-    """Role and reason of a column of whole numbers that only names the rows, else None.
+    """Return role and reason of a column of whole numbers that looks like an identifier, else None.
 
     They are all different and count the rows up or down from about zero, also with gaps; or nearly all different in a
     column that is called so.
@@ -100,15 +100,7 @@ def number_role(x: Array, name: str | None) -> tuple[str, str] | None:
 
 
 def rare_rows(x: Array, weights: Array | None = None, *, missing: bool = False) -> NDArray[np.bool_] | None:
-    """The rows in which a column that hardly varies has another value than in nearly all rows; None for other columns.
-
-    Parameters
-    ----------
-    x : ndarray of shape (m,)
-    weights : ndarray of shape (m,), optional
-        How often each row counts.
-    missing : bool
-        Whether a missing entry is a value like others; else it is in no row another one.
+    """Return the rows in which a column that hardly varies is different from nearly all rows; None for other columns.
 
     Examples
     --------

@@ -18,15 +18,7 @@ _ENTRIES = 1 << 22
 
 
 class Source(ABC):
-    """Array of samples x features outside memory, read by ranges or indices of both.
-
-    Attributes
-    ----------
-    shape : tuple of two ints
-    dtype : numpy dtype
-    chunked : bool
-        Whether chunks are read as a whole, so that one column costs about as much as several neighbouring ones.
-    """
+    """Array of samples x features outside memory, read by ranges or indices of both."""
 
     chunked = True
 
@@ -37,10 +29,10 @@ class Source(ABC):
 
     @abstractmethod
     def read(self, samples: Range, features: Range) -> NDArray[Any]:
-        """A part of the array (n_samples, n_features)."""
+        """Return a part of the array (n_samples, n_features)."""
 
     def row_chunks(self) -> Iterator[slice]:
-        """Ranges of samples that together cover all, each small enough to be read at once."""
+        """Return ranges of samples that together cover all, each small enough to be read at once."""
         height = max(1, _ENTRIES // self.shape[1])
         return (slice(start, min(start + height, self.shape[0])) for start in range(0, self.shape[0], height))
 
@@ -95,13 +87,7 @@ class Dask(Source):
 
 
 def source_of(X: Any) -> Source | None:
-    """Source of an array that is read piece by piece, or None for anything else.
-
-    Examples
-    --------
-    >>> source_of(np.zeros((3, 2))) is None
-    True
-    """
+    """Return the source of an array that is read piece by piece, or None for anything else."""
     module = type(X).__module__.partition(".")[0]
     if isinstance(X, np.memmap) and X._mmap is not None:  # type: ignore[attr-defined]  # noqa: SLF001 - else memory
         return Mapped(X) if X.ndim == 2 else None
@@ -113,7 +99,7 @@ def source_of(X: Any) -> Source | None:
 
 
 def is_dask_array(X: Any) -> bool:
-    """Whether X is a dask array."""
+    """Return whether X is a dask array."""
     return type(X).__module__.startswith("dask.array") and hasattr(X, "dask")
 
 
@@ -135,12 +121,12 @@ def check_entries(source: Source) -> None:
 
 
 def is_finite(source: Source) -> bool:
-    """Whether all entries are finite real numbers; every chunk of rows is read once."""
+    """Return whether all entries are finite real numbers; every chunk of rows is read once."""
     return not _not_finite(source)
 
 
 def _not_finite(source: Source) -> str:
-    """Number and first place of the entries that are not finite, or an empty string."""
+    """Return number and first place of the entries that are not finite, or an empty string."""
     if source.dtype.kind not in "fiub":
         raise TypeError(f"X has dtype {source.dtype}; accepted: real numbers")
     found, first = 0, (0, 0)

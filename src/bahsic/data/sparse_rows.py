@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-from bahsic.data.standard import standardised
+from bahsic.data.standard import safe_exponents
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+# Contributions of a feature to a pair of samples that a core makes in a second, and seconds from which on to warn.
+_RATE, _LONG = 2e9, 10.0
+
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
-    """Columns of a sparse table, a row each, made dense when they are used.
-
-    Attributes
-    ----------
-    stored : csr_array of shape (n_features, n_samples)
-        The values of stored entries.
-    otherwise : ndarray of shape (n_features,)
-        The value of all other entries.
-    """
+    """Columns of a sparse table, a row each, made dense when they are used."""
 
     stored: sparse.csr_array
     otherwise: Array
@@ -42,7 +39,7 @@ class SparseRows:
         return int(self.stored.data.nbytes + self.stored.indices.nbytes)
 
     def rows(self, features: Indices, out: Array | None = None, samples: slice | None = None) -> Array:
-        """Some columns, a row each, of all samples or of a range of them."""
+        """Return some columns, a row each, of all samples or of a range of them."""
         if samples is not None:
             part = SparseRows(self.stored[features][:, samples], self.otherwise[features])
             return part.rows(np.arange(len(features)), out)
@@ -56,13 +53,13 @@ class SparseRows:
         return dense
 
     def filled(self) -> SparseRows:
-        """Columns with missing entries set to zero."""
+        """Return columns with missing entries set to zero."""
         stored = self.stored.copy()
         stored.data = np.nan_to_num(stored.data, nan=0.0)
         return replace(self, stored=stored)
 
     def of_samples(self, samples: Indices) -> SparseRows:
-        """The same columns for some samples only."""
+        """Return the same columns for some samples only."""
         return replace(self, stored=self.stored[:, samples])
 
     def scaled(self, exponent: int) -> SparseRows:
@@ -86,69 +83,50 @@ class SparseRows:
     def standardised(
         X: sparse.csc_array, weights: NDArray[Any] | None, *, standardize: bool, n_own: int | None = None
     ) -> tuple[SparseRows, NDArray[np.bool_]]:
-        """Columns of X (n_samples, n_features), standardised if asked for, and a mask of the constant ones.
+        """Return columns of X (n_samples, n_features), standardised if asked for, and a mask of the constant ones.
 
         Missing entries (stored as NaN) stay NaN and do not enter means. Means and deviations are those of the first
         ``n_own`` samples, by default of all.
         """
-        numbers = _SparseNumbers(sparse.csr_array(X.T, dtype=np.float64, copy=True), weights, n_own)
-        constant = standardised(numbers, standardize=standardize, centre=False).constant
-        return SparseRows(numbers.XT, numbers.otherwise), constant
+        XT = sparse.csr_array(X.T, dtype=np.float64, copy=True)
+        XT.sort_indices()
+        own = XT[:, :n_own].T  # in csc
+        low, high = (np.nan_to_num(values) for values in min_max_axis(own, axis=0, ignore_nan=True))
+        constant, feature = low == high, np.repeat(np.arange(XT.shape[0]), np.diff(XT.indptr))
+        exponents = safe_exponents(low, high, standardize=standardize)
+        XT.data, own.data = np.ldexp(XT.data, -exponents[feature]), np.ldexp(own.data, -exponents[_columns_of(own)])
+        otherwise = np.zeros(XT.shape[0])
+        if standardize:
+            means, variances = mean_variance_axis(own, axis=0, weights=weights)
+            means, deviations = np.nan_to_num(means), np.where(constant, 1.0, np.sqrt(np.nan_to_num(variances)))
+            XT.data = (XT.data - means[feature]) / deviations[feature]
+            XT.data[constant[feature] & ~np.isnan(XT.data)] = 0.0
+            otherwise = np.where(constant, 0.0, -means / deviations)
+        return SparseRows(XT, otherwise), constant
 
 
-class _SparseNumbers:
-    """Sparse columns, the rows of XT, while they are standardised; ``otherwise`` is what is not stored."""
+def _columns_of(X: sparse.csc_array) -> Indices:
+    """Return the column of each stored entry."""
+    return np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
 
-    def __init__(self, XT: sparse.csr_array, weights: NDArray[Any] | None, n_own: int | None = None) -> None:
-        XT.sort_indices()  # or `extremes` would, and what follows would belong to other entries
-        self.XT, self.otherwise = XT, np.zeros(XT.shape[0])
-        self._feature = np.repeat(np.arange(XT.shape[0]), np.diff(XT.indptr))
-        self._absent = np.isnan(XT.data)
-        self._n_own = XT.shape[1] if n_own is None else n_own
-        w = np.zeros(XT.shape[1])
-        w[: self._n_own] = 1.0 if weights is None else weights
-        self._weights = np.where(self._absent, 0.0, w[XT.indices])
-        self._others = w.sum() - self._sums(w[XT.indices])  # weights of the entries that are not stored
-        self._others[self._sums(w[XT.indices] > 0) == self._n_own] = 0.0
-        self._observed = self._sums(self._weights) + self._others
-        self._observed[self._observed == 0] = 1.0  # nothing is known of a column: it is constant
 
-    def extremes(self) -> tuple[Array, Array]:
-        own = self.XT[:, : self._n_own]
-        low, high = (np.asarray(found.todense()).ravel() for found in (own.nanmin(axis=1), own.nanmax(axis=1)))
-        return np.nan_to_num(low), np.nan_to_num(high)
+def warn_of_cost(X: Any, n_pairs: float, n_candidates: float) -> None:
+    """Warn that sparse data take as long as dense ones, where that is long.
 
-    def means(self) -> Array:
-        return self._mean_of(self._known(), self.otherwise)
-
-    def safe_shifts(self) -> Array:
-        return np.zeros(len(self.otherwise))
-
-    def mean_squares(self) -> Array:
-        return self._mean_of(np.square(self._known()), np.square(self.otherwise))
-
-    def scale(self, exponents: NDArray[np.int32]) -> None:
-        self.XT.data = np.ldexp(self.XT.data, -exponents[self._feature])
-
-    def shift(self, by: Array) -> None:
-        self.XT.data -= by[self._feature]
-        self.otherwise -= by
-
-    def divide(self, by: Array) -> None:
-        self.XT.data /= by[self._feature]
-        self.otherwise /= by
-
-    def clear(self, columns: NDArray[np.bool_]) -> None:
-        self.XT.data[columns[self._feature] & ~self._absent] = 0.0
-        self.otherwise[columns] = 0.0
-
-    def _known(self) -> Array:
-        """Stored entries, zero where they are missing."""
-        return np.where(self._absent, 0.0, self.XT.data)
-
-    def _mean_of(self, stored: Array, otherwise: Array) -> Array:
-        return np.asarray((self._sums(stored * self._weights) + otherwise * self._others) / self._observed)
-
-    def _sums(self, stored: Array) -> Array:
-        """Sums over the stored entries of each column."""
-        return np.asarray(np.bincount(self._feature, stored, self.XT.shape[0]), dtype=np.float64)
+    Parameters are numbers of pairs of samples, and of features that are scored in all rounds.
+    """
+    seconds = n_pairs * n_candidates / _RATE
+    if not sparse.issparse(X) or seconds < _LONG:
+        return
+    share, time = X.nnz / np.prod(X.shape, dtype=float), f"{seconds:.0f} seconds"
+    if seconds > 3600:
+        time = f"{seconds / 3600:.0f} hours"
+    elif seconds > 60:
+        time = f"{seconds / 60:.0f} minutes"
+    warnings.warn(
+        f"X is sparse, with {100 * share:.2g}% of its entries stored, which saves memory but no time: the search takes "
+        f"about {time} of one core, as for dense data; a univariate filter before it, a larger step or smaller blocks "
+        "of samples take less",
+        UserWarning,
+        stacklevel=5,
+    )

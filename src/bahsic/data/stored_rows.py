@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.data.sources import Source
-from bahsic.data.standard import DenseNumbers, Standard, standardised
+from bahsic.data.standard import Standard, standardised
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
@@ -51,19 +51,7 @@ class _Recent:
 
 @dataclass(frozen=True, eq=False)
 class StoredRows:
-    """Columns of a source, a row each, read and standardised when they are used.
-
-    Attributes
-    ----------
-    source : Source
-        The raw numbers.
-    standard : Standard
-        Numbers that standardise them.
-    order : ndarray of int of shape (n_samples,), or None
-        The samples to use, in the order wanted; None for all.
-    exponent : int
-        Standardised numbers are multiplied by 2**exponent.
-    """
+    """Columns of a source, a row each, read and standardised when they are used."""
 
     source: Source
     standard: Standard
@@ -82,7 +70,7 @@ class StoredRows:
         return 0
 
     def rows(self, features: Indices, out: Array | None = None, samples: slice | None = None) -> Array:
-        """Some columns, a row each, of all samples or of a range of them."""
+        """Return some columns, a row each, of all samples or of a range of them."""
         chosen: slice | Indices = slice(0, self.shape[1]) if samples is None else samples
         if self.order is not None:
             chosen = self.order[chosen]
@@ -96,7 +84,7 @@ class StoredRows:
         return np.ldexp(XT, self.exponent, out=XT) if self.exponent else XT
 
     def of_samples(self, samples: Indices) -> StoredRows:
-        """The same columns for some samples only."""
+        """Return the same columns for some samples only."""
         return replace(self, order=samples if self.order is None else self.order[samples], _recent=_Recent())
 
     def scaled(self, exponent: int) -> StoredRows:
@@ -113,7 +101,7 @@ class StoredRows:
         order: Indices | None = None,
         n_own: int | None = None,
     ) -> tuple[StoredRows, NDArray[np.bool_]]:
-        """Columns of a source (n_samples, n_features), and a mask of the constant ones.
+        """Return columns of a source (n_samples, n_features), and a mask of the constant ones.
 
         Means and deviations, of the first ``n_own`` samples in this order or of all, are computed as for columns in
         memory, some columns at a time.
@@ -124,6 +112,6 @@ class StoredRows:
         parts = []
         for start in range(0, d, width):
             XT = np.array(source.read(samples, slice(start, min(start + width, d))).T, dtype=np.float64, order="C")
-            parts.append(standardised(DenseNumbers(XT, weights), standardize=standardize, centre=centre))
+            parts.append(standardised(XT, weights, standardize=standardize, centre=centre))
         standard = Standard.joined(parts)
         return StoredRows(source, standard, order), standard.constant

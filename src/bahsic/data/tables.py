@@ -24,75 +24,56 @@ from bahsic.kernels.vector import Gaussian, Laplacian
 from bahsic.names import first_few
 from bahsic.parameters import Given, Message
 
-_NAMED = 5  # columns beside the first one that an error names
 _ROWS = 1024  # whose missing entries are counted at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Table of samples x features.
-
-    Attributes
-    ----------
-    values : ndarray, csc_array or Source of shape (m, d)
-        Numbers; in a categorical column the codes 0, 1, ... of its categories. NaN where an entry is missing.
-    categorical : ndarray of bool of shape (d,)
-    names : ndarray of str of shape (d,), or None
-        Names of the columns; None unless all are strings.
-    categories : dict of int to ndarray
-        For each categorical column the categories that occur, in the order of their codes.
-    missing : ndarray of bool of shape (d,)
-        Whether entries of a column are missing.
-    special : dict of int to (role, reason)
-        Columns that are left out, which are all zero here, and dates; see `ColumnRole`.
-    is_frame : bool
-        Whether it is a data frame, whose columns may be of any kind, or an array of numbers.
-    """
+    """Table of samples x features, as numbers and codes of categories, NaN where an entry is missing."""
 
     values: FloatArray | sparse.csc_array | Source
     categorical: NDArray[np.bool_]
-    names: Names
-    categories: dict[int, Array]
-    missing: NDArray[np.bool_]
-    special: dict[int, tuple[str, str]] = field(default_factory=dict)
-    is_frame: bool = False
+    names: Names  # None unless all are strings
+    categories: dict[int, Array]  # of each categorical column, in the order of their codes
+    missing: NDArray[np.bool_]  # columns with missing entries
+    special: dict[int, tuple[str, str]] = field(default_factory=dict)  # role and reason: left out (all 0 here), dates
+    is_frame: bool = False  # whose columns may be of any kind
 
     @property
     def left_out(self) -> list[int]:
         """Columns that take no part."""
         return [j for j, (role, _) in self.special.items() if role in LEFT_OUT]
 
-    def roles(self, constant: NDArray[np.bool_], missing: str) -> list[ColumnRole]:
-        """The role of each column; ``missing`` says what was done with missing entries."""
-        counts = _n_missing(self.values) if self.missing.any() else np.zeros(len(constant), dtype=np.intp)
-        found = (self._role(j, int(n), missing, constant=bool(constant[j])) for j, n in enumerate(counts))
-        return [ColumnRole(name, *role) for name, role in zip(self.column_names, found, strict=True)]
-
     @property
     def column_names(self) -> list[str]:
         """Names of the columns; x0, x1, ... where they have none."""
         return [f"x{j}" for j in range(len(self.categorical))] if self.names is None else self.names.tolist()
 
-    def _role(self, j: int, n_missing: int, missing: str, *, constant: bool) -> tuple[str, str]:
-        if j in self.left_out:
-            return self.special[j]
-        role, reason = self.special.get(j, ("category" if self.categorical[j] else "number", ""))
-        if self.categorical[j]:
-            reason = f"{len(self.categories[j])} categories"
-        if constant:
-            role, reason = "constant", "one value in all rows"
-        how = "a value of their own" if missing == "indicator" else "neutral"
-        return role, ", ".join(part for part in (reason, f"{n_missing} missing: {how}" if n_missing else "") if part)
+    def roles(self, constant: NDArray[np.bool_], missing: str) -> list[ColumnRole]:
+        """Return the role of each column; ``missing`` says what was done with missing entries."""
+        counts = _n_missing(self.values) if self.missing.any() else np.zeros(len(constant), dtype=np.intp)
+        how, left_out, roles = "a value of their own" if missing == "indicator" else "neutral", set(self.left_out), []
+        for j, name in enumerate(self.column_names):
+            role, reason = self.special.get(j, ("number", ""))
+            if self.categorical[j]:
+                role, reason = "category", f"{len(self.categories[j])} categories"
+            if j not in left_out:
+                if constant[j]:
+                    role, reason = "constant", "one value in all rows"
+                gaps = f"{counts[j]} missing: {how}" if counts[j] else ""
+                reason = ", ".join(filter(None, (reason, gaps)))
+            roles.append(ColumnRole(name, role, reason))
+        return roles
 
     def categorical_for(self, kernel: Kernel) -> NDArray[np.bool_]:
-        """Mask of the columns that are categories for a kernel: where it takes none, booleans are zero and one."""
+        """Return a mask of the columns that are categories for a kernel; where it takes none, booleans are 0 and 1."""
         if type(kernel) in (Gaussian, Laplacian):
             return self.categorical
-        booleans = [j for j, found in self.categories.items() if all(isinstance(one, bool | np.bool_) for one in found)]
+        booleans = [j for j, known in self.categories.items() if all(isinstance(one, bool | np.bool_) for one in known)]
         return self.categorical & ~np.isin(np.arange(len(self.categorical)), booleans)
 
     def of_samples(self, samples: NDArray[np.intp]) -> Table:
-        """The table of some samples, in memory."""
+        """Return the table of some samples, in memory."""
         values: Any = self.values[samples]  # type: ignore[index]
         missing = _n_missing(values) > 0 if self.missing.any() else self.missing
         return replace(self, values=values, missing=missing)
@@ -107,32 +88,11 @@ def as_table(
     identifiers: Any = "use",
     used: Any = None,
 ) -> Table:
-    """Numbers and categories of an array, a dataframe or a sparse matrix.
+    """Return numbers and categories of an array, a dataframe or a sparse matrix; for the options see `BAHSIC`.
 
-    Parameters
-    ----------
-    X : array-like, scipy sparse, pandas or polars DataFrame or pyarrow Table of shape (m, d)
-    categorical_features : None, "from_dtype", or anything that `column_mask` takes
-        Columns that are categories: none; columns of strings, booleans and categorical types (in an array: of
-        strings only); or the given columns, which may be numbers. A list may hold "from_dtype" beside columns.
-    missing : {"error", "neutral", "indicator"}
-        Whether a missing entry (None, NaN, NA, NaT, null or masked) is an error or allowed.
-    argument : str
-        Name of the argument in error messages.
-    labels : sequence of d labels, optional
-        Names of the columns in error messages, if X has none; by default their numbers.
-    identifiers : {"drop", "use"} or columns
-        Whether columns of a frame that only identify the rows are left out, as those without any entry always are; or
-        the columns that are left out, see `column_mask`.
-    used : columns, optional
-        Those that are used in any case, see `column_mask`.
-
-    Returns
-    -------
-    Table
-        With values in float32 if all columns are float32, else in float64; dates and times are days. An array of
-        floats without categories is not copied, sparse data stay sparse. Categories are sorted, so codes do not depend
-        on the order of the rows.
+    Values are float32 if all columns are, else float64; dates and times are days. Floats without categories are not
+    copied, sparse data stay sparse. Categories are sorted, so codes do not depend on the order of the rows.
+    ``labels`` are names of columns for errors, if X has none; columns ``used`` never look like identifiers.
 
     Examples
     --------
@@ -154,13 +114,13 @@ def as_table(
     special = {j: ("date", "in days") for j, column in enumerate(columns) if not categorical[j] and is_time(column)}
     frame = isinstance(data, list) or is_frame(X)
     if frame and not sparse.issparse(values):
-        given = _given_identifiers(identifiers, len(categorical), names)
-        asked = column_mask(used, len(categorical), names, "keep")
-        if given is not None or identifiers == "use":
-            asked[:] = True
-        named = named | set(np.flatnonzero(asked).tolist())
-        left_out = _left_out(values, categorical, categories, names, named)
-        left_out |= {j: ("identifier", "given as one") for j in given or () if j not in left_out}
+        if isinstance(identifiers, str) and identifiers not in ("drop", "use"):
+            raise ValueError(f"identifiers is {identifiers!r}; accepted: 'drop', 'use', or a list of columns")
+        by_name = isinstance(identifiers, str)
+        given = column_mask(None if by_name else identifiers, len(categorical), names, "identifiers")
+        asked = column_mask(used, len(categorical), names, "keep") | (not by_name or identifiers == "use")
+        left_out = _left_out(values, categories, names, named | set(np.flatnonzero(asked).tolist()))
+        left_out |= {j: ("identifier", "given as one") for j in np.flatnonzero(given).tolist() if j not in left_out}
         values = values.copy() if left_out and not isinstance(data, list) else values  # it may be the user's memory
         for j in left_out:
             values[:, j], categorical[j] = 0.0, False
@@ -170,41 +130,23 @@ def as_table(
     return Table(values, categorical, names, categories, absent, special, frame)
 
 
-def _given_identifiers(identifiers: Any, n_features: int, names: Names) -> list[int] | None:
-    """Positions of the columns that are given as identifiers, or None if it is "drop" or "use"."""
-    if not isinstance(identifiers, str):
-        return np.flatnonzero(column_mask(identifiers, n_features, names, "identifiers")).tolist()
-    if identifiers in ("drop", "use"):
-        return None
-    raise ValueError(f"identifiers is {identifiers!r}; accepted: 'drop', 'use', or a list of columns")
-
-
-def _left_out(
-    values: Array, categorical: NDArray[np.bool_], categories: dict[int, Array], names: Names, named: set[int]
-) -> dict[int, tuple[str, str]]:
-    """Role and reason of the columns that have no entry, or only name the samples and are not ``named`` to be used."""
-    found = {}
+def _left_out(values: Array, categories: dict[int, Array], names: Names, named: set[int]) -> dict[int, tuple[str, str]]:
+    """Return role and reason of columns without entries, and of those that look like identifiers but for ``named``."""
+    roles = {}
     for j in range(values.shape[1]):
-        x = values[:, j]
+        x, role = values[:, j], None
         if np.isnan(x).all():
-            found[j] = "empty", "no entry"
+            role = "empty", "no entry"
         elif j not in named:
             name = None if names is None else names[j]
-            role = text_role(x, categories[j]) if categorical[j] else number_role(x, name)
-            if role is not None:
-                found[j] = role
-    return found
+            role = text_role(x, categories[j]) if j in categories else number_role(x, name)
+        if role is not None:
+            roles[j] = role
+    return roles
 
 
 def as_numbers(X: Any, argument: str = "X") -> FloatArray | sparse.csc_array:
-    """Values of `as_table` for a table without categories; unlike there, a column may be missing altogether.
-
-    Examples
-    --------
-    >>> as_numbers([[None, 1], [None, 2]])
-    array([[nan,  1.],
-           [nan,  2.]])
-    """
+    """Return values of `as_table` for a table without categories; unlike there, a column may be missing altogether."""
     data = _data(X, argument)
     nowhere, _ = _categorical(data, None, None, argument)
     values: FloatArray | sparse.csc_array = _values(data, nowhere, column_names(X, argument), argument)[0]
@@ -230,7 +172,7 @@ def _data(X: Any, argument: str) -> Any:
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a dataframe of pandas, polars or pyarrow, or another one that narwhals knows."""
+    """Return whether X is a dataframe of pandas, polars or pyarrow, or another one that narwhals knows."""
     return bool(nw.dependencies.is_into_dataframe(X)) or type(X).__name__ == "RecordBatch"
 
 
@@ -273,14 +215,7 @@ def decoded(X: Any) -> Any:
 
 
 def as_plain(frame: Any) -> Array:
-    """Return a dataframe as an array: of numbers if all columns are numbers, else of objects.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> as_plain(pd.DataFrame({"a": [1.5, 2.0], "b": ["x", None]})).tolist()
-    [[1.5, 'x'], [2.0, None]]
-    """
+    """Return a dataframe as an array: of numbers if all columns are numbers, else of objects."""
     if hasattr(frame, "iloc") and all(isinstance(dtype, np.dtype) for dtype in frame.dtypes):
         return np.asarray(frame.to_numpy())
     data = _frame_data(frame, "X")
@@ -303,7 +238,7 @@ def column_names(X: Any, argument: str) -> Names:
 
 
 def as_array(X: Any, argument: str) -> Array:
-    """Array of an X that is not a dataframe; lists with strings become objects, masked entries None."""
+    """Return an X that is not a dataframe as an array; lists with strings become objects, masked entries None."""
     if np.ma.is_masked(X):
         X = np.where(np.ma.getmaskarray(X), None, X.data)
     try:
@@ -325,7 +260,7 @@ def _csc(X: Any, argument: str) -> sparse.csc_array:
 
 
 def _categorical(data: Any, wanted: Any, names: Names, argument: str) -> tuple[NDArray[np.bool_], set[int]]:
-    """Mask of the columns of categories, and those of them that the user has named."""
+    """Return a mask of the columns of categories, and those of them that the user has named."""
     n_features = len(data) if isinstance(data, list) else data.shape[1]
     wanted, by_type = by_dtype(wanted)
     if isinstance(wanted, str) and (names is None or wanted not in names):
@@ -342,7 +277,7 @@ def _categorical(data: Any, wanted: Any, names: Names, argument: str) -> tuple[N
 
 
 def by_dtype(categorical_features: Any) -> tuple[Any, bool]:
-    """The columns that a user names as categories, and whether those with such a type are categories too.
+    """Return the columns that a user names as categories, and whether those with such a type are categories too.
 
     Examples
     --------
@@ -372,17 +307,17 @@ def _values(data: Any, categorical: NDArray[np.bool_], names: Names, argument: s
 
 
 def _checked_entries(values: Any, missing: str, names: Names, argument: str) -> NDArray[np.bool_]:
-    """Columns with missing entries; raises where these, or infinite ones, are not accepted."""
+    """Return columns with missing entries; raises where these, or infinite ones, are not accepted."""
     entries = values.data if sparse.issparse(values) else values
     if not entries.size or (math.isfinite(entries.min()) and math.isfinite(entries.max())):  # both propagate NaN
         return np.zeros(values.shape[1], dtype=bool)
     if math.isinf(np.fmin.reduce(entries, axis=None)) or math.isinf(np.fmax.reduce(entries, axis=None)):
         raise ValueError(
-            f"{argument} contains infinity: {_found(np.isinf, values, names)}; accepted: finite numbers, or "
+            f"{argument} contains infinity: {_places(np.isinf, values, names)}; accepted: finite numbers, or "
             "missing entries in their place"
         )
     if missing == "error":
-        found = _found(np.isnan, values, names)
+        found = _places(np.isnan, values, names)
         way_out = "; accepted: complete data, or ", Given("missing", "neutral"), " or 'indicator'"
         raise ValueError(Message(f"{argument} contains NaN or null: {found}", *way_out))
     counts = _n_missing(values)
@@ -392,10 +327,11 @@ def _checked_entries(values: Any, missing: str, names: Names, argument: str) -> 
     return counts > 0
 
 
-def _found(test: Any, values: Any, names: Names) -> str:
+def _places(test: Any, values: Any, names: Names) -> str:
+    """Return words for the entries that pass a test."""
     rows, columns = _where(test, values)
     others = [_shown(names, j) for j in np.unique(columns) if j != columns[0]]
-    more = f", others in {first_few(others, _NAMED)}" if others else ""
+    more = f", others in {first_few(others)}" if others else ""
     return place_words(len(rows), rows[0], _shown(names, columns[0])) + more
 
 

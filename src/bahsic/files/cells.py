@@ -72,7 +72,7 @@ class CommasError(ValueError):
 
 
 def is_mark(text: str) -> bool:
-    """Whether a cell among numbers or dates is a mark of a missing value."""
+    """Return whether a cell among numbers or dates is a mark of a missing value."""
     return text in MISSING_MARKS or text.lower() in _MARKS_AMONG_NUMBERS
 
 
@@ -89,7 +89,7 @@ def form_of(text: str) -> Form | None:
 
 
 def has_spaces(text: str) -> bool:
-    """Whether a number has spaces that separate thousands."""
+    """Return whether a number has spaces that separate thousands."""
     return _SEPARATED.search(text) is not None
 
 
@@ -101,26 +101,6 @@ def decimal_marks(kinds: Collection[str]) -> set[str]:
 
 def meaning_of_commas(kinds: Collection[str], delimiter: str, decimal_mark: Callable[[], str | None]) -> str:
     """Return what commas mean in a column.
-
-    Parameters
-    ----------
-    kinds : collection of str
-        Each kind of number that occurs in the column.
-    delimiter : str
-        That of the file.
-    decimal_mark : callable
-        Returns the decimal mark of the other columns of the file, None if it is unknown; called only if the column
-        itself does not decide.
-
-    Returns
-    -------
-    str
-        "thousands", "decimal", or empty where there is none.
-
-    Raises
-    ------
-    CommasError
-        If the meaning is ambiguous.
 
     Notes
     -----
@@ -167,7 +147,7 @@ def plain(text: str, commas: str) -> str:
 
 
 def mostly_decimal_commas(texts: Iterable[str]) -> bool:
-    """Whether more than half of some texts are numbers with decimal commas, and none is a list of numbers."""
+    """Return whether more than half of some texts are numbers with decimal commas, and none is a list of numbers."""
     some = list(texts)
     commas = sum(_DECIMAL_COMMA.fullmatch(text) is not None for text in some)
     return commas > len(some) / 2 and not any(map(_LIST.fullmatch, some))

@@ -21,30 +21,16 @@ from bahsic.files.data import (
     stamp_of,
 )
 from bahsic.files.targets import Wanted, of_rows
-from bahsic.kernels.rows import is_missing
+from bahsic.kernels.rows import EXACT, is_missing
 from bahsic.names import for_message
 
-# Integers that float64 tells apart, and the types of those that it does not.
-_EXACT = 2**53
+# Types of integers that float64 does not tell apart.
 _LARGEST = {"int64": "Int64", "uint64": "UInt64"}
 
 
 @dataclass(frozen=True)
 class StoredTable:
-    """Columns of an Arrow table as they stand in the file.
-
-    Attributes
-    ----------
-    read : callable
-        Returns the table of a path.
-    path : Path
-    stamp : tuple
-        Of the file when it was read, see `check_unchanged`.
-    names : list of str
-        Those of all columns.
-    rows : ndarray of int, or None
-        The rows that belong to the data; None for all.
-    """
+    """Columns of an Arrow table as they stand in the file."""
 
     read: Callable[[Path], Any]
     path: Path
@@ -130,23 +116,19 @@ def _table_data(path: Path, read: Callable[[Path], Any], wanted: Wanted) -> Data
                 frame[name] = frame[name].astype("category")
             elif kind == "null" or kind.startswith("decimal"):
                 frame[name] = frame[name].astype("float64")
-            elif kind in _LARGEST and frame[name].dtype == float and frame[name].abs().max() > _EXACT:
+            elif kind in _LARGEST and frame[name].dtype == float and frame[name].abs().max() > EXACT:
                 frame[name] = pandas.array(table[name].to_pylist(), dtype=_LARGEST[kind])
         frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-        return frame_data(
-            path, frame, wanted, pandas, stored=lambda names, rows: StoredTable(read, path, stamp, names, rows)
-        )
+        names = named(list(frame.columns))[0]
+        data, rows = frame_data(path, frame, wanted, pandas)
+        return data.stored_as(StoredTable(read, path, stamp, names, rows))
 
 
-def frame_data(
-    path: Path,
-    frame: Any,
-    wanted: Wanted,
-    pandas: Any,
-    notes: Sequence[str] = (),
-    stored: Callable[[list[str], Any], Any] | None = None,
-) -> Data:
-    """Turn a DataFrame into `Data`: columns become the target, all others must be numbers, categories or dates."""
+def frame_data(path: Path, frame: Any, wanted: Wanted, pandas: Any, notes: Sequence[str] = ()) -> tuple[Data, Any]:
+    """Turn a DataFrame into `Data`, and return the rows that have a target.
+
+    Columns become the target; all others have to be numbers, categories or dates.
+    """
     if not len(frame):
         raise DataError(f"{path}: there is no row; give one row for each sample")
     names, more = named(list(frame.columns))
@@ -155,13 +137,9 @@ def frame_data(
     features, outputs = wanted.split(names)
     columns = {name: _target_values(frame[name], pandas) for name in outputs}
     X = _checked_types(path, frame[features], pandas)
-    return wanted.data(
-        len(frame),
-        columns,
-        lambda rows: of_rows(X, rows),
-        [*notes, *more],
-        None if stored is None else lambda rows: stored(names, rows),
-    )
+    y, target, rows, left_out = wanted.outputs(columns, len(frame))
+    data = Data(of_rows(X, rows), y, features, target=target, source=path, notes=(*notes, *more, *left_out))
+    return data, rows
 
 
 def _target_values(column: Any, pandas: Any) -> Any:
@@ -174,7 +152,7 @@ def _target_values(column: Any, pandas: Any) -> Any:
 
 
 def _is_time(column: Any) -> bool:
-    """Whether a column has dates, times or durations."""
+    """Return whether a column has dates, times or durations."""
     if column.dtype.kind in "mM":
         return True
     first = next((value for value in column if not is_missing(value)), None) if column.dtype == object else None
@@ -182,7 +160,7 @@ def _is_time(column: Any) -> bool:
 
 
 def _checked_types(path: Path, frame: Any, pandas: Any) -> Any:
-    """The frame, times with a zone in UTC; refuse columns that are neither numbers nor categories nor dates."""
+    """Return the frame, times with a zone in UTC; refuse columns that are neither numbers nor categories nor dates."""
     zoned = {}
     for name, dtype in frame.dtypes.items():
         is_text = isinstance(dtype, pandas.CategoricalDtype) or pandas.api.types.is_string_dtype(frame[name])

@@ -92,9 +92,14 @@ class Data:
     notes: tuple[str, ...] = ()
     stored: Any = field(default=None, init=False, repr=False)  # so that `replace` leaves it out
 
+    def stored_as(self, stored: Any) -> Data:
+        """Note the columns as they stand in the file, and return the data."""
+        object.__setattr__(self, "stored", stored)
+        return self
+
 
 def library(name: str, suffix: str, action: str = "reading") -> Any:
-    """An optional library, imported here and nowhere else; an ImportError says how to install it."""
+    """Import an optional library, or raise an ImportError that says how to install it."""
     try:
         return import_module(name)
     except ImportError:
@@ -123,7 +128,7 @@ def one_line_errors(path: Path, action: str) -> Iterator[None]:
 
 
 def chosen(path: Path, kind: str, wanted: str, known: Iterable[str]) -> str:
-    """The wanted one of several names; an error that names the nearest if there is none."""
+    """Return the wanted one of several names, or raise an error that suggests the nearest."""
     names = list(known)
     if wanted not in names:
         raise DataError(f"{path}: no {kind} is called {for_message(wanted)}; {suggestion(wanted, names)}")
@@ -131,7 +136,7 @@ def chosen(path: Path, kind: str, wanted: str, known: Iterable[str]) -> str:
 
 
 def column_position(path: Path, target: str | int, names: Sequence[str] | None, n_columns: int) -> int:
-    """Position of a column, given by its name or, also in a table without names, by its number from 0."""
+    """Return the position of a column, given by its name or, also in a table without names, by its number from 0."""
     if names is not None and isinstance(target, str):
         return list(names).index(chosen(path, "column", target, names))
     try:
@@ -222,7 +227,7 @@ def checked_sparse(path: Path, X: Any) -> Any:
 
 
 def without_empty_columns(data: Data) -> Data:
-    """The data; a sparse table without names that has very many columns, most of them empty, only with the others.
+    """Return the data; a sparse table without names and with very many columns, most of them empty, without these.
 
     An empty column is constant and can't be selected, and a few bytes of a file can claim a thousand million of them.
     The columns that stay are called x0, x7, ... after their places.

@@ -29,18 +29,18 @@ from bahsic.files.cells import (
 from bahsic.files.data import Data, DataError, check_gzip, check_unchanged, library, one_line_errors, stamp_of
 from bahsic.files.targets import Wanted
 from bahsic.files.text import Layout, filled, layout_of, opened_rows
+from bahsic.kernels.rows import EXACT
 from bahsic.names import first_few, for_message
 
 # Cells that are parsed at once, and rows: fewer would cost time for each column of a wide table.
-_CELLS_AT_ONCE, _ROWS_AT_ONCE = 2**18, 32
+CELLS_AT_ONCE, ROWS_AT_ONCE = 2**18, 32
 # Cells of columns that hold more than plain numbers, whose different texts are in memory at once.
-_TEXTS_AT_ONCE = 2**20
+TEXTS_AT_ONCE = 2**20
 # A column of numbers may have one different entry in so many that is none.
 _STRANGE = 20
 # Texts that are looked at to tell whether most of a column have decimal commas.
 _SAMPLE = 100
-# Integers that float64 tells apart, and numbers that it spells in another way than people.
-_EXACT = 2**53
+# Numbers that float64 spells in another way than people.
 _WHOLE, _ZEROS_IN_FRONT = re.compile(r"\s*-?(0|[1-9][0-9]*)\s*"), re.compile(r"\s*[-+]?0[0-9]")
 
 
@@ -49,23 +49,6 @@ def read_delimited(path: Path, wanted: Wanted, delimiter: str | None = None) -> 
 
     The file is read several times, so that memory holds little more than the numbers: to find the encoding, to count
     rows and cells, to parse numbers by chunks of rows, and to parse the columns that hold anything else.
-
-    Parameters
-    ----------
-    path : Path
-        .csv or .tsv, also followed by .gz; the first line holds the names. The encoding is UTF-8, or that of a
-        byte-order mark, or else Windows-1252. A first column without a name holds labels of rows, which are no
-        feature. Other columns without a name are left out if they are empty, else called "column 7" after their
-        places.
-    wanted : Wanted
-        The columns that become y, and those to leave out.
-    delimiter : str, optional
-        By default a comma, or a tabulator in .tsv; if the header does not have it, the one that fits all rows.
-
-    Returns
-    -------
-    Data
-        X is a pandas DataFrame; `notes` say what was decided. Memory: 8 bytes a cell, and a few MB.
 
     Notes
     -----
@@ -86,27 +69,15 @@ def read_delimited(path: Path, wanted: Wanted, delimiter: str | None = None) -> 
     with one_line_errors(path, "parsing the cells (look for a quote that is not closed)"):
         table = _Parsed(pandas, layout, [*features, *outputs])  # outputs last, so that X is a view of the others
         columns = {name: table.column(len(features) + k) for k, name in enumerate(outputs)}
-        return wanted.data(
-            layout.n_rows,
-            columns,
-            lambda rows: table.frame(len(features), rows),
-            table.all_notes,
-            lambda rows: StoredText(layout, stamp, rows),
-        )
+        y, target, rows, left_out = wanted.outputs(columns, layout.n_rows)
+        notes = *table.all_notes, *left_out
+        X = table.frame(len(features), rows)
+        return Data(X, y, features, target=target, source=path, notes=notes).stored_as(StoredText(layout, stamp, rows))
 
 
 @dataclass(frozen=True)
 class StoredText:
-    """Columns of a text file as they stand there.
-
-    Attributes
-    ----------
-    layout : Layout
-    stamp : tuple
-        Of the file when it was read, see `check_unchanged`.
-    rows : ndarray of int, or None
-        The rows that belong to the data; None for all.
-    """
+    """Columns of a text file as they stand there."""
 
     layout: Layout
     stamp: tuple[int, int]
@@ -140,15 +111,7 @@ class _UndecidedError(Exception):
 
 
 class _Parsed:
-    """Columns of a file: one block of numbers, and the columns that hold anything else.
-
-    Parameters
-    ----------
-    pandas : module
-    layout : Layout
-    names : list of str
-        The wanted columns, in the wanted order.
-    """
+    """Columns of a file: one block of numbers, and the columns that hold anything else."""
 
     def __init__(self, pandas: Any, layout: Layout, names: list[str]) -> None:
         self.pandas, self.layout, self.names = pandas, layout, names
@@ -170,7 +133,7 @@ class _Parsed:
     def frame(self, n_features: int, rows: Any) -> Any:
         """Return a DataFrame of the first columns, of some rows in their order; the numbers are moved in place."""
         if rows is not None:
-            step = max(1, _CELLS_AT_ONCE // len(self.names))
+            step = max(1, CELLS_AT_ONCE // len(self.names))
             for start in range(0, len(rows), step):
                 chosen = rows[start : start + step]
                 self.numbers[start : start + len(chosen)] = self.numbers[chosen]
@@ -205,12 +168,12 @@ class _Parsed:
             plain = np.flatnonzero(~odd)
             values = chunk[[self.places[j] for j in plain]].to_numpy(np.float64)
             self.numbers[start : start + len(chunk), plain] = values
-            odd[plain] |= np.fmax.reduce(np.abs(values), axis=0, initial=0.0) > _EXACT
+            odd[plain] |= np.fmax.reduce(np.abs(values), axis=0, initial=0.0) > EXACT
         return odd
 
     def _read_texts(self, positions: list[int], decimal_mark: Any) -> list[int]:
         """Parse columns with other entries than plain numbers; return those whose commas are undecided."""
-        undecided, at_once = [], max(1, _TEXTS_AT_ONCE // self.layout.n_rows)
+        undecided, at_once = [], max(1, TEXTS_AT_ONCE // self.layout.n_rows)
         for first in range(0, len(positions), at_once):
             group = positions[first : first + at_once]
             coded = self._coded(group)
@@ -289,7 +252,7 @@ class _Parsed:
                 f"column {for_message(self.names[j])}: {texts[codes[row]][:20]} in row {row}, counted from 0, is "
                 "beyond the largest number and read as infinite"
             )
-        return self._integers(plain_texts) if kinds == {"whole"} and np.nanmax(np.abs(values)) > _EXACT else values
+        return self._integers(plain_texts) if kinds == {"whole"} and np.nanmax(np.abs(values)) > EXACT else values
 
     def _integers(self, texts: list[str | None]) -> Any:
         """Return integers that float64 would round as such, if 64 bits hold them."""
@@ -339,7 +302,7 @@ class _Parsed:
 
     def _chunks(self, positions: Sequence[int], **options: Any) -> Iterator[tuple[int, Any]]:
         """Yield columns by chunks of rows, each with the number of its first row."""
-        start, rows_at_once = 0, max(_ROWS_AT_ONCE, _CELLS_AT_ONCE // self.layout.n_cells)
+        start, rows_at_once = 0, max(ROWS_AT_ONCE, CELLS_AT_ONCE // self.layout.n_cells)
         with self._read(positions, chunksize=rows_at_once, **options) as chunks:
             for chunk in chunks:
                 if start + len(chunk) > self.layout.n_rows:

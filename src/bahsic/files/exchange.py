@@ -52,7 +52,7 @@ def read_arff(path: Path, wanted: Wanted) -> Data:
         values = zip(*content["data"], strict=True)
         columns = [_column(pandas, column, kind) for column, kind in zip(values, kinds, strict=True)]
         frame = pandas.DataFrame(dict(zip(names, columns, strict=True)))
-        return frame_data(path, frame, wanted, pandas, notes)
+        return frame_data(path, frame, wanted, pandas, notes)[0]
 
 
 def _column(pandas: Any, values: Sequence[Any], kind: Any) -> Any:

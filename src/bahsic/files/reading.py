@@ -106,7 +106,7 @@ def read_data(path: str | os.PathLike[str], target: str | int | list[str] | None
 
 
 def known_suffix(path: Path, known: Any, action: str) -> str:
-    """Suffix of a file name, in lower case, among the known ones."""
+    """Return the suffix of a file name, in lower case, among the known ones."""
     for suffix in known:
         if path.name.lower().endswith(suffix):
             return str(suffix)

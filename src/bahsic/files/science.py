@@ -48,7 +48,7 @@ _HEAP = b"GCOL\x01\0\0\0"  # where HDF5 keeps strings; the size follows, then th
 
 
 def _opened(h5py: Any, path: Path) -> Any:
-    """An open HDF5 file; refused if the library would look for the next string without end."""
+    """Return an open HDF5 file; refused if the library would look for the next string without end."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         heap = content.find(_HEAP)
         while heap >= 0:
@@ -119,7 +119,7 @@ def _events(path: Path, epochs: Any, target: str | int | None) -> tuple[str, Any
 
 
 def _distinct(frequencies: Any) -> list[str]:
-    """Frequencies as text, with as many decimals as needed to tell them apart."""
+    """Return frequencies as text, with as many decimals as needed to tell them apart."""
     for decimals in range(1, 10):
         texts = [f"{frequency:.{decimals}f} Hz" for frequency in frequencies]
         if len(set(texts)) == len(texts):

@@ -35,7 +35,7 @@ def read_excel(path: Path, wanted: Wanted) -> Data:
         columns = [_typed(rows[j], pandas) for j in places]
         frame = pandas.concat(columns, axis=1).set_axis([names[j] for j in places], axis=1)
         notes = [f"read the first of {len(sheets)} sheets, {for_message(sheets[0])}"] if len(sheets) > 1 else []
-        return frame_data(path, frame, wanted, pandas, notes)
+        return frame_data(path, frame, wanted, pandas, notes)[0]
 
 
 def _typed(column: Any, pandas: Any) -> Any:

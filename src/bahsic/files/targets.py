@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -12,26 +12,15 @@ import numpy as np
 from scipy import sparse
 
 from bahsic.files.data import Data, DataError, TargetError, chosen, column_position
-from bahsic.kernels.rows import is_missing
+from bahsic.kernels.rows import EXACT, is_missing
 from bahsic.names import for_message, suggestion
 
 _EVENTS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
-_EXACT = 2**53  # integers that float64 tells apart
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Columns of a table with names that become y, and those that are left out.
-
-    Attributes
-    ----------
-    path : Path
-        Of the file, for messages.
-    targets : sequence of str or int
-    event : str or None
-        The column that says whether the event was seen, if the one target is a survival time.
-    drop : sequence of str
-    """
+    """Columns of a table with names that become y, and those that are left out."""
 
     path: Path
     targets: Sequence[Any] = ()
@@ -68,38 +57,15 @@ class Wanted:
             outputs.append(self.event)
         return features, outputs
 
-    def data(
-        self,
-        n_rows: int,
-        columns: dict[str, Any],
-        frame_of: Callable[[Any], Any],
-        notes: Sequence[str] = (),
-        stored: Callable[[Any], Any] | None = None,
-    ) -> Data:
-        """Return the data of a table.
-
-        Parameters
-        ----------
-        n_rows : int
-        columns : dict of str to array-like
-            Entries of the outputs, as `split` names them.
-        frame_of : callable
-            Returns the DataFrame of the features, given the rows that have a target, or None for all.
-        notes : sequence of str
-        stored : callable, optional
-            Returns the columns as they stand in the file, given these rows, see `Data.stored`.
-        """
-        outputs, rows, more = observed_targets(self.path, columns, n_rows)
-        X = frame_of(rows)
+    def outputs(self, columns: dict[str, Any], n_rows: int) -> tuple[Any, Any, Any, list[str]]:
+        """Return y, its name or names, the rows that have it (None for all), and notes, given its columns."""
+        outputs, rows, notes = observed_targets(self.path, columns, n_rows)
         names = list(columns)
-        y = (np.column_stack(outputs) if len(outputs) > 1 else outputs[0]) if outputs else None
-        target: Any = (names if len(names) > 1 else names[0]) if names else None
         if self.event is not None:
-            y, target = self._survival(names[0], outputs), names[0]
-        data = Data(X, y, list(X.columns), target=target, source=self.path, notes=(*notes, *more))
-        if stored is not None:
-            object.__setattr__(data, "stored", stored(rows))
-        return data
+            return self._survival(names[0], outputs), names[0], rows, notes
+        if len(outputs) > 1:
+            return np.column_stack(outputs), names, rows, notes
+        return (outputs[0], names[0], rows, notes) if outputs else (None, None, rows, notes)
 
     def _survival(self, time: str, outputs: Sequence[Any]) -> Any:
         times, events = outputs
@@ -115,23 +81,7 @@ class Wanted:
 
 
 def observed_targets(path: Path, columns: dict[str, Any], n_rows: int) -> tuple[list[Any], Any, list[str]]:
-    """Return the targets of the rows that have all of them.
-
-    Parameters
-    ----------
-    path : Path
-    columns : dict of str to array-like of n_rows entries
-    n_rows : int
-
-    Returns
-    -------
-    outputs : list of ndarray
-        Integers where all numbers are.
-    rows : ndarray of int, or None
-        The rows that have a target; None if all have.
-    notes : list of str
-        How many rows have none.
-    """
+    """Return the targets of the rows that have all of them, these rows (None for all), and notes about the others."""
     observed, notes, outputs = np.ones(n_rows, dtype=bool), [], []
     for name, values in columns.items():
         y = np.asarray(values)
@@ -194,5 +144,5 @@ def _typed(path: Path, y: Any, name: str) -> Any:
     if y.dtype.kind == "O" and all(isinstance(value, bool | np.bool_ | int | np.integer) for value in y):
         plain = np.asarray(y.tolist())  # booleans and large integers beside missing ones
         return plain if plain.dtype.kind in "biu" else y
-    whole = y.dtype.kind == "f" and bool(np.all((np.abs(y) < _EXACT) & (y == np.round(y))))
+    whole = y.dtype.kind == "f" and bool(np.all((np.abs(y) < EXACT) & (y == np.round(y))))
     return y.astype(np.int64) if whole else y

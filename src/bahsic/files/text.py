@@ -21,7 +21,7 @@ from bahsic.files.data import DataError, check_names, named
 from bahsic.names import first_few
 from bahsic.parameters import Given, Message
 
-_BYTES_AT_ONCE = 2**20
+BYTES_AT_ONCE = 2**20
 
 # Byte-order marks; the longer ones first, as UTF-32 starts like UTF-16.
 _BYTE_ORDER_MARKS = {
@@ -37,24 +37,7 @@ _NUL, _CONTROLS = re.compile("\0"), re.compile("[\0-\x08\x0e-\x1f]")
 
 @dataclass
 class Layout:
-    """Header and size of a file of delimited text.
-
-    Attributes
-    ----------
-    path : Path
-    encoding : str
-    delimiter : str
-    n_cells : int
-        Number of cells of each row.
-    n_rows : int
-        Without the header and blank lines.
-    names : dict of str to int
-        The place among the cells of each column that may be a feature or the target.
-    marks : Counter of (int, str)
-        How often each mark of a missing value occurs in each column.
-    notes : list of str
-        What was decided about header and columns.
-    """
+    """Header and size of a file of delimited text."""
 
     path: Path
     encoding: str
@@ -90,20 +73,7 @@ def filled(rows: Any) -> Iterator[list[str]]:
 
 
 def layout_of(path: Path, delimiter: str | None) -> Layout:
-    """Find the layout of a file.
-
-    Parameters
-    ----------
-    path : Path
-    delimiter : str or None
-        By default a comma, or a tabulator in .tsv; if the header does not have it, the one of comma, semicolon,
-        tabulator and bar with which all rows have as many cells as the header.
-
-    Raises
-    ------
-    DataError
-        If rows have different numbers of cells, or if several delimiters are possible.
-    """
+    """Find the layout of a file."""
     encoding, notes = text_encoding(path)
     usual = delimiter or ("\t" if ".tsv" in path.name.lower()[-7:] else ",")
     n_names = {tried: _n_names(Layout(path, encoding, tried)) for tried in dict.fromkeys([usual, *",;\t|"])}
@@ -192,11 +162,6 @@ def text_encoding(path: Path) -> tuple[str, list[str]]:
     It is that of the byte-order mark, or UTF-8; else Windows-1252, or Latin-1 if the file has bytes that Windows-1252
     lacks. Guesses by frequencies of letters, as in charset-normalizer, need more text than a header: "temp °C" in
     Windows-1252 is guessed as Chinese.
-
-    Raises
-    ------
-    DataError
-        If the file has NUL characters or, unless it is in UTF-8, other control characters: binary data.
     """
     with _opened(path) as file:
         start = file.read(4)
@@ -217,7 +182,7 @@ def _undecoded_line(path: Path, encoding: str, binary: re.Pattern[str]) -> int |
     line = 1
     with _opened(path) as file:
         try:
-            for text in codecs.iterdecode(iter(partial(file.read, _BYTES_AT_ONCE), b""), encoding):
+            for text in codecs.iterdecode(iter(partial(file.read, BYTES_AT_ONCE), b""), encoding):
                 if binary.search(text):
                     raise DataError(f"{path}: no text but binary data; give a text file, or the suffix of its format")
                 line += text.count("\n") or text.count("\r")

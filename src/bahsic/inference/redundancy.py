@@ -54,7 +54,7 @@ def redundancy(
     missing : {"neutral", "indicator", "error"}
         What missing entries are, as for `BAHSIC`.
     identifiers : {"drop", "use"}
-        Whether columns that only name the samples count as constant, as for `BAHSIC`.
+        Whether columns that look like identifiers count as constant, as for `BAHSIC`.
 
     Returns
     -------

@@ -18,8 +18,11 @@ _RULES = ("dimension", "median", "optimise")
 _ACCEPTED = "a positive finite number, 'dimension', 'median', 'optimise' or a function of the data"
 
 # Most pairs of samples whose median distance is exact (1 GiB), and the number of samples drawn beyond that.
-_MOST_PAIRS = 2**27
-_SOME_SAMPLES = 4096
+MAX_PAIRS = 2**27
+DRAWN_SAMPLES = 4096
+
+# Pairs with weights that are drawn to tell where about their median is.
+_DRAWN_PAIRS = 2**14
 
 _GRID = tuple(2.0**k for k in range(-8, 9))  # each twice the one before: see ScaledKernel.doubled_links
 
@@ -44,8 +47,13 @@ class ScaledKernel(PointwiseKernel):
     def needs_labels(self) -> bool:  # type: ignore[override]
         return isinstance(self.gamma, str) and self.gamma == "optimise"
 
+    def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore"):  # such a distance rounds to infinity
+            difference = np.subtract.outer(x, y)
+            return (np.square if self.power == 2 else np.abs)(difference, out=difference)
+
     def with_gamma(self, gamma: float) -> ScaledKernel:
-        """The same kernel with another gamma."""
+        """Return the same kernel with another gamma."""
         return type(self)(**{**self.get_params(deep=False), "gamma": gamma})
 
     def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> ScaledKernel:
@@ -54,10 +62,25 @@ class ScaledKernel(PointwiseKernel):
             return self
         X = self.rows(X)
         weights = as_weights(sample_weight, len(X))
-        return self.with_gamma(_rule_value(self, X, W, weights))
+        if callable(self.gamma):
+            value = self.gamma(X if weights is None else X[weights > 0])
+            valid = is_number(value) and value > 0
+            check_parameter("the value of the gamma rule", value, valid, "a positive finite number")
+            return self.with_gamma(float(value))
+        if self.gamma == "dimension":
+            return self.with_gamma(1 / (2 * int(X.shape[1])))
+        kernel = self.with_gamma(median_gamma(self, X, weights))
+        if self.gamma == "median":
+            return kernel
+        if W is None:
+            raise ValueError(
+                "gamma is 'optimise', which needs labels: use it in hsic or a selector, for a kernel on the data that "
+                "is no part of a sum or product; otherwise 'dimension', 'median' or a number"
+            )
+        return _optimal(kernel, _on_grid(kernel, -1).total(X), W)
 
     def resolved_on_totals(self, D: FloatArray, W: FloatArray | None = None, sample_weight: Any = None) -> ScaledKernel:
-        """The kernel with a number in place of its rule, given the totals D of all pairs of samples (m, m)."""
+        """Return the kernel with a number in place of its rule, given the totals D of all pairs of samples (m, m)."""
         self.check()
         if is_number(self.gamma):
             return self
@@ -89,42 +112,10 @@ class ScaledKernel(PointwiseKernel):
         return super()._numeric(X, Y)
 
 
-def _rule_value(kernel: ScaledKernel, X: FloatArray, W: FloatArray | None, weights: FloatArray | None) -> float:
-    if callable(kernel.gamma):
-        value = kernel.gamma(X if weights is None else X[weights > 0])
-        check_parameter(
-            "the value of the gamma rule", value, is_number(value) and value > 0, "a positive finite number"
-        )
-        return float(value)
-    if kernel.gamma == "dimension":
-        return 1 / (2 * int(X.shape[1]))
-    if kernel.gamma == "median":
-        return median_gamma(kernel, X, weights)
-    return optimal_gamma(kernel, X, W, weights)
-
-
 def median_gamma(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None = None) -> float:
-    """The rule "median": 1 / (2 median(r)^p) over the pairs i < j, where the totals of the kernel are D = r^p.
+    """Return gamma by the rule "median": 1 / (2 median(r)^p) over the pairs i < j, where D = r^p.
 
     With weights, the median of the data in which each row is repeated that often.
-
-    Parameters
-    ----------
-    kernel : ScaledKernel
-    X : ndarray of shape (m, d)
-    weights : ndarray of shape (m,), optional
-
-    Returns
-    -------
-    float
-        Cost O(m^2 d) time, m (m - 1) / 2 distances of memory (twice that with weights). Beyond 2^27 distances, 4096
-        samples are drawn; the median of a single feature without weights is still exact, by counting.
-
-    Examples
-    --------
-    >>> from bahsic.kernels import Gaussian
-    >>> median_gamma(Gaussian("median"), np.array([[0.0], [1.0], [3.0]]))
-    0.125
     """
     scaled, exponent = scaled_by_power_of_two(X.astype(np.float64))
     median = _median_distance(kernel, scaled, weights)
@@ -139,41 +130,8 @@ def median_gamma(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None
     return gamma
 
 
-def optimal_gamma(
-    kernel: ScaledKernel, X: FloatArray, W: FloatArray | None, weights: FloatArray | None = None
-) -> float:
-    """The rule "optimise": the gamma of a grid around the median rule that maximises HSIC = sum(K * W).
-
-    Parameters
-    ----------
-    kernel : ScaledKernel
-    X : ndarray of shape (m, d)
-    W : ndarray of shape (m, m)
-    weights : ndarray of shape (m,), optional
-
-    Returns
-    -------
-    float
-        The smallest if several are equal. Cost O(m^2 d) time, one m x m matrix of memory.
-
-    Examples
-    --------
-    >>> from bahsic.kernels import Gaussian
-    >>> optimal_gamma(Gaussian("optimise"), np.array([[0.0], [1.0], [3.0]]), np.eye(3))
-    0.00048828125
-    """
-    if W is None:
-        raise ValueError(
-            "gamma is 'optimise', which needs labels: use it in hsic or a selector, for a kernel on the data that is "
-            "no part of a sum or product; otherwise 'dimension', 'median' or a number"
-        )
-    median = kernel.with_gamma(median_gamma(kernel, X, weights))
-    D = _on_grid(median, -1).total(X)
-    return float(_optimal(median, D, W).gamma)  # type: ignore[arg-type]
-
-
 def _optimal(kernel: ScaledKernel, D: FloatArray, W: FloatArray) -> ScaledKernel:
-    """The kernel with the greatest HSIC, among those on the grid around the given gamma."""
+    """Return the kernel with the greatest HSIC = sum(K * W) on the grid around gamma, the smallest of equals."""
     first = _on_grid(kernel, 0)
     parts = [
         [float(np.vdot(values, W[rows])) for values in first.doubled_links(D[rows], len(_GRID))]
@@ -187,13 +145,13 @@ def _on_grid(kernel: ScaledKernel, position: int) -> ScaledKernel:
 
 
 def _median_distance(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None) -> float:
-    """Median of the distances r of all pairs, or of the non-zero distances if it is zero."""
+    """Return the median of the distances r of all pairs, or of the non-zero distances if it is zero."""
     m = len(X)
-    if m * (m - 1) // 2 > _MOST_PAIRS:
+    if m * (m - 1) // 2 > MAX_PAIRS:
         if X.shape[1] == 1 and weights is None:
             return _median_difference(np.sort(X[:, 0]))
-        some = np.random.default_rng(0).choice(m, _SOME_SAMPLES, replace=False)
-        X, weights = X[some], None if weights is None else weights[some]
+        drawn = np.random.default_rng(0).choice(m, DRAWN_SAMPLES, replace=False)
+        X, weights = X[drawn], None if weights is None else weights[drawn]
     spread = 2 * float(X.var(axis=0).sum())  # the mean squared distance, which rounding errors are compared with
     median = _median_of(_pair_distances(kernel.with_gamma(1 / spread if spread else math.inf), X), weights)
     if median**2 > 1e-6 * spread:
@@ -204,7 +162,7 @@ def _median_distance(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | 
 
 
 def _median_difference(x: FloatArray) -> float:
-    """Median of x_j - x_i over the pairs of a sorted column, or of the non-zero differences, by counting."""
+    """Return the median of x_j - x_i over the pairs of a sorted column, or of the non-zero differences, by counting."""
     m = len(x)
     before = np.arange(1, m + 1)
     n_pairs, n_zero = m * (m - 1) // 2, int((np.searchsorted(x, x, "right") - before).sum())
@@ -226,13 +184,13 @@ def _median_difference(x: FloatArray) -> float:
 
 
 def _pair_distances(kernel: ScaledKernel, X: FloatArray) -> FloatArray:
-    """Distances of the pairs i < j, row by row."""
+    """Return the distances of the pairs i < j, row by row."""
     totals = _upper(len(X), lambda rows: kernel.total(X[rows], X[rows.start :]))
     return np.sqrt(totals, out=totals) if kernel.power == 2 else totals
 
 
 def _upper(m: int, block: Callable[[slice], FloatArray]) -> FloatArray:
-    """Entries above the diagonal of an m x m matrix; ``block(rows)`` gives its rows from the diagonal on."""
+    """Return what is above the diagonal of an m x m matrix; ``block(rows)`` gives its rows from the diagonal on."""
     entries = np.empty(m * (m - 1) // 2)
     filled = 0
     for rows in row_blocks(m):
@@ -255,10 +213,17 @@ def _median_of(distances: FloatArray, weights: FloatArray | None, *, nonzero: bo
 
 
 def _weighted_median(values: FloatArray, counts: FloatArray) -> float:
-    """Median of values that are repeated ``counts`` times; of an even number the mean of the two middle ones."""
+    """Return the median of values that occur ``counts`` times; of an even number the mean of the two middle ones."""
     if not len(values):
         return 0.0
+    half, below = counts.sum() / 2, 0.0
+    if len(values) > _DRAWN_PAIRS:  # sort only the values between two quantiles of some, if the median is there
+        drawn = np.random.default_rng(0).integers(len(values), size=_DRAWN_PAIRS)
+        low, high = np.quantile(values[drawn], (0.48, 0.52), weights=counts[drawn], method="inverted_cdf")
+        smaller, inside = counts[values < low].sum(), (values >= low) & (values <= high)
+        if smaller < half < smaller + counts[inside].sum():
+            values, counts, below = values[inside], counts[inside], smaller
     order = np.argsort(values)
-    cumulative = np.cumsum(counts[order])
-    middle = [int(np.searchsorted(cumulative, cumulative[-1] / 2, side)) for side in ("left", "right")]
+    cumulative = below + np.cumsum(counts[order])
+    middle = [min(int(np.searchsorted(cumulative, half, side)), len(order) - 1) for side in ("left", "right")]
     return float(values[order[middle]].mean())

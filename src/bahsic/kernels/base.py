@@ -21,7 +21,7 @@ def check_parameter(name: str, value: object, valid: bool, accepted: str) -> Non
 
 
 def is_number(value: object) -> bool:
-    """Whether value is a finite real number; booleans are not."""
+    """Return whether value is a finite real number; booleans are not."""
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -57,7 +57,7 @@ class Kernel(BaseEstimator):
 
     @abstractmethod
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
-        """Kernel values of all pairs of rows.
+        """Return kernel values of all pairs of rows.
 
         Parameters
         ----------
@@ -75,7 +75,7 @@ class Kernel(BaseEstimator):
         return as_rows(X, argument)
 
     def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Kernel:
-        """The kernel with checked parameters, and numbers in place of rules.
+        """Return the kernel with checked parameters, and numbers in place of rules.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Kernel(BaseEstimator):
         return self(X, Y)
 
     def centrable(self, X: Any) -> FloatArray:
-        """Matrix that equals ``self(X)`` once both are centred, with fewer rounding errors.
+        """Return a matrix that equals ``self(X)`` once both are centred, with fewer rounding errors.
 
         HSIC ignores constants, and terms that depend on one sample only. A kernel whose values are nearly
         equal, or have a large common part, leaves that part out here.
@@ -126,14 +126,7 @@ class Kernel(BaseEstimator):
 
 
 def takes_numbers(kernel: Kernel) -> bool:
-    """Whether samples of the kernel are rows of numbers, not strings, graphs, labels, or whatever a function takes.
-
-    Examples
-    --------
-    >>> from bahsic.kernels import Delta, Gaussian
-    >>> takes_numbers(Gaussian()), takes_numbers(Gaussian() + Delta())
-    (True, False)
-    """
+    """Return whether samples of the kernel are rows of numbers, not strings, graphs, labels or anything else."""
     if isinstance(kernel, _Combination):
         return takes_numbers(kernel.first) and takes_numbers(kernel.second)
     return type(kernel).rows is Kernel.rows
@@ -162,10 +155,10 @@ class PointwiseKernel(Kernel):
 
     @abstractmethod
     def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """Contributions of one feature: arrays of shapes (m,) and (n,) give an array of shape (m, n)."""
+        """Return contributions of one feature: arrays of shapes (m,) and (n,) give an array of shape (m, n)."""
 
     def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
-        """Sum of the contributions of all features, shape (m, n), a new array."""
+        """Return the sum of the contributions of all features, shape (m, n), a new array."""
         Y = X if Y is None else Y
         D = np.zeros((len(X), len(Y)), dtype=X.dtype)
         for x, y in zip(X.T, Y.T, strict=True):
@@ -174,7 +167,7 @@ class PointwiseKernel(Kernel):
 
     @abstractmethod
     def link(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
-        """Kernel values of totals D, elementwise; `out` may be D itself."""
+        """Return kernel values of totals D, elementwise; `out` may be D itself."""
 
     def deviation(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Difference link(D) - link(0), to full relative accuracy where abs(D) is at most `flat_below`."""

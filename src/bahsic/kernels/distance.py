@@ -14,29 +14,11 @@ _FEW_FEATURES = 8  # up to here direct differences are as fast as a matrix produ
 
 
 def squared_distances(X: FloatArray, Y: FloatArray | None = None, gamma: float = math.inf) -> FloatArray:
-    """Squared Euclidean distances of all pairs of rows.
+    """Return squared Euclidean distances of all pairs of rows.
 
     By a matrix product, ``|x|^2 + |y|^2 - 2 x'y`` on centred rows, if its rounding error is too small to change
     ``exp(-gamma D)``; otherwise by direct differences. Exactly symmetric with zero diagonal if Y is None, never
     negative, infinite where the true value exceeds the floating-point range.
-
-    Parameters
-    ----------
-    X : ndarray of shape (m, d)
-    Y : ndarray of shape (n, d) and the dtype of X, optional
-    gamma : float
-        Scale of the kernel, which decides how exact D must be; the default asks for direct differences.
-
-    Returns
-    -------
-    ndarray of shape (m, n), of the dtype of X
-        Cost O(m n d).
-
-    Examples
-    --------
-    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]))
-    array([[ 0., 25.],
-           [25.,  0.]])
     """
     other = X if Y is None else Y
     centre = column_means(X)
@@ -50,26 +32,12 @@ def squared_distances(X: FloatArray, Y: FloatArray | None = None, gamma: float =
 
 
 def absolute_distances(X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
-    """L1 distances, sums over features of |x_j - y_j|, of all pairs of rows; arguments as for `squared_distances`.
-
-    Examples
-    --------
-    >>> absolute_distances(np.array([[0.0, 0.0], [3.0, 4.0]]))
-    array([[0., 7.],
-           [7., 0.]])
-    """
+    """Return L1 distances, sums over features of |x_j - y_j|, of all pairs of rows."""
     return _rounded(cdist(X, X if Y is None else Y, "cityblock"), X.dtype)
 
 
 def inner_products(X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
-    """Inner products of all pairs of rows.
-
-    Examples
-    --------
-    >>> inner_products(np.array([[1.0, 2.0], [3.0, 4.0]]))
-    array([[ 5., 11.],
-           [11., 25.]])
-    """
+    """Return inner products of all pairs of rows."""
     with np.errstate(over="ignore", invalid="ignore"):  # reported by check_range, with what to do about it
         product = X @ (X if Y is None else Y).T
     return check_range(product)

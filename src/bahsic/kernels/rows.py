@@ -13,31 +13,17 @@ from scipy import sparse
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.floating[Any]]
 
+EXACT = 2**53  # integers up to here are exact in float64
+
 _LARGEST_WEIGHT = 1e30  # pairs of samples have products of weights
 _BLOCK_ENTRIES = 2**18  # 2 MB of float64: a few such blocks stay in cache
 
 
 def as_rows(X: Any, argument: str, names: Any = None) -> FloatArray:
-    """Numeric rows (samples x features) of an array, a list or a dataframe.
+    """Return finite numbers as samples x features: float32 as it is, else float64, copied only if necessary.
 
-    Parameters
-    ----------
-    X : array-like of shape (m,) or (m, d), pandas or polars object
-        Real, finite numbers; one dimension becomes one column.
-    argument : str
-        Name of the argument in error messages.
-    names : sequence of d names, optional
-        Names of the columns in error messages, if X has none.
-
-    Returns
-    -------
-    ndarray of shape (m, d)
-        float32 is kept, everything else becomes float64; copied only if necessary.
-
-    Examples
-    --------
-    >>> as_rows([1, 2, 3], "x").shape
-    (3, 1)
+    A column of X without names is called by its number, or by one of ``names``, in messages, which speak of
+    ``argument``.
     """
     array, names = _array(X, argument), _names(X, names)
     rows = array[:, None] if array.ndim == 1 else array
@@ -46,29 +32,18 @@ def as_rows(X: Any, argument: str, names: Any = None) -> FloatArray:
             f"{argument} has shape {array.shape}; accepted: one or two dimensions, at least one sample and one feature"
         )
     rows = _as_float(rows, argument, names)
-    _check_finite(rows, argument, names)
+    if not (math.isfinite(rows.min()) and math.isfinite(rows.max())):  # both propagate NaN, and need no mask
+        bad = ~np.isfinite(rows)
+        row, column, value = _first(bad, rows, names)
+        raise ValueError(
+            f"{argument} has {bad.sum()} entries that are NaN or infinite, the first ({value}) in row {row}, "
+            f"column {column!r}; accepted: finite numbers, so without such samples or with numbers filled in"
+        )
     return rows
 
 
 def as_labels(y: Any, argument: str, names: Any = None) -> Array:
-    """Rows of labels, which are only tested for equality: numbers as in `as_rows`, strings or other objects.
-
-    Parameters
-    ----------
-    y : array-like of shape (m,) or (m, d)
-    argument : str
-    names : sequence of d names, optional
-        As for `as_rows`.
-
-    Returns
-    -------
-    ndarray of shape (m, d)
-
-    Examples
-    --------
-    >>> as_labels(["a", "b"], "y").shape
-    (2, 1)
-    """
+    """Return labels (samples x columns) to test for equality: numbers as in `as_rows`, strings or other objects."""
     array, names = _array(y, argument), _names(y, names)
     if array.dtype.kind in "UST" and not hasattr(y, "dtype"):
         array = np.array(y, dtype=object)  # asarray has made strings of the NaNs in a list of strings
@@ -81,23 +56,7 @@ def as_labels(y: Any, argument: str, names: Any = None) -> Array:
 
 
 def as_gram(K: Any, argument: str) -> FloatArray:
-    """A symmetric matrix of kernel values, checked.
-
-    Parameters
-    ----------
-    K : array-like of shape (m, m)
-        Real and finite, symmetric to 1e-8 of its largest entry.
-    argument : str
-
-    Returns
-    -------
-    ndarray of shape (m, m)
-
-    Examples
-    --------
-    >>> as_gram([[1, 0], [0, 1]], "K").dtype
-    dtype('float64')
-    """
+    """Return a matrix of kernel values, which has to be symmetric to 1e-8 of its largest entry."""
     matrix = as_rows(K, argument)
     if np.ndim(K) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"{argument} has shape {np.shape(K)}; accepted: a square matrix of kernel values")
@@ -109,23 +68,7 @@ def as_gram(K: Any, argument: str) -> FloatArray:
 
 
 def as_weights(sample_weight: Any, m: int) -> FloatArray | None:
-    """Check the frequency weights of m samples; None stays None.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (m,) or None
-        Number of times that each sample counts; zero means absent.
-    m : int
-
-    Returns
-    -------
-    float64 ndarray of shape (m,) or None
-
-    Examples
-    --------
-    >>> as_weights([1, 0, 2], 3)
-    array([1., 0., 2.])
-    """
+    """Return checked frequency weights of m samples in float64; None stays None."""
     if sample_weight is None:
         return None
     weights = as_rows(sample_weight, "sample_weight").astype(np.float64)
@@ -142,55 +85,26 @@ def as_weights(sample_weight: Any, m: int) -> FloatArray | None:
 
 
 def check_same_length(**lengths: int) -> None:
-    """Raise unless all arguments have the same number of samples.
-
-    Examples
-    --------
-    >>> check_same_length(x=5, y=6)
-    Traceback (most recent call last):
-    ValueError: the numbers of samples differ: x has 5 samples, y has 6 samples
-    """
+    """Raise unless all arguments have the same number of samples."""
     if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name} has {length} samples" for name, length in lengths.items())
-        raise ValueError(f"the numbers of samples differ: {found}")
+        listed = ", ".join(f"{name} has {length} samples" for name, length in lengths.items())
+        raise ValueError(f"the numbers of samples differ: {listed}")
 
 
 def row_blocks(m: int) -> Iterator[slice]:
-    """Slices that cover the rows of an m x m matrix, each block small enough for the cache.
-
-    Examples
-    --------
-    >>> list(row_blocks(3))
-    [slice(0, 3, None)]
-    """
+    """Return slices that cover the rows of an m x m matrix, each small enough for the cache."""
     step = max(1, _BLOCK_ENTRIES // max(m, 1))
     return (slice(start, min(start + step, m)) for start in range(0, m, step))
 
 
 def column_means(X: FloatArray) -> FloatArray:
-    """Means of the columns, computed without overflow of their sums.
-
-    Examples
-    --------
-    >>> column_means(np.array([[1.0, 1e308], [2.0, 1e308]]))
-    array([1.5e+000, 1.0e+308])
-    """
+    """Return the means of the columns, computed without overflow of their sums."""
     means: FloatArray = (X / len(X)).sum(axis=0)
     return means
 
 
 def scaled_by_power_of_two(X: FloatArray) -> tuple[FloatArray, int]:
-    """Scale X by a power of two, which is exact, so that its largest magnitude is between 1/2 and 1.
-
-    Returns
-    -------
-    (ndarray, exponent)
-
-    Examples
-    --------
-    >>> scaled_by_power_of_two(np.array([[6.0]]))
-    (array([[0.75]]), 3)
-    """
+    """Scale X by a power of two, which is exact, so that its largest magnitude is between 1/2 and 1."""
     exponent = math.frexp(float(max(X.max(), -X.min())))[1]
     return np.ldexp(X, -exponent), exponent
 
@@ -217,7 +131,7 @@ def _array(X: Any, argument: str) -> Array:
 
 
 def _names(X: Any, names: Any) -> Any:
-    """Names of the columns of X, or ``names`` if it has none."""
+    """Return names of the columns of X, or ``names`` if it has none."""
     return getattr(X, "column_names", getattr(X, "columns", names))
 
 
@@ -241,17 +155,6 @@ def _as_float(rows: Array, argument: str, names: Any) -> FloatArray:
         raise TypeError(f"{argument} has values that are no real numbers ({error}); accepted: real numbers") from None
 
 
-def _check_finite(rows: FloatArray, argument: str, names: Any) -> None:
-    if math.isfinite(rows.min()) and math.isfinite(rows.max()):  # both propagate NaN, and need no mask of all entries
-        return
-    bad = ~np.isfinite(rows)
-    row, column, value = _first(bad, rows, names)
-    raise ValueError(
-        f"{argument} has {bad.sum()} entries that are NaN or infinite, the first ({value}) in row {row}, "
-        f"column {column!r}; accepted: finite numbers, so without such samples or with numbers filled in"
-    )
-
-
 def _checked_objects(array: Array, argument: str, names: Any) -> Array:
     if array.ndim not in (1, 2) or array.size == 0:
         raise ValueError(f"{argument} has shape {array.shape}; accepted: one or two dimensions, at least one sample")
@@ -267,7 +170,7 @@ def _checked_objects(array: Array, argument: str, names: Any) -> Array:
 
 
 def _entries(rows: Array, test: Callable[[Any], bool]) -> npt.NDArray[np.bool_]:
-    """Mask of the entries that pass a test."""
+    """Return a mask of the entries that pass a test."""
     return np.fromiter(map(test, rows.flat), bool, rows.size).reshape(rows.shape)
 
 
@@ -278,7 +181,7 @@ def _first(found: npt.NDArray[np.bool_], rows: Array, names: Any) -> tuple[int, 
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a single value is missing: None, NaN of any type, or the NA or NaT of pandas.
+    """Return whether a single value is missing: None, NaN of any type, or the NA or NaT of pandas.
 
     Examples
     --------

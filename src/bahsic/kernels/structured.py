@@ -28,7 +28,7 @@ class CountKernel(Kernel):
 
     @abstractmethod
     def tokens(self, sample: Any, vocabulary: Vocabulary) -> list[int]:
-        """Numbers of the tokens of one sample, repeated as they occur; new tokens are added to the vocabulary."""
+        """Return the numbers of the tokens of a sample, repeated as they occur; add new tokens to the vocabulary."""
 
     @abstractmethod
     def check(self) -> None:

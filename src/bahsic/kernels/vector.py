@@ -6,7 +6,6 @@ import difflib
 import inspect
 import math
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +22,7 @@ from bahsic.kernels.base import (
 )
 from bahsic.kernels.distance import absolute_distances, check_range, inner_products, squared_distances
 from bahsic.kernels.rows import Array, FloatArray, as_labels, column_means, row_blocks
+from bahsic.parameters import is_count
 
 
 class _Exponential(ScaledKernel):
@@ -69,11 +69,6 @@ class Gaussian(_Exponential):
            [0.3679, 1.    ]])
     """
 
-    def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        difference = _differences(x, y)
-        with np.errstate(over="ignore"):  # as in _differences
-            return np.square(difference, out=difference)
-
     def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         return squared_distances(X, Y, float(self.gamma))  # type: ignore[arg-type]
 
@@ -94,10 +89,6 @@ class Laplacian(_Exponential):
     """
 
     power: ClassVar[int] = 1
-
-    def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        difference = _differences(x, y)
-        return np.abs(difference, out=difference)
 
     def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         return absolute_distances(X, Y)
@@ -123,11 +114,6 @@ class InverseDistance(ScaledKernel):
     def __init__(self, offset: float = 1.0, gamma: Gamma = "dimension") -> None:
         self.offset = offset
         self.gamma = gamma
-
-    def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        difference = _differences(x, y)
-        with np.errstate(over="ignore"):  # as in _differences
-            return np.square(difference, out=difference)
 
     def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         # Direct differences: the root would turn a rounding error of 1e-16 next to zero into 1e-8.
@@ -162,7 +148,17 @@ class InverseDistance(ScaledKernel):
         return out
 
 
-class Linear(PointwiseKernel):
+class _InnerProduct(PointwiseKernel):
+    """A function of <x, x'>."""
+
+    def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        return np.multiply.outer(x, y)
+
+    def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        return inner_products(X, Y)
+
+
+class Linear(_InnerProduct):
     """k(x, x') = <x, x'>.
 
     Examples
@@ -172,12 +168,6 @@ class Linear(PointwiseKernel):
            [2., 4.]])
     """
 
-    def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        return np.multiply.outer(x, y)
-
-    def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
-        return inner_products(X, Y)
-
     def link(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
         return np.positive(D, out=out)
 
@@ -186,7 +176,7 @@ class Linear(PointwiseKernel):
         return self.total(X - column_means(X))
 
 
-class Polynomial(PointwiseKernel):
+class Polynomial(_InnerProduct):
     """k(x, x') = (<x, x'> + coef0)^degree.
 
     Parameters
@@ -212,12 +202,6 @@ class Polynomial(PointwiseKernel):
         self.degree = degree
         self.coef0 = coef0
 
-    def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        return np.multiply.outer(x, y)
-
-    def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
-        return inner_products(X, Y)
-
     def link(self, D: FloatArray, out: FloatArray | None = None) -> FloatArray:
         with np.errstate(over="ignore"):  # reported by check_range
             out = np.add(D, float(self.coef0), out=out)
@@ -234,8 +218,7 @@ class Polynomial(PointwiseKernel):
 
     def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Polynomial:
         degree, coef0 = self.degree, self.coef0
-        whole = isinstance(degree, Integral) and not isinstance(degree, bool)
-        check_parameter("degree", degree, whole and degree >= 1, "a positive integer")
+        check_parameter("degree", degree, is_count(degree), "a positive integer")
         check_parameter("coef0", coef0, is_number(coef0) and coef0 >= 0, "a finite number, not negative")
         return self
 
@@ -267,7 +250,7 @@ class Delta(Kernel):
         return 0.0, 1.0
 
     def codes(self, *sets: Array) -> list[Array]:
-        """Codes of the rows of several sets: equal rows get the same integer."""
+        """Return codes of the rows of several sets: equal rows get the same integer."""
         known: dict[tuple[Any, ...], int] = {}
         return [np.array([known.setdefault(tuple(row), len(known)) for row in rows.tolist()]) for rows in sets]
 
@@ -285,7 +268,7 @@ _ELSEWHERE = {"rbf": "gaussian", "poly": "polynomial"}  # scikit-learn's names
 
 
 def kernel_from_name(kernel: Any, argument: str = "kernel") -> Kernel:
-    """Make a kernel from its name or from a function; a kernel is returned as it is.
+    """Return the kernel of a name or of a function; a kernel is returned as it is.
 
     Parameters
     ----------
@@ -320,12 +303,9 @@ def kernel_from_name(kernel: Any, argument: str = "kernel") -> Kernel:
 
 def kernel_on_features(kernel: Any, which: str) -> Kernel:
     """Like `kernel_from_name`, but refuse a precomputed matrix; ``which`` describes the features in the message."""
-    found = kernel_from_name(kernel)
-    if isinstance(found, Precomputed):
-        raise ValueError(  # noqa: TRY004 - a value of the parameter, like its name "precomputed"
-            f"kernel is 'precomputed'; accepted: a kernel on {which}"
-        )
-    return found
+    chosen = kernel_from_name(kernel)
+    check_parameter("kernel", "precomputed", not isinstance(chosen, Precomputed), f"a kernel on {which}")
+    return chosen
 
 
 def known_name(name: str, names: tuple[str, ...], argument: str) -> str:
@@ -339,12 +319,7 @@ def known_name(name: str, names: tuple[str, ...], argument: str) -> str:
     )
 
 
-def _differences(x: FloatArray, y: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore"):  # such a distance rounds to infinity
-        return np.subtract.outer(x, y)
-
-
 def _within(gamma: Any, D: FloatArray) -> float:
-    """Gamma clipped to the range of D's dtype: 0 times an infinite distance, or infinity times 0, would be NaN."""
+    """Return gamma within the range of D's dtype: 0 times an infinite distance, or infinity times 0, would be NaN."""
     limits = np.finfo(D.dtype)
     return min(max(float(gamma), float(limits.tiny)), float(limits.max))

@@ -326,7 +326,7 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         """Warn of constant columns, and of those that are left out."""
         labels = getattr(self, "feature_names_in_", np.arange(len(roles)))
         for idle, told, remedy in (
-            (_NAMES, "only name the samples or are empty and are left out", _REMEDY),
+            (_NAMES, "look like identifiers or are empty and are left out", _REMEDY),
             (("constant",), "are constant and are left out", ""),
         ):
             names = labels[[role.role in idle for role in roles]]

@@ -57,7 +57,7 @@ class BAHSIC(Selector):
         its own, so far away that two missing entries are as unlike as two others on average. "indicator": a value
         of its own, the same for all samples, so that being missing can be what matters.
     identifiers : {"drop", "use"} or array-like of bool, int or str, default="drop"
-        Whether to ignore columns of a data frame that only name the samples: text of which more than half is
+        Whether to ignore columns of a data frame that look like identifiers: text of which more than half is
         different, whole numbers that count the rows, or nearly all differ and are called an id; or the columns
         to ignore. One that ``categorical_features`` or ``keep`` names is used. What is left out ranks last and is
         never selected. See `columns_` for what else is left out.

@@ -99,9 +99,9 @@ def checked_number(wanted: Any, units: FeatureUnits) -> int:
     if n_used == 0:
         raise ValueError(
             Message(
-                f"all {units.name} of X are empty or only name the samples; accepted: at least one other, or ",
+                f"all {units.name} of X are empty or look like identifiers; accepted: at least one other, or ",
                 Given("identifiers", "use"),
-                " for those that name the samples",
+                " to use the identifiers",
             )
         )
     if wanted is None:

@@ -88,16 +88,14 @@ class LabelKernel:
         return self.values if type(self.kernel) is Linear else None  # a subclass may have its own call
 
     def warn(self, *, unbiased: bool = True, way_out: str | None = None, weighted: bool = False) -> None:
-        """Warn of what is not obvious about the labels, once for each call of the user.
+        """Warn of a choice that is not obvious, of labels without information and of classes of a single sample.
 
-        That is the choice between classes and numbers; labels that no feature can depend on, all equal, or all of
-        different classes (but for weights, by which a sample counts several times); and, for the unbiased HSIC, classes
-        of a single sample, where ``way_out`` may name an option that helps.
+        Such classes matter to the unbiased HSIC alone; ``way_out`` may name an option that helps.
         """
         self.warn_of_choice()
         idle = self._idle(weighted=weighted)
         if idle is not None:
-            _warn(Message(*idle, ", so that no feature can depend on it"))
+            _warn(idle + ", so that no feature can depend on it")
         elif unbiased and self.rare is not None:
             # A class of one sample enters the biased estimate by its diagonal alone: no help if there are others.
             helps = way_out is not None and WHATEVER in self.rare
@@ -108,33 +106,34 @@ class LabelKernel:
         if self.doubt is not None:
             _warn(self.doubt)
 
-    def _idle(self, *, weighted: bool) -> tuple[str | Given, ...] | None:
+    def _idle(self, *, weighted: bool) -> Message | None:
+        """Return why no feature can depend on the labels: all are equal, or all of different classes."""
         if isinstance(self.kernel, Precomputed) or not isinstance(self.values, np.ndarray):
             return None
         if len(self) > 1 and bool((self.values == self.values[0]).all()):
-            return Given("y"), " does not vary"
+            return Message(Given("y"), " does not vary")
         if weighted or self.name not in ("multiclass", "delta"):
             return None
         n_classes = len(np.unique(self.values) if self.classes is None else self.classes)
         if n_classes < len(self):
             return None
-        needed = Given("target_kernel", "regression")
-        return Given("y"), f" has {n_classes} classes, another one for each sample (numbers need ", needed, ")"
+        what = f" has {n_classes} classes, another one for each sample (numbers need "
+        return Message(Given("y"), what, Given("target_kernel", "regression"), ")")
 
     def block(self, rows: slice, cols: slice) -> FloatArray:
-        """Kernel values of two ranges of samples, float64."""
+        """Return kernel values of two ranges of samples, float64."""
         if isinstance(self.kernel, Precomputed):
             return np.asarray(self.values[rows, cols], dtype=np.float64)
         return self.kernel.on_checked(self.values[rows], self.values[cols]).astype(np.float64, copy=False)
 
     def of_samples(self, samples: NDArray[np.intp]) -> LabelKernel:
-        """The same kernel on the labels of some samples."""
+        """Return the same kernel on the labels of some samples."""
         chosen = np.ix_(samples, samples) if isinstance(self.kernel, Precomputed) else samples
         values = self.values[chosen] if isinstance(self.values, np.ndarray) else [self.values[i] for i in samples]
         return replace(self, values=values)
 
     def gram(self) -> FloatArray:
-        """The whole matrix of kernel values, float64."""
+        """Return the whole matrix of kernel values, float64."""
         m = len(self)
         L = np.empty((m, m))
         for rows in row_blocks(m):
@@ -196,7 +195,7 @@ def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None)
 
 
 def _by_name(y: Any, name: str, sample_weight: Any) -> LabelKernel:
-    """The kernel of a name other than "auto"."""
+    """Return the kernel of a name other than "auto"."""
     if name in ("binary", "multiclass"):
         return _from_classes(y, name, sample_weight)
     if name == "regression":
@@ -211,15 +210,7 @@ def _by_name(y: Any, name: str, sample_weight: Any) -> LabelKernel:
 
 
 def chosen_name(y: Any, target_kernel: Any, *, warn: bool = False) -> Any:
-    """The name that "auto" means for these labels, to be used for some of them too; other kernels as they are.
-
-    With ``warn`` there is a warning where the choice between classes and numbers is not obvious.
-
-    Examples
-    --------
-    >>> chosen_name(["a", "b", "b"], "auto"), chosen_name([1.5, 2.0, 3.0], "auto"), chosen_name([1, 2], "delta")
-    ('binary', 'regression', 'delta')
-    """
+    """Return the name that "auto" means for all labels, to be used for some of them too; other kernels as they are."""
     if not (isinstance(target_kernel, str) and target_kernel == "auto"):
         return target_kernel
     name, doubt = _chosen(y, None)
@@ -229,7 +220,7 @@ def chosen_name(y: Any, target_kernel: Any, *, warn: bool = False) -> Any:
 
 
 def _chosen(y: Any, sample_weight: Any) -> tuple[str, str | None]:
-    """Name of the kernel that "auto" chooses for y, and what is not obvious about it."""
+    """Return the name of the kernel that "auto" chooses for y, and what is not obvious about it."""
     if isinstance(y, np.ndarray) and y.dtype.names:
         return "survival", None
     columns = outputs(y, sample_weight)
@@ -241,14 +232,11 @@ def _chosen(y: Any, sample_weight: Any) -> tuple[str, str | None]:
         return OutputNames.of(column.is_number for column in columns), doubt
     (column,) = columns
     if column.is_number:
-        return "regression", _told(column, Given("target_kernel", "multiclass"))
-    if _has_times(column.values):
-        raise ValueError(
-            Message(
-                Given("y"),
-                f" has dates or times (first value {column.values[0]!s}); accepted: classes or numbers, such as days",
-            )
-        )
+        return "regression", _doubt_of(column, "multiclass", "classes")
+    first = column.values[0]
+    if column.values.dtype.kind in "mM" or isinstance(first, date | timedelta):
+        what = f" has dates or times (first value {first!s}); accepted: classes or numbers, such as days"
+        raise ValueError(Message(Given("y"), what))
     kind = target_type(column.values, "y")
     if kind not in _CLASS_TYPES:
         raise ValueError(
@@ -257,31 +245,26 @@ def _chosen(y: Any, sample_weight: Any) -> tuple[str, str | None]:
         )
     weights = _frequencies(sample_weight, len(column.values))
     n_classes = len(sorted_classes(column.values[weights > 0], "y"))
-    return "binary" if n_classes <= 2 else "multiclass", _told(column, Given("target_kernel", "regression"))
+    return "binary" if n_classes <= 2 else "multiclass", _doubt_of(column, "regression", "numbers")
 
 
-def _told(column: Output, way_out: Given) -> str | None:
-    """The doubt about a column, and how to get the other kind."""
+def _doubt_of(column: Output, other_kernel: str, other: str) -> Message | None:
+    """Return the doubt about a single column, and how to get the other kind."""
     if column.doubt is None:
         return None
-    other = "classes" if column.is_number else "numbers"
-    return Message(Given("y"), f" {column.doubt}; ", way_out, f" takes them for {other}")
+    return Message(Given("y"), f" {column.doubt}; ", Given("target_kernel", other_kernel), f" takes them for {other}")
 
 
-def _doubt_of_columns(columns: list[Output]) -> str | None:
-    """The doubt about the first of several columns that has one, and how many more have one."""
+def _doubt_of_columns(columns: list[Output]) -> Message | None:
+    """Return the doubt about the first of several columns that has one, and how many more have one."""
     doubtful = [column for column in columns if column.doubt is not None]
     if not doubtful:
         return None
     first, more = doubtful[0], f" (and {len(doubtful) - 1} more)" if len(doubtful) > 1 else ""
-    said = *first.subject, f" {first.doubt}{more}; "
     if first.is_number:
-        return Message(*said, "as strings they are classes")
-    return Message(*said, Given("target_kernel", "regression"), " takes all columns for numbers")
-
-
-def _has_times(values: Array) -> bool:
-    return values.dtype.kind in "mM" or any(isinstance(value, date | timedelta) for value in values[:1])
+        return Message(*first.subject, f" {first.doubt}{more}; as strings they are classes")
+    way_out = Given("target_kernel", "regression")
+    return Message(*first.subject, f" {first.doubt}{more}; ", way_out, " takes all columns for numbers")
 
 
 def _from_classes(y: Any, name: str, sample_weight: Any) -> LabelKernel:
@@ -299,15 +282,14 @@ def _from_classes(y: Any, name: str, sample_weight: Any) -> LabelKernel:
         needed = Given("target_kernel", "binary")
         raise ValueError(Message(Given("y"), f" has {len(classes)} classes; accepted for ", needed, ": two"))
     vectors = class_vectors(labels[:, 0], classes, weights, binary=name == "binary")
-    rare = rare_classes((Given("y"),), classes.tolist(), _sizes(labels[:, 0], classes, weights))
+    rare = rare_classes((Given("y"),), classes.tolist(), _sizes(labels[:, 0], weights))
     return LabelKernel(name, Linear(), vectors, classes, rare=rare)
 
 
-def _sizes(labels: Array, classes: Array, weights: FloatArray) -> FloatArray:
-    """Number of samples of each class."""
+def _sizes(labels: Array, weights: FloatArray) -> Array:
+    """Return the number of samples of each class, in sorted order."""
     present = weights > 0
-    sizes: FloatArray = np.bincount(np.searchsorted(classes, labels[present]), weights[present], len(classes))  # type: ignore[assignment]
-    return sizes
+    return np.bincount(np.unique(labels[present], return_inverse=True)[1], weights[present])
 
 
 def _from_numbers(y: Any, sample_weight: Any) -> LabelKernel:
@@ -321,9 +303,13 @@ def _from_numbers(y: Any, sample_weight: Any) -> LabelKernel:
 
 
 def _from_outputs(columns: list[Output], sample_weight: Any) -> LabelKernel:
-    """Kernel on several outputs; its values are columns of numbers, followed by the vectors of the classes."""
+    """Return the kernel on several outputs; its values are columns of numbers, then the vectors of the classes."""
     weights = _frequencies(sample_weight, len(columns[0].values))
-    numbers = [_scaled_numbers(column, weights) for column in columns if column.is_number]
+    numbers = []
+    for column in columns:
+        if column.is_number:  # scaled so that exp(-(y - y')^2) is the kernel "regression"
+            values = standardised(column.values[:, None].astype(np.float64), weights)
+            numbers.append(values * np.sqrt(median_gamma(Gaussian("median"), values, weights)))
     classes = [balanced_class_vectors(column, weights) for column in columns if not column.is_number]
     scales = tuple(balancing_scale(values, weights) for values in numbers)
     values = np.column_stack([*numbers, *(vectors for vectors, _ in classes)])
@@ -331,28 +317,12 @@ def _from_outputs(columns: list[Output], sample_weight: Any) -> LabelKernel:
         raise ValueError(
             Message(Given("y"), " has no column that varies; accepted: at least one with two different labels")
         )
-    name, rare = OutputNames.of(column.is_number for column in columns), _rare_of_columns(columns, weights)
+    name, rare = OutputNames.of(column.is_number for column in columns), None
+    for column, (_, known) in zip((c for c in columns if not c.is_number), classes, strict=True):
+        rare = rare or rare_classes(column.subject, known.tolist(), _sizes(column.values, weights))
     if scales:
         return LabelKernel(name, OutputSum(scales), values, rare=rare)
-    return LabelKernel(name, Linear(), values, [found for _, found in classes], rare=rare)
-
-
-def _rare_of_columns(columns: list[Output], weights: FloatArray) -> str | None:
-    """Warning about the first column with a class of a single sample, or None."""
-    for column in columns:
-        if not column.is_number:
-            classes = sorted_classes(column.values[weights > 0], str(column))
-            rare = rare_classes(column.subject, classes.tolist(), _sizes(column.values, classes, weights))
-            if rare is not None:
-                return rare
-    return None
-
-
-def _scaled_numbers(column: Output, weights: FloatArray) -> FloatArray:
-    """Numbers, scaled so that exp(-(y - y')^2) is the kernel "regression", shape (m, 1)."""
-    values = standardised(column.values[:, None].astype(np.float64), weights)
-    values *= np.sqrt(median_gamma(Gaussian("median"), values, weights))
-    return values
+    return LabelKernel(name, Linear(), values, [known for _, known in classes], rare=rare)
 
 
 def _frequencies(sample_weight: Any, m: int) -> FloatArray:
@@ -365,9 +335,9 @@ def _from_kernel(y: Any, kernel: Kernel, sample_weight: Any) -> LabelKernel:
     kernel = kernel.resolved(values, None, as_weights(sample_weight, len(values)))
     if isinstance(kernel, Delta):
         codes = kernel.codes(values)[0]
-        classes, first = np.unique(codes, return_index=True)
+        first = np.unique(codes, return_index=True)[1]
         shown = [row[0] if len(row) == 1 else row for row in values[first].tolist()]
-        counts = np.bincount(codes, _frequencies(sample_weight, len(codes)), len(classes))
+        counts = np.bincount(codes, _frequencies(sample_weight, len(codes)))
         rare = rare_classes((Given("y"),), [shown[i] for i in np.flatnonzero(counts)], counts[counts > 0])
         return LabelKernel("delta", kernel, codes[:, None].astype(np.float64), rare=rare)
     if isinstance(kernel, Precomputed):
@@ -379,7 +349,7 @@ def _from_kernel(y: Any, kernel: Kernel, sample_weight: Any) -> LabelKernel:
 
 
 def _warn(message: str) -> None:
-    """Warn the first caller outside of this package, and of scikit-learn's own calls of a fit."""
+    """Warn the first caller outside of this package and of scikit-learn."""
     frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_globals.get("__name__", "").startswith(("bahsic.", "sklearn.")):
         frame, level = frame.f_back, level + 1

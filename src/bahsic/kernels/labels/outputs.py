@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from sklearn.utils.multiclass import type_of_target
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import Array, FloatArray, as_labels, as_weights, row_blocks
 from bahsic.kernels.vector import Gaussian, Linear
+from bahsic.names import first_few
 from bahsic.parameters import Given, Message
 
 # Whole numbers with at most so many different values are classes, and so many of these may be rare.
@@ -33,18 +35,7 @@ _CATEGORICAL_TYPE = re.compile(r"categor|enum|dictionary|bool", re.IGNORECASE)
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """One column of y.
-
-    Attributes
-    ----------
-    name : hashable
-        Its name in a dataframe, else its position.
-    values : ndarray of shape (m,)
-    is_number : bool
-        Whether it holds numbers rather than classes.
-    doubt : str or None
-        Where the other of the two would do as well: what was found and chosen, in words.
-    """
+    """One column of y."""
 
     name: Any
     values: Array
@@ -56,7 +47,7 @@ class Output:
 
     @property
     def subject(self) -> tuple[str | Given, ...]:
-        """The column in a message."""
+        """The column, as parts of a message."""
         return f"column {self.name!r} of ", Given("y")
 
     @property
@@ -66,51 +57,23 @@ class Output:
 
 
 class OutputNames(str):  # noqa: SLOT000 - it carries the choice
-    """The name "multioutput" with the choice for each column, so that it stays the same for some of the samples.
-
-    Attributes
-    ----------
-    numbers : tuple of bool
-        Whether each column of y holds numbers rather than classes.
-
-    Examples
-    --------
-    >>> OutputNames.of([True, False]) == "multioutput", OutputNames.of([True, False]).numbers
-    (True, (True, False))
-    """
+    """The name "multioutput" with the choice for each column, so that it stays the same for some of the samples."""
 
     numbers: tuple[bool, ...] = ()
 
     @classmethod
     def of(cls, numbers: Iterable[bool]) -> OutputNames:
-        """The name for these columns."""
+        """Return the name for these columns."""
         name = cls("multioutput")
         name.numbers = tuple(numbers)
         return name
 
 
 def outputs(y: Any, sample_weight: Any = None, numbers: Sequence[bool] | None = None) -> list[Output]:
-    """Columns of y, checked.
+    """Return the checked columns of y.
 
     Strings, booleans and categoricals are classes, numbers with fractions are numbers, and whole numbers, of any type,
     are either, see `are_classes`.
-
-    Parameters
-    ----------
-    y : array-like of shape (m,) or (m, k), pandas or polars dataframe or series, pyarrow table or array
-    sample_weight : array-like of shape (m,), optional
-        Number of times that each sample counts.
-    numbers : sequence of k bool, optional
-        Whether each column holds numbers, if that is known.
-
-    Returns
-    -------
-    list of k Output
-
-    Examples
-    --------
-    >>> [output.is_number for output in outputs([["a", 1.5], ["b", 2.0]])]
-    [False, True]
     """
     columns = [
         (name, as_labels(np.asarray(column)[:, None], "y", [name])[:, 0], _is_categorical(column))
@@ -123,7 +86,7 @@ def outputs(y: Any, sample_weight: Any = None, numbers: Sequence[bool] | None = 
 
 
 def _judged(name: Any, values: Array, weights: FloatArray | None, *, categorical: bool) -> Output:
-    """A column with the choice between numbers and classes."""
+    """Return a column with the choice between numbers and classes."""
     if categorical or values.dtype.kind not in "fiu":
         return Output(name, values, is_number=False)
     counts = np.ones(len(values)) if weights is None else weights
@@ -137,15 +100,10 @@ def _judged(name: Any, values: Array, weights: FloatArray | None, *, categorical
 
 
 def are_classes(sizes: NDArray[Any]) -> bool:
-    """Whether whole numbers are classes, given how often each different one occurs.
+    """Return whether whole numbers are classes, given how often each different one occurs.
 
     They are classes if there are at most 20 different ones, unless most of more than five, or all of more than two,
     occur only once.
-
-    Examples
-    --------
-    >>> are_classes(np.array([30, 50, 20])), are_classes(np.full(21, 10)), are_classes(np.ones(15))
-    (True, False, False)
     """
     n, n_once = len(sizes), int(np.count_nonzero(sizes <= 1))
     mostly_once = (n > _RARE_CLASSES and 2 * n_once > n) or (n > 2 and n_once == n)
@@ -153,7 +111,7 @@ def are_classes(sizes: NDArray[Any]) -> bool:
 
 
 def _doubt(different: Array, sizes: NDArray[Any], *, classes: bool) -> str | None:
-    """Warning where whole numbers might as well be codes as counts, or None."""
+    """Return a warning where whole numbers might as well be codes as counts, or None."""
     n = len(different)
     taken = f"has {n} different whole numbers and is taken for"
     if classes:
@@ -164,13 +122,13 @@ def _doubt(different: Array, sizes: NDArray[Any], *, classes: bool) -> str | Non
 
 
 def _is_categorical(column: Any) -> bool:
-    """Whether a column of a dataframe, or a series, is of a type for categories."""
+    """Return whether a column of a dataframe, or a series, is of a type for categories."""
     kind = getattr(column, "dtype", getattr(column, "type", None))
     return kind is not None and bool(_CATEGORICAL_TYPE.match(str(kind)))
 
 
 def named_columns(y: Any) -> list[tuple[Any, Any]]:
-    """Names and columns of a dataframe or structured array; the columns of an array have their numbers as names."""
+    """Return names and columns of a dataframe or structured array; those of an array are named by their numbers."""
     if isinstance(y, np.ndarray) and y.dtype.names:
         return [(name, y[name]) for name in y.dtype.names]
     if hasattr(y, "column_names"):  # pyarrow
@@ -183,40 +141,34 @@ def named_columns(y: Any) -> list[tuple[Any, Any]]:
 
 
 def target_type(labels: Array, argument: str) -> str:
-    """Type of labels of shape (m,), by scikit-learn's `type_of_target`."""
-    try:
-        with warnings.catch_warnings():  # about many classes, which do no harm here
-            warnings.simplefilter("ignore")
-            return str(type_of_target(labels))
-    except TypeError as error:
-        raise _unsortable(argument, error) from None
+    """Return the type of labels of shape (m,), by scikit-learn's `type_of_target`."""
+    with _sortable(argument), warnings.catch_warnings():  # about many classes, which do no harm here
+        warnings.simplefilter("ignore")
+        return str(type_of_target(labels))
 
 
 def sorted_classes(labels: Array, argument: str) -> Array:
-    """The different labels in sorted order."""
-    try:
+    """Return the different labels in sorted order."""
+    with _sortable(argument):
         return np.unique(labels)
+
+
+@contextmanager
+def _sortable(argument: str) -> Iterator[None]:
+    """Say which labels cannot be sorted."""
+    try:
+        yield
     except TypeError as error:
-        raise _unsortable(argument, error) from None
+        what = f"{argument} has labels that cannot be sorted ({error})"
+        raise ValueError(f"{what}; accepted: labels of one type") from None
 
 
 def class_vectors(labels: Array, classes: Array, weights: FloatArray, *, binary: bool) -> FloatArray:
-    """Vectors whose inner products are the kernel "binary" (m, 1) or "multiclass" (m, classes), see `label_kernel`.
-
-    Examples
-    --------
-    >>> class_vectors(np.array([0, 1, 1]), np.array([0, 1]), np.ones(3), binary=True).tolist()
-    [[-1.0], [0.5], [0.5]]
-    """
+    """Return vectors whose inner products are the kernel "binary" (m, 1) or "multiclass" (m, classes)."""
     if len(labels) * len(classes) > _MOST_INDICATORS:
-        what = f" has {len(classes)} classes in {len(labels)} samples, too many for a column each"
-        ways = (
-            "; accepted: fewer, ",
-            Given("target_kernel", "delta"),
-            " or, of numbers, ",
-            Given("target_kernel", "regression"),
-        )
-        raise ValueError(Message(Given("y"), what, *ways))
+        what = f" has {len(classes)} classes in {len(labels)} samples, too many for a column each; accepted: fewer, "
+        other_kernels = Given("target_kernel", "delta"), " or, of numbers, ", Given("target_kernel", "regression")
+        raise ValueError(Message(Given("y"), what, *other_kernels))
     members = labels[:, None] == classes
     sizes = weights @ members
     vectors: FloatArray
@@ -232,38 +184,29 @@ WHATEVER = "whatever the data"
 
 
 def rare_classes(subject: tuple[str | Given, ...], classes: Sequence[Any], sizes: NDArray[Any]) -> Message | None:
-    r"""Warning about classes of a single sample, with a remedy; None if there are none, or no others.
+    """Return a warning about classes of a single sample, with a remedy; None if there are none, or no others.
 
     A class adds to the unbiased HSIC by the pairs of its samples alone. Without such a pair the kernel value of any two
     different samples is f_i + f_j for some numbers f, for the class itself (kernels "multiclass" and "delta" are sums
     over the classes) or, of two classes, for all: U-centring leaves nothing.
-
-    Examples
-    --------
-    >>> rare_classes(("y",), ["a", "b", "c"], np.array([1, 5, 4]))  # doctest: +ELLIPSIS
-    "y has the class 'a' once, which adds nothing to the unbiased HSIC; leave its sample out or join it with another"
     """
     once = [repr(label) for label, size in zip(classes, sizes, strict=True) if size == 1]
     if not once or len(once) == len(classes):
         return None
     if len(classes) == 2:
         nothing = "the unbiased HSIC is zero" if len(subject) == 1 else "it adds nothing to the unbiased HSIC"
-        return Message(
-            *subject,
-            f" has the class {once[0]} once and one other, so that {nothing} {WHATEVER}; add samples of that class",
-        )
-    if len(once) == 1:
-        remedy = "leave its sample out or join it with another"
-        return Message(*subject, f" has the class {once[0]} once, which adds nothing to the unbiased HSIC; {remedy}")
-    shown = ", ".join(once[:3]) + (", ..." if len(once) > 3 else "")
-    remedy = "leave their samples out or join them with others"
-    return Message(
-        *subject, f" has {len(once)} classes once ({shown}), which add nothing to the unbiased HSIC; {remedy}"
-    )
+        what = f"the class {once[0]} once and one other, so that {nothing} {WHATEVER}; add samples of that class"
+    elif len(once) == 1:
+        what = f"the class {once[0]} once, which adds nothing to the unbiased HSIC; leave its sample out or join it "
+        what += "with another"
+    else:
+        what = f"{len(once)} classes once ({first_few(once, 3)}), which add nothing to the unbiased HSIC; leave their "
+        what += "samples out or join them with others"
+    return Message(*subject, f" has {what}")
 
 
 def balanced_class_vectors(output: Output, weights: FloatArray) -> tuple[FloatArray, Array]:
-    """Vectors of one output, whose squared lengths sum to one, and its classes; zeros if there is only one class."""
+    """Return vectors of an output, whose squared lengths sum to one, and its classes; zeros if there is only one."""
     if output.values.dtype.kind in "mM" or target_type(output.values, str(output)) == "unknown":
         raise TypeError(
             f"{output} has dtype {output.values.dtype} (first value {output.values[0]!r}); accepted: classes or numbers"
@@ -276,13 +219,7 @@ def balanced_class_vectors(output: Output, weights: FloatArray) -> tuple[FloatAr
 
 
 def standardised(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Columns with weighted mean zero and variance one; constant columns become zero.
-
-    Examples
-    --------
-    >>> standardised(np.array([[1.0, 7.0], [5.0, 7.0]]), np.array([1.0, 3.0])).round(4).tolist()
-    [[-1.7321, 0.0], [0.5774, 0.0]]
-    """
+    """Return columns with weighted mean zero and variance one; constant columns become zero."""
     present = weights > 0
     frequencies = weights[present] / weights.sum()
     highest, lowest = values[present].max(axis=0), values[present].min(axis=0)
@@ -297,19 +234,7 @@ def standardised(values: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 class OutputSum(Kernel):
-    """k(y, y') = sum over numbers j of scales_j exp(-(y_j - y'_j)^2) + inner product of the other columns.
-
-    Parameters
-    ----------
-    scales : tuple of float
-        One for each column of numbers; these columns come first.
-
-    Examples
-    --------
-    >>> OutputSum((2.0,))([[0.0, 1.0], [0.0, 3.0]])
-    array([[ 3.,  5.],
-           [ 5., 11.]])
-    """
+    """k(y, y') = sum over numbers j of scales_j exp(-(y_j - y'_j)^2) + inner product of the other columns."""
 
     def __init__(self, scales: tuple[float, ...]) -> None:
         self.scales = scales
@@ -326,12 +251,8 @@ class OutputSum(Kernel):
 
 
 def balancing_scale(values: FloatArray, weights: FloatArray) -> float:
-    """Factor that makes the trace of the centred matrix of exp(-(y - y')^2) one; zero if all values (m, 1) agree."""
+    """Return the factor that makes the trace of the centred exp(-(y - y')^2) one; zero if all y (m, 1) agree."""
     kernel, m = Gaussian(1.0), len(values)
     # tr(HK) = sum of w_i w_j (1 - K_ij) / sum(w), without the cancellation
     trace = sum(float(weights[rows] @ (1 - kernel(values[rows], values)) @ weights) for rows in row_blocks(m))
     return float(weights.sum()) / trace if trace > 0 else 0.0
-
-
-def _unsortable(argument: str, error: TypeError) -> ValueError:
-    return ValueError(f"{argument} has labels that cannot be sorted ({error}); accepted: labels of one type")

@@ -18,7 +18,7 @@ _ACCEPTED = "two columns, the event (booleans, or 0 and 1) and the time (numbers
 
 
 def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
-    r"""Vectors of the subjects with the same squared distances as their expected survival curves.
+    r"""Return vectors of the subjects with the same squared distances as their expected survival curves.
 
     The curve :math:`S_i(u)` of subject i is the probability that it lives beyond the time u. For an event at t
     it is 1 for u < t and 0 from t on. For a subject censored at c it is 1 up to c and then S(u) / S(c), where S is the
@@ -29,22 +29,6 @@ def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
     over the event times. Only the ranks of the times matter: an increasing transformation changes nothing.
     Without censoring :math:`d_{ij}^2 = |F(t_i) - F(t_j)|`, where F(t) is the part of the sample with an event before t,
     and a Gaussian kernel of d is a Laplacian one of the ranks. In ties, censoring comes after the event.
-
-    Parameters
-    ----------
-    y : structured array of shape (m,), or dataframe or array of two columns
-        One column says whether the event was seen (booleans, or 0 and 1), the other the time until the event or the
-        censoring. Names do not matter. If both have only 0 and 1, the first is the event, as in scikit-survival. Times
-        are finite and not negative.
-    sample_weight : array-like of shape (m,), optional
-        Frequencies of the subjects.
-
-    Returns
-    -------
-    ndarray of shape (m, n)
-        One column for each of the n event times. Of more than 512, neighbouring ones share a column, which holds the
-        mean of the curve over a 512th of the probability: squared distances, of at most 1, then lose less than 1/256,
-        and as a rule less than 1/1000. Cost O(m) for each event time.
 
     References
     ----------
@@ -80,15 +64,7 @@ def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
 
 
 def kaplan_meier(times: Array, event: Array, time: Array, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Kaplan-Meier estimate of survival beyond each of the sorted event times, and its decrease there.
-
-    Examples
-    --------
-    >>> event, time = np.array([True, False, True]), np.array([1.0, 2.0, 3.0])
-    >>> survival, decrease = kaplan_meier(np.array([1.0, 3.0]), event, time, np.ones(3))
-    >>> survival.round(4), decrease.round(4)
-    (array([0.6667, 0.    ]), array([0.3333, 0.6667]))
-    """
+    """Kaplan-Meier estimate of survival beyond each of the sorted event times, and its decrease there."""
     n = len(times)
     deaths = np.bincount(np.searchsorted(times, time[event]), weights[event], n + 1)[:n]
     last_seen = np.bincount(np.searchsorted(times, time, side="right"), weights, n + 1)[1:]
@@ -98,14 +74,14 @@ def kaplan_meier(times: Array, event: Array, time: Array, weights: FloatArray) -
 
 
 def _curves(times: Array, survival: FloatArray, event: Array, time: Array) -> FloatArray:
-    """Curves S_i at the event times, shape (subjects, times)."""
+    """Return curves S_i at the event times, shape (subjects, times)."""
     known = np.append(1.0, survival)[np.searchsorted(times, time, side="right")]  # S(c), 1 before all events
     known = np.where(event | (known == 0), np.inf, known)  # survival is zero after an event
     return np.where(times < time[:, None], 1.0, survival / known[:, None])
 
 
 def _cells(jumps: FloatArray) -> Array:
-    """First event time of each column: every event time, or those that divide the probability into equal parts."""
+    """Return the first event time of each column: all, or those that divide the probability into equal parts."""
     if len(jumps) <= _MOST_COLUMNS:
         return np.arange(len(jumps))
     before = np.cumsum(jumps) - jumps
@@ -133,13 +109,7 @@ def _event_and_time(y: Any) -> tuple[Array, Array]:
 
 
 def is_event(values: Array) -> bool:
-    """Return whether a column can say if the event was seen: booleans, or the numbers 0 and 1.
-
-    Examples
-    --------
-    >>> is_event(np.array([True, False])), is_event(np.array([1.0, 0.0])), is_event(np.array([1, 2]))
-    (True, True, False)
-    """
+    """Return whether a column can say if the event was seen: booleans, or the numbers 0 and 1."""
     return values.dtype.kind == "b" or (values.dtype.kind in "fiu" and bool(np.isin(values, (0, 1)).all()))
 
 
