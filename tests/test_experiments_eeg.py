@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from experiments import eeg
-from experiments.eeg_csssp import ascent, best_filter, leading
+from experiments.eeg_csssp import ascent, leading
 from experiments.eeg_lags import SHRINKAGE, autocorrelation, band_passed, delayed, filtered, lag_covariances, symmetric
 from experiments.eeg_methods import CONTROLS, METHODS, Trials, machine
 from experiments.eeg_options import OPTIONS
@@ -174,14 +174,6 @@ def test_objective_never_falls_and_is_what_it_says(penalty):
     value = leading(means[1], means.sum(axis=0), found.taps)[0]
     assert found.objectives[-1] == pytest.approx(value - penalty / 16 * np.abs(found.taps[1:]).sum())
     assert found.taps[0] == 1
-
-
-@pytest.mark.parametrize("frequency", [12.0, 22.0])
-def test_sparse_filter_passes_the_planted_frequency(frequency):
-    means = class_means(*sources(planted=(frequency,), amplitude=0.7))
-    taps = best_filter(means, 0.01).taps
-    response = np.abs(np.fft.rfft(taps, 1000))
-    assert abs(np.argmax(response) / 10 - frequency) < 1.5
 
 
 def test_autocorrelation_by_definition():

@@ -55,19 +55,6 @@ def test_real_category_explains_its_share_of_the_target(task, random):
     assert changed.y.dtype == y.dtype
 
 
-def test_columns_are_added_in_random_order_to_the_right_rows(random):
-    whole = raw.Table(pd.DataFrame({"a": np.arange(50.0)}), np.arange(50), "regression")
-    part = junk_tables.subsample(whole, 0.8, random)
-    assert len(part.y) == 40
-    assert part.X["a"].tolist() == part.y.tolist() == sorted(part.y)
-    orders = set()
-    for _ in range(20):
-        table = junk_tables.with_columns(part, {"b": part.y + 1, "c": part.y + 2}, random)
-        assert (table.X["b"] == table.X["a"] + 1).all()
-        orders.add(tuple(table.X))
-    assert len(orders) == 6
-
-
 def test_tables_have_the_columns_that_are_copied(data_folder):
     for name, copied in junk_tables.COPIED.items():
         X = junk_tables.load(name, data_folder).X

@@ -38,8 +38,8 @@ Indices = NDArray[np.intp]
 # Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
 _CHUNK_ENTRIES = 2**13
 
-# Most columns of categories at a time: the squares of their matrices cost O(m c^2).
-_MOST_CATEGORICAL = 16
+# Largest number of columns of categories at a time: the squares of their matrices cost O(m c^2).
+_MAX_CATEGORICAL = 16
 
 # Exponent of factors below which squares of their products would underflow.
 _UNDERFLOW = -200
@@ -47,18 +47,18 @@ _UNDERFLOW = -200
 # Entries of the matrices of all pairs of samples that are made at a time.
 _MATRIX_ENTRIES = 2**21
 
-# Most samples of a column with categories or missing entries that a rule for gamma looks at.
-_MOST_FOR_RULES = 4096
+# Largest number of samples of a column with categories or missing entries that a rule for gamma looks at.
+_MAX_RULE_SAMPLES = 4096
 
-# Most samples beyond which a matrix of all pairs, and a copy, would take over 16 GB.
-_MOST_SAMPLES = 32_000
+# Samples beyond which a matrix of all pairs, and a copy, would take over 16 GB.
+_MAX_SAMPLES = 32_000
 
 
 def column_chunks(columns: Columns, features: Indices, kernel: Kernel) -> list[Indices]:
     """Divide the positions of features into chunks for `centred_columns`, of numbers or of categories each."""
     m, categorical = columns.n_samples, columns.different[features] > 0
     size = max(1, _CHUNK_ENTRIES // m if type(kernel) is Gaussian else _MATRIX_ENTRIES // m**2)
-    kinds = (np.flatnonzero(~categorical), size), (np.flatnonzero(categorical), min(size, _MOST_CATEGORICAL))
+    kinds = (np.flatnonzero(~categorical), size), (np.flatnonzero(categorical), min(size, _MAX_CATEGORICAL))
     return [kind[start : start + step] for kind, step in kinds for start in range(0, len(kind), step)]
 
 
@@ -78,10 +78,10 @@ def centred_columns(
     if factors is not None:
         return factors
     m = columns.n_samples
-    if m > _MOST_SAMPLES:
+    if m > _MAX_SAMPLES:
         raise ValueError(
             f"X has {m} samples and the kernel on single features is {kernel!r}; accepted for more than "
-            f"{_MOST_SAMPLES} samples: a Gaussian kernel that is not much narrower than the features"
+            f"{_MAX_SAMPLES} samples: a Gaussian kernel that is not much narrower than the features"
         )
     return from_matrices([Matrix(kernel_values(columns, np.array([j]), kernel)) for j in features])
 
@@ -92,7 +92,7 @@ def _gammas(columns: Columns, features: Indices, kernel: Gaussian) -> Array:
     if is_number(kernel.gamma) or kernel.gamma == "dimension":
         return np.full(len(features), 0.5 if kernel.gamma == "dimension" else float(kernel.gamma))  # type: ignore[arg-type]
     if columns.special[features].any():  # rules look at all pairs of samples
-        columns = columns.of_samples(evenly_spaced(np.arange(columns.n_samples), _MOST_FOR_RULES))
+        columns = columns.of_samples(evenly_spaced(np.arange(columns.n_samples), _MAX_RULE_SAMPLES))
     return np.array([float(resolved_on(kernel, columns, np.array([j])).gamma) for j in features])
 
 

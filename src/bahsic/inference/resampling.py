@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 from sklearn.base import clone
 
 from bahsic.criteria.prediction import label_features
@@ -16,6 +17,7 @@ from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.tables import is_frame
 from bahsic.engine.executor import ThreadExecutor
 from bahsic.engine.scorer import kernel_values
+from bahsic.inference.centred import draw_permutations
 from bahsic.inference.conditional import needed_pvalues
 from bahsic.inference.independence import hsic_test, without_labels
 from bahsic.inference.parts import (
@@ -98,9 +100,8 @@ class SelectionTest:
         Meinshausen, Meier, Buehlmann: p-values for high-dimensional regression. JASA 104, 2009.
         """
         check_fraction("fdr", fdr)
-        order, numbers = np.argsort(self.expected_false, kind="stable"), np.arange(1, len(self.expected_false) + 1)
-        below = np.flatnonzero(self.expected_false[order] <= numbers * fdr / (1 / numbers).sum())
-        return np.sort(order[: below[-1] + 1]) if len(below) else order[:0]
+        mean_pvalues = np.minimum(self.expected_false / len(self.expected_false), 1.0)
+        return np.flatnonzero(stats.false_discovery_control(mean_pvalues, method="by") <= fdr)
 
 
 def selection_frequencies(
@@ -308,8 +309,11 @@ class _SplitTest:
         selected, options = np.flatnonzero(support), {"random_state": split.seed, **self._options}
         columns, y = self._columns.of_samples(split.test), self._samples.labels(split.test)
         if self._groups is None:
-            labels, serial = label_kernel(y, self._samples.target_kernel), ThreadExecutor(1)
-            _, pvalues = scores_of_columns(columns, selected, self._kernel, labels, serial, **options)
+            labels, permutations = label_kernel(y, self._samples.target_kernel), None
+            if options["method"] == "permutation":
+                permutations = draw_permutations(len(labels), options["n_permutations"], random_source(split.seed))
+            serial = ThreadExecutor(1)
+            _, pvalues = scores_of_columns(columns, selected, self._kernel, labels, permutations, serial)
             expected[selected] = len(selected) * pvalues
         else:
             numbers, unit_of = np.unique(self._groups[selected], return_inverse=True)

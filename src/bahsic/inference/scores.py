@@ -14,6 +14,7 @@ from bahsic.engine import threads
 from bahsic.engine.executor import Executor
 from bahsic.inference.centred import (
     CentredMatrices,
+    Permutations,
     draw_permutations,
     factored,
     gamma_test,
@@ -98,16 +99,16 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     labels = y if isinstance(y, LabelKernel) else label_kernel(y, target_kernel)
     check_same_length(X=data.table.values.shape[0], y=len(labels))
     check_statistic("unbiased", len(labels))
-    if (
-        labels.vectors is not None
-    ):  # raise where their kernel values leave the range; others are made, and checked, anyway
+    if labels.vectors is not None:  # check the range of their kernel values; others are evaluated, and checked, anyway
         largest = int(np.abs(labels.vectors).max(axis=1).argmax())
         labels.block(slice(largest, largest + 1), slice(largest, largest + 1))
     labels.warn()
     columns, labels = data.columns, labels if data.order is None else labels.of_samples(data.order)
-    features = np.arange(columns.n_features)
+    permutations = None
+    if method == "permutation":
+        permutations = draw_permutations(len(labels), n_permutations, random_source(random_state))
     with threads(n_jobs, len(labels)) as executor:
-        return scores_of_columns(columns, features, kernel, labels, executor, method, n_permutations, random_state)
+        return scores_of_columns(columns, np.arange(columns.n_features), kernel, labels, permutations, executor)
 
 
 def scores_of_columns(
@@ -115,16 +116,11 @@ def scores_of_columns(
     features: Indices,
     kernel: Kernel,
     labels: LabelKernel,
+    permutations: Permutations | None,
     executor: Executor,
-    method: str,
-    n_permutations: int,
-    random_state: Any,
 ) -> tuple[Array, Array]:
-    """Return the `hsic_scores` of some columns."""
+    """Return the `hsic_scores` of some columns; gamma p-values without permutations."""
     B = _label_factors(labels)
-    permutations = None
-    if method == "permutation":
-        permutations = draw_permutations(len(labels), n_permutations, random_source(random_state))
 
     def score(chunk: Indices) -> tuple[Array, Array]:
         A = centred_columns(columns, features[chunk], kernel, as_matrices=B.factors is None)
