@@ -6,10 +6,8 @@ import numpy as np
 from scipy import stats
 from table import Row, row
 
-from bahsic import BAHSIC
+from bahsic import BAHSIC, hsic_test, selection_test
 from bahsic.datasets import make_xor
-from bahsic.inference.independence import hsic_test
-from bahsic.inference.resampling import selection_test
 
 _M, _D = 40, 50  # noise: samples and features
 _XOR_M, _XOR_D = 120, 12

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bahsic.eeg.signals import Array, Bins, power_spectra
 from bahsic.inference.dependence import hsic
@@ -66,7 +66,7 @@ def _cut_offs(argument: str, values: Any) -> Array:
 
 
 def interval_scores(
-    columns: Callable[[slice], Array], y: Any, bins: Bins, allowed: Callable[[int, int], bool], selector: Any
+    columns: Callable[[slice], Array], y: Any, bins: Bins, allowed: NDArray[np.bool_], selector: Any
 ) -> Array:
     """Return the criterion of a selector for every allowed interval of bins, by first and last bin; NaN for others.
 
@@ -84,9 +84,8 @@ def interval_scores(
     own = "statistic" if judge is hsic else "ridge"
     options[own] = parameters[own]
     values = np.full((len(bins), len(bins)), np.nan)
-    for first, last in combinations_with_replacement(range(len(bins)), 2):
-        if allowed(first, last):
-            values[first, last] = judge(columns(bins.interval(first, last)), y, **options)
+    for first, last in np.argwhere(allowed).tolist():
+        values[first, last] = judge(columns(bins.interval(first, last)), y, **options)
     return values
 
 

@@ -48,14 +48,16 @@ class FrequencySelector(_SignalSelector):
     fmin, fmax : float or None, default=None
         Lowest and highest frequency to select from, in Hz; by default all but zero.
     selector : selector or None, default=None
-        A `BAHSIC`, `FOHSIC` or any other selector with `n_features_to_select`, which is set to `n_frequencies`; None
-        means ``BAHSIC()``, or ``BAHSIC(kernel="linear", standardize=False)`` for the covariances.
+        A selector whose `n_features_to_select` is set to `n_frequencies`; None means ``BAHSIC()``, or
+        ``BAHSIC(kernel="linear", standardize=False)`` for the covariances.
     features : {"mean_power", "power", "relative_power", "covariance"}, default="mean_power"
-        Columns by which a frequency is judged. "mean_power": the power, averaged over the channels (the paper's).
-        "power": the logarithm of the power of each channel. "relative_power": the same after common average
-        reference, minus its mean over the channels. "covariance": the logarithm of the covariance matrix between the
-        channels, which has the power of all mixtures of channels. With all but the first the columns of a
-        frequency are a group of the selector.
+        Columns by which a frequency is judged. With all but the first they are a group of the selector.
+
+        - "mean_power": the power, averaged over the channels (the paper's).
+        - "power": the logarithm of the power of each channel.
+        - "relative_power": the same after common average reference, minus its mean over the channels.
+        - "covariance": the logarithm of the covariance matrix between the channels, which has the power of all
+          mixtures of channels.
     width : float, array-like or None, default=None
         Bins of frequencies that are selected from: their width in Hz, or a list of their limits in Hz, in place
         of ``fmin`` and ``fmax``. None takes each Fourier coefficient by itself.
@@ -199,14 +201,13 @@ class FrequencySelector(_SignalSelector):
 
     def _interval(self, signals: Array, y: Any, bins: Bins) -> Indices:
         """Return the bins of the best interval, averaged."""
+        if self.n_frequencies == "auto":
+            widths = np.subtract.outer(bins.starts[1:], bins.starts[:-1]).T * bins.every[1]
+            allowed = np.triu(widths >= self.min_width - 1e-9)
+            allowed[0, -1] = True  # all there is, where that is narrow
+        else:
+            allowed = np.eye(len(bins), k=int(self.n_frequencies) - 1, dtype=bool)
         columns = BandFeatures(signals, self.features)
-
-        def allowed(first: int, last: int) -> bool:
-            if self.n_frequencies != "auto":
-                return last - first + 1 == self.n_frequencies
-            wide = bins.hertz(first, last) >= self.min_width - 1e-9
-            return wide or (first, last) == (0, len(bins) - 1)  # all there is, where that is narrow
-
         self.interval_scores_ = interval_scores(columns, y, bins, allowed, self._template())
         first, last = averaged_interval(self.interval_scores_, self.averaged)
         return np.arange(first, last + 1)

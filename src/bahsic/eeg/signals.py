@@ -65,12 +65,8 @@ class Bins:
         return np.asarray(sums / np.diff(self.starts))
 
     def interval(self, first: int, last: int) -> slice:
-        """The coefficients of the bins from the first to the last, both included."""
+        """Return the coefficients of the bins from the first to the last, both included."""
         return slice(int(self.starts[first]), int(self.starts[last + 1]))
-
-    def hertz(self, first: int, last: int) -> float:
-        """Width of that interval."""
-        return float((self.starts[last + 1] - self.starts[first]) * self.every[1])
 
 
 def frequency_bins(n_samples: int, sfreq: float, fmin: float | None, fmax: float | None, width: Any = None) -> Bins:
