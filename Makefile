@@ -48,10 +48,11 @@ coverage: $(VENV)/.group-dev ## run all tests and say which lines of the package
 	$(VENV_PYTHON) -m coverage xml -q
 	$(VENV_PYTHON) -m coverage report
 
-lint: $(VENV)/.group-dev ## check style, formatting, spelling, the workflows and the repository
+lint: $(VENV)/.group-dev ## check style, formatting, spelling, prose, the workflows and the repository
 	$(VENV_PYTHON) -m ruff check .
 	$(VENV_PYTHON) -m ruff format --check .
 	$(BIN)/codespell src docs experiments benchmarks *.md
+	$(VENV_PYTHON) docs/check_prose.py
 	$(BIN)/zizmor --offline --no-progress --quiet .github
 	$(VENV_PYTHON) -m repo_review --show err .
 
@@ -88,7 +89,7 @@ fuzz: $(VENV)/.group-dev ## attack files, results, checkpoints, inference and se
 bench: $(VENV)/.group-dev ## measure speed, memory and exactness; ARGS="--quick roof" chooses
 	@$(VENV_PYTHON) benchmarks/run.py $(ARGS)
 
-paper: $(VENV)/.extra-experiments ## run what is missing of the experiments, draw them and write docs/experiments.md; ARGS="ring --renew"
+paper: $(VENV)/.extra-experiments ## run what is missing of the experiments, draw them and write their pages in docs; ARGS="ring --renew"
 	@$(VENV_PYTHON) -m experiments run $(ARGS)
 	@$(VENV_PYTHON) -m experiments figure
 	@$(VENV_PYTHON) docs/pictures/make.py "artificial_*"

@@ -3,11 +3,11 @@
 from importlib.util import find_spec
 
 _NEEDS = {
-    "README.md": "pandas",
     "docs/guide/mixed.md": "pandas",
+    "docs/guide/pipeline.md": "pandas",
     "docs/pictures.md": "matplotlib",
     "docs/start.md": "pandas",
-    "docs/tables.md": "pandas",
+    "docs/appendix/tables.md": "pandas",
     "src/bahsic/engine/compiled.py": "numba",
     "src/bahsic/plotting/pictures.py": "matplotlib",
     "src/bahsic/report/__init__.py": "jinja2",

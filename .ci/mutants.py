@@ -237,7 +237,7 @@ def _state() -> None:
     tried, same, noticed, _ = _counts(fresh)
     text += (
         f" Tests were written for what survived, so others are noticed less often: of {tried} changes drawn with"
-        f"\nthe seed 1, for which no test was written, {noticed} are noticed and {same} have no effect."
+        f" the seed 1, for which no test was written, {noticed} are noticed and {same} have no effect."
     )
     page = ROOT / "CONTRIBUTING.md"
     page.write_text(placed(page.read_text(encoding="utf-8"), {"mutants": text}), encoding="utf-8")

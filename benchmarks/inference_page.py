@@ -1,12 +1,13 @@
-"""Put rows of `inference`, `selection_bias` and `needed` into docs/inference.md, as tables and sentences."""
+"""Put rows of `inference`, `selection_bias` and `needed` into the pages on error rates, as tables and sentences."""
 
 from pathlib import Path
 from typing import Any
 
-from marked import Line, placed, read, table
+from marked import Line, placed_where_marked, read, table
 from needed import settings, shares
 
-_PAGE = Path(__file__).resolve().parents[1] / "docs" / "inference.md"
+_ROOT = Path(__file__).resolve().parents[1]
+PAGES = ("docs/appendix/error_rates.md", "docs/evidence/tests.md")
 # What a test is called in the rows, and on the page.
 _TESTS = {
     "permutation": "permutation, B = 199",
@@ -56,7 +57,7 @@ def filled(page: str) -> str:
     rows, selected = read("inference"), read("selection_bias")
     parts = {"xor": _xor(rows), "band": _band(rows), "levels": _levels(rows), "coverage": _coverage(rows)}
     parts |= {"bias": _bias(selected), "power": _power(selected), "time": _time(rows), **_needed()}
-    return placed(page, parts)
+    return placed_where_marked(page, parts)
 
 
 def _xor(rows: list[Line]) -> str:
@@ -182,4 +183,5 @@ def _bias(rows: list[Line]) -> str:
 
 
 if __name__ == "__main__":
-    _PAGE.write_text(filled(_PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in (_ROOT / name for name in PAGES):
+        path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")

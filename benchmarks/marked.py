@@ -2,6 +2,7 @@
 
 import csv
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,14 +17,24 @@ def read(name: str) -> list[Line]:
         return list(csv.DictReader(file))
 
 
+def placed_where_marked(page: str, parts: Mapping[str, str]) -> str:
+    """Return the page with those of the parts that it has comments for."""
+    return placed(page, {name: text for name, text in parts.items() if f"<!-- {name} -->" in page})
+
+
 def placed(page: str, parts: Mapping[str, str]) -> str:
-    """The page with these parts."""
-    for name, text in parts.items():
+    """Return the page with these parts; sentences are wrapped, tables are not."""
+    for name, part in parts.items():
+        text = "\n\n".join(_wrapped(block) for block in part.split("\n\n"))
         between = rf"(?<=<!-- {name} -->\n).*?(?=<!-- end of {name} -->)"
         page, count = re.subn(between, lambda _, text=text: f"{text}\n", page, flags=re.DOTALL)
         if count != 1:
             raise ValueError(f"the page has {count} parts called {name!r}; accepted: one")
     return page
+
+
+def _wrapped(block: str) -> str:
+    return block if block.startswith("|") else textwrap.fill(block, 100, break_long_words=False, break_on_hyphens=False)
 
 
 def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

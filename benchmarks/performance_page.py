@@ -1,11 +1,11 @@
-"""Put the rows of the benchmarks into docs/performance.md, a table for each between comments."""
+"""Put the rows of the benchmarks into the pages on speed, a table for each between comments."""
 
 from pathlib import Path
 
-from marked import Line, placed, read, table
+from marked import Line, placed_where_marked, read, table
 
 _ROOT = Path(__file__).resolve().parents[1]
-_PAGE = _ROOT / "docs" / "performance.md"
+PAGES = ("docs/appendix/performance.md", "docs/evidence/speed.md")
 # Those of scale have a page of their own.
 BENCHMARKS = (
     *("exactness", "draws", "roof", "naive", "few_samples", "together", "peers", "scores", "permutations", "options"),
@@ -18,11 +18,11 @@ def filled(page: str) -> str:
     """The page with the tables of the committed rows, and the machine that they were made on."""
     rows = {name: read(name) for name in BENCHMARKS}
     tables = {name: table(["", "measured", "bar", ""], [_cells(row) for row in rows[name]]) for name in BENCHMARKS}
-    return placed(page, {**tables, "machine": _machine([row for lines in rows.values() for row in lines])})
+    return placed_where_marked(page, {**tables, "machine": _machine([row for lines in rows.values() for row in lines])})
 
 
 def _cells(row: Line) -> list[str]:
-    bar = f"**{row['bar']}**: missed" if row["passed"] == "no" else row["bar"]
+    bar = f"**{row['bar']}**" if row["passed"] == "no" else row["bar"]
     return [row["what"], _number(float(row["value"])), bar, row["note"]]
 
 
@@ -39,4 +39,5 @@ def _machine(rows: list[Line]) -> str:
 
 
 if __name__ == "__main__":
-    _PAGE.write_text(filled(_PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in (_ROOT / name for name in PAGES):
+        path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")

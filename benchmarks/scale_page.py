@@ -1,4 +1,4 @@
-"""Put the rows of `scale` into docs/scale.md, two tables between comments, and draw error against cost."""
+"""Put the rows of `scale` into docs/appendix/scale.md, two tables between comments, and draw error against cost."""
 
 import math
 from collections.abc import Sequence
@@ -68,6 +68,6 @@ def draw(rows: Sequence[Line], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    page = _ROOT / "docs" / "scale.md"
+    page = _ROOT / "docs" / "appendix" / "scale.md"
     page.write_text(filled(page.read_text(encoding="utf-8"), read("scale")), encoding="utf-8")
     draw(read("scale"), _ROOT / "docs" / "scale.svg")

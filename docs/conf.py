@@ -27,6 +27,7 @@ extensions = [
     "sphinxcontrib.bibtex",
     "mathml",
     "outside",
+    "reports",
 ]
 exclude_patterns = ["_build", "examples", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5"]
 templates_path = ["_templates"]
@@ -79,12 +80,13 @@ html_css_files = ["bahsic.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False
+html_extra_path = ["llms.txt"]
 # Pages without others below them have nothing to navigate to.
-_ALONE = ("start", "theory", "coming_from", "performance", "experiments", "eeg_experiment", "faq", "extending", "cite")
-html_sidebars: dict[str, list[str]] = {page: [] for page in (*_ALONE, "architecture", "contributing", "changelog")}
+_ALONE = ("start", "reports", "faq", "glossary", "contributing", "cite")
+html_sidebars: dict[str, list[str]] = {page: [] for page in _ALONE}
 html_theme_options = {
     "logo": {"text": "bahsic"},
-    "header_links_before_dropdown": 5,
+    "header_links_before_dropdown": 7,
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],

@@ -1,4 +1,4 @@
 """The paper's experiments, re-measured with bahsic's public interface.
 
-``python -m experiments run|table|figure|page NAME``; see docs/experiments.md for the results.
+``python -m experiments run|table|figure|page NAME``; see docs/evidence for the results.
 """

@@ -62,9 +62,9 @@ def _figure(options: argparse.Namespace) -> int:
 
 
 def _page(options: argparse.Namespace) -> int:
-    from experiments import eeg_page, page
+    from experiments.page import pages
 
-    texts = {"experiments.md": page.page(options.results), "eeg_experiment.md": eeg_page.page(options.results)}
+    texts = pages(options.results)
     return max([_written(options.output / name, text, check=options.check) for name, text in texts.items()])
 
 
@@ -106,8 +106,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--renew", action="store_true", help="run: also cells whose rows were made by another version of the code"
     )
     parser.add_argument("--results", type=Path, help="folder of the rows; default experiments/results")
-    parser.add_argument("--output", type=Path, default=_DOCS, help="folder of the page and figures; default docs")
-    parser.add_argument("--check", action="store_true", help="page: only say whether it is up to date")
+    parser.add_argument("--output", type=Path, default=_DOCS, help="folder of the pages and figures; default docs")
+    parser.add_argument("--check", action="store_true", help="page: only say whether the pages are up to date")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.names) - set(NAMES))
     if unknown:

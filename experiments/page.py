@@ -1,10 +1,10 @@
-"""The page of results: every number in it is computed from the rows, the words stand in page.md and reasons.py."""
+"""The pages of results: their numbers are computed from the rows, their words are in pages/ and reasons.py."""
 
 from collections import Counter
 from pathlib import Path
 from statistics import median
 
-from experiments import against, honest_table, junk_table, raw_table, real, ring_table
+from experiments import against, eeg_page, honest_table, junk_table, raw_table, real, ring_table
 from experiments.artificial import N_RUNS, N_RUNS_OF_PAPER, SIZES_OF_TABLE, TODAY, means
 from experiments.artificial_table import table as artificial_table
 from experiments.auto_table import numbers_table
@@ -25,7 +25,7 @@ from experiments.genes_table import table as genes_table
 from experiments.judges_table import by_judge, parts_table, rules_table, standing
 from experiments.judges_table import summary_table as judges_table
 from experiments.machines import MACHINES, MEAN_LOSS, judged_by
-from experiments.markdown import markdown, unbroken
+from experiments.markdown import markdown, unbroken, wrapped
 from experiments.methods import METHODS, names
 from experiments.paper_table import expected
 from experiments.ranks import ranks_table
@@ -42,17 +42,24 @@ from experiments.reasons import OTHER_DATA, REASONS
 from experiments.rows import VERSION, Row
 from experiments.version import BEFORE
 
-_TEMPLATE = Path(__file__).with_name("page.md")
+_TEMPLATES = Path(__file__).with_name("pages")
 _NEAR = 2.0  # standard errors of the difference
 
 
-def page(results: Path) -> str:
-    """The page as Markdown, from the files of rows in a folder."""
-    names_here = [name for name in NAMES if name != "eeg"]  # which has a page of its own
+def pages(results: Path) -> dict[str, str]:
+    """Return each page as Markdown by its path below docs, from the files of rows in a folder."""
+    parts = _parts(results) | eeg_page.parts(results)
+    texts = {path.relative_to(_TEMPLATES): path.read_text(encoding="utf-8") for path in _TEMPLATES.glob("*/*.md")}
+    return {path.as_posix(): wrapped(unbroken(text.format_map(parts))) for path, text in sorted(texts.items())}
+
+
+def _parts(results: Path) -> dict[str, str]:
+    """Return the tables and generated sentences by the names that the pages have for them."""
+    names_here = [name for name in NAMES if name != "eeg"]  # see eeg_page
     rows = {name: experiment_named(name).store(results).read() for name in names_here}
     ours, smooth = summaries(rows["real"]), summaries(judged_by(MEAN_LOSS, rows["machines"]))
     judged = by_judge(rows["real"], rows["judges"])
-    parts = {
+    return {
         "progress": _progress(rows, results),
         "artificial_ranks": artificial_table(rows["artificial"], N_RUNS, SIZES_OF_TABLE),
         "ranks_today": artificial_table(rows["artificial"], N_RUNS_OF_PAPER, SIZES_OF_TABLE, ("bahsic", *TODAY)),
@@ -102,7 +109,6 @@ def page(results: Path) -> str:
         "versions": _versions(rows),
         "limit": f"{real.TIME_LIMIT:.0f}",
     }
-    return unbroken(_TEMPLATE.read_text(encoding="utf-8").format_map(parts))
 
 
 def _versions(rows: dict[str, list[Row]]) -> str:

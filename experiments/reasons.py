@@ -1,4 +1,4 @@
-"""Why some of our results differ from the paper's; the page of results quotes it."""
+"""Why some of our results differ from the paper's; the pages of results quote it."""
 
 _DRAW = "Another random draw from a larger set"
 _MACHINE = "Judged by a smoother machine, the same features come near the paper; which machine it used is not known."
@@ -26,7 +26,7 @@ REASONS = {"splice": _MACHINE, "vowel": _MACHINE, "madelon": _MACHINE}
 
 _FEW_SAMPLES = (
     "Few samples and many features: among these some predict the samples at hand by chance, and a search by prediction "
-    "takes them; see [reported and fresh R2](#reported-and-fresh-r2)."
+    "takes them; see [reported and fresh R2](held_out.md)."
 )
 _THRESHOLDS = (
     "The forest that judges is of the same kind as the one that chose: probably thresholds in single features, which a "
@@ -39,6 +39,6 @@ WHY_NOT = {
     "svmguide3": _THRESHOLDS,
     "arcene": _FEW_SAMPLES,
     "specft": _FEW_SAMPLES,
-    "bodyfat": "The density of the body says nearly everything; what is added beside it probably moves the nearest "
+    "bodyfat": "The density of the body says nearly everything; what is added to it probably moves the nearest "
     "neighbours away, and forward selection by five nearest neighbours is judged by these.",
 }

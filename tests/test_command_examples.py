@@ -19,11 +19,11 @@ def examples(text):
             yield command, expected
 
 
-def test_commands_print_what_the_page_says(root, tmp_path, monkeypatch):
-    page = (root / "docs" / "command_line.md").read_text(encoding="utf-8")
+def test_commands_print_what_the_pages_say(root, tmp_path, monkeypatch):
+    pages = [(root / "docs" / name).read_text(encoding="utf-8") for name in ("command_line.md", "files.md")]
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    found = list(examples(page))
+    found = [example for page in pages for example in examples(page)]
     assert len(found) == 12
     for command, expected in found:
         words = shlex.split(command)

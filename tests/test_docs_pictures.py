@@ -27,7 +27,7 @@ def make(root):
 def shown(root):
     """Each picture of a page: the page, the text that stands for it, and its path within docs."""
     docs = root / "docs"
-    pages = [root / "README.md", *docs.glob("*.md"), *(docs / "guide").glob("*.md")]
+    pages = [root / "README.md", *docs.glob("[!_]*/*.md"), *docs.glob("*.md")]
     found = []
     for page in pages:
         for words, target in _IMAGE.findall(page.read_text(encoding="utf-8")):

@@ -5,9 +5,7 @@ import pytest
 from experiments import eeg, eeg_table
 from experiments.__main__ import main
 from experiments.eeg_methods import METHODS, TITLES
-from experiments.eeg_page import page
-from experiments.frame import RESULTS
-from experiments.markdown import unbroken
+from experiments.eeg_page import parts
 from experiments.paper_table import expected
 
 
@@ -68,23 +66,12 @@ def test_numbers_of_the_paper():
     assert lines(eeg_table.of_paper())[-1] == ["mean", "13.2", "12.4", "13.0", "12.2"]
 
 
-def test_page_is_made_from_the_rows(root, rows, tmp_path):
-    current = (root / "docs" / "eeg_experiment.md").read_text(encoding="utf-8")
-    assert current == page(RESULTS), "run: python -m experiments page"
+def test_page_is_made_from_the_rows(rows, tmp_path):
     eeg.EXPERIMENT.store(tmp_path).append(rows)
-    text = page(tmp_path)
-    assert "There are rows of 20 of 3660 cells" in text
-    assert unbroken(eeg_table.errors(rows)) in text
-    assert unbroken(eeg_table.finding(rows)) in text
-
-
-def test_command_writes_both_pages_and_checks_both(tmp_path, capsys):
-    arguments = ["page", "--results", str(tmp_path), "--output", str(tmp_path)]
-    assert main(arguments) == 0
-    assert main([*arguments, "--check"]) == 0
-    (tmp_path / "eeg_experiment.md").write_text("old", encoding="utf-8")
-    assert main([*arguments, "--check"]) == 1
-    assert "eeg_experiment.md is out of date" in capsys.readouterr().out
+    found = parts(tmp_path)
+    assert (found["n_there"], found["n_cells"]) == ("20", "3660")
+    assert found["errors"] == eeg_table.errors(rows)
+    assert found["finding"] == eeg_table.finding(rows)
 
 
 def test_quick_grid(tmp_path):

@@ -20,7 +20,7 @@ from experiments.data import Data, checksum, load
 from experiments.evaluation import Fold, error, fold, median_distance, splits
 from experiments.frame import RESULTS
 from experiments.methods import METHODS, Method
-from experiments.page import page
+from experiments.page import pages
 from experiments.paper_table import expected, real_entries
 from experiments.real_table import complete, distances
 from scipy.stats import ttest_ind
@@ -328,9 +328,24 @@ def test_errors_of_the_paper_tell_its_number_of_samples(dataset, n):
     assert not all(abs(value * 0.77 - round(value * 0.77)) <= 0.051 * 0.77 for value in errors)
 
 
-# --- the page ---
+# --- the pages ---
 
 
-def test_page_is_made_from_the_rows(root):
-    current = (root / "docs" / "experiments.md").read_text(encoding="utf-8")
-    assert current == page(RESULTS), "run: python -m experiments page"
+def test_pages_are_made_from_the_rows(root):
+    texts = pages(RESULTS)
+    assert len(texts) == 15
+    changed = [name for name, text in texts.items() if (root / "docs" / name).read_text(encoding="utf-8") != text]
+    assert changed == [], "run: python -m experiments page"
+
+
+def test_pages_can_be_checked(tmp_path, capsys):
+    arguments = ["page", "--results", str(tmp_path), "--output", str(tmp_path)]
+    assert main([*arguments, "--check"]) == 1
+    assert main(arguments) == 0
+    assert main([*arguments, "--check"]) == 0
+    (tmp_path / "appendix" / "eeg.md").write_text("old", encoding="utf-8")
+    capsys.readouterr()
+    assert main([*arguments, "--check"]) == 1
+    out = capsys.readouterr().out
+    assert "experiments.md is up to date" in out
+    assert "eeg.md is out of date" in out

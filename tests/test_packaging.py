@@ -100,8 +100,8 @@ def test_requirements_of_a_group(root, pyproject):
 def test_all_is_all_extras_for_users(extras, root):
     (everything,) = extras["all"]
     assert everything == f"bahsic[{','.join(name for name in extras if name not in {'all', *INNER})}]"
-    readme = (root / "README.md").read_text(encoding="utf-8")
-    assert [name for name in extras if name not in INNER and f"`{name}`" not in readme] == []
+    start = (root / "docs" / "start.md").read_text(encoding="utf-8")
+    assert [name for name in extras if name not in INNER and f"`{name}`" not in start] == []
 
 
 def test_install_lines_name_extras_that_exist(root, extras):
@@ -120,7 +120,7 @@ def test_install_lines_name_extras_that_exist(root, extras):
         for names in re.findall(r"""(?:\bbahsic|["'`]\.)\[([a-z]+(?:,[a-z]+)*)\]""", path.read_text(encoding="utf-8"))
         for name in names.split(",")
     }
-    assert {("axes.py", "plot"), ("start.md", "all"), ("README.md", "report"), ("recent.py", "experiments")} < found
+    assert {("axes.py", "plot"), ("start.md", "files"), ("README.md", "report"), ("recent.py", "experiments")} < found
     assert {entry for entry in found if entry[1] not in extras} == set()
 
 
@@ -131,7 +131,7 @@ def test_libraries_of_files_are_in_the_extras_that_messages_name(extras):
 
 def test_pages_install_from_a_clone(root):
     """Until the package is published, nothing but a message (to somebody who has it) takes it from elsewhere."""
-    pages = [root / "README.md", *(root / "docs").glob("*.md"), *(root / "docs" / "guide").glob("*.md")]
+    pages = [root / "README.md", *(root / "docs").glob("*.md"), *(root / "docs").glob("[!_]*/*.md")]
     lines = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
     elsewhere = [line for line in lines if re.search(r"""pip install ["']?bahsic""", line)]
     assert [line for line in elsewhere if " needs " not in line and not line.endswith("when it is published")] == []

@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import warnings
 
 import pytest
 
@@ -18,7 +19,7 @@ def text(root, name):
 
 
 def test_figures_of_scale(root, made):
-    script, page = made("scale_page"), text(root, "docs/scale.md")
+    script, page = made("scale_page"), text(root, "docs/appendix/scale.md")
     rows = script["read"]("scale")
     assert script["filled"](page, rows) == page
     changed = [{**row, "value": "0.123"} for row in rows]
@@ -26,9 +27,10 @@ def test_figures_of_scale(root, made):
 
 
 def test_figures_of_performance(root, made):
-    script, page = made("performance_page"), text(root, "docs/performance.md")
-    assert script["filled"](page) == page
-    assert script["filled"](page.replace("300 |", "299 |")) == page
+    script = made("performance_page")
+    pages = [text(root, name) for name in script["PAGES"]]
+    assert [script["filled"](page) for page in pages] == pages
+    assert script["filled"](pages[0].replace("300 |", "299 |")) == pages[0]
     measured = {path.stem for path in (root / "benchmarks" / "results").glob("*.csv")}
     assert measured - set(script["BENCHMARKS"]) == {
         "scale",
@@ -37,14 +39,15 @@ def test_figures_of_performance(root, made):
         "needed_peers",
         "selection_bias",
     }  # on pages of their own
+    assert all(any(f"<!-- {name} -->" in page for page in pages) for name in script["BENCHMARKS"])
 
 
 @pytest.mark.parametrize(
     ("page", "name", "changed", "count"),
     [
-        ("readme", "README.md", r"\d+ of 20 ", 8),
-        ("readme", "README.md", r"\d\d\.\d %", 9),
-        ("criterion", "docs/guide/criterion.md", r"\d\d\.\d %", 13),
+        ("readme", "README.md", r"\d+ of 20 ", 7),
+        ("readme", "README.md", r"\d\.\d of 5 ", 7),
+        ("choices", "docs/evidence/choices.md", r"\d\d\.\d %", 13),
     ],
 )
 def test_figures_of_first_pages(root, made, page, name, changed, count):
@@ -57,15 +60,35 @@ def test_figures_of_first_pages(root, made, page, name, changed, count):
 
 
 def test_readme_is_short(root):
-    assert len(text(root, "README.md").splitlines()) < 120
+    page = text(root, "README.md")
+    assert len(page.splitlines()) <= 110
+    assert len(page.split()) <= 900
+    prose = re.sub(r"```.*?```|^\|.*?$", "", page, flags=re.DOTALL | re.MULTILINE)
+    assert max(len(part.split()) for part in prose.split("\n\n")) <= 60
+
+
+def test_example_of_the_readme(root, data_folder, monkeypatch, capsys):
+    pd = pytest.importorskip("pandas")
+    tables = data_folder / "raw"
+    if not tables.is_dir():
+        pytest.skip(f"no raw tables in {data_folder}")
+    code, expected = re.findall(r"```(?:python|text)\n(.*?)```", text(root, "README.md"), re.DOTALL)[:2]
+    read = pd.read_csv
+    monkeypatch.setattr(pd, "read_csv", lambda url: read(tables / url.rpartition("/")[2]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one that names the ignored columns
+        exec(code, {})
+    assert capsys.readouterr().out == expected
 
 
 def test_figures_of_inference(root, made):
-    script, page = made("inference_page"), text(root, "docs/inference.md")
-    assert script["filled"](page) == page
+    script = made("inference_page")
+    pages = [text(root, name) for name in script["PAGES"]]
+    assert [script["filled"](page) for page in pages] == pages
+    page = pages[0]
     wrong = re.sub(r"\| 0\.\d+ ", "| 0.9876 ", page)
     assert wrong.count("0.9876") == 15 + 3 + 8
-    wrong, sentences = re.subn(r"\d+ of 200\b|\d+ of \d+ draws|from 0\.\d+ to 0\.\d+", "7 of 8", wrong)
+    wrong, sentences = re.subn(r"\d+\s+of\s+200\b|\d+\s+of\s+\d+\s+draws|from\s+0\.\d+\s+to\s+0\.\d+", "7 of 8", wrong)
     assert sentences == 7
     assert script["filled"](wrong) == page
 

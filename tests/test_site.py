@@ -54,3 +54,31 @@ def test_broken_links_are_found(root, tmp_path):
     assert broken(tmp_path) == ["a.html: b.html#y", "b.html: c.png", "b.html: #z"]
     (tmp_path / "b.html").write_text('<i id="y"></i>')
     assert broken(tmp_path) == []
+
+
+def test_pages_are_short(root):
+    docs = root / "docs"
+    pages = [*docs.glob("*.md"), *docs.glob("[!_]*/*.md")]
+    assert len(pages) > 60
+    words = {page.relative_to(docs).as_posix(): len(page.read_text(encoding="utf-8").split()) for page in pages}
+    assert [name for name, count in words.items() if count > 1500 and not name.startswith("appendix/")] == []
+
+
+def test_problems_of_prose_are_found(root, monkeypatch):
+    pytest.importorskip("proselint")
+    problems = runpy.run_path(str(root / "docs" / "check_prose.py"))["problems"]
+    page = f"""# {"Heading " * 20}
+
+| {"table " * 30} |
+
+```python
+{"code " * 30}
+```
+
+Two features matter
+only together, and `near-copies` is code.
+{"lengthy" * 15}
+This is a very good one.
+"""
+    found = [(line, text.partition(":")[0]) for line, text in problems(page)]
+    assert found == [(9, "'matter only together'"), (11, "105 characters"), (12, "weasel_words.very")]

@@ -6,7 +6,11 @@ from typing import Any
 
 _ROOT = Path(__file__).resolve().parents[2]
 # Page of the site and the file that it shows.
-_PAGES = {"architecture": "ARCHITECTURE.md", "changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md"}
+_PAGES = {
+    "appendix/architecture": "ARCHITECTURE.md",
+    "appendix/changelog": "CHANGELOG.md",
+    "contributing": "CONTRIBUTING.md",
+}
 
 
 def _read(_app: Any, page: str, source: list[str]) -> None:

@@ -6,7 +6,7 @@ All pairs of a million samples are too many. The mean of HSIC over random blocks
 cost grows with m B instead of m².
 
 So that this page is made quickly it runs with 50,000 rows. The call is the same for a million; how long that takes, and
-in how much memory, is measured in :doc:`../scale`.
+in how much memory, is measured in :doc:`../appendix/scale`.
 """
 
 import tempfile

@@ -25,7 +25,7 @@ if __name__ == "__main__":  # processes are started anew, and must not start oth
     print("same bits:", together.path_ == alone.path_)
 
 # %%
-# Small problems do not gain, for every pass over the pairs costs messages: see :doc:`../scale` for what a cluster is
-# good for, and for SLURM and Kubernetes. The path of the search:
+# Small problems do not gain, for every pass over the pairs costs messages: :doc:`../guide/big` says what a cluster is
+# good for, and :doc:`../appendix/scale` how to use SLURM and Kubernetes. The path of the search:
 
 plot_path(alone)
