@@ -77,6 +77,22 @@ def cross_fit(columns, categorical, labels, Y, splits, *, weights, power, groups
     return losses[:, judged] / times[judged], judged, orders
 
 
+def stratified_folds(y, n_folds):
+    """Samples in a fixed random order, sorted by their label, dealt to the folds in turn.
+
+    Classes come in the order in which they appear, numbers by size.
+    """
+    order = np.random.default_rng(0).permutation(len(y)).tolist()
+    labels = [tuple(np.atleast_1d(value).tolist()) for value in y]
+    if np.asarray(y).dtype.kind == "f":
+        order.sort(key=lambda i: labels[i])
+    else:
+        appeared = list(dict.fromkeys(labels[i] for i in order))
+        order.sort(key=lambda i: appeared.index(labels[i]))
+    tests = [np.sort(order[first::n_folds]) for first in range(n_folds)]
+    return [(np.setdiff1d(np.arange(len(y)), test), test) for test in tests]
+
+
 def standard_error(values, weights):
     """Of a weighted mean of independent values."""
     w, m = weights / weights.sum(), len(values)

@@ -1,14 +1,41 @@
 """What the tests of the selectors share: data with a known answer, and how to compare two fits."""
 
+import json
 from dataclasses import asdict
 from itertools import cycle
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bahsic import BAHSIC, FOHSIC
 
+ROUNDS = "bahsic-checkpoint.json"
+
 SELECTORS = pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
+
+
+class StoppedError(Exception):
+    """A fit was stopped by `watch_rounds`."""
+
+
+def watch_rounds(monkeypatch, stops=()):
+    """Return a list that grows by the number of rounds in each file of rounds that a checkpoint writes.
+
+    The fit stops when the list has one of the given lengths.
+    """
+    replace, written = Path.replace, []
+
+    def watched(self, target):
+        moved = replace(self, target)
+        if self.name == ROUNDS:
+            written.append(len(json.loads(Path(target).read_text())["content"]["rounds"]))
+            if len(written) in stops:
+                raise StoppedError
+        return moved
+
+    monkeypatch.setattr(Path, "replace", watched)
+    return written
 
 
 def selectors_in_turn(test):

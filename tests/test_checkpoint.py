@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -14,27 +15,11 @@ from sklearn import config_context
 
 from bahsic import BAHSIC, FOHSIC
 from bahsic.kernels import Gaussian
-from bahsic.selection.checkpoint import Checkpoint
-from bahsic.selection.search import Backward
-from selecting import SELECTORS, assert_same_selection, drawn, same_fit, selectors_in_turn
+from pairwise import pairwise
+from selecting import ROUNDS as NAME
+from selecting import StoppedError, assert_same_selection, drawn, same_fit, selectors_in_turn, watch_rounds
 
-NAME = "bahsic-checkpoint.json"
-
-
-class StoppedError(Exception):
-    pass
-
-
-def interrupted_after(n_rounds, monkeypatch):
-    """Make a fit fail once so many rounds are written."""
-    write = Checkpoint.write
-
-    def failing(self, rounds):
-        write(self, rounds)
-        if len(rounds) == n_rounds:
-            raise StoppedError
-
-    monkeypatch.setattr(Checkpoint, "write", failing)
+IDS = [0, 0, 1, 1, 2, 2, 3, 3]
 
 
 OPTIONS = [
@@ -62,38 +47,35 @@ def test_any_round_can_be_the_last_before_an_interruption(selector, options, tmp
     for n_rounds in range(1, len(whole.path_) + 1):
         folder = tmp_path / str(n_rounds)
         with monkeypatch.context() as patched:
-            interrupted_after(n_rounds, patched)
+            watch_rounds(patched, [n_rounds])
             with pytest.raises(StoppedError):
                 selector(2, **options, checkpoint=folder).fit(X, y)
         again = selector(2, **options, checkpoint=folder, n_jobs=2).fit(X, y)
         assert_same_selection(again, whole)
 
 
-@SELECTORS
-def test_a_finished_search_is_read_at_once(selector, tmp_path, monkeypatch):
+@pairwise(
+    selector=[BAHSIC, FOHSIC],
+    options=[{}, {"keep": [0, 5]}, {"keep": range(8)}, {"feature_groups": IDS}, {"feature_groups": IDS, "keep": 7}],
+    step=[1, 2, 0.4],
+    number=[None, 1.0],
+)
+def test_a_finished_search_is_read_at_once(selector, options, step, number, tmp_path, monkeypatch):
     X, y = drawn()
-    whole = selector(2, checkpoint=tmp_path).fit(X, y)
-    monkeypatch.setattr(Checkpoint, "write", None)  # nothing is left to write
-    assert same_fit(selector(2, checkpoint=str(tmp_path)).fit(X, y), whole)
-    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+    options = {"step": step, "n_features_to_select": number, **options}
+    whole = selector(checkpoint=tmp_path, **options).fit(X, y)
+    written = watch_rounds(monkeypatch)
+    assert same_fit(selector(checkpoint=str(tmp_path), **options).fit(X, y), whole)
+    assert (written, [path.name for path in tmp_path.iterdir()]) == ([], [NAME])
 
 
 def test_resuming_does_only_what_is_left(tmp_path, monkeypatch):
     X, y = drawn()
-    with monkeypatch.context() as patched:
-        interrupted_after(3, patched)
-        with pytest.raises(StoppedError):
+    written = watch_rounds(monkeypatch, [3])
+    for stopped in (True, False):
+        with pytest.raises(StoppedError) if stopped else nullcontext():
             BAHSIC(2, step=1, checkpoint=tmp_path).fit(X, y)
-    subsets, rounds = [], Backward.rounds
-
-    def watched(*arguments):
-        for found in rounds(*arguments):
-            subsets.append(len(found.subset))
-            yield found
-
-    monkeypatch.setattr(Backward, "rounds", watched)
-    BAHSIC(2, step=1, checkpoint=tmp_path).fit(X, y)
-    assert subsets == [5, 4, 3, 2, 1]
+    assert written == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
 def changed_file(folder, change):
@@ -130,13 +112,11 @@ def test_what_an_interrupted_write_leaves_behind_does_not_matter(tmp_path):
 
 
 def test_two_fits_in_one_folder_write_drafts_of_their_own(tmp_path):
-    def write(number):
-        for _ in range(100):
-            Checkpoint(tmp_path, {"step": "1"}).write([{"number": number}])
-
+    X, y = drawn()
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(write, range(4)))  # raises what was raised
-    assert Checkpoint(tmp_path, {"step": "1"}).rounds[0]["number"] in range(4)
+        fits = list(pool.map(lambda _: BAHSIC(2, step=1, checkpoint=tmp_path).fit(X, y), range(12)))
+    for fitted in fits:
+        assert_same_selection(fitted, fits[0])
     assert [path.name for path in tmp_path.iterdir()] == [NAME]
 
 
@@ -147,7 +127,7 @@ def test_a_round_is_on_the_disk_before_it_takes_the_name_and_the_name_after(tmp_
         synced.append((os.fstat(descriptor).st_ino, (tmp_path / NAME).exists()))
 
     monkeypatch.setattr(os, "fsync", recorded)
-    Checkpoint(tmp_path, {}).write([])
+    BAHSIC(keep=range(8), checkpoint=tmp_path).fit(*drawn())  # one round
     folder = [(tmp_path.stat().st_ino, True)] if os.name == "posix" else []
     assert synced == [((tmp_path / NAME).stat().st_ino, False), *folder]
 

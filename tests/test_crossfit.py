@@ -13,10 +13,9 @@ from sklearn.preprocessing import StandardScaler
 import crossfit_oracle
 import prediction_oracle
 from bahsic import BAHSIC, FOHSIC
-from bahsic.criteria.prediction import mean_error
 from bahsic.datasets import make_xor
 from bahsic.kernels import label_kernel
-from selecting import drawn
+from selecting import StoppedError, drawn, watch_rounds
 
 N_CASES = 60
 
@@ -60,13 +59,10 @@ def random_splits(rng, m):
     return cv[rng.integers(len(cv))]
 
 
-def splits_of(cv, fitted, m, y, kind):
-    from bahsic.selection.splits import stratified_folds
-
+def splits_of(cv, m, y):
     if not isinstance(cv, str | int):
         return list(cv.split(np.zeros((m, 1))))
-    labels = label_kernel(y, "regression" if kind == "several" else kind)
-    return [tuple(split) for split in stratified_folds(labels, 5 if cv == "auto" else cv)]
+    return crossfit_oracle.stratified_folds(y, 5 if cv == "auto" else cv)
 
 
 @pytest.mark.parametrize("seed", range(N_CASES))
@@ -99,7 +95,7 @@ def test_held_out_losses_equal_the_definition(seed):
     def gram(samples):
         return label_kernel(y[samples], target).gram()
 
-    splits = splits_of(cv, selector, m, y, kind)
+    splits = splits_of(cv, m, y)
     losses, judged, orders = crossfit_oracle.cross_fit(
         columns, categorical, gram, Y, splits, weights=weights, power=power, groups=groups, kept=kept,
         criterion=criterion, ridge=ridge,
@@ -294,38 +290,20 @@ def test_with_blocks_held_out_samples_judge(criterion):
     assert np.array_equal(other.support_, support)
 
 
-def test_standard_error_of_a_weighted_mean():
-    rng = np.random.default_rng(0)
-    values, w = rng.normal(size=30), rng.uniform(0.5, 3, 30)
-    assert mean_error(values) == pytest.approx(values.std(ddof=1) / np.sqrt(30))
-    assert mean_error(values, w) == pytest.approx(crossfit_oracle.standard_error(values, w))
-
-
 def test_a_killed_fit_resumes_in_the_middle_of_a_fold(tmp_path, monkeypatch):
-    from bahsic.selection.search import Backward
-
     X, y, _ = make_xor(n_samples=100, n_features=6, random_state=0)
     whole = BAHSIC("auto", criterion="prediction", kernel="auto", n_jobs=1).fit(X, y)
-    rounds, made, stops = Backward.rounds, [], [3, 20, 60, 98]
-
-    def watched(self, *arguments):
-        for found in rounds(self, *arguments):
-            made.append(found)
-            if len(made) in stops:
-                raise KeyboardInterrupt
-            yield found
-
-    monkeypatch.setattr(Backward, "rounds", watched)
+    written = watch_rounds(monkeypatch, [3, 20, 60, 94])
     selector = BAHSIC("auto", criterion="prediction", kernel="auto", n_jobs=1, checkpoint=tmp_path)
     for _ in range(4):
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(StoppedError):
             selector.fit(X, y)
     selector.fit(X, y)
-    assert len(made) <= 4 + 16 * len(whole.path_)  # each interrupted round is made again
+    assert len(written) == 16 * len(whole.path_)  # each round once
     assert selector.kernel_ == whole.kernel_
     measures = [(one.predictability_, one.score_) for one in (selector, whole)]
     assert measures[0] == pytest.approx(measures[1], rel=1e-9)
     assert np.array_equal(selector.ranking_, whole.ranking_)
-    n_made = len(made)
+    n_written = len(written)
     selector.fit(X, y)
-    assert len(made) == n_made
+    assert len(written) == n_written

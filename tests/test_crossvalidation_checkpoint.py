@@ -8,8 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, ShuffleSplit
 
 from bahsic import BAHSICCV
-from bahsic.selection.search import Backward
-from selecting import drawn
+from selecting import drawn, watch_rounds
 
 FOLDS = [f"gaussian/fold-{number}" for number in (1, 2, 3)]
 NAMES = {"gaussian", "all", "bahsic-crossvalidation.json"}
@@ -36,16 +35,8 @@ def counted(monkeypatch):
 
 @pytest.fixture
 def rounds(monkeypatch):
-    """Sizes of the subsets of all rounds that were made."""
-    made, rounds = [], Backward.rounds
-
-    def watched(self, *arguments):
-        for found in rounds(self, *arguments):
-            made.append(len(found.subset))
-            yield found
-
-    monkeypatch.setattr(Backward, "rounds", watched)
-    return made
+    """Numbers of rounds in all files that were written."""
+    return watch_rounds(monkeypatch)
 
 
 def search(folder=None, **changes):
@@ -74,13 +65,14 @@ def same(one, other):
 )
 def test_an_interrupted_search_continues(options, tmp_path, monkeypatch, rounds):
     X, y = drawn(60)
-    whole = search(**options).fit(X, y)
+    whole = search(tmp_path / "whole", **options).fit(X, y)
     n_fits, n_rounds = Counted.n_fits, len(rounds)
     sizes = len(whole.cv_results_["n_features"])
     last = sizes + 2  # the second size of the second fold
     monkeypatch.setattr(Counted, "n_fits", 0)
     monkeypatch.setattr(Counted, "last", last)
-    interrupted = search(tmp_path, **options)
+    folder = tmp_path / "interrupted"
+    interrupted = search(folder, **options)
     before = dict(vars(interrupted))
     with pytest.raises(KeyboardInterrupt):
         interrupted.fit(X, y)
@@ -88,10 +80,10 @@ def test_an_interrupted_search_continues(options, tmp_path, monkeypatch, rounds)
     assert len(rounds) == n_rounds + 2 * (n_rounds // 4)  # of two folds
     monkeypatch.setattr(Counted, "n_fits", 0)
     monkeypatch.setattr(Counted, "last", None)
-    same(search(tmp_path, n_jobs=1, **options).fit(X, y), whole)
+    same(search(folder, n_jobs=1, **options).fit(X, y), whole)
     assert len(rounds) == 2 * n_rounds  # the third fold and all data
     assert Counted.n_fits == n_fits - last + 1  # from the one that was interrupted
-    assert {path.name for path in tmp_path.iterdir()} == NAMES
+    assert {path.name for path in folder.iterdir()} == NAMES
 
 
 def test_a_finished_search_is_read_from_its_folder(tmp_path, rounds):

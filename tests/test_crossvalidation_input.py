@@ -13,12 +13,12 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from bahsic import BAHSIC
+from bahsic import BAHSIC, BAHSICCV
 from bahsic.kernels import Precomputed, label_kernel
-from bahsic.selection.crossvalidation import BAHSICCV
 from selecting import drawn
 
 
@@ -310,3 +310,28 @@ def test_failed_fit_leaves_the_last_one_as_it_was():
         search.fit(X[:, :6], y)
     assert vars(search) == before
     assert search.predict(X).shape == (40,)
+
+
+class Unweighted(KNeighborsClassifier):
+    """An estimator whose score takes weights, but whose fit takes none."""
+
+    def score(self, X, y, sample_weight=None):
+        return super().score(X, y, sample_weight)
+
+
+def test_only_what_is_called_has_to_take_weights():
+    X, y = drawn()
+    search = BAHSICCV(Unweighted(), cv=2, step=0.5).fit(X, y)
+    assert 0 <= search.score(X, y, sample_weight=np.ones(len(y))) <= 1
+    with pytest.raises(ValueError, match="the fit of the estimator, a Unweighted, takes none"):
+        search.fit(X, y, sample_weight=np.ones(len(y)))
+    with pytest.raises(ValueError, match="score got groups; accepted: sample_weight"):
+        search.score(X, y, groups=y)
+
+
+def test_classes_of_samples_without_weight_do_not_count():
+    X, _ = drawn()
+    y, weights = np.resize([0, 1, 2], len(X)), np.resize([1.0, 2.0, 0.0], len(X))
+    for given, kernel in [(None, "multiclass"), (weights, "binary")]:
+        search = BAHSICCV(LogisticRegression(), cv=2, step=0.5).fit(X, y, sample_weight=given)
+        assert search.selector_.target_kernel_ == kernel

@@ -18,7 +18,6 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import _safe_indexing, get_tags
 
 from bahsic import BAHSIC, BAHSICCV
-from bahsic.selection.estimator_tables import is_numeric
 from patients import FRAMES, MIXED, NAMES, in_codes, in_pandas, in_polars, in_pyarrow, patients
 from selecting import drawn
 
@@ -238,13 +237,19 @@ def test_named_categories_stay_in_a_dataframe():
     assert search.estimator_.seen_.equals(frame)
 
 
-def test_columns_of_time_are_no_numbers():
-    pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
-    days = pd.date_range("2024-01-01", periods=3)
-    for frame in (pd.DataFrame({"a": days}), pl.DataFrame({"a": days}), pa.table({"a": days.to_numpy()})):
-        assert not is_numeric(frame, "from_dtype")
-    assert not is_numeric(pd.DataFrame({"a": days - days[0]}), None)
-    assert is_numeric(pd.DataFrame({"a": days.day}), "from_dtype")
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_columns_of_time_are_no_numbers(library):
+    pd, module = pytest.importorskip("pandas"), pytest.importorskip(library)
+    _, y = drawn()
+    days = pd.date_range("2024-01-01", periods=40)
+    columns = {"day": days, "since": days - days[0], "month": days.month}
+    for names, numeric in [(["day", "month"], False), (["since", "month"], False), (["month"], True)]:
+        if library == "pyarrow":
+            X = module.table({name: pd.Series(columns[name]).array for name in names})
+        else:
+            X = module.DataFrame({name: columns[name].to_numpy() for name in names})
+        search = BAHSICCV(Seen(), cv=2, min_features_to_select=len(names), identifiers="use").fit(X, y)
+        assert isinstance(search.estimator_.seen_, np.ndarray) == numeric
 
 
 def test_gradient_boosting_takes_categories_but_no_strings():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bahsic.criteria.weights import label_weights
+from bahsic.data.levels import copies
 from bahsic.data.prepared import prepared
 from bahsic.engine import Columns, scorer_for, threads
 from bahsic.engine.units import Units
@@ -68,7 +69,8 @@ class Draw:
 
     def scorer(self, executor):
         groups = None if all(len(group) == 1 for group in self.groups) else self.groups
-        return scorer_for(self.columns(), self.kernel(), self.label_weights(), executor, groups=groups)
+        units = Units.plain(self.d, groups)
+        return scorer_for(self.columns(), self.kernel(), self.label_weights(), executor, units=units)
 
     def truth(self, gamma, inside, candidates, *, leaving):
         """Changes of the score by definition on the repeated sample, and a bound on their rounding errors."""
@@ -244,7 +246,7 @@ def test_copies_of_groups_are_evaluated_once():
     draw.X = draw.X[:, [0, 1, 2, 3, 1, 0]]
     draw.categorical = draw.categorical[[0, 1, 2, 3, 1, 0]]
     groups = [np.array(group) for group in ([0, 1], [2, 3], [4, 5])]
-    assert Units(draw.columns(), groups).representatives.tolist() == [0, 1, 0]
+    assert Units.plain(6, groups).representatives(copies(draw.columns())).tolist() == [0, 1, 0]
 
 
 # Units of measurement
@@ -288,7 +290,7 @@ def test_entering_groups_of_far_samples_and_a_steep_kernel(gamma):
     weights = label_weights(label_kernel(np.resize([0, 1], 60)))
     pairs = [np.array([0, 1]), np.array([2, 3]), np.array([4, 5])]
     with threads(1) as executor:
-        scorer = scorer_for(XT, Gaussian(), weights, executor, groups=pairs)
+        scorer = scorer_for(XT, Gaussian(), weights, executor, units=Units.plain(XT.shape[0], pairs))
         stages, _ = scorer._round(np.arange(0), np.arange(3), Gaussian(gamma), None, leaving=False)
         found = stages[-1](np.arange(3))
     D = np.array([np.subtract.outer(x, x) ** 2 for x in XT])

@@ -9,7 +9,6 @@ from numpy.testing import assert_array_equal
 from bahsic import BAHSIC, FOHSIC, hsic_biased, hsic_unbiased, hsic_variance
 from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, Kernel, Laplacian, Linear, Polynomial, label_kernel
-from bahsic.selection import fitting
 from pairwise import ENGINES, pairwise
 from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn, standardised
 
@@ -367,23 +366,3 @@ def test_everything_may_be_kept(selector, wanted, groups):
     assert fitted.ranking_.tolist() == [1] * 8
     assert sorted(order(fitted).tolist()) == list(range(8))
     assert not any(step.features for step in fitted.path_)
-
-
-@pairwise(
-    selector=[BAHSIC, FOHSIC],
-    options=[{}, {"keep": [0, 5]}, {"feature_groups": IDS}, {"feature_groups": IDS, "keep": 7}],
-    step=[1, 2, 0.4],
-)
-def test_the_sizes_of_the_subsets_are_known_beforehand(selector, options, step, monkeypatch):
-    found = []
-
-    class Watched(fitting.Search):
-        def __init__(self, problem, task, *others, **named):
-            super().__init__(problem, task, *others, **named)
-            found.append((self, task.direction(task.units(problem)).sizes()))
-
-    monkeypatch.setattr(fitting, "Search", Watched)
-    for selection in (selector(2, step=step, **options), selector(None, step=step, **options)):
-        selection.fit(*drawn())
-    selector(keep=range(8), step=step).fit(*drawn())
-    assert [[len(one.subset) for one in search.rounds] for search, _ in found] == [sizes for _, sizes in found]

@@ -10,9 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import bahsic
 import oracle
-from bahsic.criteria.hsic import hsic_biased, hsic_bound, hsic_unbiased, hsic_variance, hsic_weights
-from bahsic.criteria.weights import label_weights
-from bahsic.kernels import Delta, Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
+from bahsic import hsic_biased, hsic_bound, hsic_unbiased, hsic_variance, hsic_weights
+from bahsic.kernels import Delta, Gaussian, InverseDistance, Laplacian, Linear, Polynomial
 from pairwise import pairwise
 
 hsic = partial(bahsic.hsic, standardize=False)  # oracles take x as it is
@@ -97,29 +96,6 @@ def test_bound():
     for m, delta, message in [(1, 0.5, "m is 1"), (5, 0.0, "delta is 0.0"), (5, 1.0, "delta is 1.0")]:
         with pytest.raises(ValueError, match=message):
             hsic_bound(m, delta)
-
-
-@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
-@pytest.mark.parametrize("n_classes", [2, 3, 10])
-def test_weights_of_classes_are_made_once_for_each_class(n_classes, statistic):
-    labels = label_kernel(np.random.default_rng(0).permutation(np.resize(np.arange(n_classes), 90)))
-    found = label_weights(labels, statistic)
-    assert len(found.centred.alike.first) == n_classes
-    true = hsic_weights(labels.gram(), statistic)
-    for rows, cols in [(slice(0, 90), slice(0, 90)), (slice(17, 40), slice(30, 85))]:
-        assert_allclose(found.block(rows, cols), true[rows, cols], rtol=0, atol=1e-14 * np.abs(true).max())
-
-
-@pytest.mark.parametrize("weights", [None, np.array([1.0, 2, 1, 3, 1, 1, 2, 1, 1])])
-@pytest.mark.parametrize("labels", [[0, 1, 1, 0, 1, 0, 0, 1, 1], list("abcabcaab")])
-@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
-def test_weights_of_classes_are_a_product_of_few_columns(labels, weights, statistic):
-    W = label_weights(label_kernel(labels, sample_weight=weights), statistic, weights)
-    Q, B = W.factors()
-    outside = ~np.eye(len(labels), dtype=bool)
-    assert Q.shape[1] == len(B) == len(set(labels)) + 2 - (len(set(labels)) == 2)
-    assert_allclose((Q @ B @ Q.T)[outside], W.matrix()[outside], rtol=1e-12, atol=1e-15)
-    assert label_weights(label_kernel(np.arange(9.0) ** 2, "regression")).factors() is None
 
 
 # From data
@@ -393,19 +369,7 @@ def test_the_variance_is_not_negative(m, seed):
     assert hsic_variance(np.ones((m, m)), symmetric(m, seed)) == 0
 
 
-# W by blocks, and memory
-
-
-@statistics
-@pytest.mark.parametrize("sample_weight", [None, [1, 2, 0, 1, 3, 1, 1, 1]])
-def test_blocks_of_w_are_parts_of_the_whole(statistic, sample_weight):
-    labels = label_kernel(TARGETS["regression"], sample_weight=sample_weight)
-    weights = label_weights(labels, statistic, sample_weight)
-    W = hsic_weights(labels.gram(), statistic, sample_weight)
-    assert len(weights) == 8
-    assert_allclose(weights.matrix(), W, rtol=1e-13, atol=1e-17)
-    for rows, cols in [(slice(0, 3), slice(0, 3)), (slice(2, 7), slice(1, 5)), (slice(0, 3), slice(5, 8))]:
-        assert_allclose(weights.block(rows, cols), W[rows, cols], rtol=1e-13, atol=1e-17)
+# Memory
 
 
 @pytest.mark.parametrize(

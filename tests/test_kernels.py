@@ -300,3 +300,24 @@ def test_functions_become_kernels():
 def test_functions_receive_samples_that_are_no_arrays_as_they_are():
     kernel = Function(lambda a, b: [[len(set(s) & set(t)) for t in b] for s in a])
     assert_array_equal(kernel([{1, 2}, {2}]), [[2, 1], [1, 1]])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [(Gaussian(), (0, 1)), (Laplacian(), (0, 1)), (Delta(), (0, 1)), (InverseDistance(0.5), (0, 2))],
+)
+def test_values_fill_the_range_of_the_kernel(kernel, expected):
+    values = kernel(np.array([[0.0], [0.0], [1e6]]))
+    assert kernel.value_range == expected
+    np.testing.assert_allclose([values.min(), values.max()], expected, atol=1e-5)
+
+
+def test_near_samples_far_from_others_keep_their_distance():
+    X = np.zeros((3, 40))
+    X[1, 0], X[2] = 1e-3, 1e6
+    assert Gaussian(1e6)(X)[0, 1] == pytest.approx(np.exp(-1.0), rel=1e-9)
+
+
+def test_a_polynomial_of_degree_one_is_linear():
+    x = np.arange(8.0).reshape(4, 2)
+    np.testing.assert_allclose(Polynomial(degree=1, coef0=0.5)(x), x @ x.T + 0.5)

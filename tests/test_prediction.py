@@ -21,8 +21,7 @@ from bahsic.engine.gram import GramTiles
 from bahsic.engine.kernel_block import KernelBlock
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, label_kernel
-from selecting import SELECTORS, assert_same_selection, drawn, order, same_fit, standardised
-from test_checkpoint import StoppedError, interrupted_after
+from selecting import SELECTORS, StoppedError, assert_same_selection, drawn, order, same_fit, standardised, watch_rounds
 from test_stored import dask_array, mapped, zarr_array
 
 RULE = {"criterion": "prediction"}
@@ -547,7 +546,7 @@ def test_any_round_can_be_the_last_before_an_interruption(selector, options, tmp
         folder = tmp_path / str(n_rounds)
         for _ in range(1 + (options.get("kernel") == "auto")):  # each kernel has a search of its own
             with monkeypatch.context() as patched:
-                interrupted_after(n_rounds, patched)
+                watch_rounds(patched, [n_rounds])
                 with pytest.raises(StoppedError):
                     selector(**options, checkpoint=folder).fit(X, y)
         assert_same_selection(selector(**options, checkpoint=folder, n_jobs=2).fit(X, y), whole)

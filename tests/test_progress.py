@@ -2,13 +2,13 @@
 
 import re
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import tqdm
 
 from bahsic import BAHSIC, FOHSIC
-from bahsic.selection import progress
+from bahsic.criteria import Criterion
 
 SELECTORS = pytest.mark.parametrize("selector", [BAHSIC, FOHSIC])
 
@@ -35,6 +35,13 @@ class Recorder:
 
     def on_fit_task_end(self, estimator, context, **data):
         self.calls.append(("end", context.task_name, context.task_id))
+
+
+@pytest.fixture
+def no_delay(monkeypatch):
+    """Bars that appear at once."""
+    bar = tqdm.tqdm
+    monkeypatch.setattr(tqdm, "tqdm", lambda **options: bar(**options | {"delay": 0}))
 
 
 def drawn():
@@ -80,8 +87,7 @@ def test_nothing_is_printed_without_callbacks(selector, capsys):
 
 @SELECTORS
 @pytest.mark.parametrize("options", [{}, {"cv": 3}, {"kernel": "auto"}, {"cv": 2, "step": 2, "n_jobs": 2}])
-def test_the_bar_ends_at_the_whole_work_and_never_falls(selector, options, monkeypatch, capsys):
-    monkeypatch.setattr(progress, "_DELAY", 0.0)
+def test_the_bar_ends_at_the_whole_work_and_never_falls(selector, options, no_delay, capsys):
     selector(3, verbose=1, **options).fit(*drawn())
     shares = [int(share) for share in re.findall(r"selecting features +(\d+)%", capsys.readouterr().err)]
     assert shares
@@ -94,24 +100,19 @@ def test_short_fits_show_no_bar(capsys):
     assert "%" not in capsys.readouterr().err
 
 
-def test_the_bar_is_erased_when_a_fit_fails(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "_DELAY", 0.0)
+class Failing(Criterion):
+    """A criterion that fails in the middle of a search."""
 
-    def fit():
-        with progress.track_progress(object(), 3, None, None, verbose=True) as shown:
-            shown.advance(1)
+    def fit(self, X, Y, sample_weight=None):
+        return self
+
+    def score(self, columns):
+        if len(columns) < 4:
             raise RuntimeError("no")
+        return 1.0
 
+
+def test_the_bar_is_erased_when_a_fit_fails(no_delay, capsys):
     with pytest.raises(RuntimeError, match="no"):
-        fit()
+        BAHSIC(criterion=Failing(), verbose=1).fit(*drawn())
     assert capsys.readouterr().err.endswith("\r")
-
-
-@pytest.mark.parametrize("total", [0, 1, 7, 1000])
-def test_threads_make_each_task_once(total):
-    tasks = []
-    shown = progress.Progress(total, task=lambda: tasks.append(len(tasks)))
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: shown.advance(1), range(max(total, 1))))
-    shown.advance(1)  # more than there was to do
-    assert tasks == list(range(100))

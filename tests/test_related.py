@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import bahsic
 import oracle
-from bahsic.criteria.hsic import hsic_unbiased
+from bahsic import hsic_unbiased
 from bahsic.kernels import Gaussian, Laplacian, label_kernel
 from bahsic.related import cka, kta, mean_difference, mmd, pearson_criterion
 from pairwise import pairwise

@@ -18,7 +18,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bahsic import BAHSIC, FOHSIC, FeatureSelector, hsic_unbiased, hsic_variance, hsic_weights
 from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian, InverseDistance, label_kernel
-from bahsic.selection.path import PathStep
 from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn, standardised
 
 # scikit-learn's contract; no failure is expected. Its check of array API input skips itself
@@ -100,7 +99,7 @@ def test_path_is_frozen_and_evaluates_each_subset_with_the_rule_for_its_size(sel
         assert step.hsic == pytest.approx(hsic_unbiased(K, L), rel=1e-9)
         assert step.standard_error == pytest.approx(math.sqrt(hsic_variance(K, L)), rel=1e-9)
         inside -= set(step.features) if selector is BAHSIC else set()
-    assert [field.name for field in dataclasses.fields(PathStep)] == [
+    assert [field.name for field in dataclasses.fields(fitted.path_[0])] == [
         *("n_features", "parameter", "hsic", "standard_error", "features", "reason"),
         *("predictability", "predictability_error", "ridge", "score", "value"),
     ]
@@ -371,3 +370,35 @@ def test_importances_are_the_scores_of_the_selected_features(selector):
     assert fitted.feature_importances_[~fitted.support_].tolist() == [0.0] * 6
     found = SelectFromModel(fitted, prefit=True, threshold=1e-12).fit(X)
     assert found.get_support(indices=True).tolist() == [1, 4]
+
+
+def test_the_gains_of_the_next_features_in_order_are_measured():
+    X = np.random.default_rng(0).normal(size=(60, 30))
+    fitted = BAHSIC(1, criterion="prediction").fit(X, X[:, 0] + 0.5 * X[:, 1])
+    measured = np.isfinite(fitted.scores_[order(fitted)])
+    assert measured.tolist() == [True] * 25 + [False] * 5
+
+
+def test_the_kernel_is_named_where_auto_has_chosen_it():
+    X, y = drawn()
+    assert BAHSIC(1, kernel="auto").fit(X, y).kernel_ in ("gaussian", "laplacian", "linear")
+    for kernel in ("inverse_distance", Gaussian(0.5)):
+        assert BAHSIC(1, kernel=kernel).fit(X, y).kernel_ is kernel
+
+
+def another(text):
+    """The same text as another object, such as one that was read from a file."""
+    return "".join(list(text))
+
+
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
+def test_names_are_compared_and_not_the_objects(criterion):
+    X, y = drawn(30, 5)
+    X[:3, 2] = np.nan
+    options = {"criterion": criterion, "missing": "indicator", "target_kernel": "binary", "block_size": "auto"}
+    one, other = (
+        BAHSIC(2, standard_errors=True, cv=2, **{name: copied(value) for name, value in options.items()}).fit(X, y)
+        for copied in (str, another)
+    )
+    assert same_fit(one, other)
+    np.testing.assert_array_equal(one.scores_, other.scores_)

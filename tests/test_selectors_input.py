@@ -1,5 +1,7 @@
 """What BAHSIC and FOHSIC accept, and how they refuse the rest."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -206,3 +208,24 @@ def test_names_without_names(selector):
     fitted = selector(n_features_to_select=2).fit(*drawn())
     assert fitted.get_feature_names_out().tolist() == ["x1", "x4"]
     assert fitted.get_feature_names_out(list("abcdefgh")).tolist() == ["b", "e"]
+
+
+@pytest.mark.parametrize(
+    ("statistic", "criterion", "warns"),
+    [("unbiased", "hsic", True), ("biased", "hsic", False), ("unbiased", "prediction", False)],
+)
+def test_only_the_unbiased_estimate_needs_two_samples_of_a_class(statistic, criterion, warns):
+    X, y = drawn()
+    y[:] = 0
+    y[0] = 1
+    with pytest.warns(UserWarning, match="statistic='biased'") if warns else nullcontext():
+        BAHSIC(1, statistic=statistic, criterion=criterion).fit(X, y)
+
+
+def test_only_columns_of_frames_may_hardly_vary():
+    pandas = pytest.importorskip("pandas")
+    X, y = drawn(60)
+    X[:, 1] = 5.0
+    X[7, 1] = 1.0
+    for table, role in [(X, "number"), (pandas.DataFrame(X, columns=list("abcdefgh")), "uninformative")]:
+        assert BAHSIC(1).fit(table, y).columns_[1].role == role

@@ -137,3 +137,9 @@ def test_graphs_and_strings_in_hsic():
 def test_bad_samples(kernel, samples, error, message):
     with pytest.raises(error, match=message):
         kernel(samples)
+
+
+def test_labels_of_nodes_of_different_types_differ():
+    pair = np.array([[0, 1], [1, 0]])
+    graphs = [(pair, [1, 1]), (pair, ["1", 1]), (pair, np.array([1, 1]))]
+    np.testing.assert_array_equal(WeisfeilerLehman(0)(graphs), [[4, 2, 4], [2, 2, 2], [4, 2, 4]])

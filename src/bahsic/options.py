@@ -24,48 +24,20 @@ _NUMBER, _KERNEL, _CRITERION = "auto", "auto", "prediction"
 
 @dataclass(frozen=True)
 class Option:
-    """One parameter of the selectors.
-
-    Attributes
-    ----------
-    name : str
-        Of the constructor's parameter.
-    kind : str
-        Reading of a value by the command.
-    default : object
-        Of `BAHSIC`; ask `selector_default` for that of `FOHSIC`.
-    help : str
-        One line, without the default.
-    choices : tuple of str
-        Accepted words; those of a choice are all that the command accepts.
-    flags : tuple of str
-        Options of the command; the first one is that of messages and code. Empty for a parameter of Python alone.
-    commands : tuple of str
-        Commands that have the option.
-    select_choices : tuple of str
-        Choices that `select` alone has.
-    forward_default : object
-        Of `FOHSIC`, where it is another one.
-    default_of_command : object
-        Of the command, where it is another one; ask `command_default` for it.
-    none : str
-        Word of the command for None, where None is not the default.
-    recorded : bool
-        Whether the selection depends on it, so that results and checkpoints hold it. (The seed stands there by itself.)
-    """
+    """One parameter of the selectors."""
 
     name: str
-    kind: Kind
-    default: Any
-    help: str
-    choices: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
+    kind: Kind  # how the command reads a value
+    default: Any  # of `BAHSIC`; ask `selector_default` for that of `FOHSIC`
+    help: str  # one line, without the default
+    choices: tuple[str, ...] = ()  # accepted words; those of a choice are all that the command accepts
+    flags: tuple[str, ...] = ()  # of the command; the first one is in messages and code; none for Python alone
     commands: tuple[str, ...] = ("select",)
-    forward_default: Any = _SAME
-    default_of_command: Any = _SAME
-    recorded: bool = True
-    select_choices: tuple[str, ...] = ()
-    none: str = ""
+    forward_default: Any = _SAME  # of `FOHSIC`, if it is another one
+    default_of_command: Any = _SAME  # if it is another one; ask `command_default` for it
+    recorded: bool = True  # whether results and checkpoints hold it, as the selection depends on it
+    select_choices: tuple[str, ...] = ()  # choices that `select` alone has
+    none: str = ""  # word of the command for None, if None is not the default
 
     @property
     def depends_on_method(self) -> bool:
@@ -73,15 +45,15 @@ class Option:
         return self.forward_default is not _SAME
 
     def selector_default(self, method: str | None = None) -> Any:
-        """Default of the selector for a search, "backward" (or None) or "forward"."""
+        """Return the default of the selector for a search, "backward" (or None) or "forward"."""
         return self.forward_default if method == "forward" and self.depends_on_method else self.default
 
     def command_default(self, method: str | None = None) -> Any:
-        """Default of the command for a search."""
+        """Return the default of the command for a search."""
         return self.selector_default(method) if self.default_of_command is _SAME else self.default_of_command
 
     def of_command(self, command: str) -> Option:
-        """The option as a command has it."""
+        """Return the option as a command has it."""
         if not self.select_choices or command == "select":
             return self
         choices = tuple(choice for choice in self.choices if choice not in self.select_choices)
@@ -157,7 +129,7 @@ OPTIONS: Final = (
 
 
 def options_of(command: str) -> list[Option]:
-    """Options of a command, in the order of the constructor.
+    """Return the options of a command, in the order of the constructor.
 
     Examples
     --------
@@ -168,12 +140,12 @@ def options_of(command: str) -> list[Option]:
 
 
 def recorded_options() -> list[Option]:
-    """Parameters on which the selection depends, in the order of the constructor."""
+    """Return the parameters on which the selection depends, in the order of the constructor."""
     return [option for option in OPTIONS if option.recorded]
 
 
 def flag_of(name: str) -> str:
-    """Option of the command for a parameter.
+    """Return the option of the command for a parameter.
 
     Examples
     --------

@@ -78,7 +78,7 @@ def check_jobs(n_jobs: Any) -> None:
 
 
 def random_source(random_state: RandomStateLike) -> np.random.RandomState:
-    """Source of random numbers for a ``random_state``."""
+    """Return the source of random numbers for a ``random_state``."""
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(random_state.bit_generator)
     try:

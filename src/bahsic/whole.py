@@ -14,10 +14,6 @@ from tempfile import mkdtemp
 def check_place(path: str | os.PathLike[str]) -> None:
     """Raise now the OSError that would keep a file from being written in the end.
 
-    Parameters
-    ----------
-    path : path-like
-
     Examples
     --------
     >>> check_place("no/such/folder/report.html")
@@ -39,25 +35,11 @@ def check_place(path: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def appearing(path: str | os.PathLike[str], *, durable: bool = False) -> Iterator[Path]:
-    """A place to write a file of that name, which moves to its folder if nothing went wrong.
+    """Yield a path in a new folder to write a file to, which moves to its place if nothing went wrong.
 
-    Parameters
-    ----------
-    path : path-like
-        Where the file is to be. A link stays one, and a file that is replaced hands on its permissions. A device or a
-        pipe is not replaced: the content is written into it once it is complete.
-    durable : bool, default=False
-        Whether to wait for the disk, so that after a power failure, too, either the old file or the new one is there.
-
-    Yields
-    ------
-    Path
-        The same name in a new folder, which no other process has. However the block ends, that folder is gone.
-
-    Raises
-    ------
-    OSError
-        With the given path, whichever draft could not be written.
+    A link stays one, and a file that is replaced hands on its permissions. The content for a device or a pipe is
+    written into it once it is complete. ``durable`` waits for the disk, so that after a power failure either the old
+    file or the new one is there. However the block ends, the new folder is gone; errors name the given path.
     """
     check_place(path)
     target = _resolved(Path(path))
@@ -78,7 +60,7 @@ def appearing(path: str | os.PathLike[str], *, durable: bool = False) -> Iterato
 
 
 def _resolved(path: Path) -> Path:
-    """The place that a path leads to; the RuntimeError of a loop of links as the system's own error."""
+    """Return the place that a path leads to; a loop of links raises the system's own error."""
     try:
         return path.resolve()
     except RuntimeError:

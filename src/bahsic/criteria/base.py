@@ -83,20 +83,20 @@ class Criterion(BaseEstimator, ABC):
         count : int
             Number of candidates to return.
         """
-        return _best([checked_score(self, np.setdiff1d(columns, one)) for one in candidates], count)
+        return _best([checked_score(self, np.setdiff1d(columns, each)) for each in candidates], count)
 
     def entering(self, columns: Indices, candidates: Sequence[Indices], count: int) -> Sequence[int] | Indices:
         """Return which candidates enter a subset next, the most relevant one first; see `leaving`."""
-        return _best([checked_score(self, np.union1d(columns, one)) for one in candidates], count)
+        return _best([checked_score(self, np.union1d(columns, each)) for each in candidates], count)
 
 
 def checked_score(criterion: Criterion, columns: Indices) -> float:
     """Return the score of a subset; raise unless it is a finite number."""
-    found: Any = criterion.score(columns)
-    if isinstance(found, Real) and math.isfinite(found):
-        return float(found)
+    score: Any = criterion.score(columns)
+    if isinstance(score, Real) and math.isfinite(score):
+        return float(score)
     raise ValueError(
-        f"criterion is {criterion!r}, whose score of {len(columns)} columns is {found!r}; accepted: a finite number"
+        f"criterion is {criterion!r}, whose score of {len(columns)} columns is {score!r}; accepted: a finite number"
     )
 
 

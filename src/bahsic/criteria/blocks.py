@@ -37,33 +37,25 @@ RULE_SAMPLES = 4096
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """A partition of the samples.
+    """A partition of the samples."""
 
-    Attributes
-    ----------
-    order : ndarray of int of shape (m,)
-        The samples, block by block.
-    starts : tuple of int
-        Position in ``order`` of the first sample of each block.
-    """
-
-    order: Indices
-    starts: tuple[int, ...]
+    order: Indices  # the samples, block by block
+    starts: tuple[int, ...]  # position in the order of the first sample of each block
 
     def __len__(self) -> int:
         return len(self.starts)
 
     @staticmethod
     def one(m: int) -> Blocks:
-        """All samples in one block."""
+        """Return all samples in one block."""
         return Blocks(np.arange(m), (0,))
 
     def samples(self) -> Iterator[Indices]:
-        """The samples of each block."""
+        """Return the samples of each block."""
         return iter(np.split(self.order, self.starts[1:]))
 
     def first(self, number: int) -> Blocks:
-        """So many of the blocks, or all if there are no more."""
+        """Return so many of the blocks, or all if there are no more."""
         if number >= len(self):
             return self
         return Blocks(self.order[: self.starts[number]], self.starts[:number])
@@ -77,11 +69,7 @@ class Blocks:
 def auto_block_size(m: int, *, regressions: bool = False) -> int | None:
     """Return the size of blocks for m samples where none is given, or None, all at once.
 
-    Parameters
-    ----------
-    m : int
-    regressions : bool
-        Whether there are regressions: with the criterion "prediction", or to judge the subsets.
+    There are regressions with the criterion "prediction", or to judge the subsets.
 
     Examples
     --------
@@ -134,71 +122,42 @@ def consecutive_blocks(order: Indices, block_size: int) -> Blocks:
 
 
 @dataclass(frozen=True, eq=False)
-class BlockWeights:
-    """W of the mean of HSIC over blocks of neighbouring samples: zero between blocks.
+class BlockWeights(Weights):
+    """W of the mean of HSIC over blocks of neighbouring samples: zero between blocks."""
 
-    Attributes
-    ----------
-    parts : tuple of CentredWeights
-        W of each block by itself, divided by the number of blocks.
-    starts : tuple of int
-        First sample of each block.
-    labels : LabelKernel
-        The labels of all samples.
-    """
+    parts: tuple[CentredWeights, ...]  # W of each block by itself, divided by the number of blocks
+    starts: tuple[int, ...]  # first sample of each block
+    labels: LabelKernel  # of all samples
 
-    parts: tuple[CentredWeights, ...]
-    starts: tuple[int, ...]
-    labels: LabelKernel
-
-    @property
-    def sample_weight(self) -> FloatArray | None:
-        """None, since every sample counts once."""
-        return None
+    sample_weight = None
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def block(self, rows: slice, cols: slice) -> FloatArray:
-        """Rows and columns of W, a new float64 array; slices have a start and a stop."""
         first = bisect_right(self.starts, min(rows.start, cols.start)) - 1
         start, part = self.starts[first], self.parts[first]
         if max(rows.stop, cols.stop) <= start + len(part):  # all in one block, as the tiles are
             return part.block(*(slice(side.start - start, side.stop - start) for side in (rows, cols)))
         W = np.zeros((rows.stop - rows.start, cols.stop - cols.start))
         for start, part in zip(self.starts[first:], self.parts[first:], strict=True):
-            mine = [_within(side, start, len(part)) for side in (rows, cols)]
-            inside, outside = zip(*mine, strict=True)
+            inside, outside = zip(*(_within(side, start, len(part)) for side in (rows, cols)), strict=True)
             if all(side.start < side.stop for side in inside):
                 W[outside] = part.block(*inside)
         return W
 
-    def factors(self) -> None:
-        """None: the rank of W grows with the number of blocks."""
-        return
-
-    def matrix(self) -> FloatArray:
-        """The whole of W, shape (m, m)."""
-        everything = slice(0, len(self))
-        return self.block(everything, everything)
-
     def of_samples(self, samples: Indices) -> Weights:
-        """W of some samples alone, as one block."""
         return label_weights(self.labels.of_samples(samples))
-
-    def unbiased(self, each: Any = map) -> BlockWeights:
-        """The matrix itself: the mean over blocks is that of unbiased estimates."""
-        return self
 
 
 def _within(side: slice, start: int, size: int) -> tuple[slice, slice]:
-    """Part of a range of samples that lies in a block, as a slice of the block and as a slice of the range."""
+    """Return the part of a range of samples that lies in a block, as slices of the block and of the range."""
     low, high = max(side.start, start), max(min(side.stop, start + size), side.start, start)
     return slice(low - start, high - start), slice(low - side.start, high - side.start)
 
 
 def block_weights(labels: LabelKernel, starts: Sequence[int], each: Any = map) -> BlockWeights:
-    """W of the mean of the unbiased HSIC over the blocks that begin at ``starts``; ``each`` as in `label_weights`.
+    """Return W of the mean of the unbiased HSIC over the blocks that begin at ``starts``; see `label_weights`.
 
     Examples
     --------

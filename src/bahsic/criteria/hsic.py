@@ -13,7 +13,7 @@ from bahsic.kernels.rows import FloatArray, as_gram, check_same_length, row_bloc
 
 
 def hsic_weights(L: Any, statistic: Statistic = "unbiased", sample_weight: Any = None) -> FloatArray:
-    r"""The matrix W with ``HSIC = sum(K * W)`` for every symmetric K.
+    r"""Return the matrix W with ``HSIC = sum(K * W)`` for every symmetric K.
 
     Unbiased (e_uhsic), off the diagonal, with l = L1 and s = 1'L1 for L with zero diagonal:
     :math:`W_{ab} = [L_{ab} + s / ((m-1)(m-2)) - (l_a + l_b) / (m-2)] / (m (m-3))`. Biased: HLH / (m - 1)^2.
@@ -41,7 +41,7 @@ def hsic_weights(L: Any, statistic: Statistic = "unbiased", sample_weight: Any =
 
 
 def hsic_unbiased(K: Any, L: Any) -> float:
-    r"""Unbiased estimate of HSIC.
+    r"""Return the unbiased estimate of HSIC.
 
     :math:`[\mathrm{tr}(KL) + \frac{1'K1\,1'L1}{(m-1)(m-2)} - \frac{2}{m-2} 1'KL1] / (m (m-3))`, diagonals set to zero
     (e_uhsic); computed as the sum of products of U-centred entries, which does not cancel.
@@ -66,7 +66,7 @@ def hsic_unbiased(K: Any, L: Any) -> float:
 
 
 def hsic_biased(K: Any, L: Any) -> float:
-    """Biased estimate of HSIC: tr(KHLH) / (m - 1)^2 with H = I - 11'/m.
+    """Return the biased estimate of HSIC: tr(KHLH) / (m - 1)^2 with H = I - 11'/m.
 
     The bias is of the order 1 / m. The estimate is never negative for the positive semi-definite K and L of kernels.
 
@@ -89,7 +89,7 @@ def hsic_biased(K: Any, L: Any) -> float:
 
 
 def hsic_variance(K: Any, L: Any) -> float:
-    r"""Variance of the unbiased estimate, by its asymptotic normal distribution.
+    r"""Return the variance of the unbiased estimate, by its asymptotic normal distribution.
 
     :math:`\sigma^2 = \frac{16}{m} (R - \mathrm{HSIC}^2)`, R the mean over i of :math:`h_i^2` (varHSIC), where
     :math:`h_i` is the mean of h(i, j, q, r) over triples (j, q, r) without i.
@@ -132,7 +132,7 @@ def hsic_variance(K: Any, L: Any) -> float:
 
 
 def hsic_bound(m: int, delta: float) -> float:
-    r"""Bound on the error of the unbiased estimate, which holds with probability 1 - delta.
+    r"""Return a bound on the error of the unbiased estimate, which holds with probability 1 - delta.
 
     :math:`8 \sqrt{\log(2 / \delta) / m}` (theorem concentration), for kernels with values in [0, 1] and features that
     were not chosen with these samples.
@@ -168,7 +168,7 @@ def hsic_of_rows(
     statistic: Statistic = "unbiased",
     sample_weight: Any = None,
 ) -> float:
-    """HSIC of data x that the kernel takes as they are, neither a table nor standardised; else as `bahsic.hsic`.
+    """Compute HSIC of data x as they are, neither read as a table nor standardised; else as `bahsic.hsic`.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def hsic_of_rows(
 
 
 def data_kernel(x: Any, kernel: Any, weights: Weights) -> tuple[Kernel, Matrix]:
-    """Kernel on data x with numbers in place of rules, and its matrix; see `hsic` for the arguments."""
+    """Return the kernel on data x with numbers in place of rules, and its matrix; see `hsic` for the arguments."""
     kernel = kernel_from_name(kernel)
     X = kernel.rows(x, "x")
     check_same_length(x=len(X), y=len(weights))
@@ -194,14 +194,14 @@ def data_kernel(x: Any, kernel: Any, weights: Weights) -> tuple[Kernel, Matrix]:
 def estimate_and_variance(
     K: Gram, L: Gram, sample_weight: Any = None, weights: Weights | None = None
 ) -> tuple[float, float]:
-    """`hsic_unbiased` and `hsic_variance` in one pass, of repeated samples by weights; ``weights`` is W, if known."""
+    """Compute `hsic_unbiased` and `hsic_variance` in one pass; ``weights`` is W, if known."""
     weights = weights or label_weights(L, "unbiased", sample_weight)
     products = _row_products(K, L, "unbiased", weights)
     return math.fsum(products), variance_of_products(products, weights.sample_weight)
 
 
 def variance_of_products(products: FloatArray, sample_weight: FloatArray | None = None) -> float:
-    """`hsic_variance` from the sums over j of U-centred K_ij times W_ij, for each i."""
+    """Compute `hsic_variance` from the sums over j of U-centred K_ij times W_ij, for each i."""
     w = np.ones(len(products)) if sample_weight is None else sample_weight
     m = float(w.sum())
     # h_i of each copy of a sample, up to a constant; products have the factor 1 / (m (m - 3)) of W already.
@@ -217,13 +217,13 @@ def _matrices(K: Any, L: Any) -> tuple[Matrix, Matrix]:
 
 
 def hsic_value(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = None) -> float:
-    """`hsic_unbiased` or `hsic_biased` of matrices that are read by blocks; ``weights`` is W, if known."""
+    """Compute `hsic_unbiased` or `hsic_biased` of matrices that are read by blocks; ``weights`` is W, if known."""
     return math.fsum(_row_products(K, L, statistic, weights))
 
 
 @overflow_reported()
 def _row_products(K: Gram, L: Gram, statistic: Statistic, weights: Weights | None = None) -> FloatArray:
-    """Sums over j of centred K_ij times W_ij; centring K too keeps more digits and leaves the total the same."""
+    """Sum centred K_ij times W_ij over j; centring K too keeps more digits and leaves the total the same."""
     m = len(L)
     weights = weights or label_weights(L, statistic)
     centred_K = centred(K, statistic, weights.sample_weight)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from bahsic.criteria.weights import Weights
 from bahsic.kernels import LabelKernel
 from bahsic.kernels.labels.outputs import OutputSum, standardised
 from bahsic.kernels.rows import FloatArray
@@ -45,7 +46,7 @@ _LABEL_TOLERANCE = 1e-6
 
 
 def label_features(labels: LabelKernel, sample_weight: FloatArray | None = None) -> Array:
-    """Features Y (m, c) of the labels, whose inner products are the centred kernel that is to be predicted.
+    """Return the features Y (m, c) of the labels, whose inner products are the centred kernel that is to be predicted.
 
     Classes have one indicator column each (two classes: one column), numbers are standardised, several outputs stand
     side by side with equal weight, and any other kernel has a factor of its centred matrix.
@@ -69,7 +70,7 @@ def label_features(labels: LabelKernel, sample_weight: FloatArray | None = None)
 
 
 def judging_ridge(n_features: int, n_samples: int) -> float:
-    """Least ridge of the residuals that judge n features to first order.
+    """Return the least ridge of the residuals that judge n features to first order.
 
     One of n features is about 1/n of the kernel. Where the ridge is much smaller, the fit follows each feature so
     closely that the residuals hardly depend on it any more, and the first-order change says little of what is lost
@@ -96,13 +97,13 @@ def _indicators(values: NDArray[np.generic]) -> Array:
 
 
 def _side_by_side(values: FloatArray, n_numbers: int, w: Array) -> Array:
-    """Columns of numbers with the variance one over all samples, then the vectors of classes, which have it already."""
+    """Return numbers with the variance one over all samples, then the vectors of classes, which have it already."""
     numbers = standardised(np.array(values[:, :n_numbers], dtype=np.float64), w) / math.sqrt(w.sum())
     return np.column_stack([numbers, values[:, n_numbers:]])
 
 
 def _factor(L: Array, w: Array) -> Array:
-    """Y with YY' = HLH up to a small part of its trace, by a Cholesky factor with pivoting."""
+    """Return Y with YY' = HLH up to a small part of its trace, by a Cholesky factor with pivoting."""
     shift = L @ (w / w.sum())
     L -= shift[:, None] + shift - w @ shift / w.sum()
     tolerance = _LABEL_TOLERANCE * max(float(np.trace(L)), 0.0) / len(L)
@@ -116,35 +117,17 @@ def _factor(L: Array, w: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class RidgeFit:
-    """Kernel ridge regression of the label features on a subset of the features.
-
-    Attributes
-    ----------
-    ridge : float
-        The ridge that was used.
-    explained : float
-        Penalised share of the variance of Y that is explained, between 0 and 1.
-    quadratic : float
-        <K, QQ'>.
-    Q : ndarray of shape (m, c)
-        Residuals, scaled so that QQ' is the derivative of ``explained`` with respect to K; with a greater ridge where
-        these judge many features, see `judging_ridge`.
-    coefficients : ndarray of shape (m, c)
-        Coefficients of the kernel functions of the samples, which predict other samples up to the intercept.
-    baseline : ndarray of shape (m,)
-        Squared leave-one-out residual of each sample where the mean is predicted.
-    losses : ndarray of shape (m,) or None
-        Squared leave-one-out residual of each sample, where they were asked for.
-    sample_weight : ndarray of shape (m,) or None
-    """
+    """Kernel ridge regression of the label features on a subset of the features."""
 
     ridge: float
-    explained: float
-    quadratic: float
+    explained: float  # penalised share of the variance of Y that is explained, between 0 and 1
+    quadratic: float  # <K, QQ'>
+    # Residuals (m, c), scaled so that QQ' is the derivative of `explained` with respect to K; with a greater ridge
+    # where these judge many features, see `judging_ridge`.
     Q: Array
-    coefficients: Array
-    baseline: Array
-    losses: Array | None = None
+    coefficients: Array  # of the kernel functions of the samples (m, c), which predict others up to the intercept
+    baseline: Array  # squared leave-one-out residual of each sample where the mean is predicted
+    losses: Array | None = None  # the same of the regression, where they were asked for
     sample_weight: FloatArray | None = None
 
     @property
@@ -156,7 +139,7 @@ class RidgeFit:
         return float(1 - np.average(self.losses, weights=self.sample_weight) / total) if total > 0 else 0.0
 
     def at_most(self, change: Array) -> Array:
-        r"""Bounds on changes of ``explained``, given first-order changes :math:`\delta` of it.
+        r"""Bound changes of ``explained``, given first-order changes :math:`\delta` of it.
 
         With the changed kernel :math:`\tilde K` and any Z,
         :math:`\mathrm{tr}(Y' \tilde A Y) \geq 2 \mathrm{tr}(Y'Z) - \mathrm{tr}(Z'(\tilde K_c + \lambda I)Z)`. The best
@@ -182,26 +165,17 @@ def mean_error(values: Array, sample_weight: FloatArray | None = None) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class ResidualWeights:
-    """The matrix W = QQ' that first-order changes of ``explained`` are linear in K with; zero between blocks.
-
-    Attributes
-    ----------
-    Q : ndarray of shape (m, c)
-    starts : tuple of int
-        First sample of each block.
-    sample_weight : ndarray of shape (m,) or None
-    """
+class ResidualWeights(Weights):
+    """The matrix W = QQ' that first-order changes of ``explained`` are linear in K with; zero between blocks."""
 
     Q: Array
-    starts: tuple[int, ...] = (0,)
+    starts: tuple[int, ...] = (0,)  # first sample of each block
     sample_weight: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.Q)
 
     def block(self, rows: slice, cols: slice) -> Array:
-        """Rows and columns of W, a new float64 array; slices have a start and a stop."""
         W: Array = self.Q[rows] @ self.Q[cols].T
         if len(self.starts) > 1:
             block_of = [np.searchsorted(self.starts, np.arange(s.start, s.stop), side="right") for s in (rows, cols)]
@@ -210,19 +184,8 @@ class ResidualWeights:
         return W
 
     def factors(self) -> tuple[Array, Array] | None:
-        """Q and the identity, where there is one block."""
         return (self.Q, np.eye(self.Q.shape[1])) if len(self.starts) == 1 else None
 
-    def matrix(self) -> Array:
-        """The whole of W, shape (m, m)."""
-        everything = slice(0, len(self))
-        return self.block(everything, everything)
-
     def of_samples(self, samples: Indices) -> ResidualWeights:
-        """The matrix of some samples alone, as one block."""
         w = self.sample_weight
         return ResidualWeights(self.Q[samples], (0,), None if w is None else w[samples])
-
-    def unbiased(self, each: object = map) -> ResidualWeights:
-        """W itself: it is no estimate of HSIC."""
-        return self

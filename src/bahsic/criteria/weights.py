@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,29 +35,37 @@ class Gram(Protocol):
     def block(self, rows: slice, cols: slice) -> FloatArray: ...
 
 
-class Weights(Protocol):
+class Weights(ABC):
     """The matrix W with ``HSIC = sum(K * W)`` for every symmetric K, by blocks."""
 
-    @property
-    def sample_weight(self) -> FloatArray | None:
-        """Frequency of each sample, or None if every sample counts once."""
+    sample_weight: FloatArray | None  # frequency of each sample, or None if every sample counts once
 
+    @abstractmethod
     def __len__(self) -> int: ...
 
+    @abstractmethod
     def block(self, rows: slice, cols: slice) -> FloatArray:
-        """Rows and columns of W, a new float64 array; slices have a start and a stop."""
+        """Return rows and columns of W, a new float64 array; slices have a start and a stop."""
+
+    @abstractmethod
+    def of_samples(self, samples: Indices) -> Weights:
+        """Return W of some samples alone, as one block."""
 
     def factors(self) -> tuple[FloatArray, FloatArray] | None:
-        """Q and B with ``W = Q B Q'`` off the diagonal if W has low rank, else None."""
-
-    def matrix(self) -> FloatArray:
-        """The whole of W, shape (m, m)."""
-
-    def of_samples(self, samples: Indices) -> Weights:
-        """W of some samples alone."""
+        """Return Q and B with ``W = Q B Q'`` off the diagonal if W has low rank, else None."""
+        return None
 
     def unbiased(self, each: Map = map) -> Weights:
-        """The matrix of the unbiased estimate for the same labels; ``each`` as in `label_weights`."""
+        """Return the matrix of the unbiased estimate for the same labels; ``each`` as in `label_weights`."""
+        return self
+
+    def matrix(self) -> FloatArray:
+        """Return the whole of W, shape (m, m)."""
+        m = len(self)
+        W = np.empty((m, m))
+        for rows in row_blocks(m):
+            W[rows] = self.block(rows, slice(0, m))
+        return W
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,23 +98,23 @@ class Centred:
     alike: Alike | None = None
 
     def block(self, rows: slice, cols: slice, scale: float = 1.0) -> FloatArray:
-        """Rows and columns, times a scale; rows that are alike are made once."""
+        """Return rows and columns, times a scale; rows that are alike are computed once."""
         if self.alike is None:
-            return self._made(self.gram.block(rows, cols), self.shift[rows], cols, scale)
+            return self._centred(self.gram.block(rows, cols), self.shift[rows], cols, scale)
         vectors: FloatArray = self.gram.vectors  # type: ignore[attr-defined]
         first, kinds = self.alike
-        made = self._made(vectors[first] @ vectors[cols].T, self.shift[first], cols, scale)
-        return np.take(made, kinds[rows], axis=0)
+        centred = self._centred(vectors[first] @ vectors[cols].T, self.shift[first], cols, scale)
+        return np.take(centred, kinds[rows], axis=0)
 
-    def _made(self, G: FloatArray, shift: FloatArray, cols: slice, scale: float) -> FloatArray:
-        made = np.subtract(G, self.reference, dtype=np.float64)
-        made -= shift[:, None] + self.shift[cols]
-        made *= scale
-        return made
+    def _centred(self, G: FloatArray, shift: FloatArray, cols: slice, scale: float) -> FloatArray:
+        centred = np.subtract(G, self.reference, dtype=np.float64)
+        centred -= shift[:, None] + self.shift[cols]
+        centred *= scale
+        return centred
 
 
 @dataclass(frozen=True, eq=False)
-class CentredWeights:
+class CentredWeights(Weights):
     r"""The matrix W with ``HSIC = sum(K * W)`` for every symmetric K, by blocks; made by `label_weights`.
 
     With frequencies w, m = sum(w), and the centred :math:`\tilde L` of `hsic_weights`:
@@ -122,7 +131,6 @@ class CentredWeights:
         return len(self.centred.gram)
 
     def block(self, rows: slice, cols: slice) -> FloatArray:
-        """Rows and columns of W, a new float64 array; slices have a start and a stop."""
         W = self.centred.block(rows, cols, self.scale)
         w, on_diagonal, samples = self.sample_weight, *_diagonal(rows, cols)
         diagonal = W[on_diagonal]
@@ -133,7 +141,6 @@ class CentredWeights:
         return W
 
     def factors(self) -> tuple[FloatArray, FloatArray] | None:
-        """Q and B with ``W = Q B Q'`` off the diagonal if the label kernel is an inner product, else None."""
         values = getattr(self.centred.gram, "vectors", None)
         if values is None:
             return None
@@ -143,22 +150,12 @@ class CentredWeights:
         B[-1, -2] = B[-2, -1] = -self.scale
         return (Q if self.sample_weight is None else Q * self.sample_weight[:, None]), B
 
-    def matrix(self) -> FloatArray:
-        """The whole of W, shape (m, m)."""
-        m = len(self)
-        W = np.empty((m, m))
-        for rows in row_blocks(m):
-            W[rows] = self.block(rows, slice(0, m))
-        return W
-
     def of_samples(self, samples: Indices) -> Weights:
-        """W of some samples alone; the labels must be a `LabelKernel`."""
         labels: Any = self.centred.gram
         w = self.sample_weight
         return label_weights(labels.of_samples(samples), self.statistic, None if w is None else w[samples])
 
     def unbiased(self, each: Map = map) -> CentredWeights:
-        """The matrix of the unbiased estimate for the same labels."""
         if self.statistic == "unbiased":
             return self
         return label_weights(self.centred.gram, "unbiased", self.sample_weight, each)
@@ -167,21 +164,10 @@ class CentredWeights:
 def label_weights(
     labels: Gram, statistic: Statistic = "unbiased", sample_weight: Any = None, each: Map = map
 ) -> CentredWeights:
-    """Matrix W of labels whose kernel is evaluated by blocks, see `hsic_weights`.
+    """Return the matrix W of labels whose kernel is evaluated by blocks, see `hsic_weights`.
 
-    Parameters
-    ----------
-    labels : LabelKernel, or anything with a length m and ``block(rows, cols)``
-    statistic : {"unbiased", "biased"}
-    sample_weight : array-like of shape (m,), optional
-        Frequencies of the samples.
-    each : callable, default=map
-        Applies a function to ranges of samples, perhaps by several workers.
-
-    Returns
-    -------
-    CentredWeights
-        Cost O(m^2) time, for few classes O(m), and O(m) memory: only the row sums of L are kept.
+    ``each`` applies a function to ranges of samples, perhaps by several workers. Cost O(m^2) time, for few classes
+    O(m), and O(m) memory: only the row sums of L are kept.
 
     Examples
     --------
@@ -221,7 +207,7 @@ def centred(gram: Gram, statistic: Statistic, w: FloatArray | None = None, each:
 
 
 def _alike(gram: Gram) -> Alike | None:
-    """Which samples have the same vector, if there are few different ones."""
+    """Return which samples have the same vector, if there are few different ones."""
     vectors = getattr(gram, "vectors", None)
     if vectors is None:
         return None
@@ -230,7 +216,7 @@ def _alike(gram: Gram) -> Alike | None:
 
 
 def centring_shift(sums: FloatArray, statistic: Statistic, w: FloatArray) -> FloatArray:
-    """The shift of `Centred` from the sums over j of w_j G_ij; unbiased, over the other samples."""
+    """Return the shift of `Centred` from the sums over j of w_j G_ij; unbiased, over the other samples."""
     n, total = float(w.sum()), float(w @ sums)
     if statistic == "unbiased":
         return np.asarray(sums / (n - 2) - total / (2 * (n - 1) * (n - 2)))
@@ -238,7 +224,7 @@ def centring_shift(sums: FloatArray, statistic: Statistic, w: FloatArray) -> Flo
 
 
 def typical_entry(gram: Gram, stop: int | None = None) -> float:
-    """Mean of the first row without its diagonal, up to column ``stop``; exact where that is constant."""
+    """Return the mean of the first row without its diagonal, up to column ``stop``; exact where that is constant."""
     stop = len(gram) if stop is None else stop
     if stop == 1:  # one sample, which counts several times
         return 0.0
@@ -248,7 +234,7 @@ def typical_entry(gram: Gram, stop: int | None = None) -> float:
 
 @overflow_reported()  # here too: each thread has its own errstate
 def _row_sums(gram: Gram, reference: float, statistic: Statistic, w: FloatArray, rows: slice) -> FloatArray:
-    """Sums over j of w_j G_ij; for the unbiased estimate sample i counts only w_i - 1 times, by its other copies."""
+    """Sum w_j G_ij over j; for the unbiased estimate sample i counts only w_i - 1 times, by its other copies."""
     everything = slice(0, len(gram))
     G = np.subtract(gram.block(rows, everything), reference, dtype=np.float64)
     if statistic == "unbiased":
@@ -260,7 +246,7 @@ def _row_sums(gram: Gram, reference: float, statistic: Statistic, w: FloatArray,
 
 
 def _diagonal(rows: slice, cols: slice) -> tuple[tuple[Array, Array], Array]:
-    """Positions in a block of the diagonal of the whole matrix, and its samples."""
+    """Return the positions in a block of the diagonal of the whole matrix, and its samples."""
     samples = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
     return (samples - rows.start, samples - cols.start), samples
 
@@ -270,6 +256,6 @@ def check_statistic(statistic: str, m: float, *, weighted: bool = False) -> None
     if statistic not in FEWEST_SAMPLES:
         raise ValueError(f"statistic is {statistic!r}; accepted: 'unbiased', 'biased'")
     if m < FEWEST_SAMPLES[statistic]:
-        found = f"sample_weight sums to {m:g} samples" if weighted else f"there are {m:g} samples"
+        few = f"sample_weight sums to {m:g} samples" if weighted else f"there are {m:g} samples"
         aside = Aside(" for statistic='unbiased', at least 2 for statistic='biased'")
-        raise ValueError(Message(f"{found}; accepted: at least 4", aside))
+        raise ValueError(Message(f"{few}; accepted: at least 4", aside))

@@ -14,8 +14,6 @@ any other kernel       one kernel matrix for each candidate
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,7 +36,7 @@ def scorer_for(
     weights: Weights,
     executor: Executor,
     plan: Plan | None = None,
-    groups: Sequence[NDArray[np.intp]] | None = None,
+    units: Units | None = None,
 ) -> Scorer:
     """Choose and make the scorer for a kernel.
 
@@ -54,8 +52,8 @@ def scorer_for(
         Workers for the tiles.
     plan : Plan, optional
         The tiles; by default as scikit-learn's ``working_memory`` allows.
-    groups : sequence of arrays of int, optional
-        The columns of each unit that enters or leaves; by default each column is a unit.
+    units : Units, optional
+        What enters or leaves as a whole; by default each column by itself.
 
     Returns
     -------
@@ -63,8 +61,8 @@ def scorer_for(
     """
     data = columns if isinstance(columns, Columns) else Columns.plain(columns)
     plan = tile_plan(data.n_samples) if plan is None else plan
-    grouped = groups is not None and any(len(group) > 1 for group in groups)
-    return _scorer_type(kernel, grouped=grouped)(data, kernel, weights, executor, plan, Units(data, groups))
+    grouped = units is not None and any(len(group) > 1 for group in units.groups or ())
+    return _scorer_type(kernel, grouped=grouped)(data, kernel, weights, executor, plan, units)
 
 
 def _scorer_type(kernel: Kernel, *, grouped: bool) -> type[Scorer]:

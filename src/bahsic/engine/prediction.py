@@ -184,7 +184,7 @@ class PredictionScorer:
             fits = self._regression.judged([changed(at) for at in range(len(candidates))], count)
             values = np.array([-np.inf if found is None else found.predictability for found in fits])
             # Rounding may have left out one of two copies: both count as the better one.
-            copies = np.equal.outer(*[self.units.representatives[candidates]] * 2)
+            copies = np.equal.outer(*[self.linear.representatives[candidates]] * 2)
             values = np.where(copies, values, -np.inf).max(axis=1)
         else:
             values = self._explained(columns, candidates, count, kernel, fit, changed, leaving=leaving)

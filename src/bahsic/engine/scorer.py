@@ -17,6 +17,7 @@ from bahsic.criteria.blocks import RULE_SAMPLES, BlockWeights
 from bahsic.criteria.prediction import RidgeFit
 from bahsic.criteria.weights import Matrix, Weights
 from bahsic.data.columns import Columns
+from bahsic.data.levels import copies
 from bahsic.data.stored_rows import StoredRows
 from bahsic.engine.executor import Executor
 from bahsic.engine.gram import GramTiles, KernelBlocks, KernelTiles, block_variance, tiled_variance
@@ -120,12 +121,17 @@ class Scorer(ABC):
     ) -> None:
         self.columns = columns
         self.executor, self.plan = executor, plan
-        self.units = Units(columns) if units is None else units
+        self.units = Units.plain(columns.n_features) if units is None else units
         parameters = kernel.get_params(deep=True)
         self._rules = {name: rule for name, rule in parameters.items() if _is_rule(name, rule)}
         self._kernel = kernel if self._rules else kernel.resolved(np.zeros((2, 1)))
         self.weights = self._weights = weights
         self._some = _rule_samples(columns, weights)
+
+    @cached_property
+    def representatives(self) -> Indices:
+        """For each unit the first one with the same columns, or with copies of them."""
+        return self.units.representatives(copies(self.columns))
 
     def kernel(self, reference: Indices, size: float) -> Kernel:
         """The kernel for subsets of ``size`` columns, by its rule on the columns ``reference``.
@@ -275,7 +281,8 @@ class Scorer(ABC):
     def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> tuple[Indices, Intervals]:
         """The best candidates in order, and their score changes as far as they were refined."""
         # Copies of a column are evaluated once, as the first of them.
-        positions, found = leading(stages, self.units.first_copies(candidates), count)
+        _, first, inverse = np.unique(self.representatives[candidates], return_index=True, return_inverse=True)
+        positions, found = leading(stages, first[inverse], count)
         return candidates[positions], Intervals(found.values[positions], found.radii[positions])
 
 

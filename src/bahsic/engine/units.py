@@ -1,71 +1,85 @@
-"""Units of selection: single columns, or groups of columns that enter and leave together."""
+"""Units of a search: columns, or groups of columns, which enter and leave as a whole."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.data.columns import Columns
-from bahsic.data.levels import copies
-
 Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 
+@dataclass(frozen=True, eq=False)
 class Units:
-    """Units of a search, which enter or leave as a whole: single columns, or groups of columns.
+    """Units of a search: columns, or groups of columns, which enter and leave as a whole."""
 
-    Parameters
-    ----------
-    columns : Columns
-    groups : sequence of arrays of int, optional
-        The columns of each unit; by default each column is a unit.
-    """
+    labels: NDArray[Any]  # the name of each unit
+    of_columns: Indices  # the unit of each column
+    idle: Mask  # units whose columns are constant
+    kept: Mask  # units that never leave
+    left_out: Mask  # units that take no part
+    groups: Sequence[Indices] | None = None  # the columns of each unit that take part; None if each column is a unit
 
-    def __init__(self, columns: Columns, groups: Sequence[Indices] | None = None) -> None:
-        self.groups = groups
-        self.representatives = _representatives(copies(columns), groups)
-        self._distinct = bool((self.representatives == np.arange(len(self.representatives))).all())
+    @classmethod
+    def plain(cls, n_columns: int, groups: Sequence[Indices] | None = None) -> Units:
+        """Return units that all take part: columns, or the given groups of them."""
+        of_columns = np.arange(n_columns)
+        for unit, group in enumerate(groups or ()):
+            of_columns[group] = unit
+        nowhere = np.zeros(n_columns if groups is None else len(groups), dtype=bool)
+        return cls(np.arange(len(nowhere)), of_columns, nowhere, nowhere, nowhere, groups)
+
+    def __len__(self) -> int:
+        return len(self.labels)
 
     @property
     def are_columns(self) -> bool:
         """Whether each unit is the column of the same number."""
         return self.groups is None
 
-    def first_copies(self, units: Indices) -> Indices:
-        """For each of some units, the position of the first one among them with the same columns."""
-        if self._distinct:
-            return np.arange(len(units))
-        _, first, inverse = np.unique(self.representatives[units], return_index=True, return_inverse=True)
-        return np.asarray(first[inverse])
+    @property
+    def name(self) -> str:
+        """The word for the units."""
+        return "features" if self.groups is None else "groups"
 
-    def columns(self, units: Indices) -> Indices:
-        """The columns of some units, in increasing order."""
-        if self.groups is None:
-            return np.sort(units)
-        parts = [self.groups[unit] for unit in units]
-        return np.sort(np.concatenate([np.empty(0, dtype=np.intp), *parts]))
+    @property
+    def n_used(self) -> int:
+        """Number of units that take part."""
+        return int(np.count_nonzero(~self.left_out))
 
-    def size(self, units: Indices) -> int:
-        """Number of columns of some units."""
-        return len(units) if self.groups is None else sum(len(self.groups[unit]) for unit in units)
+    @property
+    def n_kept(self) -> int:
+        """Number of units that never leave."""
+        return int(np.count_nonzero(self.kept))
 
     def each(self, units: Indices) -> list[Indices]:
-        """The columns of each unit."""
+        """Return the columns of each of some units."""
         return [units[i : i + 1] if self.groups is None else self.groups[unit] for i, unit in enumerate(units)]
 
-    def single(self, units: Indices) -> NDArray[np.bool_]:
-        """Mask of the units that are single columns."""
+    def columns(self, units: Indices) -> Indices:
+        """Return the columns of some units, in increasing order."""
         if self.groups is None:
-            return np.ones(len(units), dtype=bool)
-        return np.array([len(self.groups[unit]) == 1 for unit in units], dtype=bool)
+            return np.sort(units)
+        return np.sort(np.concatenate([units[:0], *self.each(units)]))
 
+    def size(self, units: Indices) -> int:
+        """Return the number of columns of some units."""
+        return sum(map(len, self.each(units)))
 
-def _representatives(first: Indices, groups: Sequence[Indices] | None) -> Indices:
-    """For each unit the first unit with the same columns, or with copies of them."""
-    if groups is None:
-        return first
-    known: dict[tuple[int, ...], int] = {}
-    keys = [tuple(sorted(first[group].tolist())) for group in groups]
-    return np.array([known.setdefault(key, unit) for unit, key in enumerate(keys)], dtype=np.intp)
+    def members(self, units: Indices) -> Indices:
+        """Return the columns of some units in their order, with those that take no part."""
+        if self.groups is None:
+            return units
+        return np.concatenate([units[:0], *(np.flatnonzero(self.of_columns == unit) for unit in units)])
+
+    def representatives(self, copies: Indices) -> Indices:
+        """Return for each unit the first one with the same columns, given the first copy of each column."""
+        if self.groups is None:
+            return copies
+        known: dict[tuple[int, ...], int] = {}
+        keys = [tuple(sorted(copies[group].tolist())) for group in self.groups]
+        return np.array([known.setdefault(key, unit) for unit, key in enumerate(keys)], dtype=np.intp)

@@ -6,6 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -14,46 +15,72 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from bahsic.data.roles import ColumnRole
 from bahsic.data.sources import is_dask_array, source_of
-from bahsic.data.tables import as_plain, by_dtype, column_names, columns_of, is_frame
-from bahsic.engine.dask_executor import executor_for
-from bahsic.engine.executor import thread_count
+from bahsic.data.tables import by_dtype
+from bahsic.engine.dask_executor import client_address
 from bahsic.engine.scorer import Round
-from bahsic.kernels import Kernel
+from bahsic.engine.units import Units
 from bahsic.parameters import Given, Message
 from bahsic.report.headline import leak_words
 from bahsic.report.notebook import NotebookMixin
-from bahsic.selection.aside import column_roles
-from bahsic.selection.checkpoint import check_seed, checked_folder, digest_of, fingerprint
-from bahsic.selection.cluster import ClusterMixin
+from bahsic.selection.checkpoint import Folder, check_seed, checked_folder, digest_of, fingerprint
+from bahsic.selection.column_checks import column_roles, leaks
 from bahsic.selection.crossfit import CrossFit, reason
-from bahsic.selection.fitting import Fitting, Folder, kernel_name
-from bahsic.selection.leaks import leaks
+from bahsic.selection.fitting import fitting, kernel_name
 from bahsic.selection.path import PathStep
 from bahsic.selection.problem import Problem, checked_problem, is_auto, is_crossfitted
-from bahsic.selection.progress import CallbackSupportMixin, track_progress, with_callbacks
-from bahsic.selection.rounds import Search, Task
+from bahsic.selection.progress import CallbackSupportMixin, with_callbacks
+from bahsic.selection.rounds import Search
 from bahsic.selection.splits import Split, check_cv, problem_splits, trial_splits
-from bahsic.selection.units import FeatureUnits, checked_number, feature_units
+from bahsic.selection.tables import selected_columns
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Attributes of a selection that was judged by held-out samples.
-_JUDGED = (
+# Attributes that a fit may leave out, and an earlier one may have set.
+_OPTIONAL = (
     *("predictability_", "predictability_error_", "score_", "score_name_", "n_folds_", "selection_frequencies_"),
-    *("n_judged_", "predicts_"),
+    *("n_judged_", "predicts_", "group_order_"),
 )
 
-_NAMES = ("identifier", "text", "empty")
-_REMEDY = "; identifiers='use' takes them, columns_ has the reasons"
+# Roles of columns to warn of, with the words for them.
+_IGNORED = (
+    (
+        ("identifier", "text", "empty"),
+        "look like identifiers or are empty and are left out",
+        "; identifiers='use' takes them, columns_ has the reasons",
+    ),
+    (("constant",), "are constant and are left out", ""),
+)
 
 
-class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin, BaseEstimator):
+class BaseSelector(NotebookMixin, SelectorMixin, BaseEstimator):
+    """What all selectors share: a mask of the selected features, and an executor that is neither copied nor pickled."""
+
+    executor: Any
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self, "support_")
+        support: NDArray[np.bool_] = self.support_
+        return support
+
+    def __sklearn_clone__(self) -> Self:
+        """Return a clone that works with the same client, which scikit-learn would try to copy."""
+        bare = copy(self)
+        bare.executor = None
+        cloned: Self = super(BaseSelector, bare).__sklearn_clone__()
+        cloned.executor = self.executor
+        return cloned
+
+    def __getstate__(self) -> Any:
+        """Return the state for pickling, with the address of the scheduler in place of a client."""
+        state: Any = super().__getstate__()
+        return {**state, "executor": client_address(self.executor)}
+
+
+class Selector(CallbackSupportMixin, BaseSelector):
     """Base class of backward elimination and forward selection."""
 
     _forward: ClassVar[bool] = False
@@ -135,75 +162,53 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        problem = checked_problem(self, X, y, sample_weight)
-        X = problem.data.X
-        validate_data(self, X, skip_check_array=True)  # names and number of features
-        roles = column_roles(problem, self.missing)
-        units = feature_units(self.feature_groups, problem)
-        number, auto = checked_number(self.n_features_to_select, units), is_auto(self.n_features_to_select)
-        self._report_labels(problem)
-        self._report_idle(roles)
-        self._report_excess(units)
-        splits = self._splits(problem, y, groups, sample_weight)
+        problem = checked_problem(self, X, y, sample_weight, forward=self._forward)
+        validate_data(self, problem.data.X, skip_check_array=True)  # names and number of features
+        self.columns_ = column_roles(problem)
+        self._warn(problem)
+        check_cv(self.cv)
+        splits: list[Split] = []
+        if is_crossfitted(self):
+            splits = problem_splits(self.cv, problem, y, groups, _num_samples(problem.data.X), sample_weight)
+        auto, units = is_auto(self.n_features_to_select), problem.units
         folder = None if self.checkpoint is None else self._folder(problem, splits)
-        n_threads, task = thread_count(self.n_jobs), self._task(number)
-        work = _n_searches(problem, splits) * task.work(problem)
-        with (
-            executor_for(self.executor, X, self.n_jobs, len(problem)) as executor,
-            track_progress(self, work, X, y, verbose=bool(self.verbose)) as progress,
-        ):
-            fitting = Fitting(problem, task, executor, n_threads, progress, folder)
-            kernel, judged = self._judged(fitting, splits, units, number)
-            search = fitting.search(kernel)
+        with fitting(self, problem, splits, y, folder, _n_searches(problem, splits)) as searches:
+            kernel, judged = searches.cross_fit()
+            search = searches.search(kernel)
             order = _with_copies(search.order, problem.copies)
-            chosen = judged.smallest() if judged is not None and auto else number
-            used, size = order[~units.left_out[order]], max(chosen, 1, int(units.kept.sum()))
-            selected = used[:size]
-            if judged is not None and chosen and auto and self.criterion == "prediction":
-                needed = search.needed(used, size)
-                if not np.array_equal(needed, np.sort(selected)):
-                    judged = fitting.needed(kernel, splits, judged, chosen, needed)
-                    selected = needed
-            self._decide(search, judged, order, units, selected, chosen)
-            self.scores_ = self._scores(search, np.sort(selected), order, units)
+            chosen = judged.smallest() if judged is not None and auto else problem.number
+            ranked, size = order[~units.left_out[order]], max(chosen, 1, units.n_kept)
+            selected = np.sort(ranked[:size])
+            if judged is not None and auto and chosen and self.criterion == "prediction":
+                needed = search.needed(ranked, size)
+                if not np.array_equal(needed, selected):
+                    judged, selected = searches.needed(kernel, judged, chosen, needed), needed
+            self._record_path(search, judged, units, len(selected), chosen)
+            self._record_ranking(units, order, selected)
+            self.scores_ = _scores(search, selected, order, units)
         best = int(order[0]) if units.groups is None else None
         self.leaks_ = tuple(problem.data.table.column_names[j] for j in leaks(problem, best, self.support_, judged))
         if self.leaks_ and auto:
             warnings.warn(leak_words(self.leaks_), UserWarning, stacklevel=4)
-        self.target_kernel_ = problem.labels.name
-        self.columns_ = roles
-        self.block_size_ = problem.block_size
+        self.target_kernel_, self.block_size_ = problem.labels.name, problem.block_size
         self.kernel_ = kernel_name(kernel) if is_auto(self.kernel) else self.kernel
 
-    def _task(self, number: int) -> Task:
-        names = ("criterion", "statistic", "ridge", "standard_errors", "feature_groups", "step")
-        parameters: dict[str, Any] = {name: getattr(self, name) for name in names}
-        to_the_end = self.n_features_to_select is None or is_auto(self.n_features_to_select)
-        return Task(**parameters, forward=self._forward, number=None if to_the_end else number)
-
-    def _splits(self, problem: Problem, y: Any, groups: Any, sample_weight: Any) -> list[Split]:
-        """Return the splits of the samples, if the selection is to be judged."""
-        check_cv(self.cv)
-        if not is_crossfitted(self):
-            return []
-        return problem_splits(self.cv, problem, y, groups, _num_samples(problem.data.X), sample_weight)
-
-    def _judged(
-        self, fitting: Fitting, splits: list[Split], units: FeatureUnits, number: int
-    ) -> tuple[Kernel, CrossFit | None]:
-        """Return the kernel that predicts held-out samples best, and these predictions if there are any."""
-        problem = fitting.problem
-        if not splits:
-            return problem.kernel, None
-        auto, n_kept = is_auto(self.n_features_to_select), int(units.kept.sum())
-        sizes = {0, n_kept, max(1, n_kept), *fitting.task.direction(units).sizes(), *([] if auto else [number])}
-        if len(problem.kernels) == 1:
-            return problem.kernel, fitting.cross_fit(problem.kernel, splits, sorted(sizes))
-        trial = trial_splits(problem, splits)
-        found = {kernel: fitting.cross_fit(kernel, trial, sorted(sizes)) for kernel in problem.kernels}
-        best = min(found, key=lambda one: found[one].mean_loss(found[one].best if auto else number))
-        known = found[best].folds if trial[0] is splits[0] else []
-        return best, fitting.cross_fit(best, splits, sorted(sizes), known)
+    def _warn(self, problem: Problem) -> None:
+        """Warn of labels that an estimate can't use, of columns that are left out, and of a number beyond all."""
+        unbiased = self.statistic == "unbiased" and self.criterion == "hsic"
+        problem.labels.warn(unbiased=unbiased, way_out="statistic='biased'", weighted=problem.data.weights is not None)
+        labels = getattr(self, "feature_names_in_", np.arange(len(self.columns_)))
+        for roles, what, remedy in _IGNORED:
+            names = labels[[column.role in roles for column in self.columns_]]
+            if len(names):
+                shown = ", ".join(map(str, names[:10])) + (", ..." if len(names) > 10 else "") + remedy
+                message = f"{len(names)} of {len(self.columns_)} features {what}: {shown}"
+                warnings.warn(message, UserWarning, stacklevel=5)
+        number, units = self.n_features_to_select, problem.units
+        if isinstance(number, Integral) and number > units.n_used:
+            used = "" if units.n_used == len(units) else f", of which {units.n_used} are used"
+            what = f" is {number}, X has {len(units)} {units.name}{used}: all are kept"
+            warnings.warn(Message(Given("n_features_to_select"), what), UserWarning, stacklevel=5)
 
     def _folder(self, problem: Problem, splits: Sequence[Split]) -> Folder:
         check_seed(self, problem)
@@ -211,68 +216,55 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         return Folder(checked_folder(self.checkpoint), {**fingerprint(self, problem), "splits": parts})
 
     @abstractmethod
-    def _record_order(self, units: FeatureUnits, order: Indices) -> None:
+    def _record_order(self, units: Units, order: Indices) -> None:
         """Set the attribute that has all columns in order, given the units, the most relevant first."""
 
-    def _decide(
-        self,
-        search: Search,
-        judged: CrossFit | None,
-        order: Indices,
-        units: FeatureUnits,
-        selected: Indices,
-        chosen: int,
-    ) -> None:
-        """Set the attributes that say what was selected, given all units in order."""
-        path = [self._path_step(one, units, judged) for one in search.rounds]
-        for name in ("group_order_", *_JUDGED):  # of an earlier fit
+    def _record_path(self, search: Search, judged: CrossFit | None, units: Units, n_selected: int, chosen: int) -> None:
+        """Set the attributes that say how well subsets predict, and why this number of units was chosen."""
+        path = [self._path_step(step, units, judged) for step in search.rounds]
+        for name in _OPTIONAL:
             self.__dict__.pop(name, None)
+        if judged is not None and is_auto(self.n_features_to_select):
+            why = reason(judged, chosen, n_selected, units.name)
+            at = min(range(len(path)), key=lambda position: abs(len(search.rounds[position].subset) - chosen))
+            path[at] = replace(path[at], reason=why)
+            self.predicts_ = chosen > 0
+            if not self.predicts_:
+                warnings.warn(f"{why}; the best of the {units.name} is kept so that pipelines go on", stacklevel=5)
         if judged is not None:
-            if is_auto(self.n_features_to_select):
-                why = reason(judged, chosen, len(selected), units.name)
-                at = min(range(len(path)), key=lambda position: abs(len(search.rounds[position].subset) - chosen))
-                path[at] = replace(path[at], reason=why)
-                self.predicts_ = chosen > 0
-                if not self.predicts_:
-                    warnings.warn(f"{why}; the best of the {units.name} is kept so that pipelines go on", stacklevel=5)
-            measure = judged.measure(chosen)
-            self.predictability_, self.predictability_error_ = measure.predictability, measure.error
-            self.score_, self.score_name_ = measure.score, judged.score_name
+            self.predictability_, self.predictability_error_, self.score_ = judged.measure(chosen)
+            self.score_name_ = judged.score_name
             self.n_folds_, self.n_judged_ = len(judged.folds), judged.n_judged
-            number = max(chosen, 1, int(units.kept.sum()))
-            self.selection_frequencies_ = judged.frequencies(number, len(units))[units.of_columns]
+            frequencies = judged.frequencies(max(chosen, 1, units.n_kept), len(units))
+            self.selection_frequencies_ = frequencies[units.of_columns]
+        self.path_ = tuple(path)
+
+    def _path_step(self, step: Round, units: Units, judged: CrossFit | None) -> PathStep:
+        value, error, score = (None, None, None) if judged is None else judged.measure(len(step.subset))
+        return PathStep(
+            n_features=len(units.members(step.subset)),
+            parameter=step.parameter,
+            hsic=step.score if self.criterion == "hsic" else None,
+            value=step.score,
+            standard_error=step.standard_error,
+            features=tuple(units.members(step.changed).tolist()),
+            predictability=value,
+            predictability_error=error,
+            ridge=step.ridge,
+            score=score,
+        )
+
+    def _record_ranking(self, units: Units, order: Indices, selected: Indices) -> None:
+        """Set the attributes that say what was selected, given all units in order."""
         rank = np.ones(len(order), dtype=np.intp)
         others = order[~np.isin(order, selected)]
         rank[others] = np.arange(len(others)) + 2
-        self.path_ = tuple(path)
         self.ranking_ = rank[units.of_columns]
         self.support_ = self.ranking_ == 1
         self.n_features_ = int(self.support_.sum())
         self._record_order(units, order)
         if units.groups is not None:
             self.group_order_ = units.labels[order]
-
-    def _path_step(self, found: Round, units: FeatureUnits, judged: CrossFit | None) -> PathStep:
-        measure = None if judged is None else judged.measure(len(found.subset))
-        return PathStep(
-            n_features=units.size(found.subset),
-            parameter=found.parameter,
-            hsic=found.score if self.criterion == "hsic" else None,
-            value=found.score,
-            standard_error=found.standard_error,
-            features=tuple(int(j) for part in units.each(found.changed) for j in part),
-            predictability=None if measure is None else measure.predictability,
-            predictability_error=None if measure is None else measure.error,
-            ridge=found.ridge,
-            score=None if measure is None else measure.score,
-        )
-
-    def _scores(self, search: Search, selected: Indices, order: Indices, units: FeatureUnits) -> Array:
-        """Return the relevance of each column: 0 for those that take no part, NaN where it was not measured."""
-        varied = selected[~units.idle[selected]]
-        outside = order[~(units.idle | units.left_out)[order] & ~np.isin(order, selected)]
-        scores = search.scores(varied, outside) if len(varied) else np.zeros(len(units))
-        return np.asarray(scores[units.of_columns])
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns.
@@ -293,9 +285,9 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         """
         source = source_of(X)
         if source is not None:
-            chosen = np.flatnonzero(self._get_support_mask())
+            columns = np.flatnonzero(self._get_support_mask())
             validate_data(self, X, reset=False, skip_check_array=True)
-            return X[:, chosen] if is_dask_array(X) else source.read(slice(0, source.shape[0]), chosen)
+            return X[:, columns] if is_dask_array(X) else source.read(slice(0, source.shape[0]), columns)
         return selected_columns(self, X, missing=self.missing != "error")
 
     @property
@@ -303,11 +295,6 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         """The scores of the selected features, and 0 for the others, as scikit-learn's tools expect them."""
         check_is_fitted(self, "scores_")
         return np.where(self.support_, self.scores_, 0.0)
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self, "support_")
-        support: NDArray[np.bool_] = self.support_
-        return support
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -318,33 +305,13 @@ class Selector(ClusterMixin, CallbackSupportMixin, NotebookMixin, SelectorMixin,
         tags.input_tags.categorical, tags.input_tags.string = named is not None, by_type or named is not None
         return tags
 
-    def _report_labels(self, problem: Problem) -> None:
-        unbiased = self.statistic == "unbiased" and self.criterion == "hsic"
-        problem.labels.warn(unbiased=unbiased, way_out="statistic='biased'", weighted=problem.data.weights is not None)
 
-    def _report_idle(self, roles: Sequence[ColumnRole]) -> None:
-        """Warn of constant columns, and of those that are left out."""
-        labels = getattr(self, "feature_names_in_", np.arange(len(roles)))
-        for idle, told, remedy in (
-            (_NAMES, "look like identifiers or are empty and are left out", _REMEDY),
-            (("constant",), "are constant and are left out", ""),
-        ):
-            names = labels[[role.role in idle for role in roles]]
-            if len(names):
-                shown = ", ".join(map(str, names[:10])) + (", ..." if len(names) > 10 else "") + remedy
-                warnings.warn(f"{len(names)} of {len(roles)} features {told}: {shown}", UserWarning, stacklevel=5)
-
-    def _report_excess(self, units: FeatureUnits) -> None:
-        wanted = self.n_features_to_select
-        if isinstance(wanted, Integral) and wanted > units.n_used:
-            used = "" if units.n_used == len(units) else f", of which {units.n_used} are used"
-            warnings.warn(
-                Message(
-                    Given("n_features_to_select"), f" is {wanted}, X has {len(units)} {units.name}{used}: all are kept"
-                ),
-                UserWarning,
-                stacklevel=5,
-            )
+def _scores(search: Search, selected: Indices, order: Indices, units: Units) -> Array:
+    """Return the relevance of each column: 0 for those that take no part, NaN where it was not measured."""
+    varied = selected[~units.idle[selected]]
+    outside = order[~(units.idle | units.left_out)[order] & ~np.isin(order, selected)]
+    scores = search.scores(varied, outside) if len(varied) else np.zeros(len(units))
+    return np.asarray(scores[units.of_columns])
 
 
 def _with_copies(order: Indices, copies: Mapping[int, int]) -> Indices:
@@ -356,8 +323,8 @@ def _with_copies(order: Indices, copies: Mapping[int, int]) -> Indices:
     array([2, 1, 3, 0])
     """
     behind: dict[int, list[int]] = {}
-    for copy, first in copies.items():
-        behind.setdefault(first, []).append(copy)
+    for j, first in copies.items():
+        behind.setdefault(first, []).append(j)
     parts = [[j, *behind.get(j, ())] for j in order.tolist() if j not in copies]
     return np.array([j for part in parts for j in part], dtype=np.intp)
 
@@ -369,52 +336,6 @@ def _n_searches(problem: Problem, splits: list[Split]) -> int:
     trial, n_kernels = trial_splits(problem, splits), len(problem.kernels)
     n_tried = n_kernels - (trial[0] is splits[0]) if n_kernels > 1 else 0
     return n_tried * len(trial) + len(splits) + (not problem.n_held_out)
-
-
-def selected_columns(selector: Any, X: Any, *, missing: bool) -> Any:
-    """The columns of X that a fitted selector has selected.
-
-    Parameters
-    ----------
-    selector : fitted selector of scikit-learn
-    X : array-like, sparse matrix or dataframe
-    missing : bool
-        Whether entries of an array may be missing.
-
-    Returns
-    -------
-    array or sparse matrix
-        A dataframe where X is one and the selector's ``set_output`` asks for the same kind.
-    """
-    chosen = np.flatnonzero(selector._get_support_mask())  # noqa: SLF001 - scikit-learn's hook for selectors
-    wanted = _get_output_config("transform", estimator=selector)["dense"]
-    if not is_frame(X):
-        finite: Any = "allow-nan" if missing else True
-        options = {"dtype": None, "accept_sparse": "csr", "ensure_all_finite": finite}
-        return validate_data(selector, X, reset=False, **options)[:, chosen]
-    part = columns_of(X, _positions(selector, X, chosen))  # before all columns become an array of one type
-    kind = "pandas" if hasattr(part, "iloc") else "polars" if hasattr(part, "iter_columns") else "pyarrow"
-    return part if wanted == kind else as_plain(part)
-
-
-def _positions(selector: Any, X: Any, chosen: Indices) -> list[int]:
-    """Return where the selected columns are in a frame: by name, unless it has just the columns of `fit`."""
-    fitted, names = getattr(selector, "feature_names_in_", None), column_names(X, "X")
-    if fitted is None or names is None or set(names) == set(fitted):
-        validate_data(selector, X, reset=False, skip_check_array=True)
-        return [int(j) for j in chosen]
-    position = {name: j for j, name in enumerate(names)}
-    absent = [repr(name) for name in fitted[chosen] if name not in position]
-    if absent:
-        try:  # scikit-learn's checks of estimators demand its own error
-            validate_data(selector, X, reset=False, skip_check_array=True)
-        except ValueError as error:
-            shown = ", ".join(absent[:10]) + (", ..." if len(absent) > 10 else "")
-            reason = (
-                f"X lacks {len(absent)} of {len(chosen)} selected columns: {shown}; accepted: frames with all of them"
-            )
-            raise ValueError(f"{error}{reason}") from None
-    return [position[name] for name in fitted[chosen]]
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Finished rounds of a search, kept in a folder: an interrupted search continues from there with the same selection."""
+"""Checkpoints: folders that keep finished rounds and folds, so that an interrupted fit continues from there."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,10 @@ from bahsic.options import OPTIONS
 from bahsic.selection.problem import Problem
 from bahsic.whole import appearing
 
-_NAME = "bahsic-checkpoint.json"
 _FORMAT = 4
 _PACKAGES = ("bahsic", "numpy", "scipy")
 
-_SOME_ROWS = 1 << 12
+_ROWS_AT_ONCE = 1 << 12
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # of an object in memory
 
 
@@ -34,96 +34,59 @@ class CheckpointError(ValueError):
     """A file of a checkpoint that is damaged, or that belongs to another fit."""
 
 
-class KeptFile:
-    """A JSON file in a folder, with the fingerprint of the fit that it belongs to.
+@dataclass(frozen=True)
+class Folder:
+    """A folder of a checkpoint: JSON files, with the fingerprint of the fit that they belong to."""
 
-    Parameters
-    ----------
-    folder : str or path
-        Made where it does not exist.
-    name : str
-        Of the file.
-    fingerprint : mapping of str to str
-        Everything that the content depends on, see `fingerprint`.
+    path: Path
+    fingerprint: Mapping[str, str]
 
-    Attributes
-    ----------
-    found : dict
-        Content of the file; empty if there is none.
+    def inner(self, *names: str) -> Folder:
+        """Return a folder inside, for a part of the fit."""
+        return Folder(self.path.joinpath(*names), {**self.fingerprint, "part": "/".join(names)})
 
-    Raises
-    ------
-    CheckpointError
-        Where the file is damaged, or has another fingerprint.
-    """
-
-    def __init__(self, folder: Any, name: str, fingerprint: Mapping[str, str]) -> None:
-        self._path = checked_folder(folder) / name
-        self._fingerprint = dict(fingerprint)
-        self.found: dict[str, Any] = self._read()
-
-    def _read(self) -> dict[str, Any]:
-        if not self._path.exists():
+    def read(self, name: str) -> dict[str, Any]:
+        """Return the content of a file, empty if there is none; raise if it is damaged, or belongs to another fit."""
+        path = self.path / name
+        if not path.exists():
             return {}
-        if not self._path.is_file():
-            raise CheckpointError(f"checkpoint has {self._path}, which is no file; accepted: a folder without it")
+        if not path.is_file():
+            raise CheckpointError(f"checkpoint has {path}, which is no file; accepted: a folder without it")
         try:
-            found = json.loads(self._path.read_bytes())
-            content = found["content"]
-            intact = found["sha256"] == _digest([_text(content)]) and content["format"] == _FORMAT
+            data = json.loads(path.read_bytes())
+            content = data["content"]
+            intact = data["sha256"] == _digest([_text(content)]) and content["format"] == _FORMAT
         except (ValueError, KeyError, TypeError, RecursionError):
             intact = False
         if not intact:
-            raise CheckpointError(f"checkpoint has the file {self._path}, which is damaged; delete it to start anew")
-        self._check_origin(content["fingerprint"])
-        return dict(content)
-
-    def _check_origin(self, other: Mapping[str, str]) -> None:
-        mine = self._fingerprint
-        names = [name for name in {**mine, **other} if mine.get(name) != other.get(name)]
-        if names:
-            sides = ((name, str(other.get(name)), str(mine.get(name))) for name in names)
-            shown = ", ".join(
-                f"{name} ({there} there, {here} here)" if max(len(there), len(here)) < 40 else name
-                for name, there, here in sides
-            )
+            raise CheckpointError(f"checkpoint has the file {path}, which is damaged; delete it to start anew")
+        there, here = content["fingerprint"], self.fingerprint
+        sides = {key: (str(there.get(key)), str(here.get(key))) for key in {**here, **there}}
+        different = [
+            f"{key} ({' there, '.join(side)} here)" if max(map(len, side)) < 40 else key
+            for key, side in sides.items()
+            if there.get(key) != here.get(key)
+        ]
+        if different:
             raise CheckpointError(
-                f"checkpoint has the file {self._path} of another fit, which differs in {shown}; "
+                f"checkpoint has the file {path} of another fit, which differs in {', '.join(different)}; "
                 "accepted: the folder of the same fit, or one without that file, so delete it to start anew"
             )
+        return dict(content)
 
-    def replace(self, **content: Any) -> None:
-        """Replace the content of the file, all or nothing."""
-        content = {"format": _FORMAT, "fingerprint": self._fingerprint, **content}
+    def write(self, name: str, **content: Any) -> None:
+        """Replace the content of a file, all or nothing."""
+        content = {"format": _FORMAT, "fingerprint": dict(self.fingerprint), **content}
         text = json.dumps({"sha256": _digest([_text(content)]), "content": content}, allow_nan=False)
-        with appearing(self._path, durable=True) as draft:
+        checked_folder(self.path)
+        with appearing(self.path / name, durable=True) as draft:
             draft.write_text(text, encoding="utf-8")
-
-
-class Checkpoint(KeptFile):
-    """The file of a search, with its finished rounds as plain data.
-
-    Parameters
-    ----------
-    folder : str or path
-        Made where it does not exist.
-    fingerprint : mapping of str to str
-        Everything that the fit depends on, see `fingerprint`.
-    """
-
-    def __init__(self, folder: Any, fingerprint: Mapping[str, str]) -> None:
-        super().__init__(folder, _NAME, fingerprint)
-        self.rounds: list[dict[str, Any]] = self.found.get("rounds", [])
-
-    def write(self, rounds: list[dict[str, Any]]) -> None:
-        """Replace the rounds in the file, all or nothing."""
-        self.replace(rounds=rounds)
 
 
 def check_seed(selector: Any, problem: Problem) -> None:
     """Raise where a checkpoint needs a seed, as the blocks of samples are drawn at random."""
-    drawn_anew = selector.random_state is None and selector.block_size != "auto"
-    if problem.block_size is not None and drawn_anew:
+    is_random = selector.random_state is None and selector.block_size != "auto"
+    if problem.block_size is not None and is_random:
         raise ValueError(
             "random_state is None; accepted with block_size and checkpoint: an int, so that the blocks are the "
             "same after an interruption"
@@ -143,12 +106,12 @@ def checked_folder(folder: Any) -> Path:
 
 
 def digest_of(arrays: Iterable[Any]) -> str:
-    """SHA-256 of arrays, one after the other."""
+    """Return the SHA-256 of arrays, one after the other."""
     return _digest(part for array in arrays for part in _array_bytes(array))
 
 
 def _text(content: Any) -> bytes:
-    """JSON that is the same for the same content; floats are exact."""
+    """Return JSON that is the same for the same content; floats are exact."""
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
 
 
@@ -160,15 +123,15 @@ def _digest(parts: Iterable[Any]) -> str:
 
 
 def fingerprint(selector: BaseEstimator, problem: Problem) -> dict[str, str]:
-    """Everything that the rounds of a fit depend on, each part as a short text or as its SHA-256.
+    """Return everything that the rounds of a fit depend on, each part as a short text or as its SHA-256.
 
     Examples
     --------
     >>> from bahsic import BAHSIC
     >>> from bahsic.selection.problem import checked_problem
     >>> selector = BAHSIC(step=0.5)
-    >>> found = fingerprint(selector, checked_problem(selector, np.eye(6), [0, 1, 0, 1, 0, 1], None))
-    >>> found["step"], found["X"][:8]
+    >>> parts = fingerprint(selector, checked_problem(selector, np.eye(6), [0, 1, 0, 1, 0, 1], None))
+    >>> parts["step"], parts["X"][:8]
     ('0.5', '...')
     """
     labels = problem.labels
@@ -208,12 +171,12 @@ def _array_bytes(array: Any) -> Iterable[Any]:
         yield described(array).encode()
         return
     yield repr((array.dtype.str, array.shape)).encode()
-    for start in range(0, len(array), _SOME_ROWS):
-        yield np.ascontiguousarray(array[start : start + _SOME_ROWS]).tobytes()
+    for start in range(0, len(array), _ROWS_AT_ONCE):
+        yield np.ascontiguousarray(array[start : start + _ROWS_AT_ONCE]).tobytes()
 
 
 def described(value: Any) -> str:
-    """A text that is the same in another process, also for functions, random states and nested estimators.
+    """Return a text that is the same in another process, also for functions, random states and nested estimators.
 
     Examples
     --------
@@ -235,7 +198,7 @@ def described(value: Any) -> str:
 
 
 def _as_plain(value: Any) -> Any:
-    """Entries of an array, or the state of a generator."""
+    """Return the entries of an array, or the state of a generator."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     return value.get_state(legacy=False) if isinstance(value, np.random.RandomState) else value.bit_generator.state

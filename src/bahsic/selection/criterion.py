@@ -10,41 +10,33 @@ from bahsic.criteria.base import Criterion, checked_score
 from bahsic.engine.prediction import GAINS
 from bahsic.engine.scorer import Round
 from bahsic.selection.problem import Problem
-from bahsic.selection.units import FeatureUnits
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
 class CriterionScorer:
-    """Rounds of a search by a criterion, which is fitted to the data of a problem.
+    """Rounds of a search by a criterion of the user's, which is fitted to the data of a problem."""
 
-    Parameters
-    ----------
-    criterion : Criterion
-    problem : Problem
-    units : FeatureUnits
-    """
-
-    def __init__(self, criterion: Criterion, problem: Problem, units: FeatureUnits) -> None:
+    def __init__(self, criterion: Criterion, problem: Problem) -> None:
         data = problem.data.columns
         X = np.nan_to_num(data.rows(np.arange(data.n_features)).T, copy=False)
         self._criterion = clone(criterion).fit(X, problem.label_features, problem.data.weights)
-        self._units = units
+        self._units = problem.units
 
     def score(self, subset: Indices) -> Round:
-        """Score of a subset; 0 for the empty one."""
+        """Return the score of a subset; 0 for the empty one."""
         return Round(subset, subset[:0], self._value(subset) if len(subset) else 0.0)
 
     def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round:
-        """The ``count`` candidates that leave the subset next."""
+        """Find the ``count`` candidates that leave the subset next."""
         changed = candidates[:count]
         if len(subset) > 1 and count:
             changed = self._ranked("leaving", subset, candidates, count)
         return Round(subset, changed, self._value(subset))
 
     def entering(self, subset: Indices, candidates: Indices, count: int) -> Round:
-        """The ``count`` candidates that enter the subset next."""
+        """Find the ``count`` candidates that enter the subset next."""
         changed = self._ranked("entering", subset, candidates, count) if count else candidates[:0]
         return Round(subset, changed, self.score(subset).score)
 
@@ -63,11 +55,11 @@ class CriterionScorer:
         return checked_score(self._criterion, self._units.columns(subset))
 
     def _ranked(self, method: str, subset: Indices, candidates: Indices, count: int) -> Indices:
-        groups = [self._units.columns(candidates[i : i + 1]) for i in range(len(candidates))]
-        found = np.asarray(getattr(self._criterion, method)(self._units.columns(subset), groups, count))
-        if found.shape == (count,) and np.isin(found, np.arange(len(candidates))).all() and len(set(found)) == count:
-            return np.asarray(candidates[found])
+        groups = self._units.each(candidates)
+        best = np.asarray(getattr(self._criterion, method)(self._units.columns(subset), groups, count))
+        if best.shape == (count,) and np.isin(best, np.arange(len(candidates))).all() and len(set(best)) == count:
+            return np.asarray(candidates[best])
         raise ValueError(
-            f"criterion is {self._criterion!r}, whose method {method} returns {found!r}; accepted: {count} different "
+            f"criterion is {self._criterion!r}, whose method {method} returns {best!r}; accepted: {count} different "
             f"positions among {len(candidates)} candidates"
         )

@@ -32,33 +32,23 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Outcome of one search, on samples that it never saw.
+    """Outcome of one search, on samples that it never saw."""
 
-    Attributes
-    ----------
-    test : ndarray of int of shape (n,)
-        The samples that judge.
-    order : ndarray of int
-        The units, the most relevant first.
-    predictions : dict of int to ndarray of shape (n, c)
-        Predicted label features for each number of units.
-    """
-
-    test: Indices
-    order: Indices
-    predictions: dict[int, Array]
+    test: Indices  # the samples that judge
+    order: Indices  # the units, the most relevant first
+    predictions: dict[int, Array]  # label features of these samples, for each number of units
 
     def as_plain(self) -> dict[str, Any]:
         """Return the outcome as plain data."""
-        values = [[size, b64encode(found.tobytes()).decode("ascii")] for size, found in self.predictions.items()]
+        values = [[size, b64encode(array.tobytes()).decode("ascii")] for size, array in self.predictions.items()]
         return {"test": self.test.tolist(), "order": self.order.tolist(), "predictions": values}
 
     @staticmethod
-    def from_plain(found: dict[str, Any]) -> Fold:
+    def from_plain(plain: dict[str, Any]) -> Fold:
         """Return the outcome that plain data stand for."""
-        test, order = (np.array(found[name], dtype=np.intp) for name in ("test", "order"))
-        values = {size: np.frombuffer(b64decode(text)) for size, text in found["predictions"]}
-        return Fold(test, order, {size: one.reshape(len(test), -1) for size, one in values.items()})
+        test, order = (np.array(plain[name], dtype=np.intp) for name in ("test", "order"))
+        values = {size: np.frombuffer(b64decode(text)) for size, text in plain["predictions"]}
+        return Fold(test, order, {size: array.reshape(len(test), -1) for size, array in values.items()})
 
 
 class Measure(NamedTuple):
@@ -70,33 +60,29 @@ class Measure(NamedTuple):
 
 
 class CrossFit:
-    """Held-out predictions of all folds with one kernel.
-
-    Parameters
-    ----------
-    problem : Problem
-    folds : sequence of Fold
-    """
+    """Held-out predictions of all folds with one kernel."""
 
     def __init__(self, problem: Problem, folds: Sequence[Fold]) -> None:
-        self._Y, self.folds = problem.label_features, folds
-        self.score_name = _score_name(problem)
-        self.is_skewed = _is_skewed(problem)
+        self.problem, self.folds = problem, folds
         self.sizes = sorted(folds[0].predictions)
-        times = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=len(self._Y))
-        self._judged = np.flatnonzero(times)
-        self._times, self.n_judged = times[self._judged], len(self._judged)
-        weights = problem.data.weights
-        self._all_weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-        self._weights = None if self._all_weights is None else self._all_weights[self._judged]
-        self.losses = {size: self._losses(size) for size in self.sizes}
+        Y, w = problem.label_features, problem.data.weights
+        times = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=len(Y))
+        judged = np.flatnonzero(times)
+        self.n_judged, self._all_weights = len(judged), np.ones(len(Y)) if w is None else np.asarray(w, np.float64)
+        self._weights = self._all_weights[judged]
+        self.losses: dict[int, Array] = {}  # squared error of each judged sample, the mean if there are several
+        for size in self.sizes:
+            total = np.zeros(len(Y))
+            for fold in folds:
+                np.add.at(total, fold.test, np.square(Y[fold.test] - fold.predictions[size]).sum(axis=1))
+            self.losses[size] = total[judged] / times[judged]
 
-    def _losses(self, size: int) -> Array:
-        """Return the squared error of each sample that was judged, the mean if that was several times."""
-        total = np.zeros(len(self._Y))
-        for fold in self.folds:
-            np.add.at(total, fold.test, np.square(self._Y[fold.test] - fold.predictions[size]).sum(axis=1))
-        return np.asarray(total[self._judged] / self._times)
+    @property
+    def score_name(self) -> str:
+        """The measure that people know."""
+        if self.problem.labels.name not in ("binary", "multiclass", "delta"):
+            return "R2"
+        return "ROC AUC" if self.problem.label_features.shape[1] == 1 else "accuracy"
 
     def mean_loss(self, size: int) -> float:
         """Return the mean squared error at a size."""
@@ -123,9 +109,9 @@ class CrossFit:
             error = mean_error(self.losses[best] - own, self._weights)
             return self.mean_loss(size) <= self.mean_loss(best) + error + slack
 
-        found = min(filter(is_as_good, self.sizes))
-        value, error, _ = self.measure(found)
-        return found if value > CLEARLY * error else 0
+        smallest = min(filter(is_as_good, self.sizes))
+        value, error, _ = self.measure(smallest)
+        return smallest if value > CLEARLY * error else 0
 
     def measure(self, size: int) -> Measure:
         """Return the quality of a size."""
@@ -140,14 +126,14 @@ class CrossFit:
         if self.score_name == "R2":
             return predictability
         function = _auc if self.score_name == "ROC AUC" else _accuracy
-        found = []
+        values, totals = [], []
         for fold in self.folds:
-            w = np.ones(len(fold.test)) if self._all_weights is None else self._all_weights[fold.test]
-            value = function(self._Y, fold.test, fold.predictions[size], w)
+            w = self._all_weights[fold.test]
+            value = function(self.problem.label_features, fold.test, fold.predictions[size], w)
             if value is not None:
-                found.append((value, w.sum()))
-        values, totals = zip(*found, strict=True) if found else ((), ())
-        return float(np.average(values, weights=totals)) if found else None
+                values.append(value)
+                totals.append(w.sum())
+        return float(np.average(values, weights=totals)) if values else None
 
     def frequencies(self, size: int, n_units: int) -> Array:
         """Return the share of the folds in which each unit is among the best so many."""
@@ -170,7 +156,7 @@ def reason(judged: CrossFit, chosen: int, n_needed: int, name: str = "features")
         skewed = "; the target is positive and very skewed: its logarithm may be predictable"
         return (
             f"no subset of the {_counted(largest, name)} {clearly}predicts the target: "
-            f"held-out R2 {_shown(judged, best)}{band} at best{skewed if judged.is_skewed else ''}"
+            f"held-out R2 {_shown(judged, best)}{band} at best{skewed if _is_skewed(judged.problem) else ''}"
         )
     others = [] if best == chosen else [f"{best}: {_shown(judged, best)}"]
     others += [] if largest in (chosen, best) else [f"all {largest}: {_shown(judged, largest)}"]
@@ -197,12 +183,6 @@ def _is_skewed(problem: Problem) -> bool:
         return False
     y = np.asarray(problem.y, dtype=np.float64)
     return bool(0 < y.min() < y.max() and skew(y, axis=None) > max(_SKEWED, 2 * abs(skew(np.log(y), axis=None))))
-
-
-def _score_name(problem: Problem) -> str:
-    if problem.labels.name not in ("binary", "multiclass", "delta"):
-        return "R2"
-    return "ROC AUC" if problem.label_features.shape[1] == 1 else "accuracy"
 
 
 def _auc(Y: Array, samples: Indices, predictions: Array, w: Array) -> float | None:

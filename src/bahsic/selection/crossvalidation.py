@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
-from sklearn.feature_selection import SelectorMixin
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold
 from sklearn.model_selection import check_cv as as_splitter
@@ -21,26 +20,23 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bahsic.data.tables import by_dtype, is_frame
-from bahsic.engine.dask_executor import executor_for
-from bahsic.engine.executor import thread_count
+from bahsic.data.tables import by_dtype
+from bahsic.engine.units import Units
 from bahsic.kernels import Precomputed
 from bahsic.kernels.labels.outputs import outputs, target_type
-from bahsic.report.notebook import NotebookMixin
-from bahsic.selection.base import selected_columns, unchanged_on_error
-from bahsic.selection.checkpoint import check_seed, checked_folder, described, digest_of, fingerprint
-from bahsic.selection.cluster import ClusterMixin
-from bahsic.selection.estimator_tables import estimator_table, is_numeric
-from bahsic.selection.fitting import Fitting, Folder, kernel_name
-from bahsic.selection.folds import EstimatorJudge, Samples, ScoredFold, chosen_size, cv_results
-from bahsic.selection.metadata import unrouted
+from bahsic.parameters import check_count
+from bahsic.selection.base import BaseSelector, unchanged_on_error
+from bahsic.selection.checkpoint import Folder, check_seed, checked_folder, described, digest_of, fingerprint
+from bahsic.selection.fitting import fitting, kernel_name
+from bahsic.selection.folds import EstimatorJudge, Samples, chosen_size, cv_results, unrouted
 from bahsic.selection.problem import Problem, checked_problem, is_auto
-from bahsic.selection.progress import track_progress
 from bahsic.selection.selectors import BAHSIC
-from bahsic.selection.splits import Split, problem_splits
-from bahsic.selection.units import FeatureUnits, feature_units
+from bahsic.selection.splits import problem_splits
+from bahsic.selection.tables import estimator_table, is_numeric, selected_columns
 
 Indices = NDArray[np.intp]
+
+_FILE = "bahsic-crossvalidation.json"
 
 
 def _estimator_has(method: str) -> Callable[[BAHSICCV], bool]:
@@ -48,7 +44,7 @@ def _estimator_has(method: str) -> Callable[[BAHSICCV], bool]:
 
 
 def _kernel_of_classes(y: Any, weights: Any) -> str:
-    """Kernel on the labels of a classifier, by their number; "auto" where they are no classes or several outputs."""
+    """Return the kernel on the labels of a classifier; "auto" where they are no classes or several outputs."""
     try:
         columns = outputs(y)
         labels = columns[0].values
@@ -59,7 +55,7 @@ def _kernel_of_classes(y: Any, weights: Any) -> str:
     return kind if kind in ("binary", "multiclass") else "auto"
 
 
-class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):
+class BAHSICCV(MetaEstimatorMixin, BaseSelector):
     """Backward elimination by HSIC, with the number of features chosen by cross-validation.
 
     In each fold `BAHSIC` ranks the features once, on the training part alone. The ranking gives nested
@@ -264,7 +260,9 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         routed, weights = self._routed("fit", metadata), self._weights_of_rankings(metadata)
-        selector = self._selector(y, weights)
+        shared = set(BAHSIC().get_params()) & set(self.get_params(deep=False))
+        parameters = {name: getattr(self, name) for name in shared}
+        selector = BAHSIC(1.0, **(parameters | {"target_kernel": self._target_kernel(y, weights), "cv": None}))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit on all data warns
             problem = checked_problem(clone(selector), X, y, weights)
@@ -272,35 +270,37 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         self._numeric = is_numeric(X, self.categorical_features)
         self._missing = bool(problem.data.table.missing.any())
         seen = self._seen(X, reset=True)
-        table = X if is_frame(X) else seen  # rankings need the names
-        samples = Samples(table, seen, labels, weights, routed["estimator"]["fit"], routed["scorer"]["score"])
+        names = problem.data.names
+        samples = Samples(
+            seen,
+            labels,
+            range(self.n_features_in_) if names is None else names,
+            routed["estimator"]["fit"],
+            routed["scorer"]["score"],
+        )
         pairs = self._pairs(problem, seen, labels, routed["splitter"]["split"])
         splits = problem_splits(pairs, problem, labels, None, len(labels), weights)
         folder = None if self.checkpoint is None else self._folder(selector, problem, samples, pairs)
-        units = feature_units(self.feature_groups, problem)
         scorer = check_scoring(self.estimator, self.scoring)
-        judge = EstimatorJudge(samples, pairs, self.estimator, scorer, self._smallest(units))
-        kernel, folds = self._folds(selector, problem, judge, splits, folder)
+        judge = EstimatorJudge(samples, pairs, self.estimator, scorer, self._smallest(problem.units))
+        with fitting(self, problem, splits, y, folder, len(splits) * len(problem.kernels)) as searches:
+            judged = {kernel: searches.folds(kernel, splits, judge, regressions=False) for kernel in problem.kernels}
+        best = max(judged, key=lambda kernel: np.mean([fold.scores for fold in judged[kernel]], axis=0).max())
+        folds = judged[best]
         scores = np.array([fold.scores for fold in folds])
         size = folds[0].sizes[chosen_size(scores, one_standard_error=self.one_standard_error)]
         self.cv_results_ = cv_results(folds, scores)
         self.selection_frequencies_ = np.mean([fold.rank <= size for fold in folds], axis=0)
         selector.set_params(n_features_to_select=size, checkpoint=folder and folder.path / "all")
         if is_auto(self.kernel):
-            selector.set_params(kernel=kernel)
+            selector.set_params(kernel=kernel_name(best))
         self.selector_ = selector.fit(X, y, weights)
         self.support_, self.ranking_ = selector.support_, selector.ranking_
         self.n_features_ = selector.n_features_
         self.estimator_ = samples.fitted(self.estimator, self.support_)
 
-    def _selector(self, y: Any, weights: Any) -> BAHSIC:
-        """The selector of all features."""
-        shared = set(BAHSIC().get_params()) & set(self.get_params(deep=False))
-        parameters = {name: getattr(self, name) for name in shared}
-        return BAHSIC(1.0, **(parameters | {"target_kernel": self._target_kernel(y, weights), "cv": None}))
-
     def _target_kernel(self, y: Any, weights: Any) -> Any:
-        """Kernel on the labels; what "auto" means if the estimator says whether it predicts classes or numbers."""
+        """Return the kernel on the labels; for "auto" by the type of the estimator, if it says what it predicts."""
         if not is_auto(self.target_kernel):
             return self.target_kernel
         if is_regressor(self.estimator):
@@ -308,17 +308,17 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         return _kernel_of_classes(y, weights) if is_classifier(self.estimator) else "auto"
 
     def _seen(self, X: Any, *, reset: bool = False) -> Any:
-        """X as the estimator sees it, checked."""
+        """Return X as the estimator sees it, checked."""
         return estimator_table(self, X, numeric=self._numeric, missing=self.missing != "error", reset=reset)
 
-    def _smallest(self, units: FeatureUnits) -> int:
+    def _smallest(self, units: Units) -> int:
         """Return the number of units of the smallest subset."""
         smallest = self.min_features_to_select
         if smallest > len(units):
             raise ValueError(
                 f"min_features_to_select is {smallest}, X has {len(units)} {units.name}; accepted: no more"
             )
-        return max(smallest, int(units.kept.sum()))
+        return max(smallest, units.n_kept)
 
     def _folder(self, selector: BAHSIC, problem: Problem, samples: Samples, pairs: Sequence[Any]) -> Folder:
         """Return the folder of the checkpoint, if it is new or belongs to this fit."""
@@ -333,31 +333,9 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
             "metadata": digest_of([described(metadata)]),
         }
         folder = Folder(checked_folder(self.checkpoint), everything)
-        file = folder.file("bahsic-crossvalidation.json")
-        if not file.found:
-            file.replace()
+        if not folder.read(_FILE):
+            folder.write(_FILE)
         return folder
-
-    def _folds(
-        self,
-        selector: BAHSIC,
-        problem: Problem,
-        judge: EstimatorJudge,
-        splits: Sequence[Split],
-        folder: Folder | None,
-    ) -> tuple[str, list[ScoredFold]]:
-        """Return the scores of all folds with the kernel on the data whose best mean score is highest."""
-        task = selector._task(1)  # noqa: SLF001 - it is a selector of this package
-        n_threads, X, y = thread_count(self.n_jobs), judge.samples.X, judge.samples.y
-        work = len(splits) * len(problem.kernels) * task.work(problem)
-        with (
-            executor_for(self.executor, X, self.n_jobs, len(problem)) as executor,
-            track_progress(self, work, X, y, verbose=bool(self.verbose)) as progress,
-        ):
-            fitting = Fitting(problem, task, executor, n_threads, progress, folder, regressions=False)
-            found = {kernel: fitting.folds(kernel, splits, judge) for kernel in problem.kernels}
-        best = max(found, key=lambda kernel: np.mean([fold.scores for fold in found[kernel]], axis=0).max())
-        return kernel_name(best), found[best]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -373,26 +351,26 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
 
     @available_if(_estimator_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
-        """Prediction of `estimator_` from the selected columns of X."""
+        """Predict with `estimator_` from the selected columns of X."""
         return self._answer("predict", X)
 
     @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """Probabilities of the classes from the selected columns of X."""
+        """Return the probabilities of the classes from the selected columns of X."""
         return self._answer("predict_proba", X)
 
     @available_if(_estimator_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
-        """Logarithms of the probabilities of the classes from the selected columns of X."""
+        """Return the logarithms of the probabilities of the classes from the selected columns of X."""
         return self._answer("predict_log_proba", X)
 
     @available_if(_estimator_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
-        """Decision function of `estimator_` at the selected columns of X."""
+        """Return the decision function of `estimator_` at the selected columns of X."""
         return self._answer("decision_function", X)
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
-        """Score of `estimator_` by ``scoring`` on the selected columns of X; metadata as in `fit`."""
+        """Score `estimator_` by ``scoring`` on the selected columns of X; metadata as in `fit`."""
         selected, scorer = self._selected(X), check_scoring(self.estimator, self.scoring)
         return float(scorer(self.estimator_, selected, y, **self._routed("score", params)["scorer"]["score"]))
 
@@ -401,7 +379,7 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         return getattr(self.estimator_, method)(selected)
 
     def _selected(self, X: Any) -> Any:
-        """The selected columns as `estimator_` has seen them, whatever `set_output` says."""
+        """Return the selected columns as `estimator_` has seen them, whatever `set_output` says."""
         check_is_fitted(self)
         return _safe_indexing(self._seen(X), self.support_, axis=1)
 
@@ -409,26 +387,22 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
         """Return the selected columns of X, as `BAHSIC.transform` does."""
         return selected_columns(self, X, missing=self._missing)
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self, "support_")
-        return self.support_
-
     def _pairs(self, problem: Problem, X: Any, y: Any, params: dict[str, Any]) -> list[tuple[Indices, Indices]]:
         """Return the rows of the training and of the test part of each split."""
         if is_auto(self.cv):
             rows = np.arange(len(y)) if problem.data.order is None else problem.data.order
-            return [(rows[one.train], rows[one.test]) for one in problem_splits(self.cv, problem, y, None, len(y))]
+            splits = problem_splits(self.cv, problem, y, None, len(y))
+            return [(rows[split.train], rows[split.test]) for split in splits]
         pairs = list(as_splitter(self.cv, y, classifier=is_classifier(self.estimator)).split(X, y, **params))
         if len(pairs) < 2:
             raise ValueError(f"cv is {self.cv!r}, number of splits: {len(pairs)}; accepted: at least 2 splits")
         return pairs
 
     def _check_parameters(self) -> None:
-        estimator, number, scoring = self.estimator, self.min_features_to_select, self.scoring
+        estimator, scoring = self.estimator, self.scoring
         if isinstance(estimator, type) or not hasattr(estimator, "fit"):
             raise TypeError(f"estimator is {estimator!r}; accepted: an object with a method fit")
-        if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
-            raise ValueError(f"min_features_to_select is {number!r}; accepted: an int of at least 1")
+        check_count("min_features_to_select", self.min_features_to_select)
         if isinstance(self.cv, Integral) and self.cv < 2:
             raise ValueError(f"cv is {self.cv!r}; accepted: at least 2 splits")
         if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
@@ -442,19 +416,19 @@ class BAHSICCV(ClusterMixin, NotebookMixin, SelectorMixin, MetaEstimatorMixin, B
             )
 
     def _weights_of_rankings(self, metadata: dict[str, Any]) -> Any:
-        """Weights of the samples in the rankings, or None."""
+        """Return the weights of the samples in the rankings, or None."""
         request = self._get_metadata_request().fit.requests.get("sample_weight")
         refused = get_config()["enable_metadata_routing"] and request is False
         return None if refused else metadata.get("sample_weight")
 
     def _routed(self, caller: str, metadata: dict[str, Any]) -> Any:
-        """Metadata for the estimator, the splitter and the scorer."""
+        """Return the metadata for the estimator, the splitter and the scorer."""
         if get_config()["enable_metadata_routing"]:
             return process_routing(self, caller, **metadata)
         return unrouted(caller, metadata, self.estimator, self.scoring)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Routing of metadata to the rankings, the estimator, the splitter and the scorer."""
+        """Return the routing of metadata to the rankings, the estimator, the splitter and the scorer."""
         router = MetadataRouter(owner=self).add_self_request(self)
         router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         splitter = self.cv if hasattr(self.cv, "split") else KFold()  # splits that are given request nothing either

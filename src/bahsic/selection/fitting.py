@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from pathlib import Path
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from threading import Event
 from typing import Any, TypeVar
 
@@ -14,211 +15,184 @@ from numpy.typing import NDArray
 from sklearn import config_context, get_config
 
 from bahsic.data.columns import Columns
-from bahsic.engine.executor import Executor, ThreadExecutor, fair_switching
+from bahsic.engine.dask_executor import executor_for
+from bahsic.engine.executor import Executor, ThreadExecutor, fair_switching, thread_count
 from bahsic.kernels import Kernel
-from bahsic.selection.checkpoint import Checkpoint, KeptFile
+from bahsic.selection.checkpoint import Folder
 from bahsic.selection.crossfit import CrossFit, Fold
-from bahsic.selection.problem import Problem
-from bahsic.selection.progress import Progress
-from bahsic.selection.rounds import Search, Task
-from bahsic.selection.splits import Split
+from bahsic.selection.problem import Problem, is_auto
+from bahsic.selection.progress import Progress, track_progress
+from bahsic.selection.rounds import Search
+from bahsic.selection.splits import Split, trial_splits
 
 Indices = NDArray[np.intp]
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _HELD_OUT = "bahsic-held-out.json"
-
-
-@dataclass(frozen=True)
-class Folder:
-    """Folder of a checkpoint, with the fingerprint of the fit that it belongs to."""
-
-    path: Path
-    fingerprint: Mapping[str, str]
-
-    def inner(self, *names: str) -> Folder:
-        """Return a folder inside, for a part of the fit."""
-        part = {"part": "/".join(names)} if names else {}
-        return Folder(self.path.joinpath(*names), {**self.fingerprint, **part})
-
-    def rounds(self) -> Checkpoint:
-        """Return the rounds that are kept in the folder."""
-        return Checkpoint(self.path, self.fingerprint)
-
-    def file(self, name: str) -> KeptFile:
-        """Return a file of the folder."""
-        return KeptFile(self.path, name, self.fingerprint)
-
-
-Judge = Callable[[int, Search, Columns, "Folder | None"], Result]
 
 
 class Interrupted(Exception):  # noqa: N818 - no error of its own: another search has failed
     """A search was stopped because another one beside it has failed or was interrupted."""
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A search on the training part of a split, to be judged by the test part."""
+
+    number: int  # of the split
+    split: Split
+    search: Search
+    columns: Columns  # of the training samples, and of the test samples behind them
+    folder: Folder | None  # of a checkpoint
+
+
+@contextmanager
+def fitting(
+    estimator: Any, problem: Problem, splits: Sequence[Split], y: Any, folder: Folder | None, n_searches: int
+) -> Iterator[Fitting]:
+    """Open the executor and the progress of a fit with so many searches."""
+    work = n_searches * sum(problem.search.sizes())
+    with (
+        executor_for(estimator.executor, problem.data.X, estimator.n_jobs, len(problem)) as executor,
+        track_progress(estimator, work, problem.data.X, y, verbose=bool(estimator.verbose)) as progress,
+    ):
+        yield Fitting(problem, splits, executor, progress, folder)
+
+
 class Fitting:
-    """The searches of a fit.
+    """The searches of a fit. Folds run side by side in one thread each, on a cluster one after the other."""
 
-    Attributes
-    ----------
-    problem : Problem
-    task : Task
-    executor : Executor
-        Works on the tiles of the search on all samples.
-    n_threads : int
-        Number of folds at a time, each in one thread. Folds that are left over, and all of them on a cluster, run one
-        after the other.
-    progress : Progress
-    folder : Folder or None
-        Where to keep finished rounds and folds.
-    regressions : bool
-        Whether subsets predict held-out samples by regressions of their own.
-    """
-
-    problem: Problem
-    task: Task
-    executor: Executor
-    n_threads: int
-    progress: Progress
-    folder: Folder | None
-    regressions: bool = True
-    _judged: dict[str, Search] = field(default_factory=dict, init=False)  # by held-out samples
+    def __init__(
+        self, problem: Problem, splits: Sequence[Split], executor: Executor, progress: Progress, folder: Folder | None
+    ) -> None:
+        self.problem, self.splits = problem, splits
+        self._executor, self._progress, self._folder = executor, progress, folder
+        self._n_threads = thread_count(problem.selector.n_jobs) if isinstance(executor, ThreadExecutor) else 1
+        self._stop = Event()  # set when a search has failed
+        self._judged: dict[Kernel, Search] = {}  # on all samples that are not held out
 
     def search(self, kernel: Kernel) -> Search:
         """Search on all samples that are not held out."""
-        problem, name = self.problem.with_kernel(kernel), kernel_name(kernel)
-        if name in self._judged:
-            return self._judged[name]
+        if kernel in self._judged:
+            return self._judged[kernel]
+        problem = self.problem.with_kernel(kernel)
         if not problem.n_held_out and len(problem.searched) == len(problem):
-            return self._searched(problem.in_blocks(), self.executor, self.folder, regressions=False)
+            return self._run(problem.in_blocks(), self._executor, self._folder, regressions=False)
         part, _ = problem.split(problem.searched, problem.searched[:0])
-        return self._searched(part, self.executor, self._inner(name, "fold-1"), regressions=False)
+        return self._run(part, self._executor, self._inner(kernel, "fold-1"), regressions=False)
 
-    def cross_fit(
-        self, kernel: Kernel, splits: Sequence[Split], sizes: Sequence[int], known: Sequence[Fold] = ()
-    ) -> CrossFit:
-        """Search on the training part of each split, and predict its test part with subsets of these sizes.
+    def cross_fit(self) -> tuple[Kernel, CrossFit | None]:
+        """Return the kernel whose searches predict held-out samples best, and these predictions if there are any."""
+        problem, splits = self.problem, self.splits
+        if not splits:
+            return problem.kernel, None
+        auto, n_kept = is_auto(problem.selector.n_features_to_select), problem.units.n_kept
+        sizes = sorted({0, n_kept, max(1, n_kept), *problem.search.sizes(), *([] if auto else [problem.number])})
+        predict = partial(_predicted_fold, sizes)
+        best, known = problem.kernel, list[Fold]()
+        if len(problem.kernels) > 1:
+            trial = trial_splits(problem, splits)
+            judged = {kernel: CrossFit(problem, self.folds(kernel, trial, predict)) for kernel in problem.kernels}
+            losses = {kernel: fit.mean_loss(fit.best if auto else problem.number) for kernel, fit in judged.items()}
+            best = min(losses, key=losses.__getitem__)
+            known = list(judged[best].folds) if trial[0] is splits[0] else []
+        return best, CrossFit(problem, [*known, *self.folds(best, splits, predict, len(known))])
 
-        The outcome of the first splits may be known.
-        """
+    def folds(
+        self,
+        kernel: Kernel,
+        splits: Sequence[Split],
+        judge: Callable[[Trained], Result],
+        first: int = 0,
+        *,
+        regressions: bool = True,
+    ) -> list[Result]:
+        """Search on the training part of each split, from ``first`` on, and judge the subsets."""
+        problem = self.problem.with_kernel(kernel)
+        problem.label_features  # noqa: B018 - computed once, before the threads ask for it
 
-        def judge(number: int, search: Search, columns: Columns, folder: Folder | None) -> Fold:
-            file = None if folder is None else folder.file(_HELD_OUT)
-            if file is not None and file.found:
-                return Fold.from_plain(file.found["fold"])
-            found = Fold(splits[number].test, search.used_first, search.predictions(columns, sizes))
-            if file is not None:
-                file.replace(fold=found.as_plain())
-            return found
+        def fold(number: int, executor: Executor) -> Result:
+            is_final = problem.n_held_out > 0 and len(splits[number].train) == len(problem.searched)
+            name = f"fold-{number + 1}" if is_final or not problem.n_held_out else "trial"
+            folder, (part, columns) = self._inner(kernel, name), problem.split(*splits[number])
+            search = self._run(part, executor, folder, regressions=regressions)
+            if is_final:
+                self._judged[kernel] = search
+            return judge(Trained(number, splits[number], search, columns, folder))
 
-        return CrossFit(self.problem, [*known, *self.folds(kernel, splits, judge, len(known))])
+        return self._side_by_side(fold, range(first, len(splits)))
 
-    def needed(self, kernel: Kernel, splits: Sequence[Split], judged: CrossFit, size: int, found: Indices) -> CrossFit:
+    def needed(self, kernel: Kernel, judged: CrossFit, size: int, units: Indices) -> CrossFit:
         """Let each fold predict with what it needs of its best so many units.
 
         For held-out samples these are known: those that the search on all others needs.
         """
-        problem, known = self.problem.with_kernel(kernel), self._judged.get(kernel_name(kernel))
-        n_threads = self._n_beside(len(splits))
+        problem, known = self.problem.with_kernel(kernel), self._judged.get(kernel)
 
-        def fold(number: int, _stop: Event) -> Fold:
-            before = judged.folds[number]
-            part, columns = problem.split(*splits[number])
-            executor = ThreadExecutor(1) if n_threads > 1 else self.executor
-            search = known or Search(part, self.task, executor, regressions=True)
-            units = found if known else search.needed(before.order, size)
-            return Fold(before.test, units, {**before.predictions, size: search.predicted(columns, [units])[0]})
+        def fold(number: int, executor: Executor) -> Fold:
+            before, (part, columns) = judged.folds[number], problem.split(*self.splits[number])
+            search = known or Search(part, executor, regressions=True)
+            best = units if known else search.needed(before.order, size)
+            (values,) = search.predicted(columns, [best])
+            return replace(before, order=best, predictions={**before.predictions, size: values})
 
-        return CrossFit(self.problem, side_by_side(fold, range(len(splits)), n_threads))
+        return CrossFit(self.problem, self._side_by_side(fold, range(len(self.splits))))
 
-    def folds(self, kernel: Kernel, splits: Sequence[Split], judge: Judge[Result], first: int = 0) -> list[Result]:
-        """Search on the training part of each split, from the first on, and let a judge say how good its subsets are.
+    def _side_by_side(self, function: Callable[[int, Executor], Result], numbers: range) -> list[Result]:
+        """Apply a function to the numbers of folds, several at a time with a thread each; those left over use all."""
+        n_threads = max(1, min(self._n_threads, len(numbers)))
+        n_beside = len(numbers) - len(numbers) % n_threads if n_threads > 1 else 0
+        config = get_config()  # of this thread
 
-        The judge gets the number of the split, the search, the columns of its samples and of those that judge, and the
-        folder of the fold in a checkpoint.
-        """
-        problem = self.problem.with_kernel(kernel)
-        n_folds = len(splits) - first
-        n_threads = self._n_beside(n_folds)
-        n_beside = n_folds - n_folds % n_threads if n_threads > 1 else 0
-        problem.label_features  # noqa: B018 - made once, before the threads ask for it
+        def call(number: int) -> Result:
+            if self._stop.is_set():
+                raise Interrupted
+            try:
+                with config_context(**config):
+                    return function(number, ThreadExecutor(1))
+            except BaseException:
+                self._stop.set()
+                raise
 
-        def fold(number: int, stop: Event) -> Result:
-            name = kernel_name(kernel)
-            whole = len(splits[number].train) == len(problem.searched)
-            folder = self._inner(name, f"fold-{number + 1}" if whole or not problem.n_held_out else "trial")
-            part, columns = problem.split(*splits[number])
-            executor = ThreadExecutor(1) if number < first + n_beside else self.executor
-            search = self._searched(part, executor, folder, regressions=self.regressions, stop=stop)
-            if whole and problem.n_held_out:
-                self._judged[name] = search
-            return judge(number, search, columns, folder)
+        with fair_switching(), ThreadPoolExecutor(n_threads) as pool:
+            futures = [pool.submit(call, number) for number in numbers[:n_beside]]
+            try:
+                errors = [future.exception() for future in futures]
+            except BaseException:  # this thread was interrupted
+                self._stop.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+        for error in errors:
+            if error is not None and not isinstance(error, Interrupted):
+                raise error
+        beside = [future.result() for future in futures]
+        return beside + [function(number, self._executor) for number in numbers[n_beside:]]
 
-        found = side_by_side(fold, range(first, first + n_beside), n_threads)
-        return found + [fold(number, Event()) for number in range(first + n_beside, len(splits))]
-
-    def _n_beside(self, n_folds: int) -> int:
-        """Return how many of some folds run side by side."""
-        return max(1, min(self.n_threads, n_folds)) if isinstance(self.executor, ThreadExecutor) else 1
-
-    def _inner(self, *names: str) -> Folder | None:
+    def _inner(self, kernel: Kernel, name: str) -> Folder | None:
         """Return the folder of a part of the fit."""
-        return None if self.folder is None else self.folder.inner(*names)
+        return None if self._folder is None else self._folder.inner(kernel_name(kernel), name)
 
-    def _searched(
-        self,
-        problem: Problem,
-        executor: Executor,
-        folder: Folder | None,
-        *,
-        regressions: bool,
-        stop: Event | None = None,
-    ) -> Search:
-        search = Search(problem, self.task, executor, regressions=regressions)
-        if folder is not None:
-            search.resume(folder.rounds())
-        self.progress.advance(sum(len(one.subset) for one in search.rounds))
-        for found in search.run():
-            self.progress.advance(len(found.subset))
-            if stop is not None and stop.is_set():
+    def _run(self, problem: Problem, executor: Executor, folder: Folder | None, *, regressions: bool) -> Search:
+        search = Search(problem, executor, regressions=regressions)
+        for step in search.run(folder):
+            self._progress.advance(len(step.subset))
+            if self._stop.is_set():
                 raise Interrupted
         return search
+
+
+def _predicted_fold(sizes: Sequence[int], trained: Trained) -> Fold:
+    """Predict the test part of a split with subsets of these sizes, unless a checkpoint has the predictions."""
+    folder, search = trained.folder, trained.search
+    kept = {} if folder is None else folder.read(_HELD_OUT)
+    if kept:
+        return Fold.from_plain(kept["fold"])
+    fold = Fold(trained.split.test, search.used_first, search.predictions(trained.columns, sizes))
+    if folder is not None:
+        folder.write(_HELD_OUT, fold=fold.as_plain())
+    return fold
 
 
 def kernel_name(kernel: Kernel) -> str:
     """Return the name of a kernel's type, as users write it."""
     return type(kernel).__name__.lower()
-
-
-def side_by_side(function: Callable[[Item, Event], Result], items: Sequence[Item], n_threads: int) -> list[Result]:
-    """Apply a function to items in several threads; if one fails, the others are asked to stop by an event."""
-    stop = Event()
-    if n_threads == 1:
-        return [function(item, stop) for item in items]
-    config = get_config()  # of this thread
-    with fair_switching(), ThreadPoolExecutor(n_threads) as pool:
-        futures = [pool.submit(_stopping, function, item, stop, config) for item in items]
-        try:
-            errors = [future.exception() for future in futures]
-        except BaseException:
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-            raise
-    for error in errors:
-        if error is not None and not isinstance(error, Interrupted):
-            raise error
-    return [future.result() for future in futures]
-
-
-def _stopping(function: Callable[[Item, Event], Result], item: Item, stop: Event, config: Mapping[str, Any]) -> Result:
-    if stop.is_set():
-        raise Interrupted
-    try:
-        with config_context(**config):
-            return function(item, stop)
-    except BaseException:
-        stop.set()
-        raise

@@ -1,9 +1,10 @@
-"""An estimator as the judge of the folds: its scores with the nested subsets of a search."""
+"""An estimator as the judge of the folds: its data and metadata, and its scores with the nested subsets of a search."""
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Real
@@ -12,18 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 
-from bahsic.data.columns import Columns
 from bahsic.data.tables import as_table
-from bahsic.selection.fitting import Folder
-from bahsic.selection.rounds import Search
+from bahsic.selection.fitting import Trained
 
 Scores = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 _SCORES = "bahsic-scores.json"
+
+_ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
 
 _ROUNDING = 1e-12  # relative; means of the same scores in another order are ties
 
@@ -46,35 +48,21 @@ class ScoredFold:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Samples with what goes with them to the fit of an estimator and to the scorer.
+    """Samples with what goes with them to the fit of an estimator and to the scorer."""
 
-    Attributes
-    ----------
-    table : array or dataframe of shape (m, d)
-        The features as the ranking gets them.
-    X : array or dataframe of shape (m, d)
-        The same as the estimator gets them.
-    y : ndarray of shape (m,) or (m, k)
-    weights : ndarray of shape (m,), or None
-        How often each sample counts in the ranking.
-    fit_params, score_params : mapping
-        Metadata for the fit of the estimator and for the scorer.
-    """
-
-    table: Any
-    X: Any
+    X: Any  # as the estimator gets the features
     y: NDArray[Any]
-    weights: NDArray[Any] | None
+    names: Iterable[Any]  # of the features
     fit_params: Mapping[str, Any]
     score_params: Mapping[str, Any]
 
     def fitted(self, estimator: Any, support: Mask) -> Any:
-        """A clone of the estimator, fitted to some of the columns."""
+        """Fit a clone of the estimator to some of the columns."""
         with self._explained(estimator, support) as columns:
             return clone(estimator).fit(columns, self.y, **self.fit_params)
 
     def score(self, estimator: Any, scorer: Any, support: Mask) -> float:
-        """Score of an estimator that was fitted to these columns."""
+        """Score an estimator that was fitted to these columns."""
         with self._explained(estimator, support) as columns:
             score = scorer(estimator, columns, self.y, **self.score_params)
         if isinstance(score, Real) and math.isfinite(score):
@@ -86,16 +74,17 @@ class Samples:
 
     @contextmanager
     def _explained(self, estimator: Any, support: Mask) -> Iterator[Any]:
-        """Some columns; where an estimator fails and these are not all numbers, the error says what to do."""
+        """Yield some columns; where an estimator fails and these are not all numbers, the error says what to do."""
         columns = _safe_indexing(self.X, support, axis=1)
         try:
             yield columns
         except (TypeError, ValueError) as error:
             try:
-                as_table(columns, argument="its part of X", labels=self._labels(support))
-            except (TypeError, ValueError) as found:
-                said, where = str(error).partition("\n")[0].rstrip("."), str(found).partition(";")[0]
-                numbers = isinstance(found, ValueError) and isinstance(columns, np.ndarray)
+                labels = [name for name, chosen in zip(self.names, support, strict=True) if chosen]
+                as_table(columns, argument="its part of X", labels=labels)
+            except (TypeError, ValueError) as cause:
+                said, where = str(error).partition("\n")[0].rstrip("."), str(cause).partition(";")[0]
+                numbers = isinstance(cause, ValueError) and isinstance(columns, np.ndarray)
                 container = "" if numbers or hasattr(columns, "iloc") else " and X as a pandas DataFrame"
                 raise ValueError(
                     f"estimator is of type {type(estimator).__name__}, which fails ({said}) where {where}; accepted: "
@@ -104,58 +93,43 @@ class Samples:
                 ) from error
             raise
 
-    def _labels(self, support: Mask) -> list[Any]:
-        names = getattr(self.table, "column_names", getattr(self.table, "columns", range(len(support))))
-        return [name for name, chosen in zip(names, support, strict=True) if chosen]
-
     def of_rows(self, rows: Indices) -> Samples:
-        """Some of the samples."""
-        table, y = _safe_indexing(self.table, rows), _safe_indexing(self.y, rows)
-        X = table if self.X is self.table else _safe_indexing(self.X, rows)
-        weights = None if self.weights is None else self.weights[rows]
+        """Return some of the samples."""
+        X, y = _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
         params = (_rows_of(params, rows, len(self.y)) for params in (self.fit_params, self.score_params))
-        return Samples(table, X, y, weights, *params)
+        return Samples(X, y, self.names, *params)
 
 
 @dataclass(frozen=True, eq=False)
 class EstimatorJudge:
-    """Scores of an estimator, fitted to the training part of each split with nested subsets, on its test part.
-
-    Attributes
-    ----------
-    samples : Samples
-    pairs : sequence of pairs of ndarrays of int
-        Rows of the training and of the test part of each split.
-    estimator : estimator
-    scorer : callable
-    smallest : int
-        Number of units of the smallest subset.
-    """
+    """Scores of an estimator, fitted to the training part of each split with nested subsets, on its test part."""
 
     samples: Samples
-    pairs: Sequence[tuple[Indices, Indices]]
+    pairs: Sequence[tuple[Indices, Indices]]  # rows of the training and of the test part of each split
     estimator: Any
     scorer: Any
-    smallest: int
+    smallest: int  # number of units of the smallest subset
 
-    def __call__(self, number: int, search: Search, columns: Columns, folder: Folder | None) -> ScoredFold:
-        """Return the scores of all subsets of a search; what the folder keeps is not done again."""
-        train, test = (self.samples.of_rows(rows) for rows in self.pairs[number])
-        file = None if folder is None else folder.file(_SCORES)
-        kept: dict[int, float] = {} if file is None else dict(file.found.get("scores", []))
-        rank = np.full(columns.n_features, columns.n_features)
-        for place, unit in enumerate(search.units.each(search.used_first), start=1):
-            rank[unit] = place
-        sizes = sorted({self.smallest, *(max(len(one.subset), self.smallest) for one in search.rounds)})
-        for size in (one for one in sizes if one not in kept):
-            kept[size] = test.score(train.fitted(self.estimator, rank <= size), self.scorer, rank <= size)
-            if file is not None:
-                file.replace(scores=sorted(kept.items()))
+    def __call__(self, trained: Trained) -> ScoredFold:
+        """Return the scores of all subsets of a search; what a checkpoint keeps is not computed again."""
+        train, test = (self.samples.of_rows(rows) for rows in self.pairs[trained.number])
+        search, folder = trained.search, trained.folder
+        kept: dict[int, float] = {} if folder is None else dict(folder.read(_SCORES).get("scores", []))
+        n_columns = trained.columns.n_features
+        places = np.full(len(search.units), n_columns)
+        places[search.used_first] = np.arange(1, len(search.used_first) + 1)
+        rank = places[search.units.of_columns]
+        sizes = sorted({self.smallest, *(max(len(step.subset), self.smallest) for step in search.rounds)})
+        for size in sizes:
+            if size not in kept:
+                kept[size] = test.score(train.fitted(self.estimator, rank <= size), self.scorer, rank <= size)
+                if folder is not None:
+                    folder.write(_SCORES, scores=sorted(kept.items()))
         return ScoredFold(sizes, np.array([kept[size] for size in sizes]), rank)
 
 
 def _rows_of(params: Mapping[str, Any], rows: Indices, n_samples: int) -> dict[str, Any]:
-    """The parameters, those with an entry for each sample cut to the rows."""
+    """Return the parameters, those with an entry for each sample cut to the rows."""
     return {
         name: np.asarray(value)[rows] if np.ndim(value) and len(value) == n_samples else value
         for name, value in params.items()
@@ -163,7 +137,7 @@ def _rows_of(params: Mapping[str, Any], rows: Indices, n_samples: int) -> dict[s
 
 
 def chosen_size(scores: Scores, *, one_standard_error: bool) -> int:
-    """Position of the size to choose, given scores of shape (n_splits, n_sizes), sizes increasing.
+    """Return the position of the size to choose, given scores of shape (n_splits, n_sizes), sizes increasing.
 
     Examples
     --------
@@ -181,7 +155,7 @@ def chosen_size(scores: Scores, *, one_standard_error: bool) -> int:
 
 
 def cv_results(folds: Sequence[ScoredFold], scores: Scores) -> dict[str, NDArray[Any]]:
-    """Contents of `BAHSICCV.cv_results_`."""
+    """Return the contents of `BAHSICCV.cv_results_`."""
     sizes = np.array(folds[0].sizes)
     results = {"n_features": sizes, "mean_test_score": scores.mean(axis=0), "std_test_score": scores.std(axis=0)}
     for i, fold in enumerate(folds):
@@ -189,3 +163,36 @@ def cv_results(folds: Sequence[ScoredFold], scores: Scores) -> dict[str, NDArray
         results[f"split{i}_ranking"] = np.maximum(fold.rank + 1 - sizes[:, None], 1)
         results[f"split{i}_support"] = fold.rank <= sizes[:, None]
     return results
+
+
+def unrouted(caller: str, metadata: dict[str, Any], estimator: Any, scoring: Any) -> dict[str, Any]:
+    """Return the metadata of `fit` or `score` for each receiver where scikit-learn's routing is off.
+
+    Groups go to the splitter, sample weights to the estimator and to the scorer. Other metadata are an error.
+    """
+    accepted = ("groups", "sample_weight") if caller == "fit" else ("sample_weight",)
+    unknown = sorted(set(metadata) - set(accepted))
+    if unknown:
+        raise ValueError(
+            f"{caller} got {', '.join(unknown)}; accepted: {', '.join(accepted)}, other metadata only with {_ROUTING}"
+        )
+    groups, weights = (
+        {key: metadata[key] for key in (name,) if key in metadata} for name in ("groups", "sample_weight")
+    )
+    if weights:
+        _check_weighable(caller, estimator, scoring)
+    return {"estimator": {"fit": weights}, "splitter": {"split": groups}, "scorer": {"score": weights}}
+
+
+def _check_weighable(caller: str, estimator: Any, scoring: Any) -> None:
+    """Raise where weights would be left out without a word."""
+    score = estimator.score if scoring is None else check_scoring(estimator, scoring)
+    used = {"the scorer": score}
+    if caller == "fit":
+        used = {f"the fit of the estimator, a {type(estimator).__name__},": estimator.fit} | used
+    for name, function in used.items():
+        if "sample_weight" not in inspect.signature(function).parameters:
+            raise ValueError(
+                f"sample_weight is given, and {name} takes none; accepted: one that does, or with {_ROUTING} requests "
+                "of those that use it"
+            )

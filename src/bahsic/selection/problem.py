@@ -1,4 +1,4 @@
-"""The problem that a search solves: parameters and data of a selector, checked against each other."""
+"""The problem that a search solves: data, labels and the parameters of a selector, checked against each other."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from bahsic.criteria.blocks import (
 )
 from bahsic.criteria.prediction import label_features
 from bahsic.criteria.weights import FEWEST_SAMPLES, Weights, label_weights
-from bahsic.data.column_choice import column_mask
+from bahsic.data.column_choice import column_mask, group_of_columns
 from bahsic.data.columns import Columns, check_mixture
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.engine.executor import Executor
+from bahsic.engine.units import Units
 from bahsic.inference.parts import labels_of
 from bahsic.inference.predictability import check_ridge
 from bahsic.kernels import Gaussian, Kernel, LabelKernel, Laplacian, Linear, label_kernel
@@ -34,70 +35,46 @@ from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.rows import as_weights
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import Aside, Given, Message, check_jobs, is_count, is_fraction
-from bahsic.selection.aside import same_columns, uninformative
+from bahsic.selection.column_checks import same_columns, uninformative
+from bahsic.selection.search import Backward, Forward
 
 Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 _CRITERIA = ("hsic", "prediction")
 
 # Parameters by which a table is read.
-TABLE_OPTIONS = ("standardize", "categorical_features", "missing", "identifiers")
+_TABLE_OPTIONS = ("standardize", "categorical_features", "missing", "identifiers")
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Data and labels that fit each other and the kernel.
+    """Data and labels that fit each other, and the selector whose parameters say what to do with them."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        Kernel on the data; its parameters may be rules.
-    data : Prepared
-        The data, in the order of the labels, with the weights of the samples.
-    labels : LabelKernel
-    y : array-like
-        The labels as they were given, of the samples that count.
-    target_kernel : str, Kernel or callable
-        The kernel on them as it was given.
-    criterion : {"hsic", "prediction"} or Criterion
-    starts : tuple of int
-        First sample of each block.
-    kernels : tuple of Kernel
-        The kernels to compare.
-    kept : ndarray of bool of shape (n_features,)
-        Columns that are selected anyway.
-    aside : dict of int to (str, str)
-        Role and reason of columns that take no part beside those of the table: uninformative ones and copies.
-    notes : dict of int to str
-        What else there is to say about columns.
-    copies : dict of int to int
-        Columns that tell the same as another one, which stands for them.
-    block_size : int or None
-        Number of samples in a block; None if all samples are one block.
-    n_blocks : int or None
-        Largest number of blocks to search on.
-    n_held_out : int
-        Number of samples, the last ones, that are in no block.
-    """
-
-    kernel: Kernel
-    data: Prepared
+    selector: Any
+    kernel: Kernel  # on the data; its parameters may be rules
+    data: Prepared  # in the order of the labels, with the weights of the samples
     labels: LabelKernel
-    kept: NDArray[np.bool_]
-    y: Any
-    target_kernel: Any
-    criterion: Any = "hsic"
-    starts: tuple[int, ...] = (0,)
-    kernels: tuple[Kernel, ...] = ()
-    aside: dict[int, tuple[str, str]] = field(default_factory=dict)
-    notes: dict[int, str] = field(default_factory=dict)
-    copies: dict[int, int] = field(default_factory=dict)
-    block_size: int | None = None
-    n_blocks: int | None = None
-    n_held_out: int = 0
+    y: Any  # the labels as they were given, of the samples that count
+    kept: Mask  # columns that are selected anyway
+    kernels: tuple[Kernel, ...]  # those to compare
+    forward: bool = False  # whether units enter, instead of leaving
+    number: int = 0  # of units to select; all for "auto"
+    starts: tuple[int, ...] = (0,)  # first sample of each block
+    aside: dict[int, tuple[str, str]] = field(default_factory=dict)  # role and reason of columns that take no part
+    notes: dict[int, str] = field(default_factory=dict)  # what else there is to say about columns
+    copies: dict[int, int] = field(default_factory=dict)  # columns that tell the same as another one, with that one
+    block_size: int | None = None  # None if all samples are one block
+    n_blocks: int | None = None  # largest number of blocks to search on
+    n_held_out: int = 0  # samples, the last ones, that are in no block
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def criterion(self) -> Any:
+        """The criterion of the selector."""
+        return self.selector.criterion
 
     def with_kernel(self, kernel: Kernel) -> Problem:
         """Return the same problem with another kernel on the data."""
@@ -147,7 +124,8 @@ class Problem:
         return replace(self, aside=aside, notes=notes)
 
     def _labels_of(self, order: Indices, own: Indices) -> LabelKernel:
-        kernel = self.labels.name if is_auto(self.target_kernel) else self.target_kernel
+        given = self.selector.target_kernel
+        kernel = self.labels.name if is_auto(given) else given
         try:
             w = None if self.data.weights is None else self.data.weights[own]
             return label_kernel(labels_of(self.y, order, kernel), kernel, w)
@@ -159,14 +137,42 @@ class Problem:
         """Features of the labels that regressions predict, shape (m, c)."""
         return label_features(self.labels, self.data.weights)
 
-    def label_weights(self, statistic: Any, executor: Executor) -> Weights:
+    def label_weights(self, executor: Executor) -> Weights:
         """Return W of the labels."""
         if len(self.starts) > 1:
             return block_weights(self.labels, self.starts, executor.stream)
-        return label_weights(self.labels, statistic, self.data.weights, executor.stream)
+        return label_weights(self.labels, self.selector.statistic, self.data.weights, executor.stream)
+
+    @cached_property
+    def units(self) -> Units:
+        """What enters or leaves as a whole: columns, or groups of them; a group with a kept column is kept.
+
+        Columns that take no part are in no unit but those of their own, unless all columns are such.
+        """
+        constant, kept, groups = self.data.constant, self.kept, self.selector.feature_groups
+        everything = np.arange(len(constant))
+        without = np.isin(everything, [*self.data.table.left_out, *self.aside])
+        without |= constant & (kept | ~(constant | without)).any()
+        if groups is None:
+            return Units(everything, everything, constant, kept, without & ~kept)
+        of_columns, labels = group_of_columns(groups, len(constant), self.data.table.names)
+        members = [np.flatnonzero(of_columns == unit) for unit in range(len(labels))]
+        kept = np.array([self.kept[group].any() for group in members], dtype=bool)
+        idle, away = (np.array([mask[group].all() for group in members], dtype=bool) for mask in (constant, without))
+        used = [group if alone else group[~without[group]] for group, alone in zip(members, away, strict=True)]
+        return Units(labels, of_columns, idle, kept, away & ~kept, used)
+
+    @property
+    def search(self) -> Backward | Forward:
+        """The search for the units."""
+        step, n_used = self.selector.step, self.units.n_used
+        if not self.forward:
+            return Backward(self.units, step)
+        to_the_end = self.selector.n_features_to_select is None or is_auto(self.selector.n_features_to_select)
+        return Forward(self.units, step, n_used if to_the_end else min(self.number, n_used))
 
 
-def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
+def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any, *, forward: bool = False) -> Problem:
     """Check the parameters of a selector, data and labels against each other; samples of weight zero are left out."""
     kernels = _checked_kernels(selector)
     if isinstance(y, str):
@@ -182,27 +188,53 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any) -> Proble
     labels = label_kernel(y, selector.target_kernel, w)
     if n_counted != len(labels):
         raise ValueError(f"X has {m} samples, y has {len(labels)}; accepted: the same number in both")
-    found = m if w is None else float(w.sum())
-    if found < FEWEST_SAMPLES[selector.statistic]:
-        few = f"X has n_samples={m}" if w is None else f"sample_weight has the sum {found:g}, which is how many samples"
+    total = m if w is None else float(w.sum())
+    if total < FEWEST_SAMPLES[selector.statistic]:
+        few = f"X has n_samples={m}" if w is None else f"sample_weight has the sum {total:g}, which is how many samples"
         aside = Aside(" for statistic='unbiased', at least 2 for statistic='biased'")
         raise ValueError(Message(f"{few}; accepted: at least 4", aside))
     if w is not None or selector.statistic != "unbiased":
         _warn_if_many(selector, n_counted)
-    size = _block_size(selector, m, weighted=w is not None)
-    order, n_held_out = _order(selector, m, size, weighted=w is not None)
+    order, blocks = _sampling(selector, m, weighted=w is not None)
     data = data if w is not None else data.ordered(order)
     if order is not None:
         labels = labels.of_samples(order)
-    kernels = tuple(one for one in kernels if len(kernels) == 1 or _fits_table(one, data, selector))
+    kernels = tuple(kernel for kernel in kernels if len(kernels) == 1 or _fits_table(kernel, data, selector))
     kept = column_mask(selector.keep, len(data.table.categorical), data.names, "keep")
     copies = same_columns(data, kept) if selector.criterion == "prediction" and selector.feature_groups is None else {}
-    given = {"target_kernel": selector.target_kernel, "criterion": selector.criterion}
-    problem = Problem(kernels[0], data, labels, kept, y, **given, kernels=kernels, copies=copies)
+    problem = Problem(selector, kernels[0], data, labels, y, kept, kernels, forward=forward, copies=copies)
     problem = problem.set_aside(order)
-    if order is None:
-        return problem
-    return replace(problem, block_size=int(size), n_blocks=_n_blocks(selector), n_held_out=n_held_out)
+    return replace(problem, number=_checked_number(selector.n_features_to_select, problem.units), **blocks)
+
+
+def _checked_number(given: Any, units: Units) -> int:
+    """Return the number of units to select; all for "auto", which is decided when the search is over."""
+    n_kept, n_used = units.n_kept, units.n_used
+    if n_used == 0:
+        raise ValueError(
+            Message(
+                f"all {units.name} of X are empty or look like identifiers; accepted: at least one other, or ",
+                Given("identifiers", "use"),
+                " to use the identifiers",
+            )
+        )
+    if given is None:
+        return max(1, n_kept, n_used // 2)
+    if is_auto(given):
+        return n_used
+    if is_count(given):
+        number = min(int(given), n_used)
+    elif is_fraction(given):
+        number = max(1, int(n_used * given))
+    else:
+        raise ValueError(
+            f"n_features_to_select is {given!r}; accepted: None (half), an int of at least 1, "
+            "a float in (0, 1] for a fraction of the features, or 'auto'"
+        )
+    if number < n_kept:
+        what = f" is {given!r}, which makes {number} {units.name}, and keep has {n_kept}"
+        raise ValueError(Message(Given("n_features_to_select"), what, "; accepted: at least as many as are kept"))
+    return number
 
 
 def is_auto(value: Any) -> bool:
@@ -222,52 +254,42 @@ def prepared_for(selector: Any, X: Any) -> Prepared:
     """
     data = _checked_data(selector, X, _checked_kernels(selector)[0])
     m = data.table.values.shape[0]
-    order, _ = _order(selector, m, _block_size(selector, m, weighted=False), weighted=False)
+    order, _ = _sampling(selector, m, weighted=False)
     return data if order is None else data.ordered(order)
 
 
-def _n_blocks(selector: Any) -> int | None:
-    """Largest number of blocks, which "auto" limits where each round has regressions."""
-    return MOST_REGRESSIONS if is_auto(selector.block_size) and selector.criterion == "prediction" else None
+def _sampling(selector: Any, m: int, *, weighted: bool) -> tuple[Indices | None, dict[str, Any]]:
+    """Return the samples to use, in random order, and what a `Problem` says of their blocks; None if there are none.
 
-
-def _order(selector: Any, m: int, size: Any, *, weighted: bool) -> tuple[Indices | None, int]:
-    """Return the samples to use in random order, and how many of the last ones judge; None where there are no blocks.
-
-    Where splits are given, these say which samples judge.
+    Without ``cv``, the last samples judge; otherwise the splits say which samples do.
     """
-    seed = selector.random_state
-    if seed is None and is_auto(selector.block_size):
+    auto, seed = is_auto(selector.block_size), selector.random_state
+    size = selector.block_size
+    if auto:
+        size = None if weighted or selector.statistic != "unbiased" else _auto_size(selector, m)
+    elif size is not None and not is_count(size, 4):
+        raise ValueError(Message(Given("block_size"), f" is {size!r}; accepted: 'auto', None or an int of at least 4"))
+    if seed is None and auto:
         seed = 0  # who asked for nothing gets the same result each time
     blocks = random_blocks(m, size, seed, selector.statistic, weighted=weighted)
     if blocks is None:
-        return None, 0
-    judged = is_crossfitted(selector) and (selector.cv is None or is_auto(selector.cv))
-    n_blocks, given = _n_blocks(selector), selector.cv is not None and not judged
+        return None, {}
+    n_blocks = MOST_REGRESSIONS if auto and selector.criterion == "prediction" else None
+    record = {"block_size": int(size), "n_blocks": n_blocks}
+    if not is_crossfitted(selector):
+        return blocks.first(len(blocks) if n_blocks is None else n_blocks).order, record
+    if not (selector.cv is None or is_auto(selector.cv)):
+        return blocks.order, record
     n_searched = m if n_blocks is None else min(m, n_blocks * int(size))
-    if not judged:
-        return (blocks.order if given or n_blocks is None else blocks.first(n_blocks).order), 0
     n_held_out = min(MOST_HELD_OUT, max(m // HELD_OUT_SHARE, m - n_searched))
     n_searched = min(n_searched, m - n_held_out)
     if n_searched // int(size) < 2:
-        return None, 0
-    return blocks.order[: n_searched + n_held_out], n_held_out
-
-
-def _block_size(selector: Any, m: int, *, weighted: bool) -> Any:
-    """The parameter block_size, or what "auto" means: that of `auto_block_size`, where the estimate allows blocks."""
-    given = selector.block_size
-    if not is_auto(given):
-        if given is not None and not is_count(given, 4):
-            raise ValueError(
-                Message(Given("block_size"), f" is {given!r}; accepted: 'auto', None or an int of at least 4")
-            )
-        return given
-    return None if weighted or selector.statistic != "unbiased" else _auto_size(selector, m)
+        return None, {}
+    return blocks.order[: n_searched + n_held_out], record | {"n_held_out": n_held_out}
 
 
 def _auto_size(selector: Any, m: int) -> int | None:
-    """Size of the blocks that "auto" stands for; None for all samples at once."""
+    """Return the size of the blocks that "auto" stands for; None for all samples at once."""
     regressions = selector.criterion == "prediction" or is_crossfitted(selector)
     if isinstance(selector.criterion, Criterion) and not regressions:  # which gets all samples anyway
         return None
@@ -288,7 +310,7 @@ def _warn_if_many(selector: Any, m: int) -> None:
 
 def _checked_data(selector: Any, X: Any, kernel: Kernel) -> Prepared:
     """X by the parameters of a selector; its columns are not made yet."""
-    options = {name: getattr(selector, name) for name in TABLE_OPTIONS}
+    options = {name: getattr(selector, name) for name in _TABLE_OPTIONS}
     data = prepared(X, kernel, **options, used=selector.keep)
     _check_table(kernel, data, selector)
     return data

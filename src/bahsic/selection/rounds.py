@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -21,126 +21,75 @@ from bahsic.engine.gram import NestedKernels
 from bahsic.engine.prediction import EXACT, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import Round, Scorer
-from bahsic.selection.checkpoint import Checkpoint
+from bahsic.selection.checkpoint import Folder
 from bahsic.selection.criterion import CriterionScorer
 from bahsic.selection.problem import Problem
-from bahsic.selection.search import Backward, Forward, round_size
-from bahsic.selection.units import FeatureUnits, feature_units
+from bahsic.selection.search import round_size
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 # Work up to which the worth of every selected unit has a regression of its own.
-_MOST_WORK = 1e11
+_MAX_WORK = 1e11
 
 # Samples that are predicted together.
 _TOGETHER = 1000
 
-
-@dataclass(frozen=True)
-class Task:
-    """Parameters that a selector passes to its searches, on all samples and in folds.
-
-    Attributes
-    ----------
-    criterion, statistic, ridge, standard_errors, feature_groups, step
-        Parameters of the selector.
-    forward : bool
-        Whether units enter, instead of leaving.
-    number : int or None
-        Number of units at which a forward search ends; None for all.
-    """
-
-    criterion: Any
-    statistic: str
-    ridge: Any
-    standard_errors: bool
-    feature_groups: Any
-    step: float
-    forward: bool
-    number: int | None
-
-    def units(self, problem: Problem) -> FeatureUnits:
-        """Return the units of a problem."""
-        return feature_units(self.feature_groups, problem)
-
-    def direction(self, units: FeatureUnits) -> Backward | Forward:
-        """Return the search for some units."""
-        if not self.forward:
-            return Backward(units, self.step)
-        return Forward(units, self.step, units.n_used if self.number is None else min(self.number, units.n_used))
-
-    def work(self, problem: Problem) -> int:
-        """Return the amount of work of a search, in candidates."""
-        return sum(self.direction(self.units(problem)).sizes())
+_ROUNDS = "bahsic-checkpoint.json"
 
 
 class Search:
-    """A search with one kernel: its rounds, resumed from a checkpoint if there is one.
+    """A search with one kernel: its rounds, their regressions, and what these predict."""
 
-    Parameters
-    ----------
-    problem : Problem
-    task : Task
-    executor : Executor
-    regressions : bool
-        Whether each subset gets a regression, whatever the criterion, so that it can predict other samples.
-    """
-
-    def __init__(self, problem: Problem, task: Task, executor: Executor, *, regressions: bool) -> None:
-        self.problem, self.units, self._task = problem, task.units(problem), task
-        self._direction = task.direction(self.units)
-        self._losses: dict[bytes, Array] = {}
+    def __init__(self, problem: Problem, executor: Executor, *, regressions: bool) -> None:
+        """With ``regressions`` each subset has one, whatever the criterion, so that it can predict other samples."""
+        self.problem, self.units, self.rounds = problem, problem.units, list[Round]()
         self._executor, self._plan = executor, tile_plan(len(problem), starts=problem.starts)
+        self._direction, self._regressions = problem.search, regressions
+        self._losses: dict[bytes, Array] = {}
         self._judge: PredictionScorer | None = None
-        if task.criterion == "prediction" or regressions:
-            most = None if task.criterion == "prediction" else MOST_REGRESSIONS
-            Y, starts, w = problem.label_features, problem.starts, problem.data.weights
-            regression = RidgeRegression(Y, task.ridge, self._plan, starts, w, executor, most_blocks=most)
+        criterion = problem.criterion
+        if criterion == "prediction" or regressions:
+            most = None if criterion == "prediction" else MOST_REGRESSIONS
+            Y, ridge, w = problem.label_features, problem.selector.ridge, problem.data.weights
+            regression = RidgeRegression(Y, ridge, self._plan, problem.starts, w, executor, most_blocks=most)
             self._judge = PredictionScorer(self.linear, regression)
-        self.scorer: Any = self._judge
-        if task.criterion != "prediction":
-            custom = isinstance(task.criterion, Criterion)
-            self.scorer = CriterionScorer(task.criterion, problem, self.units) if custom else self.linear
-        self._regressions = regressions
-        self.rounds: list[Round] = []
-        self._saved: Checkpoint | None = None
+        self.scorer: Any
+        if isinstance(criterion, Criterion):
+            self.scorer = CriterionScorer(criterion, problem)
+        else:
+            self.scorer = self._judge if criterion == "prediction" else self.linear
 
     @cached_property
     def linear(self) -> Scorer:
         """Scores that are linear in the kernel matrix: HSIC, or first-order changes of the explained variance."""
         problem = self.problem
-        weights = problem.label_weights(self._task.statistic, self._executor)
-        columns, groups = problem.data.columns, self.units.used
-        return scorer_for(columns, problem.kernel, weights, self._executor, self._plan, groups)
+        weights, units = problem.label_weights(self._executor), self.units
+        return scorer_for(problem.data.columns, problem.kernel, weights, self._executor, self._plan, units)
 
-    def resume(self, saved: Checkpoint) -> None:
-        """Take over the rounds of a checkpoint, and add the new ones to it."""
-        self._saved = saved
-        if saved.rounds:
-            self.rounds = [Round.from_plain(found) for found in saved.rounds]
-            if self._judge is not None:
-                fitted = [one for one in self.rounds if len(one.subset) and one.ridge is not None]
-                self._judge.resume([one.subset for one in fitted], [float(one.ridge or 0.0) for one in fitted])
-
-    def run(self) -> Iterator[Round]:
-        """Yield the rounds that are missing."""
-        after = self.rounds[-1] if self.rounds else None
+    def run(self, folder: Folder | None = None) -> Iterator[Round]:
+        """Yield the rounds: those that the folder of a checkpoint keeps, then the others."""
+        if folder is not None:
+            self.rounds = [Round.from_plain(plain) for plain in folder.read(_ROUNDS).get("rounds", [])]
+            yield from self.rounds[:]
+        if self._judge is not None and self.rounds:
+            fitted = [step for step in self.rounds if len(step.subset) and step.ridge is not None]
+            self._judge.resume([step.subset for step in fitted], [float(step.ridge or 0.0) for step in fitted])
         if len(self.rounds) == len(self._direction.sizes()):
             return
-        for found in self._direction.rounds(self.scorer, after):
-            self.rounds.append(self._recorded(found))
-            if self._saved is not None:
-                self._saved.write([one.as_plain() for one in self.rounds])
+        for step in self._direction.rounds(self.scorer, self.rounds[-1] if self.rounds else None):
+            self.rounds.append(self._recorded(step))
+            if folder is not None:
+                folder.write(_ROUNDS, rounds=[known.as_plain() for known in self.rounds])
             yield self.rounds[-1]
 
-    def _recorded(self, found: Round) -> Round:
-        task = self._task
-        if task.standard_errors and task.criterion == "hsic" and found.kernel is not None:
-            found = replace(found, standard_error=math.sqrt(self.linear.variance(found.subset, found.kernel)))
-        if self._regressions and self._judge is not None and found.fit is None:
-            found = replace(found, fit=self._judge.fit(found.subset, judges=False)[0])
-        return found
+    def _recorded(self, step: Round) -> Round:
+        """Return a round with its standard error and its regression, where these are needed."""
+        if self.problem.selector.standard_errors and self.problem.criterion == "hsic" and step.kernel is not None:
+            step = replace(step, standard_error=math.sqrt(self.linear.variance(step.subset, step.kernel)))
+        if self._regressions and self._judge is not None and step.fit is None:
+            step = replace(step, fit=self._judge.fit(step.subset, judges=False)[0])
+        return step
 
     @property
     def order(self) -> Indices:
@@ -156,19 +105,9 @@ class Search:
     def predictions(self, columns: Columns, sizes: Sequence[int]) -> dict[int, Array]:
         """Predict the label features of other samples from the best units, for several numbers of them.
 
-        Parameters
-        ----------
-        columns : Columns
-            The samples of this search, and the others behind them.
-        sizes : sequence of int
-            Numbers of units; with none of them the mean is predicted.
-
-        Returns
-        -------
-        dict
-            For each number an array of shape (n, c), where c is the number of label features.
+        The columns have the samples of this search, and the others behind them. No units predict the mean.
         """
-        order, fits = self.used_first, {len(one.subset): one.fit for one in self.rounds}
+        order, fits = self.used_first, {len(step.subset): step.fit for step in self.rounds}
         Y, w = self.problem.label_features, self.problem.data.weights
         means = np.repeat([np.average(Y, axis=0, weights=w)], columns.n_samples - len(Y), axis=0)
         subsets = {size: np.sort(order[:size]) for size in sorted(sizes) if size}
@@ -182,10 +121,10 @@ class Search:
         if self._judge is None:
             raise ValueError("regressions is False; accepted: a search with a regression for each subset")
         Y, w = self.problem.label_features, self.problem.data.weights
-        found = [fit or self._fit_to(self._judge, one) for fit, one in zip(fits, subsets, strict=True)]
-        of_columns = [self.units.columns(subset) for subset in subsets]
-        kernels = NestedKernels(columns, of_columns, [self.linear.kernel(some, len(some)) for some in of_columns])
-        return _predicted(kernels, columns.n_samples, found, Y, w, self.problem.starts)
+        known = [fit or self._fit_to(self._judge, subset) for fit, subset in zip(fits, subsets, strict=True)]
+        nested = [self.units.columns(subset) for subset in subsets]
+        kernels = NestedKernels(columns, nested, [self.linear.kernel(part, len(part)) for part in nested])
+        return _predicted(kernels, columns.n_samples, known, Y, w, self.problem.starts)
 
     def needed(self, order: Indices, size: int) -> Indices:
         """Return the best so many units without those that add nothing.
@@ -204,7 +143,7 @@ class Search:
         if self._judge is None:
             return False
         judge, w = self._judge, self.problem.data.weights
-        before, after = (np.asarray(self._fit_to(judge, some, losses=True).losses) for some in (subset, larger))
+        before, after = (np.asarray(self._fit_to(judge, units, losses=True).losses) for units in (subset, larger))
         saved = before - after
         return bool(np.average(saved, weights=w) > CLEARLY * mean_error(saved, w))
 
@@ -216,13 +155,13 @@ class Search:
             idle = np.flatnonzero(~self.units.kept[subset] & ~(worth > 0))
             if not len(idle):
                 break
-            most = min(round_size(step, len(subset)), len(subset) - 1)
-            subset = np.delete(subset, idle[np.argsort(worth[idle], kind="stable")[:most]])
+            count = min(round_size(step, len(subset)), len(subset) - 1)
+            subset = np.delete(subset, idle[np.argsort(worth[idle], kind="stable")[:count]])
         return subset
 
     def _fit_to(self, judge: PredictionScorer, subset: Indices, *, losses: bool = False) -> RidgeFit:
         """Return the regression on some units, with the ridge that a round had at their number if there was one."""
-        ridges = [one.ridge for one in self.rounds if len(one.subset) == len(subset)]
+        ridges = [step.ridge for step in self.rounds if len(step.subset) == len(subset)]
         return judge.fit(subset, *ridges[:1], losses=losses)[0]
 
     def scores(self, selected: Indices, outside: Indices) -> Array:
@@ -239,12 +178,12 @@ class Search:
         linear, scores, inside = self.linear, np.zeros(len(self.units)), np.sort(selected)
         columns = self.units.columns(inside)
         kernel = linear.kernel(columns, len(columns))
-        if self._task.criterion == "prediction" and self._judge is not None:
+        if self._judge is not None and self.problem.criterion == "prediction":
             fit = self._fit_to(self._judge, inside, losses=True)
             if len(outside):
                 scores[outside] = self._judge.gains(inside, outside, fit)
             work = sum(float(end - start) ** 3 for start, end in pairwise([*self.problem.starts, len(self.problem)]))
-            if len(inside) <= EXACT or len(inside) * work <= _MOST_WORK:
+            if len(inside) <= EXACT or len(inside) * work <= _MAX_WORK:
                 key = inside.tobytes()
                 if key not in self._losses:
                     self._losses[key] = self._judge.losses(inside, fit)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.engine.scorer import NO_UNITS, Round
-from bahsic.selection.units import FeatureUnits
+from bahsic.engine.units import Units
 
 Indices = NDArray[np.intp]
 
@@ -42,43 +42,31 @@ def round_size(step: float, remaining: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Backward:
-    """Elimination of all units, the least relevant ones first (the paper's algorithm BAHSIC).
+    """Elimination of all units, the least relevant ones first (the paper's algorithm BAHSIC)."""
 
-    Attributes
-    ----------
-    units : FeatureUnits
-        Constant ones leave before any other, kept ones never leave, those left out take no part.
-    step : float or int
-        See `round_size`.
-    """
-
-    units: FeatureUnits
-    step: float
+    units: Units  # kept ones never leave, those left out take no part
+    step: float  # see `round_size`
 
     def rounds(self, scorer: Scorer, after: Round | None = None) -> Iterator[Round]:
         """Yield rounds until no unit is left that may leave; one without a change where none may from the beginning.
 
         After a given round of an earlier search, the scorer is in the state that it had then.
         """
-        stay, constant = self.units.kept, self.units.constant
-        subset = np.flatnonzero(~self.units.left_out)
+        kept, subset = self.units.kept, np.flatnonzero(~self.units.left_out)
         if after is not None:
             subset = np.setdiff1d(after.subset, after.changed, assume_unique=True)
-        elif stay[subset].all():
+        elif kept[subset].all():
             yield scorer.score(subset)
-        while not stay[subset].all():
-            free = subset[~stay[subset]]
-            count = round_size(self.step, len(free))
-            idle = free[constant[free]][:count]
-            answer = scorer.leaving(subset, free[~constant[free]], count - len(idle))
-            leaving = np.concatenate([idle, answer.changed])
-            yield replace(answer, changed=leaving)
-            subset = np.setdiff1d(subset, leaving, assume_unique=True)
+        while not kept[subset].all():
+            free = subset[~kept[subset]]
+            answer = scorer.leaving(subset, free, round_size(self.step, len(free)))
+            yield answer
+            subset = np.setdiff1d(subset, answer.changed, assume_unique=True)
 
     def sizes(self) -> list[int]:
         """Return the number of units in the subset of each round."""
-        kept = int(self.units.kept.sum())
-        free, sizes = int(np.count_nonzero(~(self.units.kept | self.units.left_out))), []
+        kept, sizes = self.units.n_kept, []
+        free = self.units.n_used - kept
         while free:
             sizes.append(free + kept)
             free -= round_size(self.step, free)
@@ -86,28 +74,18 @@ class Backward:
 
     def order(self, rounds: Sequence[Round], scorer: Scorer | None = None) -> Indices:
         """Return all units, the most relevant first."""
-        leaving = [unit for one in rounds for unit in one.changed]
+        leaving = [unit for step in rounds for unit in step.changed]
         parts = [*np.flatnonzero(self.units.left_out)[::-1], *leaving, *np.flatnonzero(self.units.kept)]
         return np.array(parts, dtype=np.intp)[::-1]
 
 
 @dataclass(frozen=True, eq=False)
 class Forward:
-    """Selection of units, the most relevant ones first.
+    """Selection of units, the most relevant ones first."""
 
-    Attributes
-    ----------
-    units : FeatureUnits
-        Constant ones enter after all others, kept ones are there from the beginning, those left out take no part.
-    step : float or int
-        See `round_size`.
-    number : int
-        Number of units at which the search ends.
-    """
-
-    units: FeatureUnits
-    step: float
-    number: int
+    units: Units  # kept ones are there from the beginning, those left out take no part
+    step: float  # see `round_size`
+    number: int  # of units at which the search ends
 
     def rounds(self, scorer: Scorer, after: Round | None = None) -> Iterator[Round]:
         """Yield rounds until there are enough units.
@@ -120,21 +98,16 @@ class Forward:
         while len(subset) < self.number:
             outside = np.setdiff1d(np.flatnonzero(~self.units.left_out), subset, assume_unique=True)
             count = min(round_size(self.step, len(outside)), self.number - len(subset))
-            constant = self.units.constant[outside]
-            candidates, idle = outside[~constant], outside[constant]
-            wanted = min(count, len(candidates))
-            answer = scorer.entering(subset, candidates, wanted)
-            following = np.concatenate([answer.changed, idle[: count - wanted]])
+            answer = scorer.entering(subset, outside, count)
             if len(entering):
-                yield replace(answer, changed=entering, following=following)
-            entering = following
+                yield replace(answer, changed=entering, following=answer.changed)
+            entering = answer.changed
             subset = np.union1d(subset, entering)
         yield replace(scorer.score(subset), changed=entering)
 
     def sizes(self) -> list[int]:
         """Return the number of units in the subset of each round."""
-        n_used, selected = int(np.count_nonzero(~self.units.left_out)), int(self.units.kept.sum())
-        sizes = []
+        n_used, selected, sizes = self.units.n_used, self.units.n_kept, []
         while selected < self.number:
             selected += min(round_size(self.step, n_used - selected), self.number - selected)
             sizes.append(selected)
@@ -142,11 +115,9 @@ class Forward:
 
     def order(self, rounds: Sequence[Round], scorer: Scorer | None = None) -> Indices:
         """Return all units, the most relevant first; those that did not enter by what each would add, with a scorer."""
-        units = self.units
-        entering = [unit for one in rounds for unit in one.changed]
-        chosen = np.array([*np.flatnonzero(units.kept), *entering], dtype=np.intp)
-        rest = np.setdiff1d(np.arange(len(units.kept)), chosen, assume_unique=True)
-        candidates, idle = rest[~units.constant[rest]], rest[units.constant[rest]]
-        if scorer is not None:
-            candidates = scorer.entering(np.sort(chosen), candidates, len(candidates)).changed
-        return np.concatenate([chosen, candidates, idle[np.argsort(units.left_out[idle], kind="stable")]])
+        entering = [unit for step in rounds for unit in step.changed]
+        chosen = np.array([*np.flatnonzero(self.units.kept), *entering], dtype=np.intp)
+        outside = np.setdiff1d(np.flatnonzero(~self.units.left_out), chosen, assume_unique=True)
+        if scorer is not None and len(outside):
+            outside = scorer.entering(np.sort(chosen), outside, len(outside)).changed
+        return np.concatenate([chosen, outside, np.flatnonzero(self.units.left_out)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,22 +38,10 @@ class Split(NamedTuple):
 def problem_splits(
     cv: Any, problem: Problem, y: Any, groups: Any, n_samples: int, sample_weight: Any = None
 ) -> list[Split]:
-    """Return the splits of the samples of a problem.
+    """Return the splits of the samples of a problem, given those samples that it was made of.
 
-    Parameters
-    ----------
-    cv : "auto", None, int, splitter or iterable
-        "auto" and None are `FOLDS` folds of up to `MANY_SAMPLES` samples, `FEWER_FOLDS` beyond, or the held-out
-        samples where there are blocks.
-    problem : Problem
-    y : array-like of n_samples
-        The labels, for a splitter.
-    groups : array-like of n_samples, optional
-        Groups of samples, for a splitter.
-    n_samples : int
-        Number of samples that were given; the problem may have fewer, in another order.
-    sample_weight : array-like of n_samples, optional
-        The problem has no samples of weight zero.
+    "auto" and None are `FOLDS` folds of up to `MANY_SAMPLES` samples, `FEWER_FOLDS` beyond, or the held-out samples
+    where there are blocks.
     """
     check_cv(cv)
     if len(problem) <= _FEWEST:
@@ -66,14 +54,14 @@ def problem_splits(
     if cv is None or is_auto(cv):
         cv = FOLDS if len(problem) <= MANY_SAMPLES else FEWER_FOLDS
     if is_count(cv):
-        found = stratified_folds(problem.labels, min(int(cv), len(problem)))
+        splits = stratified_folds(problem.labels, min(int(cv), len(problem)))
     else:
-        found = _given(cv, problem, y, groups, n_samples, sample_weight)
-    most = None if problem.block_size is None else MOST_HELD_OUT
-    return [_checked(cv, Split(problem.first(train), test[:most])) for train, test in found]
+        splits = _given(cv, problem, y, groups, n_samples, sample_weight)
+    n_judging = None if problem.block_size is None else MOST_HELD_OUT
+    return [_checked(cv, Split(problem.first(train), test[:n_judging])) for train, test in splits]
 
 
-def trial_splits(problem: Problem, splits: list[Split]) -> list[Split]:
+def trial_splits(problem: Problem, splits: Sequence[Split]) -> Sequence[Split]:
     """Return the splits that compare kernels: the first folds, or some of the samples where others are held out."""
     if problem.n_held_out:
         return [Split(splits[0].train[:_SEARCH], splits[0].test[:_JUDGE])]
@@ -118,17 +106,17 @@ def _given(cv: Any, problem: Problem, y: Any, groups: Any, n_samples: int, sampl
     used = used if problem.data.order is None or sample_weight is not None else problem.data.order
     place = np.full(n_samples, -1)
     place[used] = np.arange(len(used))
-    found = []
+    splits = []
     for pair in pairs:
         try:
             sides = [np.arange(n_samples)[np.asarray(side)] for side in pair]
             train, test = (np.sort(place[side][place[side] >= 0]) for side in sides)
         except (TypeError, ValueError, IndexError):
             raise ValueError(f"cv gives {pair!r}; accepted: pairs of indices of training and test samples") from None
-        found.append(Split(train, test))
-    if not found:
+        splits.append(Split(train, test))
+    if not splits:
         raise ValueError(f"cv is {cv!r}, which gives no split; accepted: at least one")
-    return found
+    return splits
 
 
 def _checked(cv: Any, split: Split) -> Split:

@@ -1,4 +1,4 @@
-"""Columns that a search sets aside: copies of others, and those that tell nothing of the labels."""
+"""Checks of columns: copies, those that tell nothing of the labels, and those that look like the labels themselves."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from bahsic.data.columns import Columns
 from bahsic.data.levels import copies, in_order_of_appearance
@@ -15,6 +16,7 @@ from bahsic.inference.scores import hsic_scores
 from bahsic.kernels.rows import FloatArray
 
 if TYPE_CHECKING:
+    from bahsic.selection.crossfit import CrossFit
     from bahsic.selection.problem import Problem
 
 Indices = NDArray[np.intp]
@@ -31,6 +33,12 @@ _SAME = 1e-6
 
 # Rows that show which columns may hardly vary.
 _SOME_ROWS = 40
+
+# Held-out R2 of one feature from which on it looks like a leak, and the rank correlation of numbers with the labels.
+_PREDICTS, _SAME_RANKS = 0.99, 0.9999
+
+# Samples from which on a nearly perfect prediction is no accident, and selected features that are compared with labels.
+_FEWEST_SAMPLES, _N_COMPARED = 20, 100
 
 
 def uninformative(problem: Problem, order: Indices | None) -> tuple[dict[int, str], list[int]]:
@@ -137,12 +145,42 @@ def _repeating(values: FloatArray) -> list[int]:
     return np.flatnonzero(repeated >= len(rows) // 4).tolist()
 
 
-def column_roles(problem: Problem, missing: str) -> tuple[ColumnRole, ...]:
+def column_roles(problem: Problem) -> tuple[ColumnRole, ...]:
     """Return the role of each column, with the reason for it."""
-    roles = problem.data.table.roles(problem.data.constant, missing)
+    roles = problem.data.table.roles(problem.data.constant, problem.data.missing)
     for j, note in problem.notes.items():
         roles[j] = roles[j]._replace(reason=", ".join(filter(None, (roles[j].reason, note))))
     for j, (role, why) in problem.aside.items():
         if not roles[j].left_out:
             roles[j] = roles[j]._replace(role=role, reason=why)
     return tuple(roles)
+
+
+def leaks(problem: Problem, best: int | None, selected: NDArray[np.bool_], judged: CrossFit | None) -> list[int]:
+    """Return the selected columns that equal the labels but for names or a scale, or predict them nearly perfectly.
+
+    ``best`` is the column that the search ranks first, None with groups.
+    """
+    if len(problem) < _FEWEST_SAMPLES:
+        return []
+    columns = np.flatnonzero(selected)[:_N_COMPARED]
+    suspects = {int(j) for j in columns if _equals_labels(problem, int(j))}
+    if best is not None and judged is not None and not problem.kept.any() and 1 in judged.sizes:
+        suspects |= {int(best)} if judged.measure(1).predictability >= _PREDICTS else set()
+    return sorted(suspects)
+
+
+def _equals_labels(problem: Problem, column: int) -> bool:
+    labels, values = problem.labels, problem.data.table.values
+    if not isinstance(values, np.ndarray) or labels.name not in ("binary", "multiclass", "delta", "regression"):
+        return False
+    x = values[:, column] if problem.data.order is None else values[problem.data.order, column]
+    y, known = np.asarray(labels.values, dtype=object if labels.name == "delta" else None).ravel(), ~np.isnan(x)
+    if len(y) != len(x) or np.count_nonzero(known) < 3:
+        return False
+    codes = np.unique(y, return_inverse=True)[1]
+    x, y = (np.asarray(values[known], dtype=np.float64) for values in (x, codes))
+    if labels.name != "regression":
+        return np.array_equal(in_order_of_appearance(x), in_order_of_appearance(y))
+    ranks = np.corrcoef(rankdata(x), rankdata(y)) if np.ptp(x) and np.ptp(y) else np.zeros((2, 2))
+    return bool(abs(ranks[0, 1]) >= _SAME_RANKS)
