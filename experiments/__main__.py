@@ -1,4 +1,4 @@
-"""Run the paper's experiments, and make tables, figures and the page of results from their rows."""
+"""Run the paper's experiments, and make figures and the pages of results from their rows."""
 
 import argparse
 import signal
@@ -48,12 +48,6 @@ def _wanted(experiment: Experiment, cells: Sequence[Cell], only: Sequence[tuple[
     return cells
 
 
-def _table(options: argparse.Namespace) -> int:
-    for experiment in _experiments(options):
-        print(experiment.table(experiment.store(options.results).read()))
-    return 0
-
-
 def _figure(options: argparse.Namespace) -> int:
     for experiment in _experiments(options):
         for path in experiment.figure(experiment.store(options.results).read(), options.output):
@@ -80,7 +74,7 @@ def _written(path: Path, text: str, *, check: bool) -> int:
     return 0
 
 
-_ACTIONS = {"run": _run, "table": _table, "figure": _figure, "page": _page}
+_ACTIONS = {"run": _run, "figure": _figure, "page": _page}
 
 
 def _experiments(options: argparse.Namespace) -> list[Experiment]:

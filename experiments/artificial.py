@@ -1,7 +1,7 @@
 """The paper's figure of artificial data: ranks of the two relevant features as samples become more."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from bahsic.datasets import make_multiclass, make_nonlinear_regression, make_xor
 from experiments.baselines import Problem, Task
 from experiments.frame import Cell, Experiment
+from experiments.markdown import markdown
 from experiments.methods import METHODS, names, selected_by_us, warmed_up
 from experiments.rows import Row
 
@@ -87,10 +88,16 @@ def means(rows: list[Row], n_runs: int) -> dict[tuple[str, str, int], float]:
     return {key: float(np.mean(values)) for key, values in collected.items()}
 
 
-def _table(rows: list[Row]) -> str:
-    from experiments.artificial_table import table
-
-    return table(rows)
+def table(rows: list[Row], n_runs: int, sizes: Sequence[int], methods: Sequence[str] = SHOWN) -> str:
+    """Mean ranks as a table of Markdown: a line for each problem and method, a column for each size."""
+    found = means(rows, n_runs)
+    lines = [
+        [problem, METHODS[method].title, *(f"{found[problem, method, m]:.1f}" for m in sizes)]
+        for problem in PROBLEMS
+        for method in methods
+        if all((problem, method, m) in found for m in sizes)
+    ]
+    return markdown(["problem", "method", *(f"m = {m}" for m in sizes)], lines)
 
 
 def _figure(rows: list[Row], folder: Path) -> list[Path]:
@@ -105,7 +112,6 @@ EXPERIMENT = Experiment(
     columns=("problem", "m", "run", "method", "rank_median", "seconds"),
     grid=grid,
     rows=rows,
-    table=_table,
     ours=selected_by_us,
     figure=_figure,
 )

@@ -63,12 +63,6 @@ def halves(y: Labels, subject: str, repeat: int) -> list[tuple[NDArray[np.intp],
     return list(StratifiedKFold(2, shuffle=True, random_state=seed).split(y, y))
 
 
-def _table(rows: list[Row]) -> str:
-    from experiments.eeg_table import errors
-
-    return errors(rows)
-
-
 def _figure(rows: list[Row], folder: Path) -> list[Path]:
     from experiments.eeg_figure import bands_figure
 
@@ -81,7 +75,6 @@ EXPERIMENT = Experiment(
     columns=("subject", "method", "repeat", "fold", "error", "seconds", "detail"),
     grid=grid,
     rows=rows,
-    table=_table,
     figure=_figure,
     repeats=("repeat",),
 )

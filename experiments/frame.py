@@ -46,8 +46,6 @@ class Experiment:
         the rows, for an experiment that builds on another one.
     rows : callable
         ``rows(cell, folder)`` computes the rows of a cell, with data from the folder.
-    table : callable
-        ``table(rows)`` is a text made of all rows.
     figure : callable
         ``figure(rows, folder)`` draws into files in the folder and returns their paths; none by default.
     repeats : tuple of str
@@ -66,7 +64,6 @@ class Experiment:
     columns: tuple[str, ...]
     grid: Callable[[bool, Path], Sequence[Cell]]
     rows: Callable[[Cell, Path | None], list[Row]]
-    table: Callable[[list[Row]], str]
     figure: Callable[[list[Row], Path], list[Path]] = _no_figure
     repeats: tuple[str, ...] = ()
     time_limit: float | None = None

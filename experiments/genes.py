@@ -92,19 +92,12 @@ def stopped(cell: Cell) -> list[Row]:
     return [{"n_features": number, **row} for number in (*NUMBERS, NESTED)]
 
 
-def _table(rows: list[Row]) -> str:
-    from experiments.genes_table import table
-
-    return table(rows)
-
-
 EXPERIMENT = Experiment(
     name="genes",
     keys=("dataset", "method", "fold"),
     columns=("dataset", "method", "n_features", "fold", "error", "seconds", "features"),
     grid=grid,
     rows=rows,
-    table=_table,
     ours=selected_by_us,
     repeats=("fold",),
     time_limit=TIME_LIMIT,

@@ -31,12 +31,6 @@ def stopped(cell: Cell) -> list[Row]:
     return [{"seconds": f"{TIME_LIMIT:.0f}"}]
 
 
-def _table(rows: list[Row]) -> str:
-    from experiments.honest_table import tables
-
-    return tables(rows)
-
-
 _KEYS = ("part", "problem", "n_samples", "n_noise", "variant", "run")
 
 EXPERIMENT = Experiment(
@@ -49,7 +43,6 @@ EXPERIMENT = Experiment(
     ),
     grid=grid,
     rows=rows,
-    table=_table,
     repeats=("run",),
     time_limit=TIME_LIMIT,
     stopped=stopped,

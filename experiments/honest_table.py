@@ -15,11 +15,6 @@ from experiments.rows import Row
 DETAILED = "prediction"
 
 
-def tables(rows: list[Row]) -> str:
-    """Return all tables, one after the other."""
-    return "\n\n".join(table(rows) for table in (drawn_summary, drawn, real_summary, real, large))
-
-
 def of_part(rows: Iterable[Row], part: str) -> dict[str, list[Row]]:
     """Return the rows of a part that were finished, by variant."""
     there = [row for row in rows if row["part"] == part and row["fresh"] != ""]

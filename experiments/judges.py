@@ -14,7 +14,7 @@ from experiments.baselines import Order, Task
 from experiments.data import load
 from experiments.evaluation import Fold, error_of, fold, splits
 from experiments.frame import Cell, Experiment
-from experiments.methods import METHODS, names
+from experiments.methods import METHODS
 from experiments.rows import VERSION, Row
 
 SVM, FOREST, NEIGHBOURS = "svm", "forest", "5-nn"
@@ -92,15 +92,6 @@ def stopped(cell: Cell) -> list[Row]:
     return [{"error": ""}]
 
 
-def _table(rows: list[Row]) -> str:
-    from experiments.comparison import summaries
-    from experiments.real_table import errors
-
-    methods = names(*JUDGED)
-    texts = [f"{judge}\n\n{errors(summaries(judged(judge, [], rows)), methods, methods)}" for judge in TRAINED]
-    return "\n\n".join(texts)
-
-
 def _figure(rows: list[Row], folder: Path) -> list[Path]:
     from experiments.judges_table import by_judge
     from experiments.ranks_figure import ranks_figure
@@ -114,7 +105,6 @@ EXPERIMENT = Experiment(
     columns=("dataset", "method", "n_features", "fold", "judge", "error"),
     grid=grid,
     rows=rows,
-    table=_table,
     figure=_figure,
     repeats=("fold",),
     time_limit=TIME_LIMIT,

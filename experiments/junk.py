@@ -206,12 +206,6 @@ def stopped(cell: Cell) -> list[Row]:
     return [{"seconds": f"{TIME_LIMIT:.0f}"}]
 
 
-def _table(rows: list[Row]) -> str:
-    from experiments.junk_table import tables
-
-    return tables(rows)
-
-
 _KEYS = ("part", "problem", "added", "variant", "run")
 
 EXPERIMENT = Experiment(
@@ -224,7 +218,6 @@ EXPERIMENT = Experiment(
     ),
     grid=grid,
     rows=rows,
-    table=_table,
     repeats=("run",),
     time_limit=TIME_LIMIT,
     stopped=stopped,

@@ -13,11 +13,6 @@ from experiments.rows import Row
 TITLES = {OURS: "now", BEFORE: "before"}
 
 
-def tables(rows: list[Row]) -> str:
-    """Return all tables, one after the other."""
-    return "\n\n".join(table(rows) for table in (summary, by_table, worthless, boosting, stability))
-
-
 def of_part(rows: Iterable[Row], part: str, variant: str) -> list[Row]:
     """Return the rows of a part and variant that were finished."""
     return [row for row in rows if (row["part"], row["variant"]) == (part, variant) and row["number"] != ""]

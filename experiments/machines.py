@@ -70,19 +70,12 @@ def stopped(cell: Cell) -> list[Row]:
     return [{"error": ""}]
 
 
-def _table(rows: list[Row]) -> str:
-    from experiments.real_table import paper_table
-
-    return paper_table(judged_by(MEAN_LOSS, rows))
-
-
 EXPERIMENT = Experiment(
     name="machines",
     keys=("dataset", "method", "n_features", "fold", "machine"),
     columns=("dataset", "method", "n_features", "fold", "machine", "error"),
     grid=grid,
     rows=rows,
-    table=_table,
     repeats=("fold",),
     time_limit=TIME_LIMIT,
     stopped=stopped,

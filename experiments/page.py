@@ -6,7 +6,7 @@ from statistics import median
 
 from experiments import against, eeg_page, honest_table, junk_table, raw_table, real, ring_table
 from experiments.artificial import N_RUNS, N_RUNS_OF_PAPER, SIZES_OF_TABLE, TODAY, means
-from experiments.artificial_table import table as artificial_table
+from experiments.artificial import table as artificial_table
 from experiments.auto_table import numbers_table
 from experiments.auto_table import summary_table as auto_table
 from experiments.comparison import (

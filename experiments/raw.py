@@ -142,19 +142,12 @@ def stopped(cell: Cell) -> list[Row]:
     return [{"error": "", "n_features": STOPPED, "n_all": "", "seconds": f"{TIME_LIMIT:.0f}"}]
 
 
-def _table(rows: list[Row]) -> str:
-    from experiments.raw_table import table
-
-    return table(rows)
-
-
 EXPERIMENT = Experiment(
     name="raw",
     keys=("dataset", "method", "fold"),
     columns=("dataset", "method", "fold", "error", "n_features", "n_all", "seconds"),
     grid=grid,
     rows=rows,
-    table=_table,
     ours=_selected_by_us,
     repeats=("fold",),
     time_limit=TIME_LIMIT,

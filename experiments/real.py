@@ -116,19 +116,12 @@ def stopped(cell: Cell) -> list[Row]:
     return [{"error": "", "seconds": f"{TIME_LIMIT:.0f}", "features": STOPPED}]
 
 
-def _table(rows: list[Row]) -> str:
-    from experiments.real_table import tables
-
-    return tables(rows)
-
-
 EXPERIMENT = Experiment(
     name="real",
     keys=("dataset", "method", "n_features", "fold"),
     columns=("dataset", "method", "n_features", "fold", "error", "seconds", "features"),
     grid=grid,
     rows=rows,
-    table=_table,
     ours=selected_by_us,
     repeats=("fold",),
     time_limit=TIME_LIMIT,

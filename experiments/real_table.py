@@ -22,11 +22,6 @@ CHOSEN = ("paper", "today", "option", "prediction")
 ORDER = (*BINARY, *MORE, *MULTICLASS, *REGRESSION)
 
 
-def tables(rows: list[Row]) -> str:
-    """The paper's table, and that of all methods."""
-    return f"{paper_table(rows)}\n\n{all_methods(rows)}"
-
-
 def paper_table(rows: list[Row]) -> str:
     """Our errors with the paper's eight methods; bold is the best and what is not significantly worse."""
     found = summaries(rows)

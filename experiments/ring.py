@@ -120,12 +120,6 @@ def averages(rows: list[Row], column: str = "best_p", most: int = 2048) -> dict[
     }
 
 
-def _table(rows: list[Row]) -> str:
-    from experiments.ring_table import tables
-
-    return tables(rows)
-
-
 def _figure(rows: list[Row], folder: Path) -> list[Path]:
     from experiments.ring_figure import ring_figure
 
@@ -138,7 +132,6 @@ EXPERIMENT = Experiment(
     columns=("problem", "n_samples", "n_features", "method", "fold", "best_p", "best_2p", "seconds"),
     grid=grid,
     rows=rows,
-    table=_table,
     ours=selected_by_us,
     figure=_figure,
     repeats=("fold",),

@@ -190,4 +190,3 @@ def test_similarity_of_selections():
     lines = junk_table.stability(rows).splitlines()[3:]
     assert lines == ["| iris, now | 4.0 | 1.00 | 0.60 |", "| mean of 1, now | 4.0 | 1.00 | 0.60 |"]
     assert junk_table.stability(rows[1:]).splitlines()[3:] == []
-    assert junk_table.tables([]).count("| bar |") == 3

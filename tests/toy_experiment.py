@@ -35,7 +35,6 @@ EXPERIMENT = Experiment(
     columns=("kind", "fold", "value"),
     grid=grid,
     rows=rows,
-    table=str,
     figure=print,
     repeats=("fold",),
     time_limit=1,
