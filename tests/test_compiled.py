@@ -77,7 +77,7 @@ def drawn(shape, *, diagonal):
 
 def changes(t, change, n_coefficients):
     """What units with contributions t (units, rows, columns) do to kernel values; and the coefficients of each."""
-    if change == "polynomial":
+    if change in ("short", "long"):
         coefficients = np.random.default_rng(0).normal(size=(len(t), loops.LONG))
         powers = range(n_coefficients)
         return sum(coefficients[:, k, None, None] * t ** (k + 1) for k in powers), coefficients
@@ -90,32 +90,33 @@ def changes(t, change, n_coefficients):
     diagonal=[True, False],
     power=[1, 2],
     dtype=[np.float32, np.float64],
-    change=["polynomial", -0.2, -5.0, 0.6, 40.0],
-    missing=[("apart", 1), ("apart", 4), ("together", 1), ("together", 2)],
+    change=["short", "long", -0.2, -5.0, 0.6, 40.0],
+    missing=[("apart", 1), ("apart", 4), ("together", 1), ("together", 2), ("none", 1), ("none", 2)],
 )
 def test_sums_over_pairs_of_changes_by_units(height, width, diagonal, power, dtype, change, missing):
     tile, D, W = drawn((height, max(width, height) if diagonal else width), diagonal=diagonal)
     kind, size = missing
     columns, ends = table(tile.end, together=kind == "together"), np.arange(0, 141, size)
-    features = np.tile(np.arange(7), 20)  # more than pass together
+    features = np.tile(np.arange(7) if kind != "none" else np.arange(7) % 3, 20)  # more than pass together
     unit = np.repeat(np.add.reduceat(largest_contributions(columns, features, power), ends[:-1]), size)
     distinct = min(7, 140 // size)  # units, which repeat themselves after seven
     t = contributions(columns, power, tile)[features[: size * distinct]] / unit[: size * distinct, None, None]
-    e, coefficients = changes(
-        t.reshape(distinct, size, *D.shape).sum(axis=1), change, loops.SHORT if dtype == np.float32 else loops.LONG
-    )
+    n_coefficients = loops.SHORT if change == "short" else loops.LONG
+    e, coefficients = changes(t.reshape(distinct, size, *D.shape).sum(axis=1), change, n_coefficients)
     M, n_units = 0.5 * W * np.exp(-0.1 * D), len(ends) - 1
     expected = [(weights * e).sum(axis=(1, 2)) for weights in (M, np.abs(M))]
     sums, again = np.full((2, n_units), 0.25), np.arange(n_units) % distinct
     encoded = replace(encode(columns, features, power, dtype, unit), ends=ends)
-    place, coefficients = (D, W, tile.start, tile.first), coefficients[again].astype(dtype)
-    loops.unit_sums(place, (0.1, 0.5), encoded, coefficients, sums, kind=(power == 1, change != "polynomial"))
+    assert encoded.is_mixed == (kind != "none")
+    place, coefficients = (W * np.exp(-0.1 * D), tile.start, tile.first, 0.5), coefficients[again].astype(dtype)
+    name = change if change in ("short", "long") else "exponential"
+    loops.unit_sums(place, encoded, coefficients, sums, absolute=power == 1, change=name)
     # Errors are relative to the changes, and where these are small to the largest contribution, which is 1.
     exactness = 40 * np.finfo(dtype).eps * max(1, np.abs(coefficients).max())
     tolerance = exactness * (np.abs(M) * (1 + np.abs(e))).sum(axis=(1, 2)) + 1e-300
     for found, true in zip(sums, expected, strict=True):
         assert (np.abs(found - 0.25 - true[again]) <= tolerance[again] + 1e-15).all()
-        if change == "polynomial":
+        if name != "exponential":
             break  # of which the sums of magnitudes are not asked for
 
 
@@ -136,12 +137,13 @@ def test_contributions_of_columns_are_added_up(height, width, diagonal, power, t
 @FUNCTIONS
 def test_the_exponential_is_exact_to_rounding(functions):
     x = np.concatenate([np.geomspace(1e-300, 708, 20_000), np.linspace(0, 708, 20_001)])[None]
-    found = np.zeros(x.shape[1])
-    functions.form(x, np.ones(x.shape), 1.0, -1.0, np.zeros(1), found)
-    true = np.exp(-x[0].astype(np.longdouble))
+    found = np.empty(x.shape)
+    functions.weigh(x, np.ones(x.shape), 1.0, found)
+    true = np.exp(-x.astype(np.longdouble))
     assert float((np.abs(found - true) / true).max()) < 2.5e-16
     beyond = np.array([[750.0, 1e10, np.inf]])
-    assert functions.changed(beyond, np.ones((1, 3)), np.zeros((1, 3)), 1.0, 1.0) == (0.0, 0.0)
+    functions.weigh(beyond, np.ones((1, 3)), 1.0, beyond)
+    assert not beyond.any()
 
 
 @FUNCTIONS
@@ -149,25 +151,26 @@ def test_the_exponential_is_exact_to_rounding(functions):
 def test_sums_of_kernel_values(functions, height, width):
     _, D, W = drawn((height, width), diagonal=False)
     D[0, 0], D[-1, -1] = 1e5, -1e-12  # far below the least number, and zero with its rounding error
-    M, other = (W * np.exp(-gamma * D.astype(np.longdouble)) for gamma in (0.1, 0.2))
+    expected, M = W * np.exp(-0.1 * D.astype(np.longdouble)), np.empty(D.shape)
+    functions.weigh(D, W, 0.1, M)
+    np.testing.assert_allclose(M, expected.astype(float), rtol=1e-15, atol=1e-300)
     across, down = np.ones(height), np.ones(width)
-    found = functions.form(D, W, 0.1, 0.2, across, down)
-    close = {"rtol": 0, "atol": 1e-15 * np.abs(W).sum()}
-    np.testing.assert_allclose(found, [float(M.sum()), float(other.sum())], **close)
-    np.testing.assert_allclose(across, 1 + np.abs(M).sum(axis=1).astype(float), rtol=1e-14)
-    np.testing.assert_allclose(down, 1 + np.abs(M).sum(axis=0).astype(float), rtol=1e-14)
-    assert functions.form(D, W, 0.1, -1.0, across, down)[1] == 0.0
+    assert functions.form(M, across, down) == pytest.approx(float(expected.sum()), rel=0, abs=1e-15 * np.abs(W).sum())
+    np.testing.assert_allclose(across, 1 + np.abs(expected).sum(axis=1).astype(float), rtol=1e-14)
+    np.testing.assert_allclose(down, 1 + np.abs(expected).sum(axis=0).astype(float), rtol=1e-14)
 
 
 @FUNCTIONS
-@pairwise(height=HEIGHTS, width=WIDTHS, a=[-0.1, 0.1])
-def test_sums_of_kernel_values_after_a_change(functions, height, width, a):
+@pairwise(height=HEIGHTS, width=WIDTHS, sign=[-1, 1], size=[1e-12, 1.0])
+def test_sums_of_changes(functions, height, width, sign, size):
     _, D, W = drawn((height, width), diagonal=False)
-    T = np.random.default_rng(1).uniform(0, 1, D.shape) * D
-    D[0, 0], D[-1, -1], T[-1, -1] = 1e5, 1.0, 1 + 1e-12  # the last one may not grow
-    M = W * np.exp(np.minimum(a * T - 0.1 * D, 0.0).astype(np.longdouble))
-    found = functions.changed(D, W, T, 0.1, a)
-    assert found == (pytest.approx(float(M.sum()), abs=1e-15 * np.abs(W).sum()), pytest.approx(float(np.abs(M).sum())))
+    T = size * np.random.default_rng(1).uniform(0, 1, D.shape) * D
+    D[0, 0], D[-1, -1], T[-1, -1] = 1e5, 1.0, 1 + 1e-12  # the last one may not grow beyond 1
+    exponent, t = -0.1 * D.astype(np.longdouble), 0.1 * T.astype(np.longdouble)
+    change = np.exp(np.minimum(exponent + t, 0)) * -np.expm1(-t) if sign > 0 else np.exp(exponent) * np.expm1(-t)
+    found = functions.changed(D, W, T, 0.1, float(sign))
+    scale = float(np.abs(W * change).sum())
+    assert found == (pytest.approx(float((W * change).sum()), abs=2e-15 * scale), pytest.approx(scale, rel=2e-15))
 
 
 def outcome(X, y, **options):
@@ -242,9 +245,9 @@ import numpy as np
 from numba.core.caching import CacheImpl
 CacheImpl._locator_classes = []
 from bahsic.engine import loops
-print(loops.changed(*np.array([[[2.0]], [[3.0]], [[2.0]]]), 0.5, 0.5))
+print(loops.changed(*np.array([[[2.0]], [[3.0]], [[2.0]]]), 0.5, 1.0)[0])
 """
-    assert printed(program) == "(3.0, 3.0)\n"
+    assert float(printed(program)) == pytest.approx(3 * (1 - np.exp(-1)))
 
 
 def test_versions_say_whether_compiled_loops_run(monkeypatch, capsys):

@@ -8,6 +8,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from bahsic.engine import reference
+
 # Work from which on loading the loops takes less time than they save: pairs of samples, and what calling numpy costs in
 # terms of these, for each candidate that is scored. A search scores each feature about ten times.
 _WORTH, _CALL, _ROUNDS = 2e8, 15_000, 10
@@ -36,6 +38,11 @@ def is_worthwhile(done: float, n_pairs: int = 0, n_features: int = 0) -> bool:
 def loops() -> Any:
     """Return the module `bahsic.engine.loops`, or None where compiled loops are not wanted or do not work."""
     return None if _wish() == "0" else _load()
+
+
+def functions(*, compiled: bool) -> Any:
+    """Return what has the functions of one tile: the compiled loops, or the reference in numpy."""
+    return (loops() if compiled else None) or reference
 
 
 def _wish() -> str:

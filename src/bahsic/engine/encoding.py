@@ -49,6 +49,11 @@ class Encoded:
         """Arguments of the loops."""
         return self.x, self.offsets, self.which, self.cap, self.bend
 
+    @property
+    def is_mixed(self) -> bool:
+        """Whether any column has categories or missing entries."""
+        return bool(self.which.any() or np.isfinite(self.cap).any())
+
     def chosen(self, rows: Indices, ends: NDArray[np.int64]) -> Encoded:
         """Return some of the columns, as units."""
         return Encoded(self.x[rows], self.offsets, self.which[rows], self.cap[rows], self.bend[rows], ends)

@@ -8,7 +8,8 @@ contributes to a pair of samples with entries x and y, and offsets u and v,
 
     t = min(|x - y|^p, cap) + u + v, or |u - v| in place of u + v where bend is 1
 
-The arguments ``absolute``, ``exponential`` and ``precise`` are None or True; numba compiles each case by itself.
+The arguments ``absolute``, ``mixed``, ``exponential`` and ``long`` are None or True; numba compiles each case by itself.
+Where ``mixed`` is None there are only complete columns of numbers, without caps and offsets.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import numpy as np
 # data, so this is the number of terms whose rounding errors add up.
 ROWS, COLS, TOGETHER = 16, 256, 128
 
-# Coefficients of the polynomials of `bahsic.engine.pointwise` in float32 and in float64.
+# Coefficients of the short and of the long polynomials of `bahsic.engine.pointwise`.
 SHORT, LONG = 4, 6
 
 # Sums in any order can be made side by side. NaN has to stay NaN: it marks a missing category.
@@ -90,10 +91,10 @@ def _exponential(x: Any) -> Any:  # pragma: no cover - runs as machine code
 
 
 @_inlined
-def _contribution(x: Any, y: Any, cap: Any, offset: Any, absolute: Any) -> Any:  # pragma: no cover
+def _contribution(x: Any, y: Any, cap: Any, u: Any, sign: Any, v: Any, absolute: Any, mixed: Any) -> Any:  # pragma: no cover
     t = x - y
     t = t * t if absolute is None else abs(t)
-    return (min(cap, t)) + offset  # the cap also where an entry is NaN
+    return t if mixed is None else min(cap, t) + (u + sign * v)  # the cap also where an entry is NaN
 
 
 @_inlined
@@ -102,67 +103,68 @@ def _coefficients(c: Any, k: Any) -> Any:  # pragma: no cover - runs as machine 
 
 
 @_inlined
-def _change(t: Any, c: Any, exponential: Any, precise: Any) -> Any:  # pragma: no cover - runs as machine code
-    """t times the polynomial, or exp(c t) - 1."""
-    if exponential is not None:
-        if precise is None:
-            p, scale = _reduced32(c[0] * t)
-            return scale * p + (scale - np.float32(1))
-        p, scale = _reduced(max(c[0] * t, _LEAST))
-        return scale * p + (scale - 1.0)
-    if precise is not None:
-        high = t * (c[4] + t * c[5])
-    else:
-        high = c[0] - c[0]
-    return t * (c[0] + t * (c[1] + t * (c[2] + t * (c[3] + high))))
+def _exponential_change(x: Any, long: Any) -> Any:  # pragma: no cover - runs as machine code
+    """exp(x) - 1 in float32 or in float64."""
+    if long is None:
+        p, scale = _reduced32(x)
+        return scale * p + (scale - np.float32(1))
+    p, scale = _reduced(max(x, _LEAST))
+    return scale * p + (scale - 1.0)
 
 
 @_inlined
-def _fill(M: Any, D: Any, W: Any, left: Any, right: Any, gamma: Any, scale: Any) -> None:  # pragma: no cover
-    """M = scale W exp(-gamma D) for some columns of a tile, and rows of zeros below."""
-    for i in range(D.shape[0]):
-        row, d, w = M[i], D[i][left:right], W[i][left:right]
-        for j in range(len(d)):
-            row[j] = w[j] * scale * _exponential(-gamma * d[j])
-    M[D.shape[0] :] = 0
+def _change(t: Any, c: Any, exponential: Any, long: Any) -> Any:  # pragma: no cover - runs as machine code
+    """t times the short or the long polynomial, or exp(c t) - 1."""
+    if exponential is not None:
+        return _exponential_change(c[0] * t, long)
+    high = c[3] if long is None else c[3] + t * (c[4] + t * c[5])
+    return t * (c[0] + t * (c[1] + t * (c[2] + t * high)))
+
+
+@_inlined
+def _fill(block: Any, M: Any, left: Any, right: Any, scale: Any) -> None:  # pragma: no cover - runs as machine code
+    """scale M for some columns of a tile in the precision of the data, and rows of zeros below."""
+    for i in range(M.shape[0]):
+        row, m = block[i], M[i, left:right]
+        for j in range(len(m)):
+            row[j] = m[j] * scale
+    for i in range(M.shape[0], len(block)):
+        row = block[i]
+        for j in range(len(row)):
+            row[j] = 0
 
 
 def _column_sums(
-    D, W, start, first, gamma, scale, x, offsets, which, cap, bend, coefficients, sums, absolute, exponential, precise
+    M, start, first, scale, x, offsets, which, cap, bend, coefficients, sums, absolute, mixed, exponential, long
 ):  # pragma: no cover - runs as machine code
     """Add to ``sums`` those over the pairs of M times `_change` for each column; the second ones are of magnitudes."""
-    height = (D.shape[0] + 3) // 4 * 4
-    M, total, size = np.empty((height, COLS), x.dtype), np.empty(COLS, x.dtype), np.empty(COLS, x.dtype)
+    height = (M.shape[0] + 1) // 2 * 2
+    block, total, size = np.empty((height, COLS), x.dtype), np.empty(COLS, x.dtype), np.empty(COLS, x.dtype)
     one = x.dtype.type(1)
-    for left in range(0, D.shape[1], COLS):
-        right = min(left + COLS, D.shape[1])
+    for left in range(0, M.shape[1], COLS):
+        right = min(left + COLS, M.shape[1])
         n = right - left
-        _fill(M, D, W, left, right, gamma, scale)
+        _fill(block, M, left, right, scale)
         for low in range(0, len(x), TOGETHER):
             for top in range(0, height, ROWS):
                 begin = min(max(0, top - left), n) if start == first else 0  # the weights before are zero
                 for k in range(low, min(low + TOGETHER, len(x))):
                     u, b, h, c = offsets[which[k]], bend[k], cap[k], _coefficients(coefficients, k)
                     y, v = x[k, first + left + begin : first + right], u[first + left + begin : first + right]
-                    total[: len(y)] = 0
-                    size[: len(y)] = 0
-                    for i in range(top, min(top + ROWS, height), 4):
+                    for j in range(len(y)):
+                        total[j] = size[j] = 0
+                    for i in range(top, min(top + ROWS, height), 2):
                         # Rows beyond the last one have weight zero.
-                        p0, p1 = start + i, start + min(i + 1, D.shape[0] - 1)
-                        p2, p3 = start + min(i + 2, D.shape[0] - 1), start + min(i + 3, D.shape[0] - 1)
-                        x0, x1, x2, x3 = x[k, p0], x[k, p1], x[k, p2], x[k, p3]
-                        u0, u1, u2, u3 = u[p0], u[p1], u[p2], u[p3]
+                        p0, p1 = start + i, start + min(i + 1, M.shape[0] - 1)
+                        x0, x1, u0, u1 = x[k, p0], x[k, p1], u[p0], u[p1]
                         b0, b1 = -one if b * u0 > 0 else one, -one if b * u1 > 0 else one
-                        b2, b3 = -one if b * u2 > 0 else one, -one if b * u3 > 0 else one
-                        m0, m1, m2, m3 = M[i, begin:n], M[i + 1, begin:n], M[i + 2, begin:n], M[i + 3, begin:n]
+                        m0, m1 = block[i, begin:n], block[i + 1, begin:n]
                         for j in range(len(y)):
-                            e0 = _change(_contribution(y[j], x0, h, u0 + b0 * v[j], absolute), c, exponential, precise)
-                            e1 = _change(_contribution(y[j], x1, h, u1 + b1 * v[j], absolute), c, exponential, precise)
-                            e2 = _change(_contribution(y[j], x2, h, u2 + b2 * v[j], absolute), c, exponential, precise)
-                            e3 = _change(_contribution(y[j], x3, h, u3 + b3 * v[j], absolute), c, exponential, precise)
-                            total[j] += (m0[j] * e0 + m1[j] * e1) + (m2[j] * e2 + m3[j] * e3)
+                            e0 = _change(_contribution(y[j], x0, h, u0, b0, v[j], absolute, mixed), c, exponential, long)
+                            e1 = _change(_contribution(y[j], x1, h, u1, b1, v[j], absolute, mixed), c, exponential, long)
+                            total[j] += m0[j] * e0 + m1[j] * e1
                             if exponential is not None:
-                                size[j] += (abs(m0[j]) * e0 + abs(m1[j]) * e1) + (abs(m2[j]) * e2 + abs(m3[j]) * e3)
+                                size[j] += abs(m0[j]) * e0 + abs(m1[j]) * e1
                     value = magnitude = 0.0
                     for j in range(len(y)):
                         value += total[j]
@@ -172,11 +174,9 @@ def _column_sums(
 
 
 def _group_sums(
-    D,
-    W,
+    M,
     start,
     first,
-    gamma,
     scale,
     x,
     offsets,
@@ -187,32 +187,34 @@ def _group_sums(
     coefficients,
     sums,
     absolute,
+    mixed,
     exponential,
-    precise,
+    long,
 ):  # pragma: no cover - runs as machine code
     """Do as `_column_sums` for groups of columns, whose contributions are added up first."""
-    height, one = D.shape[0], x.dtype.type(1)
-    M, total, size = np.empty((height, COLS), x.dtype), np.empty(COLS, x.dtype), np.empty(COLS, x.dtype)
+    height, one = M.shape[0], x.dtype.type(1)
+    block, total, size = np.empty((height, COLS), x.dtype), np.empty(COLS, x.dtype), np.empty(COLS, x.dtype)
     T = np.empty(COLS, x.dtype)
-    for left in range(0, D.shape[1], COLS):
-        right = min(left + COLS, D.shape[1])
-        _fill(M, D, W, left, right, gamma, scale)
+    for left in range(0, M.shape[1], COLS):
+        right = min(left + COLS, M.shape[1])
+        _fill(block, M, left, right, scale)
         for top in range(0, height, ROWS):
             for k in range(len(ends) - 1):
                 c, t = _coefficients(coefficients, k), T[: right - left]
-                total[: len(t)] = 0
-                size[: len(t)] = 0
+                for j in range(len(t)):
+                    total[j] = size[j] = 0
                 for i in range(top, min(top + ROWS, height)):
-                    t[:] = 0
+                    for j in range(len(t)):
+                        t[j] = 0
                     for q in range(ends[k], ends[k + 1]):
                         u, h, a = offsets[which[q]], cap[q], x[q, start + i]
                         y, v, w = x[q, first + left : first + right], u[first + left : first + right], u[start + i]
                         s = -one if bend[q] * w > 0 else one
                         for j in range(len(t)):
-                            t[j] += _contribution(y[j], a, h, w + s * v[j], absolute)
-                    m = M[i]
+                            t[j] += _contribution(y[j], a, h, w, s, v[j], absolute, mixed)
+                    m = block[i]
                     for j in range(len(t)):
-                        e = _change(t[j], c, exponential, precise)
+                        e = _change(t[j], c, exponential, long)
                         total[j] += m[j] * e
                         size[j] += abs(m[j]) * e
                 value = magnitude = 0.0
@@ -223,7 +225,7 @@ def _group_sums(
                 sums[1, k] += magnitude
 
 
-def _add(T, start, first, sign, x, offsets, which, cap, bend, absolute):  # pragma: no cover
+def _add(T, start, first, sign, x, offsets, which, cap, bend, absolute, mixed):  # pragma: no cover
     """Add the contributions of columns to T, times a sign."""
     for i in range(T.shape[0]):
         for left in range(0, T.shape[1], COLS):
@@ -234,51 +236,51 @@ def _add(T, start, first, sign, x, offsets, which, cap, bend, absolute):  # prag
                 a, h, w = x[k, start + i], cap[k], u[start + i]
                 s = -1.0 if bend[k] * w > 0 else 1.0
                 for j in range(len(row)):
-                    row[j] += sign * _contribution(y[j], a, h, w + s * v[j], absolute)
+                    row[j] += sign * _contribution(y[j], a, h, w, s, v[j], absolute, mixed)
 
 
-def _form(D, W, gamma, own_gamma, across, down):  # pragma: no cover
-    """Add the sums of abs(M) over the columns and the rows to ``across`` and ``down``; return those of M."""
-    score = own = 0.0
+def _weigh(D, W, gamma, M):  # pragma: no cover - runs as machine code
+    """M = W exp(-gamma D)."""
     for i in range(D.shape[0]):
-        row = size = other = 0.0
-        for left in range(0, D.shape[1], COLS):  # one sum over many terms would round too often
-            d, w, below = D[i, left : left + COLS], W[i, left : left + COLS], down[left : left + COLS]
+        m, d, w = M[i], D[i], W[i]
+        for j in range(len(d)):
+            m[j] = w[j] * _exponential(-gamma * d[j])
+
+
+def _form(M, across, down):  # pragma: no cover - runs as machine code
+    """Add the sums of abs(M) over the columns and the rows to ``across`` and ``down``; return that of M."""
+    score = 0.0
+    for i in range(M.shape[0]):
+        row = size = 0.0
+        for left in range(0, M.shape[1], COLS):  # one sum over many terms would round too often
+            m, below = M[i, left : left + COLS], down[left : left + COLS]
             value = magnitude = 0.0
-            for j in range(len(d)):
-                m = w[j] * _exponential(-gamma * d[j])
-                value += m
-                magnitude += abs(m)
-                below[j] += abs(m)
+            for j in range(len(m)):
+                value += m[j]
+                magnitude += abs(m[j])
+                below[j] += abs(m[j])
             row += value
             size += magnitude
-            if own_gamma >= 0:
-                value = 0.0
-                for j in range(len(d)):
-                    value += w[j] * _exponential(-own_gamma * d[j])
-                other += value
         score += row
-        own += other
         across[i] += size
-    return score, own
+    return score
 
 
-def _changed(D, W, T, gamma, a):  # pragma: no cover
-    """Sum of W exp(a T - gamma D) over a tile, and of its magnitudes."""
+def _changed(D, W, T, gamma, sign):  # pragma: no cover - runs as machine code
+    """Sum over a tile of the changes of W exp(-gamma D) by sign T less in D, and of their magnitudes."""
     total = size = 0.0
     for i in range(D.shape[0]):
-        row = 0.0
-        for left in range(0, D.shape[1], COLS):
+        for left in range(0, D.shape[1], COLS):  # one sum over many terms would round too often
             d, w, t = D[i, left : left + COLS], W[i, left : left + COLS], T[i, left : left + COLS]
             value = magnitude = 0.0
             for j in range(len(d)):
-                m = w[j] * _exponential(min(a * t[j] - gamma * d[j], 0.0))
-                value += m
-                magnitude += abs(m)
-            row += value
+                top = t[j] if sign > 0 else 0.0  # the larger exponential of the two is the factor
+                e = _exponential(min(gamma * (top - d[j]), 0.0)) * _exponential_change(-gamma * t[j], True)
+                value -= w[j] * e
+                magnitude -= abs(w[j]) * e
+            total += value
             size += magnitude
-        total += row
-    return total, size
+    return sign * total, size
 
 
 def _columns(real: str) -> str:
@@ -310,47 +312,56 @@ def _announce() -> None:
 _TILE = "f8[:,::1]"
 
 
-def unit_sums(tile: Any, kernel: Any, columns: Any, coefficients: Any, sums: Any, *, kind: Any) -> None:
+def unit_sums(
+    tile: Any, columns: Any, coefficients: Any, sums: Any, *, absolute: bool, change: str
+) -> None:
     """Add the sums over a tile of scale M times the change by each unit; see `_column_sums`.
 
     Parameters
     ----------
-    tile : (D, W, start, first)
-    kernel : (gamma, scale)
+    tile : (M, start, first, scale)
     columns : Encoded
         Its ``ends`` divide the columns into n units.
     coefficients : ndarray of shape (n, LONG)
-        Those beyond `SHORT` are not used in float32. Of the exponential, the first is its factor.
+        Short polynomials use the first `SHORT`, exponentials the first one, which is the factor in the exponent.
     sums : ndarray of shape (2, n)
-    kind : (absolute, exponential)
-        Whether contributions are absolute differences, and the change is an exponential less one.
+    absolute : bool
+        Whether contributions are absolute differences.
+    change : {"short", "long", "exponential"}
+        A polynomial, or an exponential less one.
     """
     real = "f4" if columns.x.dtype == np.float32 else "f8"
-    flags = [True if one else None for one in (*kind, real == "f8")]
+    exponential = change == "exponential"
+    long = real == "f8" if exponential else change == "long"
+    flags = [True if one else None for one in (absolute, columns.is_mixed, exponential, long)]
     types = ",".join("none" if one is None else "b1" for one in flags)
     grouped = len(columns.ends) <= len(columns.x)
     signature = (
-        f"{_TILE},{_TILE},i8,i8,f8,f8,{_columns(real)},{'i8[::1],' if grouped else ''}{real}[:,::1],{_TILE},{types}"
+        f"{_TILE},i8,i8,f8,{_columns(real)},{'i8[::1],' if grouped else ''}{real}[:,::1],{_TILE},{types}"
     )
     function, ends = (_group_sums, [columns.ends]) if grouped else (_column_sums, [])
-    _compiled(function, f"void({signature})")(*tile, *kernel, *columns.arrays, *ends, coefficients, sums, *flags)
+    _compiled(function, f"void({signature})")(*tile, *columns.arrays, *ends, coefficients, sums, *flags)
 
 
 def add(T: Any, start: int, first: int, sign: float, columns: Any, *, absolute: bool) -> None:
     """Add the contributions of columns to the tile T, times a sign; its first sample in rows and columns is given."""
-    signature = f"void({_TILE},i8,i8,f8,{_columns('f8')},{'b1' if absolute else 'none'})"
-    _compiled(_add, signature)(T, start, first, sign, *columns.arrays, True if absolute else None)
+    flags = [True if one else None for one in (absolute, columns.is_mixed)]
+    types = ",".join("none" if one is None else "b1" for one in flags)
+    _compiled(_add, f"void({_TILE},i8,i8,f8,{_columns('f8')},{types})")(T, start, first, sign, *columns.arrays, *flags)
 
 
-def form(D: Any, W: Any, gamma: float, own_gamma: float, across: Any, down: Any) -> tuple[float, float]:
-    """Return the sums of W exp(-gamma D) and W exp(-own_gamma D), the latter unless it is negative."""
-    signature = f"UniTuple(f8,2)({_TILE},{_TILE},f8,f8,f8[::1],f8[::1])"
-    score, own = _compiled(_form, signature)(D, W, gamma, own_gamma, across, down)
-    return score, own
+def weigh(D: Any, W: Any, gamma: float, M: Any) -> None:
+    """Set M to W exp(-gamma D)."""
+    _compiled(_weigh, f"void({_TILE},{_TILE},f8,{_TILE})")(D, W, gamma, M)
 
 
-def changed(D: Any, W: Any, T: Any, gamma: float, a: float) -> tuple[float, float]:
-    """Return the sum of W exp(a T - gamma D), and that of its magnitudes."""
+def form(M: Any, across: Any, down: Any) -> float:
+    """Add the sums of abs(M) over the columns and the rows to ``across`` and ``down``; return that of M."""
+    return float(_compiled(_form, f"f8({_TILE},f8[::1],f8[::1])")(M, across, down))
+
+
+def changed(D: Any, W: Any, T: Any, gamma: float, sign: float) -> tuple[float, float]:
+    """Return the sum of W (exp(-gamma (D - sign T)) - exp(-gamma D)), and that of its magnitudes."""
     signature = f"UniTuple(f8,2)({_TILE},{_TILE},{_TILE},f8,f8)"
-    total, size = _compiled(_changed, signature)(D, W, T, gamma, a)
+    total, size = _compiled(_changed, signature)(D, W, T, gamma, sign)
     return total, size

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
+from bahsic.engine.compiled import functions
 from bahsic.engine.executor import Executor
 from bahsic.engine.plan import AT_HAND, Plan, Tile
 from bahsic.engine.scratch import Scratch
@@ -86,6 +87,8 @@ class Pairs:
     ----------
     weights : WeightTiles
         W on one tile, its pairs a < b only: ``weights(index)``.
+    version : int
+        Another one after each change of D or W.
     """
 
     def __init__(
@@ -97,16 +100,18 @@ class Pairs:
         self._executor: Executor | None = executor
         self.is_kept = plan.keep and executor.is_local
         self._forget()
+        self.version = 0
         self._size_when_made, self._n_added, self._lost, self._scale = 0, 0, 0.0, 0.0
 
     def _forget(self) -> None:
         self.scratch = Scratch()
         self._D: dict[int, Array] = {}
+        self._M: dict[int, tuple[tuple[float, int], Array]] = {}
         self._whole: Differences | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """State for another process, which makes D by itself."""
-        gone = {"scratch", "_D", "_whole", "_executor"}
+        gone = {"scratch", "_D", "_M", "_whole", "_executor"}
         return {name: value for name, value in vars(self).items() if name not in gone} | {"is_kept": False}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -126,6 +131,7 @@ class Pairs:
         self.subset = subset
         if self._executor is None or not (len(left) or len(entered) or scale > self._scale):
             return
+        self.version += 1
         lost = self._lost + self._loss(False, left, scale) + self._loss(True, entered, scale)
         worn = len(left) > 0 and 4 * len(subset) <= self._size_when_made
         inexact = _EPS * scale * lost > _WORN
@@ -172,6 +178,18 @@ class Pairs:
         tile = self.plan.tiles[index]
         return self._made(tile, self.scratch.take("totals", tile.shape))
 
+    def products(self, index: int, gamma: float) -> Array:
+        """W exp(-gamma D) on one tile, to be read only; the last ones are kept where D is."""
+        key, (of, M) = (gamma, self.version), self._M.get(index, (None, None))
+        if M is None or of != key:
+            shape = self.plan.tiles[index].shape
+            if M is None:
+                M = np.empty(shape) if self.is_kept else self.scratch.take("products", shape)
+            functions(compiled=self.compiled).weigh(self.totals(index), self.weights(index), gamma, M)
+            if self.is_kept:
+                self._M[index] = key, M
+        return M
+
     def contributions(self, features: Indices, scale: float) -> Differences:
         """Return the contributions of some columns to D."""
         most = min(self.plan.budget / 4, AT_HAND if self.is_kept else math.inf)
@@ -186,13 +204,13 @@ class Pairs:
         return float(found.absolute + relative * found.largest)
 
     def change_errors(self, largest: Array, n_features: Array, scale: float, *, entering: bool) -> Array:
-        """Return bounds on the relative errors of exp(-scale * D) after contributions up to ``largest`` leave or enter.
+        """Return bounds on the relative errors of the change of exp(-scale * D) by contributions up to ``largest``.
 
         They are sums of ``n_features`` differences.
         """
         own = _sum_error(n_features)
         lost = 0.0 if entering else (_sum_error(self._n_added) + own) * scale * largest
-        return np.asarray(_EPS * (lost + own * np.minimum(scale * largest, _UNDERFLOW)))
+        return np.asarray(_EPS * (lost + own * (1 + np.minimum(scale * largest, _UNDERFLOW))))
 
     def too_wide(self, largest: Array, scale: float) -> NDArray[np.bool_]:
         """Return whether D less contributions up to ``largest`` would not be exact enough."""
@@ -208,6 +226,7 @@ class Pairs:
     def weigh(self, weights: Weights) -> None:
         """Replace W."""
         self.weights = WeightTiles(weights, self.plan, keep=self.plan.keep)
+        self.version += 1
 
 
 def _sum_error(n_features: Any) -> Any:

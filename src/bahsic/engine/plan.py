@@ -75,7 +75,7 @@ class Plan:
     tiles : tuple of Tile
         Block by block, from the top, and from the diagonal to the right.
     keep : bool
-        Whether D and W stay in memory between the rounds (two half matrices); otherwise every
+        Whether D, W and M stay in memory between the rounds (three half matrices); otherwise every
         pass recomputes its panel from the rows.
     budget : int
         Bytes that may be spent on the columns of one pass.
@@ -131,7 +131,7 @@ def tile_plan(n_samples: int, working_memory: float | None = None, starts: Seque
         for top in range(start, end, height)
         for first in range(top, end, width)
     )
-    kept = 2 * BYTES * sum(prod(tile.shape) for tile in tiles)  # D and W
+    kept = 3 * BYTES * sum(prod(tile.shape) for tile in tiles)  # D, W and M
     return Plan(tiles, keep=kept <= budget, budget=budget)
 
 

@@ -6,8 +6,8 @@ to this sum, each with a bound on its error:
 
 =================  ==================================================================================
 the loop, float32  a polynomial for the exponential where gamma d_j is small, else the exponential itself
-the loop, float64  the same with a longer polynomial
-`_Round._exact`    the difference of two scores, each by its own exponentials
+the loop, float64  the same in double precision
+`_Round._exact`    two exponentials of its own for each pair, for a dominating candidate the difference of two scores
 =================  ==================================================================================
 
 A candidate that one way leaves undecided goes to the next. Without compiled loops there is the last one only.
@@ -16,10 +16,10 @@ A candidate that one way leaves undecided goes to the next. Without compiled loo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
-from bahsic.engine import reference
-from bahsic.engine.compiled import is_worthwhile, loops, work
+from bahsic.engine.compiled import functions, is_worthwhile, loops, work
 from bahsic.engine.diagonal import on_diagonal
 from bahsic.engine.encoding import Encoded, encode, largest_contributions
 from bahsic.engine.executor import Executor, Placed, Sums, map_sum
@@ -47,17 +46,21 @@ Indices = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
 
-# Largest gamma d_j for which a polynomial stands for the exponential, and for which float32 holds the exponential.
-_SMALL, _LARGEST = 0.35, {True: 60.0, False: 80.0}
+# Largest gamma d_j for which float32 holds the exponential, of a candidate that leaves and of one that enters.
+_LARGEST = {True: 60.0, False: 80.0}
+
+# Largest gamma d_j for which a polynomial stands for the exponential. In float32 a longer one reaches farther.
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+_REACH = {_FLOAT32: {"short": 0.35, "long": 1.5}, _FLOAT64: {"long": 0.35}}
 
 # Rounding errors of a term and of its sum over the rows of a block, in units of the machine precision; see
 # ARCHITECTURE.md. The last ones are of terms with an exponential, and of a score.
-_TERM = {np.dtype(np.float32): 48.0, np.dtype(np.float64): 96.0}
-_TINY = {np.dtype(np.float32): 2.0**-126, np.dtype(np.float64): 2.0**-1022}
+_TERM = {"short": 24.0, "long": 28.0}
+_TINY = {_FLOAT32: 2.0**-126, _FLOAT64: 2.0**-1022}
 _EXPONENTIAL, _SCORE = 32.0, 64.0
 
-# Coefficients of the polynomials in float32 and in float64, as the loops expect them.
-SHORT, LONG = 4, 6
+# Coefficients of the polynomials, as the loops expect them.
+_N_COEFFICIENTS = {"short": 4, "long": 6}
 
 # Entries of columns that are encoded at a time, where not all are kept.
 _ENTRIES = 1 << 21
@@ -190,15 +193,14 @@ class PointwiseScorer(Scorer):
 
     def _formed(self, columns: Indices, gamma: float, own_gamma: float | None, *, leaving: bool) -> _Round:
         """The sums of M for a subset, which the last round may have found already."""
-        key, last = (columns.tobytes(), gamma, leaving), self._last
         here = own_gamma is None and np.array_equal(self.pairs.subset, columns)
-        if here and last is not None and last[0] == key and last[1].weights is self._weights:
-            return last[1]
+        if here and self._last is not None and self._last[0] == (gamma, leaving, self.pairs.version):
+            return self._last[1]
         if not self.compiled and is_worthwhile(self.work):
             self.compiled = self.pairs.compiled = True
         self._move(columns, max(gamma, own_gamma or 0.0))
-        found = _Round.form(self, self._weights, gamma, own_gamma, leaving=leaving)
-        self._last = key, found
+        found = _Round.form(self, gamma, own_gamma, leaving=leaving)
+        self._last = (gamma, leaving, self.pairs.version), found
         return found
 
 
@@ -209,8 +211,6 @@ class _Round:
     Attributes
     ----------
     scorer : PointwiseScorer
-    weights : Weights
-        Those of the scorer.
     gamma : float
     leaving : bool
     score, own_score : float
@@ -220,7 +220,6 @@ class _Round:
     """
 
     scorer: PointwiseScorer
-    weights: Weights
     gamma: float
     leaving: bool
     score: float
@@ -228,21 +227,20 @@ class _Round:
     sizes: Array
 
     @staticmethod
-    def form(
-        scorer: PointwiseScorer, weights: Weights, gamma: float, own_gamma: float | None, *, leaving: bool
-    ) -> _Round:
+    def form(scorer: PointwiseScorer, gamma: float, own_gamma: float | None, *, leaving: bool) -> _Round:
         """Sum M over the pairs."""
-        pairs, compiled, own = scorer.pairs, scorer.compiled, -1.0 if own_gamma is None else own_gamma
+        pairs, form = scorer.pairs, functions(compiled=scorer.compiled).form
 
         def tile_sums(index: int) -> Sums:
-            tile, D, W = pairs.plan.tiles[index], pairs.totals(index), pairs.weights(index)
-            across, down = np.zeros(D.shape[0]), np.zeros(D.shape[1])
-            sums = _functions(compiled=compiled).form(D, W, gamma, own, across, down)
-            return np.array(sums), Placed(tile.start, across), Placed(tile.first, down)
+            tile = pairs.plan.tiles[index]
+            across, down = np.zeros((2, tile.shape[0])), np.zeros((2, tile.shape[1]))
+            own = 0.0 if own_gamma is None else form(pairs.products(index, own_gamma), across[1], down[1])
+            score = form(pairs.products(index, gamma), across[0], down[0])
+            return np.array([score, own]), Placed(tile.start, across[0]), Placed(tile.first, down[0])
 
         m, tiles = scorer.columns.n_samples, range(len(pairs.plan.tiles))
         (score, own_score), across, down = map_sum(scorer.executor, tile_sums, tiles, m)
-        return _Round(scorer, weights, gamma, leaving, 2 * score, 2 * own_score, across + down)
+        return _Round(scorer, gamma, leaving, 2 * score, 2 * own_score, across + down)
 
     @property
     def _sign(self) -> float:
@@ -274,122 +272,122 @@ class _Round:
 
     def _looped(self, groups: Sequence[Indices], dtype: np.dtype[Any]) -> Intervals:
         """Changes by groups of columns by the compiled loop; nothing is known of those with too large exponents."""
-        z = self.gamma * np.array([self.scorer.reach[group].sum() for group in groups])
-        values, radii = np.zeros(len(groups)), np.full(len(groups), np.inf)
-        kinds = ((z <= _SMALL, False), ((z > _SMALL) & (z <= _LARGEST[self.leaving]), True))
-        for mine, exponential in kinds:
+        features, starts = np.concatenate(groups), np.cumsum([0, *map(len, groups[:-1])])
+        z = self.gamma * np.add.reduceat(self.scorer.reach[features], starts)
+        mixed = np.logical_or.reduceat(self.scorer.columns.special[features], starts)
+        values, radii, left = np.zeros(len(groups)), np.full(len(groups), np.inf), np.ones(len(groups), dtype=bool)
+        kinds = product((_REACH[dtype] | {"exponential": _LARGEST[self.leaving]}).items(), (False, True))
+        for (change, reach), special in kinds:  # complete columns of numbers by themselves, which is quicker
+            mine = left & (z <= reach) & (mixed == special)
             if mine.any():
                 some = [groups[int(position)] for position in np.flatnonzero(mine)]
-                values[mine], radii[mine] = self._sums(some, z[mine], dtype, exponential=exponential)
+                values[mine], radii[mine] = self._sums(some, z[mine], dtype, change)
+                left &= ~mine
         return Intervals(values, radii)
 
-    def _sums(
-        self, groups: Sequence[Indices], z: Array, dtype: np.dtype[Any], *, exponential: bool
-    ) -> tuple[Array, Array]:
+    def _sums(self, groups: Sequence[Indices], z: Array, dtype: np.dtype[Any], change: str) -> tuple[Array, Array]:
         scorer, scale = self.scorer, 1.0
-        if dtype == np.float32:  # weights of about one, whose products neither overflow nor underflow
+        if dtype == _FLOAT32:  # weights of about one, whose products neither overflow nor underflow
             scale = math.ldexp(1.0, min(1000, -int(math.frexp(scorer.largest_weight)[1])))
         z = self._sign * z
-        coefficients, error = _exponents(z) if exponential else _polynomials(z, dtype)
+        coefficients, error = _exponents(z) if change == "exponential" else _polynomials(z, _N_COEFFICIENTS[change])
         sums, norms = np.zeros((2, len(z))), np.zeros(len(z))
         for some, part in scorer.encoded(groups, dtype):
-            sums[:, some] = self._unit_sums(part, coefficients[some].astype(dtype), scale, exponential=exponential)
+            sums[:, some] = self._unit_sums(part, coefficients[some].astype(dtype), scale, change)
             norms[some] = part.norms(self.sizes, absolute=scorer.power == 1)
         sums *= 2 / scale
         eps, grown = float(np.finfo(dtype).eps), np.exp(np.maximum(z, 0.0))
         added = np.array([len(group) for group in groups])  # contributions that are added up in a group
-        vanished = 2 * self.n_pairs * _TINY[dtype] / scale
+        vanished = 2 * self.n_pairs * _TINY[dtype] / scale * grown
         size = 2 * np.abs(z) * norms
-        if exponential:
+        if change == "exponential":
             spread = 1 + np.maximum(z, 0.0)  # of the error of an exponent, where it is positive
             radii = (self._rounding + eps * (_EXPONENTIAL + (3 + added) * spread)) * np.abs(sums[1]) + 2 * eps * size
-            return sums[0], radii + vanished * grown
-        size *= grown
-        return z * sums[0], (self._rounding + (_TERM[dtype] / 2 + added) * eps + error) * size + np.abs(
-            z
-        ) * vanished * grown
+            return sums[0], radii + vanished
+        steepest = np.expm1(np.abs(z)) / np.where(z == 0, 1.0, np.abs(z))
+        radii = (self._rounding + (_TERM[change] + added) * eps) * steepest + error
+        return z * sums[0], radii * size + np.abs(z) * vanished
 
     @property
     def n_pairs(self) -> int:
         """Number of pairs of samples."""
         return self.scorer.plan.n_pairs
 
-    def _unit_sums(self, part: Encoded, coefficients: NDArray[Any], scale: float, *, exponential: bool) -> Array:
+    def _unit_sums(self, part: Encoded, coefficients: NDArray[Any], scale: float, change: str) -> Array:
         """Sums of M times the changes by some units over all pairs a < b, times a scale."""
-        pairs, gamma, kind = self.scorer.pairs, self.gamma, (self.scorer.power == 1, exponential)
+        pairs, gamma, absolute = self.scorer.pairs, self.gamma, self.scorer.power == 1
 
         def tile_sums(index: int) -> Sums:
             tile, sums = pairs.plan.tiles[index], np.zeros((2, len(part.ends) - 1))
-            place = pairs.totals(index), pairs.weights(index), tile.start, tile.first
-            loops().unit_sums(place, (gamma, scale), part, coefficients, sums, kind=kind)
+            place = pairs.products(index, gamma), tile.start, tile.first, scale
+            loops().unit_sums(place, part, coefficients, sums, absolute=absolute, change=change)
             return (sums,)
 
         return map_sum(self.scorer.executor, tile_sums, range(len(pairs.plan.tiles)))[0]
 
     def _exact(self, groups: Sequence[Indices]) -> Intervals:
-        """Changes by groups of columns as differences of two scores."""
-        pairs, gamma, values, radii = self.scorer.pairs, self.gamma, *np.zeros((2, len(groups)))
+        """Changes by groups of columns, each by its own exponentials."""
+        pairs, gamma = self.scorer.pairs, self.gamma
         self.scorer.work += work(self.n_pairs, len(groups))
-        largest, sizes = self._extents(groups)
-        dominant = self.leaving & pairs.too_wide(largest, gamma)
-        if (~dominant).any():
-            near, entering = ~dominant, not self.leaving
-            errors = pairs.change_errors(largest[near], sizes[near], gamma, entering=entering) + self._rounding
-            changed = [group for group, wide in zip(groups, dominant, strict=True) if not wide]
-            values[near], radii[near] = self._scores(changed, errors, anew=False)
-        if dominant.any():  # D less their contributions would be inexact
-            rest = [np.setdiff1d(pairs.subset, group) for group, wide in zip(groups, dominant, strict=True) if wide]
-            largest, sizes = self._extents(rest)
-            errors = pairs.change_errors(largest, sizes, gamma, entering=True)
-            values[dominant], radii[dominant] = self._scores(rest, errors, anew=True)
+        reach, sizes = np.array([(self.scorer.reach[group].sum(), len(group)) for group in groups]).T
+        sums, magnitudes = self._tile_sums(groups, self._change)
+        errors = pairs.change_errors(reach, sizes, gamma, entering=not self.leaving) + self._rounding
+        values, radii = sums, (_SCORE * _EPS + self._adding + errors) * magnitudes
+        if self.leaving:  # D less what dominates it is inexact
+            for k in np.flatnonzero(pairs.too_wide(reach, gamma)):
+                values[k], radii[k] = self._without(np.setdiff1d(pairs.subset, groups[k]))
+        return Intervals(values, radii)
+
+    def _without(self, rest: Indices) -> tuple[float, float]:
+        """The change from the subset to some of its columns as the difference of two scores, and its error."""
+        sums, magnitudes = self._tile_sums([rest], self._score)
+        reach, size = float(self.scorer.reach[rest].sum()), np.array(len(rest))
+        error = self.scorer.pairs.change_errors(np.array(reach), size, self.gamma, entering=True)
         own = (self._rounding + _SCORE * _EPS) * float(self.sizes.sum())
-        return Intervals(values - self.score, radii + own)
+        return sums[0] - self.score, (_SCORE * _EPS + self._adding + float(error)) * magnitudes[0] + own
 
-    def _extents(self, groups: Sequence[Indices]) -> Array:
-        """Largest contributions of groups of columns, and the numbers of their columns."""
-        return np.array([(self.scorer.reach[group].sum(), len(group)) for group in groups]).T
+    def _tile_sums(self, groups: Sequence[Indices], term: Callable[[int, Array], tuple[float, float]]) -> Array:
+        """Twice the sums over the tiles of two values for each group, given its contributions on a tile."""
+        pairs = self.scorer.pairs
 
-    def _scores(self, groups: Sequence[Indices], errors: Array, *, anew: bool) -> tuple[Array, Array]:
-        """Scores after each group has left or entered, or ``anew`` those of the groups themselves."""
-        pairs, gamma, compiled = self.scorer.pairs, self.gamma, self.scorer.compiled
-        power, functions = pairs.power, _functions(compiled=compiled)
-        a = -gamma if anew or not self.leaving else gamma
-
-        def tile_scores(index: int) -> Sums:
-            tile, D, W = pairs.plan.tiles[index], pairs.totals(index), pairs.weights(index)
-            D, T = np.zeros_like(D) if anew else D, pairs.scratch.take("panel", tile.shape)
-            sums = np.zeros((2, len(groups)))
+        def tile_sums(index: int) -> Sums:
+            tile, sums = pairs.plan.tiles[index], np.zeros((2, len(groups)))
+            T = pairs.scratch.take("panel", tile.shape)
             for position, group in enumerate(groups):
                 T[:] = 0.0
-                add_differences(pairs.columns, group, power, tile, T, compiled=compiled)
-                sums[:, position] = functions.changed(D, W, T, gamma, a)
+                add_differences(pairs.columns, group, pairs.power, tile, T, compiled=self.scorer.compiled)
+                sums[:, position] = term(index, T)
             return (sums,)
 
-        sums, sizes = 2 * map_sum(self.scorer.executor, tile_scores, range(len(pairs.plan.tiles)))[0]
-        return sums, (_SCORE * _EPS + self._adding + errors) * sizes
+        return 2 * map_sum(self.scorer.executor, tile_sums, range(len(pairs.plan.tiles)))[0]
 
+    def _change(self, index: int, T: Array) -> tuple[float, float]:
+        pairs = self.scorer.pairs
+        changed = functions(compiled=self.scorer.compiled).changed
+        total, size = changed(pairs.totals(index), pairs.weights(index), T, self.gamma, self._sign)
+        return total, size
 
-def _functions(*, compiled: bool) -> Any:
-    """The functions of one tile: compiled, or in numpy."""
-    return (loops() if compiled else None) or reference
+    def _score(self, index: int, T: Array) -> tuple[float, float]:
+        tile_functions, across = functions(compiled=self.scorer.compiled), np.zeros(len(T))
+        tile_functions.weigh(T, self.scorer.pairs.weights(index), self.gamma, T)
+        return tile_functions.form(T, across, np.zeros(T.shape[1])), float(across.sum())
 
 
 def _exponents(z: Array) -> tuple[Array, float]:
     """Coefficients of the loop for exponentials; their error is one of rounding."""
-    return np.repeat(z[:, None], LONG, axis=1), 0.0
+    return np.repeat(z[:, None], max(_N_COEFFICIENTS.values()), axis=1), 0.0
 
 
-def _polynomials(z: Array, dtype: np.dtype[Any]) -> tuple[Array, Array]:
+def _polynomials(z: Array, n: int) -> tuple[Array, Array]:
     """Coefficients of polynomials p(t) near expm1(z t) / (z t) for t in [0, 1], and bounds on their relative errors.
 
     They interpolate at n Chebyshev points; the n-th derivative is at most z^n exp(max(z, 0)) / (n + 1).
     """
-    n = SHORT if dtype == np.float32 else LONG
     nodes = np.cos(np.pi * (np.arange(n) + 0.5) / n)
     t = np.multiply.outer(np.where(z == 0, 1e-300, z), (nodes + 1) / 2)
     series = np.expm1(t) / t @ np.polynomial.chebyshev.chebvander(nodes, n - 1) * (2 / n)
     series[:, 0] /= 2
-    found = np.zeros((len(z), LONG))
+    found = np.zeros((len(z), max(_N_COEFFICIENTS.values())))
     found[:, :n] = series @ _powers(n)
     error = np.abs(z) ** n * np.exp(np.maximum(z, 0.0)) / ((n + 1) * math.factorial(n) * 2.0 ** (2 * n - 1))
     return found, error

@@ -30,30 +30,35 @@ def add_columns(columns: Columns, features: Indices, power: int, tile: Tile, out
         out += columns.contribution(int(feature), power, x, y, np.empty(out.shape))
 
 
-def form(D: Array, W: Array, gamma: float, own_gamma: float, across: Array, down: Array) -> tuple[float, float]:
-    """Return the sums of M = W exp(-gamma D) and of W exp(-own_gamma D), the latter unless own_gamma is negative.
-
-    The sums of abs(M) over the columns and over the rows are added to ``across`` and ``down``.
-    """
-    score = own = 0.0
+def weigh(D: Array, W: Array, gamma: float, M: Array) -> None:
+    """Set M to W exp(-gamma D)."""
     for rows in strips(D.shape):
-        M = np.exp(-gamma * D[rows]) * W[rows]
-        score += float(M.sum())
-        np.abs(M, out=M)
-        across[rows] += M.sum(axis=1)
-        down += M.sum(axis=0)
-        own += float(np.vecdot(np.exp(-own_gamma * D[rows]), W[rows]).sum()) if own_gamma >= 0 else 0.0
-    return score, own
+        np.multiply(D[rows], -gamma, out=M[rows])
+        np.exp(M[rows], out=M[rows])
+        M[rows] *= W[rows]
 
 
-def changed(D: Array, W: Array, T: Array, gamma: float, a: float) -> tuple[float, float]:
-    """Return the sum of W exp(a T - gamma D), and that of its magnitudes."""
+def form(M: Array, across: Array, down: Array) -> float:
+    """Add the sums of abs(M) over the columns and the rows to ``across`` and ``down``; return that of M."""
+    for rows in strips(M.shape):
+        sizes = np.abs(M[rows])
+        across[rows] += sizes.sum(axis=1)
+        down += sizes.sum(axis=0)
+    return float(M.sum(axis=1).sum())
+
+
+def changed(D: Array, W: Array, T: Array, gamma: float, sign: float) -> tuple[float, float]:
+    """Return the sum of W (exp(-gamma (D - sign T)) - exp(-gamma D)), and that of its magnitudes.
+
+    The larger of the two exponentials is taken out, so that small changes keep all their digits.
+    """
     total = size = 0.0
     for rows in strips(D.shape):
-        K = np.multiply(T[rows], a)
-        K -= gamma * D[rows]
+        K = (T[rows] if sign > 0 else 0.0) - D[rows]
+        K *= gamma
         np.minimum(K, 0.0, out=K)
         np.exp(K, out=K)
-        total += float(np.vecdot(K, W[rows]).sum())  # by rows, as one sum over many terms would round too often
-        size += float(np.vecdot(K, np.abs(W[rows])).sum())
-    return total, size
+        K *= np.expm1(-gamma * T[rows])
+        total -= float(np.vecdot(K, W[rows]).sum())  # by rows, as one sum over many terms would round too often
+        size -= float(np.vecdot(K, np.abs(W[rows])).sum())
+    return sign * total, size
