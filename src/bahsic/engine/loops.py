@@ -8,8 +8,8 @@ contributes to a pair of samples with entries x and y, and offsets u and v,
 
     t = min(|x - y|^p, cap) + u + v, or |u - v| in place of u + v where bend is 1
 
-The arguments ``absolute``, ``mixed``, ``exponential`` and ``long`` are None or True; numba compiles each case by itself.
-Where ``mixed`` is None there are only complete columns of numbers, without caps and offsets.
+The arguments ``absolute``, ``mixed``, ``exponential`` and ``long`` are None or True, and numba compiles each case by
+itself. Where ``mixed`` is None there are only complete columns of numbers, without caps and offsets.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _exponential(x: Any) -> Any:  # pragma: no cover - runs as machine code
 
 
 @_inlined
-def _contribution(x: Any, y: Any, cap: Any, u: Any, sign: Any, v: Any, absolute: Any, mixed: Any) -> Any:  # pragma: no cover
+def _contribution(x, y, cap, u, sign, v, absolute, mixed):  # pragma: no cover
     t = x - y
     t = t * t if absolute is None else abs(t)
     return t if mixed is None else min(cap, t) + (u + sign * v)  # the cap also where an entry is NaN
@@ -160,8 +160,9 @@ def _column_sums(
                         b0, b1 = -one if b * u0 > 0 else one, -one if b * u1 > 0 else one
                         m0, m1 = block[i, begin:n], block[i + 1, begin:n]
                         for j in range(len(y)):
-                            e0 = _change(_contribution(y[j], x0, h, u0, b0, v[j], absolute, mixed), c, exponential, long)
-                            e1 = _change(_contribution(y[j], x1, h, u1, b1, v[j], absolute, mixed), c, exponential, long)
+                            t0 = _contribution(y[j], x0, h, u0, b0, v[j], absolute, mixed)
+                            t1 = _contribution(y[j], x1, h, u1, b1, v[j], absolute, mixed)
+                            e0, e1 = _change(t0, c, exponential, long), _change(t1, c, exponential, long)
                             total[j] += m0[j] * e0 + m1[j] * e1
                             if exponential is not None:
                                 size[j] += abs(m0[j]) * e0 + abs(m1[j]) * e1
@@ -312,9 +313,7 @@ def _announce() -> None:
 _TILE = "f8[:,::1]"
 
 
-def unit_sums(
-    tile: Any, columns: Any, coefficients: Any, sums: Any, *, absolute: bool, change: str
-) -> None:
+def unit_sums(tile: Any, columns: Any, coefficients: Any, sums: Any, *, absolute: bool, change: str) -> None:
     """Add the sums over a tile of scale M times the change by each unit; see `_column_sums`.
 
     Parameters
@@ -336,9 +335,7 @@ def unit_sums(
     flags = [True if one else None for one in (absolute, columns.is_mixed, exponential, long)]
     types = ",".join("none" if one is None else "b1" for one in flags)
     grouped = len(columns.ends) <= len(columns.x)
-    signature = (
-        f"{_TILE},i8,i8,f8,{_columns(real)},{'i8[::1],' if grouped else ''}{real}[:,::1],{_TILE},{types}"
-    )
+    signature = f"{_TILE},i8,i8,f8,{_columns(real)},{'i8[::1],' if grouped else ''}{real}[:,::1],{_TILE},{types}"
     function, ends = (_group_sums, [columns.ends]) if grouped else (_column_sums, [])
     _compiled(function, f"void({signature})")(*tile, *columns.arrays, *ends, coefficients, sums, *flags)
 

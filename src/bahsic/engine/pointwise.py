@@ -315,12 +315,12 @@ class _Round:
 
     def _unit_sums(self, part: Encoded, coefficients: NDArray[Any], scale: float, change: str) -> Array:
         """Sums of M times the changes by some units over all pairs a < b, times a scale."""
-        pairs, gamma, absolute = self.scorer.pairs, self.gamma, self.scorer.power == 1
+        pairs, gamma, absolute, tile_functions = self.scorer.pairs, self.gamma, self.scorer.power == 1, loops()
 
         def tile_sums(index: int) -> Sums:
             tile, sums = pairs.plan.tiles[index], np.zeros((2, len(part.ends) - 1))
             place = pairs.products(index, gamma), tile.start, tile.first, scale
-            loops().unit_sums(place, part, coefficients, sums, absolute=absolute, change=change)
+            tile_functions.unit_sums(place, part, coefficients, sums, absolute=absolute, change=change)
             return (sums,)
 
         return map_sum(self.scorer.executor, tile_sums, range(len(pairs.plan.tiles)))[0]
@@ -330,47 +330,48 @@ class _Round:
         pairs, gamma = self.scorer.pairs, self.gamma
         self.scorer.work += work(self.n_pairs, len(groups))
         reach, sizes = np.array([(self.scorer.reach[group].sum(), len(group)) for group in groups]).T
-        sums, magnitudes = self._tile_sums(groups, self._change)
+        sign, tile_functions = self._sign, functions(compiled=self.scorer.compiled)
+
+        def change(index: int, T: Array) -> Any:
+            return tile_functions.changed(pairs.totals(index), pairs.weights(index), T, gamma, sign)
+
+        sums, magnitudes = self._tile_sums(groups, change)
         errors = pairs.change_errors(reach, sizes, gamma, entering=not self.leaving) + self._rounding
         values, radii = sums, (_SCORE * _EPS + self._adding + errors) * magnitudes
         if self.leaving:  # D less what dominates it is inexact
-            for k in np.flatnonzero(pairs.too_wide(reach, gamma)):
+            for k in map(int, np.flatnonzero(pairs.too_wide(reach, gamma))):
                 values[k], radii[k] = self._without(np.setdiff1d(pairs.subset, groups[k]))
         return Intervals(values, radii)
 
     def _without(self, rest: Indices) -> tuple[float, float]:
         """The change from the subset to some of its columns as the difference of two scores, and its error."""
-        sums, magnitudes = self._tile_sums([rest], self._score)
+        pairs, gamma, tile_functions = self.scorer.pairs, self.gamma, functions(compiled=self.scorer.compiled)
+
+        def score(index: int, T: Array) -> Any:
+            across = np.zeros(len(T))
+            tile_functions.weigh(T, pairs.weights(index), gamma, T)
+            return tile_functions.form(T, across, np.zeros(T.shape[1])), across.sum()
+
+        sums, magnitudes = self._tile_sums([rest], score)
         reach, size = float(self.scorer.reach[rest].sum()), np.array(len(rest))
-        error = self.scorer.pairs.change_errors(np.array(reach), size, self.gamma, entering=True)
+        error = pairs.change_errors(np.array(reach), size, gamma, entering=True)
         own = (self._rounding + _SCORE * _EPS) * float(self.sizes.sum())
         return sums[0] - self.score, (_SCORE * _EPS + self._adding + float(error)) * magnitudes[0] + own
 
-    def _tile_sums(self, groups: Sequence[Indices], term: Callable[[int, Array], tuple[float, float]]) -> Array:
+    def _tile_sums(self, groups: Sequence[Indices], term: Callable[[int, Array], Any]) -> Array:
         """Twice the sums over the tiles of two values for each group, given its contributions on a tile."""
-        pairs = self.scorer.pairs
+        pairs, compiled = self.scorer.pairs, self.scorer.compiled
 
         def tile_sums(index: int) -> Sums:
             tile, sums = pairs.plan.tiles[index], np.zeros((2, len(groups)))
             T = pairs.scratch.take("panel", tile.shape)
             for position, group in enumerate(groups):
                 T[:] = 0.0
-                add_differences(pairs.columns, group, pairs.power, tile, T, compiled=self.scorer.compiled)
+                add_differences(pairs.columns, group, pairs.power, tile, T, compiled=compiled)
                 sums[:, position] = term(index, T)
             return (sums,)
 
         return 2 * map_sum(self.scorer.executor, tile_sums, range(len(pairs.plan.tiles)))[0]
-
-    def _change(self, index: int, T: Array) -> tuple[float, float]:
-        pairs = self.scorer.pairs
-        changed = functions(compiled=self.scorer.compiled).changed
-        total, size = changed(pairs.totals(index), pairs.weights(index), T, self.gamma, self._sign)
-        return total, size
-
-    def _score(self, index: int, T: Array) -> tuple[float, float]:
-        tile_functions, across = functions(compiled=self.scorer.compiled), np.zeros(len(T))
-        tile_functions.weigh(T, self.scorer.pairs.weights(index), self.gamma, T)
-        return tile_functions.form(T, across, np.zeros(T.shape[1])), float(across.sum())
 
 
 def _exponents(z: Array) -> tuple[Array, float]:

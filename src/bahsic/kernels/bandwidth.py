@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,7 +55,9 @@ class ScaledKernel(PointwiseKernel):
 
     def with_gamma(self, gamma: float) -> ScaledKernel:
         """Return the same kernel with another gamma."""
-        return type(self)(**{**self.get_params(deep=False), "gamma": gamma})
+        changed = copy(self)
+        changed.gamma = gamma
+        return changed
 
     def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> ScaledKernel:
         self.check()
