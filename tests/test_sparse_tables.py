@@ -96,3 +96,28 @@ def test_missing_entries_in_blocks():
     dense, found = (BAHSIC(3, **options).fit(data, y) for data in (X, sparse.csr_array(X)))
     assert_array_equal(found.ranking_, dense.ranking_)
     assert_allclose([step.hsic for step in found.path_], [step.hsic for step in dense.path_], rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("m", "d", "selector", "time"),
+    [
+        (3000, 40_000, BAHSIC(5), "7 minutes"),
+        (3000, 40_000, BAHSIC(5, step=0.5), "86 seconds"),
+        (2000, 40_000, FOHSIC(5), "20 seconds"),
+        (20_000, 40_000, BAHSIC(5, block_size=1000), "17 minutes"),
+        (3000, 40_000, BAHSIC(5, kernel="auto"), "43 minutes"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.* features are constant")
+def test_what_a_search_costs_is_said_before_it(m, d, selector, time):
+    X = sparse.random_array((m, d), density=1e-3, format="csc", rng=np.random.default_rng(0))
+    message = rf"X is sparse, with 0\.1% of its entries stored, .* about {time} of one core"
+    with pytest.raises(UserWarning, match=message):
+        selector.fit(X, np.resize([0.5, 1.0, 2.5], m))  # a warning is an error here, and ends the fit
+
+
+@pytest.mark.parametrize(("kernel", "shape"), [("gaussian", (60, 500)), ("linear", (3000, 1000))])
+def test_what_costs_little_is_not_spoken_of(kernel, shape):
+    X = sparse.random_array(shape, density=0.1, format="csc", rng=np.random.default_rng(0))
+    selector = BAHSIC(5, kernel=kernel, step=0.5).fit(X, np.resize([0.5, 1.0, 2.5], shape[0]))  # a warning is an error
+    assert selector.n_features_ == 5

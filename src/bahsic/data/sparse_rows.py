@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,12 +13,15 @@ from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from bahsic.data.standard import safe_exponents
+from bahsic.kernels.bandwidth import ScaledKernel
+from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-# Contributions of a feature to a pair of samples that a core makes in a second, and seconds from which on to warn.
-_RATE, _LONG = 2e9, 10.0
+# Contributions of features to pairs of samples that a core makes in a second, and seconds from which on to warn.
+_RATE, _LONG = 4e9, 10.0
+_UNITS = ("hours", 3600), ("minutes", 60), ("seconds", 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,23 +114,20 @@ def _columns_of(X: sparse.csc_array) -> Indices:
     return np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
 
 
-def warn_of_cost(X: Any, n_pairs: float, n_candidates: float) -> None:
-    """Warn that sparse data take as long as dense ones, where that is long.
+def warn_of_cost(X: Any, kernel: Kernel, n_pairs: float, n_candidates: float) -> None:
+    """Warn that a search on sparse data takes as long as on dense ones, where that is long.
 
-    Parameters are numbers of pairs of samples, and of features that are scored in all rounds.
+    It makes the contributions of each candidate, of all rounds, to each pair of samples.
     """
     seconds = n_pairs * n_candidates / _RATE
-    if not sparse.issparse(X) or seconds < _LONG:
+    if not sparse.issparse(X) or not isinstance(kernel, ScaledKernel) or seconds < _LONG:
         return
-    share, time = X.nnz / np.prod(X.shape, dtype=float), f"{seconds:.0f} seconds"
-    if seconds > 3600:
-        time = f"{seconds / 3600:.0f} hours"
-    elif seconds > 60:
-        time = f"{seconds / 60:.0f} minutes"
+    unit, length = next((unit, size) for unit, size in _UNITS if seconds >= 2 * size)
+    share = 100 * X.nnz / math.prod(X.shape)
     warnings.warn(
-        f"X is sparse, with {100 * share:.2g}% of its entries stored, which saves memory but no time: the search takes "
-        f"about {time} of one core, as for dense data; a univariate filter before it, a larger step or smaller blocks "
-        "of samples take less",
+        f"X is sparse, with {share:.2g}% of its entries stored, which saves memory but no time: as on dense data, the "
+        f"search takes about {seconds / length:.0f} {unit} of one core; fewer columns, such as those of "
+        "scikit-learn's SelectKBest, fewer samples or a larger step take less",
         UserWarning,
         stacklevel=5,
     )

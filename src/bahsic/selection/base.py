@@ -18,6 +18,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from bahsic.data.sources import is_dask_array, source_of
+from bahsic.data.sparse_rows import warn_of_cost
 from bahsic.data.tables import by_dtype
 from bahsic.engine.dask_executor import client_address
 from bahsic.engine.scorer import Round
@@ -172,7 +173,11 @@ class Selector(CallbackSupportMixin, BaseSelector):
             splits = problem_splits(self.cv, problem, y, groups, _num_samples(problem.data.X), sample_weight)
         auto, units = is_auto(self.n_features_to_select), problem.units
         folder = None if self.checkpoint is None else self._folder(problem, splits)
-        with fitting(self, problem, splits, y, folder, _n_searches(problem, splits)) as searches:
+        n_searches = _n_searches(problem, splits)
+        n_pairs = len(problem.searched) * (problem.block_size or len(problem)) / 2
+        n_candidates = max(n_searches * sum(problem.search.sizes()), len(units))
+        warn_of_cost(problem.data.table.values, problem.kernel, n_pairs, n_candidates)
+        with fitting(self, problem, splits, y, folder, n_searches) as searches:
             kernel, judged = searches.cross_fit()
             search = searches.search(kernel)
             order = _with_copies(search.order, problem.copies)
