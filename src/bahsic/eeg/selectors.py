@@ -32,8 +32,8 @@ class FrequencySelector(_SignalSelector):
 
     By default, as in the paper: each channel of a trial is Fourier transformed, the power spectra are averaged over the
     channels, and a selector picks the frequencies. The filtered signal consists of these and their neighbours; all
-    other coefficients are zero. With other ``features`` a frequency is judged by all channels as a group, which
-    finds frequencies whose power moves from one channel to another.
+    other coefficients are zero. With other ``features``, each frequency is judged by all channels as a group, which
+    detects frequencies whose power moves from one channel to another.
 
     Parameters
     ----------
@@ -66,10 +66,10 @@ class FrequencySelector(_SignalSelector):
         columns have the highest HSIC, or predictability for a selector with ``criterion="prediction"``. Powers
         and covariances are then those of the interval as a whole.
     min_width : float, default=4.0
-        Least width of the interval in Hz, with ``contiguous`` and the number "auto".
+        Smallest width of the interval in Hz, with ``contiguous`` and the number "auto".
     averaged : float, default=0.05
         With ``contiguous``, the share of all intervals whose limits are averaged: those with the highest criterion that
-        overlap with the best one. With few trials this varies less than the best one alone, which 0 means.
+        overlap with the best one. With few trials this varies less than the best one alone, which 0 selects.
 
     Attributes
     ----------
@@ -254,7 +254,7 @@ class ChannelSelector(_SignalSelector):
     sfreq : float
         Samples a second.
     n_channels : int or "auto", default="auto"
-        Number of channels to select; "auto" takes the smallest number that predicts the labels as well as any.
+        Number of channels to select; "auto" takes the smallest number that predicts the labels as well as any other.
     fmin, fmax : float or None, default=None
         Lowest and highest frequency to look at, in Hz; by default all but zero.
     width : float, array-like or None, default=4.0
@@ -262,7 +262,7 @@ class ChannelSelector(_SignalSelector):
         itself.
     features : {"power", "relative_power"}, default="power"
         Columns of a channel: the logarithm of its power in each bin, or the same after common average reference, minus
-        its mean over the channels. The latter is better for EEG of many channels, where neighbours share much.
+        its mean over the channels. The latter is better for EEG of many channels, where neighbours are correlated.
     selector : selector or None, default=None
         A `BAHSIC` or `FOHSIC`, of either criterion, whose number and groups are set; None means ``BAHSIC()``.
 

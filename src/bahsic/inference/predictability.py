@@ -34,14 +34,14 @@ _SAMPLES = 1000
 
 
 class Interaction(NamedTuple):
-    """Two selected features and what they are worth together, see `interactions`.
+    """Two selected features and their interaction, see `interactions`.
 
     Attributes
     ----------
     first, second : str or int
         Names of the features, or indices where they have none.
     together : float
-        The R2 that they are worth together beyond what they are worth apart.
+        Gain in R2 from having both features beyond the gains from having either.
 
     Examples
     --------
@@ -97,15 +97,16 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     Returns
     -------
     float
-        At most 1; 0 is no better than the mean, and less is worse. Cost O(m^3) time, a few m x m matrices; with blocks
-        O(m B^2) time.
+        At most 1; 0 is no better than the mean, and less is worse. Costs O(m^3) time and a few m x m matrices; with
+        blocks O(m B^2) time.
 
     Notes
     -----
     With :math:`A = (HKH + \lambda I)^{-1}`, :math:`\lambda = m \varepsilon`, the residual of sample i when it is left
     out is :math:`\lambda (AY)_i / (\lambda A_{ii} - 1/m)`; the penalty stays the same and the intercept is free.
-    Features that were chosen by the same samples make the result optimistic; `BAHSICCV` and
-    `selection_test` are honest.
+
+    The result is optimistic for features that were selected with the same samples. Use `BAHSICCV` or `selection_test`
+    then.
 
     Examples
     --------
@@ -156,30 +157,30 @@ def predictability_alone(data: Prepared, labels: LabelKernel, features: Sequence
 
 
 def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int = 16) -> list[Interaction]:
-    r"""Return for each pair of selected features what they are worth together beyond what they are worth apart.
+    r"""Measure the interaction of each pair of selected features: their joint gain in R2 beyond their single gains.
 
     With S the selected features and :math:`R^2` the leave-one-out predictability of kernel ridge regression, zero
     where it is no better than the mean,
 
     .. math:: R^2(S) - R^2(S \setminus i) - R^2(S \setminus j) + R^2(S \setminus \{i, j\})
 
-    is positive if the two need each other (XOR), negative if they can replace each other (near-copies), and near zero
+    is positive if the two need each other (XOR), negative if they can replace each other (near-duplicates), and near zero
     if their contributions add up.
 
     Parameters
     ----------
     selector : BAHSIC, FOHSIC or FeatureSelector
-        A fitted one.
+        A fitted selector.
     X, y
-        What it was fitted to. A `FeatureSelector` that was fitted in this session knows them.
+        The data that it was fitted to. Not needed for a `FeatureSelector` that was fitted in this session.
     n_features : int, default=16
-        Of more selected features, the pairs among those of the highest scores.
+        If more features are selected, only those with the highest scores are paired.
 
     Returns
     -------
     list of Interaction
-        The pair that works together best first. Features are named as in X; with ``feature_groups``, by their groups.
-        One regression for each pair, on at most 1000 samples that are evenly spread; all of them count once.
+        Sorted by interaction, the strongest first. Features are named as in X; with ``feature_groups``, by their
+        groups. Costs one regression for each pair, on at most 1000 samples, each of which counts once.
 
     Examples
     --------
