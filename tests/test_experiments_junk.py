@@ -153,9 +153,6 @@ def test_forest_takes_columns_that_matter(random):
         assert choose(X, y, "binary", 0, 0) == []
 
 
-# --- the whole ---
-
-
 # --- tables ---
 
 

@@ -106,10 +106,8 @@ def draw_part(random: np.random.RandomState, strata: Sequence[Indices], fraction
 def selector_data(selector: Any, X: Any, kernel: Any) -> Prepared:
     """Return data for a kernel on features, read by the options of a selector."""
     kernel = kernel_on_features(kernel, "features, some of which are to be selected")
-    defaults = {
-        "standardize": True, "categorical_features": "from_dtype", "missing": "neutral", "identifiers": "drop"
-    }  # fmt: skip
-    options: Any = {name: getattr(selector, name, default) for name, default in defaults.items()}
+    names = ("standardize", "categorical_features", "missing", "identifiers")
+    options: Any = {name: getattr(selector, name) for name in names if hasattr(selector, name)}
     return prepared(X, kernel, **options, whole=True).weighted(None).ordered(None)
 
 

@@ -164,8 +164,8 @@ def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int
 
     .. math:: R^2(S) - R^2(S \setminus i) - R^2(S \setminus j) + R^2(S \setminus \{i, j\})
 
-    is positive if the two need each other (XOR), negative if they can replace each other (near-duplicates), and near zero
-    if their contributions add up.
+    is positive if the two need each other (XOR), negative if they can replace each other (near-duplicates), and near
+    zero if their contributions add up.
 
     Parameters
     ----------
