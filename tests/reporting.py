@@ -1,6 +1,8 @@
-"""Results of selections as the report reads them, made from data that need no download."""
+"""Results of selections as the report reads them, made from data that need no download, and parts of its pages."""
 
+import re
 import warnings
+from html import unescape
 
 import numpy as np
 from sklearn.datasets import load_diabetes, load_wine
@@ -79,3 +81,60 @@ def result_of_before(criterion="prediction"):
         del step["score"]
     result["reason"] = "2 of 22 features: R2 0.96 (all 22: 0.10)"
     return result
+
+
+def synthetic(names, n_selected=1, **changes):
+    """A result with a path of every size, made by hand."""
+    d = len(names)
+    rows = [
+        {"feature": name, "column": i, "rank": i + 1, "selected": i < n_selected, "score": 1 / (i + 1)}
+        for i, name in enumerate(names)
+    ]
+    for row in rows:
+        row |= {"pvalue": 0.5, "group": None}
+    path = [
+        {"n_features": n, "hsic": 1 / n, "standard_error": 0.1 / n, "parameter": 1 / n, "features": [names[n - 1]]}
+        for n in range(d, 0, -1)
+    ]
+    few = names[:30]
+    table = [[1.0 if i == j else 0.25 for j in range(len(few))] for i in range(len(few))]
+    result = {
+        "schema": "bahsic/1",
+        "kind": "select",
+        "versions": {"bahsic": "0"},
+        "input": {"name": "data.csv", "sha256": "0" * 64, "n_samples": 10, "n_features": d, "target": names[0]},
+        "parameters": {"n_features_to_select": n_selected, "method": "backward", "kernel": "gaussian", "step": 0.1},
+        "seed": 0,
+        "selected": names[:n_selected],
+        "n_features": n_selected,
+        "reason": f"because of {names[0]}",
+        "ranking": rows,
+        "path": path,
+        "redundancy": {"features": few, "table": table},
+        "test": None,
+        "timing": {"total_seconds": 0.1},
+    }
+    return {**result, **changes}
+
+
+def title_of(html):
+    """The headline of a page."""
+    return unescape(re.search("<title>(.*?)</title>", html)[1])
+
+
+def cells_of(html, heading):
+    """Texts of a column of the table of features."""
+    table = html.split('id="ranking"')[1].split("</table>")[0]
+    cells = re.findall(rf'<td[^>]* data-label="{re.escape(heading)}"[^>]*>(.*?)</td>', table)
+    return [unescape(re.sub("<[^>]*>", "", cell)) for cell in cells]
+
+
+def cards_of(html):
+    """Sentences of the card of each selected feature, by its name."""
+    cards = re.findall(r'<li>\s*<h3><bdi class="name">(.*?)</bdi></h3>(.*?)</li>', html, re.DOTALL)
+    return {
+        unescape(name): [
+            unescape(re.sub("<[^>]*>", "", line)) for line in re.findall("<p[^>]*>(.*?)</p>", card, re.DOTALL)
+        ]
+        for name, card in cards
+    }

@@ -320,7 +320,7 @@ def test_a_list_is_not_written_over(xor):
 def test_what_each_addition_brings(result, xor):
     words = ["--method", "forward", "--kernel", "gaussian", "--keep", "c", "-k", 3, "--cv", 2]
     text = " ".join(run("select", xor, *words)[1].split())
-    told = re.search(r"Added to the 1 kept feature, with (.*?)\. Criterion:", text)[1]
+    told = re.search(r"Added to the kept feature, with (.*?)\. Criterion:", text)[1]
     path = result(*words)["path"]
     first, second = (step["predictability"] for step in path)
     names = [step["features"][-1] for step in path]

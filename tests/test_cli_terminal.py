@@ -198,6 +198,17 @@ def test_text_has_at_most_25_lines_unless_more_are_asked_for(make):
     assert "--top 0 shows all" in selection_text(result, Style(), top=1)
 
 
+def test_interactions_and_needed_features_in_words():
+    result = {**xor_result("prediction"), "test": {"pvalue": 0.0001, "split_pvalues": [0.1] * 3}}
+    result["ranking"] = [{**row, "needed": 0.01 if row["feature"] == "x1" else 0.2} for row in result["ranking"]]
+    text = " ".join(selection_text(result, Style(width=200)).split())
+    assert "needed, p" in text
+    assert "p < 0.001 (3 random splits). Needed beyond the other selected features, at 5%: x1." in text
+    best = result["interactions"][0]
+    told = f"{' and '.join(best['features'])}, worth {best['together']:.2f} more R2 together than apart."
+    assert f"Strongest interaction: {told}" in text
+
+
 def test_leaks_come_first_with_their_remedy():
     result = {**xor_result("prediction", cv=2), "leaks": ["x1"]}
     lines = selection_text(result, Style(width=200)).splitlines()

@@ -1,96 +1,107 @@
 """The first sentence of results, reports and notebooks: what held-out samples say, and nothing more."""
 
+import numpy as np
 import pytest
 
 from bahsic import BAHSIC, FOHSIC
 from bahsic.datasets import make_xor
-from bahsic.report.headline import Outcome, few_samples_words, headline_of, outcome_of_selector
-from bahsic.report.schema import checked
-from bahsic.report.schema import outcome_of_result as outcome_of_checked
-from bahsic.report.selector import path_of
-from reporting import xor_result
+from bahsic.report import report_html
+from bahsic.report.result import selection_result
+from reporting import synthetic, title_of, xor_result
 
-
-def outcome_of_result(result):
-    return outcome_of_checked(checked(result))
-
+pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
 
 AUC = {"score": 0.966, "score_name": "ROC AUC"}
 
 
+def outcome(n_selected, n_features, r2=None, error=None, **more):
+    """The result of a selection with these measures; the path has held-out R2 for that size alone."""
+    step = {"n_features": max(1, n_selected), "features": ["x0"], "hsic": None, "score": None}
+    measures = {"predictability": r2, "predictability_error": error, **more}
+    names = [f"x{j}" for j in range(n_features)]
+    result = synthetic(names, n_selected, path=[{**step, **measures}] if r2 is not None else [], **measures)
+    return {**result, "input": {**result["input"], "target": "y"}}
+
+
 @pytest.mark.parametrize(
-    ("outcome", "text"),
+    ("result", "text"),
     [
-        (Outcome(5, 15, 0.7, 0.02, **AUC), "5 of 15 features predict y: ROC AUC 0.97, held-out R² 0.70 ± 0.02"),
-        (Outcome(5, 15, 0.7, 0.02, score=0.7, score_name="R2"), "5 of 15 features predict y: held-out R² 0.70 ± 0.02"),
-        (Outcome(5, 15, 0.7, 0.02, score_name="ROC AUC"), "5 of 15 features predict y: held-out R² 0.70 ± 0.02"),
-        (Outcome(5, 15, 0.98, 0.0031), "5 of 15 features predict y: held-out R² 0.980 ± 0.003"),
-        (Outcome(5, 15, 0.98, 8e-13), "5 of 15 features predict y: held-out R² 0.980 ± 0.001"),
-        (Outcome(1, 15, 0.003, 0.0002, predicts=True), "1 of 15 features predicts y weakly: held-out R² 0.003 ± 0.001"),
-        (Outcome(3, 15, 0.015, 0.006, predicts=True), "3 of 15 features predict y weakly: held-out R² 0.01 ± 0.01"),
+        (outcome(5, 15, 0.7, 0.02, **AUC), "5 of 15 features predict y: ROC AUC 0.97, held-out R² 0.70 ± 0.02"),
+        (outcome(5, 15, 0.7, 0.02, score=0.7, score_name="R2"), "5 of 15 features predict y: held-out R² 0.70 ± 0.02"),
+        (outcome(5, 15, 0.7, 0.02, score_name="ROC AUC"), "5 of 15 features predict y: held-out R² 0.70 ± 0.02"),
+        (outcome(5, 15, 0.98, 0.0031), "5 of 15 features predict y: held-out R² 0.980 ± 0.003"),
+        (outcome(5, 15, 0.98, 8e-13), "5 of 15 features predict y: held-out R² 0.980 ± 0.001"),
+        (outcome(1, 15, 0.003, 0.0002, predicts=True), "1 of 15 features predicts y weakly: held-out R² 0.003 ± 0.001"),
+        (outcome(3, 15, 0.015, 0.006, predicts=True), "3 of 15 features predict y weakly: held-out R² 0.01 ± 0.01"),
         (
-            Outcome(1, 6, 0.32, 0.25, predicts=False),
+            outcome(0, 6, 0.32, 0.25, predicts=False),
             "Nothing in this table clearly predicts y: held-out R² 0.32 ± 0.25 at best",
         ),
-        (Outcome(1, 30, 0.84, 0.02), "1 of 30 features predicts y: held-out R² 0.84 ± 0.02"),
-        (Outcome(1, 1, 0.85, 0.02), "1 of 1 feature predicts y: held-out R² 0.85 ± 0.02"),
-        (Outcome(4, 30, 0.55, 0.4), "4 of 30 features may predict y: held-out R² 0.55 ± 0.40"),
+        (outcome(1, 30, 0.84, 0.02), "1 of 30 features predicts y: held-out R² 0.84 ± 0.02"),
+        (outcome(1, 1, 0.85, 0.02), "1 of 1 feature predicts y: held-out R² 0.85 ± 0.02"),
+        (outcome(4, 30, 0.55, 0.4), "4 of 30 features may predict y: held-out R² 0.55 ± 0.40"),
         (
-            Outcome(1, 30, -0.02, 0.02),
+            outcome(1, 30, -0.02, 0.02),
             "1 of 30 features selected, without evidence that it predicts y: held-out R² −0.02 ± 0.02",  # noqa: RUF001
         ),
         (
-            Outcome(4, 30, -0.001, 0.02),
+            outcome(4, 30, -0.001, 0.02),
             "4 of 30 features selected, without evidence that they predict y: held-out R² 0.00 ± 0.02",
         ),
-        (Outcome(4, 30, 0.83, symbol="leave-one-out R²"), "4 of 30 features predict y: leave-one-out R² 0.83"),
-        (Outcome(4, 30), "4 of 30 features selected for y"),
+        (outcome(4, 30), "4 of 30 features selected for y"),
         (
-            Outcome(1, 30, 0.04, 0.05, **AUC, predicts=False),
+            outcome(0, 30, 0.04, 0.05, **AUC, predicts=False),
             "Nothing in this table predicts y: held-out R² 0.04 ± 0.05 at best",
         ),
     ],
 )
-def test_sentence(outcome, text):
-    assert headline_of(outcome, "y").text == text
+def test_sentence(result, text):
+    assert title_of(report_html(result)) == text
 
 
-def test_sentence_in_ascii_but_for_the_target():
-    told = headline_of(Outcome(1, 9, -0.02, 0.02), "m²").ascii
-    assert told == "1 of 9 features selected, without evidence that it predicts m²: held-out R2 -0.02 +/- 0.02"
+def test_sentence_of_a_result_is_in_ascii_but_for_the_target():
+    X, y = np.random.default_rng(0).standard_normal((30, 3)), np.tile([0, 1], 15)
+    heading = {"input": {"target": "m²", "name": None}, "parameters": {}}
+    result = selection_result(BAHSIC(1, cv=2).fit(X, y), X, y, list("abc"), **heading)
+    told = title_of(report_html(result)).replace("R²", "R2").replace("±", "+/-").replace("\N{MINUS SIGN}", "-")
+    assert result["headline"] == told
+    assert "m²: held-out R2 -" in told
 
 
-def test_few_samples_are_a_warning():
-    words = few_samples_words(Outcome(2, 6, 1.0, 0.01, n_judged=5))
-    assert words == "Only 5 samples were predicted: these scores may be due to chance"
-    assert few_samples_words(Outcome(2, 6, 1.0, 0.01, n_judged=20)) == ""
-    assert few_samples_words(Outcome(2, 6, n_judged=5)) == ""
+@pytest.mark.parametrize(("n_judged", "r2", "warned"), [(5, 1.0, True), (20, 1.0, False), (5, None, False)])
+def test_few_samples_are_a_warning(n_judged, r2, warned):
+    html = report_html(outcome(2, 6, r2, 0.01, n_judged=n_judged))
+    assert ("Only 5 samples were predicted: these scores may be due to chance." in html) == warned
 
 
-def test_without_held_out_samples_there_is_no_r2():
-    assert outcome_of_result(xor_result()) == outcome_of_result(xor_result("prediction")) == Outcome(2, 22)
-
-
-def test_a_number_that_is_not_on_the_path_is_measured_too():
-    X, y, _ = make_xor(n_samples=60, n_features=9, random_state=0)
-    fitted = BAHSIC(4, step=0.5, cv=2).fit(X, y)
-    assert 4 not in {step.n_features for step in fitted.path_}
-    found = outcome_of_selector(fitted, path_of(fitted))
-    assert (found.r2, found.error) == (fitted.predictability_, fitted.predictability_error_)
+@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
+def test_without_held_out_samples_there_is_no_r2(criterion):
+    assert title_of(report_html(xor_result(criterion))) == "2 of 22 features selected for same sign"
 
 
 def test_columns_that_are_left_out_do_not_count():
     result = xor_result("prediction", cv=2)
     result["columns"][5] |= {"role": "identifier"}
-    assert outcome_of_result(result).n_candidates == 21
-    assert outcome_of_result(result).r2_all is None  # the path has no such size
+    html = report_html(result)
+    assert title_of(html).startswith("2 of 21 features predict")
+    assert "all 21 features:" not in html  # the path has no such size
 
 
-@pytest.mark.parametrize(("selector", "whole"), [(BAHSIC, True), (FOHSIC, False)])
-def test_selector_has_the_same_numbers(selector, whole):
+@pytest.mark.parametrize(
+    ("selector", "whole"),
+    [
+        (BAHSIC(2, criterion="prediction", cv=2), True),
+        (FOHSIC(2, criterion="prediction", cv=2), False),
+        (BAHSIC(3, step=0.9, criterion="prediction", cv=2), True),  # the path has 1 and 5 features
+    ],
+)
+def test_result_has_the_numbers_of_the_selector(selector, whole):
     X, y, _ = make_xor(n_samples=80, n_features=5, random_state=0)
-    fitted = selector(2, criterion="prediction", cv=2).fit(X, y)
-    found = outcome_of_selector(fitted, path_of(fitted))
-    reached = {step.n_features: step.predictability for step in fitted.path_}
-    assert (found.r2, found.r2_all) == (reached[2], reached[5] if whole else None)
-    assert (found.score, found.score_name, found.predicts) == (fitted.score_, "ROC AUC", None)
+    selector.fit(X, y)
+    heading = {"input": {"name": None, "target": "y"}, "parameters": {}}
+    html = report_html(selection_result(selector, X, y, list("abcde"), **heading))
+    auc, r2, error = selector.score_, selector.predictability_, selector.predictability_error_
+    n = selector.n_features_
+    assert title_of(html) == f"{n} of 5 features predict y: ROC AUC {auc:.2f}, held-out R² {r2:.2f} ± {error:.2f}"
+    assert {step.n_features: step.predictability for step in selector.path_}.get(n, r2) == r2
+    assert ("all 5 features:" in html) == whole

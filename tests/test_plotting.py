@@ -7,13 +7,12 @@ import sys
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
 from bahsic import BAHSIC, BAHSICCV, FOHSIC
 from bahsic.datasets import make_xor
-from bahsic.names import for_picture
 from bahsic.plotting import plot_bands, plot_path, plot_ranking, plot_redundancy, plot_scores, plot_stability
 
 HOSTILE = [
@@ -417,40 +416,6 @@ def test_hostile_names_are_drawn(plt):
     assert written[11:13] == ["x", "(blank)"]
     assert max(map(len, written)) <= 30
     drawn(plot_redundancy(np.eye(len(HOSTILE)), names=HOSTILE))
-
-
-def test_a_dollar_is_a_dollar(plt):
-    """It takes the same room as where mathematics is switched off."""
-    figure = plt.figure()
-    for name in ("$a_b$", r"\$", "$", "$$", r"$\alpha$ $"):
-        escaped = figure.text(0, 0, for_picture(name, range(128), 28))
-        plain = figure.text(0, 0, name, parse_math=False)
-        assert_allclose(escaped.get_window_extent().bounds, plain.get_window_extent().bounds)
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("é漢", "??"),
-        ("x" * 28, "x" * 28),
-        ("a" * 20 + "b" * 20, "a" * 14 + "?" + "b" * 13),
-        ("$" * 50, r"\$" * 14 + "?" + r"\$" * 13),
-        (("a", 1), "('a', 1)"),
-        (3.5, "3.5"),
-    ],
-)
-def test_names_in_ascii(name, expected):
-    assert for_picture(name, range(128), 28) == expected
-
-
-def test_characters_of_the_font():
-    assert for_picture("é漢", {0xE9, 0xFFFD}, 28) == "é\ufffd"
-    assert for_picture("e\u0301", {0xE9}, 28) == "é"
-
-
-def test_names_for_latex():
-    expected = r"\textbackslash{}input\{a\_b\} 50\% \$ \# \& \textasciitilde{} \textasciicircum{}"
-    assert for_picture(r"\input{a_b} 50% $ # & ~ ^", range(128), 50, tex=True) == expected
 
 
 # Axes, errors

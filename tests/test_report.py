@@ -10,17 +10,15 @@ import subprocess
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
 
-from bahsic.cli.arguments import parsed
-from bahsic.names import for_page, for_spreadsheet
 from bahsic.report import report_html, write_report
-from bahsic.report.charts import curve_axes, curve_chart
-from bahsic.report.curve import HELD_OUT, HSIC, Curve
-from bahsic.report.snippets import command, python_code
-from reporting import noise_result, result_of_before, wine_result, xor_result
+from command import command, parsed, python_code
+from reporting import cells_of, noise_result, result_of_before, synthetic, title_of, wine_result, xor_result
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -63,40 +61,6 @@ class Page(HTMLParser):
         return sum(name == tag for name, _ in self.elements)
 
 
-def synthetic(names, n_selected=1, **changes):
-    """A result with a path of every size, made by hand."""
-    d = len(names)
-    rows = [
-        {"feature": name, "column": i, "rank": i + 1, "selected": i < n_selected, "score": 1 / (i + 1)}
-        for i, name in enumerate(names)
-    ]
-    for row in rows:
-        row |= {"pvalue": 0.5, "group": None}
-    path = [
-        {"n_features": n, "hsic": 1 / n, "standard_error": 0.1 / n, "parameter": 1 / n, "features": [names[n - 1]]}
-        for n in range(d, 0, -1)
-    ]
-    few = names[:30]
-    table = [[1.0 if i == j else 0.25 for j in range(len(few))] for i in range(len(few))]
-    result = {
-        "schema": "bahsic/1",
-        "kind": "select",
-        "versions": {"bahsic": "0"},
-        "input": {"name": "data.csv", "sha256": "0" * 64, "n_samples": 10, "n_features": d, "target": names[0]},
-        "parameters": {"n_features_to_select": n_selected, "method": "backward", "kernel": "gaussian", "step": 0.1},
-        "seed": 0,
-        "selected": names[:n_selected],
-        "n_features": n_selected,
-        "reason": f"because of {names[0]}",
-        "ranking": rows,
-        "path": path,
-        "redundancy": {"features": few, "table": table},
-        "test": None,
-        "timing": {"total_seconds": 0.1},
-    }
-    return {**result, **changes}
-
-
 @pytest.fixture(scope="module")
 def xor():
     return xor_result()
@@ -104,11 +68,6 @@ def xor():
 
 def script_data(html):
     return json.loads(Page(html).raw["script"][0])
-
-
-def column(html, heading):
-    """Values of a column of the table of features, by its heading."""
-    return re.findall(rf'data-label="{re.escape(heading)}" data-value="([^"]*)"', html)
 
 
 def test_headline_says_how_many_and_why(xor):
@@ -170,7 +129,8 @@ def test_page_of_a_prediction_shows_held_out_r2_and_nothing_of_hsic_along_the_pa
     whole = f"{steps[-1]['predictability']:.2f}".replace("-", "\N{MINUS SIGN}")
     assert f'± 0.01 <small><bdi class="name">all 22 features: {whole}</bdi>' in html
     assert script_data(html)["name"] == "held-out R²"
-    assert [float(cell) for cell in column(html, "worth")] == [row["relevance"] for row in result["ranking"]]
+    values = re.findall(r'data-label="worth" data-value="([^"]*)"', html)
+    assert [float(value) for value in values] == [row["relevance"] for row in result["ranking"]]
 
 
 def test_bars_of_a_prediction_are_as_long_as_the_worth():
@@ -188,14 +148,14 @@ def test_page_without_held_out_samples_has_no_curve():
     assert "R²</dt>" not in html
     assert set(script_data(html)) == {"selected", "stops"}  # the slider still moves table and code
     assert "Chosen in" not in html
-    assert column(html, "folds") == []
+    assert cells_of(html, "folds") == []
 
 
 def test_page_that_finds_nothing_says_so_first_and_selects_nothing():
     result = noise_result()
     html = report_html(result)
     best = f"{max(step['predictability'] for step in result['path']):.2f}".replace("-", "\N{MINUS SIGN}")
-    title = re.search("<title>(.*?)</title>", html)[1]
+    title = title_of(html)
     assert title.startswith(f"Nothing in this table predicts coin: held-out R² {best} ± ")
     assert title.endswith(" at best")
     assert "<h1>Nothing in this table predicts <span" in html
@@ -204,7 +164,7 @@ def test_page_that_finds_nothing_says_so_first_and_selects_nothing():
     unwanted = ("What each selected", ">selected<", 'class="selected"', 'class="chosen"')
     assert [words for words in unwanted if words in html] == []
     assert "✓" not in Page(html).raw["script"][0] + html.split("<script>")[0]
-    assert column(html, "worth") == column(html, "folds") == []
+    assert cells_of(html, "worth") == cells_of(html, "folds") == []
     assert "ROC AUC</dt>" not in html
     assert "<dt>Best held-out R²</dt><dd>" in html
     assert script_data(html)["selected"] == 0
@@ -225,7 +185,7 @@ def test_page_of_an_earlier_version_calls_its_numbers_what_they_are():
     assert "<dt>Leave-one-out R²</dt>" in html
     assert "It is optimistic, because the same samples chose the features." in html
     assert "held-out" not in html.lower()
-    assert column(html, "folds") == []
+    assert cells_of(html, "folds") == []
     assert '<p class="lead">2 of 22 features: R2 0.96 (all 22: 0.10).</p>' in html
 
 
@@ -419,65 +379,85 @@ def test_shell_reads_control_characters_as_they_were():
     assert done.stdout.decode() == "it's\u202e \\ \x07\n"
 
 
-def test_names():
-    assert for_page("a\x00\u2066b\ud800") == "a␀⟨U+2066⟩b⟨U+D800⟩"
-    assert for_page("👩\u200d🔬") == "👩\u200d🔬"
-    assert for_page("x" * 60) == "x" * 60
-    assert for_page("a" * 50 + "b" * 50, 11) == "aaaaa…bbbbb"
-    assert [for_spreadsheet(name)[0] for name in ("=1", "+1", "-1", "@a", "\ta", "a")] == ["'"] * 5 + ["a"]
+# The chart of the path
+
+
+def chart(values, errors=None, sizes=None, n_selected=1, key="hsic"):
+    """The chart of a path with these values."""
+    sizes = sizes or list(range(1, len(values) + 1))
+    error_key = {"hsic": "standard_error", "predictability": "predictability_error"}[key]
+    errors = errors or [None] * len(values)
+    path = [
+        {"n_features": n, "hsic": None, "score": None, "features": ["a"], key: value, error_key: error}
+        for n, value, error in zip(sizes, values, errors, strict=True)
+    ]
+    html = report_html(synthetic([f"x{j}" for j in range(sizes[-1])], n_selected, path=path))
+    svg = re.search(r'<svg[^>]*class="chart path".*?</svg>', html, re.DOTALL)[0]
+    return ET.fromstring(svg)
 
 
 def elements(svg, kind):
-    return [e for e in ET.fromstring(svg).iter() if e.get("class") == kind]
+    return [e for e in svg.iter() if e.get("class") == kind]
 
 
-def curve(values, errors=None, sizes=None, **more):
-    return Curve(more.pop("quantity", HSIC), sizes or list(range(1, len(values) + 1)), values, errors, **more)
+def dots(svg):
+    return np.array([[float(dot.get("cx")), float(dot.get("cy"))] for dot in elements(svg, "dot")])
+
+
+def numbers_of(path):
+    return np.array(re.findall(r"[-\d.]+", path.get("d")), dtype=float).reshape(-1, 2)
+
+
+def value_at(svg, y, values):
+    """The value at a height, by the dots of the first two values."""
+    heights = dots(svg)[:2, 1]
+    return values[0] + (y - heights[0]) * (values[1] - values[0]) / (heights[1] - heights[0])
 
 
 def test_curve_passes_through_the_points():
-    one = curve([0.5, 1.0, 0.0], [0.1, 0.2, 0.1], [1, 2, 5], selected=2)
-    svg, (x, y) = curve_chart(one), curve_axes(one)
-    numbers = [float(v) for v in re.findall(r"[-\d.]+", elements(svg, "line")[0].get("d"))]
-    assert numbers == [c for size, value in zip(one.sizes, one.values, strict=True) for c in (x(size), y(value))]
+    values, errors = [0.5, 1.0, 0.0], [0.1, 0.2, 0.1]
+    svg = chart(values, errors, [1, 2, 5], n_selected=2)
+    points = dots(svg)
+    assert_array_equal(numbers_of(elements(svg, "line")[0]), points)
     # A quarter of the way from size 1 to 5 on a linear axis, and half of the height.
-    assert x(2) - x(1) == pytest.approx((x(5) - x(1)) / 4)
-    assert y(0.5) == pytest.approx((y(0.0) + y(1.0)) / 2, abs=0.01)
-    band = [float(v) for v in re.findall(r"[-\d.]+", elements(svg, "band")[0].get("d"))]
-    assert band[:6] == [x(1), y(0.6), x(2), y(1.2), x(5), y(0.1)]
+    assert points[1, 0] - points[0, 0] == pytest.approx((points[2, 0] - points[0, 0]) / 4, abs=0.01)
+    assert points[0, 1] == pytest.approx((points[1, 1] + points[2, 1]) / 2, abs=0.01)
+    band = numbers_of(elements(svg, "band")[0])
+    expected = [*np.add(values, errors), *np.subtract(values, errors)[::-1]]
+    assert_allclose([value_at(svg, y, values) for y in band[:, 1]], expected, atol=1e-3)
     (ring,) = elements(svg, "chosen")
-    assert [float(ring.get(key)) for key in ("cx", "cy")] == [x(2), y(1.0)]
+    assert [float(ring.get(key)) for key in ("cx", "cy")] == points[1].tolist()
 
 
 def test_all_features_are_a_line_across():
-    def lines(selected, n_candidates, quantity=HELD_OUT):
-        one = curve([0.5, 1.0, 0.8], sizes=[1, 2, 5], selected=selected, n_candidates=n_candidates, quantity=quantity)
-        return elements(curve_chart(one), "whole"), curve_axes(one), curve_chart(one)
+    def lines(n_selected, sizes, key="predictability"):
+        svg = chart([0.5, 1.0, 0.8], sizes=sizes, n_selected=n_selected, key=key)
+        return svg, elements(svg, "whole")
 
-    (line,), (x, y), svg = lines(2, 5)
-    ends = [float(line.get(key)) for key in ("x1", "x2", "y1", "y2")]
-    assert ends == pytest.approx([x.start, x.stop, y(0.8), y(0.8)], abs=0.01)
-    assert "all 5 features: 0.80" in svg
-    assert not lines(2, 6)[0]  # the path does not have them
-    assert not lines(5, 5)[0]  # they are selected
-    assert not lines(2, 5, HSIC)[0]  # says nothing of what they predict
+    svg, (line,) = lines(2, [1, 2, 5])
+    assert [float(line.get(key)) for key in ("y1", "y2")] == pytest.approx([dots(svg)[2, 1]] * 2, abs=0.01)
+    assert "all 5 features: 0.80" in [text.text for text in elements(svg, "caption")]
+    assert not lines(5, [1, 2, 5])[1]  # they are selected
+    assert not lines(2, [1, 2, 5], "hsic")[1]  # says nothing of what they predict
 
 
-def test_axis_starts_at_zero_unless_all_values_are_high():
-    assert curve_axes(curve([0.1, 0.9]))[1].low == 0
-    assert curve_axes(curve([-0.1, 0.9]))[1].low == -0.1
-    assert 0.65 < curve_axes(curve([0.7, 0.9]))[1].low < 0.7
-    flat = curve_axes(curve([0.9, 0.901]))[1]
-    assert flat.high - flat.low > 0.09  # small differences look small
-    assert curve_axes(curve([0.0, 0.0]))[1].low == 0
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [([0.1, 0.9], 0, 0), ([-0.1, 0.9], -0.1, -0.1), ([0.7, 0.9], 0.65, 0.7), ([0.9, 0.901], 0, 0.82)],
+)
+def test_axis_starts_at_zero_unless_all_values_are_high(values, low, high):
+    """The last one: small differences look small."""
+    svg = chart(values)
+    bottom = max(float(line.get("y2")) for line in elements(svg, "marker"))
+    assert low - 1e-3 <= value_at(svg, bottom, values) <= high + 1e-3
 
 
-@pytest.mark.parametrize("d", [1, 2, 30, 31, 10_000])
+@pytest.mark.parametrize("d", [1, 2, 30, 31, 200])
 def test_charts_have_finite_coordinates_inside(d):
-    svg = curve_chart(curve([0.0] * d, selected=1))
-    assert not re.search("nan|inf", svg)
-    x = [float(dot.get("cx")) for dot in elements(svg, "dot")]
-    assert len(x) == d
+    svg = chart([0.0] * d)
+    assert not re.search("nan|inf", ET.tostring(svg, encoding="unicode"))
+    x = dots(svg)[:, 0]
+    assert len(x) <= d
     assert 0 <= min(x) <= max(x) <= 600
 
 

@@ -9,21 +9,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bahsic import BAHSIC, redundancy
-from bahsic.data.prepared import prepared
-from bahsic.kernels import Gaussian, kernel_from_name
-from bahsic.report import neighbours, report_html, write_report
-from bahsic.report.cards import feature_cards
-from bahsic.report.neighbours import near_copies
-from bahsic.report.page import page
-from bahsic.report.pictures import feature_picture
-from bahsic.report.result import as_json
-from bahsic.report.schema import checked
-from bahsic.report.table import feature_columns
-from bahsic.report.views import feature_views
-from bahsic.report.words import DASH, significance_words
-from reporting import result_of, wine_result, xor_result
+from bahsic.report import report_html, write_report
+from bahsic.report.result import selection_result
+from reporting import cards_of, cells_of, result_of, synthetic, wine_result, xor_result
+
+pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
 
 HOSTILE = "</text><script>alert(1)</script>\u202e\x00"
+NAMES = ["x", "z", "near x", "turned x", "far x", "noise"]
 
 
 def table_with_copies(m=200):
@@ -32,83 +25,75 @@ def table_with_copies(m=200):
     return np.column_stack([x, z, x + 0.1 * u, -2 * x + 0.4 * v, x + 0.7 * u, v]), x + np.sin(2 * z)
 
 
+def result_with(X, y, selected, kernel="gaussian"):
+    """The result of a selection of given columns."""
+    selector = BAHSIC(len(selected), keep=selected, kernel=kernel).fit(X, y)
+    names = [f"x{j}" for j in range(X.shape[1])] if not hasattr(X, "columns") else list(X.columns)
+    return selection_result(selector, X, y, names, input={"name": None, "target": "y"}, parameters={})
+
+
+def near_copies(X, y, selected, kernel="gaussian"):
+    """Near-copies of the selected columns, by their names, and their similarities."""
+    entries = result_with(X, y, selected, kernel)["near_copies"]
+    return {entry["feature"]: {copy["feature"]: copy["similarity"] for copy in entry["copies"]} for entry in entries}
+
+
 # Near-copies
 
 
-def test_near_copies_are_the_most_similar_features_that_are_not_selected():
-    X, _ = table_with_copies()
-    data, table = prepared(X, Gaussian()), redundancy(X)
-    of_x, of_z = near_copies(data, [0, 1], "gaussian")
-    assert [j for j, _ in of_x] == [2, 3]
-    assert_allclose([value for _, value in of_x], table[0, [2, 3]])
-    assert of_z == []
-    assert 0.4 < table[0, 4] < 0.7  # similar, but no copy
-    assert [j for j, _ in near_copies(data, [0, 2], "gaussian")[0]] == [3]  # not the selected one
-
-
-@pytest.mark.parametrize("kernel", ["laplacian", "linear"])
-def test_similarity_of_a_near_copy_is_that_of_the_kernel_of_the_selection(kernel):
-    X, _ = table_with_copies(80)
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "linear"])
+def test_near_copies_are_the_most_similar_features_that_are_not_selected(kernel):
+    X, y = table_with_copies()
     table = redundancy(X, kernel=kernel)
-    of_x, of_z = near_copies(prepared(X, kernel_from_name(kernel)), [0, 1], kernel)
-    assert [j for j, _ in of_x] == [2, 3]
-    assert_allclose([value for _, value in of_x], table[0, [2, 3]])
-    assert of_z == []
+    found = near_copies(X, y, [0, 1], kernel)
+    assert found == {"x0": {"x2": pytest.approx(table[0, 2]), "x3": pytest.approx(table[0, 3])}, "x1": {}}
+    assert list(found["x0"]) == ["x2", "x3"]
+    assert list(near_copies(X, y, [0, 2], kernel)["x0"]) == ["x3"]  # not the selected one
+    if kernel == "gaussian":
+        assert 0.4 < table[0, 4] < 0.7  # similar, but no copy
 
 
-def test_near_copies_of_many_samples_are_found_in_some_of_them(monkeypatch):
-    X, _ = table_with_copies(500)
-    whole = near_copies(prepared(X, Gaussian()), [0], "gaussian")[0]
-    monkeypatch.setattr(neighbours, "_MOST_SAMPLES", 150)
-    part = near_copies(prepared(X, Gaussian()), [0], "gaussian")[0]
-    assert [j for j, _ in part] == [j for j, _ in whole] == [2, 3]
-    assert part != whole
-    assert_allclose([v for _, v in part], [v for _, v in whole], atol=0.05)
+def test_near_copies_of_many_samples_are_found_in_some_of_them():
+    X, y = table_with_copies(2200)
+    found, table = near_copies(X, y, [0, 1])["x0"], redundancy(X)
+    assert list(found) == ["x2", "x3"]
+    assert_allclose(list(found.values()), table[0, [2, 3]], atol=0.05)
+    assert found["x2"] != table[0, 2]
 
 
-def test_near_copies_among_very_many_features_are_found(monkeypatch):
-    X, _ = table_with_copies()
-    wide = np.column_stack([X, np.random.default_rng(1).normal(size=(200, 60))])
+def test_near_copies_among_very_many_features_are_found():
+    X, y = table_with_copies(100)
+    wide = np.column_stack([X, np.random.default_rng(1).normal(size=(100, 1100))])
     wide[:, 50] = np.exp(X[:, 1])
-    whole = near_copies(prepared(wide, Gaussian()), [0, 1], "gaussian")
-    monkeypatch.setattr(neighbours, "_MOST_COMPARED", 20)
-    monkeypatch.setattr(neighbours, "_PROMISING", 2)
-    of_few = near_copies(prepared(wide, Gaussian()), [0, 1], "gaussian")
-    assert [[j for j, _ in found] for found in of_few] == [[2, 3], [50]]
-    assert [[(j, pytest.approx(value)) for j, value in found] for found in of_few] == whole
+    table = redundancy(wide, [0, 1, 2, 3, 50])
+    found = near_copies(wide, y, [0, 1])
+    assert found["x0"] == {"x2": pytest.approx(table[0, 2]), "x3": pytest.approx(table[0, 3])}
+    assert found["x1"] == {"x50": pytest.approx(table[1, 4])}
 
 
 def test_columns_that_are_left_out_or_constant_are_no_copies():
     pandas = pytest.importorskip("pandas", reason="columns are left out of data frames")
     counts = np.arange(60.0)
     frame = pandas.DataFrame({"x": counts + 0.5, "id": counts.astype(int), "same": 1.0, "y": counts**1.01})
-    assert [j for j, _ in near_copies(prepared(frame, Gaussian()), [0], "gaussian")[0]] == [3]
+    assert list(near_copies(frame, counts, [0])["x"]) == ["y"]
 
 
 @pytest.fixture(scope="module")
 def copies():
     X, y = table_with_copies()
-    return result_of(
-        X, y, ["x", "z", "near x", "turned x", "far x", "noise"], 2, target="sum", criterion="prediction", cv=2
-    )
-
-
-def cards_of(result):
-    return {card["name"]: card for card in feature_cards(checked(result))}
-
-
-def columns_of(result, rows=None):
-    return {column.heading: column for column in feature_columns(result, result["ranking"] if rows is None else rows)}
+    return result_of(X, y, NAMES, 2, target="sum", criterion="prediction", cv=2)
 
 
 def test_card_shows_what_a_feature_stands_in_for_and_what_is_lost_without_it(copies):
-    cards = cards_of(copies)
+    cards = cards_of(report_html(copies))
     chosen = next(name for name in cards if name != "z")
-    assert {copy["name"] for copy in cards[chosen]["instead"]} == {"x", "near x", "turned x"} - {chosen}
-    assert all(0.7 <= float(copy["similarity"]) <= 1 for copy in cards[chosen]["instead"])
-    assert cards["z"]["instead"] == []
+    copy = {entry["feature"]: entry["copies"] for entry in copies["near_copies"]}[chosen]
+    assert {entry["feature"] for entry in copy} == {"x", "near x", "turned x"} - {chosen}
+    first, second = ((entry["feature"], f"{entry['similarity']:.2f}") for entry in copy)
+    assert cards[chosen][-1] == f"Stands in for {first[0]} ({first[1]} similar) and {second[0]} ({second[1]})."
+    assert not any(fact.startswith("Stands in") for fact in cards["z"])
     row = next(row for row in copies["ranking"] if row["feature"] == "z")
-    assert cards["z"]["facts"][0] == f"Without it, R² falls by {row['relevance']:.3f}."
+    assert cards["z"][0] == f"Without it, R² falls by {row['relevance']:.3f}."
 
 
 @pytest.mark.parametrize(
@@ -122,13 +107,13 @@ def test_card_shows_what_a_feature_stands_in_for_and_what_is_lost_without_it(cop
 )
 def test_loss_of_prediction_in_words(copies, relevance, text):
     rows = [{**row, "relevance": relevance} for row in copies["ranking"]]
-    facts = next(iter(cards_of({**copies, "ranking": rows}).values()))["facts"]
+    facts = next(iter(cards_of(report_html({**copies, "ranking": rows})).values()))
     assert [fact for fact in facts if fact.startswith("Without")] == ([text] if text else [])
 
 
 def test_loss_of_hsic_is_a_share():
     result = xor_result()
-    lost = [card["facts"][0] for card in cards_of(result).values()]
+    lost = [facts[0] for facts in cards_of(report_html(result)).values()]
     whole = next(step["hsic"] for step in result["path"] if step["n_features"] == 2)
     shares = [100 * row["relevance"] / whole for row in result["ranking"][:2]]
     assert lost == [f"Without it, HSIC falls by {share:.0f}%." for share in shares]
@@ -137,25 +122,26 @@ def test_loss_of_hsic_is_a_share():
 
 def test_near_duplicate_that_is_selected_too_is_shown():
     X, y = table_with_copies()
-    names = ["x", "z", "near x", "turned x", "far x", "noise"]
-    result = result_of(X[:, :4], y, names[:4], 4, target="sum")
-    beside = {name: [copy["name"] for copy in card["beside"]] for name, card in cards_of(result).items()}
-    assert beside == {"x": ["near x", "turned x"], "near x": ["x", "turned x"], "turned x": ["x", "near x"], "z": []}
-    similarity = next(copy["similarity"] for copy in cards_of(result)["x"]["beside"])
-    assert similarity == f"{redundancy(X)[0, 2]:.2f}"
+    cards = cards_of(report_html(result_of(X[:, :4], y, NAMES[:4], 4, target="sum")))
+    similar = {
+        name: re.findall(r"(\w[\w ]*) \(", facts[-1].partition("Similar and also selected:")[2])
+        for name, facts in cards.items()
+    }
+    found = {name: [other.removeprefix("and ") for other in others] for name, others in similar.items()}
+    assert found == {"x": ["near x", "turned x"], "near x": ["x", "turned x"], "turned x": ["x", "near x"], "z": []}
+    assert f"near x ({redundancy(X)[0, 2]:.2f} similar)" in cards["x"][-1]
 
 
 def test_results_of_before_have_cards_without_copies_and_pictures(copies):
     later = ("near_copies", "views", "stability", "columns", "criterion", "kernel", "block_size", "redundancy")
-    old = checked({key: value for key, value in copies.items() if key not in later})
-    (card, _) = feature_cards(old)
-    assert (card["instead"], card["beside"], card["chart"], card["effect"]) == ([], [], None, None)
-    assert page(old)["columns"] is None
+    html = report_html({key: value for key, value in copies.items() if key not in later})
+    section = html.split('id="cards-heading"')[1].split("</section>")[0]
+    assert not any(words in section for words in ("Stands in", "Similar and also", "<figure><svg"))
+    assert "Columns of the table" not in html
 
 
 def test_page_of_a_result_from_a_file_is_the_same(copies):
-    pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
-    assert report_html(json.loads(as_json(copies))) == report_html(copies)
+    assert report_html(json.loads(json.dumps(copies))) == report_html(copies)
 
 
 # The table
@@ -163,84 +149,80 @@ def test_page_of_a_result_from_a_file_is_the_same(copies):
 
 def test_single_scores_are_percent_of_the_best():
     result = wine_result()
-    shown = columns_of(result)["HSIC alone, %"]
     scores = [row["score"] for row in result["ranking"]]
-    assert_allclose(shown.values, [100 * score / max(scores) for score in scores])
+    assert cells_of(report_html(result), "HSIC alone, %") == [f"{100 * score / max(scores):.0f}" for score in scores]
     noise = {**result, "ranking": [{**row, "score": -0.1} for row in result["ranking"]]}
-    assert set(columns_of(noise)["HSIC alone, %"].cells) == {"0"}
+    assert set(cells_of(report_html(noise), "HSIC alone, %")) == {"0"}
     first, *others = result["ranking"]
-    assert columns_of({**result, "ranking": [{**first, "score": -0.1}, *others]})["HSIC alone, %"].values[0] == 0
+    one = {**result, "ranking": [{**first, "score": -0.1}, *others]}
+    assert cells_of(report_html(one), "HSIC alone, %")[0] == "0"
 
 
 def test_significant_features_are_counted():
     wine, xor = wine_result(), xor_result()
     fdr = "individually, at a false discovery rate of 5%"
-    assert significance_words(wine["ranking"]) == f"13 of 13 features depend on the target {fdr}."
-    assert significance_words(xor["ranking"]) == f"0 of 22 features depend on the target {fdr}."
+    assert f"13 of 13 features depend on the target {fdr}." in report_html(wine)
+    assert f"0 of 22 features depend on the target {fdr}." in report_html(xor)
     rows = [{**row, "pvalue": 0.9 if row["rank"] == 3 else 0.001} for row in wine["ranking"]]
-    name = rows[2]["feature"]
-    assert significance_words(rows) == f"12 of 13 features depend on the target {fdr} (not {name})."
+    told = f"12 of 13 features depend on the target {fdr} (not {rows[2]['feature']})."
+    assert told in report_html({**wine, "ranking": rows})
 
 
 def test_worth_that_was_not_measured_is_a_dash(copies):
     worth = {1: 0.0002, 2: 0.25, 3: -0.02}
     rows = [{**row, "relevance": worth.get(at)} for at, row in enumerate(copies["ranking"], start=1)]
-    shown = columns_of({**copies, "ranking": rows})["worth"].cells
-    assert shown == ["< 0.001", "0.250", "−0.020", DASH, DASH, DASH]  # noqa: RUF001 - a minus
+    shown = cells_of(report_html({**copies, "ranking": rows}), "worth")
+    assert shown == ["< 0.001", "0.250", "−0.020", "–", "–", "–"]  # noqa: RUF001 - a minus and dashes
 
 
 def test_stability_of_each_feature():
     X, y = table_with_copies()
     frequencies = np.array([0.9, 1.0, 0.1, 0.0, 0.0, 0.0])
     stability = {"n_resamples": 20, "subsample": 0.5, "frequencies": frequencies}
-    names = ["x", "z", "near x", "turned x", "far x", "noise"]
-    result = result_of(X, y, names, 6, target="sum", stability=stability)
-    assert {found["feature"]: found["frequency"] for found in result["stability"]["features"]} == {
-        "x": 0.9, "z": 1.0, "near x": 0.1
-    }  # fmt: skip
-    cards = cards_of(result)
-    assert "Selected in 18 of 20 resamples." in cards["x"]["facts"]
-    assert "Selected in 0 of 20 resamples." in cards["noise"]["facts"]
-    shares = dict(
-        zip([row["feature"] for row in result["ranking"]], columns_of(result)["resamples, %"].cells, strict=True)
-    )
-    assert shares["near x"] == "10"
+    result = result_of(X, y, NAMES, 6, target="sum", stability=stability)
+    shares = {entry["feature"]: entry["frequency"] for entry in result["stability"]["features"]}
+    assert shares == {"x": 0.9, "z": 1.0, "near x": 0.1}
+    html = report_html(result)
+    assert "Selected in 18 of 20 resamples." in cards_of(html)["x"]
+    assert "Selected in 0 of 20 resamples." in cards_of(html)["noise"]
+    cells = zip([row["feature"] for row in result["ranking"]], cells_of(html, "resamples, %"), strict=True)
+    assert dict(cells)["near x"] == "10"
 
 
 def test_folds_that_chose_each_feature():
     X, y = table_with_copies()
-    names = ["x", "z", "near x", "turned x", "far x", "noise"]
     selector = BAHSIC(3, criterion="prediction", cv=4).fit(X, y)
-    result = result_of(X, y, names, 3, target="sum", criterion="prediction", cv=4)
-    counts = dict(zip(names, np.rint(4 * selector.selection_frequencies_).astype(int), strict=True))
+    result = result_of(X, y, NAMES, 3, target="sum", criterion="prediction", cv=4)
+    counts = dict(zip(NAMES, np.rint(4 * selector.selection_frequencies_).astype(int), strict=True))
     assert {row["feature"]: row["frequency"] for row in result["ranking"]} == {n: c / 4 for n, c in counts.items()}
     assert len(set(counts.values())) > 2  # some features were chosen in some folds only
-    for name, card in cards_of(result).items():
-        assert f"Chosen in {counts[name]} of 4 folds." in card["facts"]
-    cells = columns_of(result)["folds"].cells
-    assert cells == [f"{counts[row['feature']]}/4" for row in result["ranking"]]
-    pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
     html = report_html(result)
-    assert f"<p>Chosen in {counts['z']} of 4 folds.</p>" in html
-    assert f'data-label="folds" data-value="{counts["z"] / 4}">{counts["z"]}/4</td>' in html
+    for name, facts in cards_of(html).items():
+        assert f"Chosen in {counts[name]} of 4 folds." in facts
+    assert cells_of(html, "folds") == [f"{counts[row['feature']]}/4" for row in result["ranking"]]
 
 
 def test_table_beside_the_page_has_all_columns(copies, tmp_path):
-    pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
     table = write_report(copies, tmp_path / "page.html")[1].read_text(encoding="utf-8")
     assert table.splitlines()[0].endswith(",relevance,frequency,alone,partner,together,needed")
 
 
+def treatments(html):
+    """What the page says of each column, by its name."""
+    section = html.split('id="columns-heading"')[1].split("</section>")[0]
+    return dict(
+        re.findall(r'<th scope="row"><bdi class="name">(.*?)</bdi>.*?data-label="Treatment">(.*?)</td>', section)
+    )
+
+
 def test_treatment_of_each_column(copies):
-    found = page(checked(copies))["columns"]
-    assert found["lines"] == ["All 6 columns are numbers without missing values."]
-    assert {row["treatment"] for row in found["rows"]} == {"mean 0, variance 1"}
+    html = report_html(copies)
+    assert "<p>All 6 columns are numbers without missing values.</p>" in html
+    assert treatments(html) == dict.fromkeys(NAMES, "mean 0, variance 1")
     roles = ["number", "category", "date", "constant", "identifier", "text"]
-    columns = [{"name": role, "role": role, "reason": ""} for role in roles]
-    rows = page({**checked(copies), "columns": columns})["columns"]["rows"]
-    treatments = {row["role"]: row["treatment"] for row in rows}
-    assert treatments["category"] == "all categories equally distant"
-    assert treatments["identifier"] == treatments["text"] == "left out"
+    found = treatments(report_html({**copies, "columns": [{"name": r, "role": r, "reason": ""} for r in roles]}))
+    assert found["category"] == "all categories equally distant"
+    assert found["identifier"] == found["text"] == "left out"
 
 
 def test_missing_values_are_counted():
@@ -250,23 +232,21 @@ def test_missing_values_are_counted():
     frame.loc[:6, "b"] = np.nan
     result = result_of(frame, y, list("abcdef"), 2, target="sum")
     assert [column["n_missing"] for column in result["columns"]] == [0, 7, 0, 0, 0, 0]
-    assert page(checked(result))["columns"]["lines"] == ["Columns: 6 numbers.", "Missing values: b 7 of 200 rows."]
+    assert "<p>Columns: 6 numbers.</p><p>Missing values in 200 rows: b 7.</p>" in report_html(result)
 
 
 # Pictures
 
 
-def views_of(columns, y, kernel, names=None, **options):
+def views_of(columns, y):
     X = np.column_stack(columns) if not hasattr(columns, "columns") else columns
-    data = prepared(X, Gaussian(), **options)
-    names = names or [f"x{j}" for j in range(X.shape[1])]
-    return feature_views(data, y, kernel, range(X.shape[1]), names)
+    return sorted(result_with(X, y, list(range(X.shape[1])))["views"], key=lambda view: view["feature"])
 
 
 def test_density_is_where_the_values_of_a_class_are():
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.normal(0, 1, 300), rng.normal(5, 1, 100)])
-    (view,) = views_of([x], ["low"] * 300 + ["high"] * 100, "binary")
+    (view,) = views_of([x], ["low"] * 300 + ["high"] * 100)
     assert [(row["name"], row["n"]) for row in view["classes"]] == [("high", 100), ("low", 300)]
     centres = np.linspace(view["low"], view["high"], len(view["classes"][0]["heights"]))
     means = [np.average(centres, weights=row["heights"]) for row in view["classes"]]
@@ -277,7 +257,7 @@ def test_density_is_where_the_values_of_a_class_are():
 def test_shares_of_classes_in_each_category():
     pandas = pytest.importorskip("pandas", reason="categories with names come with a dataframe")
     frame = pandas.DataFrame({"colour": ["red"] * 4 + ["blue"] * 4 + [None] * 2, "grade": [1, 2, 3, 3, 3] * 2})
-    views = views_of(frame, [1, 1, 1, 0, 0, 0, 0, 0, 1, 0], "binary")
+    views = views_of(frame, [1, 1, 1, 0, 0, 0, 0, 0, 1, 0])
     told = [{row["name"]: (row["n"], row["shares"]) for row in view["categories"]} for view in views]
     assert views[0]["classes"] == ["0", "1"]
     assert told[0] == {"blue": (4, [1, 0]), "red": (4, [0.25, 0.75]), "missing": (2, [0.5, 0.5])}
@@ -288,7 +268,7 @@ def test_shares_of_classes_in_each_category():
 def test_rare_categories_stand_together():
     pandas = pytest.importorskip("pandas", reason="categories with names come with a dataframe")
     letters = [letter for i, letter in enumerate("abcdefghijkl") for _ in range(20 - i)]
-    (view,) = views_of(pandas.DataFrame({"letter": letters}), [0, 1] * (len(letters) // 2), "binary")
+    (view,) = views_of(pandas.DataFrame({"letter": letters}), [0, 1] * (len(letters) // 2))
     rows = view["categories"]
     assert [row["name"] for row in rows] == [*"abcdefgh", "all others"]
     assert sum(row["n"] for row in rows) == len(letters)
@@ -298,7 +278,7 @@ def test_numbers_against_numbers_are_points_and_boxes():
     rng = np.random.default_rng(0)
     x, grade = rng.normal(size=1000), rng.integers(0, 3, 1000)
     y = x + 10.0 * grade
-    points, boxes = views_of([x, grade], y, "regression")
+    points, boxes = views_of([x, grade], y)
     assert (points["kind"], boxes["kind"]) == ("points", "boxes")
     assert len(points["x"]) == len(points["y"]) == 250
     known = {(float(f"{a:.5g}"), float(f"{b:.5g}")) for a, b in zip(x, y, strict=True)}
@@ -307,9 +287,16 @@ def test_numbers_against_numbers_are_points_and_boxes():
     assert_allclose([row["quantiles"] for row in boxes["categories"]], quantiles, rtol=1e-4)
 
 
-@pytest.mark.parametrize(("y", "kernel"), [(np.zeros((9, 2)), "multioutput"), (np.zeros(9), "precomputed")])
-def test_other_targets_have_no_pictures(y, kernel):
-    assert views_of([np.arange(9.0)], y, kernel) == []
+def test_other_targets_have_no_pictures():
+    assert views_of([np.arange(9.0)], np.random.default_rng(0).normal(size=(9, 2))) == []
+
+
+def feature_picture(view, target):
+    """The picture of a selected feature in the page."""
+    view = {"date": False, **view}
+    result = synthetic([view["feature"], "other"], views=[view])
+    result["input"]["target"] = target
+    return re.search(r'<svg[^>]*class="chart small".*?</svg>', report_html(result), re.DOTALL)[0]
 
 
 def rects(svg, kind):
@@ -376,9 +363,6 @@ def test_pictures_are_small_and_escape_names(view):
 
 
 def test_page_with_thirty_pictures_of_points_stays_small():
-    pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
-    from bahsic.report import report_html
-
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 40))
     y = X @ np.ones(40)

@@ -1,16 +1,14 @@
-"""The verdict on each selected feature: partner, p-value and effect, in pages, tables, terminals and notebooks."""
+"""The verdict on each selected feature: partner, p-value and effect, in pages, tables and notebooks."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from bahsic import BAHSIC, FeatureSelector, interactions, predictability, selection_test
-from bahsic.cli.terminal import Style, selection_text
 from bahsic.report import report_html
-from bahsic.report.cards import feature_cards
 from bahsic.report.result import selection_result
-from bahsic.report.schema import checked
-from bahsic.selection.problem import prepared_for
+from command import printed
+from reporting import cards_of
 
 pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
 
@@ -69,8 +67,8 @@ def test_page_shows_how_sure_and_how_stable_it_is_near_the_top(found):
 
 
 def test_cards_show_partners_and_pvalues(found):
-    cards = {card["name"]: card["facts"] for card in feature_cards(checked(found[2]))}
-    assert any(fact.startswith("With arm: 0.") for fact in cards["dose"])
+    cards = cards_of(report_html(found[2]))
+    assert any(fact.startswith("With arm: worth 0.") for fact in cards["dose"])
     assert "Needed beyond the other selected features: p < 0.001." in cards["dose"]
 
 
@@ -86,9 +84,9 @@ def test_effects_follow_what_the_target_does(found):
 
 def test_effect_of_a_class_is_its_share():
     X, _ = trial()
-    classes = np.array(["low", "middle", "high"])[np.digitize(X["age"], [-0.5, 0.5])]
-    selector = FeatureSelector(1, kernel="gaussian").fit(X[["age", "noise"]], classes)
-    (view,) = selector._result()["views"]
+    X, classes = X[["age", "noise"]], np.array(["low", "middle", "high"])[np.digitize(X["age"], [-0.5, 0.5])]
+    selector = FeatureSelector(1, kernel="gaussian").fit(X, classes)
+    (view,) = selection_result(selector, X, classes, list(X.columns), input={"target": "age"})["views"]
     assert view["effect"]["of"] in {"low", "high"}
     assert max(view["effect"]["mean"]) > 0.8
     assert min(view["effect"]["mean"]) < 0.2
@@ -104,13 +102,6 @@ def test_picture_of_the_strongest_pair(found):
     html = report_html(found[2])
     assert "together</h3>" in html
     assert "shaded by outcome" in html
-
-
-def test_terminal_tells_the_same(found):
-    text = " ".join(selection_text(found[2], Style(width=200)).split())
-    assert "needed, p" in text
-    assert "Needed beyond the other selected features, at 5%: " in text
-    assert "more R2 together than apart." in text
 
 
 def test_notebook_and_summary_tell_the_partner():
@@ -133,15 +124,14 @@ def test_hsic_has_no_pairs_but_effects():
     assert all("effect" in view for view in result["views"])
 
 
-def test_blocks_of_samples_have_the_same_record():
+def test_blocks_of_samples_have_the_same_record(tmp_path):
     X, y = trial(400)
+    X.assign(outcome=y).to_csv(tmp_path / "t.csv", index=False)
+    words = ["-k", 3, "--kernel", "gaussian", "--block-size", 50, "--cv", "auto", "--seed", 0]
+    result = printed("select", tmp_path / "t.csv", "-t", "outcome", *words)  # whose samples are in another order
     selector = BAHSIC(3, criterion="prediction", block_size=50, random_state=0, cv="auto").fit(X, y)
-    data = prepared_for(selector, X)
-    assert data.order is not None
-    heading = {"input": {"name": None, "target": "outcome", "n_features": 5}, "parameters": {}}
-    result = selection_result(selector, data, y, list(X.columns), **heading)
-    plain = selection_result(selector, X, y, list(X.columns), **heading)
-    assert [view["effect"] for view in result["views"]] == [view["effect"] for view in plain["views"]]
+    plain = selection_result(selector, X, y, list(X.columns), input={"target": "outcome", "n_features": 5})
+    assert result["views"] == plain["views"]
     assert len(result["views"]) == 3
     alone = {row["feature"]: row["alone"] for row in result["ranking"] if row["selected"]}
     assert alone["age"] == pytest.approx(predictability(X[["age"]], y), abs=1e-6)

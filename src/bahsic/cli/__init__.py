@@ -10,7 +10,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -34,17 +34,9 @@ _MODULES = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command.
+    """Run a command, by default that of the process, and return its exit status.
 
-    Parameters
-    ----------
-    arguments : sequence of str or None, default=None
-        The command line without the program's name; None takes that of the process.
-
-    Returns
-    -------
-    int
-        The exit status: 0, 1 failure, 2 wrong usage, 3 bad data, 130 interrupted.
+    The status is 0, 1 failure, 2 wrong usage, 3 bad data, or 130 interrupted.
 
     Examples
     --------
@@ -56,45 +48,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None:  # closed by the process that started this one
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
     try:
-        return _finished(words)
-    except KeyboardInterrupt:
-        say("interrupted")
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader of the output has closed it
-        _discard_output()
-        return FAILURE
-    except Exception as error:  # noqa: BLE001 - a user gets one line, whatever happened
-        return _reported(error, debug="--debug" in words)
-
-
-def _finished(words: Sequence[str]) -> int:
-    try:
         options = parsed(words)
+        with _warnings_as_notes(options.quiet):
+            getattr(import_module(f"bahsic.cli.{_MODULES[options.command]}"), options.command)(options)
+        sys.stdout.flush()  # here, where a closed pipe is noticed
     except SystemExit as end:  # of argparse: help, version, or wrong usage
         sys.stdout.flush()
         return end.code if isinstance(end.code, int) else FAILURE
-    with _warnings_as_notes(options.quiet):
-        run = getattr(import_module(f"bahsic.cli.{_MODULES[options.command]}"), options.command)
-        run(options)
-    sys.stdout.flush()  # here, where a closed pipe is noticed
+    except KeyboardInterrupt:
+        say("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of the output has closed it; the interpreter's last flush must not fail
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILURE
+    except Exception as error:  # noqa: BLE001 - a user gets one line, whatever happened
+        if "--debug" in words:
+            traceback.print_exception(error)
+        say(f"error: {_explanation(error)}")
+        return error.status if isinstance(error, CommandError) else FAILURE
     return 0
 
 
-def _reported(error: Exception, *, debug: bool) -> int:
-    if debug:
-        traceback.print_exception(error)
-    if isinstance(error, CommandError):
-        say(f"error: {error}")
-        return error.status
+def _explanation(error: Exception) -> str:
     if isinstance(error, OSError):
-        say(f"error: {error.filename or 'output'}: {error.strerror or error}")
-    elif isinstance(error, ImportError):
-        say(f"error: {error}")
-    elif isinstance(error, MemoryError):
-        say("error: not enough memory; give fewer samples or features")
-    else:
-        say(f"error: unexpected {type(error).__name__}: {error}; --debug shows where")
-    return FAILURE
+        return f"{error.filename or 'output'}: {error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return "not enough memory; give fewer samples or features"
+    if isinstance(error, CommandError | ImportError):
+        return str(error)
+    return f"unexpected {type(error).__name__}: {error}; --debug shows where"
 
 
 @contextmanager
@@ -114,11 +97,3 @@ def _warnings_as_notes(quiet: bool) -> Iterator[None]:
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show
         yield
-
-
-def _discard_output() -> None:
-    """Redirect stdout to the null device, so that the interpreter's last flush cannot fail."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):
-        return

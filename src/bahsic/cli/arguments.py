@@ -7,6 +7,7 @@ import csv
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
@@ -38,38 +39,20 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
 
-    commands: dict[str, _Parser]
-
     def error(self, message: str) -> NoReturn:
         say(f"error: {message} ({self.prog} --help)")
         raise SystemExit(2)
 
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:
-    """The arguments of a command line; those of its --config file come first, so that the command line wins.
-
-    Parameters
-    ----------
-    words : sequence of str
-        Without the program's name.
-
-    Returns
-    -------
-    argparse.Namespace
-        With the name of the command as ``command``.
-
-    Raises
-    ------
-    SystemExit
-        With 2 after a message where an argument is wrong, with 0 after help.
+    """Return the arguments of a command line; those of its --config file come first, so that the command line wins.
 
     Examples
     --------
     >>> parsed(["select", "wine.csv", "--target", "class", "-k", "5"]).n_features_to_select
     5
     """
-    whole = command_parser()
-    commands = whole.commands
+    parser, commands = _parsers()
     finder = _Parser(add_help=False)
     finder.add_argument("--config")
     finder.add_argument("--target", "-t", nargs="?")
@@ -80,25 +63,24 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
             if given.target is not None:  # instead of those of the file, not beside them
                 from_file = [word for word in from_file if not word.startswith(("--target=", "-t"))]
             words = [words[0], *from_file, *words[1:]]
-    return whole.parse_args(words)
+    return parser.parse_args(words)
 
 
 def _words_of_file(path: str, parser: _Parser) -> list[str]:
     """Return the keys of a TOML file as options: true and false are switches, lists are joined by commas."""
     options = {name.lstrip("-"): action for name, action in parser._option_string_actions.items()}  # noqa: SLF001
+    words = []
     try:
-        keys = tomllib.loads(text_of(path, 2**20))
-        several = [
-            (key, value if key in ("target", "t") and isinstance(value, list) else [value])
-            for key, value in keys.items()
-        ]
-        return [_word(key, value, options) for key, values in several for value in values]
+        for key, value in tomllib.loads(text_of(path, 2**20)).items():
+            several = key in ("target", "t") and isinstance(value, list)
+            words += [_word(key, entry, options) for entry in (value if several else [value])]
     except _KeyError as error:
         parser.error(f"--config {path}: {error}")
     except OSError as error:
         parser.error(f"--config {path}: {error.strerror}")
     except (ValueError, RecursionError) as error:  # of tomllib, of bytes that are no text, of numbers too long
         parser.error(f"--config {path}: no TOML: {error}")
+    return words
 
 
 class _KeyError(Exception):
@@ -122,67 +104,55 @@ def _word(key: str, value: Any, options: dict[str, argparse.Action]) -> str:
     return f"{flag}={text}" if len(name) > 1 else f"{flag}{text}"
 
 
-def _words(text: str) -> list[str]:
-    """Names by the rules of CSV: a name with a comma or with spaces at its ends stands in quotes."""
-    names = [name for row in csv.reader([text], skipinitialspace=True) for name in row if name]
-    if not names:
-        raise ValueError
-    return names
-
-
-def _one_character(text: str) -> str:
-    text = {"\\t": "\t", "tab": "\t"}.get(text, text)
-    if len(text) != 1 or text in '"\r\n':
-        raise ValueError
-    return text
-
-
-def _int_or_fraction(text: str) -> int | float:
-    value: int | float = int(text) if text.lstrip("+-").isdigit() else float(text)
-    if not (isinstance(value, int) and value >= 1) and not 0 < value < 1:
-        raise ValueError
-    return value
-
-
-def _float_within(text: str, low: float, high: float) -> float:
-    value = float(text)
-    if not low <= value <= high:
-        raise ValueError
-    return value
-
-
-def _whole(text: str, low: int, high: int) -> int:
-    if not text.isdecimal() or not low <= int(text) <= high:
-        raise ValueError
-    return int(text)
-
-
 @dataclass(frozen=True)
 class _Reader:
     """A type of argparse: takes some words as they are, reads other text, or says what is accepted."""
 
     metavar: str
-    read: Callable[[str], Any]  # raises ValueError
+    read: Callable[[str], Any]  # raises ValueError, or returns None, where the text is not accepted
     accepted: str
     words: tuple[str, ...] = ()
 
     def __call__(self, text: str) -> Any:
         if text in self.words:
             return text
-        try:
-            return self.read(text)
-        except ValueError:
-            accepted = ", ".join([*self.words, self.accepted])
-            raise argparse.ArgumentTypeError(f"{text!r}; accepted: {accepted}") from None
+        with suppress(ValueError):
+            value = self.read(text)
+            if value is not None:
+                return value
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted: {', '.join([*self.words, self.accepted])}")
+
+
+def _column_names(text: str) -> list[str] | None:
+    """Names by the rules of CSV: a name with a comma or with spaces at its ends stands in quotes."""
+    return [name for row in csv.reader([text], skipinitialspace=True) for name in row if name] or None
+
+
+def _one_character(text: str) -> str | None:
+    text = {"\\t": "\t", "tab": "\t"}.get(text, text)
+    return text if len(text) == 1 and text not in '"\r\n' else None
+
+
+def _int_or_fraction(text: str) -> int | float | None:
+    value: int | float = int(text) if text.lstrip("+-").isdigit() else float(text)
+    return value if (isinstance(value, int) and value >= 1) or 0 < value < 1 else None
+
+
+def _float_within(text: str, low: float, high: float) -> float | None:
+    return value if low <= (value := float(text)) <= high else None
+
+
+def _whole(text: str, low: int, high: int) -> int | None:
+    return int(text) if text.isdecimal() and low <= int(text) <= high else None
 
 
 def _whole_from(low: int, high: int = 10**9, metavar: str = "N") -> _Reader:
     return _Reader(metavar, partial(_whole, low=low, high=high), f"a whole number from {low} to {high}")
 
 
-_names = _Reader("COLS", _words, 'names of columns, separated by commas, in "" if needed')
 _character = _Reader("C", _one_character, "one character, such as ; or tab")
-_count, _positive = _whole_from(0), _whole_from(1)
+_names = _Reader("COLS", _column_names, 'names of columns, separated by commas, in "" if needed')
+_positive = _whole_from(1)
 
 # Readers of the kinds of `bahsic.options.Kind`, and of options that take less than their kind.
 _READERS = {
@@ -232,7 +202,7 @@ _ARGUMENTS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
                         _switch("in OUT, an apostrophe before text that a spreadsheet would run as a formula")),
     "report": (("--report",), {"type": Path, "metavar": "FILE.html", "help": "write a report"}),
     "json": (("--json",), _switch("print the whole result as JSON")),
-    "top": (("--top",), {"type": _count, "metavar": "N",
+    "top": (("--top",), {"type": _whole_from(0), "metavar": "N",
             "help": "lines of the table; 0: all (default: as many as fit in 25 lines)"}),
     "x": (("--x",), {"type": _names, "metavar": "COLS|FILE",
           "help": "columns, separated by commas, or FILE with a name in each line"}),
@@ -273,8 +243,13 @@ _EXCEPTIONS: dict[tuple[str, str], dict[str, Any]] = {
 # fmt: on
 
 
-def command_parser() -> _Parser:
+def command_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
+    return _parsers()[0]
+
+
+def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
+    """Return the parser of the whole command line, and those of the commands."""
     whole = _Parser(
         prog="bahsic",
         description="Select the few features that predict the labels, or on which they depend most.",
@@ -291,8 +266,7 @@ def command_parser() -> _Parser:
             else:
                 flags, options = _ARGUMENTS[argument]
                 parser.add_argument(*flags, **options | _EXCEPTIONS.get((name, argument), {}))
-    whole.commands = dict(commands.choices)
-    return whole
+    return whole, commands.choices
 
 
 def _reading(option: Option) -> dict[str, Any]:

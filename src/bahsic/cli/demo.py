@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,25 +23,22 @@ _TOP = 12  # features in the table
 
 def breast_cancer_result(text: str) -> dict[str, Any]:
     """Return the result of a selection from scikit-learn's breast cancer data, as the command would give it."""
-    X, y, names = _breast_cancer_data()
-    selector = FeatureSelector().fit(X, y)
+    data = load_breast_cancer()
+    y = data.target_names[data.target]
+    selector = FeatureSelector().fit(data.data, y)
     recorded = [option.name for option in options_of("select") if option.recorded]
     source = {
         "name": "breast_cancer.csv",
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "n_samples": len(X),
-        "n_features": len(names),
+        "n_samples": len(y),
+        "n_features": len(data.feature_names),
         "target": "diagnosis",
         "target_kernel": selector.target_kernel_,
         "options": {},
     }
     parameters = {"method": "backward", **{name: getattr(selector, name) for name in recorded}, "cv": None}  # or "auto"
-    return selection_result(selector, X, y, names, input=source, parameters=parameters, seed=0)
-
-
-def _breast_cancer_data() -> tuple[NDArray[np.float64], NDArray[Any], list[str]]:
-    data = load_breast_cancer()
-    return data.data, data.target_names[data.target], [str(name) for name in data.feature_names]
+    names = list(map(str, data.feature_names))
+    return selection_result(selector, data.data, y, names, input=source, parameters=parameters, seed=0)
 
 
 def demonstration(result: Mapping[str, Any], encoding: str | None = "ascii") -> str:
@@ -68,7 +65,7 @@ def demonstration(result: Mapping[str, Any], encoding: str | None = "ascii") -> 
 
 def _one_by_one(result: Mapping[str, Any]) -> list[str]:
     """Return the R2 of as many features, chosen by their univariate scores, for comparison."""
-    X, y, _ = _breast_cancer_data()
+    X, y = load_breast_cancer(return_X_y=True)
     number = result["n_features"]
     sets: dict[str, Any] = {
         f"The {number} selected features:": [row["column"] for row in result["ranking"] if row["selected"]],
@@ -91,24 +88,19 @@ def _xor(mark: str) -> list[str]:
         (f"x{noise + 1} alone (best of the noise)", predictability(X[:, [noise]], y)),
         ("x1 and x2 together", predictability(X[:, :2], y)),
     ]
+    longest = max(value for _, value in rows)
+    bars = [mark * max(0, round(_FULL_BAR * value / longest)) for _, value in rows]
     order, number = selector.elimination_order_[::-1], selector.n_features_
     return [
         "2. XOR: 200 samples, 22 features. The label says whether x1 and x2 have the same",
         "   sign, the other 20 features are noise. None predicts by itself:",
         "",
-        *_bars(rows, mark),
+        f"   {'R2':>40}",
+        *(f"   {name:32}{value:8.2f}  {bar}".rstrip() for (name, value), bar in zip(rows, bars, strict=True)),
         "",
         f"   Univariate ranking:  {_names(np.argsort(-scores))}, ...",
         f"   Ranking by BAHSIC:   {_names(order)}, ... (selected: {_names(order[:number])})",
     ]
-
-
-def _bars(rows: Sequence[tuple[str, float]], mark: str) -> list[str]:
-    """Return aligned lines of name, R2 and bar."""
-    longest = max(value for _, value in rows)
-    bars = [mark * max(0, round(_FULL_BAR * value / longest)) for _, value in rows]
-    lines = [f"   {name:32}{value:8.2f}  {bar}".rstrip() for (name, value), bar in zip(rows, bars, strict=True)]
-    return [f"   {'R2':>40}", *lines]
 
 
 def _names(features: NDArray[np.intp]) -> str:

@@ -59,32 +59,28 @@ class Input:
 
     def names_of(self, columns: str | Sequence[int | str]) -> str | list[str]:
         """Return columns by their names; the name of a rule for them stays what it is."""
-        if isinstance(columns, str):
-            return columns
-        return [column if isinstance(column, str) else self.names[column] for column in columns]
+        by_name = isinstance(columns, str)
+        return columns if by_name else [j if isinstance(j, str) else self.names[j] for j in columns]
 
 
 def listed_names(words: Sequence[str] | None, source: Input, flag: str) -> list[str] | None:
     """Return the names of columns that an option lists, or a file with a name in each line, each name once.
 
-    A single word that is no column is the path of a file, in which empty lines and those that begin with # are left
-    out.
+    In a file, empty lines and those that begin with # are ignored.
     """
     if words is None or len(words) != 1 or words[0] in source.names or not Path(words[0]).is_file():
         return None if words is None else list(words)
     accepted = "accepted: a name of a column in each line"
-    found: dict[str, None] = {}
-    for number, line in enumerate(_text(words[0], flag, accepted).splitlines(), start=1):
-        name = line.strip()
-        if name and not name.startswith("#"):
-            try:
-                source.position(name)
-            except CommandError as error:
-                raise CommandError(f"{words[0]}: line {number}: {error}") from None
-            found[name] = None
-    if not found:
+    lines = enumerate(map(str.strip, _text(words[0], flag, accepted).splitlines()), start=1)
+    numbers = {name: number for number, name in lines if name and not name.startswith("#")}
+    for name, number in numbers.items():
+        try:
+            source.position(name)
+        except CommandError as error:
+            raise CommandError(f"{words[0]}: line {number}: {error}") from None
+    if not numbers:
         raise CommandError(f"{flag} {words[0]}: no names; {accepted}")
-    return list(found)
+    return list(numbers)
 
 
 def _text(path: str, flag: str, accepted: str) -> str:
@@ -164,16 +160,15 @@ def feature_groups(rule: str | None, source: Input) -> list[str] | None:
     """
     if rule is None:
         return None
-    separator = rule.removeprefix("prefix:")
     if rule == "file":
         if source.data.groups is None:
             raise CommandError(f"{source.data.source}: has no groups of features; accepted: FILE.csv or prefix:SEP", 2)
         return [str(group) for group in source.data.groups]
-    if separator == rule:
+    if not rule.startswith("prefix:"):
         return _groups_of_file(rule, source)
-    if not separator:
+    if rule == "prefix:":
         raise CommandError(f"{flag_of('feature_groups')} prefix: has no separator; accepted: for example prefix:_", 2)
-    return [name.split(separator, 1)[0] for name in source.names]
+    return [name.split(rule.removeprefix("prefix:"), 1)[0] for name in source.names]
 
 
 def _groups_of_file(path: str, source: Input) -> list[str]:
@@ -181,9 +176,8 @@ def _groups_of_file(path: str, source: Input) -> list[str]:
     text = _text(path, flag_of("feature_groups"), accepted)
     label_of: dict[int, str] = {}
     try:
-        rows = list(
-            filter(None, csv.reader(StringIO(text, newline=""), delimiter="\t" if path.endswith(".tsv") else ","))
-        )
+        reader = csv.reader(StringIO(text, newline=""), delimiter="\t" if path.endswith(".tsv") else ",")
+        rows = [row for row in reader if row]
     except csv.Error as error:
         raise CommandError(f"{flag_of('feature_groups')} {path}: {error}; {accepted}") from None
     for line, row in enumerate(rows, start=1):

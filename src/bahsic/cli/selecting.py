@@ -30,6 +30,7 @@ from bahsic.files import check_writing, write_table
 from bahsic.inference.resampling import selection_frequencies, selection_test
 from bahsic.names import one_line
 from bahsic.options import flag_of, options_of
+from bahsic.report import check_report, table_beside, write_report
 from bahsic.report.result import as_json, input_record, selection_result
 from bahsic.report.schema import SCHEMA
 from bahsic.selection.problem import prepared_for
@@ -42,21 +43,19 @@ _SUBSAMPLE = 0.5  # share of the samples in each selection of --stability
 def select(options: Namespace) -> None:
     """Read, select, write the files that were asked for, and print."""
     _check_places(options)
-    start = time.perf_counter()
+    times = [time.perf_counter()]
     source = read_input(options)
-    read = time.perf_counter()
+    times.append(time.perf_counter())
     groups = feature_groups(options.feature_groups, source)
     options.keep = listed_names(options.keep, source, flag_of("keep"))
     selector = _selector(options, source, groups)
-    memory = {} if options.memory is None else {"working_memory": options.memory}
-    begin = time.perf_counter()
-    with data_errors(), config_context(**memory):
+    with data_errors(), config_context(**({} if options.memory is None else {"working_memory": options.memory})):
         data = prepared_for(selector, source.data.X)
         _fit(selector, data, source.data.y, options)
-    fitted = time.perf_counter()
+    times.append(time.perf_counter())
     with data_errors():
         result = _result(options, source, data, selector, groups)
-    seconds = {"read": read - start, "fit": fitted - begin, "total": time.perf_counter() - start}
+    seconds = {"read": times[1] - times[0], "fit": times[2] - times[1], "total": time.perf_counter() - times[0]}
     result["timing"] = {f"{name}_seconds": round(value, 3) for name, value in seconds.items()}
     _write_files(options, source, selector, result)  # first, as printing may fail
     text = as_json(result) if options.json else selection_text(result, style_of(sys.stdout), options.top)
@@ -65,7 +64,15 @@ def select(options: Namespace) -> None:
 
 def report(options: Namespace) -> None:
     """Make the report of a result that an earlier `select --json` printed."""
-    result = _read_result(options.result)
+    try:
+        result = json.loads(text_of(options.result))
+    except OSError as error:
+        raise CommandError(f"{options.result}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise CommandError(f"{options.result}: no JSON; give what bahsic select --json printed") from None
+    if not isinstance(result, dict) or (result.get("schema"), result.get("kind")) != (SCHEMA, "select"):
+        message = f"no result of schema {SCHEMA}, kind select; make it by bahsic select --json"
+        raise CommandError(f"{options.result}: {message}")
     path = options.output or options.result.with_name(f"{options.result.stem}.html")
     check_report_place(path)
     _check_different(_report_files(path), [options.result])
@@ -82,8 +89,6 @@ def report(options: Namespace) -> None:
 
 def write_report_file(result: dict[str, Any], path: Path, *, quiet: bool) -> None:
     """Write the report of a result, whole or not at all."""
-    from bahsic.report import write_report
-
     page, table = write_report(result, path)
     if not quiet:
         say(f"wrote {page} and {table}")
@@ -96,17 +101,16 @@ def _selector(options: Namespace, source: Input, groups: list[str] | None) -> An
         "keep": None if options.keep is None else source.positions(options.keep),
     }
     words = {option.name: option.none for option in options_of("select") if option.none}
-    named: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    named |= {name: None for name, word in words.items() if named.get(name) == word}
+    given = {name: None if value == words.get(name) else value for name, value in given.items() if value is not None}
     kind = BAHSIC if options.method == "backward" else FOHSIC
-    return kind(**named, verbose=int(not options.quiet and sys.stderr is not None and sys.stderr.isatty()))
+    return kind(**given, verbose=int(not options.quiet and sys.stderr is not None and sys.stderr.isatty()))
 
 
 def _fit(selector: Any, data: Prepared, y: Any, options: Namespace) -> None:
     try:
         with warnings.catch_warnings():
-            for told in (".*are left out", "no subset of"):  # the result says so
-                warnings.filterwarnings("ignore", message=told)
+            for message in (".*are left out", "no subset of"):  # the result says so
+                warnings.filterwarnings("ignore", message=message)
             selector.fit(data, y)
     except KeyboardInterrupt:
         if options.checkpoint is not None and not options.quiet:
@@ -117,39 +121,31 @@ def _fit(selector: Any, data: Prepared, y: Any, options: Namespace) -> None:
 def _result(
     options: Namespace, source: Input, data: Prepared, selector: Any, groups: list[str] | None
 ) -> dict[str, Any]:
-    y = source.data.y
+    y, recorded = source.data.y, [option.name for option in options_of("select") if option.recorded]
     fresh = clone(selector).set_params(checkpoint=None)  # without the folder of the one that was fitted
     how: dict[str, Any] = {"random_state": options.random_state, "n_jobs": options.n_jobs}
     stability: dict[str, Any] | None = None
-    test = selection_test(fresh, data, y, **how) if options.test else None
     if options.stability is not None:
         stability = {"n_resamples": options.stability, "subsample": _SUBSAMPLE}
         stability["frequencies"] = selection_frequencies(fresh, source.data.X, y, **stability, **how)
+    rule = options.feature_groups  # or a file, which is named without its folder
+    parameters = {"method": options.method, **{name: getattr(selector, name) for name in recorded}} | {
+        "categorical_features": source.names_of(selector.categorical_features),  # columns by their names
+        "feature_groups": rule if rule is None or rule.startswith("prefix:") else Path(rule).name,
+        "keep": options.keep,
+    }
     return selection_result(
         selector,
         data,
         y,
         source.names,
         groups=groups,
-        test=test,
+        test=selection_test(fresh, data, y, **how) if options.test else None,
         stability=stability,
         input=input_record(source.data, source.sha256, selector.target_kernel_, reading_options(options)),
-        parameters=_parameters(options, source, selector),
+        parameters=parameters,
         seed=options.random_state,
     )
-
-
-def _parameters(options: Namespace, source: Input, selector: Any) -> dict[str, Any]:
-    """Return the parameters by the selectors' names, columns by their own."""
-    recorded = [option.name for option in options_of("select") if option.recorded]
-    rule = options.feature_groups  # or a file, which is named without its folder
-    return {
-        "method": options.method,
-        **{name: getattr(selector, name) for name in recorded},
-        "categorical_features": source.names_of(selector.categorical_features),
-        "feature_groups": rule if rule is None or rule.startswith("prefix:") else Path(rule).name,
-        "keep": options.keep,
-    }
 
 
 def _write_files(options: Namespace, source: Input, selector: Any, result: dict[str, Any]) -> None:
@@ -177,15 +173,11 @@ def _check_places(options: Namespace) -> None:
 
 
 def _report_files(page: Path | None) -> list[Path]:
-    from bahsic.report import table_beside
-
     return [] if page is None else [page, table_beside(page)]
 
 
 def check_report_place(page: Path) -> None:
     """Refuse, before any work, a report that cannot be written in the end."""
-    from bahsic.report import check_report
-
     check_report()
     if page.suffix.lower() not in (".html", ".htm"):
         raise CommandError(f"{page}: a report is a page; give a name that ends in .html", WRONG_USAGE)
@@ -201,15 +193,3 @@ def _check_different(written: Sequence[Path | None], read: Sequence[Any]) -> Non
             if path.resolve() in seen:
                 raise CommandError(f"{path}: is read, or written twice; give another name", WRONG_USAGE)
             seen.add(path.resolve())
-
-
-def _read_result(path: Path) -> dict[str, Any]:
-    try:
-        result = json.loads(text_of(path))
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        raise CommandError(f"{path}: no JSON; give what bahsic select --json printed") from None
-    if not isinstance(result, dict) or (result.get("schema"), result.get("kind")) != (SCHEMA, "select"):
-        raise CommandError(f"{path}: no result of schema {SCHEMA}, kind select; make it by bahsic select --json")
-    return result

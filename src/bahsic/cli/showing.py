@@ -70,25 +70,18 @@ def _generators() -> dict[str, Callable[..., Any]]:
 def _list() -> str:
     rows = [("name", "target", "description")]
     rows += [(name, target, text) for name, (target, text) in _EMBEDDED.items()]
-    rows += [(name, _TARGET, _first_line(function)) for name, function in _generators().items()]
+    for name, function in _generators().items():
+        first_line = (inspect.getdoc(function) or "").splitlines()[0]
+        rows.append((name, _TARGET, first_line.rstrip(".").replace("*", "")))  # emphasis is for the site
     return "".join(f"{name:<22} {target:<12} {text}\n" for name, target, text in rows)
 
 
-def _first_line(function: Callable[..., Any]) -> str:
-    return (inspect.getdoc(function) or "").splitlines()[0].rstrip(".").replace("*", "")  # emphasis is for the site
-
-
-def _loader(name: str) -> Callable[..., Any]:
+def _table(name: str, seed: int) -> str:
+    """Return a data set as CSV, the target in the last column."""
     from sklearn import datasets as theirs
 
-    loader: Callable[..., Any] = getattr(theirs, f"load_{name}")
-    return loader
-
-
-def _table(name: str, seed: int) -> str:
-    """A data set as CSV, the target in the last column."""
     if name in _EMBEDDED:
-        data, target = _loader(name)(), _EMBEDDED[name][0]
+        data, target = getattr(theirs, f"load_{name}")(), _EMBEDDED[name][0]
         X, y, names = data.data, data.target, list(data.feature_names)
         classes = getattr(data, "target_names", None)
         y = y if classes is None else [str(classes[label]) for label in y]

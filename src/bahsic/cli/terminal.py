@@ -13,20 +13,20 @@ from typing import Any, TextIO
 from bahsic.cli.text import display_width, fitted, has_blocks
 from bahsic.names import for_option, for_shell, for_terminal, target_name
 from bahsic.options import flag_of
-from bahsic.report.curve import Curve, path_curve
-from bahsic.report.headline import ascii_text, headline_of, knee_of
+from bahsic.report.curve import Curve, path_curve, quantity_of
 from bahsic.report.schema import candidates, checked, n_candidates, outcome_of_result
 from bahsic.report.table import feature_columns, has_worth
 from bahsic.report.words import (
+    ascii_text,
     block_words,
     capitalized,
     column_lines,
     evidence_lines,
+    headline_of,
     kept_words,
     method_words,
-    named,
     number_words,
-    pair_words,
+    plural,
     warning_lines,
 )
 
@@ -62,34 +62,37 @@ def style_of(stream: TextIO) -> Style:
 
 
 def selection_text(result: Mapping[str, Any], style: Style, top: int | None = None) -> str:
-    """Return the text of a result of `bahsic select`, in at most 25 lines.
-
-    Unless ``top`` says how many features the table has; 0 means all.
-    """
+    """Return the text of a result of `bahsic select`, in at most 25 lines unless ``top`` asks for more (0: all)."""
     result = checked(result)
-    n, outcome = result["n_features"], outcome_of_result(result)
-    headline = headline_of(outcome, target_name(result["input"].get("target"))).ascii
-    why = [kept_words(result["kept"])] if result["kept"] else []
-    why += [number_words(result, knee_of(outcome, result["path"]))] if outcome.r2 is not None else []
-    why += [*evidence_lines(result), pair_words(result, r2="R2")]
-    before = paragraphs([*warning_lines(result, outcome, _remedy(result)), headline, " ".join(why)], style)
-    curve = path_curve(result["path"], n, n_candidates(result))
+    leaks, outcome = result["leaks"], outcome_of_result(result)
+    remedy = f"; --drop {for_shell(for_option(leaks))} excludes {'it' if len(leaks) == 1 else 'them'}"
+    why = [kept_words(result["kept"])]
+    why += [number_words(result, outcome)] if outcome.r2 is not None else []
+    before = paragraphs(
+        [
+            *warning_lines(leaks, outcome, remedy),
+            headline_of(outcome, target_name(result["input"].get("target"))).ascii,
+            " ".join(filter(None, [*why, *evidence_lines(result)])).replace("R²", "R2"),
+        ],
+        style,
+    )
+    curve = path_curve(result["path"], result["n_features"], n_candidates(result))
     after = "" if curve is None else curve_text(curve, style)
     blocks = block_words(result).removesuffix(".")
-    columns = " ".join(column_lines(result["columns"], result["input"].get("n_samples", 0)))
-    blocks = f"{blocks} ({flag_of('block_size')} none: all at once)." if blocks else ""
-    notes = paragraphs([*_additions(result), columns, method_words(result), blocks], style)
+    notes = paragraphs(
+        [
+            _additions(result),
+            " ".join(column_lines(result["columns"], result["input"].get("n_samples", 0))),
+            method_words(result),
+            f"{blocks} ({flag_of('block_size')} none: all at once)." if blocks else "",
+        ],
+        style,
+    )
     if top is None:
         n_others = sum(part.count("\n") + 1 for part in (before, after, notes) if part) + 2 + has_worth(result)
         top = max(_FEWEST_ROWS, _LINES - n_others)
     table = ranking_table(result, candidates(result), style, top)
     return "\n".join(part for part in (before, table, after, notes) if part)
-
-
-def _remedy(result: Mapping[str, Any]) -> str:
-    """Return how to leave out features that look like leaks."""
-    names = result["leaks"]
-    return f"; --drop {for_shell(for_option(names))} excludes {'it' if len(names) == 1 else 'them'}" if names else ""
 
 
 def ranking_table(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], style: Style, top: int = 20) -> str:
@@ -137,15 +140,16 @@ def curve_text(curve: Curve, style: Style) -> str:
     n, highest = len(curve.sizes), max(curve.values)
     if n < 2 or highest <= 0:
         return ""
-    blocks, wide = has_blocks(style.encoding), max(1, min(_WIDEST_BAR, width // n))
-    edge, corner, line = ("│", "└", "─") if blocks else ("|", "+", "-")
-    shares = [value / highest for value in curve.values for _ in range(wide)]
-    rows = _columns_of_blocks(shares, _LEVELS if blocks else _ASCII_LEVELS)
-    label = f"{capitalized(curve.quantity.name)} {highest:.3g}"
-    space = len(label)
-    plot = [f"{label if i == 0 else '':{space}} {edge}{row}".rstrip() for i, row in enumerate(rows)]
-    base = f"{0:>{space}} {corner}{line * wide * n}"
-    return "\n".join([*plot, base, f"{'':{space + 2}}{_axis(curve, wide, style)}", ""])
+    levels, (edge, corner, line) = (_LEVELS, "│└─") if has_blocks(style.encoding) else (_ASCII_LEVELS, "|+-")
+    wide, full = max(1, min(_WIDEST_BAR, width // n)), len(levels) - 1
+    heights = [round(max(0.0, value / highest) * _PLOT_HEIGHT * full) for value in curve.values]
+    label = f"{capitalized(ascii_text(curve.quantity.name))} {highest:.3g}"
+    lines = []
+    for row in range(_PLOT_HEIGHT - 1, -1, -1):
+        blocks = "".join(wide * levels[min(full, max(0, height - row * full))] for height in heights)
+        lines.append(f"{label if row == _PLOT_HEIGHT - 1 else '':{len(label)}} {edge}{blocks}".rstrip())
+    lines.append(f"{0:>{len(label)}} {corner}{line * wide * n}")
+    return "\n".join([*lines, f"{'':{len(label) + 2}}{_axis(curve, wide, style)}", ""])
 
 
 def _axis(curve: Curve, wide: int, style: Style) -> str:
@@ -155,33 +159,24 @@ def _axis(curve: Curve, wide: int, style: Style) -> str:
         return few + " " * max(1, wide * len(curve.sizes) - len(few) - len(many)) + many
     at = wide * min(range(len(curve.sizes)), key=lambda i: abs(curve.sizes[i] - curve.selected))
     pointer = f"^ {curve.selected}"
-    first = f"{few}{' ' * (at - len(few))}" if at >= len(few) else " " * at
+    first = f"{few:{at}}" if at >= len(few) else " " * at
     rest = " " * max(2, wide * len(curve.sizes) - at - len(pointer) - len(many)) + many
     return f"{first}{style.painted(pointer, _GREEN)}{rest if curve.selected != curve.sizes[-1] else ' features'}"
 
 
-def _columns_of_blocks(heights: Sequence[float], levels: str) -> list[str]:
-    """Return rows of characters, the highest first, for heights up to 1."""
-    full = len(levels) - 1
-    parts = [round(max(0.0, height) * _PLOT_HEIGHT * full) for height in heights]
-    rows = range(_PLOT_HEIGHT - 1, -1, -1)
-    return ["".join(levels[min(full, max(0, part - row * full))] for part in parts) for row in rows]
-
-
-def _additions(result: Mapping[str, Any]) -> list[str]:
-    """Return a line on the gain of each step of a forward search, up to the selected number; none without R2."""
-    curve = path_curve(result["path"])
-    if result["parameters"].get("method") != "forward" or curve is None or not curve.quantity.is_r2:
-        return []
-    steps = [step for step in result["path"] if step["n_features"] <= result["n_features"]]
-    if not 1 <= len(steps) <= _MOST_ADDITIONS:
-        return []
-    values = [step[curve.quantity.key] for step in steps]
+def _additions(result: Mapping[str, Any]) -> str:
+    """Return a sentence on the gain of each step of a forward search, up to the selected number; empty without R2."""
+    quantity, n = quantity_of(result["path"]), result["n_features"]
+    steps = [step for step in result["path"] if step["n_features"] <= n]
+    forward = result["parameters"].get("method") == "forward" and quantity is not None and quantity.is_r2
+    if not forward or not 1 <= len(steps) <= _MOST_ADDITIONS:
+        return ""
+    values = [step["predictability"] for step in steps]
     gains = ["", *(f", {round(after - before, 3) + 0.0:+.3f}" for before, after in pairwise(values))]
     added = [f"{', '.join(s['features'])} ({v:.3f}{g})" for s, v, g in zip(steps, values, gains, strict=True)]
-    kept = len(result["parameters"].get("keep") or [])
-    beside = f" to the {kept} kept feature{'' if kept == 1 else 's'}" if kept else ""
-    return [f"Added{beside}, with {curve.quantity.name} after each step: {named(added, _MOST_ADDITIONS)}."]
+    kept = result["parameters"].get("keep")
+    beside = f" to the {plural(len(kept), 'kept feature').removeprefix('1 ')}" if kept else ""
+    return f"Added{beside}, with {ascii_text(quantity.name)} after each step: {', '.join(added)}."
 
 
 def paragraphs(lines: Sequence[str], style: Style) -> str:

@@ -33,7 +33,7 @@ from bahsic.names import for_terminal
 from bahsic.options import options_of
 from bahsic.report.result import as_json, column_records, input_record, ranked, result_heading
 from bahsic.report.schema import candidates
-from bahsic.report.words import column_lines
+from bahsic.report.words import column_lines, plural
 
 _OWN_TARGETS = (".h5ad", ".fif", ".npz", ".mat")
 _WIDEST_NAME = 40
@@ -41,31 +41,26 @@ _WIDEST_NAME = 40
 
 def rank(options: Namespace) -> None:
     """Print the dependence of each feature alone."""
-    start = time.perf_counter()
-    source = read_input(options)
-    data = source.data
+    start, source = time.perf_counter(), read_input(options)
     reading = {
         "categorical_features": categorical_columns(options.categorical_features, source),
         "missing": options.missing,
         "identifiers": options.identifiers,
     }
+    y = source.data.y
     with data_errors():
-        table = prepared(data.X, kernel_from_name(options.kernel), **reading, whole=True)
-        scores, pvalues = hsic_scores(table, data.y, **(reading | _common(options)))
+        table = prepared(source.data.X, kernel_from_name(options.kernel), **reading, whole=True)
+        scores, pvalues = hsic_scores(table, y, **(reading | _common(options)))
         roles = table.table.roles(table.constant, options.missing)
     result = {
-        **_heading(options, source, data.target, label_kernel(data.y, options.target_kernel).name),
+        **_heading(options, source, source.data.target, label_kernel(y, options.target_kernel).name),
         "columns": column_records(roles, source.names, table.table),
         "ranking": ranked(scores, pvalues, source.names, np.argsort(-scores, kind="stable")),
     }
-    _print(options, result, start, lambda: _rank_text(result, style_of(sys.stdout), options.top))
-
-
-def _rank_text(result: dict[str, Any], style: Style, top: int) -> str:
-    lines = column_lines(result["columns"], result["input"]["n_samples"])
-    lines = [*lines, f"Kernel: {result['parameters']['kernel']}."]
-    shown = 20 if top is None else top
-    return paragraphs(lines, style) + "\n" + ranking_table(result, candidates(result), style, shown)
+    style, top = style_of(sys.stdout), 20 if options.top is None else options.top
+    lines = [*column_lines(result["columns"], result["input"]["n_samples"]), f"Kernel: {options.kernel}."]
+    table_text = ranking_table(result, candidates(result), style, top)
+    _print(options, result, start, f"{paragraphs(lines, style)}\n{table_text}")
 
 
 def test(options: Namespace) -> None:
@@ -81,15 +76,18 @@ def test(options: Namespace) -> None:
         own = source.data.y is not None and options.y == [source.data.target]
         y = source.data.y if own else plain_columns(source, source.positions(options.y))
         categorical = categorical_columns(options.categorical_features, source, x)
-        found = hsic_test(columns_of(source.data.X, x), y, categorical_features=categorical, **_common(options))
+        tested = hsic_test(columns_of(source.data.X, x), y, categorical_features=categorical, **_common(options))
     result = {
         **_heading(options, source, ",".join(options.y), label_kernel(y, options.target_kernel).name),
         "x": options.x,
         "y": options.y,
-        "statistic": found.statistic,
-        "pvalue": found.pvalue,
+        "statistic": tested.statistic,
+        "pvalue": tested.pvalue,
     }
-    _print(options, result, start, lambda: _test_text(result))
+    verdict = "dependence shown" if tested.pvalue <= 0.05 else "no dependence shown"
+    columns, pvalue = f"{', '.join(options.x)} ~ {', '.join(options.y)}", f"p = {tested.pvalue:.3g}"
+    line = f"{columns}: HSIC {tested.statistic:.4g}, {pvalue} ({options.pvalues}); {verdict} at level 0.05"
+    _print(options, result, start, for_terminal(line, sys.stdout.encoding) + "\n")
 
 
 def _check_different(options: Namespace) -> None:
@@ -128,23 +126,14 @@ def _heading(options: Namespace, source: Input, target: str | list[str] | None, 
     return result_heading(options.command, input=record, parameters=parameters, seed=options.random_state)
 
 
-def _print(options: Namespace, result: dict[str, Any], start: float, text: Any) -> None:
+def _print(options: Namespace, result: dict[str, Any], start: float, text: str) -> None:
     result["timing"] = {"total_seconds": round(time.perf_counter() - start, 3)}
-    sys.stdout.write(as_json(result) if options.json else text())
-
-
-def _test_text(result: dict[str, Any]) -> str:
-    x, y = ", ".join(result["x"]), ", ".join(result["y"])
-    verdict = "depend" if result["pvalue"] <= 0.05 else "no dependence shown"
-    how = result["parameters"]["method"]
-    line = f"{x} ~ {y}: HSIC {result['statistic']:.4g}, p = {result['pvalue']:.3g} ({how}); {verdict} at level 0.05"
-    return for_terminal(line, sys.stdout.encoding) + "\n"
+    sys.stdout.write(as_json(result) if options.json else text)
 
 
 def predictability(options: Namespace) -> None:
     """Print the leave-one-out R2 of columns, of all columns, and what is lost without each."""
-    start = time.perf_counter()
-    source = read_input(options)
+    start, source = time.perf_counter(), read_input(options)
     parameters = {o.name: getattr(options, o.name) for o in options_of(options.command) if o.recorded}
     with data_errors():
         left_out = prepared(source.data.X, Gaussian()).table.left_out
@@ -168,7 +157,7 @@ def predictability(options: Namespace) -> None:
         "n_of_all": len(everything),
         "columns": sorted(columns, key=lambda column: -column["lost_without"]),
     }
-    _print(options, result, start, lambda: _predictability_text(result, style_of(sys.stdout)))
+    _print(options, result, start, _predictability_text(result, style_of(sys.stdout)))
 
 
 def _predictability(options: Namespace, source: Input, x: Sequence[int]) -> float:
@@ -196,6 +185,8 @@ def _predictability_text(result: dict[str, Any], style: Style) -> str:
         for name, column in zip(names, columns, strict=True)
     ]
     beside = f" (all {all_columns}: {result['predictability_of_all']:.3f})" if len(columns) < all_columns else ""
-    several = f"{len(columns)} feature{'s' if len(columns) > 1 else ''}"
-    lines += ["", f"{several} together: leave-one-out R2 {result['predictability']:.3f}{beside}"]
+    lines += [
+        "",
+        f"{plural(len(columns), 'feature')} together: leave-one-out R2 {result['predictability']:.3f}{beside}",
+    ]
     return "".join(f"{line}\n" for line in lines)

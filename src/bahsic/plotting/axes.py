@@ -21,39 +21,24 @@ _SHARE_OF_NAMES = 0.4  # greatest length of names, relative to the Axes without 
 _LETTER = 5  # points
 _CELL = 22  # points, a small number of two decimals and a gap
 _EXPONENT = 16  # points, the height of a number above the axis
-
 _LOG_SPAN = 20  # numbers that span more than this factor get a logarithmic axis
 
 # Names that fit in the space that matplotlib takes for one tick: it leaves gaps of one and of two letters.
 _DENSITY = {"y": 1.5, "x": 2.25}
 
 
-def _check_matplotlib() -> None:
-    try:
-        import matplotlib as mpl  # noqa: F401
-    except ImportError as error:
-        raise ImportError('pictures need matplotlib: pip install "bahsic[plot]"') from error
-
-
 def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     """Return the given Axes, or the Axes of a new figure of the given size in inches."""
-    _check_matplotlib()
-    from matplotlib import axes
-    from matplotlib import pyplot as plt
-
+    try:
+        from matplotlib import axes
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise ImportError('pictures need matplotlib: pip install "bahsic[plot]"') from error
     if ax is None:
         return plt.subplots(figsize=(width, height), layout="constrained")[1]
     if not isinstance(ax, axes.Axes):
         raise TypeError(f"ax is {reprlib.repr(ax)}; accepted: matplotlib Axes or None")
     return ax
-
-
-def _longest_name(axis: Axis) -> int:
-    """Return the largest number of letters of a name that leaves enough space for the Axes themselves."""
-    width, height = _points(axis.axes)
-    beside_x = axis is axis.axes.xaxis
-    letters = (height if beside_x else width) * _SHARE_OF_NAMES / _LETTER
-    return min(_LONGEST_NAME, max(_SHORTEST_NAME, int(letters)))
 
 
 def _points(ax: Axes) -> tuple[float, float]:
@@ -79,17 +64,19 @@ def _characters() -> set[int]:
 def write_names(axis: Axis, names: Sequence[Any]) -> None:
     """Write names at 0, 1, ... along an axis, as many and as long as fit."""
     from matplotlib import rcParams
-    from matplotlib.ticker import FuncFormatter
 
-    write = partial(for_picture, characters=_characters(), longest=_longest_name(axis), tex=rcParams["text.usetex"])
+    width, height = _points(axis.axes)
+    space = height if axis is axis.axes.xaxis else width
+    longest = min(_LONGEST_NAME, max(_SHORTEST_NAME, int(space * _SHARE_OF_NAMES / _LETTER)))
+    characters, tex = _characters(), rcParams["text.usetex"]
+    labels = {j: for_picture(name, characters, longest, tex=tex) for j, name in enumerate(names)}
     axis.set_major_locator(_name_locator(len(names)))
-    axis.set_major_formatter(FuncFormatter(partial(_label_at, tuple(map(write, names)))))
+    axis.set_major_formatter(partial(_label_at, labels))
     axis.set_tick_params(length=0, labelsize="small")
 
 
-def _label_at(labels: Sequence[str], value: float, _: int | None) -> str:
-    position = round(value)
-    return labels[position] if 0 <= position < len(labels) else ""
+def _label_at(labels: dict[int, str], value: float, _: int | None) -> str:
+    return labels.get(round(value), "")
 
 
 def _name_locator(count: int) -> Locator:
@@ -141,11 +128,3 @@ def write_title(ax: Axes, text: str) -> None:
 def has_room_in_cells(ax: Axes, count: int) -> bool:
     """Return whether a number of two decimals fits into each cell of a square table."""
     return min(_points(ax)) / count >= _CELL
-
-
-def legible_on(colours: str, value: float) -> str:
-    """Return black or white, whichever is legible on the colour of a value."""
-    from matplotlib import colormaps
-
-    red, green, blue, _ = colormaps[colours](value)
-    return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.5 else "white"

@@ -1,4 +1,4 @@
-"""Checks of what pictures are drawn from, and the order of near-duplicates."""
+"""Checks of what pictures are drawn from."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
 
 Array = NDArray[np.float64]
 
-_OPTIMALLY_ORDERED = 200  # features at most; the cost of it is cubic
 _ROUNDING = 1e-9
 
 
@@ -28,8 +25,7 @@ def checked_names(names: Any, count: int) -> list[Any]:
     return checked
 
 
-def numbers(argument: str, values: Any) -> Array:
-    """Return an array of real numbers, or raise an error that names the argument."""
+def _numbers(argument: str, values: Any) -> Array:
     try:
         array = np.asarray(values)
         if array.dtype.kind in "biufO":
@@ -41,7 +37,7 @@ def numbers(argument: str, values: Any) -> Array:
 
 def vector(argument: str, values: Any, count: int | None = None) -> Array:
     """Return a checked array of one dimension, of finite numbers and of a given length if there is one."""
-    array = numbers(argument, values)
+    array = _numbers(argument, values)
     if array.ndim != 1 or not len(array) or (count is not None and len(array) != count):
         length = "at least 1" if count is None else str(count)
         raise ValueError(f"{argument} has shape {array.shape}; accepted: one dimension, length {length}")
@@ -55,6 +51,13 @@ def fractions(argument: str, values: Any, count: int | None = None) -> Array:
     return _between_0_and_1(argument, vector(argument, values, count))
 
 
+def _between_0_and_1(argument: str, array: Array) -> Array:
+    wrong = array[~((array >= -_ROUNDING) & (array <= 1 + _ROUNDING))]
+    if len(wrong):
+        raise ValueError(f"{argument} has {wrong[0]:g}; accepted: numbers between 0 and 1")
+    return array
+
+
 def check_fraction(argument: str, value: Any) -> None:
     """Raise unless a number is between 0 and 1."""
     if np.ndim(value) or not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
@@ -63,7 +66,7 @@ def check_fraction(argument: str, value: Any) -> None:
 
 def similarity_table(table: Any) -> Array:
     """Return a checked table of `bahsic.redundancy`."""
-    array = numbers("table", table)
+    array = _numbers("table", table)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
         raise ValueError(f"table has shape {array.shape}; accepted: as many rows as columns, at least 1")
     _between_0_and_1("table", array)
@@ -72,54 +75,24 @@ def similarity_table(table: Any) -> Array:
     return array
 
 
-def cutoffs(argument: str, values: Any) -> Array:
-    """Return checked frequencies."""
+def band_values(hsic: Any, lower: Any, upper: Any) -> tuple[np.ma.MaskedArray[Any, Any], Array, Array]:
+    """Return the checked HSIC of bands, masked where the lower cut-off is not below the upper one, and the cut-offs."""
+    lows, highs = (_cutoffs(name, values) for name, values in (("lower", lower), ("upper", upper)))
+    array = _numbers("hsic", hsic)
+    if array.shape != (len(lows), len(highs)):
+        raise ValueError(f"hsic has shape {array.shape}; accepted: {(len(lows), len(highs))}, that of lower and upper")
+    no_band = lows[:, None] >= highs
+    if no_band.all():
+        raise ValueError(f"lower begins at {lows[0]:g}, upper ends at {highs[-1]:g}; accepted: at least one band")
+    for i, j in np.argwhere(~no_band & ~np.isfinite(array))[:1]:
+        raise ValueError(f"hsic[{i}, {j}] is {array[i, j]} for a band; accepted: finite numbers where lower < upper")
+    return np.ma.masked_array(array, no_band), lows, highs
+
+
+def _cutoffs(argument: str, values: Any) -> Array:
     array = vector(argument, values)
     for i in np.flatnonzero(np.diff(array) <= 0)[:1]:
         raise ValueError(f"{argument} has {array[i + 1]:g} after {array[i]:g}; accepted: increasing frequencies")
     if array[0] < 0:
         raise ValueError(f"{argument} has {array[0]:g}; accepted: frequencies of at least 0")
-    return array
-
-
-def band_values(hsic: Any, lower: Array, upper: Array) -> np.ma.MaskedArray[Any, Any]:
-    """Return the checked HSIC of bands, masked where the lower cut-off is not below the upper one."""
-    array = numbers("hsic", hsic)
-    if array.shape != (len(lower), len(upper)):
-        raise ValueError(f"hsic has shape {array.shape}; accepted: {(len(lower), len(upper))}, that of lower and upper")
-    no_band = lower[:, None] >= upper
-    if no_band.all():
-        raise ValueError(f"lower begins at {lower[0]:g}, upper ends at {upper[-1]:g}; accepted: at least one band")
-    for i, j in np.argwhere(~no_band & ~np.isfinite(array))[:1]:
-        raise ValueError(f"hsic[{i}, {j}] is {array[i, j]} for a band; accepted: finite numbers where lower < upper")
-    return np.ma.masked_array(array, no_band)
-
-
-def clustered(similarities: Array) -> NDArray[np.intp]:
-    """Return an order in which similar features are near each other, by average linkage."""
-    if len(similarities) < 2:
-        return np.arange(len(similarities))
-    distances = squareform(np.clip(1 - similarities, 0, None), checks=False)
-    tree = linkage(distances, "average", optimal_ordering=len(similarities) <= _OPTIMALLY_ORDERED)
-    return np.asarray(leaves_list(tree), dtype=np.intp)
-
-
-def edges(centres: Array) -> Array:
-    """Return the limits of cells around increasing centres.
-
-    Examples
-    --------
-    >>> edges(np.array([1.0, 2.0, 4.0]))
-    array([0.5, 1.5, 3. , 5. ])
-    """
-    if len(centres) == 1:
-        return np.array([centres[0] - 0.5, centres[0] + 0.5])
-    inner = (centres[1:] + centres[:-1]) / 2
-    return np.array([2 * centres[0] - inner[0], *inner, 2 * centres[-1] - inner[-1]])
-
-
-def _between_0_and_1(argument: str, array: Array) -> Array:
-    wrong = array[~((array >= -_ROUNDING) & (array <= 1 + _ROUNDING))]
-    if len(wrong):
-        raise ValueError(f"{argument} has {wrong[0]:g}; accepted: numbers between 0 and 1")
     return array

@@ -7,34 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
 from scipy.stats import false_discovery_control
 
 from bahsic.parameters import check_count
-from bahsic.plotting.axes import axes_or_new, has_room_in_cells, legible_on, write_names, write_sizes, write_title
-from bahsic.plotting.checks import (
-    band_values,
-    check_fraction,
-    checked_names,
-    clustered,
-    cutoffs,
-    edges,
-    fractions,
-    similarity_table,
-    vector,
-)
-from bahsic.report.curve import Curve, path_curve
-from bahsic.report.headline import headline_of, outcome_of_selector
+from bahsic.plotting.axes import axes_or_new, has_room_in_cells, write_names, write_sizes, write_title
+from bahsic.plotting.checks import band_values, check_fraction, checked_names, fractions, similarity_table, vector
+from bahsic.report.curve import Curve
 from bahsic.report.selector import (
     candidate_mask,
+    curve_of,
     feature_names,
     fitted,
     fold_counts,
-    path_of,
-    predicts,
+    outcome_of_selector,
     search_order,
     selected_mask,
 )
-from bahsic.report.words import plural
+from bahsic.report.words import headline_of, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,6 +38,7 @@ _DARK, _LIGHT = "#1b3a5c", "#c9d3de"
 _COLOURS = "cividis"  # its luminance rises evenly
 
 _MOST_HATCHED = 60  # bars; with more, each is too thin for a hatch
+_OPTIMALLY_ORDERED = 200  # features at most; the cost of it is cubic
 
 
 def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
@@ -90,8 +82,8 @@ def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
         ax.legend(loc="best", fontsize="small")
     write_sizes(ax, curve.sizes)
     ax.margins(y=0.15)  # space for the text beside the dashed line
-    ax.set(xlabel="number of features", ylabel=curve.quantity.symbol)
-    outcome = outcome_of_selector(selector, path_of(selector))
+    ax.set(xlabel="number of features", ylabel=curve.quantity.name)
+    outcome = outcome_of_selector(selector)
     if curve.selected:
         _mark_selected(ax, curve)
     if outcome.r2 is not None:
@@ -144,11 +136,14 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
             ax.plot(values[rows], rows, "o", color=_DARK, markerfacecolor=face, label=label)
     ax.grid(axis="y", color="0.92")
     _rows(ax, [labels[j] for j in order])
-    _write_folds(ax, selector, order)
+    counts = fold_counts(selector)
+    if counts is not None and selected_mask(selector).any():
+        right = ax.secondary_yaxis("right")
+        write_names(right.yaxis, [f"{counts[j]}/{selector.n_folds_}" for j in order])
+        right.set_ylabel("chosen in folds", fontsize="small")
     known = values[np.isfinite(values)]
-    rising = known[0] < known[-1]
-    ax.set_xlabel(f"{curve.quantity.symbol} down to here", loc="left")  # on the right there may be an exponent
-    ax.legend(loc="lower right" if rising else "lower left", fontsize="small")  # away from the best ones
+    ax.set_xlabel(f"{curve.quantity.name} down to here", loc="left")  # on the right there may be an exponent
+    ax.legend(loc="lower right" if known[0] < known[-1] else "lower left", fontsize="small")  # away from the best ones
     return ax
 
 
@@ -231,7 +226,10 @@ def plot_redundancy(table: Any, *, names: Any = None, ax: Axes | None = None) ->
     ['x1', 'x2', 'x0']
     """
     values = similarity_table(table)
-    labels, order = checked_names(names, len(values)), clustered(values)
+    labels, order = checked_names(names, len(values)), np.arange(len(values))
+    if len(values) > 1:
+        distances = squareform(np.clip(1 - values, 0, None), checks=False)
+        order = leaves_list(linkage(distances, "average", optimal_ordering=len(values) <= _OPTIMALLY_ORDERED))
     values = values[np.ix_(order, order)]
     ax = axes_or_new(ax, 6.4, 5.6)
     image = ax.imshow(values, cmap=_COLOURS, vmin=0, vmax=1, interpolation="nearest")
@@ -239,8 +237,10 @@ def plot_redundancy(table: Any, *, names: Any = None, ax: Axes | None = None) ->
         write_names(axis, [labels[j] for j in order])
     ax.tick_params(axis="x", labelrotation=90)
     if has_room_in_cells(ax, len(values)):
+        grey = image.cmap(values)[..., :3] @ [0.2126, 0.7152, 0.0722]
         for (i, j), value in np.ndenumerate(values):
-            ax.text(j, i, f"{value:.2f}", ha="center", va="center", color=legible_on(_COLOURS, value), fontsize="small")
+            colour = "black" if grey[i, j] > 0.5 else "white"
+            ax.text(j, i, f"{value:.2f}", ha="center", va="center", color=colour, fontsize="small")
     ax.figure.colorbar(image, ax=ax, label="normalised HSIC")
     return ax
 
@@ -308,10 +308,9 @@ def plot_bands(hsic: Any, lower: Any, upper: Any, *, ax: Axes | None = None) -> 
     >>> ax.texts[0].get_text()
     '8 to 16 Hz: HSIC 0.3'
     """
-    lows, highs = cutoffs("lower", lower), cutoffs("upper", upper)
-    values = band_values(hsic, lows, highs)
+    values, lows, highs = band_values(hsic, lower, upper)
     ax = axes_or_new(ax, 5.6, 4.8)
-    mesh = ax.pcolormesh(edges(lows), edges(highs), values.T, cmap=_COLOURS)
+    mesh = ax.pcolormesh(_edges(lows), _edges(highs), values.T, cmap=_COLOURS)
     ax.figure.colorbar(mesh, ax=ax, label="HSIC")
     i, j = np.unravel_index(np.argmax(values.filled(-np.inf)), values.shape)
     for size, colour in ((5, "black"), (2, "white")):  # visible on dark and on light
@@ -325,13 +324,21 @@ def plot_bands(hsic: Any, lower: Any, upper: Any, *, ax: Axes | None = None) -> 
 
 def _curve(selector: Any) -> Curve:
     """Return the curve of a fitted selector's path, or raise if it has measured nothing."""
-    curve = path_curve(path_of(selector), int(selector.n_features_) if predicts(selector) else 0)
+    curve = curve_of(selector)
     if curve is None:
         raise ValueError(
             "the selector has measured neither HSIC nor held-out R2 along its path; accepted: one that was fitted with "
             'cv="auto", or with criterion="hsic"'
         )
     return curve
+
+
+def _edges(centres: Array) -> Array:
+    """Return the limits of cells around increasing centres."""
+    if len(centres) == 1:
+        return np.array([centres[0] - 0.5, centres[0] + 0.5])
+    inner = (centres[1:] + centres[:-1]) / 2
+    return np.array([2 * centres[0] - inner[0], *inner, 2 * centres[-1] - inner[-1]])
 
 
 def _height(n_rows: int) -> float:
@@ -363,15 +370,6 @@ def _rows(ax: Axes, labels: Sequence[Any]) -> None:
     """Set up one named row for each label, the first on top."""
     write_names(ax.yaxis, labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
-
-
-def _write_folds(ax: Axes, selector: Any, order: NDArray[np.intp]) -> None:
-    """Write beside the features in how many folds each was chosen, if there were any and something was found."""
-    counts = fold_counts(selector)
-    if counts is not None and selected_mask(selector).any():
-        right = ax.secondary_yaxis("right")
-        write_names(right.yaxis, [f"{counts[j]}/{selector.n_folds_}" for j in order])
-        right.set_ylabel("chosen in folds", fontsize="small")
 
 
 def _mark_selected(ax: Axes, curve: Curve) -> None:

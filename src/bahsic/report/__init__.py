@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from bahsic.names import for_spreadsheet
+from bahsic.names import for_page, for_spreadsheet
 from bahsic.report.charts import chart_style
 from bahsic.report.page import json_for_script, page
 from bahsic.report.schema import checked
@@ -56,14 +56,14 @@ def report_html(result: Mapping[str, Any], table_name: str | None = None) -> str
     """
     contents = page(checked(result), table_name)
     style, script = chart_style() + _part("report.css"), _part("report.js")
-    html: str = _template().render(
-        **contents,
-        style=style,
-        script=script,
-        policy=_policy(style, script),
-        json=json_for_script(contents["script_data"]),
-        table_link=None if table_name is None else quote(os.fsencode(table_name)),
+    # This style, this script, and nothing from anywhere.
+    policy = (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
+    contents |= {"style": style, "script": script, "policy": policy, "json": json_for_script(contents["script_data"])}
+    table_link = None if table_name is None else quote(os.fsencode(table_name))
+    html: str = _template().render(**contents, table_link=table_link)
     return html
 
 
@@ -126,18 +126,14 @@ def check_report() -> None:
 
 
 def _feature_table(result: Mapping[str, Any]) -> str:
-    """Return all features as CSV, numbers with all their digits."""
+    """Return all features as CSV, numbers with all their digits, and text that no spreadsheet takes for a formula."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(_COLUMNS)
     for row in checked(result)["ranking"]:
-        writer.writerow([_cell(row.get(column)) for column in _COLUMNS])
+        cells = [row.get(column) for column in _COLUMNS]
+        writer.writerow([cell if isinstance(cell, int | float | None) else for_spreadsheet(cell) for cell in cells])
     return text.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Return a number as it is; anything else as text that no spreadsheet takes for a formula."""
-    return value if value is None or isinstance(value, bool | int | float) else for_spreadsheet(value)
 
 
 def _template() -> Any:
@@ -145,20 +141,19 @@ def _template() -> Any:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
         raise ImportError('the report needs jinja2: pip install "bahsic[report]"') from error
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    options: dict[str, Any] = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(autoescape=True, finalize=_visible, **options)
+    environment.filters["short"] = for_page
     return environment.from_string(_part("report.html.j2"))
+
+
+def _visible(value: Any) -> Any:
+    """Return text with a symbol for each character that cannot be seen; markup as it is."""
+    return for_page(value, None) if type(value) is str else value
 
 
 def _part(name: str) -> str:
     return files(__name__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _policy(style: str, script: str) -> str:
-    """Return the Content-Security-Policy: this style, this script, and nothing from anywhere."""
-    return (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
 
 
 def _digest(text: str) -> str:

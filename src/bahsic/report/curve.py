@@ -1,4 +1,4 @@
-"""The curve along a path, held-out R2 or HSIC, as plain data that pages, pictures and terminals draw."""
+"""The curve along a path, held-out R2 or HSIC, that pages, pictures and terminals draw."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ _LOGARITHMIC_FROM = 30  # sizes from which on an axis is logarithmic
 
 @dataclass(frozen=True)
 class Quantity:
-    """Quantity that the steps of a path have: its name in ASCII and on pages, its entry and that of its error."""
+    """Quantity along a path, with the keys of its value and of its standard error in a step."""
 
     name: str
-    symbol: str
     key: str
     error_key: str
 
@@ -25,9 +24,9 @@ class Quantity:
         return self.key == "predictability"
 
 
-HSIC = Quantity("HSIC", "HSIC", "hsic", "standard_error")
-HELD_OUT = Quantity("held-out R2", "held-out R²", "predictability", "predictability_error")
-LEAVE_ONE_OUT = replace(HELD_OUT, name="leave-one-out R2", symbol="leave-one-out R²")  # of earlier versions
+HSIC = Quantity("HSIC", "hsic", "standard_error")
+HELD_OUT = Quantity("held-out R²", "predictability", "predictability_error")
+LEAVE_ONE_OUT = replace(HELD_OUT, name="leave-one-out R²")  # of earlier versions
 
 
 @dataclass(frozen=True)
@@ -60,14 +59,7 @@ class Curve:
 
 
 def quantity_of(path: Sequence[Mapping[str, Any]]) -> Quantity | None:
-    """Return R2 if the path has it, else HSIC; None if it has neither.
-
-    Examples
-    --------
-    >>> quantity_of([{"n_features": 1, "hsic": None, "predictability": 0.5, "score": 0.9}]).name
-    'held-out R2'
-    >>> quantity_of([{"n_features": 1, "hsic": None, "predictability": None, "score": None}])
-    """
+    """Return R2 if all steps of the path have it, else HSIC; None if they have neither."""
     for quantity in (LEAVE_ONE_OUT if path and "score" not in path[0] else HELD_OUT, HSIC):
         if path and all(step.get(quantity.key) is not None for step in path):
             return quantity
@@ -75,24 +67,11 @@ def quantity_of(path: Sequence[Mapping[str, Any]]) -> Quantity | None:
 
 
 def path_curve(path: Sequence[Mapping[str, Any]], selected: int = 0, n_candidates: int | None = None) -> Curve | None:
-    """Return the curve along a path; None if it has measured nothing.
-
-    Examples
-    --------
-    >>> path = [{"n_features": 2, "hsic": 0.4}, {"n_features": 1, "hsic": 0.3}]
-    >>> path_curve(path).values
-    [0.3, 0.4]
-    """
+    """Return the curve along a path; None if it has measured nothing."""
     quantity = quantity_of(path)
     steps = sorted((step for step in path if step["n_features"] >= 1), key=lambda step: int(step["n_features"]))
     if quantity is None or not steps:
         return None
+    sizes, values = [int(step["n_features"]) for step in steps], [step[quantity.key] for step in steps]
     errors: list[Any] = [step.get(quantity.error_key) for step in steps]
-    return Curve(
-        quantity,
-        [int(step["n_features"]) for step in steps],
-        [step[quantity.key] for step in steps],
-        None if None in errors else errors,
-        selected,
-        n_candidates,
-    )
+    return Curve(quantity, sizes, values, None if None in errors else errors, selected, n_candidates)

@@ -35,18 +35,9 @@ def near_copies(data: Prepared, selected: Sequence[int], kernel: Any) -> list[li
 
     At most three each, of a similarity (see `bahsic.redundancy`) of at least 0.7, on at most 2000 samples. Of more than
     1000 features only those with the highest rank correlations are compared.
-
-    Examples
-    --------
-    >>> from bahsic.data.prepared import prepared
-    >>> from bahsic.kernels import Gaussian
-    >>> x, z = np.random.default_rng(0).normal(size=(2, 50))
-    >>> data = prepared(np.column_stack([x, z, x + 0.01 * z]), Gaussian())
-    >>> [[(j, round(similarity, 2)) for j, similarity in found] for found in near_copies(data, [0, 1], "gaussian")]
-    [[(2, 1.0)], []]
     """
-    wanted = kernel_on_features(kernel, "single features")
-    quick = wanted if type(wanted) is Gaussian else Gaussian()
+    asked = kernel_on_features(kernel, "single features")
+    quick = asked if type(asked) is Gaussian else Gaussian()
     d, chosen = data.table.values.shape[1], np.asarray(selected, dtype=np.intp)
     n_pairs = len(chosen) * min(d, _MOST_COMPARED)
     some = _some_samples(data.for_kernel(quick), n_pairs)
@@ -55,16 +46,14 @@ def near_copies(data: Prepared, selected: Sequence[int], kernel: Any) -> list[li
     if len(others) > _MOST_COMPARED:
         others = others[_promising(some.columns, chosen, others)]
     table = similarities(some.columns, chosen, constant, quick, others)
-    if quick is wanted:
+    if quick is asked:
         return [_nearest(row, others) for row in table]
     # Other kernels cost much more for each pair: only a few pairs are compared with them.
-    columns = _some_samples(data.for_kernel(wanted), n_pairs).columns
-    found = []
+    columns, nearest = _some_samples(data.for_kernel(asked), n_pairs).columns, []
     for j, row in zip(chosen, table, strict=True):
         few = others[np.argsort(-row, kind="stable")[: 2 * MOST_COPIES]]
-        exact = similarities(columns, np.array([j]), constant, wanted, few)
-        found.append(_nearest(exact[0], few))
-    return found
+        nearest.append(_nearest(similarities(columns, np.array([j]), constant, asked, few)[0], few))
+    return nearest
 
 
 def _some_samples(data: Prepared, n_pairs: int) -> Prepared:
@@ -72,18 +61,14 @@ def _some_samples(data: Prepared, n_pairs: int) -> Prepared:
     m, affordable = data.table.values.shape[0], _WORK // (n_pairs * _FACTORS_SQUARED)
     size = min(_MOST_SAMPLES, max(_FEWEST_SAMPLES, affordable))
     plain = data.weighted(None)
-    if m <= size:
-        return plain
-    return plain.ordered(np.sort(np.random.default_rng(0).permutation(m)[:size]))
+    return plain if m <= size else plain.ordered(np.sort(np.random.default_rng(0).permutation(m)[:size]))
 
 
 def _promising(columns: Columns, chosen: Indices, others: Indices) -> Indices:
     """Return positions among the others of those with the highest rank correlation with any chosen feature."""
-    wanted = _unit_ranks(columns, chosen)
-    parts = np.array_split(others, math.ceil(len(others) / _MOST_COMPARED))
-    correlations = np.concatenate([np.abs(wanted @ _unit_ranks(columns, part).T) for part in parts], axis=1)
-    best = np.argpartition(-correlations, _PROMISING, axis=1)[:, :_PROMISING]
-    return np.unique(best)
+    ranks, parts = _unit_ranks(columns, chosen), np.array_split(others, math.ceil(len(others) / _MOST_COMPARED))
+    correlations = np.concatenate([np.abs(ranks @ _unit_ranks(columns, part).T) for part in parts], axis=1)
+    return np.unique(np.argpartition(-correlations, _PROMISING, axis=1)[:, :_PROMISING])
 
 
 def _unit_ranks(columns: Columns, features: Indices) -> NDArray[np.float64]:

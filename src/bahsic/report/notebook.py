@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
 from bahsic.inference.predictability import interactions
 from bahsic.names import for_page
 from bahsic.report.charts import chart_style, curve_chart
-from bahsic.report.curve import path_curve
-from bahsic.report.headline import few_samples_words, headline_of, outcome_of_selector
-from bahsic.report.selector import display_order, feature_names, fold_counts, path_of
+from bahsic.report.selector import curve_of, display_order, feature_names, fold_counts, outcome_of_selector
 from bahsic.report.svg import shown
-from bahsic.report.words import LEAST_TOGETHER, MOST_PAIRED, kept_words, worth_words
+from bahsic.report.words import LEAST_TOGETHER, MOST_PAIRED, headline_of, kept_words, warning_lines, worth_words
 
-_MOST_NAMES = 20
+_ROWS = 20
 
 # Colours of the page around it, whichever theme that has, and one that is legible on light and dark.
 _STYLE = """
@@ -32,67 +30,57 @@ class NotebookMixin:
     @property
     def _repr_html_(self) -> Callable[[], str]:
         theirs = super()._repr_html_  # type: ignore[misc]  # none where scikit-learn is configured to display text
-        return lambda: theirs() + selection_html(self)
+        return lambda: theirs() + _selection_html(self)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
         if "text/html" in bundle:
-            bundle["text/html"] += selection_html(self)
+            bundle["text/html"] += _selection_html(self)
         return bundle
 
 
-def selection_html(selector: Any) -> str:
-    """Return the selected features and the path of a selector as HTML; nothing before it is fitted.
-
-    Examples
-    --------
-    >>> from bahsic import BAHSIC
-    >>> selection_html(BAHSIC())
-    ''
-    >>> from bahsic.datasets import make_xor
-    >>> X, y, _ = make_xor(n_samples=100, n_features=6, random_state=0)
-    >>> "<td>x1</td>" in selection_html(BAHSIC(2).fit(X, y))
-    True
-    """
+def _selection_html(selector: Any) -> str:
+    """Return the selected features and the path of a selector as HTML; nothing before it is fitted."""
     selector = getattr(selector, "selector_", selector)  # the one inside BAHSICCV
     if not hasattr(selector, "path_"):
         return ""
-    path, names = path_of(selector), [for_page(name) for name in feature_names(selector)]
-    outcome = outcome_of_selector(selector, path)
+    names, outcome, curve = feature_names(selector), outcome_of_selector(selector), curve_of(selector)
     selected = [int(j) for j in display_order(selector) if selector.support_[j]]
-    kept = escape(kept_words([names[j] for j in selected]))
-    curve = path_curve(path, 0 if outcome.nothing else selector.n_features_, outcome.n_candidates)
+    lines = warning_lines((), outcome)
+    lines += [kept_words([names[j] for j in selected])] if outcome.nothing else []
     return (
         f'<style>{chart_style()}{_STYLE}</style><div class="bahsic-selection">'
         f"<p><strong>{escape(headline_of(outcome).text)}</strong></p>"
-        f"{f'<p>{few_samples_words(outcome)}.</p>' if few_samples_words(outcome) else ''}"
-        f"{f'<p>{kept}</p>' if outcome.nothing else _table(selector, selected, names)}"
+        f"{''.join(f'<p>{escape(for_page(line, None))}</p>' for line in lines)}"
+        f"{'' if outcome.nothing else _table(selector, selected, names)}"
         f"{'' if curve is None else curve_chart(curve.thinned(200))}</div>"
     )
 
 
-def _table(selector: Any, selected: list[int], names: list[str]) -> str:
+def _table(selector: Any, selected: list[int], names: Sequence[str]) -> str:
     """Return a table of the selected features: worth, number of folds, partner."""
     is_r2, counts, partners = selector.criterion == "prediction", fold_counts(selector), _partners(selector, names)
     unit = {"hsic": "HSIC", "prediction": "R²"}.get(str(selector.criterion), "criterion")
-    headings = ["feature", f"{unit} lost without it"]
-    headings += [] if counts is None else ["folds"]
-    headings += ["works with"] if partners else []
-    rows = []
-    for j in selected[:_MOST_NAMES]:
-        worth = float(selector.scores_[j])
-        cells = [names[j], worth_words(worth) if is_r2 else shown(worth, ".3g")]
-        cells += [] if counts is None else [f"{counts[j]} of {selector.n_folds_}"]
-        rows.append(cells + ([partners.get(names[j], "")] if partners else []))
-    more = f"<p>and {len(selected) - _MOST_NAMES} more</p>" if len(selected) > _MOST_NAMES else ""
-    return f"<table>{_row(headings, 'th')}{''.join(_row(cells, 'td') for cells in rows)}</table>{more}"
+    rows = [["feature", f"{unit} lost without it"]]
+    rows += [
+        [names[j], worth_words(worth) if is_r2 else shown(worth, ".3g")]
+        for j, worth in zip(selected[:_ROWS], selector.scores_[selected].tolist(), strict=False)
+    ]
+    if counts is not None:
+        cells = ["folds", *(f"{counts[j]} of {selector.n_folds_}" for j in selected)]
+        rows = [[*row, cell] for row, cell in zip(rows, cells, strict=False)]
+    if partners:
+        cells = ["works with", *(partners.get(names[j], "") for j in selected)]
+        rows = [[*row, cell] for row, cell in zip(rows, cells, strict=False)]
+    tags = ["th", *["td"] * (len(rows) - 1)]
+    lines = [
+        "".join(f"<{tag}>{escape(for_page(cell))}</{tag}>" for cell in row) for tag, row in zip(tags, rows, strict=True)
+    ]
+    more = f"<p>and {len(selected) - _ROWS} more</p>" if len(selected) > _ROWS else ""
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>{more}"
 
 
-def _row(cells: list[str], tag: str) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
-
-
-def _partners(selector: Any, names: list[str]) -> dict[str, str]:
+def _partners(selector: Any, names: Sequence[str]) -> dict[str, str]:
     """Return for each feature the one that it works with best, where the selector knows its data."""
     if not hasattr(selector, "_fitted_to") or selector.feature_groups is not None:
         return {}
@@ -101,7 +89,7 @@ def _partners(selector: Any, names: list[str]) -> dict[str, str]:
     partners: dict[str, str] = {}
     for pair in selector._pairs:  # noqa: SLF001 - the best ones first
         if pair.together >= LEAST_TOGETHER:
-            ends = [names[end] if isinstance(end, int) else for_page(end) for end in pair[:2]]
-            for one, other in (ends, ends[::-1]):
-                partners.setdefault(one, f"{other}, {pair.together:+.2f}")
+            ends = [names[end] if isinstance(end, int) else str(end) for end in pair[:2]]
+            for feature, other in (ends, ends[::-1]):
+                partners.setdefault(feature, f"{other}, {pair.together:+.2f}")
     return partners

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from bahsic.names import for_page, target_name
-from bahsic.report.cards import feature_cards, pair_card
 from bahsic.report.charts import curve_axes, curve_chart
 from bahsic.report.curve import HSIC, LEAVE_ONE_OUT, Curve, path_curve
-from bahsic.report.headline import Outcome, headline_of, knee_of
-from bahsic.report.schema import candidates, n_candidates, outcome_of_result
+from bahsic.report.neighbours import LEAST_SIMILARITY, MOST_COPIES
+from bahsic.report.pictures import effect_picture, feature_picture, pair_picture
+from bahsic.report.schema import Outcome, candidates, n_candidates, outcome_of_result
 from bahsic.report.snippets import Snippet, command, python_code
 from bahsic.report.svg import shown
-from bahsic.report.table import Column, feature_columns, has_worth
+from bahsic.report.table import feature_columns, has_worth
 from bahsic.report.words import (
     DASH,
     block_words,
@@ -23,11 +22,12 @@ from bahsic.report.words import (
     column_lines,
     equation,
     evidence_lines,
+    feature_facts,
+    headline_of,
     kept_words,
     method_words,
+    number,
     number_words,
-    pair_words,
-    plural,
     significance_words,
     treatment,
     warning_lines,
@@ -35,38 +35,43 @@ from bahsic.report.words import (
 
 ROWS = 200  # features in the page; all are in the table beside it
 _STEPS = 200  # of the path
+_CARDS = 30
+_LONG = 60  # characters of a name that are shown
 _TITLE_CHARACTERS = 60_000  # of all long names together, so that the page stays small
 _CODE_CHARACTERS = 15_000
-_show = partial(for_page, longest=40)
 
 
 def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, Any]:
     """Return everything that the template shows."""
-    outcome, rows, cards = outcome_of_result(result), candidates(result), feature_cards(result)
+    outcome, rows = outcome_of_result(result), candidates(result)
+    target = target_name(result["input"]["target"])
     curve = path_curve(result["path"], result["n_features"], n_candidates(result))
     curve = None if curve is None else curve.thinned(_STEPS)
-    evidence = [*evidence_lines(result, _show), pair_words(result, _show)]
+    cards, columns = _cards(result, target), feature_columns(result, rows[:ROWS])
     return {
-        "headline": headline_of(outcome, for_page(target_name(result["input"]["target"]))),
+        "headline": headline_of(outcome, for_page(target)),
         "nothing": outcome.nothing,
         "n_selected": result["n_features"],
-        "warnings": [for_page(line, 300) for line in warning_lines(result, outcome)],
-        "kept": kept_words([_show(name) for name in result["kept"]]) if result["kept"] else "",
-        "why": for_page(number_words(result, knee_of(outcome, result["path"])), None),
+        "warnings": warning_lines(result["leaks"], outcome),
+        "kept": kept_words(result["kept"]),
+        "why": number_words(result, outcome),
         "facts": _facts(result, outcome),
-        "evidence": [line for line in evidence if line],
-        "table": _table(result, rows),
+        "evidence": evidence_lines(result),
+        "table_columns": columns,
+        "rows": _rows(rows[:ROWS], columns),
         "n_hidden": max(0, len(rows) - ROWS),
-        "significance": significance_words(rows, _show),
+        "has_worth": has_worth(result),
+        "significance": significance_words(rows),
         "curve": None if curve is None else _curve(result, curve),
         "cards": cards,
         "n_no_card": result["n_features"] - len(cards),
-        "pair": pair_card(result),
+        "pair": result["pair"],
+        "pair_chart": pair_picture(result["pair"], target) if result["pair"] else None,
         "columns": _columns(result),
-        "python": _short(python_code(result)),
-        "command": None if result["input"]["name"] is None else _short(command(result)),
+        "python": _unless_long(python_code(result)),
+        "command": None if result["input"]["name"] is None else _unless_long(command(result)),
         "table_name": table_name,
-        "method": for_page(f"{method_words(result)} {block_words(result)}".strip(), 300),
+        "method": f"{method_words(result)} {block_words(result)}".strip(),
         "details": _details(result),
         "script_data": _script_data(result, curve),
     }
@@ -94,8 +99,8 @@ def _facts(result: Mapping[str, Any], outcome: Outcome) -> list[tuple[str, str, 
         whole = outcome.r2_all if outcome.n_selected < outcome.n_candidates and not outcome.nothing else None
         beside = "" if whole is None else f"all {outcome.n_candidates} features: {shown(whole, '.2f')}"
         remark = "; ".join(filter(None, ("" if outcome.score_text else judged, beside)))
-        name = capitalized(outcome.symbol)
-        facts.append((f"Best {outcome.symbol}" if outcome.nothing else name, outcome.r2_text, remark))
+        name = f"Best {outcome.r2_name}" if outcome.nothing else capitalized(outcome.r2_name)
+        facts.append((name, outcome.r2_text, remark))
     if result["test"]:
         facts.append(("Test of the selection", equation(result["test"]["pvalue"]), "on samples that did not select"))
     data = result["input"]
@@ -103,74 +108,72 @@ def _facts(result: Mapping[str, Any], outcome: Outcome) -> list[tuple[str, str, 
     return [*facts, ("Samples", n_samples, for_page(data.get("name") or "", 40))]
 
 
-def _table(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the first features with their columns, and bars for the first column."""
-    shown_rows = rows[:ROWS]
-    columns = feature_columns(result, shown_rows)
+def _rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return rows of the table of features, with bars for the first column."""
     values = columns[0].values if columns else []
     longest = max((value for value in values if value is not None), default=0.0)
-    n_long = sum(_is_long(row["feature"]) for row in shown_rows)
-    entries = [
+    is_long = [max(len(str(row["feature"])), len(for_page(row["feature"], None))) > _LONG for row in rows]
+    titles = max(_LONG, _TITLE_CHARACTERS // max(1, sum(is_long)))
+    return [
         {
-            "position": i + 1,
+            **row,
             "place": row.get("place") or i + 1,
-            "rank": row["rank"],
-            "selected": row["selected"],
-            "name": for_page(row["feature"]),
-            "title": for_page(row["feature"], max(60, _TITLE_CHARACTERS // n_long))
-            if _is_long(row["feature"])
-            else None,
+            "title": for_page(row["feature"], titles) if is_long[i] else None,
             "bar": f"{100 * max(0.0, values[i]) / longest:.1f}" if longest > 0 and values[i] is not None else None,
-            "cells": [_cell(column, i) for column in columns],
+            "cells": [(column, column.cells[i], column.values[i] if column.values else None) for column in columns],
         }
-        for i, row in enumerate(shown_rows)
+        for i, row in enumerate(rows)
     ]
-    return {"columns": columns, "rows": entries, "has_worth": has_worth(result)}
-
-
-def _cell(column: Column, i: int) -> dict[str, Any]:
-    value = column.values[i] if column.values else None
-    return {"label": column.heading, "text": for_page(column.cells[i], 40), "value": "" if value is None else value}
-
-
-def _is_long(name: object) -> bool:
-    return len(str(name)) > 60 or len(for_page(name, None)) > 60
 
 
 def _curve(result: Mapping[str, Any], curve: Curve) -> dict[str, Any]:
     """Return the chart of the path, with what its caption says, and the path as a table."""
     quantity, steps = curve.quantity, {step["n_features"]: step for step in result["path"]}
-    columns = [(quantity.key, capitalized(quantity.symbol)), (quantity.error_key, "Standard error")]
-    columns += [("score", str(result["score_name"]))] if result["score_name"] not in (None, "R2") else []
-    columns += [(HSIC.key, "HSIC")] if quantity.is_r2 else []
-    columns += [("ridge", "Ridge"), ("parameter", "Kernel parameter")]
-    known = [(key, heading) for key, heading in columns if any(steps[n].get(key) is not None for n in curve.sizes)]
-    rows = [
-        {
-            "size": n,
-            "selected": n == curve.selected,
-            "numbers": [_number(steps[n].get(key), is_r2=quantity.is_r2 and i < 2) for i, (key, _) in enumerate(known)],
-            "names": [_show(name) for name in steps[n]["features"][:3]],
-            "n_more": max(0, len(steps[n]["features"]) - 3),
-        }
-        for n in curve.sizes
-    ]
+    digits = ".3f" if quantity.is_r2 else ".3g"
+    columns = [(quantity.key, capitalized(quantity.name), digits), (quantity.error_key, "Standard error", digits)]
+    columns += [("score", str(result["score_name"]), ".3g")] if result["score_name"] not in (None, "R2") else []
+    columns += [(HSIC.key, "HSIC", ".3g")] if quantity.is_r2 else []
+    columns += [("ridge", "Ridge", ".3g"), ("parameter", "Kernel parameter", ".3g")]
+    columns = [column for column in columns if any(steps[n].get(column[0]) is not None for n in curve.sizes)]
     return {
         "chart": curve_chart(curve),
-        "name": capitalized(quantity.symbol),
+        "name": capitalized(quantity.name),
         "is_r2": quantity.is_r2,
         "optimistic": quantity == LEAVE_ONE_OUT,
+        "selected": curve.selected,
         "mark": "" if not curve.selected else "ring" if curve.selected in curve.sizes else "dotted line",
         "banded": curve.errors is not None,
         "all": quantity.is_r2 and curve.n_candidates in curve.sizes and curve.n_candidates != curve.selected,
-        "headings": [heading for _, heading in known],
-        "rows": rows,
-        "n_steps": plural(len(rows), "step"),
+        "headings": [heading for _, heading, _ in columns],
+        "rows": [(steps[n], [number(steps[n].get(key), form) for key, _, form in columns]) for n in curve.sizes],
     }
 
 
-def _number(value: float | None, *, is_r2: bool) -> str:
-    return DASH if value is None else shown(value, ".3f" if is_r2 else ".3g")
+def _cards(result: Mapping[str, Any], target: str) -> list[dict[str, Any]]:
+    """Return cards of the selected features: pictures, what is lost without them, near-duplicates."""
+    views = {view["feature"]: view for view in result["views"]}
+    similar = {entry["feature"]: entry["copies"][:MOST_COPIES] for entry in result["near_copies"]}
+    cards = []
+    for row in [row for row in result["ranking"] if row["selected"]][:_CARDS]:
+        name, view = row["feature"], views.get(row["feature"])
+        card = {"name": name, "facts": feature_facts(row, result), "charts": [], "n_missing": 0}
+        card |= {"instead": similar.get(name, ()), "beside": _similar_selected(name, result["redundancy"])}
+        if view is not None:
+            card["charts"] = [feature_picture(view, target)]
+            card["charts"] += [effect_picture(view, target)] if view.get("effect") else []
+            card["n_missing"] = view["n_missing"] if view["kind"] in ("densities", "points") else 0
+        cards.append(card)
+    return cards
+
+
+def _similar_selected(name: str, redundancy: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """Return other selected features that are near-duplicates of this one."""
+    if not redundancy or name not in redundancy["features"]:
+        return []
+    row = redundancy["table"][redundancy["features"].index(name)]
+    pairs = [(value, other) for value, other in zip(row, redundancy["features"], strict=True) if other != name]
+    near = sorted((pair for pair in pairs if pair[0] >= LEAST_SIMILARITY), reverse=True)
+    return [{"feature": other, "similarity": value} for value, other in near[:MOST_COPIES]]
 
 
 def _columns(result: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -181,20 +184,14 @@ def _columns(result: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     lines = column_lines(table, result["input"].get("n_samples", 0), "identifiers='use'")
     standardized = bool(result["parameters"].get("standardize", True))
-    rows = [
-        {
-            "name": for_page(column["name"]),
-            "role": for_page(column["role"]),
-            "reason": for_page(column["reason"], 200),
-            "treatment": treatment(column["role"], standardized=standardized),
-        }
-        for column in table[:ROWS]
-    ]
-    lines = lines or [f"All {len(table)} columns are numbers without missing values."]
-    return {"lines": [for_page(line, 900) for line in lines], "rows": rows, "n_columns": len(table)}
+    return {
+        "lines": lines or [f"All {len(table)} columns are numbers without missing values."],
+        "rows": [(column, treatment(column["role"], standardized=standardized)) for column in table[:ROWS]],
+        "n_columns": len(table),
+    }
 
 
-def _short(code: Snippet) -> Snippet | None:
+def _unless_long(code: Snippet) -> Snippet | None:
     return code if len(code.text) <= _CODE_CHARACTERS else None
 
 
@@ -208,7 +205,7 @@ def _details(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     }
     known = {part: [item for item in values.items() if item[1] is not None] for part, values in parts.items()}
     return [
-        (part, " · ".join(f"{_show(key)} {_detail(value)}" for key, value in items[:40]))
+        (part, " · ".join(f"{for_page(key, 40)} {_detail(value)}" for key, value in items[:40]))
         for part, items in known.items()
         if items
     ]
@@ -225,16 +222,13 @@ def _script_data(result: Mapping[str, Any], curve: Curve | None) -> dict[str, An
         sizes = [n for n in sizes if n in (*curve.sizes, result["n_features"])]
     data: dict[str, Any] = {"selected": result["n_features"], "stops": [[n, _n_units(result, n)] for n in sizes]}
     if curve is not None:
-        x, y = curve_axes(curve)
-        labels = [_number(value, is_r2=curve.quantity.is_r2) for value in curve.values]
-        errors: list[Any] = curve.errors or [None] * len(labels)
-        points = zip(curve.sizes, curve.values, labels, errors, strict=True)
+        (x, y), form = curve_axes(curve), ".3f" if curve.quantity.is_r2 else ".3g"
+        errors: list[Any] = curve.errors or [None] * len(curve.sizes)
+        points = zip(curve.sizes, curve.values, errors, strict=True)
         data |= {
-            "name": curve.quantity.symbol,
+            "name": curve.quantity.name,
             "x": [x(min(max(n, curve.sizes[0]), curve.sizes[-1])) for n in sizes],
-            "path": {
-                n: [y(value), label, _number(error, is_r2=curve.quantity.is_r2)] for n, value, label, error in points
-            },
+            "path": {n: [y(value), number(value, form), number(error, form)] for n, value, error in points},
         }
     return data
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bahsic.names import for_page
-from bahsic.report.svg import Axis, Element, line_through, picture, shape, text, text_width, three_digits, tostring
+from bahsic.report.svg import Axis, Element, line_through, markup, picture, shape, text, text_width, three_digits
 from bahsic.report.views import MOST_CATEGORIES, MOST_CLASSES, MOST_POINTS, SHADES
 
 _WIDTH = 300
@@ -21,36 +21,28 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def feature_picture(view: Mapping[str, Any], target: str) -> str:
-    """Draw a feature against the target.
-
-    Examples
-    --------
-    >>> view = {"feature": "x", "kind": "points", "x": [0.0, 1.0], "y": [2.0, 3.0], "date": False, "n_missing": 0}
-    >>> feature_picture(view, "price").count("<path")
-    1
-    """
+    """Draw a feature against the target."""
     draw = {"densities": _densities, "shares": _shares, "points": _points, "boxes": _boxes}[view["kind"]]
-    return tostring(draw(view, for_page(target, 24)), encoding="unicode")
+    return markup(draw(view, for_page(target, 24)))
 
 
 def effect_picture(view: Mapping[str, Any], target: str) -> str:
     """Draw how the prediction depends on a feature: a line with a band, or for categories points with ranges."""
     effect, name = view["effect"], for_page(target, 24)
+    low, mean, high = (effect[part] for part in ("low", "mean", "high"))
     of = "" if effect["of"] is None else for_page(effect["of"], _LONGEST)
     captions = [f"predicted share of {name} = {of}", f"predicted share of {of}"] if of else [f"predicted {name}"]
-    caption = next((one for one in captions if text_width(one) <= _WIDTH), captions[-1])
-    if all(isinstance(value, float) for value in effect["at"]):
-        svg = _plane(view, caption, (effect["at"], [*effect["low"], *effect["high"]]))
-        x, y = _plane_axes(effect["at"], [*effect["low"], *effect["high"]])
-        low, mean, high = (
-            [(x(a), y(b)) for a, b in zip(effect["at"], effect[one], strict=True)] for one in ("low", "mean", "high")
-        )
-        shape(svg, "path", "band", d=line_through([*high, *low[::-1]]) + "Z")
-        shape(svg, "path", "line", d=line_through(mean))
-    else:
-        values = zip(effect["low"], effect["mean"], effect["mean"], effect["mean"], effect["high"], strict=True)
-        svg = _ranges(view, effect["at"], list(values), caption, caption)
-    return tostring(svg, encoding="unicode")
+    caption = next((words for words in captions if text_width(words) <= _WIDTH), captions[-1])
+    if not all(isinstance(value, float) for value in effect["at"]):
+        values = list(zip(low, mean, mean, mean, high, strict=True))
+        return markup(_ranges(view, effect["at"], values, caption, caption))
+    svg, x, y = _plane(view, caption, effect["at"], [*low, *high])
+    below, middle, above = (
+        [(x(a), y(b)) for a, b in zip(effect["at"], line, strict=True)] for line in (low, mean, high)
+    )
+    shape(svg, "path", "band", d=line_through([*above, *below[::-1]]) + "Z")
+    shape(svg, "path", "line", d=line_through(middle))
+    return markup(svg)
 
 
 def pair_picture(view: Mapping[str, Any], target: str) -> str:
@@ -59,30 +51,30 @@ def pair_picture(view: Mapping[str, Any], target: str) -> str:
     is_number = "" in view["names"]  # fifths of numbers, from grey to the colour
     prefix = f"{for_page(target, 24)}: " if is_number else ""
     legend = [f"{prefix}{for_page(name, _LONGEST)}" if name else "" for name in view["names"]]
-    shades = ["class3", "class0"] if len(legend) == 2 else [_shade(i) for i in range(len(legend))]
+    shades = ["class3", "class0"] if len(legend) == 2 else [f"class{i % SHADES}" for i in range(len(legend))]
     shades = shades[::-1] if is_number else shades
     features = [for_page(axis["feature"], 40) for axis in view["axes"]]
     title = f"{features[0]} and {features[1]}, shaded by {for_page(target, 24)}"
     svg = picture(_PAIR_WIDTH, _PAIR_HEIGHT + 64, "small", title, "A point for each of some samples.")
-    left = 8 + max((text_width(for_page(level, _LONGEST)) for level in up["levels"] or ()), default=0.0)
+    left, levels = _row_names(up["levels"] or ())
     x, y = _pair_axis(across, left, _PAIR_WIDTH - 8), _pair_axis(up, _PAIR_HEIGHT, 26)
     for a, b, shade in zip(_jittered(across), _jittered(up), view["shades"], strict=True):
         shape(svg, "circle", shades[shade], cx=x(a), cy=y(b), r=3.5)
     text(svg, "caption", (0, 12), features[1])
     text(svg, "caption", (_PAIR_WIDTH, _PAIR_HEIGHT + 34), features[0], anchor="end")
-    for level, words in enumerate(up["levels"] or ()):
-        text(svg, "name", (left - 6, y(level) + 4), for_page(words, _LONGEST), anchor="end")
+    for level, words in enumerate(levels):
+        text(svg, "name", (left - 6, y(level) + 4), words, anchor="end")
     for level, words in enumerate(across["levels"] or ()):
         text(svg, "name", (x(level), _PAIR_HEIGHT + 18), for_page(words, 10), anchor="middle")
     if across["levels"] is None:
-        _label_ends(svg, across, (x.low, x.high), (left, _PAIR_WIDTH), _PAIR_HEIGHT + 18)
+        _label_ends(svg, across, x, (left, _PAIR_WIDTH), _PAIR_HEIGHT + 18)
     at = 0.0
     for shade, words in zip(shades, legend, strict=True):
         if words:
             shape(svg, "circle", shade, cx=at + 5, cy=_PAIR_HEIGHT + 52, r=4)
             text(svg, "name", (at + 14, _PAIR_HEIGHT + 56), words)
             at += 30 + text_width(words)
-    return tostring(svg, encoding="unicode")
+    return markup(svg)
 
 
 def _pair_axis(axis: Mapping[str, Any], start: float, end: float) -> Axis:
@@ -111,16 +103,14 @@ def _densities(view: Mapping[str, Any], target: str) -> Element:
         shape(svg, "path", "hill", d=f"M{left:g} {base}L{line_through(hill)[1:]}V{base}Z")
         shape(svg, "line", "grid", x1=left, x2=_WIDTH - 4, y1=base, y2=base)
         text(svg, "name", (left - 6, base - 5), name, anchor="end")
-    _label_ends(svg, view, (view["low"], view["high"]), (left, _WIDTH - 4), bottom + 16)
+    _label_ends(svg, view, Axis(view["low"], view["high"], 0, 0), (left, _WIDTH - 4), bottom + 16)
     return svg
 
 
 def _shares(view: Mapping[str, Any], target: str) -> Element:
     """Draw a bar for each category, divided by the classes; of two classes the share of the second one is written."""
-    rows, classes = (
-        view["categories"][: MOST_CATEGORIES + 2],
-        [for_page(name, _LONGEST) for name in view["classes"][:MOST_CLASSES]],
-    )
+    rows = view["categories"][: MOST_CATEGORIES + 2]
+    classes = [for_page(name, _LONGEST) for name in view["classes"][:MOST_CLASSES]]
     two = len(classes) == 2
     left, names = _row_names([row["name"] for row in rows])
     captions, legend = (_share_words(target, classes[1]), []) if two else ([f"shares of {target}"], classes)
@@ -130,18 +120,19 @@ def _shares(view: Mapping[str, Any], target: str) -> Element:
     for top, row, name in zip(range(0, _ROW * len(rows), _ROW), rows, names, strict=True):
         text(svg, "name", (left - 6, top + 13), name, anchor="end")
         _bar(svg, "ground", (x(0), x(1)), top)
+        start, shares = 0.0, row["shares"][1:2] if two else row["shares"][: len(classes)]
+        for i, share in enumerate(map(_unit, shares)):
+            end = min(1.0, start + share)
+            _bar(svg, "share" if two else f"class{i % SHADES}", (x(start), x(end)), top)
+            start = end
         if two:
-            share = _unit(row["shares"][1])
-            _bar(svg, "share", (x(0), x(share)), top)
-            text(svg, "number", (x.stop + 5, top + 13), f"{100 * share:.0f}%")
-        else:
-            _divided(svg, row["shares"][: len(classes)], x, top)
+            text(svg, "number", (x.stop + 5, top + 13), f"{100 * start:.0f}%")
     bottom = _ROW * len(rows) + 13
     for line, words in enumerate(captions):
         text(svg, "caption", (0, bottom + 17 * line), words)
     for i, name in enumerate(legend):
         left, top = 150 * (i % 2), bottom + 17 * (1 + i // 2)
-        shape(svg, "rect", _shade(i), x=left, y=top - 10, width=11, height=11)
+        shape(svg, "rect", f"class{i % SHADES}", x=left, y=top - 10, width=11, height=11)
         text(svg, "name", (left + 16, top), name)
     return svg
 
@@ -152,38 +143,27 @@ def _share_words(target: str, name: str) -> list[str]:
     return [caption] if text_width(caption) <= _WIDTH else [f"share of {target} =", name]
 
 
-def _divided(svg: Element, shares: Sequence[float], x: Axis, top: float) -> None:
-    start = 0.0
-    for i, share in enumerate(shares):
-        end = min(1.0, start + _unit(share))
-        _bar(svg, _shade(i), (x(start), x(end)), top)
-        start = end
-
-
 def _points(view: Mapping[str, Any], target: str) -> Element:
     """Draw a point for each of some samples."""
     xs, ys = view["x"][:MOST_POINTS], view["y"][:MOST_POINTS]
-    svg = _plane(view, target, (xs, ys))
-    x, y = _plane_axes(xs, ys)
+    svg, x, y = _plane(view, target, xs, ys)
     shape(svg, "path", "points", d="".join(f"M{x(a):g} {y(b):g}h0" for a, b in zip(xs, ys, strict=True)))
     return svg
 
 
-def _plane(view: Mapping[str, Any], caption: str, values: tuple[Sequence[float], Sequence[float]]) -> Element:
-    """Return an empty plane with its ranges: of the feature below, of the target in the caption."""
-    x, y = _plane_axes(*values)
+def _plane(
+    view: Mapping[str, Any], caption: str, xs: Sequence[float], ys: Sequence[float]
+) -> tuple[Element, Axis, Axis]:
+    """Return an empty plane with its axes; ranges are written, of the feature below, of the target in the caption."""
+    x, y = Axis(min(xs), max(xs), 6, _WIDTH - 6), Axis(min(ys), max(ys), 118, 34)
     svg = _empty(view, 150, f"{caption} against the feature", [])
     limits = f"{three_digits(y.low)} to {three_digits(y.high)}"
     fits = text_width(f"{caption}, {limits}") <= _WIDTH
     text(svg, "caption", (0, 12), f"{caption}, {limits}" if fits else caption)
     text(svg, "number", (0, 27), "" if fits else limits)
     shape(svg, "line", "zero", x1=0, x2=_WIDTH, y1=124, y2=124)
-    _label_ends(svg, view, (x.low, x.high), (0, _WIDTH), 140)
-    return svg
-
-
-def _plane_axes(xs: Sequence[float], ys: Sequence[float]) -> tuple[Axis, Axis]:
-    return Axis(min(xs), max(xs), 6, _WIDTH - 6), Axis(min(ys), max(ys), 118, 34)
+    _label_ends(svg, view, x, (0, _WIDTH), 140)
+    return svg, x, y
 
 
 def _boxes(view: Mapping[str, Any], target: str) -> Element:
@@ -229,24 +209,14 @@ def _bar(svg: Element, kind: str, ends: tuple[float, float], top: float) -> None
     shape(svg, "rect", kind, x=ends[0], y=top + 2, width=max(0.0, ends[1] - ends[0]), height=_BAR)
 
 
-def _shade(position: int) -> str:
-    return f"class{position % SHADES}"
-
-
 def _unit(value: Any) -> float:
     return min(1.0, max(0.0, float(value)))
 
 
-def _label_ends(
-    svg: Element, view: Mapping[str, Any], values: tuple[float, float], places: tuple[float, float], y: float
-) -> None:
-    """Write both ends of the axis of a feature at their places."""
-    for value, place, anchor in zip(values, places, ("start", "end"), strict=True):
-        text(svg, "number", (place, y), _end_label(value, values[1], date=bool(view.get("date"))), anchor)
-
-
-def _end_label(value: float, high: float, *, date: bool) -> str:
-    """Return the end of an axis; dates are days since 1970, durations and times of the day just days."""
-    if date and high > _LONGEST_DURATION:
-        return (_EPOCH + timedelta(days=value)).date().isoformat()
-    return f"{three_digits(value)}{' days' if date else ''}"
+def _label_ends(svg: Element, view: Mapping[str, Any], x: Axis, places: tuple[float, float], y: float) -> None:
+    """Write both ends of the axis of a feature; dates are days since 1970, durations and times of the day just days."""
+    for value, place, anchor in zip((x.low, x.high), places, ("start", "end"), strict=True):
+        words = f"{three_digits(value)}{' days' if view.get('date') else ''}"
+        if view.get("date") and x.high > _LONGEST_DURATION:
+            words = (_EPOCH + timedelta(days=value)).date().isoformat()
+        text(svg, "number", (place, y), words, anchor)

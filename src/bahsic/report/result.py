@@ -9,7 +9,7 @@ import json
 import math
 import platform
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -27,12 +27,19 @@ from bahsic.inference.scores import hsic_scores
 from bahsic.kernels import label_kernel
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.names import target_name
-from bahsic.report.headline import headline_of, measures_of, outcome_of_selector
 from bahsic.report.neighbours import near_copies
 from bahsic.report.schema import SCHEMA
-from bahsic.report.selector import candidate_mask, display_order, fold_counts, path_of, predicts, search_order
+from bahsic.report.selector import (
+    candidate_mask,
+    display_order,
+    fold_counts,
+    measures_of,
+    outcome_of_selector,
+    search_order,
+    selected_mask,
+)
 from bahsic.report.views import add_effects, feature_views, n_missing, pair_view
-from bahsic.report.words import LEAST_TOGETHER, MOST_PAIRED
+from bahsic.report.words import LEAST_TOGETHER, MOST_PAIRED, headline_of, plural
 
 # Selected features whose redundancy, near-duplicates and pictures are recorded.
 MOST_DESCRIBED = 30
@@ -151,47 +158,56 @@ class _Selection:
         """The data of all samples in their own order, which the search may not have used."""
         return self.data.ordered(None)
 
+    @property
+    def target_kernel(self) -> Any:
+        """The kernel on the labels as an option, the one that was chosen in place of "auto"."""
+        given = self.selector.target_kernel
+        return self.selector.target_kernel_ if isinstance(given, str) and given == "auto" else given
+
+    def named(self, columns: Iterable[int]) -> list[str]:
+        """Return the names of columns."""
+        return [self.names[j] for j in columns]
+
     def record(
         self, groups: Sequence[Any] | None, test: Any, stability: Mapping[str, Any] | None, heading: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Return everything that is known as plain data."""
-        selector, names, order = self.selector, self.names, display_order(self.selector)
-        support = [int(j) for j in order if selector.support_[j]]
-        selected = support if predicts(selector) else []
-        views = feature_views(self.data, self.y, selector.target_kernel_, selected[:MOST_DESCRIBED], names)
-        add_effects(views, self.in_order, self.y, selected, selected[:MOST_DESCRIBED])
-        pairs = self._pairs(selected)
-        return {
-            "schema": SCHEMA,
-            "kind": "select",
-            "headline": self._headline(heading),
+        selector, order = self.selector, display_order(self.selector)
+        selected = [int(j) for j in order if selected_mask(selector)[j]]
+        described = selected[:MOST_DESCRIBED]
+        views = feature_views(self.data, self.y, selector.target_kernel_, described, self.names)
+        add_effects(views, self.in_order, self.y, selected, described)
+        pairs = self.pairs(selected)
+        result = {
+            "headline": headline_of(
+                outcome_of_selector(selector), target_name(heading.get("input", {}).get("target"))
+            ).ascii,
             **result_heading("select", **heading),
             "criterion": selector.criterion,
             "kernel": str(selector.kernel_),
             "block_size": selector.block_size_,
-            "selected": [names[j] for j in selected],
-            "kept": [] if selected else [names[j] for j in support],
+            "selected": self.named(selected),
+            "kept": [] if selected else self.named(j for j in order if selector.support_[j]),
             "n_features": len(selected),
             "reason": _reason(selector),
             **measures_of(selector),
             "leaks": list(getattr(selector, "leaks_", ())),
-            "columns": column_records(selector.columns_, names, self.data.table),
-            "ranking": self._ranking(order, selected, groups, pairs, test),
-            "path": [self._step(step) for step in selector.path_],
-            "redundancy": self._redundancy(selected[:MOST_DESCRIBED]),
-            "near_copies": self._near_copies(selected[:MOST_DESCRIBED]),
+            "columns": column_records(selector.columns_, self.names, self.data.table),
+            "ranking": self.ranking(order, selected, groups, pairs, test),
+            "path": [self.step(step) for step in selector.path_],
+            **self.similarities(described),
             "views": views,
             "interactions": pairs,
-            "pair": self._pair(pairs) if views else None,
-            "stability": None if stability is None else self._stability(stability, order),
-            "test": None if test is None else self._test(test),
+            "pair": self.pair(pairs) if views else None,
+            "stability": None if stability is None else self.stability(stability, order),
+            "test": None,
         }
+        if test is not None:
+            result["test"] = {"pvalue": test.pvalue, "split_pvalues": test.split_pvalues.tolist()}
+            result["test"]["discoveries"] = self.named(test.discoveries(_FALSE_DISCOVERIES))
+        return {"schema": SCHEMA, "kind": "select", **result}
 
-    def _headline(self, heading: Mapping[str, Any]) -> str:
-        target = heading.get("input", {}).get("target")
-        return headline_of(outcome_of_selector(self.selector, path_of(self.selector)), target_name(target)).ascii
-
-    def _ranking(
+    def ranking(
         self,
         order: Any,
         selected: list[int],
@@ -199,12 +215,21 @@ class _Selection:
         pairs: Sequence[Mapping[str, Any]],
         test: Any,
     ) -> list[dict[str, Any]]:
-        selector, alone = self.selector, self._alone(selected[:MOST_DESCRIBED])
-        took_part = candidate_mask(selector)
+        """Return an entry for each feature."""
+        selector, took_part = self.selector, candidate_mask(self.selector)
         place = {int(j): at for at, j in enumerate(filter(took_part.__getitem__, search_order(selector)), start=1)}
         folds = None if fold_counts(selector) is None else selector.selection_frequencies_
+        options = {name: getattr(selector, name) for name in ("n_jobs", *_OPTIONS)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit has already warned
+            scores = hsic_scores(self.data, self.y, target_kernel=self.target_kernel, **options)
+        alone: dict[int, float] = {}
+        if selector.criterion == "prediction" and selected:
+            labels, described = label_kernel(self.y, self.target_kernel), selected[:MOST_DESCRIBED]
+            values = predictability_alone(self.in_order, labels, described, self.data.kernel)
+            alone = dict(zip(described, values, strict=True))
         entries = []
-        for entry in ranked(*self._dependences(), self.names, order):
+        for entry in ranked(*scores, self.names, order):
             j, group = entry["column"], None if groups is None else str(groups[entry["column"]])
             dependence = {"score": entry.pop("score"), "pvalue": entry.pop("pvalue")}
             worth = float(selector.scores_[j]) if j in place and np.isfinite(selector.scores_[j]) else None
@@ -214,36 +239,17 @@ class _Selection:
             entries.append(entry | {"needed": None if test is None else float(test.feature_pvalues[j])})
         return entries
 
-    def _dependences(self) -> tuple[Any, Any]:
-        """Return HSIC of each feature alone, and its p-value."""
-        options = {name: getattr(self.selector, name) for name in ("n_jobs", *_OPTIONS)}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit has already warned
-            return hsic_scores(self.data, self.y, target_kernel=self._target_kernel, **options)
-
-    @property
-    def _target_kernel(self) -> Any:
-        given = self.selector.target_kernel
-        return self.selector.target_kernel_ if isinstance(given, str) and given == "auto" else given
-
-    def _alone(self, features: list[int]) -> dict[int, float]:
-        """Return R2 of the regression on each of some features alone, with the criterion "prediction"."""
-        if self.selector.criterion != "prediction" or not features:
-            return {}
-        labels, kernel = label_kernel(self.y, self._target_kernel), self.data.kernel
-        return dict(zip(features, predictability_alone(self.in_order, labels, features, kernel), strict=True))
-
-    def _pairs(self, selected: list[int]) -> list[dict[str, Any]]:
+    def pairs(self, selected: list[int]) -> list[dict[str, Any]]:
         """Return pairs of the best selected features, or groups, with their interaction, the best pair first."""
         if self.selector.criterion != "prediction" or not selected:
             return []
         by_index = self.selector.feature_groups is None and self.data.names is None
         return [
-            {"features": [self.names[one] if by_index else str(one) for one in pair[:2]], "together": pair.together}
+            {"features": self.named(pair[:2]) if by_index else list(map(str, pair[:2])), "together": pair.together}
             for pair in interactions(self.selector, self.in_order, self.y, n_features=MOST_PAIRED)
         ]
 
-    def _pair(self, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    def pair(self, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
         """Return the picture of the two features that work together best, if any do."""
         if not pairs or pairs[0]["together"] < LEAST_TOGETHER or not set(pairs[0]["features"]) <= set(self.names):
             return None
@@ -251,39 +257,27 @@ class _Selection:
         view = pair_view(self.data, self.y, self.selector.target_kernel_, pair, self.names)
         return {"together": pairs[0]["together"], **view}
 
-    def _step(self, step: Any) -> dict[str, Any]:
+    def step(self, step: Any) -> dict[str, Any]:
+        """Return a step of the path."""
         parameter = None if step.parameter is None else float(step.parameter)
-        features = [self.names[j] for j in step.features]
-        return {**{name: getattr(step, name) for name in _STEP}, "parameter": parameter, "features": features}
+        numbers = {name: getattr(step, name) for name in _STEP}
+        return {**numbers, "parameter": parameter, "features": self.named(step.features)}
 
-    def _redundancy(self, features: list[int]) -> dict[str, Any] | None:
-        """Return normalised HSIC of each two of some features."""
+    def similarities(self, features: list[int]) -> dict[str, Any]:
+        """Return the redundancy of features, and for each the similar ones that were not selected."""
         if not features:
-            return None
-        options = {name: getattr(self.selector, name) for name in _OPTIONS}
-        values = redundancy(self.data, features, **options)
-        return {"features": [self.names[j] for j in features], "table": values.tolist()}
+            return {"redundancy": None, "near_copies": []}
+        table = redundancy(self.data, features, **{name: getattr(self.selector, name) for name in _OPTIONS}).tolist()
+        similar = near_copies(self.data, features, self.selector.kernel_)
+        copies = [[{"feature": self.names[i], "similarity": value} for i, value in found] for found in similar]
+        near = [{"feature": self.names[j], "copies": found} for j, found in zip(features, copies, strict=True)]
+        return {"redundancy": {"features": self.named(features), "table": table}, "near_copies": near}
 
-    def _near_copies(self, features: list[int]) -> list[dict[str, Any]]:
-        """Return for each of some features the similar ones that were not selected."""
-        similar = near_copies(self.data, features, self.selector.kernel_) if features else []
-        return [
-            {
-                "feature": self.names[j],
-                "copies": [{"feature": self.names[i], "similarity": value} for i, value in copies],
-            }
-            for j, copies in zip(features, similar, strict=True)
-        ]
-
-    def _stability(self, resampled: Mapping[str, Any], order: Any) -> dict[str, Any]:
+    def stability(self, resampled: Mapping[str, Any], order: Any) -> dict[str, Any]:
         """Return the frequencies of the features that were selected in any resample, in the order of the ranking."""
         shares = [(self.names[j], float(resampled["frequencies"][j])) for j in order]
         features = [{"feature": name, "frequency": share} for name, share in shares if share > 0]
         return {"n_resamples": resampled["n_resamples"], "subsample": resampled["subsample"], "features": features}
-
-    def _test(self, test: Any) -> dict[str, Any]:
-        discoveries = [self.names[j] for j in test.discoveries(_FALSE_DISCOVERIES)]
-        return {"pvalue": test.pvalue, "split_pvalues": test.split_pvalues.tolist(), "discoveries": discoveries}
 
 
 def _partner(name: str, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -297,12 +291,11 @@ def _partner(name: str, pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _reason(selector: Any) -> str:
     """Return why so many features were selected."""
-    wanted = selector.n_features_to_select
+    number = selector.n_features_to_select
     automatic = next((step.reason for step in selector.path_ if step.reason), None)
-    if automatic is not None or not isinstance(wanted, int):
-        return automatic or f"a fraction of {wanted} requested"
-    kind = "feature" if selector.feature_groups is None else "group"
-    return f"{wanted} {kind}{'' if wanted == 1 else 's'} requested"
+    if automatic is not None or not isinstance(number, int):
+        return automatic or f"a fraction of {number} requested"
+    return f"{plural(number, 'feature' if selector.feature_groups is None else 'group')} requested"
 
 
 def _finite(value: Any) -> Any:

@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from bahsic.report.curve import Curve, path_curve
+from bahsic.report.schema import MEASURES, Outcome, outcome_of
+
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
@@ -44,14 +47,9 @@ def display_order(selector: Any) -> Indices:
     return np.concatenate([selected[by_worth], order[~selector.support_[order]]])
 
 
-def predicts(selector: Any) -> bool:
-    """Return False where held-out samples show that nothing predicts the target."""
-    return bool(getattr(selector, "predicts_", True))
-
-
 def selected_mask(selector: Any) -> Mask:
-    """Return the selected features: none where nothing predicts the target."""
-    mask: Mask = selector.support_ & predicts(selector)
+    """Return the selected features: none where held-out samples show that nothing predicts the target."""
+    mask: Mask = selector.support_ & bool(getattr(selector, "predicts_", True))
     return mask
 
 
@@ -67,6 +65,19 @@ def fold_counts(selector: Any) -> Indices | None:
     return None if n_folds == 1 else np.rint(n_folds * selector.selection_frequencies_).astype(np.intp)
 
 
-def path_of(selector: Any) -> list[dict[str, Any]]:
-    """Return the steps of the path as plain data, by increasing size."""
-    return [asdict(step) for step in sorted(selector.path_, key=lambda step: int(step.n_features))]
+def measures_of(selector: Any) -> dict[str, Any]:
+    """Return the measures of a fitted selector as plain data, None where it was not cross-fitted."""
+    return {name: getattr(selector, f"{name}_", None) for name in MEASURES}
+
+
+def outcome_of_selector(selector: Any) -> Outcome:
+    """Return the outcome of a fitted selector."""
+    n_candidates = sum(not column.left_out for column in selector.columns_)
+    return outcome_of(measures_of(selector), list(map(asdict, selector.path_)), selector.n_features_, n_candidates)
+
+
+def curve_of(selector: Any) -> Curve | None:
+    """Return the curve along the path of a fitted selector; None if nothing was measured along it."""
+    outcome = outcome_of_selector(selector)
+    selected = 0 if outcome.nothing else int(outcome.n_selected)
+    return path_curve(list(map(asdict, selector.path_)), selected, outcome.n_candidates)

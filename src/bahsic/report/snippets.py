@@ -48,22 +48,27 @@ def python_code(result: Mapping[str, Any]) -> Snippet:
         selector = "FeatureSelector"  # with the defaults of the command
     else:
         given = _given(parameters, Option.selector_default)
+    column = {row["feature"]: row.get("column") for row in result.get("ranking", ())}
     for name in ("categorical_features", "keep"):  # by positions, which arrays have too
         if isinstance(given.get(name), Sequence) and not isinstance(given[name], str):
-            given[name] = _positions(given[name], result["ranking"])
-    if "feature_groups" in given:
-        given["feature_groups"] = _groups(result["ranking"])
+            given[name] = [column.get(word, word) for word in given[name]]  # rules such as "from_dtype" stay
+    if "feature_groups" in given:  # Python does not know the rules of the command
+        groups: dict[str, list[int]] = {}
+        for row in result["ranking"]:
+            groups.setdefault(str(row["group"]), []).append(row["column"])
+        given["feature_groups"] = {label: sorted(columns) for label, columns in groups.items()}
     if given.get("block_size") is not None or result.get("block_size") is not None:
         given["random_state"] = result.get("seed")
     others = "".join(f", {name}={value!r}" for name, value in given.items())
-    how = "".join(f", {name}={value!r}" for name, value in _reading(data).items())
-    reading, fitted = f"data = read_data({data['name']!r}{how})\n", "data.X, data.y"
-    imports = f"from bahsic import {selector}\nfrom bahsic.files import read_data\n\n"
-    if data["name"] is None:  # X and y were at hand
-        imports, reading, fitted = f"from bahsic import {selector}\n\n", "", "X, y"
-    number = repr(parameters.get(_NUMBER))
+    lines, fitted = [f"from bahsic import {selector}", ""], "X, y"  # at hand
+    if data["name"] is not None:
+        target = {} if data["target"] is None else {"target": data["target"]}
+        how = "".join(f", {name}={value!r}" for name, value in (target | data.get("options", {})).items())
+        lines[1:] = ["from bahsic.files import read_data", "", f"data = read_data({data['name']!r}{how})"]
+        fitted = "data.X, data.y"
+    before = "\n".join([*lines, f"selector = {selector}({_NUMBER}="])
     after = f"{others})\nselector.fit({fitted}).get_support(indices=True)"
-    return Snippet(f"{imports}{reading}selector = {selector}({_NUMBER}=", number, after)
+    return Snippet(before, repr(parameters.get(_NUMBER)), after)
 
 
 def command(result: Mapping[str, Any]) -> Snippet:
@@ -78,26 +83,21 @@ def command(result: Mapping[str, Any]) -> Snippet:
     parameters, data = result["parameters"], result["input"]
     targets = data["target"] if isinstance(data["target"], list) else [data["target"]] if data["target"] else []
     reading = [*(("target", target) for target in targets), *data.get("options", {}).items()]
-    how = "".join(f" {_option('--' + name.replace('_', '-'), value)}" for name, value in reading)
+    file = f"./{data['name']}" if data["name"].startswith("-") else data["name"]
+    before = ["bahsic select", _word(file), *(_option(f"--{name.replace('_', '-')}", value) for name, value in reading)]
     words = [f"--method {_word(parameters['method'])}"] if "method" in parameters else []
     given = _given(parameters, Option.command_default)
-    options = [option for option in recorded_options() if option.flags and option.name in given]
     words += [
         _option(option.flags[0], option.none if given[option.name] is None else given[option.name])
-        for option in options
+        for option in recorded_options()
+        if option.flags and option.name in given
     ]
     words += ["--test"] if result.get("test") else []
     words += [f"--stability {result['stability']['n_resamples']}"] if result.get("stability") else []
     words += [_option(flag_of("random_state"), result["seed"])] if result.get("seed") is not None else []
     number = parameters.get(_NUMBER)
-    file = f"./{data['name']}" if data["name"].startswith("-") else data["name"]
-    before = f"bahsic select {_word(file)}{how} {flag_of(_NUMBER)} "
-    return Snippet(before, _word("auto" if number is None else number), "".join(f" {word}" for word in words))
-
-
-def _reading(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the target of the file, and options of reading it."""
-    return {**({} if data["target"] is None else {"target": data["target"]}), **data.get("options", {})}
+    start = " ".join([*before, flag_of(_NUMBER), ""])
+    return Snippet(start, _word("auto" if number is None else number), "".join(f" {word}" for word in words))
 
 
 def _given(parameters: Mapping[str, Any], default_of: Callable[[Option, str | None], Any]) -> dict[str, Any]:
@@ -113,20 +113,6 @@ def _given(parameters: Mapping[str, Any], default_of: Callable[[Option, str | No
         if option.name != _NUMBER and is_given and value not in ([], default):
             given[option.name] = value
     return given
-
-
-def _positions(names: Sequence[str], ranking: Sequence[Mapping[str, Any]]) -> list[int | str]:
-    """Return positions of columns by their names; rules such as "from_dtype" stay."""
-    column = {row["feature"]: row["column"] for row in ranking}
-    return [column.get(name, name) for name in names]
-
-
-def _groups(ranking: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
-    """Return the columns of each group, as Python does not know the rules of the command."""
-    groups: dict[str, list[int]] = {}
-    for row in ranking:
-        groups.setdefault(str(row["group"]), []).append(row["column"])
-    return {label: sorted(columns) for label, columns in groups.items()}
 
 
 def _option(name: str, value: object) -> str:

@@ -10,40 +10,16 @@ from dataclasses import dataclass
 # Elements are written, never parsed, and writing them escapes whatever a name contains.
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-__all__ = [
-    "Axis",
-    "Element",
-    "SubElement",
-    "line_through",
-    "picture",
-    "shape",
-    "shown",
-    "text",
-    "text_width",
-    "three_digits",
-    "tostring",
-]
-
 
 @dataclass(frozen=True)
 class Axis:
-    """A linear map from numbers, or from their logarithms, to coordinates.
-
-    Attributes
-    ----------
-    low, high : float
-        Ends of the data; equal ends are mapped to the middle.
-    start, stop : float
-        Coordinates of the ends.
-    logarithmic : bool
-        Whether logarithms are mapped; then low is positive.
-    """
+    """A linear map from numbers, or from their logarithms, to coordinates; equal ends are mapped to the middle."""
 
     low: float
     high: float
     start: float
     stop: float
-    logarithmic: bool = False
+    logarithmic: bool = False  # then low is positive
 
     def __call__(self, value: float) -> float:
         """Return the coordinate of a value."""
@@ -53,9 +29,16 @@ class Axis:
 
     def ticks(self) -> list[float]:
         """Return round numbers between the ends."""
+        low, high = self.low, self.high
         if self.logarithmic:
-            return _logarithmic_ticks(self.low, self.high)
-        return _linear_ticks(self.low, self.high)
+            factors = (1, 2, 5) if high / low < 2000 else (1,)
+            powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+            return [tick for p in powers for factor in factors if low <= (tick := factor * 10.0**p) <= high]
+        if high == low:
+            return [float(low)]
+        step = 10.0 ** math.floor(math.log10((high - low) / 4))
+        step *= next(factor for factor in (5, 2, 1) if (high - low) / (step * factor) >= 4)
+        return [float(f"{step * i:.10g}") for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def picture(width: float, height: float, kind: str, title: str, description: str) -> Element:
@@ -67,6 +50,11 @@ def picture(width: float, height: float, kind: str, title: str, description: str
     return svg
 
 
+def markup(svg: Element) -> str:
+    """Return a chart as text."""
+    return tostring(svg, encoding="unicode")
+
+
 def text(svg: Element, kind: str, at: tuple[float, float], words: str, anchor: str = "start") -> None:
     """Add a line of text."""
     place = {"x": f"{at[0]:.2f}", "y": f"{at[1]:.2f}", "text-anchor": anchor}
@@ -74,25 +62,16 @@ def text(svg: Element, kind: str, at: tuple[float, float], words: str, anchor: s
 
 
 def shape(svg: Element, tag: str, kind: str, title: str = "", **attributes: float | str) -> None:
-    """Add a shape; underscores in the names of its attributes stand for hyphens."""
-    written = {
-        name.replace("_", "-"): value if isinstance(value, str) else f"{value:.5g}"
-        for name, value in attributes.items()
-    }
+    """Add a shape."""
+    written = {name: value if isinstance(value, str) else f"{value:.5g}" for name, value in attributes.items()}
     element = SubElement(svg, tag, {"class": kind, **written})
     if title:
         SubElement(element, "title").text = title
 
 
 def text_width(words: str) -> float:
-    """Return an upper estimate of the width of a text in the size of the charts, 12, for the widest common fonts.
-
-    Examples
-    --------
-    >>> text_width("ab") < text_width("<=") < text_width("特徴")
-    True
-    """
-    return sum(_letter_width(letter) for letter in words)
+    """Return an upper estimate of the width of a text in the size of the charts, 12, for the widest common fonts."""
+    return sum(map(_letter_width, words))
 
 
 def _letter_width(letter: str) -> float:
@@ -128,17 +107,3 @@ def three_digits(value: float) -> str:
     ('2920', '0.164')
     """
     return shown(float(f"{value:.3g}"))
-
-
-def _linear_ticks(low: float, high: float) -> list[float]:
-    if high == low:
-        return [float(low)]
-    step = 10.0 ** math.floor(math.log10((high - low) / 4))
-    step *= next(factor for factor in (5, 2, 1) if (high - low) / (step * factor) >= 4)
-    return [float(f"{step * i:.10g}") for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
-
-
-def _logarithmic_ticks(low: float, high: float) -> list[float]:
-    factors = (1, 2, 5) if high / low < 2000 else (1,)
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    return [tick for p in powers for factor in factors if low <= (tick := factor * 10.0**p) <= high]

@@ -42,16 +42,7 @@ _MOST_SAMPLES = 50_000  # that pictures are made from
 def feature_views(
     data: Prepared, y: Any, target_kernel: str, columns: Sequence[int], names: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return plain data of the pictures of some features against the target.
-
-    Examples
-    --------
-    >>> from bahsic.data.prepared import prepared
-    >>> from bahsic.kernels import Gaussian
-    >>> data = prepared(np.array([[0.0], [0.0], [1.0], [1.0]]), Gaussian())
-    >>> feature_views(data, ["a", "a", "a", "b"], "binary", [0], ["x"])[0]["categories"]
-    [{'name': '0', 'n': 2, 'shares': [1.0, 0.0]}, {'name': '1', 'n': 2, 'shares': [0.5, 0.5]}]
-    """
+    """Return plain data of the pictures of some features against the target."""
     labels, table = np.asarray(y), data.table
     has_classes = target_kernel in CLASSES
     if labels.ndim != 1 or isinstance(table.values, Source) or not (has_classes or target_kernel == "regression"):

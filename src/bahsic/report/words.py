@@ -1,27 +1,31 @@
-"""Sentences about a result, for pages and terminals; their numbers are plain data until here."""
+"""Every sentence about a result; its numbers are plain data until here."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from scipy.stats import false_discovery_control
 
 from bahsic.criteria.blocks import MOST_REGRESSIONS
 from bahsic.data.roles import LEFT_OUT
-from bahsic.report.headline import Outcome, few_samples_words, leak_words
+from bahsic.report.schema import SOMETHING, Outcome
 from bahsic.report.svg import shown
 
 DASH = "–"  # noqa: RUF001 - where there is no number
 LEVEL = 0.05  # of p-values and false discovery rates
 LEAST_TOGETHER = 0.01  # R2 from which on two features work together
 MOST_PAIRED = 8  # selected features whose pairs are judged
+_NOTHING, _WEAK = 0.005, 0.02  # R2 up to which a regression is no better than the mean, and hardly better
+_NEARLY, _FAR_FEWER = 0.98, 2 / 3  # share of R2 that fewer features have to reach, and how many of them at most
 _LEAST_PVALUE = 0.001  # that is written as a number
 _NO_CHANGE = 0.0005  # of R2
+_FEW_SAMPLES = 20  # with fewer, chance can look like anything
 _NAMED = 6  # names in a sentence
+_LONGEST_NAME = 40
+_ASCII = str.maketrans({"²": "2", "±": "+/-", "−": "-", "–": "-"})  # noqa: RUF001 - a minus and a dash
 
-_CRITERIA = {"hsic": "dependence (HSIC)"}
 _KINDS = {
     "binary": "two classes",
     "multiclass": "classes",
@@ -35,14 +39,16 @@ _PLURALS = {"number": "numbers", "category": "categories", "date": "dates"}
 _IDLE = {"constant": "Constant", "copy": "Duplicate", "uninformative": "Uninformative"}
 
 
-def plural(n: int, noun: str) -> str:
-    """Return a number with a noun.
+# Numbers and names
 
-    Examples
-    --------
-    >>> plural(1, "fold"), plural(5, "fold")
-    ('1 fold', '5 folds')
-    """
+
+def ascii_text(text: str) -> str:
+    """Return a sentence with ASCII in place of the symbols that this package writes."""
+    return text.translate(_ASCII)
+
+
+def plural(n: int, noun: str) -> str:
+    """Return a number with a noun."""
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
@@ -51,9 +57,19 @@ def capitalized(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def named(names: Sequence[str], n: int = _NAMED) -> str:
-    """Return the first of some names, and how many more there are."""
-    return ", ".join(names[:n]) + (f" and {len(names) - n} more" if len(names) > n else "")
+def listed(parts: Sequence[str], n: int = _NAMED) -> str:
+    """Return the first few parts, and how many more there are."""
+    return ", ".join(parts[:n]) + (f" and {len(parts) - n} more" if len(parts) > n else "")
+
+
+def named(names: Sequence[str]) -> str:
+    """Return the first few names, and how many more there are."""
+    return listed([short(name) for name in names])
+
+
+def short(name: str) -> str:
+    """Return a name, without its middle if it is too long for a sentence."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME // 2]}...{name[3 - _LONGEST_NAME // 2 :]}"
 
 
 def number(value: float | None, form: str = ".3f") -> str:
@@ -72,119 +88,152 @@ def probability(p: float | None) -> str:
 
 
 def equation(p: float) -> str:
-    """Return a p-value with its letter.
-
-    Examples
-    --------
-    >>> equation(0.0002), equation(0.02)
-    ('p < 0.001', 'p = 0.020')
-    """
+    """Return a p-value with its letter."""
     return f"p {probability(p)}" if p < _LEAST_PVALUE else f"p = {probability(p)}"
 
 
-def warning_lines(result: Mapping[str, Any], outcome: Outcome, remedy: str = "") -> list[str]:
+# The headline
+
+
+class Headline(NamedTuple):
+    """A sentence around the name of the target, which may be any text."""
+
+    before: str
+    target: str
+    after: str
+    score: str = ""
+
+    @property
+    def text(self) -> str:
+        """The whole sentence."""
+        return "".join(self)
+
+    @property
+    def ascii(self) -> str:
+        """The whole sentence, in ASCII but for the target."""
+        return "".join(self._replace(score=ascii_text(self.score)))
+
+
+def headline_of(outcome: Outcome, target: str = "the target") -> Headline:
+    """Return the sentence about an outcome.
+
+    Examples
+    --------
+    >>> headline_of(Outcome(5, 15, 0.7, 0.02, score=0.97, score_name="ROC AUC"), "diagnosis").text
+    '5 of 15 features predict diagnosis: ROC AUC 0.97, held-out R² 0.70 ± 0.02'
+    >>> headline_of(Outcome(1, 9, 0.01, 0.02, predicts=False), "price").text
+    'Nothing in this table predicts price: held-out R² 0.01 ± 0.02 at best'
+    """
+    r2, value = f"{outcome.r2_name} {outcome.r2_text}", outcome.r2 or 0.0
+    if outcome.nothing:
+        clearly = "clearly " if value >= SOMETHING else ""
+        return Headline(f"Nothing in this table {clearly}predicts ", target, ": ", f"{r2} at best")
+    count = f"{outcome.n_selected} of {plural(outcome.n_candidates, 'feature')}"
+    if outcome.r2 is None:
+        return Headline(f"{count} selected for ", target, "")
+    score = ", ".join(filter(None, (outcome.score_text, r2)))
+    verb = "predicts" if outcome.n_selected == 1 else "predict"
+    if value <= _NOTHING and not outcome.predicts:
+        subject = "it" if outcome.n_selected == 1 else "they"
+        return Headline(f"{count} selected, without evidence that {subject} {verb} ", target, ": ", score)
+    if value <= 2 * (outcome.error or 0.0) and not outcome.predicts:
+        return Headline(f"{count} may predict ", target, ": ", score)
+    return Headline(f"{count} {verb} ", target, f"{' weakly' if value < _WEAK else ''}: ", score)
+
+
+# Warnings, and what follows the headline
+
+
+def leak_words(names: Sequence[str]) -> str:
+    """Return a sentence on features that look like leaks."""
+    if len(names) == 1:
+        return f"{names[0]} looks like a leak: alone it predicts the target nearly perfectly"
+    return f"{', '.join(names)} look like leaks: each alone predicts the target nearly perfectly"
+
+
+def warning_lines(leaks: Sequence[str], outcome: Outcome, remedy: str = "") -> list[str]:
     """Return sentences on what makes a result doubtful, with a remedy for leaks."""
-    leaks = f"{leak_words(result['leaks'])}{remedy}" if result["leaks"] else ""
-    return [f"{words}." for words in (leaks, few_samples_words(outcome)) if words]
+    few = outcome.r2 is not None and outcome.n_judged is not None and outcome.n_judged < _FEW_SAMPLES
+    lines = [f"{leak_words(leaks)}{remedy}."] if leaks else []
+    return lines + ([f"Only {outcome.n_judged} samples were predicted: these scores may be due to chance."] * few)
 
 
 def kept_words(names: Sequence[str]) -> str:
-    """Return a sentence on the features that are kept although nothing predicts the target."""
-    return f"{named(names)} {'is' if len(names) == 1 else 'are'} kept so that pipelines still run."
+    """Return a sentence on the features that are kept although nothing predicts the target; empty without any."""
+    return f"{named(names)} {'is' if len(names) == 1 else 'are'} kept so that pipelines still run." if names else ""
 
 
-def method_words(result: Mapping[str, Any]) -> str:
-    """Return a sentence on criterion, kernel, target and judges.
-
-    Examples
-    --------
-    >>> result = {"criterion": "prediction", "kernel": "linear", "parameters": {"kernel": "auto"}, "n_folds": 5}
-    >>> method_words({**result, "input": {"target_kernel": "binary"}})
-    'Criterion: prediction; kernel: linear (auto); target: two classes; 5 folds.'
-    """
-    given, n_folds, kind = result["parameters"].get("kernel", "gaussian"), result["n_folds"], _target_kind(result)
-    parts = [f"Criterion: {_CRITERIA.get(result['criterion'], result['criterion'])}"]
-    parts.append(f"kernel: {result.get('kernel', given)}{' (auto)' if given == 'auto' else ''}")
-    parts += [f"target: {kind}"] if kind else []
-    parts += ["judged on held-out samples" if n_folds == 1 else f"{n_folds} folds"] if n_folds else []
-    return "; ".join(parts) + "."
-
-
-def _target_kind(result: Mapping[str, Any]) -> str:
-    kernel = str(result["input"].get("target_kernel") or "")
-    return _KINDS.get(kernel, kernel)
-
-
-def block_words(result: Mapping[str, Any]) -> str:
-    """Return a sentence on the blocks of samples; empty if all samples were used at once.
-
-    Examples
-    --------
-    >>> block_words({"block_size": 1000, "criterion": "hsic", "input": {"n_samples": 32561}})
-    '32,561 samples: HSIC over random blocks of 1,000.'
-    """
-    size = result["block_size"]
-    if size is None:
-        return ""
-    samples = f"{result['input']['n_samples']:,} samples"
-    if result["criterion"] != "prediction":
-        return f"{samples}: HSIC over random blocks of {size:,}."
-    limit = f"up to {MOST_REGRESSIONS} " if result["parameters"].get("block_size") == "auto" else ""
-    return f"{samples}: regressions on {limit}random blocks of {size:,}."
-
-
-def number_words(result: Mapping[str, Any], knee: str) -> str:
-    """Return a sentence on why this many features were selected."""
+def number_words(result: Mapping[str, Any], outcome: Outcome) -> str:
+    """Return sentences on why this many features were selected."""
     automatic = result["parameters"].get("n_features_to_select") == "auto" and result["n_folds"]
-    if result["predicts"] is False or not automatic:
+    if outcome.nothing or not automatic:
         reason = str(result["reason"])[:600].strip().rstrip(".")
         return capitalized(reason) + "." if reason else ""
     why = "This is the smallest number of features whose score is within one standard error of the best."
-    return f"{why} {knee}." if knee else why
+    return f"{why} {knee_words(outcome, result['path'])}".strip()
 
 
-def evidence_lines(result: Mapping[str, Any], show: Callable[[str], str] = str) -> list[str]:
-    """Return sentences on how sure and how stable a selection is; ``show`` makes names fit for the place."""
+def knee_words(outcome: Outcome, path: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence on far fewer features that predict nearly as well; empty if there are none.
+
+    Examples
+    --------
+    >>> path = [{"n_features": n, "predictability": value} for n, value in ((4, 0.70), (10, 0.906), (26, 0.924))]
+    >>> knee_words(Outcome(26, 80, 0.924), path)
+    '10 features reach 98% of this score.'
+    """
+    r2 = outcome.r2 or 0.0
+    enough = [step for step in path if r2 > 0 and (step.get("predictability") or 0.0) >= _NEARLY * r2]
+    step = min(enough, key=lambda step: int(step["n_features"]), default=None)
+    if step is None or step["n_features"] > _FAR_FEWER * outcome.n_selected:
+        return ""
+    n, share = step["n_features"], min(99, int(100 * step["predictability"] / r2))
+    return f"{plural(n, 'feature')} reach{'es' if n == 1 else ''} {share}% of this score."
+
+
+def evidence_lines(result: Mapping[str, Any]) -> list[str]:
+    """Return sentences on how sure and how stable a selection is."""
     rows = [row for row in result["ranking"] if row["selected"]]
-    return [
-        *_fold_lines(rows, result["n_folds"]),
-        *_test_lines(rows, result["test"], show),
-        *_resampled(rows, result, show),
-    ]
+    lines = [_fold_words(rows, result["n_folds"]), *_test_lines(rows, result["test"]), pair_words(result)]
+    if result["stability"] and rows:
+        frequency = frequencies(result["stability"])
+        shares = [f"{short(row['feature'])} {100 * frequency.get(row['feature'], 0.0):.0f}%" for row in rows]
+        n = result["stability"]["n_resamples"]
+        lines.append(f"Selected again in {n} random halves of the samples: {listed(shares)}.")
+    return [line for line in lines if line]
 
 
-def _fold_lines(rows: Sequence[Mapping[str, Any]], n_folds: int | None) -> list[str]:
+def _fold_words(rows: Sequence[Mapping[str, Any]], n_folds: int | None) -> str:
     shares = [row["frequency"] for row in rows if row.get("frequency") is not None]
     if not shares or not n_folds:
-        return []
+        return ""
     if len(shares) == 1:
-        return [f"The selected feature was chosen in {round(shares[0] * n_folds)} of {n_folds} folds."]
+        return f"The selected feature was chosen in {round(shares[0] * n_folds)} of {n_folds} folds."
     n_always = sum(share >= 1 for share in shares)
     folds = "both folds" if n_folds == 2 else f"all {n_folds} folds"
-    return [f"{n_always} of {len(shares)} selected features were chosen in {folds}."]
+    return f"{n_always} of {len(shares)} selected features were chosen in {folds}."
 
 
-def _test_lines(
-    rows: Sequence[Mapping[str, Any]], test: Mapping[str, Any] | None, show: Callable[[str], str]
-) -> list[str]:
+def _test_lines(rows: Sequence[Mapping[str, Any]], test: Mapping[str, Any] | None) -> list[str]:
     if not test:
         return []
     splits = plural(len(test.get("split_pvalues") or ()), "random split")
     how = "Dependence on the target, tested on samples not used for the selection"
     lines = [f"{how}: {equation(test['pvalue'])} ({splits})."]
-    if any(row.get("needed") is not None for row in rows):
-        needed = [show(row["feature"]) for row in rows if row.get("needed") is not None and row["needed"] <= LEVEL]
+    pvalues = {row["feature"]: row["needed"] for row in rows if row.get("needed") is not None}
+    if pvalues:
+        needed = [name for name, p in pvalues.items() if p <= LEVEL]
         lines.append(f"Needed beyond the other selected features, at {LEVEL:.0%}: {named(needed) or 'none'}.")
     return lines
 
 
-def _resampled(rows: Sequence[Mapping[str, Any]], result: Mapping[str, Any], show: Callable[[str], str]) -> list[str]:
-    stability = result["stability"]
-    if not stability or not rows:
-        return []
-    frequency = frequencies(stability)
-    shares = [f"{show(row['feature'])} {100 * frequency.get(row['feature'], 0.0):.0f}%" for row in rows]
-    return [f"Selected again in {stability['n_resamples']} random halves of the samples: {named(shares)}."]
+def pair_words(result: Mapping[str, Any]) -> str:
+    """Return a sentence on the two features that work together best; empty if none do."""
+    best = next(iter(result["interactions"]), None)
+    if best is None or best["together"] < LEAST_TOGETHER:
+        return ""
+    names = " and ".join(map(short, best["features"]))
+    return f"Strongest interaction: {names}, worth {best['together']:.2f} more R² together than apart."
 
 
 def frequencies(stability: Mapping[str, Any] | None) -> dict[str, float]:
@@ -192,17 +241,26 @@ def frequencies(stability: Mapping[str, Any] | None) -> dict[str, float]:
     return {entry["feature"]: entry["frequency"] for entry in stability["features"]} if stability else {}
 
 
-def pair_words(result: Mapping[str, Any], show: Callable[[str], str] = str, r2: str = "R²") -> str:
-    """Return a sentence on the two features that work together best; empty if none do."""
-    best = next(iter(result["interactions"]), None)
-    if best is None or best["together"] < LEAST_TOGETHER:
-        return ""
-    names = " and ".join(map(show, best["features"]))
-    return f"Strongest interaction: {names}, worth {best['together']:.2f} more {r2} together than apart."
+# Single features
 
 
-def loss_words(row: Mapping[str, Any], result: Mapping[str, Any]) -> str:
-    """Return a sentence on what is lost without a selected feature; empty if it is not known."""
+def feature_facts(row: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
+    """Return sentences on a selected feature: its loss, its partner, its p-value, its stability."""
+    facts, p, n_folds = [_loss_words(row, result)], row.get("needed"), result["n_folds"]
+    if row.get("partner") is not None:
+        facts.append(f"With {short(row['partner'])}: worth {row['together']:.2f} more R² together than apart.")
+    if p is not None:
+        verdict = "Needed" if p <= LEVEL else "Not shown to be needed"
+        facts.append(f"{verdict} beyond the other selected features: {equation(p)}.")
+    if row.get("frequency") is not None and n_folds:
+        facts.append(f"Chosen in {round(row['frequency'] * n_folds)} of {n_folds} folds.")
+    if result["stability"]:
+        n, share = result["stability"]["n_resamples"], frequencies(result["stability"]).get(row["feature"], 0.0)
+        facts.append(f"Selected in {round(share * n)} of {n} resamples.")
+    return [fact for fact in facts if fact]
+
+
+def _loss_words(row: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     worth = row.get("relevance")
     if worth is None:
         return ""
@@ -213,14 +271,14 @@ def loss_words(row: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     return f"Without it, HSIC {change} by {abs(100 * worth / whole):.0f}%." if whole else ""
 
 
-def significance_words(rows: Iterable[Mapping[str, Any]], show: Callable[[str], str] = str) -> str:
+def significance_words(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return a sentence on how many features depend on the target by themselves; empty if none was tested."""
     known = [row for row in rows if row["pvalue"] is not None]
     if not known:
         return ""
     significant = false_discovery_control([row["pvalue"] for row in known]) <= LEVEL
-    others = [show(row["feature"]) for row, yes in zip(known, significant, strict=True) if not yes]
-    exceptions = f" (not {', '.join(others)})" if 0 < len(others) <= min(_NAMED, len(known) - 1) else ""
+    others = [row["feature"] for row, yes in zip(known, significant, strict=True) if not yes]
+    exceptions = f" (not {named(others)})" if 0 < len(others) <= min(_NAMED, len(known) - 1) else ""
     n = len(known) - len(others)
     return (
         f"{n} of {plural(len(known), 'feature')} depend{'s' if n == 1 else ''} on the target "
@@ -228,46 +286,56 @@ def significance_words(rows: Iterable[Mapping[str, Any]], show: Callable[[str], 
     )
 
 
-def column_lines(columns: Sequence[Mapping[str, Any]], n_samples: int, remedy: str = "--identifiers use") -> list[str]:
-    """Return sentences on the columns of a table: how many of each kind, those left out, and missing values.
+# Method and columns
 
-    Examples
-    --------
-    >>> age = {"name": "age", "role": "number", "reason": "3 missing: neutral", "n_missing": 3}
-    >>> for line in column_lines([age, {"name": "id", "role": "identifier", "reason": "counts the rows"}], 20):
-    ...     print(line)
-    Columns: 1 number; 1 left out.
-    Left out: id (counts the rows); --identifiers use keeps them.
-    Missing values: age 3 of 20 rows.
-    """
+
+def method_words(result: Mapping[str, Any]) -> str:
+    """Return a sentence on criterion, kernel, target and judges."""
+    given, n_folds = result["parameters"].get("kernel", "gaussian"), result["n_folds"]
+    target = str(result["input"].get("target_kernel") or "")
+    criterion = "dependence (HSIC)" if result["criterion"] == "hsic" else result["criterion"]
+    parts = [f"Criterion: {criterion}", f"kernel: {result.get('kernel', given)}{' (auto)' if given == 'auto' else ''}"]
+    parts += [f"target: {_KINDS.get(target, target)}"] if target else []
+    parts += ["judged on held-out samples" if n_folds == 1 else f"{n_folds} folds"] if n_folds else []
+    return "; ".join(parts) + "."
+
+
+def block_words(result: Mapping[str, Any]) -> str:
+    """Return a sentence on the blocks of samples; empty if all samples were used at once."""
+    size = result["block_size"]
+    if size is None:
+        return ""
+    samples = f"{result['input']['n_samples']:,} samples"
+    if result["criterion"] != "prediction":
+        return f"{samples}: HSIC over random blocks of {size:,}."
+    limit = f"up to {MOST_REGRESSIONS} " if result["parameters"].get("block_size") == "auto" else ""
+    return f"{samples}: regressions on {limit}random blocks of {size:,}."
+
+
+def column_lines(columns: Sequence[Mapping[str, Any]], n_samples: int, remedy: str = "--identifiers use") -> list[str]:
+    """Return sentences on the columns of a table: how many of each kind, those left out, and missing values."""
     counts = Counter(column["role"] for column in columns)
     left_out = [column for column in columns if column["role"] in LEFT_OUT]
-    gaps = [f"{column['name']} {column['n_missing']}" for column in columns if column.get("n_missing")]
+    gaps = [f"{short(column['name'])} {column['n_missing']}" for column in columns if column.get("n_missing")]
     if not (left_out or gaps) and set(counts) <= {"number"}:
         return []
     kinds = [f"{n} {role if n == 1 else words}" for role, words in _PLURALS.items() if (n := counts[role])]
     lines = [f"Columns: {', '.join(kinds)}" + (f"; {len(left_out)} left out." if left_out else ".")]
-    identifying = [_with_reason(column) for column in left_out if column["role"] not in _IDLE]
-    lines += [f"Left out: {named(identifying)}; {remedy} keeps them."] if identifying else []
+    identifying = [column for column in left_out if column["role"] not in _IDLE]
+    lines += [f"Left out: {_with_reasons(identifying)}; {remedy} keeps them."] if identifying else []
     for role, words in _IDLE.items():
         idle = [column for column in left_out if column["role"] == role]
-        names = [column["name"] if role == "constant" else _with_reason(column) for column in idle]
-        lines += [f"{words}: {named(names)}."] if idle else []
-    return lines + ([f"Missing values: {named(gaps)} of {n_samples} rows."] if gaps else [])
+        names = named([column["name"] for column in idle]) if role == "constant" else _with_reasons(idle)
+        lines += [f"{words}: {names}."] if idle else []
+    return lines + ([f"Missing values in {n_samples} rows: {listed(gaps)}."] if gaps else [])
 
 
-def _with_reason(column: Mapping[str, Any]) -> str:
-    return f"{column['name']} ({column['reason']})"
+def _with_reasons(columns: Sequence[Mapping[str, Any]]) -> str:
+    return listed([f"{short(column['name'])} ({column['reason']})" for column in columns])
 
 
 def treatment(role: str, *, standardized: bool = True) -> str:
-    """Return what is done with columns of a role.
-
-    Examples
-    --------
-    >>> treatment("number"), treatment("text")
-    ('mean 0, variance 1', 'left out')
-    """
+    """Return what is done with columns of a role."""
     if role in LEFT_OUT:
         return "left out"
     if role == "category":

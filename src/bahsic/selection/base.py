@@ -24,8 +24,8 @@ from bahsic.engine.dask_executor import client_address
 from bahsic.engine.scorer import Round
 from bahsic.engine.units import Units
 from bahsic.parameters import Given, Message
-from bahsic.report.headline import leak_words
 from bahsic.report.notebook import NotebookMixin
+from bahsic.report.words import leak_words
 from bahsic.selection.checkpoint import Folder, check_seed, checked_folder, digest_of, fingerprint
 from bahsic.selection.column_checks import column_roles, leaks
 from bahsic.selection.crossfit import CrossFit, reason

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import skew
 
 from bahsic.criteria.prediction import CLEARLY, mean_error
-from bahsic.report.headline import SOMETHING
+from bahsic.report.schema import SOMETHING
 from bahsic.selection.problem import Problem
 
 Array = NDArray[np.float64]
