@@ -119,7 +119,7 @@ def synthetic(names, n_selected=1, **changes):
 
 def title_of(html):
     """The headline of a page."""
-    return unescape(re.search("<title>(.*?)</title>", html)[1])
+    return unescape(re.search("<title>(.*?)</title>", html)[1]).replace("\xa0", " ")
 
 
 def cells_of(html, heading):
@@ -134,7 +134,8 @@ def cards_of(html):
     cards = re.findall(r'<li>\s*<h3><bdi class="name">(.*?)</bdi></h3>(.*?)</li>', html, re.DOTALL)
     return {
         unescape(name): [
-            unescape(re.sub("<[^>]*>", "", line)) for line in re.findall("<p[^>]*>(.*?)</p>", card, re.DOTALL)
+            unescape(re.sub("<[^>]*>", "", line)).replace("\xa0", " ")
+            for line in re.findall("<p(?: [^>]*)?>(.*?)</p>", card, re.DOTALL)
         ]
         for name, card in cards
     }

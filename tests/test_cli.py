@@ -187,7 +187,7 @@ def test_nothing_predicts_is_the_first_line(tmp_path, monkeypatch):
     assert [word in text for word in ("✓", "selected", "worth", "folds  ", "^")] == [False] * 5
     with np.load("kept.npz") as kept:
         (name,) = kept["feature_names"]
-    assert f"\n{name} is kept so that pipelines still run. No subset of" in text
+    assert f"\n{name} is kept so that pipelines still run.\n\n" in text
     found = json.loads(run("select", "noise.npz", "--json")[1])
     assert (found["predicts"], found["selected"], found["kept"]) == (False, [], [name])
     assert found["headline"] == text.splitlines()[0]
@@ -669,7 +669,7 @@ def test_texts_that_tell_nothing_are_left_out(tmp_path, monkeypatch):
     pandas.DataFrame(X, columns=NAMES).assign(name=names, y=Y).to_csv("t.csv", index=False)
     status, out, err = run("select", "t.csv", "-t", "y", "-k", 2)
     assert (status, err) == (0, "")
-    assert "Left out: name (80 different texts in 80 rows); --identifiers use keeps them." in " ".join(out.split())
+    assert "Left out: name (80 different texts in 80 rows); --identifiers use keeps it." in " ".join(out.split())
     used = json.loads(run("select", "t.csv", "-t", "y", "-k", 2, "--identifiers", "use", "--json")[1])
     told = "80 categories, which tell nothing of the target"
     assert used["columns"][-1] == {"name": "name", "role": "uninformative", "reason": told, "n_missing": 0}

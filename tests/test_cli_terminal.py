@@ -165,10 +165,8 @@ def test_no_plot_of_nothing(path):
 def test_selection_in_words():
     result = {**xor_result(), "test": {"pvalue": 0.0123, "split_pvalues": [0.1] * 20}}
     text = selection_text(result, Style())
-    assert text.startswith(
-        "2 of 22 features selected for same sign\nDependence on the target, tested on samples not used for the "
-    )
-    assert "p =\n0.012 (20 random splits)." in text
+    told = "Test on samples not used for the selection: p = 0.012 (20 random splits)."
+    assert text.startswith(f"2 of 22 features selected for same sign\n{told}\n")
     assert text.endswith("Criterion: dependence (HSIC); kernel: gaussian; target: two classes.\n")
     assert "\x1b" not in text
     assert "\x1b[32m" in selection_text(result, Style(colour=True))
@@ -179,7 +177,7 @@ def test_prediction_in_words():
     n, r2 = result["n_features"], f"{result['predictability']:.2f} +/- {result['predictability_error']:.2f}"
     lines = selection_text(result, Style()).splitlines()
     assert lines[0] == f"{n} of 13 features predict cultivar: accuracy {result['score']:.2f}, held-out R2 {r2}"
-    assert lines[1].startswith("This is the smallest number of features whose score is within one standard error")
+    assert lines[1].startswith("No smaller set of features scores within one standard error of the best. ")
     always = sum(row["frequency"] == 1 for row in result["ranking"] if row["selected"])
     assert f"{always} of {n} selected features were chosen in all 5 folds." in " ".join(lines)
     best = max(step["predictability"] for step in result["path"])

@@ -60,12 +60,13 @@ def test_sentence(result, text):
 
 
 def test_sentence_of_a_result_is_in_ascii_but_for_the_target():
-    X, y = np.random.default_rng(0).standard_normal((30, 3)), np.tile([0, 1], 15)
+    X, y = np.tile(np.random.default_rng(0).standard_normal((20, 3)), (2, 1)), np.repeat([0, 1], 20)
     heading = {"input": {"target": "m²", "name": None}, "parameters": {}}
     result = selection_result(BAHSIC(1, cv=2).fit(X, y), X, y, list("abc"), **heading)
     told = title_of(report_html(result)).replace("R²", "R2").replace("±", "+/-").replace("\N{MINUS SIGN}", "-")
     assert result["headline"] == told
-    assert "m²: held-out R2 -" in told
+    assert " m²: ROC AUC 0." in told
+    assert ", held-out R2 -0." in told
 
 
 @pytest.mark.parametrize(("n_judged", "r2", "warned"), [(5, 1.0, True), (20, 1.0, False), (5, None, False)])
@@ -100,8 +101,9 @@ def test_result_has_the_numbers_of_the_selector(selector, whole):
     selector.fit(X, y)
     heading = {"input": {"name": None, "target": "y"}, "parameters": {}}
     html = report_html(selection_result(selector, X, y, list("abcde"), **heading))
-    auc, r2, error = selector.score_, selector.predictability_, selector.predictability_error_
-    n = selector.n_features_
-    assert title_of(html) == f"{n} of 5 features predict y: ROC AUC {auc:.2f}, held-out R² {r2:.2f} ± {error:.2f}"
-    assert {step.n_features: step.predictability for step in selector.path_}.get(n, r2) == r2
+    r2, numbers = selector.predictability_, (selector.score_, selector.predictability_, selector.predictability_error_)
+    told = title_of(html).replace("\N{MINUS SIGN}", "-")
+    assert told.startswith(f"{selector.n_features_} of 5 features ")
+    assert told.endswith(" y: ROC AUC {:.2f}, held-out R² {:.2f} ± {:.2f}".format(*numbers))
+    assert {step.n_features: step.predictability for step in selector.path_}.get(selector.n_features_, r2) == r2
     assert ("all 5 features:" in html) == whole

@@ -71,6 +71,7 @@ def test_near_copies_among_very_many_features_are_found():
     assert found["x1"] == {"x50": pytest.approx(table[1, 4])}
 
 
+@pytest.mark.filterwarnings("ignore:.*left out")
 def test_columns_that_are_left_out_or_constant_are_no_copies():
     pandas = pytest.importorskip("pandas", reason="columns are left out of data frames")
     counts = np.arange(60.0)
@@ -90,8 +91,10 @@ def test_card_shows_what_a_feature_stands_in_for_and_what_is_lost_without_it(cop
     copy = {entry["feature"]: entry["copies"] for entry in copies["near_copies"]}[chosen]
     assert {entry["feature"] for entry in copy} == {"x", "near x", "turned x"} - {chosen}
     first, second = ((entry["feature"], f"{entry['similarity']:.2f}") for entry in copy)
-    assert cards[chosen][-1] == f"Stands in for {first[0]} ({first[1]} similar) and {second[0]} ({second[1]})."
-    assert not any(fact.startswith("Stands in") for fact in cards["z"])
+    assert cards[chosen][-1] == (
+        f"Near-duplicates, not selected: {first[0]} (similarity {first[1]}) and {second[0]} ({second[1]})."
+    )
+    assert not any(fact.startswith("Near-duplicates") for fact in cards["z"])
     row = next(row for row in copies["ranking"] if row["feature"] == "z")
     assert cards["z"][0] == f"Without it, R² falls by {row['relevance']:.3f}."
 
@@ -124,19 +127,18 @@ def test_near_duplicate_that_is_selected_too_is_shown():
     X, y = table_with_copies()
     cards = cards_of(report_html(result_of(X[:, :4], y, NAMES[:4], 4, target="sum")))
     similar = {
-        name: re.findall(r"(\w[\w ]*) \(", facts[-1].partition("Similar and also selected:")[2])
-        for name, facts in cards.items()
+        name: re.findall(r"(\w[\w ]*) \(", facts[-1].partition("also selected:")[2]) for name, facts in cards.items()
     }
     found = {name: [other.removeprefix("and ") for other in others] for name, others in similar.items()}
     assert found == {"x": ["near x", "turned x"], "near x": ["x", "turned x"], "turned x": ["x", "near x"], "z": []}
-    assert f"near x ({redundancy(X)[0, 2]:.2f} similar)" in cards["x"][-1]
+    assert f"near x (similarity {redundancy(X)[0, 2]:.2f})" in cards["x"][-1]
 
 
 def test_results_of_before_have_cards_without_copies_and_pictures(copies):
     later = ("near_copies", "views", "stability", "columns", "criterion", "kernel", "block_size", "redundancy")
     html = report_html({key: value for key, value in copies.items() if key not in later})
     section = html.split('id="cards-heading"')[1].split("</section>")[0]
-    assert not any(words in section for words in ("Stands in", "Similar and also", "<figure><svg"))
+    assert not any(words in section for words in ("Near-duplicates", "<figure><svg"))
     assert "Columns of the table" not in html
 
 
@@ -232,7 +234,7 @@ def test_missing_values_are_counted():
     frame.loc[:6, "b"] = np.nan
     result = result_of(frame, y, list("abcdef"), 2, target="sum")
     assert [column["n_missing"] for column in result["columns"]] == [0, 7, 0, 0, 0, 0]
-    assert "<p>Columns: 6 numbers.</p><p>Missing values in 200 rows: b 7.</p>" in report_html(result)
+    assert "<p>Columns used: 6 numbers.</p>\n<p>Missing values in 200 rows: b 7.</p>" in report_html(result)
 
 
 # Pictures

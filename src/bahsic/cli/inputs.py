@@ -59,8 +59,9 @@ class Input:
 
     def names_of(self, columns: str | Sequence[int | str]) -> str | list[str]:
         """Return columns by their names; the name of a rule for them stays what it is."""
-        by_name = isinstance(columns, str)
-        return columns if by_name else [j if isinstance(j, str) else self.names[j] for j in columns]
+        if isinstance(columns, str):
+            return columns
+        return [j if isinstance(j, str) else self.names[j] for j in columns]
 
 
 def listed_names(words: Sequence[str] | None, source: Input, flag: str) -> list[str] | None:

@@ -77,7 +77,6 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int | None = No
         style,
     )
     curve = path_curve(result["path"], result["n_features"], n_candidates(result))
-    after = "" if curve is None else curve_text(curve, style)
     blocks = block_words(result).removesuffix(".")
     notes = paragraphs(
         [
@@ -88,10 +87,15 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int | None = No
         ],
         style,
     )
-    if top is None:
-        n_others = sum(part.count("\n") + 1 for part in (before, after, notes) if part) + 2 + has_worth(result)
-        top = max(_FEWEST_ROWS, _LINES - n_others)
-    table = ranking_table(result, candidates(result), style, top)
+    rows, space = candidates(result), top
+    for height in range(_PLOT_HEIGHT, 0, -1):  # a lower plot if there is no space for all selected features
+        after = "" if curve is None else curve_text(curve, style, height)
+        if top is None:
+            others = sum(part.count("\n") + 1 for part in (before, after, notes) if part) + 1 + has_worth(result)
+            space = _LINES - others if len(rows) <= _LINES - others else max(_FEWEST_ROWS, _LINES - others - 1)
+        if not space or space >= result["n_features"]:
+            break
+    table = ranking_table(result, rows, style, 0 if space is None else space)
     return "\n".join(part for part in (before, table, after, notes) if part)
 
 
@@ -130,7 +134,7 @@ def _aligned(cells: Sequence[str], style: Style, *, right: bool) -> list[str]:
     return [fitted(cell, width, style.encoding) for cell in cells]
 
 
-def curve_text(curve: Curve, style: Style) -> str:
+def curve_text(curve: Curve, style: Style, height: int = _PLOT_HEIGHT) -> str:
     """Return a curve as a plot, a column of blocks for each step of the path.
 
     Empty where the path has fewer than two steps, or no value above zero; values below zero have no block.
@@ -142,12 +146,12 @@ def curve_text(curve: Curve, style: Style) -> str:
         return ""
     levels, (edge, corner, line) = (_LEVELS, "│└─") if has_blocks(style.encoding) else (_ASCII_LEVELS, "|+-")
     wide, full = max(1, min(_WIDEST_BAR, width // n)), len(levels) - 1
-    heights = [round(max(0.0, value / highest) * _PLOT_HEIGHT * full) for value in curve.values]
+    parts = [round(max(0.0, value / highest) * height * full) for value in curve.values]
     label = f"{capitalized(ascii_text(curve.quantity.name))} {highest:.3g}"
     lines = []
-    for row in range(_PLOT_HEIGHT - 1, -1, -1):
-        blocks = "".join(wide * levels[min(full, max(0, height - row * full))] for height in heights)
-        lines.append(f"{label if row == _PLOT_HEIGHT - 1 else '':{len(label)}} {edge}{blocks}".rstrip())
+    for row in range(height - 1, -1, -1):
+        blocks = "".join(wide * levels[min(full, max(0, part - row * full))] for part in parts)
+        lines.append(f"{label if row == height - 1 else '':{len(label)}} {edge}{blocks}".rstrip())
     lines.append(f"{0:>{len(label)}} {corner}{line * wide * n}")
     return "\n".join([*lines, f"{'':{len(label) + 2}}{_axis(curve, wide, style)}", ""])
 
@@ -168,8 +172,8 @@ def _additions(result: Mapping[str, Any]) -> str:
     """Return a sentence on the gain of each step of a forward search, up to the selected number; empty without R2."""
     quantity, n = quantity_of(result["path"]), result["n_features"]
     steps = [step for step in result["path"] if step["n_features"] <= n]
-    forward = result["parameters"].get("method") == "forward" and quantity is not None and quantity.is_r2
-    if not forward or not 1 <= len(steps) <= _MOST_ADDITIONS:
+    forward = result["parameters"].get("method") == "forward"
+    if not forward or quantity is None or not quantity.is_r2 or not 1 <= len(steps) <= _MOST_ADDITIONS:
         return ""
     values = [step["predictability"] for step in steps]
     gains = ["", *(f", {round(after - before, 3) + 0.0:+.3f}" for before, after in pairwise(values))]

@@ -7,6 +7,7 @@ import csv
 import hashlib
 import io
 import os
+import re
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -148,8 +149,10 @@ def _template() -> Any:
 
 
 def _visible(value: Any) -> Any:
-    """Return text with a symbol for each character that cannot be seen; markup as it is."""
-    return for_page(value, None) if type(value) is str else value
+    """Return text with a symbol for each character that cannot be seen, and without breaks within an equation."""
+    if type(value) is not str:  # markup
+        return value
+    return re.sub(r"( [±] |(?<=\bp) [=<] )", lambda found: f"\xa0{found[1].strip()}\xa0", for_page(value, None))
 
 
 def _part(name: str) -> str:

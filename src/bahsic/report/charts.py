@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from xml.etree.ElementTree import Element
 
 from bahsic.report.curve import Curve
-from bahsic.report.svg import Axis, Element, line_through, markup, picture, shape, shown, text
+from bahsic.report.svg import Axis, line_through, markup, picture, shape, shown, text
 from bahsic.report.words import capitalized, plural
 
 _WIDTH, _TOP, _BOTTOM = 600, 24, 256
@@ -40,8 +41,7 @@ def curve_chart(curve: Curve) -> str:
     for i, at in enumerate(points):
         shape(svg, "circle", "dot", _point_title(curve, i), cx=at[0], cy=at[1], r=2.2)
     if sizes[0] <= curve.selected <= sizes[-1]:  # by a line, which the script moves
-        at = x(curve.selected)
-        shape(svg, "line", "marker", x1=at, x2=at, y1=_TOP, y2=_BOTTOM)
+        shape(svg, "line", "marker", x1=x(curve.selected), x2=x(curve.selected), y1=_TOP, y2=_BOTTOM)
     if curve.selected in sizes:
         i = sizes.index(curve.selected)
         shape(svg, "circle", "chosen", f"selected: {_point_title(curve, i)}", cx=points[i][0], cy=points[i][1], r=6)

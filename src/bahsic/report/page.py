@@ -102,7 +102,8 @@ def _facts(result: Mapping[str, Any], outcome: Outcome) -> list[tuple[str, str, 
         name = f"Best {outcome.r2_name}" if outcome.nothing else capitalized(outcome.r2_name)
         facts.append((name, outcome.r2_text, remark))
     if result["test"]:
-        facts.append(("Test of the selection", equation(result["test"]["pvalue"]), "on samples that did not select"))
+        remark = "on samples not used for the selection"
+        facts.append(("Test of the selection", equation(result["test"]["pvalue"]), remark))
     data = result["input"]
     n_samples = f"{data['n_samples']:,}" if "n_samples" in data else DASH
     return [*facts, ("Samples", n_samples, for_page(data.get("name") or "", 40))]

@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from xml.etree.ElementTree import Element
 
 from bahsic.names import for_page
-from bahsic.report.svg import Axis, Element, line_through, markup, picture, shape, text, text_width, three_digits
+from bahsic.report.svg import Axis, line_through, markup, picture, shape, text, text_width, three_digits
 from bahsic.report.views import MOST_CATEGORIES, MOST_CLASSES, MOST_POINTS, SHADES
 
 _WIDTH = 300
@@ -58,7 +59,8 @@ def pair_picture(view: Mapping[str, Any], target: str) -> str:
     svg = picture(_PAIR_WIDTH, _PAIR_HEIGHT + 64, "small", title, "A point for each of some samples.")
     left, levels = _row_names(up["levels"] or ())
     x, y = _pair_axis(across, left, _PAIR_WIDTH - 8), _pair_axis(up, _PAIR_HEIGHT, 26)
-    for a, b, shade in zip(_jittered(across), _jittered(up), view["shades"], strict=True):
+    places = zip(_jittered(across, 0.618), _jittered(up, 0.755), view["shades"], strict=True)
+    for a, b, shade in places:
         shape(svg, "circle", shades[shade], cx=x(a), cy=y(b), r=3.5)
     text(svg, "caption", (0, 12), features[1])
     text(svg, "caption", (_PAIR_WIDTH, _PAIR_HEIGHT + 34), features[0], anchor="end")
@@ -83,11 +85,11 @@ def _pair_axis(axis: Mapping[str, Any], start: float, end: float) -> Axis:
     return Axis(min(axis["values"]), max(axis["values"]), start + math.copysign(4, end - start), end)
 
 
-def _jittered(axis: Mapping[str, Any]) -> list[float]:
-    """Return the values of a feature; those of a category side by side in the order of the samples."""
+def _jittered(axis: Mapping[str, Any], step: float) -> list[float]:
+    """Return the values of a feature; those of a category side by side, by steps that fill the space evenly."""
     if axis["levels"] is None:
         return list(axis["values"])
-    return [value + 0.6 * ((0.618 * i) % 1 - 0.5) for i, value in enumerate(axis["values"])]
+    return [value + 0.6 * ((step * i) % 1 - 0.5) for i, value in enumerate(axis["values"])]
 
 
 def _densities(view: Mapping[str, Any], target: str) -> Element:

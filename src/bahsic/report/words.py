@@ -23,6 +23,7 @@ _LEAST_PVALUE = 0.001  # that is written as a number
 _NO_CHANGE = 0.0005  # of R2
 _FEW_SAMPLES = 20  # with fewer, chance can look like anything
 _NAMED = 6  # names in a sentence
+_WITH_REASONS = 2  # columns in a sentence
 _LONGEST_NAME = 40
 _ASCII = str.maketrans({"²": "2", "±": "+/-", "−": "-", "–": "-"})  # noqa: RUF001 - a minus and a dash
 
@@ -166,10 +167,12 @@ def kept_words(names: Sequence[str]) -> str:
 def number_words(result: Mapping[str, Any], outcome: Outcome) -> str:
     """Return sentences on why this many features were selected."""
     automatic = result["parameters"].get("n_features_to_select") == "auto" and result["n_folds"]
-    if outcome.nothing or not automatic:
+    if outcome.nothing:
+        return ""
+    if not automatic:
         reason = str(result["reason"])[:600].strip().rstrip(".")
         return capitalized(reason) + "." if reason else ""
-    why = "This is the smallest number of features whose score is within one standard error of the best."
+    why = "No smaller set of features scores within one standard error of the best."
     return f"{why} {knee_words(outcome, result['path'])}".strip()
 
 
@@ -207,10 +210,11 @@ def _fold_words(rows: Sequence[Mapping[str, Any]], n_folds: int | None) -> str:
     shares = [row["frequency"] for row in rows if row.get("frequency") is not None]
     if not shares or not n_folds:
         return ""
-    if len(shares) == 1:
-        return f"The selected feature was chosen in {round(shares[0] * n_folds)} of {n_folds} folds."
     n_always = sum(share >= 1 for share in shares)
     folds = "both folds" if n_folds == 2 else f"all {n_folds} folds"
+    if len(shares) == 1:
+        folds = folds if n_always else f"{round(shares[0] * n_folds)} of {n_folds} folds"
+        return f"The selected feature was chosen in {folds}."
     return f"{n_always} of {len(shares)} selected features were chosen in {folds}."
 
 
@@ -218,8 +222,7 @@ def _test_lines(rows: Sequence[Mapping[str, Any]], test: Mapping[str, Any] | Non
     if not test:
         return []
     splits = plural(len(test.get("split_pvalues") or ()), "random split")
-    how = "Dependence on the target, tested on samples not used for the selection"
-    lines = [f"{how}: {equation(test['pvalue'])} ({splits})."]
+    lines = [f"Test on samples not used for the selection: {equation(test['pvalue'])} ({splits})."]
     pvalues = {row["feature"]: row["needed"] for row in rows if row.get("needed") is not None}
     if pvalues:
         needed = [name for name, p in pvalues.items() if p <= LEVEL]
@@ -320,18 +323,22 @@ def column_lines(columns: Sequence[Mapping[str, Any]], n_samples: int, remedy: s
     if not (left_out or gaps) and set(counts) <= {"number"}:
         return []
     kinds = [f"{n} {role if n == 1 else words}" for role, words in _PLURALS.items() if (n := counts[role])]
-    lines = [f"Columns: {', '.join(kinds)}" + (f"; {len(left_out)} left out." if left_out else ".")]
+    lines = [f"Columns used: {', '.join(kinds)}."]
     identifying = [column for column in left_out if column["role"] not in _IDLE]
-    lines += [f"Left out: {_with_reasons(identifying)}; {remedy} keeps them."] if identifying else []
+    if identifying:
+        keeps = f"{remedy} keeps {'it' if len(identifying) == 1 else 'them'}"
+        lines.append(f"Left out: {_with_reasons(identifying)}; {keeps}.")
     for role, words in _IDLE.items():
         idle = [column for column in left_out if column["role"] == role]
-        names = named([column["name"] for column in idle]) if role == "constant" else _with_reasons(idle)
-        lines += [f"{words}: {names}."] if idle else []
+        lines += [f"{words}: {_with_reasons(idle, shown=role != 'constant')}."] if idle else []
     return lines + ([f"Missing values in {n_samples} rows: {listed(gaps)}."] if gaps else [])
 
 
-def _with_reasons(columns: Sequence[Mapping[str, Any]]) -> str:
-    return listed([f"{short(column['name'])} ({column['reason']})" for column in columns])
+def _with_reasons(columns: Sequence[Mapping[str, Any]], *, shown: bool = True) -> str:
+    """Return the names of columns, with their reasons where there are only a few."""
+    if not shown or len(columns) > _WITH_REASONS:
+        return named([column["name"] for column in columns])
+    return ", ".join(f"{short(column['name'])} ({column['reason']})" for column in columns)
 
 
 def treatment(role: str, *, standardized: bool = True) -> str:
