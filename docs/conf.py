@@ -88,6 +88,7 @@ html_theme_options = {
     "logo": {"text": "bahsic"},
     "header_links_before_dropdown": 7,
     "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
