@@ -2,8 +2,8 @@
 XOR: why scores of single features fail
 =======================================
 
-Two features decide the label together, and neither says anything by itself. Every score that looks at one feature at
-a time is blind to such a pair, however many samples there are.
+Two features determine the label together, and neither predicts anything by itself. A score of single features cannot
+see such a pair, however many samples there are.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ axes.set(xlabel="feature 0", ylabel="feature 1")
 axes.legend()
 
 # %%
-# Seen along either axis the two classes have the same distribution. So the F test, mutual information and HSIC of
-# each feature alone order the 22 features by chance:
+# Along either axis, the two classes have the same distribution. The F test, mutual information and HSIC of single
+# features therefore rank the 22 features by chance:
 
 scores = {
     "F test": f_classif(X, y)[0],
@@ -35,15 +35,14 @@ for panel, (name, values) in zip(panels, scores.items(), strict=True):
     panel.set(title=name, xlabel="feature", yticks=[])
 
 # %%
-# `BAHSIC` starts from all features and asks what is lost without each. In that company both halves of the pair
-# matter:
+# `BAHSIC` starts from all features and asks what is lost without each of them. Both halves of the pair matter then:
 
 backward = BAHSIC(n_features_to_select=2).fit(X, y)
 print("BAHSIC selects", backward.get_support(indices=True))
 
 # %%
-# `FOHSIC` adds features one by one. Its first choice is one of single features again, so it misses the pair, unless
-# it is told one half:
+# `FOHSIC` adds features one by one. Its first choice is a single feature again, so it does not find the pair, unless
+# one half is given:
 
 print("FOHSIC selects", FOHSIC(n_features_to_select=2).fit(X, y).get_support(indices=True))
 print("with feature 0 kept", FOHSIC(n_features_to_select=2, keep=[0]).fit(X, y).get_support(indices=True))

@@ -24,21 +24,21 @@ selector = BAHSIC(n_features_to_select=8).fit(X, y)
 print(*names[selector.get_support()], sep=", ")
 
 # %%
-# Some of the eight are there, and some are not: among 5,000 genes of noise a few look as good in 60 samples. Which of
-# them would come again? Selecting from random halves of the patients tells:
+# Some of the eight are selected, and some are not: among 5,000 noise genes, a few look as good in 60 samples. Which
+# genes would other patients give? Repeat the selection on random halves of the patients:
 
 frequencies = selection_frequencies(BAHSIC(8), X, y, n_resamples=10, random_state=0)
 plot_stability(frequencies, names=names, n=16)
 
 # %%
-# Does the disease depend on what is selected at all? The test selects on one part of the patients and tests on the
-# other, so that the choice among 5,000 genes does not spoil the p-value:
+# Does the disease depend on the selected genes at all? The test selects on one part of the patients and tests on the
+# other, so the choice among 5,000 genes does not invalidate the p-value:
 
 print("p =", selection_test(BAHSIC(8), X, y, n_splits=5, random_state=0).pvalue)
 
 # %%
-# Selecting before cross-validation is the classical mistake. Labels that have nothing to do with the genes show it:
-# the right way is at chance, the wrong way looks like a discovery.
+# Selecting before the cross-validation is the classic mistake. With random labels, the right way is at chance level,
+# and the wrong way looks like a discovery.
 
 coins = random.permutation(y)
 model = make_pipeline(StandardScaler(), KNeighborsClassifier())

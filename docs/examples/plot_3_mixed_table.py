@@ -2,8 +2,8 @@
 A mixed table with missing values
 =================================
 
-Numbers, categories and holes in one pandas table. Nothing is encoded and nothing imputed: each column has its own
-place in the kernel.
+A pandas table with numbers, categories and missing values. The kernel handles all of them, so nothing is encoded or
+imputed.
 """
 
 import numpy as np
@@ -28,8 +28,8 @@ table = pd.DataFrame(
 table["weight in pounds"] = 2.2 * table["weight"] + random.normal(0, 1, m)
 
 # %%
-# The risk is high for old smokers and for young ones who do not smoke: an interaction of a number with a category. A
-# tenth of the ages, and of the pressures, is missing.
+# The risk is high for old smokers and for young non-smokers: an interaction of a number with a category. A tenth of
+# the ages, and of the pressures, is missing.
 
 y = ((table["age"] > 50) == (table["smoker"] == "yes")).astype(int)
 table.loc[random.random(m) < 0.1, "age"] = np.nan
@@ -37,7 +37,8 @@ table.loc[random.random(m) < 0.1, "pressure"] = np.nan
 table.head()
 
 # %%
-# ``"from_dtype"`` takes the columns of categories, ``"neutral"`` lets missing entries neither attract nor repel.
+# ``"from_dtype"`` recognises categories by their type, and ``"neutral"`` places a missing entry at the average
+# distance from all others. Both are the defaults.
 
 options = {"categorical_features": "from_dtype", "missing": "neutral"}
 selector = BAHSIC(n_features_to_select=2, **options).fit(table, y)
@@ -45,13 +46,13 @@ print(selector.get_feature_names_out())
 plot_ranking(selector)
 
 # %%
-# Which columns say the same? Normalised HSIC of each pair of columns is one for copies:
+# Which columns are near-duplicates? The normalised HSIC of a pair of columns is one for copies:
 
 numbers = ["age", "weight", "weight in pounds", "pressure", "visits"]
 plot_redundancy(redundancy(table[numbers], missing="neutral"), names=numbers)
 
 # %%
-# Columns that belong together enter and leave together, and columns that are used anyway can be kept:
+# Select groups of columns as a whole, and keep columns that have to be used:
 
 grouped = BAHSIC(2, feature_groups={"body": ["weight", "weight in pounds"]}, **options).fit(table, y)
 print(list(grouped.group_order_))
@@ -59,8 +60,8 @@ kept = BAHSIC(3, keep=["visits"], **options).fit(table, y)
 print(kept.get_feature_names_out())
 
 # %%
-# How many of them predict best? In each fold the table is ranked with the same options, and the estimator gets the
-# selected columns with their types. This one knows categories and missing entries:
+# How many columns predict best? Each fold ranks the columns with the same options, and the estimator gets the
+# selected ones with their types. This estimator accepts categories and missing entries:
 
 search = BAHSICCV(HistGradientBoostingClassifier(max_iter=20), cv=3, **options).fit(table, y)
 print(search.get_feature_names_out())

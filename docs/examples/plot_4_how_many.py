@@ -2,8 +2,8 @@
 How many features
 =================
 
-HSIC along the path shows what is left of the dependence as features leave. Two ways to choose a number: the smallest
-set that predicts held-out samples about as well as the best one, and the number that is best for your own model.
+Two ways to choose the number of features: the smallest set that predicts held-out samples about as well as the best
+one, and the number that is best for your own model.
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +26,7 @@ plot_path(automatic)
 print(*automatic.get_feature_names_out(), sep=", ")
 
 # %%
-# HSIC is more an average over the features than a sum, so features that matter less lower it, although predictions
-# gain from them. `BAHSICCV` ranks them once in each fold and scores the model on the nested subsets:
+# `BAHSICCV` ranks the features once in each fold and scores your model on the nested subsets:
 
 search = BAHSICCV(make_pipeline(StandardScaler(), KNeighborsClassifier()), step=2, cv=3).fit(X, y)
 results = search.cv_results_
@@ -39,7 +38,7 @@ axes.legend()
 
 # %%
 # The curve rises slowly, and its best point is the best of several. ``one_standard_error=True`` takes the fewest
-# features that are as good within the uncertainty:
+# features within one standard error of it:
 
 modest = BAHSICCV(search.estimator, step=2, cv=3, one_standard_error=True).fit(X, y)
 print(modest.n_features_, "features")

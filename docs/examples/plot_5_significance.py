@@ -2,8 +2,8 @@
 Significance done right
 =======================
 
-A selector returns features from pure noise as well. Asking the same samples whether these features depend on the
-labels gives the answer yes, whatever the truth.
+A selector returns features even from pure noise. A test on the same samples nearly always finds that these features
+depend on the labels.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ def pvalues(n_data_sets):
 wrong, right = np.array(list(pvalues(40))).T
 
 # %%
-# If there is nothing to find, p-values below 0.05 should be rare: no more than one in twenty.
+# If there is nothing to find, no more than one p-value in twenty should be below 0.05.
 
 figure, panels = plt.subplots(1, 2, figsize=(8, 3.2), sharex=True, layout="constrained")
 for axes, values, title in zip(panels, (wrong, right), ("hsic_test, same samples", "selection_test"), strict=True):
@@ -39,14 +39,14 @@ for axes, values, title in zip(panels, (wrong, right), ("hsic_test, same samples
 
 # %%
 # ``selection_test`` selects on one part of the samples and tests on the other, in several random splits. It is
-# cautious, but it does find what is there, also a pair of features of which neither matters alone:
+# conservative, but it finds a pair of features even if neither matters alone:
 
 X, y, support = make_xor(n_samples=120, n_features=12, random_state=0)
 found = selection_test(BAHSIC(2), X, y, n_splits=5, random_state=0)
 print(f"p = {found.pvalue:.4f}; feature 0 and 1 selected in {found.frequencies[:2]} of the splits")
 
 # %%
-# With a single column chosen *before* looking, the plain test is right:
+# For a column that was chosen *before* looking at the data, the plain test is right:
 
 print("feature 0 alone, p =", hsic_test(X[:, [0]], y, random_state=0).pvalue)
 print("features 0 and 1, p =", hsic_test(X[:, :2], y, random_state=0).pvalue)

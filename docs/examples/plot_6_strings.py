@@ -2,8 +2,8 @@
 Strings as labels
 =================
 
-The labels need not be classes or numbers: all that enters is a kernel on them. Here each sample has a sequence, and
-the question is which features its letters depend on.
+Labels need not be classes or numbers; a kernel on them is enough. Here each sample has a sequence. On which features
+do its letters depend?
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ random = np.random.default_rng(0)
 X = random.standard_normal((150, 12))
 
 # %%
-# A motif is written into sequences of noise, a different one according to the signs of features 3 and 7:
+# The signs of features 3 and 7 decide which motif is written into a random sequence:
 
 
 def sequence(row):
@@ -32,7 +32,7 @@ sequences = [sequence(row) for row in X]
 print(*sequences[:4], sep="\n")
 
 # %%
-# ``Spectrum(3)`` counts common substrings of three letters. The matrix of the sequences, sorted by motif, shows two
+# ``Spectrum(3)`` counts common substrings of three letters. Sorted by motif, the matrix of the sequences shows two
 # faint squares:
 
 kernel = Spectrum(3, normalize=True)
@@ -44,7 +44,7 @@ figure.colorbar(axes.imshow(L, cmap="viridis"), label="kernel on the sequences")
 axes.set(xlabel="sequence", ylabel="sequence")
 
 # %%
-# That is enough for the selector to find the two features:
+# This is enough for the selector to find the two features:
 
 selector = BAHSIC(n_features_to_select=2, target_kernel=kernel).fit(X, sequences)
 print("selected:", selector.get_support(indices=True))

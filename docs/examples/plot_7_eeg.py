@@ -44,8 +44,8 @@ axes.set(xlabel="Hz", ylabel="power")
 axes.legend()
 
 # %%
-# HSIC of every band with the state, by its two cut-offs: highest where a band holds one of the two rhythms and little
-# else.
+# HSIC of every band with the state, by its two limits. It is highest where a band contains one of the two rhythms and
+# little else.
 
 lower, upper = np.arange(5, 30), np.arange(7, 40)
 plot_bands(band_hsic(X, y, sfreq, lower, upper), lower, upper)
@@ -57,8 +57,7 @@ selector = FrequencySelector(sfreq, n_frequencies=2, n_neighbours=2, fmin=5, fma
 print("selected:", selector.frequencies_, "Hz")
 
 # %%
-# As a step of a pipeline it sees the training part alone. Behind it the power of each channel is enough for a
-# classifier:
+# In a pipeline, it sees the training part alone. After it, the power of each channel is enough for a classifier:
 
 power = FunctionTransformer(lambda signals: np.log(np.square(signals).mean(axis=-1)))
 print("all frequencies:     ", cross_val_score(make_pipeline(power, PCA(4), SVC()), X, y, cv=5).mean().round(2))

@@ -2,11 +2,11 @@
 A million rows by blocks
 ========================
 
-All pairs of a million samples are too many. The mean of HSIC over random blocks of B samples is as unbiased, and its
+All pairs of a million samples are too many. The mean of HSIC over random blocks of B samples is unbiased too, and its
 cost grows with m B instead of m².
 
-So that this page is made quickly it runs with 50,000 rows. The call is the same for a million; how long that takes, and
-in how much memory, is measured in :doc:`../appendix/scale`.
+This page uses 50,000 rows, so that it builds quickly. The call is the same for a million; :doc:`../appendix/scale`
+has the time and the memory.
 """
 
 import tempfile
@@ -23,7 +23,7 @@ n_rows = 50_000
 X, y, support = make_xor(n_samples=n_rows, n_features=10, random_state=0)
 
 # %%
-# The table may lie in a file. A numpy memmap, a zarr array and a dask array are read piece by piece:
+# The table may be in a file. A numpy memmap, a zarr array and a dask array are read piece by piece:
 
 folder = tempfile.TemporaryDirectory()
 path = Path(folder.name) / "X.npy"
@@ -35,8 +35,8 @@ selector = BAHSIC(n_features_to_select=2, step=0.5, block_size=500, random_state
 print(f"selected {selector.get_support(indices=True)} of {n_rows:,} rows in {time.perf_counter() - start:.1f} s")
 
 # %%
-# What it costs in accuracy: each block gives a value, and their spread the standard error of the mean. Small blocks
-# are noisier, but all estimate the same:
+# Each block yields a value, and their spread is the standard error of the mean. Small blocks are noisier, but all
+# estimate the same quantity:
 
 figure, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
 sizes = [25, 50, 100, 200, 400]
@@ -47,7 +47,7 @@ axes.set(xlabel="samples in a block", ylabel="HSIC, one standard error", xscale=
 axes.minorticks_off()
 
 # %%
-# With ``checkpoint="folder"`` a fit that is killed goes on where it stopped, to the same bits.
+# With ``checkpoint="folder"`` an interrupted fit resumes where it stopped and selects the same features.
 
 del stored  # so that the file can be removed on every system
 folder.cleanup()

@@ -2,8 +2,8 @@
 On a Dask cluster
 =================
 
-The same fit on a cluster: two processes on this machine here, any number of machines elsewhere. The result has the
-same bits as without a cluster.
+The same fit on a cluster: here two processes on this machine, elsewhere any number of machines. It selects the same
+features as without a cluster.
 """
 
 from dask.distributed import Client, LocalCluster
@@ -25,7 +25,7 @@ if __name__ == "__main__":  # processes are started anew, and must not start oth
     print("same bits:", together.path_ == alone.path_)
 
 # %%
-# Small problems do not gain, for every pass over the pairs costs messages: :doc:`../guide/big` says what a cluster is
-# good for, and :doc:`../appendix/scale` how to use SLURM and Kubernetes. The path of the search:
+# Small problems do not get faster, because every pass over the pairs costs messages. :doc:`../guide/big` says when a
+# cluster helps, and :doc:`../appendix/scale` how to use SLURM and Kubernetes. The path of the search:
 
 plot_path(alone)
