@@ -136,7 +136,7 @@ def _panels(figure: Any) -> None:
     everything = predictability(X, y)
     axes.axvline(everything, color=ACCENT, linestyle=":")
     axes.set(xlim=(0, 1.02), title="A panel, and what joins it")
-    axes.set_xlabel(f"R2 of samples left out; dotted: all 13 measurements, {everything:.2f}")
+    axes.set_xlabel(f"held-out R²; dotted line: all 13 measurements, {everything:.2f}")
 
 
 def _genes(figure: Any) -> None:

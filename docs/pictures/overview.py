@@ -62,7 +62,7 @@ def _number(axes: Any, selector: Any, X: Any, y: Any) -> None:
     axes.annotate(
         f"the {number} with the\nbest F test: {single:.2f}", (number, single), (9, -2), va="top", color="0.25", **_NEAR
     )
-    axes.set(xlabel="number of features", ylabel="R2 of held-out samples", ylim=(None, max(values) + 0.09))
+    axes.set(xlabel="number of features", ylabel="R² on held-out samples", ylim=(None, max(values) + 0.09))
     axes.set_title(f"{number} of {total} features are enough")
 
 
@@ -81,7 +81,7 @@ def _reasons(axes: Any, selector: Any, X: Any, y: Any) -> None:
     for bar, j in zip(bars, chosen, strict=True):
         end = (bar.get_width(), bar.get_y() + bar.get_height() / 2)
         axes.annotate(f"F test: rank {ranks[j]}", end, (4, 0), va="center", color="0.25", **_NEAR)
-    axes.set(xlabel="R2 that would be lost without it", xlim=(0, 1.55 * max(selector.scores_[chosen])))
+    axes.set(xlabel="R² that would be lost without it", xlim=(0, 1.55 * max(selector.scores_[chosen])))
     axes.set_title("Which, and what each is worth")
 
 
@@ -93,6 +93,6 @@ def _pair(axes: Any, X: Any, y: Any) -> None:
     for label, marker, colour, word in ((1, "o", LIGHT, "benign"), (0, "x", ACCENT, "malignant")):
         axes.plot(*X.loc[y == label, _PAIR].to_numpy().T, marker, color=colour, markersize=3.5, label=word)
     axes.legend(loc="lower right", handletextpad=0.1, markerscale=1.5)
-    axes.set_xlabel(f"{_PAIR[0]}\n(R2 alone {alone[0]:.2f}, with the other {together:.2f})")
-    axes.set_ylabel(f"{_PAIR[1]} (R2 alone {alone[1]:.2f})")
+    axes.set_xlabel(f"{_PAIR[0]}\n(R² alone {alone[0]:.2f}, with the other {together:.2f})")
+    axes.set_ylabel(f"{_PAIR[1]} (R² alone {alone[1]:.2f})")
     axes.set_title("Stronger together")
