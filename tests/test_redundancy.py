@@ -32,7 +32,9 @@ def smaller(a, b):
 KERNELS = [Gaussian(), Gaussian("median"), Gaussian(3.0), Laplacian("median"), Linear(), Delta()]
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", smaller, *KERNELS], ids=str)
+@pytest.mark.parametrize(
+    "kernel", ["gaussian", smaller, *KERNELS], ids=lambda kernel: getattr(kernel, "__name__", str(kernel))
+)
 def test_each_pair_is_its_alignment(kernel):
     X = table()
     found = redundancy(X, kernel=kernel)
