@@ -211,51 +211,35 @@ def test_planted_channels_are_selected(features, criterion):
 # --- what is refused ---
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"features": "phase"},
-            r"features is 'phase'; accepted: 'mean_power', 'power', 'relative_power', 'covariance'",
-        ),
-        ({"n_frequencies": "all"}, r"n_frequencies is 'all'; accepted: an int from 1 to 150, or 'auto'"),
-        ({"width": 0}, r"width is 0; accepted: None, a number above 0, or increasing limits, in Hz"),
-        ({"width": [8, 8]}, r"width is \[8, 8\]; accepted: None, a number above 0, or increasing limits, in Hz"),
-        (
-            {"width": [8, 8.1, 8.2, 9]},
-            r"width is \[8, 8.1, 8.2, 9\]; accepted: limits with a multiple of 0.333333 Hz between",
-        ),
-        ({"min_width": -1}, r"min_width is -1; accepted: a number of at least 0, in Hz"),
-        ({"averaged": 2}, r"averaged is 2; accepted: a number from 0 to 1"),
-        ({"features": "relative_power"}, r"X has 2 channels; accepted for features='relative_power': at least 3"),
-        (
-            {"contiguous": True, "width": 10, "selector": BAHSIC(criterion="guess")},
-            r"criterion is 'guess'; accepted: 'hsic' or 'prediction'",
-        ),
-        (
-            {"contiguous": True, "width": 10, "selector": FrequencySelector(1)},
-            r"selector has no parameter 'criterion'; accepted with contiguous=True: BAHSIC or FOHSIC",
-        ),
-    ],
-)
-def test_wrong_parameters_of_frequencies(options, message):
-    X, y = moving(n_trials=10)
-    with pytest.raises(ValueError, match=message):
-        FrequencySelector(**{"sfreq": RATE, **options}).fit(X[:, :2], y)
+INTERVAL = {"contiguous": True, "width": 10}
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("selector", "options", "message"),
     [
-        ({"n_channels": 7}, r"n_channels is 7; accepted: an int from 1 to 6, or 'auto'"),
-        ({"n_channels": "all"}, r"n_channels is 'all'; accepted"),
-        ({"features": "covariance"}, r"features is 'covariance'; accepted: 'power', 'relative_power'"),
+        (FrequencySelector, {"features": "phase"}, r"features is 'phase'; accepted: 'mean_power', 'power', 'relative_"),
+        (FrequencySelector, {"n_frequencies": "all"}, r"n_frequencies is 'all'; accepted: an int from 1 to 150, or"),
+        (FrequencySelector, {"width": 0}, r"width is 0; accepted: None, a number above 0, or increasing limits, in Hz"),
+        (FrequencySelector, {"width": [8, 8]}, r"width is \[8, 8\]; accepted: None, a number above 0, or increasing"),
+        (FrequencySelector, {"width": [8, 8.1, 8.2, 9]}, r"accepted: limits with a multiple of 0.333333 Hz"),
+        (FrequencySelector, {"min_width": -1}, r"min_width is -1; accepted: a number of at least 0, in Hz"),
+        (FrequencySelector, {"averaged": 2}, r"averaged is 2; accepted: a number from 0 to 1"),
+        (
+            FrequencySelector,
+            {"features": "relative_power"},
+            r"X has 2 channels; accepted for features='relative_power'",
+        ),
+        (FrequencySelector, {**INTERVAL, "selector": BAHSIC(criterion="guess")}, r"criterion is 'guess'; accepted"),
+        (FrequencySelector, {**INTERVAL, "selector": FrequencySelector(1)}, r"selector has no parameter 'criterion'"),
+        (ChannelSelector, {"n_channels": 7}, r"n_channels is 7; accepted: an int from 1 to 2, or 'auto'"),
+        (ChannelSelector, {"n_channels": "all"}, r"n_channels is 'all'; accepted"),
+        (ChannelSelector, {"features": "covariance"}, r"features is 'covariance'; accepted: 'power', 'relative_power'"),
     ],
 )
-def test_wrong_parameters_of_channels(options, message):
+def test_wrong_parameters(selector, options, message):
     X, y = moving(n_trials=10)
     with pytest.raises(ValueError, match=message):
-        ChannelSelector(RATE, **options).fit(X, y)
+        selector(**{"sfreq": RATE, **options}).fit(X[:, :2], y)
 
 
 def test_channels_must_be_as_many_as_in_fit():
