@@ -18,7 +18,21 @@ def filled(page: str) -> str:
     """The page with the tables of the committed rows, and the machine that they were made on."""
     rows = {name: read(name) for name in BENCHMARKS}
     tables = {name: table(["", "measured", "bar", ""], [_cells(row) for row in rows[name]]) for name in BENCHMARKS}
+    tables["command"] = _commands(rows["command"])
     return placed_where_marked(page, {**tables, "machine": _machine([row for lines in rows.values() for row in lines])})
+
+
+def _commands(rows: list[Line]) -> str:
+    """A line for each table: seconds of the command and of a forest, memory, number of selected features."""
+    found = {row["what"]: row["note"] for row in rows}
+    lines = []
+    for what, note in found.items():
+        name, _, measured = what.partition(": ")
+        if measured == "processor seconds":
+            _, memory, selected = note.split(", ")
+            (times,) = (other for key, other in found.items() if key.startswith(f"{name}: bahsic select"))
+            lines.append([name, *times.split(" against "), memory.removesuffix(" at most"), selected.split()[0]])
+    return table(["samples x features", "bahsic", "forest", "memory", "selected"], lines)
 
 
 def _cells(row: Line) -> list[str]:

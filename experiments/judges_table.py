@@ -37,6 +37,9 @@ _MAY_LACK_SETS = (
     "boosting_shap",
 )
 
+#: What the short table calls our own.
+_TITLES = {"prediction": "bahsic, prediction", "bahsic": "bahsic, HSIC", "fohsic": "bahsic, HSIC forward"}
+
 _EVERYTHING = "all"  # not compared: it has more than five features
 
 Figures = dict[str, float]
@@ -151,6 +154,17 @@ def rules_table() -> str:
         ["none; rules were not varied on these", ", ".join(others)],
     ]
     return markdown(["rule", "fixed on"], lines)
+
+
+def short_table(found: Judged) -> str:
+    """Return mean errors by judge of the methods that have all results, on sets that no rule was fixed on."""
+    datasets = [name for name in BINARY if name not in (*FIXED_ON, *SCALED_ON)]
+    columns = [(judge, compared(found[judge], datasets)) for judge in JUDGES]
+    errors = [mean_errors(found[judge], there) for judge, there in columns]
+    methods = [m for m in ("prediction", *names("paper", "today")) if all(m in figures for figures in errors)]
+    lines = [[_TITLES.get(m, METHODS[m].title), *(f"{figures[m]:.1f}" for figures in errors)] for m in methods]
+    titles = [f"{TITLES[judge]}, {len(there)} sets" for judge, there in columns]
+    return markdown(["mean error, percent", *titles], sorted(lines, key=lambda line: float(line[1])))
 
 
 def _lines(columns: Sequence[Column]) -> str:

@@ -22,7 +22,7 @@ from experiments.frame import NAMES, experiment_named
 from experiments.genes_table import fewer as fewer_genes
 from experiments.genes_table import overlap_table
 from experiments.genes_table import table as genes_table
-from experiments.judges_table import by_judge, parts_table, rules_table, standing
+from experiments.judges_table import by_judge, parts_table, rules_table, short_table, standing
 from experiments.judges_table import summary_table as judges_table
 from experiments.machines import MACHINES, MEAN_LOSS, judged_by
 from experiments.markdown import markdown, unbroken, wrapped
@@ -77,6 +77,7 @@ def _parts(results: Path) -> dict[str, str]:
         "today": all_methods(rows["real"]),
         "wins": _wins(ours),
         "judges": judges_table(judged, rows["real"]),
+        "judges_short": short_table(judged),
         "standing": standing(judged),
         "rules": rules_table(),
         "parts": parts_table(judged),
