@@ -30,9 +30,13 @@ NAMES = ["a_1", "a_2", "b_1", "b_2", "c", "d"]
 PAPER = ["--criterion", "hsic", "--kernel", "gaussian"]  # the defaults of the selectors
 
 
-@pytest.fixture
-def xor(tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def _in_new_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def xor():
     np.savez("xor.npz", X=X, y=Y, feature_names=NAMES)
     return "xor.npz"
 
@@ -177,8 +181,7 @@ def test_folds_are_asked_for(result, xor):
     assert (status, err.startswith("bahsic: error: --cv is 2, which gives 3 training and 3 test samples;")) == (3, True)
 
 
-def test_nothing_predicts_is_the_first_line(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_nothing_predicts_is_the_first_line():
     columns, labels = noise()
     np.savez("noise.npz", X=columns, y=labels)
     status, text, err = run("select", "noise.npz", "-o", "kept.npz")
@@ -188,7 +191,7 @@ def test_nothing_predicts_is_the_first_line(tmp_path, monkeypatch):
     with np.load("kept.npz") as kept:
         (name,) = kept["feature_names"]
     assert f"\n{name} is kept so that pipelines still run.\n\n" in text
-    found = json.loads(run("select", "noise.npz", "--json")[1])
+    found = printed("select", "noise.npz")
     assert (found["predicts"], found["selected"], found["kept"]) == (False, [], [name])
     assert found["headline"] == text.splitlines()[0]
     assert found["reason"].startswith("no subset of the 8 features predicts the target")
@@ -197,7 +200,7 @@ def test_nothing_predicts_is_the_first_line(tmp_path, monkeypatch):
 def test_first_lines_say_what_is_reached_by_which_criterion_and_kernel(xor):
     texts = [run("select", xor, "-k", 2, *words)[1].splitlines() for words in ([], PAPER, PAPER[:2])]
     found = [(lines[0], " ".join(lines).rpartition("Criterion")[2]) for lines in texts]
-    results = [json.loads(run("select", xor, "-k", 2, *words, "--json")[1]) for words in ([], PAPER, PAPER[:2])]
+    results = [printed("select", xor, "-k", 2, *words) for words in ([], PAPER, PAPER[:2])]
     assert [first for first, _ in found] == [result["headline"] for result in results]
     assert found[1][0] == "2 of 6 features selected for y"
     assert [last for _, last in found] == [
@@ -363,7 +366,7 @@ def test_predictability_of_a_list(xor):
 def test_predictability_with_options(xor):
     np.savez("codes.npz", X=np.column_stack([np.arange(80) % 3, X[:, 0]]), y=Y, feature_names=["code", "a"])
     words = ["--categorical", "code", "--ridge", 0.01, "--kernel", "laplacian", "--block-size", 20, "--seed", 3]
-    found = json.loads(run("predictability", "codes.npz", "--json", *words)[1])
+    found = printed("predictability", "codes.npz", *words)
     table = np.column_stack([np.arange(80) % 3, X[:, 0]])
     options = {"ridge": 0.01, "kernel": "laplacian", "block_size": 20, "random_state": 3}
     assert found["predictability"] == predictability(table, Y, categorical_features=[0], **options)
@@ -381,8 +384,7 @@ def test_checkpoint_and_memory_change_nothing(result):
     assert status == 3  # of another selection
 
 
-def test_missing_entries_and_categories(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_missing_entries_and_categories():
     codes = np.round(X[:, 2]) + 0.0
     holes = np.column_stack([X, codes])
     holes[3, 4] = np.nan
@@ -397,9 +399,8 @@ def test_missing_entries_and_categories(tmp_path, monkeypatch):
     assert [step["hsic"] for step in found["path"]] == [step.hsic for step in expected.path_]
 
 
-def test_text_columns_of_csv_are_categories(tmp_path, monkeypatch):
+def test_text_columns_of_csv_are_categories():
     pandas = pytest.importorskip("pandas", reason="CSV is read by pandas")
-    monkeypatch.chdir(tmp_path)
     colour = np.where(Y == 1, "red", "blue")
     colour[:6] = "green"
     frame = pandas.DataFrame(X, columns=NAMES).assign(colour=colour, label=Y)
@@ -422,7 +423,7 @@ def test_reduced_table(xor):
 
 
 def test_rank(xor):
-    found = json.loads(run("rank", xor, "--json")[1])
+    found = printed("rank", xor)
     scores, pvalues = hsic_scores(X, Y)
     order = np.argsort(-scores)
     assert [entry["feature"] for entry in found["ranking"]] == [NAMES[j] for j in order]
@@ -436,14 +437,14 @@ def test_rank(xor):
 
 
 def test_test(xor):
-    found = json.loads(run("test", xor, "--x", "a_1,a_2", "--y", "y", "--seed", 2, "--json")[1])
+    found = printed("test", xor, "--x", "a_1,a_2", "--y", "y", "--seed", 2)
     standard = (X[:, :2] - X[:, :2].mean(axis=0)) / X[:, :2].std(axis=0)
     expected = hsic_test(standard, Y, random_state=2)
     assert found["pvalue"] == expected.pvalue
     assert found["statistic"] == pytest.approx(expected.statistic, rel=1e-10)
     assert "p = 0.001 (permutation); depend" in run("test", xor, "--x", "a_1,a_2", "--y", "y")[1]
     assert (found["parameters"]["method"], found["parameters"]["n_permutations"]) == ("permutation", 999)
-    numbers = json.loads(run("test", xor, "--x", "c", "--y", "b_1,d", "--pvalues", "gamma", "--json")[1])
+    numbers = printed("test", xor, "--x", "c", "--y", "b_1,d", "--pvalues", "gamma")
     assert numbers["pvalue"] == pytest.approx(hsic_test(X[:, [4]], X[:, [2, 5]], method="gamma").pvalue, abs=0.05)
 
 
@@ -459,8 +460,7 @@ def test_report_of_a_result(xor):
     assert sorted(path.name for path in Path().iterdir() if path.name.startswith(".")) == []
 
 
-def test_datasets(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_datasets():
     out = run("datasets")[1]
     assert re.search(r"^xor +label", out, re.MULTILINE)
     assert re.search(r"^wine +grower", out, re.MULTILINE)
@@ -580,8 +580,7 @@ def test_a_library_that_is_absent_is_named_before_any_work(xor, monkeypatch, wor
     assert err.endswith(f'needs {module}: pip install "bahsic[{extra}]"\n')
 
 
-def test_warnings_are_notes(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_warnings_are_notes():
     np.savez("constant.npz", X=np.column_stack([X, np.ones(80)]), y=Y)
     status, out, err = run("select", "constant.npz", "-k", 1, *PAPER)
     assert (status, err) == (0, "")
@@ -623,14 +622,13 @@ def test_files_are_written_although_nobody_reads_the_text(xor, monkeypatch):
         (np.arange(80) * 1000, "regression"),
     ],
 )
-def test_many_different_numbers_are_no_classes(tmp_path, monkeypatch, numbers, kernel):
-    monkeypatch.chdir(tmp_path)
+def test_many_different_numbers_are_no_classes(numbers, kernel):
     np.savez("numbers.npz", X=X, y=numbers)
     out, err = run("select", "numbers.npz", "-k", 2, *PAPER, "--json")[1:]
     assert json.loads(out)["input"]["target_kernel"] == kernel
     told = "bahsic: note: the target has 26 different whole numbers and is taken for numbers; "
     assert err == (told + "--target-kernel multiclass takes them for classes\n") * (len(np.unique(numbers)) == 26)
-    assert json.loads(run("rank", "numbers.npz", "--json", "-q")[1])["input"]["target_kernel"] == kernel
+    assert printed("rank", "numbers.npz", "-q")["input"]["target_kernel"] == kernel
     expected = BAHSIC(2, target_kernel=kernel).fit(X, numbers)
     assert [step["hsic"] for step in json.loads(out)["path"]] == [step.hsic for step in expected.path_]
     asked = run("select", "numbers.npz", "-k", 2, "--target-kernel", "delta", "--json")
@@ -642,7 +640,7 @@ def test_many_different_numbers_are_no_classes(tmp_path, monkeypatch, numbers, k
 
 def test_groups_of_a_file_are_checked(xor):
     Path("g.csv").write_text("feature,group\na_1, one\nb_1,one\n")
-    groups = json.loads(run("select", xor, "-k", 1, "--groups", "g.csv", "--json")[1])["ranking"]
+    groups = printed("select", xor, "-k", 1, "--groups", "g.csv")["ranking"]
     assert {row["feature"] for row in groups if row["group"] == "one"} == {"a_1", "b_1"}
     for text, told in (("a_11,one\n", "did you mean 'a_1'?"), ("c,one\nc,two\n", "line 2 has 'c' again")):
         Path("g.csv").write_text(text)
@@ -650,27 +648,25 @@ def test_groups_of_a_file_are_checked(xor):
         assert (status, told in err) == (3, True)
 
 
-def test_names_with_commas_and_rules_with_slashes(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_names_with_commas_and_rules_with_slashes():
     names = ["a/1", "a/2", "b,c", " d", "e", "f"]
     np.savez("odd.npz", X=X, y=Y, feature_names=names)
-    found = json.loads(run("select", "odd.npz", "-k", 3, "--keep", '"b,c"," d"', "--json")[1])
+    found = printed("select", "odd.npz", "-k", 3, "--keep", '"b,c"," d"')
     assert {"b,c", " d"} < set(found["selected"])
     Path("odd.toml").write_text('keep = ["b,c", " d"]\n')
-    assert json.loads(run("select", "odd.npz", "-k", 3, "--config", "odd.toml", "--json")[1])["path"] == found["path"]
-    rule = json.loads(run("select", "odd.npz", "-k", 1, "--groups", "prefix:/", "--json")[1])
+    assert printed("select", "odd.npz", "-k", 3, "--config", "odd.toml")["path"] == found["path"]
+    rule = printed("select", "odd.npz", "-k", 1, "--groups", "prefix:/")
     assert rule["parameters"]["feature_groups"] == "prefix:/"
 
 
-def test_texts_that_tell_nothing_are_left_out(tmp_path, monkeypatch):
+def test_texts_that_tell_nothing_are_left_out():
     pandas = pytest.importorskip("pandas", reason="CSV is read by pandas")
-    monkeypatch.chdir(tmp_path)
     names = [f"id{i}" for i in range(80)]
     pandas.DataFrame(X, columns=NAMES).assign(name=names, y=Y).to_csv("t.csv", index=False)
     status, out, err = run("select", "t.csv", "-t", "y", "-k", 2)
     assert (status, err) == (0, "")
-    assert "Left out: name (80 different texts in 80 rows); --identifiers use keeps it." in " ".join(out.split())
-    used = json.loads(run("select", "t.csv", "-t", "y", "-k", 2, "--identifiers", "use", "--json")[1])
+    assert "Ignored: name (80 different texts in 80 rows); --identifiers use keeps it." in " ".join(out.split())
+    used = printed("select", "t.csv", "-t", "y", "-k", 2, "--identifiers", "use")
     told = "80 categories, which tell nothing of the target"
     assert used["columns"][-1] == {"name": "name", "role": "uninformative", "reason": told, "n_missing": 0}
     status, out, err = run("select", "t.csv", "-t", "y", "-k", 2, "--drop", "name", "--json")
@@ -686,9 +682,8 @@ def test_too_few_rows_are_told_without_a_parameter_that_the_command_lacks(tmp_pa
     assert (status, err) == (3, "bahsic: error: X has n_samples=3; accepted: at least 4\n")
 
 
-def test_labels_of_a_test_are_checked_by_their_names(tmp_path, monkeypatch):
+def test_labels_of_a_test_are_checked_by_their_names():
     pandas = pytest.importorskip("pandas", reason="CSV is read by pandas")
-    monkeypatch.chdir(tmp_path)
     income = np.where(np.arange(80) == 3, np.nan, X[:, 1])
     pandas.DataFrame({"age": X[:, 0], "income": income, "y": Y}).to_csv("t.csv", index=False)
     status, _, err = run("test", "t.csv", "--x", "age", "--y", "y,income")

@@ -9,7 +9,7 @@ import pytest
 
 from bahsic import BAHSIC, hsic_scores, predictability
 from bahsic.files import Data, DataError, read_data, write_table
-from command import command, parsed, run, selector_of
+from command import command, parsed, printed, run, selector_of
 
 pandas = pytest.importorskip("pandas", reason="tables with names are read by pandas")
 
@@ -92,7 +92,7 @@ def test_survival_times_from_the_file_to_the_repeated_selection():
         read_data("reduced.csv", "time", event="died").y, read_data("t.csv", "time", event="died").y
     )
     assert "target: survival times." in run(*words)[1]
-    assert json.loads(run(*words, "--target-kernel", "survival", "--json")[1])["selected"] == result["selected"]
+    assert printed(*words, "--target-kernel", "survival")["selected"] == result["selected"]
 
 
 def test_rows_without_an_event_or_a_time_are_left_out():

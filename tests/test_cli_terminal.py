@@ -179,7 +179,8 @@ def test_prediction_in_words():
     assert lines[0] == f"{n} of 13 features predict cultivar: accuracy {result['score']:.2f}, held-out R2 {r2}"
     assert lines[1].startswith("No smaller set of features scores within one standard error of the best. ")
     always = sum(row["frequency"] == 1 for row in result["ranking"] if row["selected"])
-    assert f"{always} of {n} selected features were chosen in all 5 folds." in " ".join(lines)
+    told = f"{'All' if always == n else f'{always} of'} {n} selected features were chosen in all 5 folds."
+    assert told in " ".join(lines)
     best = max(step["predictability"] for step in result["path"])
     assert any(line.startswith(f"Held-out R2 {best:.3g} │") for line in lines)
     worths = [line for line in lines if line.strip().startswith("worth: R2 lost")]

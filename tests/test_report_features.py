@@ -224,7 +224,7 @@ def test_treatment_of_each_column(copies):
     roles = ["number", "category", "date", "constant", "identifier", "text"]
     found = treatments(report_html({**copies, "columns": [{"name": r, "role": r, "reason": ""} for r in roles]}))
     assert found["category"] == "all categories equally distant"
-    assert found["identifier"] == found["text"] == "left out"
+    assert found["identifier"] == found["text"] == "ignored"
 
 
 def test_missing_values_are_counted():

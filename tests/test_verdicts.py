@@ -54,7 +54,7 @@ def test_page_shows_how_sure_and_how_stable_it_is_near_the_top(found):
     html = report_html(result)
     first_screen = html.split('id="ranking"')[0].replace("\xa0", " ")
     assert "on held-out samples, 5 folds" in first_screen
-    assert "<li>3 of 3 selected features were chosen in all 5 folds.</li>" in first_screen
+    assert "<li>All 3 selected features were chosen in all 5 folds.</li>" in first_screen
     p = "p &lt; 0.001" if test.pvalue < 0.001 else f"p = {test.pvalue:.3f}"
     assert f"<li>Test on samples not used for the selection: {p} (3 random splits).</li>" in first_screen
     needed = ", ".join(row["feature"] for row in result["ranking"] if row["selected"])

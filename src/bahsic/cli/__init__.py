@@ -37,12 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, by default that of the process, and return its exit status.
 
     The status is 0, 1 failure, 2 wrong usage, 3 bad data, or 130 interrupted.
-
-    Examples
-    --------
-    >>> main(["datasets", "--quiet"])  # doctest: +ELLIPSIS
-    name ...
-    0
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if sys.stdout is None:  # closed by the process that started this one

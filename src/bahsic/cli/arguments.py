@@ -45,13 +45,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:
-    """Return the arguments of a command line; those of its --config file come first, so that the command line wins.
-
-    Examples
-    --------
-    >>> parsed(["select", "wine.csv", "--target", "class", "-k", "5"]).n_features_to_select
-    5
-    """
+    """Return the arguments of a command line; those of its --config file come first, so that the command line wins."""
     parser, commands = _parsers()
     finder = _Parser(add_help=False)
     finder.add_argument("--config")

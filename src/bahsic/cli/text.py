@@ -10,13 +10,7 @@ _LEFT_TO_RIGHT_MARK = "\u200e"
 
 
 def display_width(text: str) -> int:
-    """Return the number of columns of a terminal that printable text takes.
-
-    Examples
-    --------
-    >>> display_width("abc"), display_width("特徴"), display_width("e\u0301")
-    (3, 4, 1)
-    """
+    """Return the number of columns of a terminal that printable text takes."""
     return sum(map(_columns, text))
 
 
@@ -27,13 +21,7 @@ def _columns(character: str) -> int:
 
 
 def fitted(name: object, width: int, encoding: str | None = "utf-8") -> str:
-    """Return a name as a cell of a table: printable, cut in the middle if it is too long, padded with spaces.
-
-    Examples
-    --------
-    >>> fitted("probe_0000000000_expression", 12, "ascii")
-    'probe...sion'
-    """
+    """Return a name as a cell of a table: printable, cut in the middle if it is too long, padded with spaces."""
     name = str(name)
     # Only the ends are looked at: a name may be very long.
     ends = name if len(name) <= 8 * width else name[: 4 * width] + name[-4 * width :]

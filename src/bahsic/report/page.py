@@ -78,13 +78,7 @@ def page(result: Mapping[str, Any], table_name: str | None = None) -> dict[str, 
 
 
 def json_for_script(data: Any) -> str:
-    r"""Return JSON that can stand in a ``script`` element: nothing in it, such as ``</script>``, ends the element.
-
-    Examples
-    --------
-    >>> json_for_script(["</script>"])
-    '["\\u003c/script\\u003e"]'
-    """
+    """Return JSON that can stand in a ``script`` element: nothing in it, such as ``</script>``, ends the element."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -28,19 +28,7 @@ class Snippet(NamedTuple):
 
 
 def python_code(result: Mapping[str, Any]) -> Snippet:
-    """Return Python code that repeats the selection.
-
-    Examples
-    --------
-    >>> result = {"input": {"name": "wine.csv", "target": "class"}, "parameters": {"n_features_to_select": 3}}
-    >>> print(python_code(result).text)
-    from bahsic import BAHSIC
-    from bahsic.files import read_data
-    <BLANKLINE>
-    data = read_data('wine.csv', target='class')
-    selector = BAHSIC(n_features_to_select=3)
-    selector.fit(data.X, data.y).get_support(indices=True)
-    """
+    """Return Python code that repeats the selection."""
     parameters, data = result["parameters"], result["input"]
     selector = "FOHSIC" if parameters.get("method") == "forward" else "BAHSIC"
     given = _given(parameters, Option.command_default)
@@ -72,14 +60,7 @@ def python_code(result: Mapping[str, Any]) -> Snippet:
 
 
 def command(result: Mapping[str, Any]) -> Snippet:
-    """Return the shell command that repeats the selection.
-
-    Examples
-    --------
-    >>> result = {"input": {"name": "my wine.csv", "target": "class"}, "parameters": {"n_features_to_select": "auto"}}
-    >>> command(result).text
-    "bahsic select 'my wine.csv' --target class -k auto --kernel gaussian --criterion hsic"
-    """
+    """Return the shell command that repeats the selection."""
     parameters, data = result["parameters"], result["input"]
     targets = data["target"] if isinstance(data["target"], list) else [data["target"]] if data["target"] else []
     reading = [*(("target", target) for target in targets), *data.get("options", {}).items()]

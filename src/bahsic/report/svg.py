@@ -88,22 +88,10 @@ def line_through(points: Sequence[tuple[float, float]]) -> str:
 
 
 def shown(value: float, form: str = "g") -> str:
-    """Return a number with a minus instead of a hyphen, and none before zero.
-
-    Examples
-    --------
-    >>> shown(-0.0001, ".2f"), shown(0.25, ".1f")
-    ('0.00', '0.2')
-    """
+    """Return a number with a minus instead of a hyphen, and none before zero."""
     return f"{value:z{form}}".replace("-", "−")  # noqa: RUF001 - a minus
 
 
 def three_digits(value: float) -> str:
-    """Return a number with three significant digits.
-
-    Examples
-    --------
-    >>> three_digits(2918.4), three_digits(0.16417)
-    ('2920', '0.164')
-    """
+    """Return a number with three significant digits."""
     return shown(float(f"{value:.3g}"))

@@ -116,15 +116,7 @@ class Headline(NamedTuple):
 
 
 def headline_of(outcome: Outcome, target: str = "the target") -> Headline:
-    """Return the sentence about an outcome.
-
-    Examples
-    --------
-    >>> headline_of(Outcome(5, 15, 0.7, 0.02, score=0.97, score_name="ROC AUC"), "diagnosis").text
-    '5 of 15 features predict diagnosis: ROC AUC 0.97, held-out R² 0.70 ± 0.02'
-    >>> headline_of(Outcome(1, 9, 0.01, 0.02, predicts=False), "price").text
-    'Nothing in this table predicts price: held-out R² 0.01 ± 0.02 at best'
-    """
+    """Return the sentence about an outcome."""
     r2, value = f"{outcome.r2_name} {outcome.r2_text}", outcome.r2 or 0.0
     if outcome.nothing:
         clearly = "clearly " if value >= SOMETHING else ""
@@ -215,7 +207,8 @@ def _fold_words(rows: Sequence[Mapping[str, Any]], n_folds: int | None) -> str:
     if len(shares) == 1:
         folds = folds if n_always else f"{round(shares[0] * n_folds)} of {n_folds} folds"
         return f"The selected feature was chosen in {folds}."
-    return f"{n_always} of {len(shares)} selected features were chosen in {folds}."
+    count = "All" if n_always == len(shares) else f"{n_always} of"
+    return f"{count} {len(shares)} selected features were chosen in {folds}."
 
 
 def _test_lines(rows: Sequence[Mapping[str, Any]], test: Mapping[str, Any] | None) -> list[str]:
@@ -316,7 +309,7 @@ def block_words(result: Mapping[str, Any]) -> str:
 
 
 def column_lines(columns: Sequence[Mapping[str, Any]], n_samples: int, remedy: str = "--identifiers use") -> list[str]:
-    """Return sentences on the columns of a table: how many of each kind, those left out, and missing values."""
+    """Return sentences on the columns of a table: how many of each kind, those ignored, and missing values."""
     counts = Counter(column["role"] for column in columns)
     left_out = [column for column in columns if column["role"] in LEFT_OUT]
     gaps = [f"{short(column['name'])} {column['n_missing']}" for column in columns if column.get("n_missing")]
@@ -327,7 +320,7 @@ def column_lines(columns: Sequence[Mapping[str, Any]], n_samples: int, remedy: s
     identifying = [column for column in left_out if column["role"] not in _IDLE]
     if identifying:
         keeps = f"{remedy} keeps {'it' if len(identifying) == 1 else 'them'}"
-        lines.append(f"Left out: {_with_reasons(identifying)}; {keeps}.")
+        lines.append(f"Ignored: {_with_reasons(identifying)}; {keeps}.")
     for role, words in _IDLE.items():
         idle = [column for column in left_out if column["role"] == role]
         lines += [f"{words}: {_with_reasons(idle, shown=role != 'constant')}."] if idle else []
@@ -344,7 +337,7 @@ def _with_reasons(columns: Sequence[Mapping[str, Any]], *, shown: bool = True) -
 def treatment(role: str, *, standardized: bool = True) -> str:
     """Return what is done with columns of a role."""
     if role in LEFT_OUT:
-        return "left out"
+        return "ignored"
     if role == "category":
         return "all categories equally distant"
     scaled = "mean 0, variance 1" if standardized else "as it is"
