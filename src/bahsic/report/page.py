@@ -20,7 +20,6 @@ from bahsic.report.words import (
     block_words,
     capitalized,
     column_lines,
-    equation,
     evidence_lines,
     feature_facts,
     headline_of,
@@ -95,9 +94,6 @@ def _facts(result: Mapping[str, Any], outcome: Outcome) -> list[tuple[str, str, 
         remark = "; ".join(filter(None, ("" if outcome.score_text else judged, beside)))
         name = f"Best {outcome.r2_name}" if outcome.nothing else capitalized(outcome.r2_name)
         facts.append((name, outcome.r2_text, remark))
-    if result["test"]:
-        remark = "on samples not used for the selection"
-        facts.append(("Test of the selection", equation(result["test"]["pvalue"]), remark))
     data = result["input"]
     n_samples = f"{data['n_samples']:,}" if "n_samples" in data else DASH
     return [*facts, ("Samples", n_samples, for_page(data.get("name") or "", 40))]
@@ -207,6 +203,8 @@ def _details(result: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _detail(value: Any) -> str:
+    if isinstance(value, list):
+        return for_page(", ".join(map(str, value)), 80)
     return f"{value:.4g}" if isinstance(value, float) else for_page(value, 80)
 
 
