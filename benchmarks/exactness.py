@@ -89,7 +89,7 @@ class Round:
         D = sum((_squared_differences(X[j]) for j in self.subset), np.zeros(self.W.shape, np.longdouble))
         sign = -1 if self.leaving else 1
         K = np.exp(-self.gamma * D)
-        changes = [np.exp(-self.gamma * (D + sign * _squared_differences(X[j]))) - K for j in self.candidates]
+        changes = [K * np.expm1(-sign * self.gamma * _squared_differences(X[j])) for j in self.candidates]
         return np.array([(change * self.W).sum() for change in changes])
 
 

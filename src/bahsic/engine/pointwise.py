@@ -55,7 +55,7 @@ _REACH = {_FLOAT32: {"short": 0.35, "long": 1.5}, _FLOAT64: {"long": 0.35}}
 
 # Rounding errors of a term and of its sum over the rows of a block, in units of the machine precision; see
 # ARCHITECTURE.md. The last ones are of terms with an exponential, and of a score.
-_TERM = {"short": 24.0, "long": 28.0}
+_TERM = {"short": 24.0, "long": 40.0}
 _TINY = {_FLOAT32: 2.0**-126, _FLOAT64: 2.0**-1022}
 _EXPONENTIAL, _SCORE = 32.0, 64.0
 
