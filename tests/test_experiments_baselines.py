@@ -6,7 +6,7 @@ from experiments.baselines import Problem
 from experiments.baselines.linear import l0_svm
 from experiments.baselines.radius_margin import radius_margin
 from experiments.baselines.relief import relieff, rrelieff
-from experiments.baselines.single import correlations, pearson
+from experiments.baselines.single import pearson
 from experiments.methods import METHODS, names
 
 from bahsic import BAHSIC
@@ -73,13 +73,6 @@ def test_xor_is_found_by_methods_that_look_at_features_together(name):
     X, y, _ = make_xor(120, 10, random_state=0)
     X = standardised(X)[:, ::-1]  # so that features in their first order are wrong
     assert sorted(METHODS[name].select(X, y, Problem("binary", 2))[:2].tolist()) == [8, 9]
-
-
-def test_correlations_are_those_of_numpy(linear):
-    X, score, y = linear
-    found = correlations(X, np.column_stack([score, y]))
-    expected = np.corrcoef(np.column_stack([X, score, y]).T)[:-2, -2:]
-    assert found == pytest.approx(expected)
 
 
 def test_pearson_takes_the_class_that_correlates_most():

@@ -55,16 +55,6 @@ def test_real_category_explains_its_share_of_the_target(task, random):
     assert changed.y.dtype == y.dtype
 
 
-def test_tables_have_the_columns_that_are_copied(data_folder):
-    for name, copied in junk_tables.COPIED.items():
-        X = junk_tables.load(name, data_folder).X
-        assert X[[copied.rescaled, copied.exact]].dtypes.map(lambda dtype: dtype.kind == "f").all()
-        assert copied.relabelled is None or X[copied.relabelled].dtype == "category"
-    assert len(junk_tables.load("adult", data_folder, 2000).y) == 2000
-    assert junk_tables.load("iris", None).task == "multiclass"
-    assert junk_tables.load("housing", data_folder).X.shape == (506, 13)
-
-
 # --- the parts ---
 
 

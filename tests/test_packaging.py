@@ -29,12 +29,6 @@ def extras(project):
 
 
 @pytest.fixture(scope="module")
-def pythons(project):
-    """Versions of Python that the classifiers name."""
-    return re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
-
-
-@pytest.fixture(scope="module")
 def recipe(root):
     """The recipe for conda-forge, with the variables of its context filled in."""
     yaml = pytest.importorskip("yaml", reason="the recipe is YAML")
@@ -56,7 +50,8 @@ def workflows(root):
     return texts
 
 
-def test_versions_of_python_are_the_same_everywhere(project, pythons, recipe, workflows):
+def test_versions_of_python_are_the_same_everywhere(project, recipe, workflows):
+    pythons = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
     assert project["requires-python"] == f">={pythons[0]}"
     assert recipe["context"]["python_min"] == pythons[0]
     assert re.search(r"python: (\[.*\])", workflows["ci.yml"])[1] == str(pythons).replace("'", '"')
@@ -135,13 +130,6 @@ def test_pages_install_from_a_clone(root):
     lines = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
     elsewhere = [line for line in lines if re.search(r"""pip install ["']?bahsic""", line)]
     assert [line for line in elsewhere if " needs " not in line and not line.endswith("when it is published")] == []
-
-
-def test_actions_are_pinned_by_commit(workflows):
-    uses = re.findall(r"uses: (.+)", "\n".join(workflows.values()))
-    assert len(uses) > 10
-    assert [line for line in uses if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)] == []
-    assert len(set(uses)) == len({line.partition("@")[0] for line in uses})  # one version of each
 
 
 def test_workflows_may_only_read_and_one_job_may_publish(workflows):
