@@ -25,7 +25,7 @@ OTHER_DATA = {
 REASONS = {"splice": _MACHINE, "vowel": _MACHINE, "madelon": _MACHINE}
 
 _FEW_SAMPLES = (
-    "Few samples and many features: among these some predict the samples at hand by chance, and a search by prediction "
+    "Few samples and many features: among these some predict these samples by chance, and a search by prediction "
     "takes them; see [reported and fresh R2](held_out.md)."
 )
 _THRESHOLDS = (
