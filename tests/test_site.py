@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import inspect
+import json
 import re
 import runpy
 
@@ -82,3 +83,15 @@ This is a very good one.
 """
     found = [(line, text.partition(":")[0]) for line, text in problems(page)]
     assert found == [(9, "'matter only together'"), (11, "105 characters"), (12, "weasel_words.very")]
+
+
+def test_results_of_the_live_reports_make_pages(root):
+    pytest.importorskip("jinja2")
+    from bahsic.report import report_html
+
+    results = sorted((root / "docs" / "results").glob("*.json"))
+    assert [path.stem for path in results] == ["titanic"]
+    page = (root / "docs" / "reports.md").read_text(encoding="utf-8")
+    for path in results:
+        assert "ROC AUC" in report_html(json.loads(path.read_text(encoding="utf-8")))
+        assert f'href="reports/{path.stem}.html"' in page
