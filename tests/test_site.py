@@ -9,6 +9,9 @@ import runpy
 
 import pytest
 
+import bahsic
+import bahsic.datasets
+
 MODULES = ("datasets", "eeg", "files", "kernels", "plotting", "related", "report")
 
 
@@ -95,3 +98,15 @@ def test_results_of_the_live_reports_make_pages(root):
     for path in results:
         assert "ROC AUC" in report_html(json.loads(path.read_text(encoding="utf-8")))
         assert f'href="reports/{path.stem}.html"' in page
+
+
+def test_calls_for_assistants_exist(root):
+    text = (root / "docs" / "llms.txt").read_text(encoding="utf-8")
+    X, y, _ = bahsic.datasets.make_xor(60, 4, random_state=0)
+    selector = bahsic.FeatureSelector(kernel="gaussian").fit(X, y)
+    attributes = set(re.findall(r"selector\.(\w+)", text))
+    assert len(attributes) > 8
+    assert [name for name in attributes if not hasattr(selector, name)] == []
+    calls = {name for name in re.findall(r"`(\w+)\(", text) if name not in {"fit", "make_pipeline", "set_output"}}
+    assert {"BAHSIC", "FOHSIC", "BAHSICCV", "selection_test", "hsic_test", "conditional_test"} <= calls
+    assert [name for name in calls if not hasattr(bahsic, name)] == []
