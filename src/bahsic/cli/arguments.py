@@ -68,7 +68,7 @@ def _words_of_file(path: str, parser: _Parser) -> list[str]:
         for key, value in tomllib.loads(text_of(path, 2**20)).items():
             several = key in ("target", "t") and isinstance(value, list)
             words += [_word(key, entry, options) for entry in (value if several else [value])]
-    except _KeyError as error:
+    except argparse.ArgumentTypeError as error:
         parser.error(f"--config {path}: {error}")
     except OSError as error:
         parser.error(f"--config {path}: {error.strerror}")
@@ -77,23 +77,19 @@ def _words_of_file(path: str, parser: _Parser) -> list[str]:
     return words
 
 
-class _KeyError(Exception):
-    """A key of a configuration that is no option, or has no value for one."""
-
-
 def _word(key: str, value: Any, options: dict[str, argparse.Action]) -> str:
     name = key.replace("_", "-")
     if name not in options or name in ("config", "help", "h"):
         near = get_close_matches(name, options, n=1)
-        raise _KeyError(f"unknown key {key!r}" + (f", did you mean {near[0]!r}?" if near else ""))
+        raise argparse.ArgumentTypeError(f"unknown key {key!r}" + (f", did you mean {near[0]!r}?" if near else ""))
     flag = f"-{name}" if len(name) == 1 else f"--{name}"
     if isinstance(value, bool):
         switch = flag if value else f"--no-{name}"
         if options[name].nargs != 0 or switch not in options[name].option_strings:
-            raise _KeyError(f"{key} is {str(value).lower()}; accepted: a value, or leave it out")
+            raise argparse.ArgumentTypeError(f"{key} is {str(value).lower()}; accepted: a value, or leave it out")
         return switch
     if isinstance(value, dict):
-        raise _KeyError(f"{key} is a table; accepted: a string, a number, true, false or a list")
+        raise argparse.ArgumentTypeError(f"{key} is a table; accepted: a string, a number, true, false or a list")
     text = for_option(value) if isinstance(value, list) else str(value)
     return f"{flag}={text}" if len(name) > 1 else f"{flag}{text}"
 
@@ -173,40 +169,41 @@ def _switch(text: str) -> dict[str, Any]:
 _ARGUMENTS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "quiet": (("--quiet", "-q"), _switch("no messages")),
     "debug": (("--debug",), {"action": "store_true", "help": "show where an error comes from"}),
-    "config": (("--config",), {"metavar": "FILE.toml", "help": "options by their long names; the command line wins"}),
+    "config": (("--config",), {"metavar": "FILE.toml",
+               "help": "options by their long names; the command line takes precedence"}),
     "data": (("data",), {"type": Path, "metavar": "DATA", "help": ".csv .parquet .npz .h5ad ...; format by suffix"}),
-    "delimiter": (("--delimiter",), {"type": _character, "metavar": "C", "help": "of .csv and .tsv"}),
-    "drop": (("--drop",), {"type": _names, "metavar": "COLS", "help": "of tables with names: columns to leave out"}),
-    "key": (("--key",), {"help": "of .npz and .mat: the array with the data"}),
-    "layer": (("--layer",), {"help": "of .h5ad"}),
-    "group_by": (("--group-by",), {"choices": ("frequency", "channel"), "help": "of .fif: the groups of features"}),
+    "delimiter": (("--delimiter",), {"type": _character, "metavar": "C", "help": "for .csv and .tsv"}),
+    "drop": (("--drop",), {"type": _names, "metavar": "COLS", "help": "columns to ignore, for tables with names"}),
+    "key": (("--key",), {"help": "the array with the data, for .npz and .mat"}),
+    "layer": (("--layer",), {"help": "for .h5ad"}),
+    "group_by": (("--group-by",), {"choices": ("frequency", "channel"), "help": "the groups of features, for .fif"}),
     "target": (("--target", "-t"), {"action": "append", "metavar": "COL",
-               "help": "the column of the labels, where the file does not say; given again, one more output"}),
-    "event": (("--event",), {"metavar": "COL", "help": "of tables with names: the column that says whether the event "
-              "was seen, if the target is a survival time"}),
+               "help": "the target column, unless the file names it; repeat it for several outputs"}),
+    "event": (("--event",), {"metavar": "COL", "help": "the column that says whether the event was observed, "
+              "if the target is a survival time"}),
     "method": (("--method",), {"choices": ("backward", "forward"), "default": "backward", "help": "BAHSIC or FOHSIC"}),
-    "test": (("--test",), _switch("test the selection on samples that did not select")),
+    "test": (("--test",), _switch("test the selection on samples not used for it")),
     "stability": (("--stability",), {"type": _positive, "metavar": "N", "help": "repeat the selection on N random "
-                  "halves of the samples, and tell how often each feature is selected"}),
+                  "halves of the samples, and report how often each feature is selected"}),
     "memory": (("--memory",), {"type": _positive, "metavar": "MIB",
-               "help": "working memory beside the data (default: 1024)"}),
+               "help": "working memory in addition to the data (default: 1024)"}),
     "output": (("-o", "--output"), {"type": Path, "metavar": "OUT",
-               "help": "write the selected columns as they stand in DATA; format by suffix"}),
+               "help": "write the selected columns, unchanged; format by suffix"}),
     "escape_formulas": (("--escape-formulas",),
-                        _switch("in OUT, an apostrophe before text that a spreadsheet would run as a formula")),
+                        _switch("put an apostrophe before text in OUT that a spreadsheet would run as a formula")),
     "report": (("--report",), {"type": Path, "metavar": "FILE.html", "help": "write a report"}),
     "json": (("--json",), _switch("print the whole result as JSON")),
     "top": (("--top",), {"type": _whole_from(0), "metavar": "N",
-            "help": "lines of the table; 0: all (default: as many as fit in 25 lines)"}),
+            "help": "rows of the table; 0: all (default: as many as fit in 25 lines)"}),
     "x": (("--x",), {"type": _names, "metavar": "COLS|FILE",
           "help": "columns, separated by commas, or FILE with a name in each line"}),
     "y": (("--y",), {"type": _names, "required": True, "metavar": "COLS", "help": "columns, separated by commas"}),
-    "pvalues": (("--pvalues",), {"choices": ("gamma", "permutation"), "help": "how (default: %(default)s)"}),
+    "pvalues": (("--pvalues",), {"choices": ("gamma", "permutation"), "help": "method (default: %(default)s)"}),
     "permutations": (("--permutations",), {"type": _positive, "default": 999, "metavar": "N",
-                     "help": "how many (default: 999)"}),
+                     "help": "number of permutations (default: 999)"}),
     "result": (("result",), {"type": Path, "metavar": "RESULT.json", "help": "what bahsic select --json printed"}),
     "page": (("-o", "--output"), {"type": Path, "metavar": "FILE.html", "help": "default: the same name with .html"}),
-    "name": (("name",), {"nargs": "?", "metavar": "NAME", "help": "the one to write; without it, the list"}),
+    "name": (("name",), {"nargs": "?", "metavar": "NAME", "help": "the data set to write; by default, list all"}),
     "csv": (("-o", "--output"), {"type": Path, "metavar": "FILE.csv", "help": "default: standard output"}),
     "shell": (("shell",), {"choices": SHELLS}),
 }
@@ -216,14 +213,14 @@ _DATA, _TARGET, _NULL = "data delimiter drop key layer group_by ", "target event
 _COMMANDS = {
     "select": ("select features of a table", _DATA + _TARGET + "* method test stability memory output escape_formulas "
                "report json top"),
-    "rank": ("rank features by the dependence of each alone", _DATA + _TARGET + _NULL + "* json top"),
-    "test": ("test whether columns are independent of others", _DATA + "x y " + _NULL + "* json"),
-    "predictability": ("tell how well given columns predict the labels, and what each adds",
+    "rank": ("rank features by the dependence of the target on each one alone", _DATA + _TARGET + _NULL + "* json top"),
+    "test": ("test whether columns are independent of other columns", _DATA + "x y " + _NULL + "* json"),
+    "predictability": ("say how well given columns predict the target, and what each adds",
                        _DATA + _TARGET + "x * json"),
-    "report": ("make the report of a result", "result page"),
-    "demo": ("show what is found in two small data sets", "report"),
-    "datasets": ("list the data sets that need no download, or write one as CSV", "name csv *"),
-    "completion": ("print what completes the command in a shell", "shell"),
+    "report": ("write the report of a saved result", "result page"),
+    "demo": ("show selections from two small data sets", "report"),
+    "datasets": ("list data sets that need no download, or write one as CSV", "name csv *"),
+    "completion": ("print the completion script of a shell", "shell"),
 }
 
 # What an argument is in single commands.
@@ -232,7 +229,7 @@ _EXCEPTIONS: dict[tuple[str, str], dict[str, Any]] = {
     ("test", "pvalues"): {"default": "permutation"},
     ("test", "x"): {"required": True},
     ("predictability", "x"): {"help": "columns, separated by commas, or FILE with a name in each line; default: all"},
-    ("demo", "report"): {"help": "write a report of the first one"},
+    ("demo", "report"): {"help": "write a report of the first selection"},
 }
 # fmt: on
 
@@ -246,7 +243,7 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     """Return the parser of the whole command line, and those of the commands."""
     whole = _Parser(
         prog="bahsic",
-        description="Select the few features that predict the labels, or on which they depend most.",
+        description="Select the few features that predict a target, or on which it depends most.",
         epilog=_EXAMPLES,
     )
     whole.add_argument("--version", action="version", version=f"bahsic {__version__}")

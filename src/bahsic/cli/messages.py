@@ -30,13 +30,13 @@ def say(message: str) -> None:
         sys.stderr.flush()
 
 
-def text_of(path: str | Path, most: int = 2**28) -> str:
+def text_of(path: str | Path, limit: int = 2**28) -> str:
     """Return the text of a file in UTF-8.
 
     Raise OSError for more than so many bytes that are not of a regular file: a device such as /dev/zero has no end.
     """
     with Path(path).open("rb") as file:
-        content = file.read() if Path(path).is_file() else file.read(most + 1)
-    if len(content) > most and not Path(path).is_file():
-        raise OSError(errno.EFBIG, f"no regular file, with more than {most} bytes", str(path))
+        content = file.read() if Path(path).is_file() else file.read(limit + 1)
+    if len(content) > limit and not Path(path).is_file():
+        raise OSError(errno.EFBIG, f"no regular file, with more than {limit} bytes", str(path))
     return content.decode("utf-8-sig")

@@ -63,8 +63,8 @@ def datasets(options: Namespace) -> None:
 def _generators() -> dict[str, Callable[..., Any]]:
     from bahsic import datasets as ours
 
-    found = inspect.getmembers(ours, inspect.isfunction)
-    return {name.removeprefix("make_"): function for name, function in found if name.startswith("make_")}
+    functions = inspect.getmembers(ours, inspect.isfunction)
+    return {name.removeprefix("make_"): function for name, function in functions if name.startswith("make_")}
 
 
 def _list() -> str:

@@ -152,7 +152,7 @@ def _visible(value: Any) -> Any:
     """Return text with a symbol for each character that cannot be seen, and without breaks within an equation."""
     if type(value) is not str:  # markup
         return value
-    return re.sub(r"( [±] |(?<=\bp) [=<] )", lambda found: f"\xa0{found[1].strip()}\xa0", for_page(value, None))
+    return re.sub(r"( [±] |(?<=\bp) [=<] )", lambda match: f"\xa0{match[1].strip()}\xa0", for_page(value, None))
 
 
 def _part(name: str) -> str:

@@ -1,17 +1,31 @@
-"""The chart of the path as SVG, coloured by a style sheet."""
+"""Charts as SVG, coloured by a style sheet: the path, and small pictures of the plain data of `bahsic.report.views`."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
+from typing import Any
 from xml.etree.ElementTree import Element
 
+from bahsic.names import for_page
 from bahsic.report.curve import Curve
-from bahsic.report.svg import Axis, line_through, markup, picture, shape, shown, text
+from bahsic.report.svg import Axis, line_through, markup, picture, shape, shown, text, text_width, three_digits
+from bahsic.report.views import MOST_CATEGORIES, MOST_CLASSES, MOST_POINTS, SHADES
 from bahsic.report.words import capitalized, plural
 
-_WIDTH, _TOP, _BOTTOM = 600, 24, 256
+_PATH_WIDTH, _TOP, _BOTTOM = 600, 24, 256
 _FROM_ZERO = 0.6  # share of the highest value below which the lowest one makes the vertical axis start at zero
 _LEAST_SPAN = 0.1  # of the vertical axis, so that small differences look small
+
+_WIDTH = 300
+_ROW, _BAR = 21, 14  # height of a row, and of a bar in it
+_HILL = 32  # height of the row of a density
+_LONGEST = 20  # characters of the name of a class or category
+_PAIR_WIDTH, _PAIR_HEIGHT = 420, 260
+_LONGEST_DURATION = 3000  # days
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def chart_style() -> str:
@@ -27,7 +41,7 @@ def curve_chart(curve: Curve) -> str:
     title, number = f"{name} against the number of features", f"{quantity.name} {curve.values[best]:.3g}"
     highest = f"A line over {sizes[0]} to {sizes[-1]} features, highest with {sizes[best]}: {number}"
     chosen = f"{curve.selected or 'none'} selected. The table below has the numbers."
-    svg = picture(_WIDTH, 300, "path", title, f"{highest}; {chosen}")
+    svg = picture(_PATH_WIDTH, 300, "path", title, f"{highest}; {chosen}")
     _draw_grid(svg, x, y, name)
     points = [(x(size), y(value)) for size, value in zip(sizes, curve.values, strict=True)]
     if curve.errors is not None:
@@ -57,7 +71,7 @@ def curve_axes(curve: Curve) -> tuple[Axis, Axis]:
         low = min(0.0, low)
     else:
         low = min(low - 0.1 * (high - low), high - _LEAST_SPAN * high)
-    x = Axis(curve.sizes[0], curve.sizes[-1], 56, _WIDTH - 16, logarithmic=curve.is_logarithmic)
+    x = Axis(curve.sizes[0], curve.sizes[-1], 56, _PATH_WIDTH - 16, logarithmic=curve.is_logarithmic)
     return x, Axis(low, high + 0.06 * (high - low), _BOTTOM, _TOP)
 
 
@@ -83,3 +97,206 @@ def _draw_grid(svg: Element, x: Axis, y: Axis, caption: str) -> None:
 def _point_title(curve: Curve, i: int) -> str:
     error = "" if curve.errors is None else f" ± {curve.errors[i]:.2g}"
     return f"{plural(curve.sizes[i], 'feature')}: {curve.quantity.name} {curve.values[i]:.4g}{error}"
+
+
+def feature_picture(view: Mapping[str, Any], target: str) -> str:
+    """Draw a feature against the target."""
+    draw = {"densities": _densities, "shares": _shares, "points": _points, "boxes": _boxes}[view["kind"]]
+    return markup(draw(view, for_page(target, 24)))
+
+
+def effect_picture(view: Mapping[str, Any], target: str) -> str:
+    """Draw how the prediction depends on a feature: a line with a band, or for categories points with ranges."""
+    effect, name = view["effect"], for_page(target, 24)
+    low, mean, high = (effect[part] for part in ("low", "mean", "high"))
+    of = "" if effect["of"] is None else for_page(effect["of"], _LONGEST)
+    captions = [f"predicted share of {name} = {of}", f"predicted share of {of}"] if of else [f"predicted {name}"]
+    caption = next((words for words in captions if text_width(words) <= _WIDTH), captions[-1])
+    if not all(isinstance(value, float) for value in effect["at"]):
+        values = list(zip(low, mean, mean, mean, high, strict=True))
+        return markup(_ranges(view, effect["at"], values, caption, caption))
+    svg, x, y = _plane(view, caption, effect["at"], [*low, *high])
+    below, middle, above = (
+        [(x(a), y(b)) for a, b in zip(effect["at"], line, strict=True)] for line in (low, mean, high)
+    )
+    shape(svg, "path", "band", d=line_through([*above, *below[::-1]]) + "Z")
+    shape(svg, "path", "line", d=line_through(middle))
+    return markup(svg)
+
+
+def pair_picture(view: Mapping[str, Any], target: str) -> str:
+    """Draw two features in the plane, each point shaded by the target."""
+    across, up = view["axes"]
+    is_number = "" in view["names"]  # fifths of numbers, from grey to the colour
+    prefix = f"{for_page(target, 24)}: " if is_number else ""
+    legend = [f"{prefix}{for_page(name, _LONGEST)}" if name else "" for name in view["names"]]
+    shades = ["class3", "class0"] if len(legend) == 2 else [f"class{i % SHADES}" for i in range(len(legend))]
+    shades = shades[::-1] if is_number else shades
+    features = [for_page(axis["feature"], 40) for axis in view["axes"]]
+    title = f"{features[0]} and {features[1]}, shaded by {for_page(target, 24)}"
+    svg = picture(_PAIR_WIDTH, _PAIR_HEIGHT + 64, "small", title, "A point for each of some samples.")
+    left, levels = _row_names(up["levels"] or ())
+    x, y = _pair_axis(across, left, _PAIR_WIDTH - 8), _pair_axis(up, _PAIR_HEIGHT, 26)
+    places = zip(_jittered(across, 0.618), _jittered(up, 0.755), view["shades"], strict=True)
+    for a, b, shade in places:
+        shape(svg, "circle", shades[shade], cx=x(a), cy=y(b), r=3.5)
+    text(svg, "caption", (0, 12), features[1])
+    text(svg, "caption", (_PAIR_WIDTH, _PAIR_HEIGHT + 34), features[0], anchor="end")
+    for level, words in enumerate(levels):
+        text(svg, "name", (left - 6, y(level) + 4), words, anchor="end")
+    for level, words in enumerate(across["levels"] or ()):
+        text(svg, "name", (x(level), _PAIR_HEIGHT + 18), for_page(words, 10), anchor="middle")
+    if across["levels"] is None:
+        _label_ends(svg, across, x, (left, _PAIR_WIDTH), _PAIR_HEIGHT + 18)
+    at = 0.0
+    for shade, words in zip(shades, legend, strict=True):
+        if words:
+            shape(svg, "circle", shade, cx=at + 5, cy=_PAIR_HEIGHT + 52, r=4)
+            text(svg, "name", (at + 14, _PAIR_HEIGHT + 56), words)
+            at += 30 + text_width(words)
+    return markup(svg)
+
+
+def _pair_axis(axis: Mapping[str, Any], start: float, end: float) -> Axis:
+    if axis["levels"] is not None:
+        return Axis(-0.5, len(axis["levels"]) - 0.5, start, end)
+    return Axis(min(axis["values"]), max(axis["values"]), start + math.copysign(4, end - start), end)
+
+
+def _jittered(axis: Mapping[str, Any], step: float) -> list[float]:
+    """Return the values of a feature; those of a category side by side, by steps that fill the space evenly."""
+    if axis["levels"] is None:
+        return list(axis["values"])
+    return [value + 0.6 * ((step * i) % 1 - 0.5) for i, value in enumerate(axis["values"])]
+
+
+def _densities(view: Mapping[str, Any], target: str) -> Element:
+    """Draw a hill for each class: where its values of the feature lie."""
+    rows = view["classes"][:MOST_CLASSES]
+    left, names = _row_names([row["name"] for row in rows])
+    bottom = 14 + _HILL * len(rows)
+    svg = _empty(view, bottom + 20, f"Values in each class of {target}", names)
+    text(svg, "caption", (0, 11), target)
+    for base, row, name in zip(range(14 + _HILL, bottom + 1, _HILL), rows, names, strict=True):
+        x = Axis(0, len(row["heights"]) - 1, left, _WIDTH - 4)
+        hill = [(x(i), base - (_HILL - 5) * _unit(height)) for i, height in enumerate(row["heights"])]
+        shape(svg, "path", "hill", d=f"M{left:g} {base}L{line_through(hill)[1:]}V{base}Z")
+        shape(svg, "line", "grid", x1=left, x2=_WIDTH - 4, y1=base, y2=base)
+        text(svg, "name", (left - 6, base - 5), name, anchor="end")
+    _label_ends(svg, view, Axis(view["low"], view["high"], 0, 0), (left, _WIDTH - 4), bottom + 16)
+    return svg
+
+
+def _shares(view: Mapping[str, Any], target: str) -> Element:
+    """Draw a bar for each category, divided by the classes; of two classes the share of the second one is written."""
+    rows = view["categories"][: MOST_CATEGORIES + 2]
+    classes = [for_page(name, _LONGEST) for name in view["classes"][:MOST_CLASSES]]
+    two = len(classes) == 2
+    left, names = _row_names([row["name"] for row in rows])
+    captions, legend = (_share_words(target, classes[1]), []) if two else ([f"shares of {target}"], classes)
+    height = _ROW * len(rows) + 3 + 17 * (len(captions) + math.ceil(len(legend) / 2))
+    svg = _empty(view, height, " ".join(captions), names)
+    x = Axis(0, 1, left, _WIDTH - (46 if two else 4))
+    for top, row, name in zip(range(0, _ROW * len(rows), _ROW), rows, names, strict=True):
+        text(svg, "name", (left - 6, top + 13), name, anchor="end")
+        _bar(svg, "ground", (x(0), x(1)), top)
+        start, shares = 0.0, row["shares"][1:2] if two else row["shares"][: len(classes)]
+        for i, share in enumerate(map(_unit, shares)):
+            end = min(1.0, start + share)
+            _bar(svg, "share" if two else f"class{i % SHADES}", (x(start), x(end)), top)
+            start = end
+        if two:
+            text(svg, "number", (x.stop + 5, top + 13), f"{100 * start:.0f}%")
+    bottom = _ROW * len(rows) + 13
+    for line, words in enumerate(captions):
+        text(svg, "caption", (0, bottom + 17 * line), words)
+    for i, name in enumerate(legend):
+        left, top = 150 * (i % 2), bottom + 17 * (1 + i // 2)
+        shape(svg, "rect", f"class{i % SHADES}", x=left, y=top - 10, width=11, height=11)
+        text(svg, "name", (left + 16, top), name)
+    return svg
+
+
+def _share_words(target: str, name: str) -> list[str]:
+    """Return the meaning of the bars for two classes, in one line or two."""
+    caption = f"share of {target} = {name}"
+    return [caption] if text_width(caption) <= _WIDTH else [f"share of {target} =", name]
+
+
+def _points(view: Mapping[str, Any], target: str) -> Element:
+    """Draw a point for each of some samples."""
+    xs, ys = view["x"][:MOST_POINTS], view["y"][:MOST_POINTS]
+    svg, x, y = _plane(view, target, xs, ys)
+    shape(svg, "path", "points", d="".join(f"M{x(a):g} {y(b):g}h0" for a, b in zip(xs, ys, strict=True)))
+    return svg
+
+
+def _plane(
+    view: Mapping[str, Any], caption: str, xs: Sequence[float], ys: Sequence[float]
+) -> tuple[Element, Axis, Axis]:
+    """Return an empty plane with its axes; ranges are written, of the feature below, of the target in the caption."""
+    x, y = Axis(min(xs), max(xs), 6, _WIDTH - 6), Axis(min(ys), max(ys), 118, 34)
+    svg = _empty(view, 150, f"{caption} against the feature", [])
+    limits = f"{three_digits(y.low)} to {three_digits(y.high)}"
+    fits = text_width(f"{caption}, {limits}") <= _WIDTH
+    text(svg, "caption", (0, 12), f"{caption}, {limits}" if fits else caption)
+    text(svg, "number", (0, 27), "" if fits else limits)
+    shape(svg, "line", "zero", x1=0, x2=_WIDTH, y1=124, y2=124)
+    _label_ends(svg, view, x, (0, _WIDTH), 140)
+    return svg, x, y
+
+
+def _boxes(view: Mapping[str, Any], target: str) -> Element:
+    """Draw for each category the middle half of the target, its median, and a line from 5 to 95 percent."""
+    rows = view["categories"][: MOST_CATEGORIES + 2]
+    names, quantiles = [row["name"] for row in rows], [row["quantiles"] for row in rows]
+    return _ranges(view, names, quantiles, f"{target} in each category", f"middle half and median of {target}")
+
+
+def _ranges(
+    view: Mapping[str, Any], rows: Sequence[str], values: Sequence[Sequence[float]], title: str, caption: str
+) -> Element:
+    """Draw a row for each category: five values, the outer ones a line, the middle three a bar and a dot."""
+    left, names = _row_names(rows)
+    svg = _empty(view, _ROW * len(rows) + 36, title, names)
+    x = Axis(min(row[0] for row in values), max(row[4] for row in values), left + 4, _WIDTH - 8)
+    for top, row, name in zip(range(0, _ROW * len(rows), _ROW), values, names, strict=True):
+        at = [x(value) for value in row]
+        text(svg, "name", (left - 6, top + 13), name, anchor="end")
+        shape(svg, "line", "zero", x1=at[0], x2=at[4], y1=top + 9, y2=top + 9)
+        if at[3] > at[1]:
+            _bar(svg, "share", (at[1], at[3]), top)
+        shape(svg, "circle", "median", cx=at[2], cy=top + 9, r=4)
+    bottom = _ROW * len(rows) + 14
+    text(svg, "number", (left, bottom), three_digits(x.low))
+    text(svg, "number", (_WIDTH - 4, bottom), three_digits(x.high), anchor="end")
+    text(svg, "caption", (0, bottom + 17), caption)
+    return svg
+
+
+def _empty(view: Mapping[str, Any], height: float, title: str, names: Sequence[str]) -> Element:
+    description = f"For {', '.join(names)}." if names else "A point for each of some samples."
+    return picture(_WIDTH, height, "small", f"{for_page(view['feature'], 40)}: {title}", description)
+
+
+def _row_names(rows: Sequence[str]) -> tuple[float, list[str]]:
+    """Return where rows start beside their names, and the names."""
+    names = [for_page(row, _LONGEST) for row in rows]
+    return 8 + max(map(text_width, names), default=0.0), names
+
+
+def _bar(svg: Element, kind: str, ends: tuple[float, float], top: float) -> None:
+    shape(svg, "rect", kind, x=ends[0], y=top + 2, width=max(0.0, ends[1] - ends[0]), height=_BAR)
+
+
+def _unit(value: Any) -> float:
+    return min(1.0, max(0.0, float(value)))
+
+
+def _label_ends(svg: Element, view: Mapping[str, Any], x: Axis, places: tuple[float, float], y: float) -> None:
+    """Write both ends of the axis of a feature; dates are days since 1970, durations and times of the day just days."""
+    for value, place, anchor in zip((x.low, x.high), places, ("start", "end"), strict=True):
+        words = f"{three_digits(value)}{' days' if view.get('date') else ''}"
+        if view.get("date") and x.high > _LONGEST_DURATION:
+            words = (_EPOCH + timedelta(days=value)).date().isoformat()
+        text(svg, "number", (place, y), words, anchor)

@@ -40,12 +40,12 @@ def near_copies(data: Prepared, selected: Sequence[int], kernel: Any) -> list[li
     quick = asked if type(asked) is Gaussian else Gaussian()
     d, chosen = data.table.values.shape[1], np.asarray(selected, dtype=np.intp)
     n_pairs = len(chosen) * min(d, _MOST_COMPARED)
-    some = _some_samples(data.for_kernel(quick), n_pairs)
-    constant = some.constant | np.isin(np.arange(d), data.table.left_out)
+    sample = _some_samples(data.for_kernel(quick), n_pairs)
+    constant = sample.constant | np.isin(np.arange(d), data.table.left_out)
     others = np.setdiff1d(np.flatnonzero(~constant), chosen)
     if len(others) > _MOST_COMPARED:
-        others = others[_promising(some.columns, chosen, others)]
-    table = similarities(some.columns, chosen, constant, quick, others)
+        others = others[_promising(sample.columns, chosen, others)]
+    table = similarities(sample.columns, chosen, constant, quick, others)
     if quick is asked:
         return [_nearest(row, others) for row in table]
     # Other kernels cost much more for each pair: only a few pairs are compared with them.

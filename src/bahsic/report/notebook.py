@@ -61,21 +61,15 @@ def _table(selector: Any, selected: list[int], names: Sequence[str]) -> str:
     """Return a table of the selected features: worth, number of folds, partner."""
     is_r2, counts, partners = selector.criterion == "prediction", fold_counts(selector), _partners(selector, names)
     unit = {"hsic": "HSIC", "prediction": "R²"}.get(str(selector.criterion), "criterion")
-    rows = [["feature", f"{unit} lost without it"]]
-    rows += [
-        [names[j], worth_words(worth) if is_r2 else shown(worth, ".3g")]
-        for j, worth in zip(selected[:_ROWS], selector.scores_[selected].tolist(), strict=False)
+    rows, worths = selected[:_ROWS], selector.scores_.tolist()
+    columns = [
+        ["feature", *(names[j] for j in rows)],
+        [f"{unit} lost without it", *(worth_words(worths[j]) if is_r2 else shown(worths[j], ".3g") for j in rows)],
     ]
-    if counts is not None:
-        cells = ["folds", *(f"{counts[j]} of {selector.n_folds_}" for j in selected)]
-        rows = [[*row, cell] for row, cell in zip(rows, cells, strict=False)]
-    if partners:
-        cells = ["works with", *(partners.get(names[j], "") for j in selected)]
-        rows = [[*row, cell] for row, cell in zip(rows, cells, strict=False)]
-    tags = ["th", *["td"] * (len(rows) - 1)]
-    lines = [
-        "".join(f"<{tag}>{escape(for_page(cell))}</{tag}>" for cell in row) for tag, row in zip(tags, rows, strict=True)
-    ]
+    columns += [] if counts is None else [["folds", *(f"{counts[j]} of {selector.n_folds_}" for j in rows)]]
+    columns += [["works with", *(partners.get(names[j], "") for j in rows)]] if partners else []
+    lines = ["".join(f"<td>{escape(for_page(cell))}</td>" for cell in row) for row in zip(*columns, strict=True)]
+    lines[0] = lines[0].replace("td>", "th>")
     more = f"<p>and {len(selected) - _ROWS} more</p>" if len(selected) > _ROWS else ""
     return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>{more}"
 

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bahsic.names import for_page, target_name
-from bahsic.report.charts import curve_axes, curve_chart
+from bahsic.report.charts import curve_axes, curve_chart, effect_picture, feature_picture, pair_picture
 from bahsic.report.curve import HSIC, LEAVE_ONE_OUT, Curve, path_curve
 from bahsic.report.neighbours import LEAST_SIMILARITY, MOST_COPIES
-from bahsic.report.pictures import effect_picture, feature_picture, pair_picture
 from bahsic.report.schema import Outcome, candidates, n_candidates, outcome_of_result
 from bahsic.report.snippets import Snippet, command, python_code
 from bahsic.report.svg import shown

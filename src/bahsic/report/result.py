@@ -269,8 +269,8 @@ class _Selection:
             return {"redundancy": None, "near_copies": []}
         table = redundancy(self.data, features, **{name: getattr(self.selector, name) for name in _OPTIONS}).tolist()
         similar = near_copies(self.data, features, self.selector.kernel_)
-        copies = [[{"feature": self.names[i], "similarity": value} for i, value in found] for found in similar]
-        near = [{"feature": self.names[j], "copies": found} for j, found in zip(features, copies, strict=True)]
+        copies = [[{"feature": self.names[i], "similarity": value} for i, value in nearest] for nearest in similar]
+        near = [{"feature": self.names[j], "copies": entries} for j, entries in zip(features, copies, strict=True)]
         return {"redundancy": {"features": self.named(features), "table": table}, "near_copies": near}
 
     def stability(self, resampled: Mapping[str, Any], order: Any) -> dict[str, Any]:

@@ -142,9 +142,9 @@ def _column(table: Table, j: int) -> Array:
     return np.asarray(column, dtype=np.float64)
 
 
-def _sample(m: int, most: int) -> Indices:
+def _sample(m: int, n: int) -> Indices:
     """Return all samples, or some of them at random with a fixed seed."""
-    return np.arange(m) if m <= most else np.sort(np.random.default_rng(0).permutation(m)[:most])
+    return np.arange(m) if m <= n else np.sort(np.random.default_rng(0).permutation(m)[:n])
 
 
 def _against_classes(x: Array, labels: NDArray[Any], rows: Rows | None) -> dict[str, Any]:
@@ -197,9 +197,9 @@ def _categories(x: Array, table: Table, j: int) -> Rows | None:
     return [*((names[i], masks[i]) for i in kept), *((name, mask) for name, mask in rest if mask.any())]
 
 
-def _most_frequent(counts: NDArray[Any], most: int) -> list[int]:
+def _most_frequent(counts: NDArray[Any], n: int) -> list[int]:
     """Return positions of the greatest counts, in their own order."""
-    return sorted(np.argsort(-counts, kind="stable")[:most].tolist())
+    return sorted(np.argsort(-counts, kind="stable")[:n].tolist())
 
 
 def _ends(x: Array) -> tuple[float, float]:
