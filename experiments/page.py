@@ -59,6 +59,7 @@ def _parts(results: Path) -> dict[str, str]:
     rows = {name: experiment_named(name).store(results).read() for name in names_here}
     ours, smooth = summaries(rows["real"]), summaries(judged_by(MEAN_LOSS, rows["machines"]))
     judged = by_judge(rows["real"], rows["judges"])
+    drawn, real_sets = honest_table.drawn_summary(rows["honest"]), honest_table.real_summary(rows["honest"])
     return {
         "progress": _progress(rows, results),
         "artificial_ranks": artificial_table(rows["artificial"], N_RUNS, SIZES_OF_TABLE),
@@ -94,9 +95,10 @@ def _parts(results: Path) -> dict[str, str]:
         "ranks": ranks_table(judged),
         "raw_summary": raw_table.summary_table(rows["raw"]),
         "raw": raw_table.table(rows["raw"]),
-        "honest_drawn_summary": honest_table.drawn_summary(rows["honest"]),
+        "honest_drawn_summary": drawn,
         "honest_drawn": honest_table.drawn(rows["honest"]),
-        "honest_real_summary": honest_table.real_summary(rows["honest"]),
+        "honest_real_summary": real_sets,
+        **_honest(drawn, real_sets),
         "honest_real": honest_table.real(rows["honest"]),
         "honest_large": honest_table.large(rows["honest"]),
         "junk_summary": junk_table.summary(rows["junk"]),
@@ -109,6 +111,24 @@ def _parts(results: Path) -> dict[str, str]:
         "better_raw": against.raw_tables(rows["raw"]),
         "versions": _versions(rows),
         "limit": f"{real.TIME_LIMIT:.0f}",
+    }
+
+
+def _figure(table: str, line: str, column: str) -> str:
+    """Return a cell of a table by the name of its line and of its column; nothing where the line is missing."""
+    columns, _, *lines = ([cell.strip() for cell in text.split("|")[1:-1]] for text in table.splitlines())
+    return next((cells[columns.index(column)] for cells in lines if cells[0] == line), "")
+
+
+def _honest(drawn: str, real_sets: str) -> dict[str, str]:
+    """Return the figures of the sentences on reported and fresh R2, from the tables that they summarise."""
+    excess, noise = "reported - fresh R2", "noise recognised"
+    return {
+        "excess": _figure(drawn, "prediction", excess),
+        "noise": _figure(drawn, "prediction", noise),
+        "excess_before": _figure(drawn, "prediction, leave-one-out (before)", excess),
+        "real_sets": _figure(real_sets, "prediction", "sets"),
+        "real_difference": _figure(real_sets, "prediction", "absolute difference of reported and test R2"),
     }
 
 
