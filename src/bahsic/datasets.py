@@ -12,15 +12,13 @@ from bahsic.parameters import RandomStateLike, check_count, random_source
 _XOR_CENTRES = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
 _CLASS_CENTRES = np.array([[-1.0, 1.0], [0.0, 0.0], [1.0, -1.0], [1.0, 1.0]])
 
+_Problem = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]
+
 
 def make_xor(
-    n_samples: int = 200,
-    n_features: int = 22,
-    *,
-    noise: float = 0.3,
-    random_state: RandomStateLike = None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Binary XOR data among noise (section 5.1 of the paper, *Artificial datasets*).
+    n_samples: int = 200, n_features: int = 22, *, noise: float = 0.3, random_state: RandomStateLike = None
+) -> _Problem:
+    """Generate binary XOR data among noise (section 5.1 of the paper, *Artificial datasets*).
 
     The first two features lie around the four centres (+-1, +-1); the label is 1 where the two
     signs agree. Neither feature alone says anything about the label, both together determine it.
@@ -41,7 +39,6 @@ def make_xor(
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        The data.
     y : ndarray of shape (n_samples,)
         The labels, 0 or 1.
     support : ndarray of shape (n_features,)
@@ -49,26 +46,20 @@ def make_xor(
 
     Examples
     --------
-    >>> from bahsic.datasets import make_xor
     >>> X, y, support = make_xor(n_samples=8, n_features=4, noise=0.0, random_state=0)
     >>> bool(((X[:, 0] == X[:, 1]) == (y == 1)).all())
     True
     >>> support
     array([ True,  True, False, False])
     """
-    random = _checked_source(n_samples, n_features, noise, random_state, fewest=4)
-    X, cluster = _clusters(_XOR_CENTRES, n_samples, n_features, noise, random)
+    X, cluster = _clusters(_XOR_CENTRES, n_samples, n_features, noise, random_state)
     return X, (cluster % 2 == 0).astype(np.int64), np.arange(n_features) < 2
 
 
 def make_multiclass(
-    n_samples: int = 200,
-    n_features: int = 22,
-    *,
-    noise: float = 0.3,
-    random_state: RandomStateLike = None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Four classes among noise, three of them collinear (section 5.1 of the paper, *Artificial datasets*).
+    n_samples: int = 200, n_features: int = 22, *, noise: float = 0.3, random_state: RandomStateLike = None
+) -> _Problem:
+    """Generate four classes among noise, three of them collinear (section 5.1 of the paper, *Artificial datasets*).
 
     The first two features lie around (-1, 1), (0, 0) and (1, -1) for the classes 0, 1 and 2, which are on a
     line, and around (1, 1) for class 3, which is not. With the classes taken as numbers, class 3 removes
@@ -89,7 +80,6 @@ def make_multiclass(
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        The data.
     y : ndarray of shape (n_samples,)
         The classes, 0 to 3.
     support : ndarray of shape (n_features,)
@@ -97,24 +87,18 @@ def make_multiclass(
 
     Examples
     --------
-    >>> from bahsic.datasets import make_multiclass
     >>> X, y, support = make_multiclass(n_samples=8, n_features=4, noise=0.0, random_state=0)
     >>> bool((X[y < 3, 0] == -X[y < 3, 1]).all())
     True
     """
-    random = _checked_source(n_samples, n_features, noise, random_state, fewest=4)
-    X, cluster = _clusters(_CLASS_CENTRES, n_samples, n_features, noise, random)
+    X, cluster = _clusters(_CLASS_CENTRES, n_samples, n_features, noise, random_state)
     return X, cluster.astype(np.int64), np.arange(n_features) < 2
 
 
 def make_nonlinear_regression(
-    n_samples: int = 200,
-    n_features: int = 22,
-    *,
-    noise: float = 0.1,
-    random_state: RandomStateLike = None,
+    n_samples: int = 200, n_features: int = 22, *, noise: float = 0.1, random_state: RandomStateLike = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Nonlinear regression among noise (section 5.1 of the paper, *Artificial datasets*).
+    """Generate a nonlinear regression problem among noise (section 5.1 of the paper, *Artificial datasets*).
 
     All features are standard normal, and the label is y = x1 exp(-x1^2 - x2^2) plus normal noise. Its variance
     without noise is 1/25. The second feature is not correlated with y. The paper gives neither the distribution
@@ -134,30 +118,24 @@ def make_nonlinear_regression(
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        The data.
     y : ndarray of shape (n_samples,)
-        The labels.
     support : ndarray of shape (n_features,)
         True for the relevant features, the first two.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from bahsic.datasets import make_nonlinear_regression
     >>> X, y, support = make_nonlinear_regression(n_samples=50, noise=0.0, random_state=0)
     >>> bool(np.allclose(y, X[:, 0] * np.exp(-(X[:, 0] ** 2) - X[:, 1] ** 2)))
     True
     """
-    random = _checked_source(n_samples, n_features, noise, random_state, fewest=1)
+    random = _checked_source(n_samples, 1, n_features, 2, random_state, noise)
     X = random.standard_normal((n_samples, n_features))
     y = X[:, 0] * np.exp(-np.square(X[:, :2]).sum(axis=1)) + noise * random.standard_normal(n_samples)
     return X, y, np.arange(n_features) < 2
 
 
-def make_ring(
-    n_samples: int = 500, n_features: int = 16, *, random_state: RandomStateLike = None
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-    r"""Points on a ring against all others, among uniform noise (Passemiers et al. 2024).
+def make_ring(n_samples: int = 500, n_features: int = 16, *, random_state: RandomStateLike = None) -> _Problem:
+    r"""Generate points on a ring against all others, among uniform noise (Passemiers et al. 2024).
 
     With u uniform on [0, 1] in each feature, a sample is of class 1 where
     :math:`|\sqrt{(u_1 - 0.5)^2 + (u_2 - 0.5)^2} - 0.35| \le 0.1151`, about half of the square. The data are
@@ -187,131 +165,61 @@ def make_ring(
 
     Examples
     --------
-    >>> from bahsic.datasets import make_ring
     >>> X, y, support = make_ring(1000, 4, random_state=0)
     >>> bool(0.45 < y.mean() < 0.55), support.tolist()
     (True, [True, True, False, False])
     """
-    u, _ = _uniform(n_samples, n_features, random_state, fewest=2)
+    u = _checked_source(n_samples, 1, n_features, 2, random_state).random_sample((n_samples, n_features))
     return _labelled(u, _ring(u, 0.1151), n_relevant=2)
 
 
-def make_uniform_xor(
-    n_samples: int = 500, n_features: int = 16, *, random_state: RandomStateLike = None
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-    """XOR of two uniform features among uniform noise (Passemiers et al. 2024, see `make_ring`).
+def make_uniform_xor(n_samples: int = 500, n_features: int = 16, *, random_state: RandomStateLike = None) -> _Problem:
+    """Generate XOR of two uniform features among uniform noise (Passemiers et al. 2024, see `make_ring`).
 
     A sample is of class 1 where the first two features lie on different sides of zero. `make_xor` has clusters
-    instead.
-
-    Parameters
-    ----------
-    n_samples : int, default=500
-        Number of samples, at least 1.
-    n_features : int, default=16
-        Number of features, at least 2.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of the random numbers.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, n_features)
-        The data, between -1 and 1.
-    y : ndarray of shape (n_samples,)
-        The labels, 0 or 1.
-    support : ndarray of shape (n_features,)
-        True for the relevant features, the first two.
+    instead. Parameters and results are those of `make_ring`.
 
     Examples
     --------
-    >>> from bahsic.datasets import make_uniform_xor
     >>> X, y, support = make_uniform_xor(100, 4, random_state=0)
     >>> bool(((X[:, 0] * X[:, 1] <= 0) == (y == 1)).all())
     True
     """
-    u, _ = _uniform(n_samples, n_features, random_state, fewest=2)
+    u = _checked_source(n_samples, 1, n_features, 2, random_state).random_sample((n_samples, n_features))
     return _labelled(u, _xor(u[:, :2], 0.0), n_relevant=2)
 
 
-def make_ring_xor(
-    n_samples: int = 500, n_features: int = 16, *, random_state: RandomStateLike = None
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Ring of two features, or XOR of two others, among uniform noise (Passemiers et al. 2024, see `make_ring`).
+def make_ring_xor(n_samples: int = 500, n_features: int = 16, *, random_state: RandomStateLike = None) -> _Problem:
+    """Generate a ring of two features, or XOR of two others, among noise (Passemiers et al. 2024, see `make_ring`).
 
     The ring is thinner and the corners of the XOR are smaller, so that about half of the samples are of class 1.
-
-    Parameters
-    ----------
-    n_samples : int, default=500
-        Number of samples, at least 1.
-    n_features : int, default=16
-        Number of features, at least 4.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of the random numbers.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, n_features)
-        The data, between -1 and 1.
-    y : ndarray of shape (n_samples,)
-        The labels, 0 or 1.
-    support : ndarray of shape (n_features,)
-        True for the relevant features, the first four.
+    Parameters and results are those of `make_ring`, with at least four features, of which the first four are relevant.
 
     Examples
     --------
-    >>> from bahsic.datasets import make_ring_xor
     >>> X, y, support = make_ring_xor(1000, 6, random_state=0)
     >>> bool(0.45 < y.mean() < 0.55), int(support.sum())
     (True, 4)
     """
-    u, _ = _uniform(n_samples, n_features, random_state, fewest=4)
+    u = _checked_source(n_samples, 1, n_features, 4, random_state).random_sample((n_samples, n_features))
     return _labelled(u, _ring(u, 0.0704) | _xor(u[:, 2:4], 0.0337), n_relevant=4)
 
 
-def make_ring_xor_sum(
-    n_samples: int = 500, n_features: int = 16, *, random_state: RandomStateLike = None
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Ring, XOR, or a noisy sum, of two features each, among uniform noise (Passemiers et al. 2024, see `make_ring`).
+def make_ring_xor_sum(n_samples: int = 500, n_features: int = 16, *, random_state: RandomStateLike = None) -> _Problem:
+    """Generate a ring, XOR, or a noisy sum, of two features each (Passemiers et al. 2024, see `make_ring`).
 
-    Parameters
-    ----------
-    n_samples : int, default=500
-        Number of samples, at least 1.
-    n_features : int, default=16
-        Number of features, at least 6.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of the random numbers.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, n_features)
-        The data, between -1 and 1.
-    y : ndarray of shape (n_samples,)
-        The labels, 0 or 1.
-    support : ndarray of shape (n_features,)
-        True for the relevant features, the first six.
+    Parameters and results are those of `make_ring`, with at least six features, of which the first six are relevant.
 
     Examples
     --------
-    >>> from bahsic.datasets import make_ring_xor_sum
     >>> X, y, support = make_ring_xor_sum(1000, 8, random_state=0)
     >>> bool(0.45 < y.mean() < 0.55), int(support.sum())
     (True, 6)
     """
-    u, random = _uniform(n_samples, n_features, random_state, fewest=6)
+    random = _checked_source(n_samples, 1, n_features, 6, random_state)
+    u = random.random_sample((n_samples, n_features))
     noisy_sum = u[:, 4] + u[:, 5] + 0.2 * random.standard_normal(n_samples)
     return _labelled(u, _ring(u, 0.0479) | _xor(u[:, 2:4], 0.0598) | (noisy_sum >= 1.4074), n_relevant=6)
-
-
-def _uniform(
-    n_samples: Any, n_features: Any, random_state: Any, *, fewest: int
-) -> tuple[NDArray[np.float64], np.random.RandomState]:
-    """Uniform data on [0, 1], and the source of the random numbers that they came from."""
-    check_count("n_samples", n_samples, 1)
-    check_count("n_features", n_features, fewest)
-    random = random_source(random_state)
-    return random.random_sample((n_samples, n_features)), random
 
 
 def _ring(u: NDArray[np.float64], width: float) -> NDArray[np.bool_]:
@@ -322,16 +230,15 @@ def _xor(u: NDArray[np.float64], corner: float) -> NDArray[np.bool_]:
     return (u[:, 0] - 0.5) * (0.5 - u[:, 1]) >= corner
 
 
-def _labelled(
-    u: NDArray[np.float64], positive: NDArray[np.bool_], n_relevant: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+def _labelled(u: NDArray[np.float64], positive: NDArray[np.bool_], n_relevant: int) -> _Problem:
     return 2 * u - 1, positive.astype(np.int64), np.arange(u.shape[1]) < n_relevant
 
 
 def _clusters(
-    centres: NDArray[np.float64], n_samples: int, n_features: int, noise: float, random: np.random.RandomState
+    centres: NDArray[np.float64], n_samples: int, n_features: int, noise: float, random_state: RandomStateLike
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Normal data whose first two features lie around the given centres, and the number of each sample's centre."""
+    """Return normal data whose first two features lie around the given centres, and the centre of each sample."""
+    random = _checked_source(n_samples, len(centres), n_features, 2, random_state, noise)
     cluster = random.permutation(np.arange(n_samples) % len(centres))
     X = random.standard_normal((n_samples, n_features))
     X[:, :2] = centres[cluster] + noise * X[:, :2]
@@ -339,11 +246,11 @@ def _clusters(
 
 
 def _checked_source(
-    n_samples: Any, n_features: Any, noise: Any, random_state: Any, *, fewest: int
+    n_samples: Any, min_samples: int, n_features: Any, min_features: int, random_state: Any, noise: Any = 0.0
 ) -> np.random.RandomState:
     """Check all parameters and return the source of random numbers."""
-    check_count("n_samples", n_samples, fewest)
-    check_count("n_features", n_features, 2)
+    check_count("n_samples", n_samples, min_samples)
+    check_count("n_features", n_features, min_features)
     if isinstance(noise, bool) or not isinstance(noise, Real) or not 0 <= float(noise) < np.inf:
         raise ValueError(f"noise is {noise!r}; accepted: a finite number of at least 0")
     return random_source(random_state)

@@ -9,20 +9,13 @@ import numpy as np
 
 from bahsic.criteria.hsic import hsic_of_rows
 from bahsic.criteria.weights import Statistic, label_weights
+from bahsic.data.standard import Standard, standardised
 from bahsic.kernels import Kernel, LabelKernel, kernel_from_name, label_kernel
-from bahsic.kernels.rows import (
-    Array,
-    FloatArray,
-    as_labels,
-    as_rows,
-    check_same_length,
-    column_means,
-    scaled_by_power_of_two,
-)
+from bahsic.kernels.rows import FloatArray, as_labels, as_rows, check_same_length, scaled_by_power_of_two
 
 
 def mmd(x: Any, y: Any, kernel: Any = "gaussian", statistic: Statistic = "unbiased") -> float:
-    r"""Squared maximum mean discrepancy between the samples of two classes.
+    r"""Compute the squared maximum mean discrepancy between the samples of two classes.
 
     Biased: :math:`\frac{1}{m_+^2} \sum_{++} k + \frac{1}{m_-^2} \sum_{--} k - \frac{2}{m_+ m_-} \sum_{+-} k
     = \mathrm{tr} KL` with the label kernel :math:`l = \rho(y) \rho(y')`, :math:`\rho = 1/m_+` and :math:`-1/m_-`
@@ -45,18 +38,12 @@ def mmd(x: Any, y: Any, kernel: Any = "gaussian", statistic: Statistic = "unbias
 
     Notes
     -----
-    Both are HSIC with target_kernel="binary" up to a factor, and are computed by it:
-
-    - biased MMD = (m - 1)^2 biased HSIC, since L1 = 0 makes tr KHLH = tr KL (appendix, where the sign of
-      :math:`\rho(-1)` is missing);
-    - unbiased MMD = :math:`\frac{m_+ m_- (m-1) (m-2) (m-3)}{m (m_+ - 1) (m_- - 1)}` unbiased HSIC. Rows of the
-      U-centred L sum to zero off the diagonal, which for two classes leaves one matrix up to a factor: the weights
-      of unbiased MMD. Any other kernel on two classes only changes the factor.
-
-    Theorem mmdkta says :math:`|\mathrm{HSIC} - (m-1)^{-2} \mathrm{MMD}| = O(m^{-1})` of the unbiased HSIC and the
-    biased MMD. With this label kernel both terms are as small as :math:`m^{-2}`; the two agree by the stronger
-    :math:`|(m-1)^2 \mathrm{HSIC} - \mathrm{MMD}| = O(m^{-1})`, which follows from the identities above
-    if k is bounded and neither class vanishes with growing m.
+    Both are HSIC with target_kernel="binary" up to a factor, and are computed by it: biased MMD = (m - 1)^2 biased
+    HSIC, since L1 = 0 makes tr KHLH = tr KL (appendix, where the sign of :math:`\rho(-1)` is missing), and unbiased
+    MMD = :math:`\frac{m_+ m_- (m-1) (m-2) (m-3)}{m (m_+ - 1) (m_- - 1)}` unbiased HSIC, since the U-centred L of two
+    classes is one matrix up to a factor. So for bounded k, and classes of which neither vanishes with growing m,
+    :math:`|(m-1)^2 \mathrm{HSIC} - \mathrm{MMD}| = O(m^{-1})` for the unbiased HSIC and the biased MMD, which is
+    stronger than theorem mmdkta.
 
     Examples
     --------
@@ -66,11 +53,11 @@ def mmd(x: Any, y: Any, kernel: Any = "gaussian", statistic: Statistic = "unbias
     >>> round(mmd(x, y, kernel="linear"), 12)
     7.0
     """
-    n_first, n_second = _class_sizes(y)
-    value = hsic_of_rows(x, y, kernel, "binary", statistic)
-    m = n_first + n_second
+    labels = label_kernel(y, "binary")
+    value, m = hsic_of_rows(x, y, kernel, "binary", statistic), len(labels)
     if statistic == "biased":
         return _in_range((m - 1) ** 2 * value)
+    n_first, n_second = (int(np.count_nonzero(labels.values * sign > 0)) for sign in (-1, 1))
     if min(n_first, n_second) < 2:
         raise ValueError(f"y has classes of {n_first} and {n_second} samples; accepted for 'unbiased': at least 2 each")
     factor = n_first * n_second * (m - 1) * (m - 2) * (m - 3) / (m * (n_first - 1) * (n_second - 1))
@@ -78,7 +65,7 @@ def mmd(x: Any, y: Any, kernel: Any = "gaussian", statistic: Statistic = "unbias
 
 
 def kta(x: Any, y: Any, kernel: Any = "gaussian", target_kernel: Any = "auto", normalized: bool = True) -> float:
-    r"""Kernel target alignment :math:`\mathrm{tr} KL / (\|K\| \|L\|)`, or :math:`\mathrm{tr} KL` (se:connection).
+    r"""Compute the kernel target alignment :math:`\mathrm{tr} KL / (\|K\| \|L\|)`, or tr KL (se:connection).
 
     Nothing is centred: `cka` is the alignment of the centred matrices.
 
@@ -103,10 +90,8 @@ def kta(x: Any, y: Any, kernel: Any = "gaussian", target_kernel: Any = "auto", n
     -----
     If L1 = 0, tr KL = (m - 1)^2 biased HSIC. This holds for target_kernel="binary", where tr KL is the biased `mmd`
     (which keeps more digits if K is nearly constant), for "multiclass", and for labels 1 and -1 with a linear
-    kernel if the classes are of equal size. In these cases theorem mmdkta,
-    :math:`|\mathrm{HSIC} - (m-1)^{-2} \mathrm{KTA}| = O(m^{-1})`, holds for tr KL and the unbiased HSIC with the same
-    kernel on the labels. With labels 1 and -1 in classes of unequal size L1 is not 0, and the two do not approach each
-    other.
+    kernel if the classes are of equal size. Theorem mmdkta, :math:`|\mathrm{HSIC} - (m-1)^{-2} \mathrm{KTA}| =
+    O(m^{-1})`, holds for tr KL and the unbiased HSIC in these cases, but not for 1 and -1 in classes of unequal size.
 
     Examples
     --------
@@ -123,13 +108,13 @@ def kta(x: Any, y: Any, kernel: Any = "gaussian", target_kernel: Any = "auto", n
     for name, norm in zip(("x", "y"), norms, strict=True):
         if norm == 0:
             raise ValueError(f"all kernel values of {name} are 0, of which the alignment is undefined")
-    return _ratio(_inner_product(K, L), *norms)
+    return float(np.clip(_inner_product(K, L) / math.prod(norms), -1.0, 1.0))
 
 
 def cka(
     x: Any, y: Any, kernel: Any = "gaussian", target_kernel: Any = "auto", statistic: Statistic = "biased"
 ) -> float:
-    r"""Centred kernel alignment :math:`\mathrm{HSIC}(K, L) / \sqrt{\mathrm{HSIC}(K, K) \, \mathrm{HSIC}(L, L)}`.
+    r"""Compute centred kernel alignment, HSIC(K, L) over the root of HSIC(K, K) HSIC(L, L).
 
     With the biased HSIC it is `kta` of the centred matrices HKH and HLH. With the unbiased HSIC it is also called
     debiased CKA, and is near 0 for independent x and y however many features there are.
@@ -153,9 +138,8 @@ def cka(
 
     Notes
     -----
-    HSIC(K, K), biased or unbiased, is a sum of squares of centred entries and never negative. If it is zero, the
-    alignment is undefined and a ValueError is raised: for constant data and, unbiased, if all centred entries off the
-    diagonal are zero, as for two classes of which one has a single sample, or distinct labels with the delta kernel.
+    HSIC(K, K) is a sum of squares of centred entries. If it is zero, a ValueError is raised: for constant data and,
+    unbiased, for two classes of which one has a single sample, or distinct labels with the delta kernel.
 
     Examples
     --------
@@ -167,12 +151,12 @@ def cka(
     _check_varied(x=X, y=labels.values)
     K = _of_unit_size(kernel.centrable(X), statistic)
     L = _of_unit_size(labels.kernel.centrable(labels.values), statistic)
-    norms = (_centred_norm("x", K, statistic), _centred_norm("y", L, statistic))
-    return _ratio(hsic_of_rows(K, L, "precomputed", "precomputed", statistic), *norms)
+    norms = _centred_norm("x", K, statistic) * _centred_norm("y", L, statistic)
+    return float(np.clip(hsic_of_rows(K, L, "precomputed", "precomputed", statistic) / norms, -1.0, 1.0))
 
 
 def pearson_criterion(X: Any, y: Any) -> FloatArray:
-    r"""Correlation of each feature with the labels, :math:`r_j = \mathrm{cov}(x_j, y) / (\sigma_j \sigma_y)`.
+    r"""Compute the correlation of each feature with y, :math:`r_j = \mathrm{cov}(x_j, y) / (\sigma_j \sigma_y)`.
 
     Its square is biased HSIC with linear kernels of the feature and the labels, both divided by their standard
     deviations (m - 1 in the denominator), and so `cka` of the two with linear kernels.
@@ -194,15 +178,14 @@ def pearson_criterion(X: Any, y: Any) -> FloatArray:
     >>> pearson_criterion([[1, 5, 2], [2, 5, 0], [3, 5, 1]], [2.0, 4.0, 6.0]).round(12)
     array([ 1. ,  0. , -0.5])
     """
-    columns, target = _centred_columns(as_rows(X, "X"))[0], _centred_columns(_numbers(y))[0]
-    check_same_length(X=len(columns), y=len(target))
-    _check_varied(y=target)
-    norms = np.linalg.norm(columns, axis=0) * np.linalg.norm(target)
-    return np.clip(target[:, 0] @ columns / np.where(norms > 0, norms, 1.0), -1.0, 1.0)
+    columns, target = _standardised(as_rows(X, "X"))[0], _standardised(_numbers(y))[0]
+    check_same_length(X=columns.shape[1], y=target.shape[1])
+    _check_varied(y=target.T)
+    return np.asarray(np.clip(columns @ target[0] / target.shape[1], -1.0, 1.0))
 
 
 def mean_difference(X: Any, y: Any) -> FloatArray:
-    r"""Mean of each feature in the second class minus its mean in the first, :math:`\sum_i \rho(y_i) x_{ij}`.
+    r"""Compute the difference of the class means of each feature, :math:`\sum_i \rho(y_i) x_{ij}`.
 
     Its square is (m - 1)^2 biased HSIC of the feature with a linear kernel and target_kernel="binary". The sum
     of the squares is the biased `mmd` of all features with the linear kernel.
@@ -223,17 +206,17 @@ def mean_difference(X: Any, y: Any) -> FloatArray:
     >>> mean_difference([[0, 1], [2, 1], [3, 1], [5, 1]], ["a", "a", "b", "b"])
     array([3., 0.])
     """
-    columns, exponents = _centred_columns(as_rows(X, "X"))
+    columns, standard = _standardised(as_rows(X, "X"))
     rho = label_kernel(y, "binary").values[:, 0]
-    check_same_length(X=len(columns), y=len(rho))
+    check_same_length(X=columns.shape[1], y=len(rho))
     with np.errstate(over="ignore"):  # reported in the next line
-        differences: FloatArray = np.ldexp(rho @ columns, exponents)
+        differences: FloatArray = np.ldexp(columns @ rho * standard.deviations, standard.exponents)
     _in_range(float(np.abs(differences).max()))
     return differences
 
 
 def _resolved(x: Any, y: Any, kernel: Any, target_kernel: Any, statistic: Statistic) -> tuple[Kernel, Any, LabelKernel]:
-    """The kernel on x with numbers in place of rules, the checked x, and the labels with their kernel."""
+    """Return the kernel on x with numbers in place of rules, the checked x, and the labels with their kernel."""
     kernel = kernel_from_name(kernel)
     X = kernel.rows(x, "x")
     labels = label_kernel(y, target_kernel)
@@ -241,12 +224,6 @@ def _resolved(x: Any, y: Any, kernel: Any, target_kernel: Any, statistic: Statis
     labels.warn_of_choice()
     W = label_weights(labels, statistic).matrix() if kernel.needs_labels else None
     return kernel.resolved(X, W), X, labels
-
-
-def _class_sizes(y: Any) -> tuple[int, int]:
-    labels = label_kernel(y, "binary")
-    n_second = int(np.count_nonzero(labels.values > 0))
-    return len(labels) - n_second, n_second
 
 
 def _numbers(y: Any) -> FloatArray:
@@ -258,16 +235,10 @@ def _numbers(y: Any) -> FloatArray:
     return values
 
 
-def _centred_columns(X: FloatArray) -> tuple[FloatArray, Array]:
-    """Columns times 2**-exponent, with magnitudes of at most 1, minus their means; and the exponents."""
-    X = X.astype(np.float64, order="C")  # so that sums round in the same way for any order in memory
-    highest, lowest = X.max(axis=0), X.min(axis=0)
-    exponents = np.frexp(np.maximum(highest, -lowest))[1]
-    C = np.ldexp(X, -exponents)
-    for _ in range(2):  # the second time removes the rounding error of a large mean
-        C -= column_means(C)
-    C[:, highest == lowest] = 0.0
-    return C, exponents
+def _standardised(X: FloatArray) -> tuple[FloatArray, Standard]:
+    """Return the columns of X as rows of mean 0 and variance 1, constant ones as 0, and what they were."""
+    XT = np.array(X.T, dtype=np.float64, order="C")
+    return XT, standardised(XT, None, standardize=True)
 
 
 def _of_unit_size(G: FloatArray, statistic: Statistic) -> FloatArray:
@@ -299,11 +270,6 @@ def _check_varied(**samples: Any) -> None:
 def _inner_product(K: FloatArray, L: FloatArray) -> float:
     with np.errstate(over="ignore", invalid="ignore"):  # reported by _in_range
         return _in_range(float(np.vecdot(K, L).sum()))
-
-
-def _ratio(value: float, first_norm: float, second_norm: float) -> float:
-    """Cosine of two matrices, clipped to [-1, 1] against rounding."""
-    return max(-1.0, min(1.0, value / (first_norm * second_norm)))
 
 
 def _in_range(value: float) -> float:

@@ -48,13 +48,12 @@ def band_hsic(X: Any, y: Any, sfreq: float, lower: Any, upper: Any, **options: A
     spectra, frequencies = power_spectra(X, sfreq)
     deviations = spectra.std(axis=0)
     standard = (spectra - spectra.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)
-    target_kernel = chosen_name(y, options.get("target_kernel", "auto"), warn=True)  # here, and not for each band
-    given = {"standardize": False, **options, "target_kernel": target_kernel}
+    options["target_kernel"] = chosen_name(y, options.get("target_kernel", "auto"), warn=True)  # not for each band
     values = np.full((len(lows), len(highs)), np.nan)
     for i, j in np.argwhere(lows[:, None] < highs):
         band = (frequencies >= lows[i]) & (frequencies <= highs[j])
         if band.any():
-            values[i, j] = hsic(standard[:, band], y, **given)
+            values[i, j] = hsic(standard[:, band], y, **{"standardize": False, **options})
     return values
 
 
@@ -68,9 +67,9 @@ def _cut_offs(argument: str, values: Any) -> Array:
 def interval_scores(
     columns: Callable[[slice], Array], y: Any, bins: Bins, allowed: NDArray[np.bool_], selector: Any
 ) -> Array:
-    """Return the criterion of a selector for every allowed interval of bins, by first and last bin; NaN for others.
+    """Return the criterion of a BAHSIC or FOHSIC for each allowed interval, by first and last bin; NaN for others.
 
-    ``columns`` returns the features of an interval of Fourier coefficients. The selector is a BAHSIC or FOHSIC.
+    ``columns`` returns the features of an interval of Fourier coefficients.
     """
     parameters = selector.get_params(deep=False)
     missing = sorted({"criterion", "kernel", "target_kernel", "ridge", "statistic", "standardize"} - set(parameters))
@@ -78,11 +77,10 @@ def interval_scores(
         raise ValueError(f"selector has no parameter {missing[0]!r}; accepted with contiguous=True: BAHSIC or FOHSIC")
     if parameters["criterion"] not in ("hsic", "prediction"):
         raise ValueError(f"criterion is {parameters['criterion']!r}; accepted: 'hsic' or 'prediction'")
-    options = {name: parameters[name] for name in ("kernel", "standardize")}
+    judge: Callable[..., float]
+    judge, own = (hsic, "statistic") if parameters["criterion"] == "hsic" else (predictability, "ridge")
+    options = {name: parameters[name] for name in ("kernel", "standardize", own)}
     options["target_kernel"] = chosen_name(y, parameters["target_kernel"], warn=True)  # here, and not for each band
-    judge: Callable[..., float] = hsic if parameters["criterion"] == "hsic" else predictability
-    own = "statistic" if judge is hsic else "ridge"
-    options[own] = parameters[own]
     values = np.full((len(bins), len(bins)), np.nan)
     for first, last in np.argwhere(allowed).tolist():
         values[first, last] = judge(columns(bins.interval(first, last)), y, **options)
@@ -92,14 +90,7 @@ def interval_scores(
 def averaged_interval(scores: Array, share: float) -> tuple[int, int]:
     """Return first and last bin of the best interval, averaged over a share of the others that are nearly as good.
 
-    Of these only the ones that overlap with the best one count. The mean first bin and the mean length are rounded. A
-    share of zero means the best one alone.
-
-    Examples
-    --------
-    >>> scores = np.array([[0.1, 0.2, 0.3], [np.nan, 0.5, 0.4], [np.nan, np.nan, 0.1]])
-    >>> averaged_interval(scores, 0), averaged_interval(scores, 0.3)
-    ((1, 1), (1, 2))
+    Of these only the ones that overlap with the best one count. The mean first bin and the mean length are rounded.
     """
     first, last = np.nonzero(~np.isnan(scores))
     values = scores[first, last]

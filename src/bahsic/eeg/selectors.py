@@ -11,9 +11,8 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bahsic.eeg.bands import averaged_interval, interval_scores
-from bahsic.eeg.features import FEWEST_CHANNELS, BandFeatures
-from bahsic.eeg.signals import Array, Bins, Indices, checked_signals, filtered, frequency_bins, mean_powers
-from bahsic.parameters import is_count
+from bahsic.eeg.signals import FEATURES, Array, Bins, Indices, band_features, checked_signals, frequency_bins
+from bahsic.parameters import check_count, is_count
 from bahsic.selection.selectors import BAHSIC
 
 
@@ -109,14 +108,6 @@ class FrequencySelector(_SignalSelector):
     array([12.])
     >>> selector.transform(X).shape
     (60, 3, 100)
-
-    A wave that is in the second channel or, for the other label, in the third; the best band from 4 to 40 Hz:
-
-    >>> X, wave = rng.standard_normal((60, 3, 100)), np.sin(2 * np.pi * 12 * np.arange(100) / 100)
-    >>> X[np.arange(60), 1 + y] += wave
-    >>> options = {"fmin": 4, "fmax": 40, "width": 2, "features": "power", "contiguous": True}
-    >>> FrequencySelector(100, n_frequencies="auto", **options).fit(X, y).bands_
-    array([[10., 17.]])
     """
 
     def __init__(  # noqa: PLR0913 - what to select from, by what, and how many
@@ -165,50 +156,47 @@ class FrequencySelector(_SignalSelector):
         chosen = self._interval(signals, y, bins) if self.contiguous else self._selected(signals, y, bins)
         self.all_frequencies_ = bins.frequencies
         self.frequencies_ = self.all_frequencies_[chosen]
-        self._n_samples = signals.shape[-1]
         self.passing_ = self._passing(bins, chosen)
+        self._n_samples = signals.shape[-1]
         edges = np.flatnonzero(np.diff(np.concatenate([[False], self.passing_, [False]])))
         self.bands_ = bins.every[np.column_stack([edges[::2], edges[1::2] - 1])]
         return self
 
     def _check(self, n_bins: int) -> None:
         _check_number("n_frequencies", self.n_frequencies, n_bins)
-        if not is_count(self.n_neighbours, 0):
-            raise ValueError(f"n_neighbours is {self.n_neighbours!r}; accepted: an int of at least 0")
-        _check_features(self.features, tuple(FEWEST_CHANNELS))
+        check_count("n_neighbours", self.n_neighbours, 0)
+        _check_features(self.features, *FEATURES)
         if not isinstance(self.min_width, Real) or not 0 <= self.min_width < np.inf:
             raise ValueError(f"min_width is {self.min_width!r}; accepted: a number of at least 0, in Hz")
         if not isinstance(self.averaged, Real) or not 0 <= self.averaged <= 1:
             raise ValueError(f"averaged is {self.averaged!r}; accepted: a number from 0 to 1")
 
-    def _template(self) -> Any:
-        """Return the selector, not fitted."""
+    def _unfitted_selector(self) -> Any:
         if self.selector is not None:
             return clone(self.selector)
         return BAHSIC(kernel="linear", standardize=False) if self.features == "covariance" else BAHSIC()
 
     def _selected(self, signals: Array, y: Any, bins: Bins) -> Indices:
-        """Return the bins that the selector picks."""
-        selector = self._template().set_params(n_features_to_select=self.n_frequencies)
+        features = band_features(signals, self.features)
+        parts = [features(bins.interval(place, place)) for place in range(len(bins))]
         if self.features == "mean_power":
-            self.selector_ = selector.fit(mean_powers(signals, bins), y)
-            return np.flatnonzero(self.selector_.get_support())
-        columns = BandFeatures(signals, self.features)
-        tables = [columns(bins.interval(place, place)) for place in range(len(bins))]
-        groups = np.repeat(np.arange(len(bins)), [table.shape[1] for table in tables])
-        self.selector_ = selector.set_params(feature_groups=groups).fit(np.concatenate(tables, axis=1), y)
+            parts = [powers.sum(axis=1, keepdims=True) for powers in parts]
+        groups = np.repeat(np.arange(len(bins)), [part.shape[1] for part in parts])
+        selector = self._unfitted_selector().set_params(n_features_to_select=self.n_frequencies)
+        if self.features != "mean_power":
+            selector.set_params(feature_groups=groups)
+        self.selector_ = selector.fit(np.concatenate(parts, axis=1), y)
         return np.unique(groups[self.selector_.get_support()])
 
     def _interval(self, signals: Array, y: Any, bins: Bins) -> Indices:
-        """Return the bins of the best interval, averaged."""
         if self.n_frequencies == "auto":
             widths = np.subtract.outer(bins.starts[1:], bins.starts[:-1]).T * bins.every[1]
             allowed = np.triu(widths >= self.min_width - 1e-9)
             allowed[0, -1] = True  # all there is, where that is narrow
         else:
             allowed = np.eye(len(bins), k=int(self.n_frequencies) - 1, dtype=bool)
-        columns = BandFeatures(signals, self.features)
-        self.interval_scores_ = interval_scores(columns, y, bins, allowed, self._template())
+        columns = band_features(signals, self.features)
+        self.interval_scores_ = interval_scores(columns, y, bins, allowed, self._unfitted_selector())
         first, last = averaged_interval(self.interval_scores_, self.averaged)
         return np.arange(first, last + 1)
 
@@ -216,12 +204,11 @@ class FrequencySelector(_SignalSelector):
         """Return a mask of the coefficients of the selected bins, or of frequencies and their nearest neighbours."""
         passing = np.zeros(len(bins.every), dtype=bool)
         for place in chosen:
-            if self.width is not None:
+            if self.width is None:  # of two neighbours at the same distance the lower one comes first
+                nearest = np.argsort(np.abs(bins.every - bins.frequencies[place]), kind="stable")
+                passing[nearest[: self.n_neighbours + 1]] = True
+            else:
                 passing[bins.interval(place, place)] = True
-                continue
-            # Of two neighbours at the same distance the lower one comes first.
-            nearest = np.argsort(np.abs(bins.every - self.all_frequencies_[place]), kind="stable")
-            passing[nearest[: self.n_neighbours + 1]] = True
         return passing
 
     def transform(self, X: Any) -> Array:
@@ -240,7 +227,9 @@ class FrequencySelector(_SignalSelector):
         signals = checked_signals(X, self.sfreq)
         if signals.shape[-1] != self._n_samples:
             raise ValueError(f"X has {signals.shape[-1]} samples a trial; accepted: {self._n_samples}, as in fit")
-        return filtered(signals, self.passing_)
+        coefficients = np.fft.rfft(signals, axis=-1)
+        coefficients[..., ~self.passing_] = 0.0
+        return np.asarray(np.fft.irfft(coefficients, n=signals.shape[-1], axis=-1))
 
 
 class ChannelSelector(_SignalSelector):
@@ -331,8 +320,8 @@ class ChannelSelector(_SignalSelector):
         n = signals.shape[1]
         _check_number("n_channels", self.n_channels, n)
         bins = frequency_bins(signals.shape[-1], self.sfreq, self.fmin, self.fmax, self.width)
-        _check_features(self.features, ("power", "relative_power"))
-        columns = BandFeatures(signals, self.features)
+        _check_features(self.features, "power", "relative_power")
+        columns = band_features(signals, self.features)
         powers = [columns(bins.interval(place, place)) for place in range(len(bins))]
         selector = BAHSIC() if self.selector is None else clone(self.selector)
         selector.set_params(n_features_to_select=self.n_channels, feature_groups=np.tile(np.arange(n), len(bins)))
@@ -367,6 +356,6 @@ def _check_number(argument: str, number: Any, limit: int) -> None:
         raise ValueError(f"{argument} is {number!r}; accepted: an int from 1 to {limit}, or 'auto'")
 
 
-def _check_features(name: Any, names: tuple[str, ...]) -> None:
+def _check_features(name: Any, *names: str) -> None:
     if name not in names:
         raise ValueError(f"features is {name!r}; accepted: {', '.join(map(repr, names))}")

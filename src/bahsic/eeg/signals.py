@@ -1,7 +1,8 @@
-"""Signals of trials: checks, Fourier coefficients, power spectra, and bins of frequencies."""
+"""Signals of trials: checks, power spectra, bins of frequencies, and the columns by which a bin is judged."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+# Part of each covariance matrix that is replaced by the identity with the same trace.
+_SHRINKAGE = 0.05
 
 
 def power_spectra(X: Any, sfreq: float, fmin: float | None = None, fmax: float | None = None) -> tuple[Array, Array]:
@@ -40,7 +44,7 @@ def power_spectra(X: Any, sfreq: float, fmin: float | None = None, fmax: float |
     """
     signals = checked_signals(X, sfreq)
     bins = frequency_bins(signals.shape[-1], sfreq, fmin, fmax)
-    return mean_powers(signals, bins), bins.frequencies
+    return band_features(signals, "mean_power")(bins.inside), bins.frequencies
 
 
 @dataclass(frozen=True)
@@ -74,55 +78,103 @@ def frequency_bins(n_samples: int, sfreq: float, fmin: float | None, fmax: float
 
     Bins are counted from the lowest frequency; a last one of less than half the width joins the one before. A list of
     limits in place of a width gives bins from each limit to below the next one; the last limit is inside.
-
-    Examples
-    --------
-    >>> frequency_bins(100, 100, 8, 40, width=8).frequencies
-    array([11.5, 19.5, 27.5, 36. ])
-    >>> frequency_bins(100, 100, None, None, width=[8, 12, 20]).frequencies
-    array([ 9.5, 16. ])
     """
     step = sfreq / n_samples
     every = np.arange(n_samples // 2 + 1, dtype=np.float64) * step
     near = 1e-6 * step  # so that 10 Hz, which may be computed as 9.999..., is 10 Hz
-    if width is not None and not isinstance(width, Real):
-        limits = np.asarray(width)
-        if limits.ndim != 1 or len(limits) < 2 or limits.dtype.kind not in "iuf" or not (np.diff(limits) > 0).all():
-            raise ValueError(f"width is {width!r}; accepted: None, a number above 0, or increasing limits, in Hz")
+    limits = None if width is None else np.asarray(width)
+    if limits is not None and not _are_widths(limits):
+        raise ValueError(f"width is {width!r}; accepted: None, a number above 0, or increasing limits, in Hz")
+    if limits is not None and limits.ndim:
         starts = np.append(np.searchsorted(every, limits[:-1] - near), np.searchsorted(every, limits[-1] + near))
         if (np.diff(starts) < 1).any():
             raise ValueError(f"width is {width!r}; accepted: limits with a multiple of {step:g} Hz between them")
         return Bins(starts, every)
-    inside = every > 0 if fmin is None else every >= fmin
-    inside &= every <= (np.inf if fmax is None else fmax)
-    if not inside.any():
+    members = np.flatnonzero(
+        (every > 0 if fmin is None else every >= fmin) & (every <= (np.inf if fmax is None else fmax))
+    )
+    if not len(members):
         raise ValueError(
             f"fmin is {fmin!r} and fmax {fmax!r}; accepted: an interval with one of the frequencies "
             f"0, {step:g}, ..., {every[-1]:g} Hz"
         )
-    members = np.flatnonzero(inside)
-    if width is None:
-        return Bins(np.append(members, members[-1] + 1), every)
-    if isinstance(width, bool) or not 0 < float(width) < np.inf:
-        raise ValueError(f"width is {width!r}; accepted: None, a number above 0, or increasing limits, in Hz")
-    number = np.floor((every[members] - every[members[0]] + near) / width)
-    starts = members[np.flatnonzero(np.diff(number, prepend=-1))]
-    if len(starts) > 1 and (members[-1] + 1 - starts[-1]) * step < width / 2:
-        starts = starts[:-1]
-    return Bins(np.append(starts, members[-1] + 1), every)
+    starts, end = members, members[-1] + 1
+    if limits is not None:
+        number = np.floor((every[members] - every[members[0]] + near) / width)
+        starts = members[np.flatnonzero(np.diff(number, prepend=-1))]
+        if len(starts) > 1 and (end - starts[-1]) * step < width / 2:
+            starts = starts[:-1]
+    return Bins(np.append(starts, end), every)
 
 
-def mean_powers(signals: Array, bins: Bins) -> Array:
-    """Return the power of each bin in each trial, averaged over the channels."""
-    power = np.square(np.abs(np.fft.rfft(signals, axis=-1)[..., bins.inside])).mean(axis=1)
-    return np.asarray(np.add.reduceat(power, bins.starts[:-1] - bins.starts[0], axis=-1))
+def _are_widths(limits: NDArray[Any]) -> bool:
+    if limits.dtype.kind not in "iuf" or limits.ndim > 1:
+        return False
+    return bool((np.diff(limits) > 0).all()) and len(limits) > 1 if limits.ndim else 0 < float(limits) < np.inf
 
 
-def filtered(signals: Array, passing: NDArray[np.bool_]) -> Array:
-    """Return the signals without the Fourier coefficients that do not pass."""
+def band_features(signals: Array, name: str) -> Callable[[slice], Array]:
+    """Return a function that computes the columns of an interval of Fourier coefficients, one row per trial."""
+    columns, fewest = FEATURES[name]
+    if signals.shape[1] < fewest:
+        raise ValueError(f"X has {signals.shape[1]} channels; accepted for features={name!r}: at least {fewest}")
     coefficients = np.fft.rfft(signals, axis=-1)
-    coefficients[..., ~passing] = 0.0
-    return np.asarray(np.fft.irfft(coefficients, n=signals.shape[-1], axis=-1))
+    parts = np.stack([coefficients.real, coefficients.imag], axis=-1)
+    return lambda frequencies: columns(parts[:, :, frequencies])
+
+
+def _mean_powers(coefficients: Array) -> Array:
+    """Return the power of each coefficient, averaged over the channels: the paper's columns."""
+    return np.asarray(np.square(coefficients).sum(axis=-1).mean(axis=1))
+
+
+def _log_powers(coefficients: Array) -> Array:
+    """Return the logarithm of the power of each channel; silent channels count as 1e-12 of the channels' mean."""
+    power = np.square(coefficients).sum(axis=(-2, -1))
+    least = 1e-12 * power.mean(axis=1, keepdims=True)
+    return np.asarray(np.log(np.maximum(power, np.where(least > 0, least, 1.0))))
+
+
+def _relative_log_powers(coefficients: Array) -> Array:
+    """Return log powers after common average reference, minus their mean over the channels.
+
+    What all channels share is left out: the electrode of reference, and how strong a trial is as a whole.
+    """
+    powers = _log_powers(coefficients - coefficients.mean(axis=1, keepdims=True))
+    return np.asarray(powers - powers.mean(axis=1, keepdims=True))
+
+
+def _log_covariances(coefficients: Array) -> Array:
+    r"""Return logarithms of the covariance matrices between channels, relative to their mean (tangent vectors).
+
+    .. math:: \log(V^\top C_i V), \quad V^\top M V = I, \quad M = \frac{1}{m} \sum_i C_i,
+
+    where C_i has trace 1 and is shrunk to the identity, and the columns of V are the principal components of M, scaled
+    to variance one. The linear kernel of these vectors sees what common spatial patterns look for: powers of mixtures
+    of channels. The result is the upper triangle, with factor root 2 off the diagonal, mean 0 and mean square length 1.
+    """
+    parts = coefficients.reshape(*coefficients.shape[:2], -1)
+    C, n = parts @ parts.transpose(0, 2, 1), parts.shape[1]
+    traces = np.trace(C, axis1=1, axis2=2)[:, None, None]
+    C = (1 - _SHRINKAGE) * C / np.where(traces > 0, traces, 1.0) + _SHRINKAGE / n * np.eye(n)
+    values, vectors = np.linalg.eigh(C.mean(axis=0))
+    V = vectors / np.sqrt(values)
+    values, vectors = np.linalg.eigh(V.T @ C @ V)
+    logarithms = (vectors * np.log(values)[:, None, :]) @ vectors.transpose(0, 2, 1)
+    rows, columns = np.triu_indices(n)
+    tangents = logarithms[:, rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2.0))
+    tangents -= tangents.mean(axis=0)
+    length = np.sqrt(np.square(tangents).sum(axis=1).mean())
+    return np.asarray(tangents / length if length > 0 else tangents)
+
+
+#: The columns by the name that a user gives, and the fewest channels that they need.
+FEATURES = {
+    "mean_power": (_mean_powers, 1),
+    "power": (_log_powers, 1),
+    "relative_power": (_relative_log_powers, 3),
+    "covariance": (_log_covariances, 2),
+}
 
 
 def checked_signals(X: Any, sfreq: float) -> Array:
