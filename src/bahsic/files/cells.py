@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
 
 # Marks that are missing values in every column: those of pandas, and marks that no category is called by.
 _MARKS_OF_PANDAS = (
@@ -60,6 +64,8 @@ _DATE = re.compile(
     r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?:Z|[-+][0-9]{2}:?[0-9]{2})?)?"
 )
 
+_EMPTY = MISSING_MARKS | {""}
+
 Form = tuple[str, str]  # the symbol of a number, empty without one, and the kind of its spelling
 
 
@@ -74,6 +80,25 @@ class CommasError(ValueError):
 def is_mark(text: str) -> bool:
     """Return whether a cell among numbers or dates is a mark of a missing value."""
     return text in MISSING_MARKS or text.lower() in _MARKS_AMONG_NUMBERS
+
+
+def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
+    """Return cells as numbers, NaN where they are empty or a mark in every column; None if any is something else.
+
+    Examples
+    --------
+    >>> plain_numbers(["1", "NA", " 2e3"]), plain_numbers(["1", "-"]), plain_numbers(["1_000"])
+    (array([   1.,   nan, 2000.]), None, None)
+    """
+    together = "".join(cells)
+    if "_" in together or not together.isascii():  # which Python takes for numbers
+        return None
+    try:
+        values = np.array([math.nan if cell in _EMPTY else float(cell) for cell in cells])
+    except ValueError:
+        return None
+    gaps = np.flatnonzero(np.isnan(values)).tolist()
+    return values if all(cells[i] in _EMPTY for i in gaps) else None
 
 
 def form_of(text: str) -> Form | None:

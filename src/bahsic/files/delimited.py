@@ -1,11 +1,10 @@
-"""Reader of CSV and TSV, also compressed by gzip, by pandas."""
+"""Reader of CSV and TSV, also compressed by gzip."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -25,17 +24,18 @@ from bahsic.files.cells import (
     meaning_of_commas,
     mostly_decimal_commas,
     plain,
+    plain_numbers,
 )
 from bahsic.files.data import Data, DataError, check_gzip, check_unchanged, library, one_line_errors, stamp_of
 from bahsic.files.targets import Wanted
-from bahsic.files.text import Layout, filled, layout_of, opened_rows
+from bahsic.files.text import Layout, layout_of
 from bahsic.kernels.rows import EXACT
 from bahsic.names import first_few, for_message
 
-# Cells that are parsed at once, and rows: fewer would cost time for each column of a wide table.
-CELLS_AT_ONCE, ROWS_AT_ONCE = 2**18, 32
+# Cells that are parsed at once, few enough for the cache of a processor; and rows, for wide tables.
+CELLS_AT_ONCE, ROWS_AT_ONCE = 2**13, 8
 # Cells of columns that hold more than plain numbers, whose different texts are in memory at once.
-TEXTS_AT_ONCE = 2**20
+TEXTS_AT_ONCE = 2**21
 # A column of numbers may have one different entry in so many that is none.
 _STRANGE = 20
 # Texts that are looked at to tell whether most of a column have decimal commas.
@@ -88,8 +88,8 @@ class StoredText:
         check_unchanged(self.layout.path, self.stamp)
         places = [self.layout.names[name] for name in names]
         kept = None if self.rows is None else set(self.rows.tolist())
-        with opened_rows(self.layout) as (_, reader):
-            for i, row in enumerate(islice(filled(reader), 1, None)):
+        with self.layout.opened() as (_, rows):
+            for i, row in enumerate(islice(rows, 1, None)):
                 if kept is None or i in kept:
                     yield [row[j] for j in places]
 
@@ -115,19 +115,14 @@ class _Parsed:
 
     def __init__(self, pandas: Any, layout: Layout, names: list[str]) -> None:
         self.pandas, self.layout, self.names = pandas, layout, names
-        self.places = [layout.names[name] for name in names]  # among the cells of a row
         self.numbers = np.empty((layout.n_rows, len(names)))
         self.others: dict[int, Any] = {}  # categories, dates and large integers, by positions
         self.styles: dict[str, list[str]] = {}  # columns by what was decided about the spelling of their numbers
         self.notes: list[str] = []
         self.marks: Counter[str] = Counter()
         self.decimal_marks: set[str] = set()
-        wanted = set(self.places)
-        for (place, mark), times in layout.marks.items():
-            self.marks[mark] += times if place in wanted else 0
-        odd = self._read_numbers()
-        self.is_plain = ~odd
-        undecided = self._read_texts(np.flatnonzero(odd).tolist(), self._undecided)
+        self.odd = self._read_numbers()
+        undecided = self._read_texts(sorted(self.odd), self._undecided)
         self._read_texts(undecided, self._decimal_mark)
 
     def frame(self, n_features: int, rows: Any) -> Any:
@@ -156,19 +151,39 @@ class _Parsed:
     def all_notes(self) -> list[str]:
         """Decisions about the file, one line each."""
         styles = [f"{_listed(names)}: {what}" for what, names in self.styles.items()]
-        marks = [f"{for_message(mark)} in {n} cell{'s' * (n > 1)}" for mark, n in self.marks.most_common() if n]
+        marks = [f"{for_message(mark)} in {n} cell{'s' * (n > 1)}" for mark, n in self.marks.most_common()]
         missing = [f"taken for missing values: {first_few(marks)}"] if marks else []
         return [*self.layout.notes, *styles, *self.notes, *missing]
 
-    def _read_numbers(self) -> Any:
-        """Parse plain numbers; return a mask of the columns that have other entries, or too large integers."""
-        odd = np.zeros(len(self.names), dtype=bool)
-        for start, chunk in self._chunks(range(len(self.names))):
-            odd |= ~np.isin([dtype.kind for dtype in chunk.dtypes.loc[self.places]], ["i", "u", "f"])
-            plain = np.flatnonzero(~odd)
-            values = chunk[[self.places[j] for j in plain]].to_numpy(np.float64)
-            self.numbers[start : start + len(chunk), plain] = values
-            odd[plain] |= np.fmax.reduce(np.abs(values), axis=0, initial=0.0) > EXACT
+    def _chunks(self, positions: Sequence[int]) -> Iterator[tuple[slice, list[tuple[str, ...]]]]:
+        """Yield the cells of columns by chunks of rows."""
+        n_rows = max(ROWS_AT_ONCE, CELLS_AT_ONCE // self.layout.n_cells)
+        places = [self.layout.names[self.names[j]] for j in positions]
+        with self.layout.opened() as (_, rows):
+            next(rows)  # the header
+            for start in range(0, self.layout.n_rows, n_rows):
+                cells = list(zip(*islice(rows, n_rows), strict=True))
+                yield slice(start, start + len(cells[0])), [cells[place] for place in places]
+
+    def _read_numbers(self) -> set[int]:
+        """Parse plain numbers; return the columns that have other entries, or too large integers."""
+        odd: set[int] = set()
+        marks: dict[int, Counter[str]] = {}
+        for rows, columns in self._chunks(range(len(self.names))):
+            for j, cells in enumerate(columns):
+                if j in odd:
+                    continue
+                values = plain_numbers(cells)
+                if values is None:
+                    odd.add(j)
+                    continue
+                self.numbers[rows, j] = values
+                if found := MISSING_MARKS.intersection(cells):
+                    marks.setdefault(j, Counter()).update(cell for cell in cells if cell in found)
+            largest = np.fmax.reduce(np.abs(self.numbers[rows]), axis=0, initial=0.0)
+            odd.update(np.flatnonzero(largest > EXACT).tolist())
+        for j in marks.keys() - odd:
+            self.marks += marks[j]
         return odd
 
     def _read_texts(self, positions: list[int], decimal_mark: Any) -> list[int]:
@@ -186,16 +201,13 @@ class _Parsed:
 
     def _coded(self, positions: list[int]) -> dict[int, tuple[list[str], Any]]:
         """Return the different texts of columns without spaces around them, and their codes, -1 where there is none."""
-        code_of: dict[int, dict[str, int]] = {j: {"": -1} for j in positions}
+        code_of: list[dict[str, int]] = [{"": 0} for _ in positions]
         codes = np.empty((len(positions), self.layout.n_rows), dtype=np.int32)
-        for start, chunk in self._chunks(positions, dtype="category"):
-            for position, j in enumerate(positions):
-                part = chunk[self.places[j]].array
-                # Some versions of pandas turn "True" into True here.
-                texts = (str(text).strip() for text in part.categories)
-                found = [code_of[j].setdefault(text, len(code_of[j]) - 1) for text in texts]
-                codes[position, start : start + len(part)] = np.array([*found, -1])[part.codes]
-        return {j: (list(code_of.pop(j))[1:], codes[position]) for position, j in enumerate(positions)}
+        for rows, columns in self._chunks(positions):
+            for known, coded, cells in zip(code_of, codes, columns, strict=True):
+                coded[rows] = [known.setdefault(cell.strip(), len(known)) for cell in cells]
+        codes -= 1
+        return {j: (list(known)[1:], coded) for j, known, coded in zip(positions, code_of, codes, strict=True)}
 
     def _read_text(self, j: int, texts: list[str], codes: Any, decimal_mark: Any) -> None:
         """Parse a column by its different texts: numbers in a style of their own, dates, or categories."""
@@ -223,8 +235,7 @@ class _Parsed:
             self.numbers[:, j] = values[codes]  # the code -1 is the last one, missing
         else:
             self.others[j] = values[codes]
-        for text, count in zip(texts, counts, strict=True) if marks else ():
-            self.marks[text] += int(count) if text in marks else 0
+        self.marks.update({text: int(count) for text, count in zip(texts, counts, strict=True) if text in marks})
 
     def _numbers_of(
         self, j: int, texts: list[str], forms: list[Form | None], codes: Any, decimal_mark: Any, *, certain: bool
@@ -273,7 +284,7 @@ class _Parsed:
 
     def _decimal_mark(self) -> str | None:
         """Return the decimal mark of all columns in which it is certain, if it is the same."""
-        values = self.numbers[:, self.is_plain]
+        values = self.numbers[:, [j for j in range(len(self.names)) if j not in self.odd]]
         fractions = bool(np.any(np.isfinite(values) & (values != np.round(values))))
         found = self.decimal_marks | ({"."} if fractions else set())
         return found.pop() if len(found) == 1 else None
@@ -299,42 +310,6 @@ class _Parsed:
         ):
             if applies:
                 self.styles.setdefault(what, []).append(self.names[j])
-
-    def _chunks(self, positions: Sequence[int], **options: Any) -> Iterator[tuple[int, Any]]:
-        """Yield columns by chunks of rows, each with the number of its first row."""
-        start, rows_at_once = 0, max(ROWS_AT_ONCE, CELLS_AT_ONCE // self.layout.n_cells)
-        with self._read(positions, chunksize=rows_at_once, **options) as chunks:
-            for chunk in chunks:
-                if start + len(chunk) > self.layout.n_rows:
-                    break
-                yield start, chunk
-                start += len(chunk)
-                del chunk  # before the next one is made
-        if start != self.layout.n_rows:
-            raise DataError(
-                f"{self.layout.path}: blank and quoted cells leave the number of rows unclear; "
-                "write it without blank lines"
-            )
-
-    @contextmanager
-    def _read(self, positions: Sequence[int], **options: Any) -> Iterator[Any]:
-        """Parse columns with pandas; their names are their places."""
-        if int(self.pandas.__version__.partition(".")[0]) < 3:  # later versions are exact by default
-            options["float_precision"] = "round_trip"
-        with opened_rows(self.layout) as (text, rows):
-            next(filled(rows))  # pandas starts after the header
-            yield self.pandas.read_csv(
-                text,
-                sep=self.layout.delimiter,
-                header=None,
-                names=range(self.layout.n_cells),
-                usecols=[self.places[j] for j in positions],
-                index_col=False,
-                skipinitialspace=self.layout.skips_spaces,
-                na_values=sorted(MISSING_MARKS),
-                low_memory=False,
-                **options,
-            )
 
 
 def _floats(texts: list[str | None]) -> Any:

@@ -1,4 +1,4 @@
-"""First pass over a file of delimited text: encoding, delimiter, header, number of rows, marks of missing values."""
+"""First pass over a file of delimited text: encoding, delimiter, header, number of rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import csv
 import gzip
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -16,7 +15,6 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TextIO, cast
 
-from bahsic.files.cells import MISSING_MARKS
 from bahsic.files.data import DataError, check_names, named
 from bahsic.names import first_few
 from bahsic.parameters import Given, Message
@@ -32,12 +30,13 @@ _BYTE_ORDER_MARKS = {
 }
 
 # Characters of binary data: NUL, and in text of one byte a character other controls than tabulator, line and page ends.
+_END = "\0"  # a last line, which is one cell unless a quote before it is not closed
 _NUL, _CONTROLS = re.compile("\0"), re.compile("[\0-\x08\x0e-\x1f]")
 
 
 @dataclass
 class Layout:
-    """Header and size of a file of delimited text."""
+    """Header and size of a file of delimited text; the names have the places of their cells in a row."""
 
     path: Path
     encoding: str
@@ -45,31 +44,28 @@ class Layout:
     n_cells: int = 0
     n_rows: int = 0
     names: dict[str, int] = field(default_factory=dict)
-    marks: Counter[tuple[int, str]] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
-    @property
-    def skips_spaces(self) -> bool:
-        """Whether spaces after a delimiter are no part of the cell."""
-        return self.delimiter != " "
+    @contextmanager
+    def opened(self) -> Iterator[tuple[Any, Iterator[list[str]]]]:
+        """Open the file: the reader of the csv module, and its rows without blank lines, the header first."""
+        with _opened_text(self.path, self.encoding) as text:
+            lines = chain(text, [_END])
+            reader = csv.reader(lines, delimiter=self.delimiter, skipinitialspace=self.delimiter != " ")
+            try:
+                yield reader, _filled(reader)
+            except csv.Error as error:
+                what = f"line {reader.line_num}: {error}; look for a quote that is not closed"
+                raise DataError(f"{self.path}: {what}") from None
 
 
-@contextmanager
-def opened_rows(layout: Layout) -> Iterator[tuple[TextIO, Any]]:
-    """Open a file, and the reader of its rows, with the same rules as pandas has them with `skipinitialspace`."""
-    with opened_text(layout.path, layout.encoding) as text:
-        rows = csv.reader(text, delimiter=layout.delimiter, skipinitialspace=layout.skips_spaces)
-        try:
-            yield text, rows
-        except csv.Error as error:
-            raise DataError(
-                f"{layout.path}: line {rows.line_num}: {error}; look for a quote that is not closed"
-            ) from None
-
-
-def filled(rows: Any) -> Iterator[list[str]]:
-    """Return the rows without blank lines, which pandas leaves out too; the first one is the header."""
-    return (row for row in rows if len(row) > 1 or (row and row[0].strip()))
+def _filled(reader: Any) -> Iterator[list[str]]:
+    row: list[str] = []
+    for row in reader:
+        if len(row) > 1 or (row and row[0].strip() and row != [_END]):
+            yield row
+    if row != [_END]:
+        raise csv.Error("the file ends in a cell")
 
 
 def layout_of(path: Path, delimiter: str | None) -> Layout:
@@ -101,15 +97,14 @@ def layout_of(path: Path, delimiter: str | None) -> Layout:
 
 
 def _n_names(layout: Layout) -> int:
-    with suppress(DataError), opened_rows(layout) as (_, rows):
-        return len(next(filled(rows), []))
+    with suppress(DataError), layout.opened() as (_, rows):
+        return len(next(rows, []))
     return 0  # with a wrong delimiter a wide header is one cell too long
 
 
 def _counted(layout: Layout) -> Layout:
     """Return the layout with everything that a pass over the rows tells."""
-    with opened_rows(layout) as (_, reader):
-        rows = filled(reader)
+    with layout.opened() as (reader, rows):
         header, first = next(rows, []), next(rows, [])
         if not first:
             what = "there is a header but no row" if header else "the file is empty"
@@ -129,22 +124,20 @@ def _counted(layout: Layout) -> Layout:
                 what = f"line {line} has {len(row)} cells, the header {len(header)}"
                 raise DataError(f"{layout.path}: {what}; correct that line")
             layout.n_rows += 1
-            if not MISSING_MARKS.isdisjoint(row):
-                layout.marks.update((j, cell) for j, cell in enumerate(row) if cell in MISSING_MARKS)
             if empty:
                 empty = {j for j in empty if not row[j].strip()}
+    layout.n_cells = len(names)
     _name_columns(layout, names, empty, rows_longer=len(names) > len(header))
     return layout
 
 
 def _name_columns(layout: Layout, names: list[str], empty: set[int], *, rows_longer: bool) -> None:
     """Name the columns but for row labels and those that have neither a name nor entries."""
-    layout.n_cells, last = len(names), len(names) - 1
+    last = len(names) - 1
     if last in empty:
         heading = "" if rows_longer else ", as the header,"
         layout.notes.append(f"every row{heading} ends with a delimiter, which makes no column")
-    left_out = sorted(empty - {last})
-    if left_out:
+    if left_out := sorted(empty - {last}):
         places = first_few([j + 1 for j in left_out])
         what = f"column {places} has" if len(left_out) == 1 else f"columns {places} have"
         layout.notes.append(f"{what} neither a name nor entries; left out")
@@ -192,7 +185,7 @@ def _undecoded_line(path: Path, encoding: str, binary: re.Pattern[str]) -> int |
     return None
 
 
-def opened_text(path: Path, encoding: str) -> TextIO:
+def _opened_text(path: Path, encoding: str) -> TextIO:
     """Open a file, also one compressed by gzip, as text whose line ends stay as they are."""
     return io.TextIOWrapper(cast("io.BufferedReader", _opened(path)), encoding=encoding, newline="")
 
