@@ -1,4 +1,4 @@
-"""Checks of parameters that many functions take: counts, fractions, numbers of threads, random states."""
+"""Checks of parameters that many functions take: counts, fractions, numbers of threads, ridges, random states."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
+
+from bahsic.options import RIDGES
 
 
 class Given(NamedTuple):
@@ -55,6 +57,11 @@ class Message(str):  # noqa: SLOT000 - it carries its parts
 RandomStateLike = int | np.random.RandomState | np.random.Generator | None
 
 
+def is_auto(value: Any) -> bool:
+    """Whether the value of a parameter is "auto"."""
+    return isinstance(value, str) and value == "auto"
+
+
 def is_count(value: Any, at_least: int = 1) -> bool:
     """Whether a value is an int of at least ``at_least``."""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= at_least
@@ -75,6 +82,14 @@ def check_jobs(n_jobs: Any) -> None:
     """Raise unless ``n_jobs`` is None or an int other than zero."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
         raise ValueError(f"n_jobs is {n_jobs!r}; accepted: None or an int other than 0")
+
+
+def check_ridge(ridge: Any) -> None:
+    """Raise unless a ridge is "auto" or a number in range: outside of it rounding decides, or nothing is explained."""
+    low, high = RIDGES
+    if is_auto(ridge) or (isinstance(ridge, Real) and not isinstance(ridge, bool) and low <= float(ridge) <= high):
+        return
+    raise ValueError(f"ridge is {ridge!r}; accepted: 'auto' or a number from {low:g} to {high:g}")
 
 
 def random_source(random_state: RandomStateLike) -> np.random.RandomState:

@@ -19,9 +19,8 @@ from sklearn.utils.validation import _num_samples
 from bahsic.criteria.weights import FEWEST_SAMPLES
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.engine import threads
-from bahsic.kernels import Precomputed
-from bahsic.kernels.labels.choice import chosen_name
-from bahsic.kernels.rows import as_labels, as_rows, check_same_length
+from bahsic.kernels.labels.choice import chosen_name, labels_of
+from bahsic.kernels.rows import as_labels, check_same_length
 from bahsic.kernels.vector import kernel_on_features
 
 Array = NDArray[np.float64]
@@ -78,13 +77,6 @@ def resolved_target_kernel(selector: Any, y: Any, target_kernel: Any) -> Any:
         return target_kernel
     predicts_numbers = hasattr(selector, "__sklearn_tags__") and is_regressor(selector)
     return "regression" if predicts_numbers else chosen_name(y, "auto", warn=True)
-
-
-def labels_of(y: Any, samples: Indices, target_kernel: Any) -> Any:
-    """Return the labels of some samples; of a matrix of kernel values, their rows and columns."""
-    if target_kernel == "precomputed" or isinstance(target_kernel, Precomputed):
-        return as_rows(y, "y")[np.ix_(samples, samples)]
-    return _safe_indexing(y, samples)
 
 
 def part_size(fraction: float, size: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,8 +23,7 @@ from bahsic.inference.parts import evenly_spaced, selector_data
 from bahsic.kernels import Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
-from bahsic.options import RIDGES
-from bahsic.parameters import check_count
+from bahsic.parameters import check_count, check_ridge, is_auto
 
 Indices = NDArray[np.intp]
 
@@ -202,7 +200,7 @@ def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int
         X, y = selector._fitted_to  # noqa: SLF001 - what `fit` has kept for this
     kernel = kernel_on_features(selector.kernel_, "features that were selected")
     own = selector.target_kernel
-    automatic = isinstance(own, str) and own == "auto"
+    automatic = is_auto(own)
     data, labels = selector_data(selector, X, kernel), label_kernel(y, selector.target_kernel_ if automatic else own)
     check_same_length(X=data.columns.n_samples, y=len(labels))
     group_of, names = group_of_columns(selector.feature_groups, len(data.constant), data.names)
@@ -243,16 +241,7 @@ def _interactions(
 
 
 def _blocks(m: int, block_size: Any, random_state: Any) -> Blocks | None:
-    if isinstance(block_size, str) and block_size == "auto":
+    if is_auto(block_size):
         blocks = random_blocks(m, auto_block_size(m, regressions=True), 0 if random_state is None else random_state)
         return None if blocks is None else blocks.first(MOST_REGRESSIONS)
     return random_blocks(m, block_size, random_state)
-
-
-def check_ridge(ridge: Any) -> None:
-    """Raise unless a ridge is "auto" or a number in range: outside of it rounding decides, or nothing is explained."""
-    if isinstance(ridge, str) and ridge == "auto":
-        return
-    low, high = RIDGES
-    if not isinstance(ridge, Real) or isinstance(ridge, bool) or not low <= float(ridge) <= high:
-        raise ValueError(f"ridge is {ridge!r}; accepted: 'auto' or a number from {low:g} to {high:g}")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -21,20 +20,17 @@ from bahsic.data.sources import is_dask_array, source_of
 from bahsic.data.sparse_rows import warn_of_cost
 from bahsic.data.tables import by_dtype
 from bahsic.engine.dask_executor import client_address
-from bahsic.engine.scorer import Round
 from bahsic.engine.units import Units
-from bahsic.parameters import Given, Message
+from bahsic.parameters import Given, Message, is_auto
 from bahsic.report.notebook import NotebookMixin
 from bahsic.report.words import leak_words
 from bahsic.selection.checkpoint import Folder, check_seed, checked_folder, digest_of, fingerprint
 from bahsic.selection.column_checks import column_roles, leaks
-from bahsic.selection.crossfit import CrossFit, reason
-from bahsic.selection.fitting import fitting, kernel_name
+from bahsic.selection.crossfit import CrossFit, problem_splits, reason, trial_splits
+from bahsic.selection.fitting import CallbackSupportMixin, fitting, kernel_name, with_callbacks
 from bahsic.selection.path import PathStep
-from bahsic.selection.problem import Problem, checked_problem, is_auto, is_crossfitted
-from bahsic.selection.progress import CallbackSupportMixin, with_callbacks
-from bahsic.selection.rounds import Search
-from bahsic.selection.splits import Split, check_cv, problem_splits, trial_splits
+from bahsic.selection.problem import Problem, checked_problem, is_crossfitted
+from bahsic.selection.search import Search, direction
 from bahsic.selection.tables import selected_columns
 
 Array = NDArray[np.float64]
@@ -167,15 +163,20 @@ class Selector(CallbackSupportMixin, BaseSelector):
         validate_data(self, problem.data.X, skip_check_array=True)  # names and number of features
         self.columns_ = column_roles(problem)
         self._warn(problem)
-        check_cv(self.cv)
-        splits: list[Split] = []
+        splits = []
         if is_crossfitted(self):
             splits = problem_splits(self.cv, problem, y, groups, _num_samples(problem.data.X), sample_weight)
-        auto, units = is_auto(self.n_features_to_select), problem.units
-        folder = None if self.checkpoint is None else self._folder(problem, splits)
-        n_searches = _n_searches(problem, splits)
+        auto, units, n_searches, folder = is_auto(self.n_features_to_select), problem.units, 1, None
+        if splits:
+            trial, n_kernels = trial_splits(problem, splits), len(problem.kernels)
+            n_tried = n_kernels - (trial[0] is splits[0]) if n_kernels > 1 else 0
+            n_searches = n_tried * len(trial) + len(splits) + (not problem.n_held_out)
+        if self.checkpoint is not None:
+            check_seed(self, problem)
+            record = {**fingerprint(self, problem), "splits": digest_of(part for split in splits for part in split)}
+            folder = Folder(checked_folder(self.checkpoint), record)
         n_pairs = len(problem.searched) * (problem.block_size or len(problem)) / 2
-        n_candidates = max(n_searches * sum(problem.search.sizes()), len(units))
+        n_candidates = max(n_searches * sum(direction(problem).sizes()), len(units))
         warn_of_cost(problem.data.table.values, problem.kernel, n_pairs, n_candidates)
         with fitting(self, problem, splits, y, folder, n_searches) as searches:
             kernel, judged = searches.cross_fit()
@@ -215,18 +216,25 @@ class Selector(CallbackSupportMixin, BaseSelector):
             what = f" is {number}, X has {len(units)} {units.name}{used}: all are kept"
             warnings.warn(Message(Given("n_features_to_select"), what), UserWarning, stacklevel=5)
 
-    def _folder(self, problem: Problem, splits: Sequence[Split]) -> Folder:
-        check_seed(self, problem)
-        parts = digest_of(part for split in splits for part in split)
-        return Folder(checked_folder(self.checkpoint), {**fingerprint(self, problem), "splits": parts})
-
-    @abstractmethod
-    def _record_order(self, units: Units, order: Indices) -> None:
-        """Set the attribute that has all columns in order, given the units, the most relevant first."""
-
     def _record_path(self, search: Search, judged: CrossFit | None, units: Units, n_selected: int, chosen: int) -> None:
         """Set the attributes that say how well subsets predict, and why this number of units was chosen."""
-        path = [self._path_step(step, units, judged) for step in search.rounds]
+        path = []
+        for step in search.rounds:
+            value, error, score = (None, None, None) if judged is None else judged.measure(len(step.subset))
+            path.append(
+                PathStep(
+                    n_features=len(units.members(step.subset)),
+                    parameter=step.parameter,
+                    hsic=step.score if self.criterion == "hsic" else None,
+                    value=step.score,
+                    standard_error=step.standard_error,
+                    features=tuple(units.members(step.changed).tolist()),
+                    predictability=value,
+                    predictability_error=error,
+                    ridge=step.ridge,
+                    score=score,
+                )
+            )
         for name in _OPTIONAL:
             self.__dict__.pop(name, None)
         if judged is not None and is_auto(self.n_features_to_select):
@@ -244,30 +252,18 @@ class Selector(CallbackSupportMixin, BaseSelector):
             self.selection_frequencies_ = frequencies[units.of_columns]
         self.path_ = tuple(path)
 
-    def _path_step(self, step: Round, units: Units, judged: CrossFit | None) -> PathStep:
-        value, error, score = (None, None, None) if judged is None else judged.measure(len(step.subset))
-        return PathStep(
-            n_features=len(units.members(step.subset)),
-            parameter=step.parameter,
-            hsic=step.score if self.criterion == "hsic" else None,
-            value=step.score,
-            standard_error=step.standard_error,
-            features=tuple(units.members(step.changed).tolist()),
-            predictability=value,
-            predictability_error=error,
-            ridge=step.ridge,
-            score=score,
-        )
-
     def _record_ranking(self, units: Units, order: Indices, selected: Indices) -> None:
-        """Set the attributes that say what was selected, given all units in order."""
+        """Set the attributes that say what was selected, given all units in order, the most relevant first."""
         rank = np.ones(len(order), dtype=np.intp)
         others = order[~np.isin(order, selected)]
         rank[others] = np.arange(len(others)) + 2
         self.ranking_ = rank[units.of_columns]
         self.support_ = self.ranking_ == 1
         self.n_features_ = int(self.support_.sum())
-        self._record_order(units, order)
+        if self._forward:
+            self.selection_order_ = units.members(order)
+        else:
+            self.elimination_order_ = units.members(order[::-1])
         if units.groups is not None:
             self.group_order_ = units.labels[order]
 
@@ -332,15 +328,6 @@ def _with_copies(order: Indices, copies: Mapping[int, int]) -> Indices:
         behind.setdefault(first, []).append(j)
     parts = [[j, *behind.get(j, ())] for j in order.tolist() if j not in copies]
     return np.array([j for part in parts for j in part], dtype=np.intp)
-
-
-def _n_searches(problem: Problem, splits: list[Split]) -> int:
-    """Return the number of searches of a fit, with those that compare kernels."""
-    if not splits:
-        return 1
-    trial, n_kernels = trial_splits(problem, splits), len(problem.kernels)
-    n_tried = n_kernels - (trial[0] is splits[0]) if n_kernels > 1 else 0
-    return n_tried * len(trial) + len(splits) + (not problem.n_held_out)
 
 
 @contextmanager

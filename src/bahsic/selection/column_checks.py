@@ -80,7 +80,7 @@ def _many(problem: Problem, values: FloatArray) -> dict[int, str]:
     """
     data, kept = problem.data, problem.kept
     categorical, gaps = data.table.categorical, np.zeros(len(kept))
-    if data.missing == "neutral" and problem.criterion == "prediction":
+    if data.missing == "neutral" and problem.selector.criterion == "prediction":
         gaps[data.table.missing] = np.isnan(values[:, data.table.missing]).mean(axis=0)
     found = {int(j): f"{gaps[j]:.0%} of the entries missing, and the others" for j in np.flatnonzero(gaps > _MANY_GAPS)}
     levels = ((int(j), len(np.unique(values[:, j]))) for j in np.flatnonzero(categorical))

@@ -1,13 +1,13 @@
 """Cross-fitting: each sample is predicted, at every subset size, by a search that never saw it.
 
-For each fold, a whole search runs on the other folds, and each subset on its path predicts the fold. The losses choose
-the number of features and the kernel, and say how well the selection predicts.
+The splits say which samples choose the features and which judge them. For each, a whole search runs on the first, and
+each subset on its path predicts the others. The losses choose the number of features and the kernel, and say how well
+the selection predicts.
 """
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,18 +15,125 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import skew
 
+from bahsic.criteria.blocks import MOST_HELD_OUT
 from bahsic.criteria.prediction import CLEARLY, mean_error
+from bahsic.kernels import LabelKernel
+from bahsic.parameters import Given, Message, is_auto, is_count
 from bahsic.report.schema import SOMETHING
 from bahsic.selection.problem import Problem
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+# cv="auto": so many folds, and fewer from so many samples on. With blocks, held-out samples judge instead.
+FOLDS, FEWER_FOLDS, MANY_SAMPLES = 5, 3, 1000
+
+# Kernels are compared on the first folds that have so many samples together. With held-out samples, the first of these
+# so many search and so many judge instead.
+_COMPARED, _SEARCH, _JUDGE = 200, 700, 1000
+
+# Fewest samples that can choose features.
+_FEWEST = 4
+
 # Skewness of numbers from which on their logarithms may be easier to predict.
 _SKEWED = 2.0
 
 # Means of losses that differ by less, relative to the greatest, are ties.
 _ROUNDING = 1e-9
+
+
+class Split(NamedTuple):
+    """Samples that choose the features, and samples that judge them, as positions in a problem."""
+
+    train: Indices
+    test: Indices
+
+
+def problem_splits(
+    cv: Any, problem: Problem, y: Any, groups: Any, n_samples: int, sample_weight: Any = None
+) -> list[Split]:
+    """Return the splits of the samples of a problem, given those samples that it was made of.
+
+    "auto" and None are `FOLDS` folds of up to `MANY_SAMPLES` samples, `FEWER_FOLDS` beyond, or the held-out samples
+    where there are blocks.
+    """
+    auto = cv is None or is_auto(cv)
+    is_odd = isinstance(cv, str | bytes | int | float) or not (hasattr(cv, "split") or isinstance(cv, Iterable))
+    if is_odd and not auto and not is_count(cv, 2):
+        accepted = "None, 'auto', an int of at least 2, a splitter of scikit-learn or an iterable of pairs of indices"
+        raise ValueError(f"cv is {cv!r}; accepted: {accepted}")
+    if len(problem) <= _FEWEST:
+        raise ValueError(
+            f"X has {len(problem)} samples; accepted: at least {_FEWEST + 1} where samples judge the selection, which "
+            "they do with cv, or the number or the kernel 'auto'"
+        )
+    if problem.n_held_out:
+        return [Split(problem.searched, np.arange(len(problem) - problem.n_held_out, len(problem)))]
+    if auto:
+        cv = FOLDS if len(problem) <= MANY_SAMPLES else FEWER_FOLDS
+    if is_count(cv):
+        splits = _stratified_folds(problem.labels, min(int(cv), len(problem)))
+    else:
+        splits = _given_splits(cv, problem, y, groups, n_samples, sample_weight)
+    n_judging = None if problem.block_size is None else MOST_HELD_OUT
+    splits = [Split(problem.first(train), test[:n_judging]) for train, test in splits]
+    for train, test in splits:
+        if len(train) < _FEWEST or not len(test):
+            what = f" is {cv!r}, which gives {len(train)} training and {len(test)} test samples"
+            raise ValueError(Message(Given("cv"), what, f"; accepted: at least {_FEWEST} and 1"))
+        if len(np.intersect1d(train, test)):
+            raise ValueError(f"cv is {cv!r}, which gives splits whose parts overlap; accepted: disjoint parts")
+    return splits
+
+
+def trial_splits(problem: Problem, splits: Sequence[Split]) -> Sequence[Split]:
+    """Return the splits that compare kernels: the first folds, or some of the samples where others are held out."""
+    if problem.n_held_out:
+        return [Split(splits[0].train[:_SEARCH], splits[0].test[:_JUDGE])]
+    judged = np.cumsum([len(split.test) for split in splits])
+    return splits[: 1 + int(np.searchsorted(judged, _COMPARED))]
+
+
+def _stratified_folds(labels: LabelKernel, n_folds: int) -> list[Split]:
+    """Return folds of nearly the same size, with much the same labels where these can be sorted; always the same ones.
+
+    Names of classes make no difference.
+
+    Examples
+    --------
+    >>> from bahsic.kernels import label_kernel
+    >>> y = np.array(["a", "b"] * 6)
+    >>> [np.sort(y[fold.test]).tolist() for fold in _stratified_folds(label_kernel(y), 3)]
+    [['a', 'a', 'b', 'b'], ['a', 'a', 'b', 'b'], ['a', 'a', 'b', 'b']]
+    """
+    m = len(labels)
+    order = np.random.default_rng(0).permutation(m)
+    if labels.name in ("binary", "multiclass", "delta", "regression"):
+        _, first, values = np.unique(np.asarray(labels.values)[order], axis=0, return_index=True, return_inverse=True)
+        places = values if labels.name == "regression" else first[values]
+        order = order[np.argsort(places.ravel(), kind="stable")]
+    tests = [np.sort(order[first::n_folds]) for first in range(n_folds)]
+    return [Split(np.setdiff1d(np.arange(m), test, assume_unique=True), test) for test in tests]
+
+
+def _given_splits(cv: Any, problem: Problem, y: Any, groups: Any, n_samples: int, sample_weight: Any) -> list[Split]:
+    """Return the splits of a splitter or an iterable, as positions in a problem."""
+    pairs = cv.split(np.zeros((n_samples, 1)), y, groups) if hasattr(cv, "split") else cv
+    used = np.arange(n_samples) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
+    used = used if problem.data.order is None or sample_weight is not None else problem.data.order
+    place = np.full(n_samples, -1)
+    place[used] = np.arange(len(used))
+    splits = []
+    for pair in pairs:
+        try:
+            sides = [np.arange(n_samples)[np.asarray(side)] for side in pair]
+            train, test = (np.sort(place[side][place[side] >= 0]) for side in sides)
+        except (TypeError, ValueError, IndexError):
+            raise ValueError(f"cv gives {pair!r}; accepted: pairs of indices of training and test samples") from None
+        splits.append(Split(train, test))
+    if not splits:
+        raise ValueError(f"cv is {cv!r}, which gives no split; accepted: at least one")
+    return splits
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +146,14 @@ class Fold:
 
     def as_plain(self) -> dict[str, Any]:
         """Return the outcome as plain data."""
-        values = [[size, b64encode(array.tobytes()).decode("ascii")] for size, array in self.predictions.items()]
+        values = [[size, array.tolist()] for size, array in self.predictions.items()]
         return {"test": self.test.tolist(), "order": self.order.tolist(), "predictions": values}
 
     @staticmethod
     def from_plain(plain: dict[str, Any]) -> Fold:
         """Return the outcome that plain data stand for."""
         test, order = (np.array(plain[name], dtype=np.intp) for name in ("test", "order"))
-        values = {size: np.frombuffer(b64decode(text)) for size, text in plain["predictions"]}
-        return Fold(test, order, {size: array.reshape(len(test), -1) for size, array in values.items()})
+        return Fold(test, order, {size: np.array(values) for size, values in plain["predictions"]})
 
 
 class Measure(NamedTuple):
@@ -69,30 +175,19 @@ class CrossFit:
         judged = np.flatnonzero(times)
         self.n_judged, self._all_weights = len(judged), np.ones(len(Y)) if w is None else np.asarray(w, np.float64)
         self._weights = self._all_weights[judged]
-        self.losses: dict[int, Array] = {}  # squared error of each judged sample, the mean if there are several
+        self._losses: dict[int, Array] = {}  # squared error of each judged sample, the mean if there are several
         for size in self.sizes:
             total = np.zeros(len(Y))
             for fold in folds:
                 np.add.at(total, fold.test, np.square(Y[fold.test] - fold.predictions[size]).sum(axis=1))
-            self.losses[size] = total[judged] / times[judged]
-
-    @property
-    def score_name(self) -> str:
-        """The measure that people know."""
-        if self.problem.labels.name not in ("binary", "multiclass", "delta"):
-            return "R2"
-        return "ROC AUC" if self.problem.label_features.shape[1] == 1 else "accuracy"
-
-    def mean_loss(self, size: int) -> float:
-        """Return the mean squared error at a size."""
-        return float(np.average(self.losses[size], weights=self._weights))
-
-    @property
-    def best(self) -> int:
-        """The size of the least mean squared error, the smallest of equal ones."""
-        means = {size: self.mean_loss(size) for size in self.sizes}
-        limit = min(means.values()) + _ROUNDING * max(means.values())
-        return min(size for size in self.sizes if means[size] <= limit)
+            self._losses[size] = total[judged] / times[judged]
+        self.mean_losses = {size: float(np.average(loss, weights=self._weights)) for size, loss in self._losses.items()}
+        self._slack = _ROUNDING * max(self.mean_losses.values())
+        # The size of the least mean squared error, the smallest of equal ones.
+        limit = min(self.mean_losses.values()) + self._slack
+        self.best = min(size for size, mean in self.mean_losses.items() if mean <= limit)
+        is_one_column, classes = Y.shape[1] == 1, problem.labels.name in ("binary", "multiclass", "delta")
+        self.score_name = ("ROC AUC" if is_one_column else "accuracy") if classes else "R2"
 
     def smallest(self) -> int:
         """Return the smallest size whose mean loss is within one standard error of the least.
@@ -101,45 +196,42 @@ class CrossFit:
         split of the difference, which is smaller. The size is 0 unless it predicts better than the mean by a one-sided
         test at 5%.
         """
-        best, slack = self.best, _ROUNDING * max(map(self.mean_loss, self.sizes))
-
-        def is_as_good(size: int) -> bool:
-            own = self.losses[size] if len(self.folds) == 1 else 0.0
-            error = mean_error(self.losses[best] - own, self._weights)
-            return self.mean_loss(size) <= self.mean_loss(best) + error + slack
-
-        smallest = min(filter(is_as_good, self.sizes))
-        value, error, _ = self.measure(smallest)
-        return smallest if value > CLEARLY * error else 0
+        least, means = self._losses[self.best], self.mean_losses
+        for size in self.sizes:
+            error = mean_error(least - (self._losses[size] if len(self.folds) == 1 else 0.0), self._weights)
+            if means[size] <= means[self.best] + error + self._slack:
+                break
+        value, error, _ = self.measure(size)
+        return size if value > CLEARLY * error else 0
 
     def measure(self, size: int) -> Measure:
         """Return the quality of a size."""
-        total, loss = self.mean_loss(0), self.losses[size]
+        total = self.mean_losses[0]
         if total <= 0:  # the labels don't vary
             return Measure(0.0, 0.0, None)
-        value = 1 - self.mean_loss(size) / total
-        error = mean_error(loss - (1 - value) * self.losses[0], self._weights) / total
-        return Measure(value, error, self._score(size, value))
+        value = 1 - self.mean_losses[size] / total
+        error = mean_error(self._losses[size] - (1 - value) * self._losses[0], self._weights) / total
+        return Measure(value, error, value if self.score_name == "R2" else self._score(size))
 
-    def _score(self, size: int, predictability: float) -> float | None:
-        if self.score_name == "R2":
-            return predictability
-        function = _auc if self.score_name == "ROC AUC" else _accuracy
-        values, totals = [], []
+    def _score(self, size: int) -> float | None:
+        """Return ROC AUC or accuracy, the mean over the folds that have it."""
+        Y, scores, totals = self.problem.label_features, [], []
+        shares = -Y.min(axis=0)  # of the classes, whose indicators are centred
         for fold in self.folds:
-            w = self._all_weights[fold.test]
-            value = function(self.problem.label_features, fold.test, fold.predictions[size], w)
-            if value is not None:
-                values.append(value)
+            own, predicted, w = Y[fold.test], fold.predictions[size], self._all_weights[fold.test]
+            if self.score_name == "ROC AUC":
+                score = _auc(own[:, 0] > 0, predicted[:, 0], w)
+            else:
+                score = float(np.average((predicted + shares).argmax(axis=1) == own.argmax(axis=1), weights=w))
+            if score is not None:
+                scores.append(score)
                 totals.append(w.sum())
-        return float(np.average(values, weights=totals)) if values else None
+        return float(np.average(scores, weights=totals)) if scores else None
 
     def frequencies(self, size: int, n_units: int) -> Array:
         """Return the share of the folds in which each unit is among the best so many."""
-        counts = np.zeros(n_units)
-        for fold in self.folds:
-            counts[fold.order[:size]] += 1
-        return counts / len(self.folds)
+        best = np.concatenate([fold.order[:size] for fold in self.folds])
+        return np.bincount(best, minlength=n_units) / len(self.folds)
 
 
 def reason(judged: CrossFit, chosen: int, n_needed: int, name: str = "features") -> str:
@@ -148,32 +240,26 @@ def reason(judged: CrossFit, chosen: int, n_needed: int, name: str = "features")
     So many of them are needed; the others add nothing.
     """
     best, largest = judged.best, judged.sizes[-1]
+
+    def shown(size: int) -> str:
+        return f"{round(judged.measure(size).predictability, 2) + 0.0:.2f}"  # no -0.00
+
+    everything = f"{largest} {name[:-1] if largest == 1 else name}"
     if chosen == 0:
         best = best or min(filter(None, judged.sizes))
         value, error, _ = judged.measure(best)
         clearly, band = ("clearly ", f" +/- {error:.2f}") if value >= SOMETHING else ("", "")
         skewed = "; the target is positive and very skewed: its logarithm may be predictable"
         return (
-            f"no subset of the {_counted(largest, name)} {clearly}predicts the target: "
-            f"held-out R2 {_shown(judged, best)}{band} at best{skewed if _is_skewed(judged.problem) else ''}"
+            f"no subset of the {everything} {clearly}predicts the target: "
+            f"held-out R2 {shown(best)}{band} at best{skewed if _is_skewed(judged.problem) else ''}"
         )
-    others = [] if best == chosen else [f"{best}: {_shown(judged, best)}"]
-    others += [] if largest in (chosen, best) else [f"all {largest}: {_shown(judged, largest)}"]
+    others = [] if best == chosen else [f"{best}: {shown(best)}"]
+    others += [] if largest in (chosen, best) else [f"all {largest}: {shown(largest)}"]
     beside = f" ({', '.join(others)})" if others else ""
     predict = "predicts" if n_needed == 1 else "predict"
     without = "" if n_needed >= chosen else f", after removing {chosen - n_needed} of {chosen} that added nothing"
-    return (
-        f"{n_needed} of {_counted(largest, name)} {predict} as well as any: held-out R2 {_shown(judged, chosen)}"
-        f"{beside}{without}"
-    )
-
-
-def _counted(n: int, name: str) -> str:
-    return f"{n} {name[:-1] if n == 1 else name}"
-
-
-def _shown(judged: CrossFit, size: int) -> str:
-    return f"{round(judged.measure(size).predictability, 2) + 0.0:.2f}"  # no -0.00
+    return f"{n_needed} of {everything} {predict} as well as any: held-out R2 {shown(chosen)}{beside}{without}"
 
 
 def _is_skewed(problem: Problem) -> bool:
@@ -184,22 +270,14 @@ def _is_skewed(problem: Problem) -> bool:
     return bool(0 < y.min() < y.max() and skew(y, axis=None) > max(_SKEWED, 2 * abs(skew(np.log(y), axis=None))))
 
 
-def _auc(Y: Array, samples: Indices, predictions: Array, w: Array) -> float | None:
+def _auc(second: NDArray[np.bool_], scores: Array, w: Array) -> float | None:
     """Return the ROC AUC of the second class; None unless there are both.
 
     `sklearn.metrics.roc_auc_score` takes 2 ms, mostly for checks, and a fit needs hundreds of scores.
     """
-    second, scores = Y[samples, 0] > 0, predictions[:, 0]
     if second.all() or not second.any():
         return None
     order = np.argsort(scores[~second])
     first, below = scores[~second][order], np.append(0, np.cumsum(w[~second][order]))
     lower, equal = (below[np.searchsorted(first, scores[second], side)] for side in ("left", "right"))
     return float((lower + equal) @ w[second] / (2 * w[second].sum() * below[-1]))
-
-
-def _accuracy(Y: Array, samples: Indices, predictions: Array, w: Array) -> float | None:
-    """Return the share of the samples whose class has the greatest prediction."""
-    shares = -Y.min(axis=0)  # centred indicators
-    hits = (predictions + shares).argmax(axis=1) == Y[samples].argmax(axis=1)
-    return float(np.average(hits, weights=w))

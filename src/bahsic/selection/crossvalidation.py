@@ -24,14 +24,14 @@ from bahsic.data.tables import by_dtype
 from bahsic.engine.units import Units
 from bahsic.kernels import Precomputed
 from bahsic.kernels.labels.outputs import outputs, target_type
-from bahsic.parameters import check_count
+from bahsic.parameters import check_count, is_auto
 from bahsic.selection.base import BaseSelector, unchanged_on_error
 from bahsic.selection.checkpoint import Folder, check_seed, checked_folder, described, digest_of, fingerprint
+from bahsic.selection.crossfit import problem_splits
 from bahsic.selection.fitting import fitting, kernel_name
 from bahsic.selection.folds import EstimatorJudge, Samples, chosen_size, cv_results, unrouted
-from bahsic.selection.problem import Problem, checked_problem, is_auto
+from bahsic.selection.problem import Problem, checked_problem
 from bahsic.selection.selectors import BAHSIC
-from bahsic.selection.splits import problem_splits
 from bahsic.selection.tables import estimator_table, is_numeric, selected_columns
 
 Indices = NDArray[np.intp]

@@ -1,13 +1,18 @@
-"""The searches of a fit: on all samples, and in folds side by side, with their checkpoints and their progress."""
+"""The searches of a fit: on all samples, and in folds side by side, with their checkpoints and their progress.
+
+Progress is a tqdm bar on stderr, and what scikit-learn's callbacks are told: it offers them from 1.9 on, as
+``selector.set_callbacks(ProgressBar())``.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
-from threading import Event
+from functools import partial, wraps
+from threading import Event, Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,21 +23,39 @@ from bahsic.data.columns import Columns
 from bahsic.engine.dask_executor import executor_for
 from bahsic.engine.executor import Executor, ThreadExecutor, fair_switching, thread_count
 from bahsic.kernels import Kernel
+from bahsic.parameters import is_auto
 from bahsic.selection.checkpoint import Folder
-from bahsic.selection.crossfit import CrossFit, Fold
-from bahsic.selection.problem import Problem, is_auto
-from bahsic.selection.progress import Progress, track_progress
-from bahsic.selection.rounds import Search
-from bahsic.selection.splits import Split, trial_splits
+from bahsic.selection.crossfit import CrossFit, Fold, Split, trial_splits
+from bahsic.selection.problem import Problem
+from bahsic.selection.search import Search, direction
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn < 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Call the method, from a frame of its own as scikit-learn does: warnings count the frames."""
+
+        @wraps(method)
+        def call(estimator: Any, *arguments: Any, **named: Any) -> Any:
+            return method(estimator, *arguments, **named)
+
+        return call
+
 
 Indices = NDArray[np.intp]
 Result = TypeVar("Result")
 
 _HELD_OUT = "bahsic-held-out.json"
 
+# Seconds before a bar appears.
+_DELAY = 2.0
 
-class Interrupted(Exception):  # noqa: N818 - no error of its own: another search has failed
-    """A search was stopped because another one beside it has failed or was interrupted."""
+# Tasks reported to callbacks: enough for a bar that moves evenly.
+_TASKS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,22 +74,58 @@ def fitting(
     estimator: Any, problem: Problem, splits: Sequence[Split], y: Any, folder: Folder | None, n_searches: int
 ) -> Iterator[Fitting]:
     """Open the executor and the progress of a fit with so many searches."""
-    work = n_searches * sum(problem.search.sizes())
+    work = n_searches * sum(direction(problem).sizes())
     with (
         executor_for(estimator.executor, problem.data.X, estimator.n_jobs, len(problem)) as executor,
-        track_progress(estimator, work, problem.data.X, y, verbose=bool(estimator.verbose)) as progress,
+        _progress(estimator, work, problem.data.X, y) as advance,
     ):
-        yield Fitting(problem, splits, executor, progress, folder)
+        yield Fitting(problem, splits, executor, advance, folder)
+
+
+@contextmanager
+def _progress(estimator: Any, total: float, X: Any, y: Any) -> Iterator[Callable[[float], object]]:
+    """Yield a function that adds to the work that is done, and shows it; several threads may call it."""
+    from tqdm import tqdm
+
+    data, done, n_tasks, lock = {"estimator": estimator, "X": X, "y": y}, 0.0, 0, Lock()
+    fit: Any = None
+    if hasattr(estimator, "_init_callback_context"):
+        fit = estimator._init_callback_context(max_subtasks=_TASKS)  # noqa: SLF001 - scikit-learn's hook for authors
+        fit.call_on_fit_task_begin(**data)
+
+    def advance(amount: float) -> None:
+        nonlocal done, n_tasks
+        with lock:
+            done += amount
+            bar.update(amount)
+            while fit is not None and n_tasks < int(_TASKS * min(1.0, done / max(total, 1))):
+                n_tasks += 1
+                part = fit.subcontext(task_name="part")
+                part.call_on_fit_task_begin(**data)
+                part.call_on_fit_task_end(**data)
+
+    silent = not estimator.verbose or sys.stderr is None  # None if the process that started this one has closed it
+    layout = "selecting features {percentage:3.0f}%|{bar:24}| {remaining} left"
+    options = {"delay": _DELAY, "leave": False, "file": sys.stderr, "dynamic_ncols": True}
+    with tqdm(total=total, bar_format=layout, disable=silent, **options) as bar:
+        yield advance
+    if fit is not None:
+        fit.call_on_fit_task_end(**data)
 
 
 class Fitting:
     """The searches of a fit. Folds run side by side in one thread each, on a cluster one after the other."""
 
     def __init__(
-        self, problem: Problem, splits: Sequence[Split], executor: Executor, progress: Progress, folder: Folder | None
+        self,
+        problem: Problem,
+        splits: Sequence[Split],
+        executor: Executor,
+        advance: Callable[[float], object],
+        folder: Folder | None,
     ) -> None:
         self.problem, self.splits = problem, splits
-        self._executor, self._progress, self._folder = executor, progress, folder
+        self._executor, self._advance, self._folder = executor, advance, folder
         self._n_threads = thread_count(problem.selector.n_jobs) if isinstance(executor, ThreadExecutor) else 1
         self._stop = Event()  # set when a search has failed
         self._judged: dict[Kernel, Search] = {}  # on all samples that are not held out
@@ -87,13 +146,13 @@ class Fitting:
         if not splits:
             return problem.kernel, None
         auto, n_kept = is_auto(problem.selector.n_features_to_select), problem.units.n_kept
-        sizes = sorted({0, n_kept, max(1, n_kept), *problem.search.sizes(), *([] if auto else [problem.number])})
-        predict = partial(_predicted_fold, sizes)
+        sizes = {0, n_kept, max(1, n_kept), *direction(problem).sizes(), *([] if auto else [problem.number])}
+        predict = partial(_predicted_fold, sorted(sizes))
         best, known = problem.kernel, list[Fold]()
         if len(problem.kernels) > 1:
             trial = trial_splits(problem, splits)
             judged = {kernel: CrossFit(problem, self.folds(kernel, trial, predict)) for kernel in problem.kernels}
-            losses = {kernel: fit.mean_loss(fit.best if auto else problem.number) for kernel, fit in judged.items()}
+            losses = {kernel: fit.mean_losses[fit.best if auto else problem.number] for kernel, fit in judged.items()}
             best = min(losses, key=losses.__getitem__)
             known = list(judged[best].folds) if trial[0] is splits[0] else []
         return best, CrossFit(problem, [*known, *self.folds(best, splits, predict, len(known))])
@@ -145,26 +204,18 @@ class Fitting:
         config = get_config()  # of this thread
 
         def call(number: int) -> Result:
-            if self._stop.is_set():
-                raise Interrupted
-            try:
-                with config_context(**config):
-                    return function(number, ThreadExecutor(1))
-            except BaseException:
-                self._stop.set()
-                raise
+            with config_context(**config):
+                return function(number, ThreadExecutor(1))
 
         with fair_switching(), ThreadPoolExecutor(n_threads) as pool:
             futures = [pool.submit(call, number) for number in numbers[:n_beside]]
             try:
-                errors = [future.exception() for future in futures]
-            except BaseException:  # this thread was interrupted
+                for future in wait(futures, return_when=FIRST_EXCEPTION).done:
+                    future.result()
+            except BaseException:  # a fold has failed, or this thread was interrupted
                 self._stop.set()
                 pool.shutdown(cancel_futures=True)
                 raise
-        for error in errors:
-            if error is not None and not isinstance(error, Interrupted):
-                raise error
         beside = [future.result() for future in futures]
         return beside + [function(number, self._executor) for number in numbers[n_beside:]]
 
@@ -175,9 +226,9 @@ class Fitting:
     def _run(self, problem: Problem, executor: Executor, folder: Folder | None, *, regressions: bool) -> Search:
         search = Search(problem, executor, regressions=regressions)
         for step in search.run(folder):
-            self._progress.advance(len(step.subset))
-            if self._stop.is_set():
-                raise Interrupted
+            self._advance(len(step.subset))
+            if self._stop.is_set():  # as another search has failed
+                raise CancelledError
         return search
 
 
@@ -196,3 +247,6 @@ def _predicted_fold(sizes: Sequence[int], trained: Trained) -> Fold:
 def kernel_name(kernel: Kernel) -> str:
     """Return the name of a kernel's type, as users write it."""
     return type(kernel).__name__.lower()
+
+
+__all__ = ["CallbackSupportMixin", "Fitting", "Trained", "fitting", "kernel_name", "with_callbacks"]

@@ -17,26 +17,22 @@ from bahsic.criteria.blocks import (
     MOST_HELD_OUT,
     MOST_REGRESSIONS,
     auto_block_size,
-    block_weights,
     consecutive_blocks,
     random_blocks,
 )
 from bahsic.criteria.prediction import label_features
-from bahsic.criteria.weights import FEWEST_SAMPLES, Weights, label_weights
+from bahsic.criteria.weights import FEWEST_SAMPLES
 from bahsic.data.column_choice import column_mask, group_of_columns
 from bahsic.data.columns import Columns, check_mixture
 from bahsic.data.prepared import Prepared, prepared
-from bahsic.engine.executor import Executor
 from bahsic.engine.units import Units
-from bahsic.inference.parts import labels_of
-from bahsic.inference.predictability import check_ridge
 from bahsic.kernels import Gaussian, Kernel, LabelKernel, Laplacian, Linear, label_kernel
 from bahsic.kernels.bandwidth import ScaledKernel
+from bahsic.kernels.labels.choice import labels_of
 from bahsic.kernels.rows import as_weights
 from bahsic.kernels.vector import kernel_on_features
-from bahsic.parameters import Aside, Given, Message, check_jobs, is_count, is_fraction
+from bahsic.parameters import Aside, Given, Message, check_jobs, check_ridge, is_auto, is_count, is_fraction
 from bahsic.selection.column_checks import same_columns, uninformative
-from bahsic.selection.search import Backward, Forward
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
@@ -71,11 +67,6 @@ class Problem:
     def __len__(self) -> int:
         return len(self.labels)
 
-    @property
-    def criterion(self) -> Any:
-        """The criterion of the selector."""
-        return self.selector.criterion
-
     def with_kernel(self, kernel: Kernel) -> Problem:
         """Return the same problem with another kernel on the data."""
         return self if kernel is self.kernel else replace(self, kernel=kernel, data=self.data.for_kernel(kernel))
@@ -105,7 +96,13 @@ class Problem:
         """
         order = own if self.data.order is None else self.data.order[own]
         data, columns = self.data.split(own, others)
-        part = replace(self, data=data, labels=self._labels_of(order, own), n_held_out=0).set_aside(order)
+        given = self.selector.target_kernel
+        kernel = self.labels.name if is_auto(given) else given
+        try:
+            labels = label_kernel(labels_of(self.y, order, kernel), kernel, data.weights)
+        except ValueError:  # one class alone, say: no feature can depend on it
+            labels = self.labels.of_samples(own)
+        part = replace(self, data=data, labels=labels, n_held_out=0).set_aside(order)
         vars(part)["label_features"] = self.label_features[own]
         return part.in_blocks(), columns
 
@@ -123,25 +120,10 @@ class Problem:
         aside |= {j: ("copy", f"same as {names[first]}") for j, first in self.copies.items()}
         return replace(self, aside=aside, notes=notes)
 
-    def _labels_of(self, order: Indices, own: Indices) -> LabelKernel:
-        given = self.selector.target_kernel
-        kernel = self.labels.name if is_auto(given) else given
-        try:
-            w = None if self.data.weights is None else self.data.weights[own]
-            return label_kernel(labels_of(self.y, order, kernel), kernel, w)
-        except ValueError:  # one class alone, say: no feature can depend on it
-            return self.labels.of_samples(own)
-
     @cached_property
     def label_features(self) -> NDArray[np.float64]:
         """Features of the labels that regressions predict, shape (m, c)."""
         return label_features(self.labels, self.data.weights)
-
-    def label_weights(self, executor: Executor) -> Weights:
-        """Return W of the labels."""
-        if len(self.starts) > 1:
-            return block_weights(self.labels, self.starts, executor.stream)
-        return label_weights(self.labels, self.selector.statistic, self.data.weights, executor.stream)
 
     @cached_property
     def units(self) -> Units:
@@ -161,15 +143,6 @@ class Problem:
         idle, away = (np.array([mask[group].all() for group in members], dtype=bool) for mask in (constant, without))
         used = [group if alone else group[~without[group]] for group, alone in zip(members, away, strict=True)]
         return Units(labels, of_columns, idle, kept, away & ~kept, used)
-
-    @property
-    def search(self) -> Backward | Forward:
-        """The search for the units."""
-        step, n_used = self.selector.step, self.units.n_used
-        if not self.forward:
-            return Backward(self.units, step)
-        to_the_end = self.selector.n_features_to_select is None or is_auto(self.selector.n_features_to_select)
-        return Forward(self.units, step, n_used if to_the_end else min(self.number, n_used))
 
 
 def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any, *, forward: bool = False) -> Problem:
@@ -235,11 +208,6 @@ def _checked_number(given: Any, units: Units) -> int:
         what = f" is {given!r}, which makes {number} {units.name}, and keep has {n_kept}"
         raise ValueError(Message(Given("n_features_to_select"), what, "; accepted: at least as many as are kept"))
     return number
-
-
-def is_auto(value: Any) -> bool:
-    """Whether the value of a parameter is "auto"."""
-    return isinstance(value, str) and value == "auto"
 
 
 def is_crossfitted(selector: Any) -> bool:

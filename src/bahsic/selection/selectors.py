@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bahsic.engine.units import Units
 from bahsic.selection.base import Selector
-
-Indices = NDArray[np.intp]
 
 
 class BAHSIC(Selector):
@@ -209,9 +203,6 @@ class BAHSIC(Selector):
     'binary'
     """
 
-    def _record_order(self, units: Units, order: Indices) -> None:
-        self.elimination_order_ = units.members(order[::-1])
-
 
 class FOHSIC(Selector):
     """Select features by forward selection with the Hilbert-Schmidt independence criterion.
@@ -305,6 +296,3 @@ class FOHSIC(Selector):
             executor=executor,
             verbose=verbose,
         )
-
-    def _record_order(self, units: Units, order: Indices) -> None:
-        self.selection_order_ = units.members(order)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
 from bahsic.kernels.bandwidth import median_gamma
 from bahsic.kernels.base import Function, Kernel, Precomputed
@@ -354,3 +355,10 @@ def _warn(message: str) -> None:
     while frame is not None and frame.f_globals.get("__name__", "").startswith(("bahsic.", "sklearn.")):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def labels_of(y: Any, samples: NDArray[np.intp], target_kernel: Any) -> Any:
+    """Return the labels of some samples; of a matrix of kernel values, their rows and columns."""
+    if target_kernel == "precomputed" or isinstance(target_kernel, Precomputed):
+        return as_rows(y, "y")[np.ix_(samples, samples)]
+    return _safe_indexing(y, samples)
