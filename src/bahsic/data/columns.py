@@ -79,7 +79,10 @@ class Columns:
             # With mode "raise" numpy would copy the output.
             return np.take(self.data, features, axis=0, out=out, mode="clip")
         part: Array = self.data[features, samples]  # np.take would copy these samples of all features first
-        return part if out is None else _copied(part, out)
+        if out is None:
+            return part
+        out[:] = part
+        return out
 
     def blocks(self, size: int = _BLOCK) -> list[slice]:
         """Return ranges of features that together cover all."""
@@ -102,17 +105,10 @@ class Columns:
         return np.where(self.different > 0, np.sqrt(self.different), np.concatenate(parts))
 
     @cached_property
-    def n_categories(self) -> Indices:
-        """Number of codes of each column of categories, used or not; 0 for numbers."""
-        found = np.zeros(self.n_features, dtype=np.intp)
-        for j in np.flatnonzero(self.different > 0):
-            found[j] = 1 + int(np.fmax.reduce(self.rows(np.array([j])), axis=None, initial=0.0))
-        return found
-
-    @cached_property
     def typical(self) -> Array:
         """Typical contribution of each column to the squared distance of two samples."""
-        parts = [observed_means(np.square(self.rows(block))) for block in self.blocks()]
+        squares = (np.square(self.rows(block)) for block in self.blocks())
+        parts = [np.nansum(part, axis=1) / np.maximum((~np.isnan(part)).sum(axis=1), 1) for part in squares]
         return np.where(self.different > 0, self.different / 2, 2 * np.concatenate(parts))
 
     @cached_property
@@ -148,67 +144,32 @@ class Columns:
         return replace(self, data=data, different=different, neutral=neutral)
 
     def contribution(self, feature: int, power: int, x: Array, y: Array, out: Array) -> Array:
-        """Return contributions of a column for all pairs of two parts x and y of it; see `contributions`."""
-        different, neutral = float(self.different[feature]), float(self.neutral[feature])
-        options = {"missing": bool(self.missing[feature]), "together": self.together}
-        return contributions(x, y, different, neutral, power, out, **options)
+        """Return contributions of a column to D for all pairs of two parts (m,) and (n,) of it, in ``out`` (m, n).
 
+        Entries are of different samples: a missing one of the same sample would contribute zero to itself.
 
-def observed_means(X: Array) -> Array:
-    """Return the mean of each row but for missing entries; zero where all are missing."""
-    n_observed = np.count_nonzero(~np.isnan(X), axis=1)
-    return np.asarray(np.nansum(X, axis=1) / np.maximum(n_observed, 1))
-
-
-def _copied(part: Array, out: Array) -> Array:
-    out[:] = part
-    return out
-
-
-def contributions(
-    x: Array,
-    y: Array,
-    different: float,
-    neutral: float,
-    power: int,
-    out: Array,
-    *,
-    missing: bool,
-    together: bool = False,
-) -> Array:
-    """Return the contributions of one column to D for all pairs of two parts (m,) and (n,) of it, in ``out`` (m, n).
-
-    Entries are of different samples: a missing one of the same sample would contribute zero to itself.
-
-    Examples
-    --------
-    >>> x = np.array([0.0, 3.0, np.nan])
-    >>> contributions(x, x, 0.0, 8.0, 2, np.empty((3, 3)), missing=True)
-    array([[ 0.,  9.,  4.],
-           [ 9.,  0., 13.],
-           [ 4., 13.,  8.]])
-    >>> contributions(x, x, 0.0, 8.0, 2, np.empty((3, 3)), missing=True, together=True)
-    array([[ 0.,  9.,  4.],
-           [ 9.,  0., 13.],
-           [ 4., 13.,  0.]])
-    >>> contributions(x, x, 4.0, 2.0, 2, np.empty((3, 3)), missing=True)
-    array([[0., 4., 3.],
-           [4., 0., 3.],
-           [3., 3., 2.]])
-    """
-    if different > 0:
-        np.not_equal.outer(x, y, out=out, casting="unsafe")  # NaN differs from all
-        out *= different
-    else:
-        np.subtract.outer(*((np.nan_to_num(side, nan=0.0) for side in (x, y)) if missing else (x, y)), out=out)
-        (np.square if power == 2 else np.abs)(out, out=out)
-    if missing:
-        half, rows, cols = (neutral - different) / 2, np.isnan(x), np.isnan(y)
-        out[rows] += half
-        out[:, cols] += half
-        if together:
-            out[np.ix_(rows, cols)] = 0.0
-    return out
+        Examples
+        --------
+        >>> x, neutral, missing = np.array([0.0, 3.0, np.nan]), np.array([8.0]), np.array([True])
+        >>> Columns(x[None], np.zeros(1), neutral, missing).contribution(0, 2, x, x, np.empty((3, 3)))
+        array([[ 0.,  9.,  4.],
+               [ 9.,  0., 13.],
+               [ 4., 13.,  8.]])
+        """
+        different, missing = float(self.different[feature]), bool(self.missing[feature])
+        if different > 0:
+            np.not_equal.outer(x, y, out=out, casting="unsafe")  # NaN differs from all
+            out *= different
+        else:
+            np.subtract.outer(*((np.nan_to_num(side, nan=0.0) for side in (x, y)) if missing else (x, y)), out=out)
+            (np.square if power == 2 else np.abs)(out, out=out)
+        if missing:
+            half, rows, cols = (float(self.neutral[feature]) - different) / 2, np.isnan(x), np.isnan(y)
+            out[rows] += half
+            out[:, cols] += half
+            if self.together:
+                out[np.ix_(rows, cols)] = 0.0
+        return out
 
 
 def check_mixture(kernel: Kernel, *, categories: bool, missing: bool, standardize: bool) -> None:
@@ -316,12 +277,11 @@ def _contributions_of_columns(
 
 def _centre(columns: Columns, j: int, x: Array, weights: NDArray[Any] | None, power: int) -> None:
     """Shift a column of numbers so that its mean, or for p = 1 its median, is zero."""
-    values, counts = _observed(x, weights)
     if power == 2:
+        values, counts = _observed(x, weights)
         centre = float(counts @ values)
     else:
-        order = np.argsort(values)
-        centre = float(values[order][np.searchsorted(np.cumsum(counts[order]), 0.5 - 1e-12)])
+        centre = float(np.nanquantile(x, 0.5, weights=weights, method="inverted_cdf"))
     if isinstance(columns.data, SparseRows):
         columns.data.shift(j, centre)
     else:

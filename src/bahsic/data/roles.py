@@ -112,16 +112,9 @@ def rare_rows(x: Array, weights: Array | None = None, *, missing: bool = False) 
         return None
     if missing:
         x = np.nan_to_num(x, nan=np.nanmax(x) + 1.0)
-    usual = _weighted_median(x, w)  # the value of more than half of the rows is the median
+    if np.isnan(x).all():
+        return None
+    usual = np.nanquantile(x, 0.5, weights=w, method="inverted_cdf")  # the median is the value of more than half
     rare = ~((x == usual) | np.isnan(x))
     n_rare = w[rare].sum()
     return rare if 0 < n_rare <= max(1, _FEW_ROWS * w.sum()) else None
-
-
-def _weighted_median(x: Array, weights: Array) -> float:
-    known = ~np.isnan(x)
-    if not known.any():
-        return np.nan
-    order = np.argsort(x[known], kind="stable")
-    totals = np.cumsum(weights[known][order])
-    return float(x[known][order][np.searchsorted(totals, totals[-1] / 2)])

@@ -37,23 +37,12 @@ class SparseRows:
         n_features, n_samples = self.stored.shape
         return int(n_features), int(n_samples)
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of the stored entries."""
-        return int(self.stored.data.nbytes + self.stored.indices.nbytes)
-
     def rows(self, features: Indices, out: Array | None = None, samples: slice | None = None) -> Array:
         """Return some columns, a row each, of all samples or of a range of them."""
-        if samples is not None:
-            part = SparseRows(self.stored[features][:, samples], self.otherwise[features])
-            return part.rows(np.arange(len(features)), out)
-        dense = np.empty((len(features), self.shape[1])) if out is None else out
+        part = self.stored[features] if samples is None else self.stored[features][:, samples]
+        dense = np.empty(part.shape) if out is None else out
         dense[:] = self.otherwise[features, None]
-        starts = self.stored.indptr[features]
-        counts = self.stored.indptr[features + 1] - starts
-        ends = np.cumsum(counts)
-        positions = np.repeat(starts - ends + counts, counts) + np.arange(counts.sum())
-        dense[np.repeat(np.arange(len(features)), counts), self.stored.indices[positions]] = self.stored.data[positions]
+        dense[part.tocoo().coords] = part.data
         return dense
 
     def filled(self) -> SparseRows:

@@ -64,11 +64,6 @@ class StoredRows:
         """Number of features and of samples."""
         return self.source.shape[1], self.source.shape[0] if self.order is None else len(self.order)
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of the columns: none."""
-        return 0
-
     def rows(self, features: Indices, out: Array | None = None, samples: slice | None = None) -> Array:
         """Return some columns, a row each, of all samples or of a range of them."""
         chosen: slice | Indices = slice(0, self.shape[1]) if samples is None else samples

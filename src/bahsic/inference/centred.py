@@ -14,6 +14,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from scipy import sparse, special
 
 from bahsic.criteria.weights import Gram, centred
 from bahsic.engine.executor import Executor, ThreadExecutor
-from bahsic.kernels.rows import row_blocks, scaled_by_power_of_two
+from bahsic.kernels.rows import row_blocks
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -40,6 +41,9 @@ _PRICE_OF_LOOKING_UP = 40
 # Rows of the products in one task.
 _ROWS = 512
 
+# Factors are scaled if their exponents are larger, so that fourth powers neither overflow nor underflow.
+_LARGEST_EXPONENT = 60
+
 
 @dataclass(frozen=True, eq=False)
 class CentredMatrices:
@@ -49,18 +53,30 @@ class CentredMatrices:
     """
 
     diagonals: Array  # (c, m)
-    squares: Array  # (c,): sums of the squared entries
-    errors: Array  # (c,): Frobenius norms of the errors of the factors
     exponents: NDArray[np.intp]  # (c,)
     matrices: Array | None = None  # (c, m, m), or else:
     factors: Any = None  # (r, m), those of all matrices; rows of an array are centred, those of a csr_array are not
     owners: Any = None  # csr_array (c, r): one where a factor belongs to a matrix
     excess: Array | None = None  # (c, m): added to the diagonals before centring
+    errors: Array | float = 0.0  # Frobenius norms of the errors of the factors
 
     @property
     def traces(self) -> Array:
-        """Traces of the matrices."""
         return np.asarray(self.diagonals.sum(axis=1))
+
+    @cached_property
+    def squares(self) -> Array:
+        """Sums of the squared entries."""
+        if self.matrices is not None:
+            entries = self.matrices.reshape(len(self.matrices), -1)
+            return np.asarray(np.vecdot(entries, entries))
+        if sparse.issparse(self.factors):
+            return np.diagonal(inner_products(self, self))
+        factors = self.factors.reshape(len(self.diagonals), -1, self.factors.shape[1])
+        squares = np.square(np.matmul(factors, factors.transpose(0, 2, 1))).sum(axis=(1, 2))
+        if self.excess is not None:
+            squares += np.vecdot(self.excess, 2 * self.diagonals - _centred_diagonals(self.excess))
+        return np.asarray(squares)
 
 
 def from_matrices(grams: Sequence[Gram]) -> CentredMatrices:
@@ -73,42 +89,37 @@ def from_matrices(grams: Sequence[Gram]) -> CentredMatrices:
             matrix[rows] = centred_gram.block(rows, slice(0, m))
         exponents[position] = math.frexp(max(float(matrix.max()), -float(matrix.min())))[1]
         np.ldexp(matrix, -exponents[position], out=matrix)
-    squares = np.array([sum(float(np.vdot(matrix[rows], matrix[rows])) for rows in row_blocks(m)) for matrix in A])
-    diagonals = np.diagonal(A, axis1=1, axis2=2)
-    return CentredMatrices(diagonals, squares, np.zeros(len(A)), exponents, matrices=A)
-
-
-def from_vectors(vectors: NDArray[Any]) -> CentredMatrices:
-    """Centre the matrix of the inner products of vectors (m, k)."""
-    scaled, exponent = scaled_by_power_of_two(vectors - vectors.mean(axis=0))
-    factors = np.array(scaled.T, dtype=np.float64)
-    return replace(from_factors(factors, [len(factors)]), exponents=np.array([2 * exponent]))
+    return CentredMatrices(np.diagonal(A, axis1=1, axis2=2), exponents, matrices=A)
 
 
 def from_factors(
-    factors: Any, counts: Sequence[int], errors: Array | None = None, excess: Array | None = None
+    factors: Any, counts: Sequence[int], errors: Array | float = 0.0, excess: Array | None = None
 ) -> CentredMatrices:
     """Centre c matrices F'F + diag(excess), given the number of factors of each: equal ones for an array.
 
     An array is overwritten. Cost O(m r^2 / c); the squares of sparse factors cost O(m c).
     """
-    c, owners = len(counts), factor_owners(counts)
+    exponents, owners = np.zeros(len(counts), dtype=np.intp), _owners(counts)
     if sparse.issparse(factors):
         means = factors.mean(axis=1)
         shifted = owners @ (factors.power(2) - 2 * sparse.diags_array(means) @ factors)
         diagonals = shifted.toarray() + (owners @ np.square(means))[:, None]
     else:
         factors -= factors.mean(axis=1, keepdims=True)
+        peaks = np.maximum(factors.max(axis=1), -factors.min(axis=1)).reshape(len(counts), -1).max(axis=1)
+        exponents = np.frexp(peaks)[1].astype(np.intp)
+        exponents[np.abs(exponents) <= _LARGEST_EXPONENT] = 0
+        if exponents.any():
+            np.ldexp(factors, -np.repeat(exponents, counts)[:, None], out=factors)
+            errors = np.ldexp(errors, -2 * exponents)
+            excess = None if excess is None else np.ldexp(excess, -2 * exponents[:, None])
         diagonals = owners @ np.square(factors)
-    diagonals = diagonals if excess is None else diagonals + _centred_diagonals(excess)
-    errors = np.zeros(c) if errors is None else errors
-    matrices = CentredMatrices(
-        diagonals, np.zeros(c), errors, np.zeros(c, dtype=np.intp), factors=factors, owners=owners, excess=excess
-    )
-    return replace(matrices, squares=_squares(matrices))
+    if excess is not None:
+        diagonals += _centred_diagonals(excess)
+    return CentredMatrices(diagonals, 2 * exponents, factors=factors, owners=owners, excess=excess, errors=errors)
 
 
-def factor_owners(counts: Sequence[int]) -> Any:
+def _owners(counts: Sequence[int]) -> Any:
     """Return which of sum(counts) factors belong to which matrix, shape (c, sum(counts))."""
     ends = np.append(0, np.cumsum(counts))
     return sparse.csr_array((np.ones(ends[-1]), np.arange(ends[-1]), ends), shape=(len(counts), ends[-1]))
@@ -120,19 +131,8 @@ def _centred_diagonals(excess: Array) -> Array:
     return np.asarray(excess * (1 - 2 / m) + excess.sum(axis=1, keepdims=True) / m**2)
 
 
-def _squares(A: CentredMatrices) -> Array:
-    c, m = A.diagonals.shape
-    if sparse.issparse(A.factors):
-        return np.diagonal(inner_products(A, A))
-    factors = A.factors.reshape(c, A.factors.shape[0] // c, m)
-    squares = np.square(np.matmul(factors, factors.transpose(0, 2, 1))).sum(axis=(1, 2))
-    if A.excess is None:
-        return np.asarray(squares)
-    return np.asarray(squares + np.vecdot(A.excess, 2 * A.diagonals - _centred_diagonals(A.excess)))
-
-
-def factored(A: CentredMatrices) -> CentredMatrices | None:
-    """Return factors of a single matrix, or None if its rank is more than a quarter of its size or they are inexact."""
+def factored(A: CentredMatrices) -> CentredMatrices:
+    """Factor a single matrix, unless its rank is more than a quarter of its size or the factors are inexact."""
     if A.matrices is None:
         return A
     (matrix,), m = A.matrices, A.diagonals.shape[1]
@@ -140,8 +140,8 @@ def factored(A: CentredMatrices) -> CentredMatrices | None:
     # The matrix may come from a user's function and be indefinite, so the error has to be computed.
     error = math.sqrt(sum(float(np.square(matrix[rows] - F[:, rows].T @ F).sum()) for rows in row_blocks(m)))
     if error > _LARGEST_ERROR * math.sqrt(A.squares[0]):
-        return None
-    return replace(A, matrices=None, factors=F, owners=factor_owners([len(F)]), errors=np.array([error]))
+        return A
+    return replace(A, matrices=None, factors=F, owners=_owners([len(F)]), errors=error)
 
 
 def inner_products(A: CentredMatrices, B: CentredMatrices) -> Array:
@@ -219,14 +219,9 @@ def pivoted_cholesky(diagonals: Array, rows: Callable[[Indices], Array], max_ran
     return factors[:, :rank], left
 
 
-def unbiased(A: CentredMatrices, B: CentredMatrices) -> Array:
-    """Return unbiased estimates, shape (c,)."""
-    return np.asarray(_unbiased(A, B, inner_products(A, B).T, B.diagonals @ A.diagonals.T)[0])
-
-
 def cheapest_forms(A: CentredMatrices, B: CentredMatrices) -> tuple[CentredMatrices, CentredMatrices]:
     """Return two single matrices in the forms, matrices or factors, whose products are cheapest to permute."""
-    m, forms = A.diagonals.shape[1], (factored(A) or A, factored(B) or B)
+    m, forms = A.diagonals.shape[1], (factored(A), factored(B))
     price = math.prod(m if form.matrices is not None else len(form.factors) for form in forms)
     by_looking_up = A.matrices is not None and B.matrices is not None and price > _PRICE_OF_LOOKING_UP * m
     return (A, B) if by_looking_up else forms
@@ -247,22 +242,23 @@ def gamma_test(A: CentredMatrices, B: CentredMatrices) -> tuple[Array, Array]:
 def permutation_test(
     A: CentredMatrices, B: CentredMatrices, permutations: Permutations, executor: Executor | None = None
 ) -> tuple[Array, Array]:
-    """Return unbiased estimates for all permutations but the first (n, c), and p-values of that for the first (c,).
-
-    The executor gets some permutations at a time; the division does not depend on the executor.
-    """
-    size = _chunk_size(A, B)
+    """Return unbiased estimates for all permutations (n, c), and p-values of those for the first one (c,)."""
+    # Tasks do not depend on the number of threads, so that results do not either.
+    ranks = [side.factors.shape[0] for side in (B, A) if side.matrices is None]
+    size = max(1, _ROWS // max(1, ranks[0])) if ranks else 1
     chunks = [permutations[start : start + size] for start in range(0, len(permutations), size)]
-    values = np.concatenate((executor or ThreadExecutor(1)).map(lambda chunk: _estimates(A, B, chunk), chunks))
+    values = np.concatenate((executor or ThreadExecutor(1)).map(lambda chunk: unbiased(A, B, chunk), chunks))
     # Values that differ by less than their error bounds count as equal.
     pvalues = np.mean(values >= values[0] - 2 * _uncertainty(A, B), axis=0)
-    return values[1:], pvalues
+    return values, pvalues
 
 
-def _estimates(A: CentredMatrices, B: CentredMatrices, permutations: Permutations) -> Array:
-    """Return unbiased estimates for permuted labels, shape (n, c)."""
-    diagonals = B.diagonals[0][permutations] @ A.diagonals.T
-    return _unbiased(A, B, _permuted_products(A, B, permutations), diagonals)
+def unbiased(A: CentredMatrices, B: CentredMatrices, permutations: Permutations) -> Array:
+    """Return unbiased estimates for permutations of the labels, shape (n, c)."""
+    m = A.diagonals.shape[1]
+    products, diagonals = _permuted_products(A, B, permutations), B.diagonals[0][permutations] @ A.diagonals.T
+    constant = A.traces * B.traces / ((m - 1) * (m - 2))
+    return _scaled((products - m / (m - 2) * diagonals + constant) / (m * (m - 3)), A, B)
 
 
 def draw_permutations(m: int, count: int, random: np.random.RandomState) -> Permutations:
@@ -281,9 +277,8 @@ def _permuted_products(A: CentredMatrices, B: CentredMatrices, permutations: Per
     n, m = permutations.shape
     if B.matrices is None:
         factors = np.take(B.factors, permutations, axis=1).swapaxes(0, 1).reshape(-1, m)
-        shuffled = replace(
-            B, diagonals=B.diagonals[0][permutations], factors=factors, owners=factor_owners([len(B.factors)] * n)
-        )
+        owners = _owners([len(B.factors)] * n)
+        shuffled = replace(B, diagonals=B.diagonals[0][permutations], factors=factors, owners=owners)
         return inner_products(A, shuffled).T
     if A.matrices is None:  # a single one too
         return _permuted_products(B, A, np.argsort(permutations, axis=1).astype(np.int32))
@@ -296,19 +291,6 @@ def _permuted_inner_product(A: Array, B: Array, permutation: NDArray[np.int32]) 
     # Whole rows: one triangle has half the entries, but not in contiguous rows, which is slower.
     parts = row_blocks(len(A))
     return sum(float(np.vdot(A[part], B[permutation[part]].take(permutation, axis=1))) for part in parts)
-
-
-def _chunk_size(A: CentredMatrices, B: CentredMatrices) -> int:
-    """Return the number of permutations for one task, which does not depend on the number of threads."""
-    ranks = [side.factors.shape[0] for side in (B, A) if side.matrices is None]
-    return max(1, _ROWS // max(1, ranks[0])) if ranks else 1
-
-
-def _unbiased(A: CentredMatrices, B: CentredMatrices, products: Array, diagonals: Array) -> Array:
-    """Return unbiased estimates from <A, B> and a'b, by the formula at the head of this module."""
-    m = A.diagonals.shape[1]
-    constant = A.traces * B.traces / ((m - 1) * (m - 2))
-    return _scaled((products - m / (m - 2) * diagonals + constant) / (m * (m - 3)), A, B)
 
 
 def _scaled(values: Array, A: CentredMatrices, B: CentredMatrices) -> Array:

@@ -18,7 +18,6 @@ Other kernels are m x m matrices.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +35,8 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 # Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
-_CHUNK_ENTRIES = 2**13
-
-# Largest number of columns of categories at a time: the squares of their matrices cost O(m c^2).
-_MAX_CATEGORICAL = 16
-
-# Exponent of factors below which squares of their products would underflow.
-_UNDERFLOW = -200
+# Fewer columns of categories, because the squares of their matrices cost O(m c^2).
+_CHUNK_ENTRIES, _MAX_CATEGORICAL = 2**13, 16
 
 # Entries of the matrices of all pairs of samples that are made at a time.
 _MATRIX_ENTRIES = 2**21
@@ -77,20 +71,18 @@ def centred_columns(
         factors = (_categories if columns.different[features].any() else _numbers)(columns, features, gammas)
     if factors is not None:
         return factors
-    m = columns.n_samples
-    if m > _MAX_SAMPLES:
+    if columns.n_samples > _MAX_SAMPLES:
         raise ValueError(
-            f"X has {m} samples and the kernel on single features is {kernel!r}; accepted for more than "
-            f"{_MAX_SAMPLES} samples: a Gaussian kernel that is not much narrower than the features"
+            f"X has {columns.n_samples} samples and the kernel on single features is {kernel!r}; accepted for more "
+            f"than {_MAX_SAMPLES} samples: a Gaussian kernel that is not much narrower than the features"
         )
     return from_matrices([Matrix(kernel_values(columns, np.array([j]), kernel)) for j in features])
 
 
 def _gammas(columns: Columns, features: Indices, kernel: Gaussian) -> Array:
     """Evaluate the rule for gamma on each feature."""
-    kernel.check()
     if is_number(kernel.gamma) or kernel.gamma == "dimension":
-        return np.full(len(features), 0.5 if kernel.gamma == "dimension" else float(kernel.gamma))  # type: ignore[arg-type]
+        return np.full(len(features), kernel.resolved(np.zeros((2, 1))).gamma)
     if columns.special[features].any():  # rules look at all pairs of samples
         columns = columns.of_samples(evenly_spaced(np.arange(columns.n_samples), _MAX_RULE_SAMPLES))
     return np.array([float(resolved_on(kernel, columns, np.array([j])).gamma) for j in features])
@@ -100,10 +92,8 @@ def _numbers(columns: Columns, features: Indices, gammas: Array) -> CentredMatri
     """Return the matrices of columns of numbers, or None as `gaussian_factors`."""
     X = columns.rows(features)
     missing = np.isnan(X)
-    if not missing.any():
-        return gaussian_factors(X, gammas)
     X[missing] = 0.0  # the centre
-    offsets = missing * (gammas * columns.neutral[features] / 2)[:, None]
+    offsets = missing * (gammas * columns.neutral[features] / 2)[:, None] if missing.any() else None
     return gaussian_factors(X, gammas, offsets, together=columns.together)
 
 
@@ -134,20 +124,12 @@ def gaussian_factors(
 
     max_rank = min(m, 64 + 2 * math.isqrt(m))
     diagonals = -2 * to_origin if own_axes is None else -2 * to_origin - own_axes
-    halves = np.minimum(np.frexp(diagonals.max(axis=1))[1] // 2, 0)
     factors, errors = pivoted_cholesky(diagonals, rows, max_rank)
     if factors.shape[1] == max_rank < m:
         return None
     if own_axes is not None and together:
         factors, own_axes = np.concatenate([factors, np.sqrt(own_axes)[:, None]], axis=1), None
-    if halves.min() < _UNDERFLOW:
-        np.ldexp(factors, -halves[:, None, None], out=factors)
-        errors = np.ldexp(errors, -2 * halves)
-        own_axes = None if own_axes is None else np.ldexp(own_axes, -2 * halves[:, None])
-    else:
-        halves[:] = 0
-    matrices = from_factors(factors.reshape(-1, m), [factors.shape[1]] * c, errors, own_axes)
-    return replace(matrices, exponents=2 * halves)
+    return from_factors(factors.reshape(-1, m), [factors.shape[1]] * c, errors, own_axes)
 
 
 def _categories(columns: Columns, features: Indices, gammas: Array) -> CentredMatrices:
@@ -171,16 +153,12 @@ def _indicators(level: Indices, heights: Array, n_levels: int) -> sparse.csr_arr
     Those of more than half of the samples mark the others instead, which centring makes the same but for the sign, so
     that rare categories keep their digits.
     """
-    c, m = level.shape
-    frequent = np.bincount(level.ravel(), minlength=n_levels) > m / 2
+    frequent = np.bincount(level.ravel(), minlength=n_levels) > level.shape[1] / 2
     inside = frequent[level]
     columns, samples = np.nonzero(~inside)
-    rows, values = level[columns, samples], heights[columns, samples]
-    at = inside.argmax(axis=1)
-    each = np.arange(c)
-    other = level[each, at], heights[each, at]
-    flipped = inside.any(axis=1)[columns]
-    rows = np.concatenate([rows, other[0][columns[flipped]]])
-    values = np.concatenate([values, other[1][columns[flipped]]])
+    flipped = np.flatnonzero(inside.any(axis=1)[columns])
+    of_frequent = columns[flipped], inside.argmax(axis=1)[columns[flipped]]
+    rows = np.concatenate([level[columns, samples], level[of_frequent]])
+    values = np.concatenate([heights[columns, samples], heights[of_frequent]])
     samples = np.concatenate([samples, samples[flipped]])
-    return sparse.csr_array((values, (rows, samples)), shape=(n_levels, m))
+    return sparse.csr_array((values, (rows, samples)), shape=(n_levels, level.shape[1]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -17,8 +18,8 @@ from bahsic.inference.centred import (
     CentredMatrices,
     cheapest_forms,
     draw_permutations,
+    from_factors,
     from_matrices,
-    from_vectors,
     gamma_test,
     permutation_test,
 )
@@ -150,7 +151,7 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
             permutations = draw_permutations(len(labels), n_permutations, random_source(random_state))
             with threads(n_jobs, len(labels)) as executor:
                 values, pvalues = permutation_test(*cheapest_forms(A, B), permutations, executor)
-            null_sample, pvalue = values[:, 0], float(pvalues[0])
+            null_sample, pvalue = values[1:, 0], float(pvalues[0])
     return HypothesisTest(estimate, pvalue, method, null_sample, resolved, _used_target_kernel(labels))
 
 
@@ -207,7 +208,12 @@ def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
         _check_variance(estimate, variance)
         radius = -float(special.ndtri((1 - level) / 2)) * math.sqrt(variance)  # 1 + level would lose digits
     else:
-        ranges = _range("kernel", resolved, K.values) * _label_range(labels)
+        if labels.classes is None:
+            label_range = _range("target_kernel", labels.kernel, labels.gram)
+        else:
+            vectors = np.unique(labels.values, axis=0)
+            label_range = float(np.ptp(vectors @ vectors.T))
+        ranges = _range("kernel", resolved, lambda: K.values) * label_range
         radius = ranges * hsic_bound(len(labels), 1 - level)
     return ConfidenceInterval(estimate - radius, estimate + radius)
 
@@ -226,7 +232,10 @@ def _estimated(
 
 def centred_labels(labels: LabelKernel) -> CentredMatrices:
     """Return the centred kernel matrix of labels, as factors where they are vectors."""
-    return from_matrices([labels]) if labels.vectors is None else from_vectors(labels.vectors)
+    if labels.vectors is None:
+        return from_matrices([labels])
+    factors = np.array(labels.vectors.T, dtype=np.float64)
+    return from_factors(factors, [len(factors)])
 
 
 def _used_target_kernel(labels: LabelKernel) -> str | Kernel:
@@ -236,25 +245,19 @@ def _used_target_kernel(labels: LabelKernel) -> str | Kernel:
     return labels.name if encoded or several or labels.vectors is not None else labels.kernel
 
 
-def _range(argument: str, kernel: Kernel, values: Any) -> float:
+def _range(argument: str, kernel: Kernel, values: Callable[[], Any]) -> float:
     """Return the greatest minus the least value of a kernel."""
     if kernel.value_range is not None:
         low, high = kernel.value_range
         return high - low
-    if isinstance(kernel, Precomputed | Function) and np.min(values) >= 0 and np.max(values) <= 1 + 1e-9:
-        return 1.0  # of a user's matrix or function only the observed values are known
+    if isinstance(kernel, Precomputed | Function):  # of a user's matrix or function only the observed values are known
+        observed = values()
+        if observed.min() >= 0 and observed.max() <= 1 + 1e-9:
+            return 1.0
     raise ValueError(
         f"{argument} is {kernel!r}, whose values are not known to be bounded; accepted for method='bound': "
         "a bounded kernel such as Gaussian, or kernel values between 0 and 1"
     )
-
-
-def _label_range(labels: LabelKernel) -> float:
-    if labels.classes is None:
-        opaque = isinstance(labels.kernel, Precomputed | Function)
-        return _range("target_kernel", labels.kernel, labels.gram() if opaque else None)
-    vectors = np.unique(labels.values, axis=0)
-    return float(np.ptp(vectors @ vectors.T))
 
 
 def without_labels(kernel: Any) -> Kernel:

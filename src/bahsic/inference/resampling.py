@@ -276,54 +276,56 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     if feature_test == "conditional":
         groups, _ = group_of_columns(getattr(selector, "feature_groups", None), len(data.constant), data.names)
     selector, kernel = _fixed_selector(selector, data.X, own), without_labels(kernel)
-    split_test = _SplitTest(selector, samples, data, kernel, options, groups)
-    supports, joint, expected = zip(*parallel_map(split_test.result, splits, n_jobs, len(samples)), strict=True)
-    expected_false = combined_pvalues(np.array(expected))
+    Y = None if groups is None else label_features(label_kernel(y, target_kernel))
+    split_test = _SplitTest(selector, samples, data, kernel, options, groups, Y)
+    results = parallel_map(split_test.result, splits, n_jobs, len(samples))
+    supports, joint, expected = (np.array(values) for values in zip(*results, strict=True))
+    expected_false = combined_pvalues(expected)
     return SelectionTest(
-        pvalue=min(1.0, float(combined_pvalues(np.array(joint)))),
+        pvalue=min(1.0, float(combined_pvalues(joint))),
         feature_pvalues=np.minimum(1.0, expected_false),
         frequencies=np.mean(supports, axis=0),
-        split_pvalues=np.array(joint),
+        split_pvalues=joint,
         expected_false=expected_false,
     )
 
 
+@dataclass(frozen=True, eq=False)
 class _SplitTest:
-    """What all splits of `selection_test` share; ``groups`` has the group of each column for the conditional test."""
+    """What all splits of `selection_test` share; ``groups`` and Y are for the conditional test."""
 
-    def __init__(
-        self, selector: Any, samples: Samples, data: Prepared, kernel: Kernel, options: Any, groups: Indices | None
-    ) -> None:
-        self._selector, self._samples, self._columns, self._kernel = selector, samples, data.columns, kernel
-        self._options, self._groups = options, groups
-        if groups is not None:
-            self._mixed = data.for_kernel(Gaussian())
-            self._Y = label_features(label_kernel(samples.y, samples.target_kernel))
+    selector: Any
+    samples: Samples
+    data: Prepared
+    kernel: Kernel
+    options: dict[str, Any]
+    groups: Indices | None
+    Y: Array | None
 
     def result(self, split: Split) -> tuple[NDArray[np.bool_], float, Array]:
         """Select on one part and test on the other: return support, p-value and p-values times their number."""
-        support = _support(self._selector, *self._samples.part(split.learning))
+        support = _support(self.selector, *self.samples.part(split.learning))
         expected = np.full(len(support), np.inf)
         if not support.any():  # without a selected feature there is nothing to test
             return support, 1.0, expected
-        selected, options = np.flatnonzero(support), {"random_state": split.seed, **self._options}
-        columns, y = self._columns.of_samples(split.test), self._samples.labels(split.test)
-        if self._groups is None:
-            labels, permutations = label_kernel(y, self._samples.target_kernel), None
+        selected, options = np.flatnonzero(support), {"random_state": split.seed, **self.options}
+        columns, y = self.data.columns.of_samples(split.test), self.samples.labels(split.test)
+        if self.groups is None or self.Y is None:
+            labels, permutations = label_kernel(y, self.samples.target_kernel), None
             if options["method"] == "permutation":
                 permutations = draw_permutations(len(labels), options["n_permutations"], random_source(split.seed))
             serial = ThreadExecutor(1)
-            _, pvalues = scores_of_columns(columns, selected, self._kernel, labels, permutations, serial)
+            _, pvalues = scores_of_columns(columns, selected, self.kernel, labels, permutations, serial)
             expected[selected] = len(selected) * pvalues
         else:
-            numbers, unit_of = np.unique(self._groups[selected], return_inverse=True)
+            numbers, unit_of = np.unique(self.groups[selected], return_inverse=True)
             units = [selected[unit_of == unit] for unit in range(len(numbers))]
-            pvalues = needed_pvalues(self._mixed, self._Y, split.learning, split.test, units)
+            pvalues = needed_pvalues(self.data.for_kernel(Gaussian()), self.Y, split.learning, split.test, units)
             expected[selected] = len(units) * pvalues[unit_of]
         rows = columns.rows(selected)
         varies = (rows != rows[:, :1]).any(axis=1)
-        K = kernel_values(columns, selected[varies] if varies.any() else selected, self._kernel)
-        options |= {"target_kernel": self._samples.target_kernel, "n_jobs": 1}
+        K = kernel_values(columns, selected[varies] if varies.any() else selected, self.kernel)
+        options |= {"target_kernel": self.samples.target_kernel, "n_jobs": 1}
         return support, hsic_test(K, y, kernel="precomputed", **options).pvalue, expected
 
 

@@ -124,7 +124,10 @@ def scores_of_columns(
 
     def score(chunk: Indices) -> tuple[Array, Array]:
         A = centred_columns(columns, features[chunk], kernel, as_matrices=B.factors is None)
-        return unbiased(A, B), gamma_test(A, B)[1] if permutations is None else permutation_test(A, B, permutations)[1]
+        if permutations is None:
+            return unbiased(A, B, np.arange(len(labels), dtype=np.int32)[None])[0], gamma_test(A, B)[1]
+        values, pvalues = permutation_test(A, B, permutations)
+        return values[0], pvalues
 
     chunks = column_chunks(columns, features, kernel)
     scores, pvalues = np.concatenate(executor.map(score, chunks), axis=1)
@@ -139,5 +142,4 @@ def _label_factors(labels: LabelKernel) -> CentredMatrices:
         factors = gaussian_factors(values.T.astype(np.float64), np.array([float(kernel.gamma)]))  # type: ignore[arg-type]
         if factors is not None:
             return factors
-    B = centred_labels(labels)
-    return factored(B) or B
+    return factored(centred_labels(labels))

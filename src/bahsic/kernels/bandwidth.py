@@ -18,7 +18,7 @@ Gamma = float | str | Callable[[FloatArray], float]
 _RULES = ("dimension", "median", "optimise")
 _ACCEPTED = "a positive finite number, 'dimension', 'median', 'optimise' or a function of the data"
 
-# Most pairs of samples whose median distance is exact (1 GiB), and the number of samples drawn beyond that.
+# Most pairs of samples whose median distance is exact (1 GiB), and the number of samples used beyond that.
 MAX_PAIRS = 2**27
 DRAWN_SAMPLES = 4096
 
@@ -36,7 +36,7 @@ class ScaledKernel(PointwiseKernel):
     - ``"dimension"``: 1 / (2 d);
     - ``"median"``: 1 / (2 median(r)^p) with the total D = r^p of this kernel, that is the squared Euclidean (p = 2) or
       the L1 distance (p = 1). If the median is zero, the median of the non-zero distances; if all are zero, gamma is 1.
-      Of more than 16,384 samples with several features, or with weights, 4096 are drawn with a fixed seed;
+      Of more than 16,384 samples, 4096 are drawn with a fixed seed; of a single feature they are quantiles;
     - ``"optimise"``: the gamma of ``"median"`` times one of 2^-8, ..., 2^8, whichever gives the greatest HSIC;
     - a function that maps the rows X to a positive number.
     """
@@ -106,13 +106,13 @@ class ScaledKernel(PointwiseKernel):
         valid = gamma in _RULES if isinstance(gamma, str) else callable(gamma) or (is_number(gamma) and gamma > 0)
         check_parameter("gamma", gamma, valid, _ACCEPTED)
 
-    def _numeric(self, X: FloatArray, Y: FloatArray | None) -> PointwiseKernel:
+    def _pair(self, X: Any, Y: Any) -> tuple[FloatArray, FloatArray | None]:
         if Y is not None and not is_number(self.gamma) and self.gamma != "dimension":
             self.check()
             raise ValueError(
                 f"gamma is {self.gamma!r}, a rule on one set of samples, and Y is given; call resolved(X) first"
             )
-        return super()._numeric(X, Y)
+        return super()._pair(X, Y)
 
 
 def median_gamma(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None = None) -> float:
@@ -151,9 +151,9 @@ def _median_distance(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | 
     """Return the median of the distances r of all pairs, or of the non-zero distances if it is zero."""
     m = len(X)
     if m * (m - 1) // 2 > MAX_PAIRS:
-        if X.shape[1] == 1 and weights is None:
-            return _median_difference(np.sort(X[:, 0]))
         drawn = np.random.default_rng(0).choice(m, DRAWN_SAMPLES, replace=False)
+        if X.shape[1] == 1 and weights is None:
+            drawn = np.argsort(X[:, 0])[np.linspace(0, m - 1, DRAWN_SAMPLES).astype(np.intp)]
         X, weights = X[drawn], None if weights is None else weights[drawn]
     spread = 2 * float(X.var(axis=0).sum())  # the mean squared distance, which rounding errors are compared with
     median = _median_of(_pair_distances(kernel.with_gamma(1 / spread if spread else math.inf), X), weights)
@@ -162,28 +162,6 @@ def _median_distance(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | 
     distances = _pair_distances(kernel.with_gamma(math.inf), X)  # by direct differences: equal rows get distance zero
     median = _median_of(distances, weights)
     return median or _median_of(distances, weights, nonzero=True)
-
-
-def _median_difference(x: FloatArray) -> float:
-    """Return the median of x_j - x_i over the pairs of a sorted column, or of the non-zero differences, by counting."""
-    m = len(x)
-    before = np.arange(1, m + 1)
-    n_pairs, n_zero = m * (m - 1) // 2, int((np.searchsorted(x, x, "right") - before).sum())
-    n_left = n_zero if 2 * n_zero > n_pairs else 0  # the median is zero: use the non-zero ones
-    if n_left == n_pairs:
-        return 0.0
-    middle = (n_left + n_pairs - 1) // 2
-    # Bisection over the bits: non-negative floats are in the order of their bits.
-    low, high = 0, int(np.float64(x[-1] - x[0]).view(np.int64))
-    while low < high:
-        bits = (low + high) // 2
-        enough = int((np.searchsorted(x, x + np.int64(bits).view(np.float64), "right") - before).sum()) > middle
-        low, high = (low, bits) if enough else (bits + 1, high)
-    lower = float(np.int64(low).view(np.float64))
-    after = np.searchsorted(x, x + lower, "right")
-    even = (n_pairs - n_left) % 2 == 0 and int((after - before).sum()) == middle + 1
-    inside = after < m
-    return (lower + float((x[after[inside]] - x[inside]).min())) / 2 if even else lower
 
 
 def _pair_distances(kernel: ScaledKernel, X: FloatArray) -> FloatArray:

@@ -91,10 +91,6 @@ class Kernel(BaseEstimator):
         """
         return self
 
-    def on_checked(self, X: Any, Y: Any) -> FloatArray:
-        """``self(X, Y)`` for parts of what `rows` has checked, where the parameters are numbers."""
-        return self(X, Y)
-
     def centrable(self, X: Any) -> FloatArray:
         """Return a matrix that equals ``self(X)`` once both are centred, with fewer rounding errors.
 
@@ -150,9 +146,6 @@ class PointwiseKernel(Kernel):
            [0.5, 1. ]])
     """
 
-    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> PointwiseKernel:
-        return self
-
     @abstractmethod
     def contribution(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Return contributions of one feature: arrays of shapes (m,) and (n,) give an array of shape (m, n)."""
@@ -180,25 +173,18 @@ class PointwiseKernel(Kernel):
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         X, Y = self._pair(X, Y)
-        kernel = self._numeric(X, Y)
+        kernel: Any = self.resolved(X)
         D = kernel.total(X, Y)
-        return kernel.link(D, out=D)
-
-    def on_checked(self, X: Any, Y: Any) -> FloatArray:
-        if type(self).__call__ is not PointwiseKernel.__call__:  # of a class that has its own
-            return self(X, Y)
-        D = self.total(X, Y)
-        return self.link(D, out=D)
+        values: FloatArray = kernel.link(D, out=D)
+        return values
 
     def centrable(self, X: Any) -> FloatArray:
         X = self.rows(X)
-        kernel = self._numeric(X, None)
+        kernel: Any = self.resolved(X)
         D = kernel.total(X)
         flat = max(float(D.max()), -float(D.min())) <= kernel.flat_below
-        return kernel.deviation(D, out=D) if flat else kernel.link(D, out=D)
-
-    def _numeric(self, X: FloatArray, Y: FloatArray | None) -> PointwiseKernel:
-        return self.resolved(X)
+        values: FloatArray = kernel.deviation(D, out=D) if flat else kernel.link(D, out=D)
+        return values
 
     def _pair(self, X: Any, Y: Any) -> tuple[FloatArray, FloatArray | None]:
         X = self.rows(X, "X")

@@ -125,7 +125,7 @@ class LabelKernel:
         """Return kernel values of two ranges of samples, float64."""
         if isinstance(self.kernel, Precomputed):
             return np.asarray(self.values[rows, cols], dtype=np.float64)
-        return self.kernel.on_checked(self.values[rows], self.values[cols]).astype(np.float64, copy=False)
+        return self.kernel(self.values[rows], self.values[cols]).astype(np.float64, copy=False)
 
     def of_samples(self, samples: NDArray[np.intp]) -> LabelKernel:
         """Return the same kernel on the labels of some samples."""
