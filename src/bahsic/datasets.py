@@ -21,7 +21,7 @@ def make_xor(
     """Generate binary XOR data among noise (section 5.1 of the paper, *Artificial datasets*).
 
     The first two features lie around the four centres (+-1, +-1); the label is 1 where the two
-    signs agree. Neither feature alone says anything about the label, both together determine it.
+    signs agree. Neither feature alone carries information about the label, both together determine it.
     The other features are standard normal. Classes and clusters are of equal size, as far as
     `n_samples` allows, and in random order.
 
@@ -135,7 +135,7 @@ def make_nonlinear_regression(
 
 
 def make_ring(n_samples: int = 500, n_features: int = 16, *, random_state: RandomStateLike = None) -> _Problem:
-    r"""Generate points on a ring against all others, among uniform noise (Passemiers et al. 2024).
+    r"""Generate two classes, points on a ring and all others, among uniform noise (Passemiers et al. 2024).
 
     With u uniform on [0, 1] in each feature, a sample is of class 1 where
     :math:`|\sqrt{(u_1 - 0.5)^2 + (u_2 - 0.5)^2} - 0.35| \le 0.1151`, about half of the square. The data are
@@ -174,7 +174,7 @@ def make_ring(n_samples: int = 500, n_features: int = 16, *, random_state: Rando
 
 
 def make_uniform_xor(n_samples: int = 500, n_features: int = 16, *, random_state: RandomStateLike = None) -> _Problem:
-    """Generate XOR of two uniform features among uniform noise (Passemiers et al. 2024, see `make_ring`).
+    """Generate the XOR of two uniform features among uniform noise (Passemiers et al. 2024, see `make_ring`).
 
     A sample is of class 1 where the first two features lie on different sides of zero. `make_xor` has clusters
     instead. Parameters and results are those of `make_ring`.

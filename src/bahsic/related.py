@@ -114,7 +114,7 @@ def kta(x: Any, y: Any, kernel: Any = "gaussian", target_kernel: Any = "auto", n
 def cka(
     x: Any, y: Any, kernel: Any = "gaussian", target_kernel: Any = "auto", statistic: Statistic = "biased"
 ) -> float:
-    r"""Compute centred kernel alignment, HSIC(K, L) over the root of HSIC(K, K) HSIC(L, L).
+    r"""Compute centred kernel alignment, HSIC(K, L) divided by the root of HSIC(K, K) HSIC(L, L).
 
     With the biased HSIC it is `kta` of the centred matrices HKH and HLH. With the unbiased HSIC it is also called
     debiased CKA, and is near 0 for independent x and y however many features there are.

@@ -17,7 +17,7 @@ Indices = NDArray[np.intp]
 
 
 class Criterion(BaseEstimator, ABC):
-    """Quality of a subset of the features, which a selector maximises.
+    """Base class of your own criteria: the quality of a subset of features, which a selector maximises.
 
     Write `fit` and `score`. Override `leaving` and `entering` if all candidates of a round can be compared faster than
     by one call of `score` each. Parameters are those of the constructor, as for every estimator of scikit-learn:
@@ -44,7 +44,7 @@ class Criterion(BaseEstimator, ABC):
 
     @abstractmethod
     def fit(self, X: Array, Y: Array, sample_weight: Array | None = None) -> Self:
-        """Take the data of a search.
+        """Prepare for a search on the given data.
 
         Parameters
         ----------
@@ -72,7 +72,7 @@ class Criterion(BaseEstimator, ABC):
         """
 
     def leaving(self, columns: Indices, candidates: Sequence[Indices], count: int) -> Sequence[int] | Indices:
-        """Return which candidates leave a subset next, as positions among them: the least relevant one first.
+        """Return the positions of the candidates that leave a subset next, the least relevant one first.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class Criterion(BaseEstimator, ABC):
         return _best([checked_score(self, np.setdiff1d(columns, each)) for each in candidates], count)
 
     def entering(self, columns: Indices, candidates: Sequence[Indices], count: int) -> Sequence[int] | Indices:
-        """Return which candidates enter a subset next, the most relevant one first; see `leaving`."""
+        """Return the positions of the candidates that enter a subset next, the most relevant one first."""
         return _best([checked_score(self, np.union1d(columns, each)) for each in candidates], count)
 
 

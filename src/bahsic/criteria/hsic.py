@@ -24,7 +24,7 @@ def hsic_weights(L: Any, statistic: Statistic = "unbiased", sample_weight: Any =
         Kernel values of the labels; the unbiased statistic ignores the diagonal.
     statistic : {"unbiased", "biased"}
     sample_weight : array-like of shape (m,), optional
-        Frequencies of the samples; with these the diagonal of W may differ from zero, for pairs of copies.
+        How often each sample counts; the diagonal of W may then differ from zero, for pairs of copies.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def hsic_weights(L: Any, statistic: Statistic = "unbiased", sample_weight: Any =
 
 
 def hsic_unbiased(K: Any, L: Any) -> float:
-    r"""Return the unbiased estimate of HSIC.
+    r"""Compute the unbiased estimate of HSIC.
 
     :math:`[\mathrm{tr}(KL) + \frac{1'K1\,1'L1}{(m-1)(m-2)} - \frac{2}{m-2} 1'KL1] / (m (m-3))`, diagonals set to zero
     (e_uhsic); computed as the sum of products of U-centred entries, which does not cancel.
@@ -89,7 +89,7 @@ def hsic_biased(K: Any, L: Any) -> float:
 
 
 def hsic_variance(K: Any, L: Any) -> float:
-    r"""Return the variance of the unbiased estimate, by its asymptotic normal distribution.
+    r"""Compute the variance of the unbiased estimate from its asymptotic normal distribution.
 
     :math:`\sigma^2 = \frac{16}{m} (R - \mathrm{HSIC}^2)`, R the mean over i of :math:`h_i^2` (varHSIC), where
     :math:`h_i` is the mean of h(i, j, q, r) over triples (j, q, r) without i.
@@ -132,7 +132,7 @@ def hsic_variance(K: Any, L: Any) -> float:
 
 
 def hsic_bound(m: int, delta: float) -> float:
-    r"""Return a bound on the error of the unbiased estimate, which holds with probability 1 - delta.
+    r"""Compute a bound on the error of the unbiased estimate that holds with probability 1 - delta.
 
     :math:`8 \sqrt{\log(2 / \delta) / m}` (theorem concentration), for kernels with values in [0, 1] and features that
     were not chosen with these samples.

@@ -39,8 +39,8 @@ class FrequencySelector(_SignalSelector):
     sfreq : float
         Samples a second.
     n_frequencies : int or "auto", default=5
-        Number of frequencies to select, or of bins with ``width``. "auto" leaves it to the selector, or with
-        ``contiguous`` to the criterion.
+        Number of frequencies to select, or of bins with ``width``. With "auto" the selector chooses it, or with
+        ``contiguous`` the criterion.
     n_neighbours : int, default=4
         Number of neighbours of each selected frequency that pass the filter with it: the nearest ones, half of them
         below and half above. Not used with ``width``.
@@ -58,8 +58,8 @@ class FrequencySelector(_SignalSelector):
         - "covariance": the logarithm of the covariance matrix between the channels, which has the power of all
           mixtures of channels.
     width : float, array-like or None, default=None
-        Bins of frequencies that are selected from: their width in Hz, or a list of their limits in Hz, in place
-        of ``fmin`` and ``fmax``. None takes each Fourier coefficient by itself.
+        Bins of frequencies to select from: their width in Hz, or a list of their limits in Hz, which replaces ``fmin``
+        and ``fmax``. None uses each Fourier coefficient by itself.
     contiguous : bool, default=False
         Whether to select one interval of frequencies. All intervals are tried, and the best ones are those whose
         columns have the highest HSIC, or predictability for a selector with ``criterion="prediction"``. Powers
@@ -235,25 +235,24 @@ class FrequencySelector(_SignalSelector):
 class ChannelSelector(_SignalSelector):
     """Select channels by the dependence of the labels on their power spectra.
 
-    The columns of a channel are the logarithms of its power in bins of frequencies; they enter and leave the selection
-    as a group.
+    The columns of a channel are the logarithms of its power in bins of frequencies. They are selected as a group.
 
     Parameters
     ----------
     sfreq : float
         Samples a second.
     n_channels : int or "auto", default="auto"
-        Number of channels to select; "auto" takes the smallest number that predicts the labels as well as any other.
+        Number of channels to select; "auto" takes the smallest number that predicts about as well as the best one.
     fmin, fmax : float or None, default=None
-        Lowest and highest frequency to look at, in Hz; by default all but zero.
+        Lowest and highest frequency to use, in Hz; by default all but zero.
     width : float, array-like or None, default=4.0
-        Bins of frequencies: their width in Hz, or a list of their limits in Hz; None takes each Fourier coefficient by
+        Bins of frequencies: their width in Hz, or a list of their limits in Hz; None uses each Fourier coefficient by
         itself.
     features : {"power", "relative_power"}, default="power"
         Columns of a channel: the logarithm of its power in each bin, or the same after common average reference, minus
         its mean over the channels. The latter is better for EEG of many channels, where neighbours are correlated.
     selector : selector or None, default=None
-        A `BAHSIC` or `FOHSIC`, of either criterion, whose number and groups are set; None means ``BAHSIC()``.
+        A `BAHSIC` or `FOHSIC`, whose number and groups are set here; None means ``BAHSIC()``.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ _EXTRAS = {
 
 
 class DataError(ValueError):
-    """A file that cannot be read or written; the message is one line that says what to do.
+    """Error for a file that cannot be read or written, with a message of one line that says what to do.
 
     Examples
     --------
@@ -56,17 +56,17 @@ class TargetError(DataError):
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A table of samples and features, and the target where there is one.
+    """A table of samples and features, with the target if there is one.
 
     Attributes
     ----------
     X : ndarray, scipy sparse array or pandas DataFrame of shape (m, d)
     y : ndarray of shape (m,) or (m, number of outputs), or None
-        The target: integers, numbers, strings, or pairs of an event and a time; nothing is missing in it.
+        The target: integers, numbers, strings, or pairs of an event and a time, without missing values.
     names : list of str, or None
         Names of the columns of X, as the file spells them.
     groups : list of str, or None
-        For each column of X the group that it belongs to, where the format has groups.
+        The group of each column of X, if the format has groups.
     target : str, list of str, or None
         The name of y, or of its columns.
     source : Path, or None
@@ -74,8 +74,8 @@ class Data:
     notes : tuple of str
         What the reader has decided about the file, such as rows and columns left out, one line each.
     stored : object, or None
-        The columns as they stand in the file, for `write_table`; None where X has them as they are, and for data that
-        were not read or were changed.
+        The columns exactly as in the file, for `write_table`; None if X has them unchanged, and for data that were not
+        read or were changed.
 
     Examples
     --------

@@ -28,7 +28,7 @@ from bahsic.whole import appearing, check_place
 def write_table(
     path: str | os.PathLike[str], data: Data, columns: Any, ranking: Any = None, *, escape_formulas: bool = False
 ) -> None:
-    """Write the chosen columns and the target as they stand in the file that they come from.
+    """Write the chosen columns and the target exactly as in the input file.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ def write_table(
     ranking : array-like of shape (d,), optional
         The rank of each column of X, for .h5ad.
     escape_formulas : bool, default=False
-        Whether in .csv and .tsv a text that starts with = + - @ or the end of a line gets an apostrophe in front, so
-        that no spreadsheet takes it for a formula, as names always do.
+        Whether to put an apostrophe before text in .csv and .tsv that a spreadsheet could take for a formula: text that
+        starts with = + - @ or the end of a line. Names always get it.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def write_table(
 
 
 def check_writing(path: str | os.PathLike[str], source: Path | None = None, *, several: bool = False) -> None:
-    """Raise early the error that would prevent writing a table later.
+    """Raise the error that would prevent writing a table, before any work is done.
 
     Parameters
     ----------

@@ -96,21 +96,20 @@ def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and 
     ----------
     X : array-like, sparse matrix or dataframe of shape (m, d)
     y : array-like of shape (m,) or (m, k)
-        Classes, numbers, several outputs, or whatever ``target_kernel`` takes. Every sample counts once: with weights
-        it would be another hypothesis.
+        Classes, numbers, several outputs, or whatever ``target_kernel`` takes. Weights of samples are not supported.
     feature : int or str, or list of them
         The column to test, or the columns to test as one.
     given : int or str, or list of them, default=None
-        The columns that are known already; none for an empty list. None means all others.
+        The columns whose information is already available; none for an empty list. None means all others.
     target_kernel : str, Kernel or callable, default="auto"
-        Kernel on y, see `bahsic.kernels.label_kernel`: what is predicted are its features.
+        Kernel on y, whose features are predicted; see `bahsic.kernels.label_kernel`.
     categorical_features, missing
-        How the table is read, as for `BAHSIC`.
+        As for `BAHSIC`.
     n_splits : int, default=20
         Random splits of the samples, whose p-values are combined as in `selection_test`. With one split the p-value
-        is smaller by up to a factor of two, and depends on the split.
+        depends on the split, but is not doubled.
     test_size : float, default=0.5
-        Fraction of the samples to test with. The others learn in which direction to look.
+        Fraction of the samples to test with. The others learn what shape the effect has.
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
         Number of threads, as for `selection_frequencies`; the result does not depend on it.
@@ -122,7 +121,7 @@ def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and 
 
     See Also
     --------
-    selection_test : Ask the same of all features that a selector chooses.
+    selection_test : The same for all features that a selector chooses.
 
     References
     ----------

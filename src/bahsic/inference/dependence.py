@@ -43,24 +43,24 @@ def hsic(  # noqa: PLR0913 - the kernels, the estimate, and how a table is read
     Parameters
     ----------
     x : array-like of shape (m,) or (m, d), dataframe, series or sparse matrix
-        Numbers, categories, or both; for kernels on other samples strings, graphs or a matrix of kernel values.
+        Numbers, categories, or both; for other kernels strings, graphs or a matrix of kernel values.
     y : array-like of shape (m,) or (m, k), dataframe or series, or as x
-        Classes or numbers, see `bahsic.kernels.label_kernel` for how whole numbers are taken.
+        Classes or numbers; `bahsic.kernels.label_kernel` says which of them whole numbers are.
     kernel : str, Kernel or callable
         Kernel on x: a name, a kernel such as ``Gaussian("median")``, or a function ``f(X1, X2)``.
     target_kernel : str, Kernel or callable
-        Kernel on y: "auto" chooses by what y holds, see `label_kernel`.
+        Kernel on y; "auto" chooses by the type of y, see `label_kernel`.
     statistic : {"unbiased", "biased"}
         `hsic_unbiased` or `hsic_biased`.
     sample_weight : array-like of shape (m,), optional
-        Frequencies: the value is the HSIC of the data in which each sample is repeated that often.
+        How often each sample counts: the value is the HSIC of the data with each sample repeated that often.
     standardize : bool, default=True
-        Whether to give each number in x zero mean and unit variance first, so that units do not matter. Samples that
-        are not rows of numbers, and those of a function, stay as they are.
+        Whether to give each number in x zero mean and unit variance first, so that units do not matter. Ignored for
+        kernels on other samples, and for functions.
     categorical_features, missing
-        Which columns of x are categories, and what a missing entry means, as for `BAHSIC`.
+        Which columns of x are categories, and how to treat missing entries, as for `BAHSIC`.
     block_size : int, optional
-        Number of samples in a block: the value is then the mean over disjoint random blocks, see `hsic_blocks`.
+        If given, the value is the mean over disjoint random blocks of that many samples, see `hsic_blocks`.
     random_state : int, RandomState, Generator or None
         Seed or generator used to draw the blocks.
 
@@ -108,12 +108,12 @@ def hsic_blocks(  # noqa: PLR0913 - as `hsic`
     missing: str = "neutral",
     random_state: Any = None,
 ) -> NDArray[np.float64]:
-    """Compute unbiased HSIC of each of several disjoint random blocks of samples.
+    """Compute the unbiased HSIC of each of several disjoint random blocks of samples.
 
-    The mean of these values is an unbiased estimate at a cost that is linear in m. Its standard error is their standard
-    deviation over the root of their number, since blocks share no sample. Every sample is in one block, of B or B + 1
-    samples. Means and variances of x, class counts and the median of labels are those of all samples; a rule for gamma
-    other than "dimension" is evaluated on 4096.
+    The mean of these values is an unbiased estimate, at a cost that is linear in m. As blocks share no sample, its
+    standard error is the standard deviation of the values over the root of their number. Every sample is in one block,
+    of B or B + 1 samples. Means and variances of x, class counts and the median of labels are those of all samples; a
+    rule for gamma other than "dimension" is evaluated on 4096 of them.
 
     Parameters
     ----------

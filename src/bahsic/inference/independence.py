@@ -89,14 +89,14 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
 
     - ``"permutation"`` compares the unbiased estimate with its values for randomly permuted labels:
       p = (1 + number of these >= the observed one) / (1 + number of permutations). The level is exact for any
-      distribution and number of samples. If there are no more than ``n_permutations`` others (up to 6 samples with
-      999), each permutation is taken once.
-    - ``"gamma"`` compares the biased estimate with a gamma distribution. Its mean and variance are exact (those over
-      all permutations, Kazi-Aoual et al. 1995), its form is an approximation. Use it for small p-values without many
+      distribution and number of samples. If no more than ``n_permutations`` others exist (up to 6 samples with 999),
+      each permutation is used once.
+    - ``"gamma"`` compares the biased estimate with a gamma distribution of the exact mean and variance (over all
+      permutations, Kazi-Aoual et al. 1995). Its shape is an approximation. Use it for small p-values without many
       permutations.
     - ``"normal"`` compares the unbiased estimate over its standard deviation (varHSIC) with the standard normal
-      distribution. **This holds only under dependence.** For independent data the limit is not normal, and the level
-      is not kept. Use it to say how many standard errors a dependence is away from zero.
+      distribution. **It is not a test**: for independent data the limit is not normal, and the level is not kept. Use
+      it to say by how many standard errors a dependence differs from zero.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
     kernel : str, Kernel or callable
         Kernel on x, see `hsic`. The rule "optimise" depends on the labels and is refused.
     target_kernel : str, Kernel or callable
-        Kernel on y: "auto" chooses by what y holds, see `bahsic.kernels.label_kernel`.
+        Kernel on y; "auto" chooses by the type of y, see `bahsic.kernels.label_kernel`.
     standardize, categorical_features, missing
         As for `hsic`: numbers in x get zero mean and unit variance unless ``standardize=False``.
     n_permutations : int
@@ -120,7 +120,7 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
     -------
     HypothesisTest
         Cost O(m^2 d) time and two m x m matrices of memory. Each permutation takes m p r operations for kernel matrices
-        of numerical ranks p and r, m^2 r where only one of them has low rank, else m^2 entries to look up.
+        of numerical ranks p and r, m^2 r if only one of them has low rank, and m^2 otherwise.
 
     Notes
     -----
@@ -170,11 +170,11 @@ def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
     r"""Compute a confidence interval of HSIC around its unbiased estimate.
 
     - ``"normal"``: :math:`\mathrm{HSIC} \pm z \sigma` with the standard deviation of equation varHSIC. It covers the
-      true value with about the probability ``level`` for dependent x and y and some hundred samples. Do not rely on it
-      near independence, where the distribution is not normal.
+      true value with about the probability ``level`` for dependent x and y and a few hundred samples. Do not rely on
+      it near independence, where the distribution is not normal.
     - ``"bound"``: :math:`\mathrm{HSIC} \pm 8 \sqrt{\log(2 / \delta) / m}`, delta = 1 - level (theorem
       concentration). It is valid for any distribution and number of samples, and therefore wide. It needs bounded
-      kernels, which it takes as fixed: that rules, standardising and class sizes depend on the sample is ignored.
+      kernels, and treats them as fixed even if rules, standardising or class sizes depend on the sample.
 
     The limits are not cut off at zero, although HSIC itself is never negative.
 

@@ -32,7 +32,7 @@ _SAMPLES = 1000
 
 
 class Interaction(NamedTuple):
-    """Two selected features and their interaction, see `interactions`.
+    """The interaction of two selected features, see `interactions`.
 
     Attributes
     ----------
@@ -64,10 +64,10 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     block_size: Any = "auto",
     random_state: Any = None,
 ) -> float:
-    r"""Compute leave-one-out :math:`R^2` of kernel ridge regression of the labels y on the data x.
+    r"""Compute how well x predicts y: the leave-one-out :math:`R^2` of kernel ridge regression.
 
     Each sample is predicted by the ridge regression, with intercept, on all the others. The result is one minus the
-    sum of the squared errors over that of predicting the mean of the others; classes are predicted as indicators.
+    ratio of the squared errors to those of predicting the mean of the others. Classes are predicted as indicators.
 
     Parameters
     ----------
@@ -78,16 +78,16 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     kernel : str, Kernel or callable, default="gaussian"
         Kernel on x; ``"gaussian"`` has gamma = 1/(2 d).
     target_kernel : str, Kernel or callable, default="auto"
-        Kernel on y, see `bahsic.kernels.label_kernel`: what is predicted are its features.
+        Kernel on y, whose features are predicted; see `bahsic.kernels.label_kernel`.
     ridge : float or "auto", default="auto"
-        The penalty is m times the ridge. "auto" takes the one of 0.1, 0.0316, ..., 0.0001 with the least error, which
-        makes the result slightly optimistic.
+        The penalty is m times the ridge. "auto" uses the one of 0.1, 0.0316, ..., 0.0001 with the least error, which
+        makes the result slightly too high.
     standardize : bool, default=True
         Whether to give each number zero mean and unit variance first.
     categorical_features : None, "from_dtype", or array-like of bool, int or str, default="from_dtype"
         Which columns are categories, as for `BAHSIC`.
     block_size : int, "auto" or None, default="auto"
-        An int B fits a regression to each of several disjoint random blocks of B samples. "auto" takes all samples at
+        An int B fits a regression to each of several disjoint random blocks of B samples. "auto" uses all samples at
         once (None) up to 4000 of them, and five blocks of 1000 beyond.
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator used to draw the blocks; None means 0 with ``block_size="auto"``.
@@ -95,15 +95,15 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     Returns
     -------
     float
-        At most 1; 0 is no better than the mean, and less is worse. Costs O(m^3) time and a few m x m matrices; with
-        blocks O(m B^2) time.
+        1 is perfect, 0 is as good as predicting the mean, and negative values are worse. Costs O(m^3) time and a few
+        m x m matrices; with blocks O(m B^2) time.
 
     Notes
     -----
     With :math:`A = (HKH + \lambda I)^{-1}`, :math:`\lambda = m \varepsilon`, the residual of sample i when it is left
     out is :math:`\lambda (AY)_i / (\lambda A_{ii} - 1/m)`; the penalty stays the same and the intercept is free.
 
-    The result is optimistic for features that were selected with the same samples. Use `BAHSICCV` or `selection_test`
+    The result is too high for features that were selected on the same samples. Use ``predictability_`` of a selector
     then.
 
     Examples
@@ -155,7 +155,7 @@ def predictability_alone(data: Prepared, labels: LabelKernel, features: Sequence
 
 
 def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int = 16) -> list[Interaction]:
-    r"""Measure the interaction of each pair of selected features: their joint gain in R2 beyond their single gains.
+    r"""Measure which selected features work together: the joint gain in R2 of each pair beyond its single gains.
 
     With S the selected features and :math:`R^2` the leave-one-out predictability of kernel ridge regression, zero
     where it is no better than the mean,
@@ -170,7 +170,7 @@ def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int
     selector : BAHSIC, FOHSIC or FeatureSelector
         A fitted selector.
     X, y
-        The data that it was fitted to. Not needed for a `FeatureSelector` that was fitted in this session.
+        The data that it was fitted to. Not needed for a `FeatureSelector`, unless it was loaded from a file.
     n_features : int, default=16
         If more features are selected, only those with the highest scores are paired.
 

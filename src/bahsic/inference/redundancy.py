@@ -34,7 +34,7 @@ def redundancy(
     missing: str = "neutral",
     identifiers: Any = "drop",
 ) -> Array:
-    r"""Compute normalised HSIC of each pair of single features, which is near 1 for near-duplicates.
+    r"""Compute the normalised HSIC of each pair of features: near 1 for near-duplicates.
 
     :math:`\mathrm{HSIC}(K_i, K_j) / \sqrt{\mathrm{HSIC}(K_i, K_i) \, \mathrm{HSIC}(K_j, K_j)}` with the biased HSIC and
     the kernel matrix :math:`K_i` of feature i alone: `bahsic.related.cka` of two columns.
@@ -46,13 +46,13 @@ def redundancy(
     features : str, int or array-like of str, int or bool, optional
         The features to compare: numbers, names in a dataframe, or a mask such as ``support_``. All by default.
     kernel : str, Kernel or callable
-        On a single feature, see `kernel_from_name`. A rule for gamma is evaluated for each feature.
+        Kernel on a single feature, see `kernel_from_name`. A rule for gamma is evaluated for each feature.
     standardize : bool
         Whether to give each feature zero mean and unit variance first, as the selectors do.
     categorical_features : None, "from_dtype", or array-like of bool, int or str
         The columns of X that are categories, as for `BAHSIC`.
     missing : {"neutral", "indicator", "error"}
-        What missing entries are, as for `BAHSIC`.
+        How to treat missing entries, as for `BAHSIC`.
     identifiers : {"drop", "use"}
         Whether columns that look like identifiers count as constant, as for `BAHSIC`.
 

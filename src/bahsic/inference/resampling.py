@@ -59,8 +59,8 @@ class SelectionTest:
     split_pvalues : ndarray of shape (n_splits,)
         P-values of the single splits, which `pvalue` combines.
     expected_false : ndarray of shape (n_features,)
-        `feature_pvalues` before they are cut off at 1: the expected number of features with a true null hypothesis and
-        a value this small is at most this value. Infinite for features that are rarely selected.
+        `feature_pvalues` before they are cut off at 1. On average, at most so many false features have a value this
+        small. Infinite for features that are rarely selected.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def selection_frequencies(
     Parameters
     ----------
     selector : estimator
-        Any scikit-learn selector (it has `get_support`); a clone is fitted to each subsample.
+        Any scikit-learn selector (with `get_support`); a clone is fitted to each subsample.
     X : array-like or dataframe of shape (m, d)
     y : array-like of shape (m,) or (m, k), or None
         Whatever the selector takes.
@@ -129,8 +129,8 @@ def selection_frequencies(
     subsample : float, default=0.5
         Size of a subsample as a fraction of the samples, which are drawn without replacement.
     stratify : bool, default=True
-        Whether to draw that fraction of each class, if the labels are classes according to the selector's
-        ``target_kernel``, or to `bahsic.kernels.label_kernel` if it has none.
+        Whether to draw that fraction of each class, if the labels are classes for the selector's ``target_kernel``, or
+        else for `bahsic.kernels.label_kernel`.
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator used to draw the subsamples.
     n_jobs : int or None, default=None
@@ -188,27 +188,27 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> SelectionTest:
-    r"""Test a selection: select on one part of the samples, test on the other.
+    r"""Test a selection: select on one part of the samples, and test on the other.
 
-    Testing a selection on the samples that chose it finds dependence in pure noise. Here each of n random splits
+    A test on the samples that were used to select finds dependence in pure noise. Here each of n random splits
     (stratified if y are classes) gives one valid p-value. With the sorted ones and k = n/2, rounded up,
-    :math:`\min(1, \frac{n}{k} p_{(k)})` is a valid p-value however they depend on each other.
+    :math:`\min(1, \frac{n}{k} p_{(k)})` is a valid p-value however they depend on each other. The null hypotheses are:
 
     - ``pvalue``: in no split do the selected features, taken together, depend on the labels.
-    - ``feature_pvalues``: given the other features that were selected with it, a feature does not help to predict y
-      (``feature_test="conditional"``, see `conditional_test`), or by itself it is independent of y (``"marginal"``).
+    - ``feature_pvalues``: a feature does not help to predict y beyond the other features that were selected with it
+      (``feature_test="conditional"``, see `conditional_test`), or it is independent of y by itself (``"marginal"``).
       In each split the p-value of a selected feature is multiplied by the number of selected features; other features
-      have 1. This controls the family-wise error: the probability that any feature whose hypothesis holds gets a value
-      of at most t is at most t.
+      have 1. This controls the family-wise error: the probability that any false feature has a value of at most t is
+      at most t.
 
-    The conditional test detects features that matter only in combination, as in XOR, where each feature is independent
-    of y by itself. If two features that can replace each other were both selected, it calls neither of them needed. A
-    small `pvalue` says that the selector finds dependence, not that each selected feature matters.
+    The conditional test detects features that matter only in combination, as in XOR. Of two near-duplicates that were
+    both selected, it calls neither needed. A small `pvalue` says that the selector finds dependence, not that each
+    selected feature matters.
 
     Parameters
     ----------
     selector : estimator
-        Any scikit-learn selector (it has `get_support`); a clone is fitted in each split.
+        Any scikit-learn selector (with `get_support`); a clone is fitted in each split.
     X : array-like or dataframe of shape (m, d)
         The data, or what ``bahsic.data.prepared.prepared`` made of them.
     y : array-like of shape (m,) or (m, k), or whatever ``target_kernel`` takes
@@ -219,7 +219,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
         The hypothesis of `feature_pvalues`. Columns of one of the selector's ``feature_groups`` are tested together by
         the conditional test, and share its p-value.
     method : {"permutation", "gamma"}, default="permutation"
-        Test of independence, see `hsic_test`: "permutation" is exact, "gamma" faster and approximate.
+        Test of independence, see `hsic_test`: "permutation" is exact, "gamma" is faster and approximate.
     n_permutations : int, default=999
         No p-value is below 1/(1 + n_permutations).
     kernel, target_kernel : str, Kernel or callable, or None

@@ -49,8 +49,8 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
 ) -> tuple[Array, Array]:
     """Compute HSIC of each single feature with the labels, and its p-value.
 
-    Usable as ``score_func`` of scikit-learn's `SelectKBest`, `SelectFdr`, `SelectFwe` and the like. A feature that
-    matters only in combination with others has a score near zero: see `BAHSIC`.
+    Use it as ``score_func`` of scikit-learn's `SelectKBest`, `SelectFdr` or `SelectFwe`. A feature that matters only
+    in combination with others has a score near zero; `BAHSIC` finds it.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     Returns
     -------
     scores : ndarray of shape (d,)
-        Unbiased estimates of HSIC; zero for features that are constant or left out.
+        Unbiased estimates of HSIC; zero for constant and ignored features.
     pvalues : ndarray of shape (d,)
-        One for these.
+        P-values; one for constant and ignored features.
 
     Notes
     -----
@@ -79,8 +79,8 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     O(d m r^2) time and O(m r) memory for kernel matrices of numerical rank r (about 20). Other kernels, for up to
     32,000 samples, and other labels cost O(d m^2) time and a few m x m matrices.
 
-    Values with heavy tails on both sides make gamma p-values too small: for independent lognormal x and Cauchy y, 2.4%
-    of them are at most 0.01. Permutations keep the level for any distribution.
+    If x and y both have heavy tails, gamma p-values are too small: for independent lognormal x and Cauchy y, 2.4% of
+    them are at most 0.01. Permutations keep the level for any distribution.
 
     Examples
     --------

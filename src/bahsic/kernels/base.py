@@ -32,7 +32,7 @@ def check_same_features(X: Array, Y: Array) -> None:
 
 
 class Kernel(BaseEstimator):
-    """A function k(x, x') of two samples, evaluated on two sets of rows at once.
+    """Base class of kernels: a function k(x, x') of two samples, evaluated on two sets of rows at once.
 
     Parameters follow scikit-learn: `clone`, `get_params` and a grid over `kernel__gamma` work.
     Kernels with the same parameters are equal; ``a + b`` and ``a * b`` are kernels.
@@ -129,9 +129,9 @@ def takes_numbers(kernel: Kernel) -> bool:
 
 
 class PointwiseKernel(Kernel):
-    """k(x, x') = link(sum over features j of contribution(x_j, x'_j)).
+    """Base class of kernels k(x, x') = link(sum over features j of contribution(x_j, x'_j)).
 
-    To write one, define `contribution` and `link`, and `total` if there is a quicker way to sum over features.
+    Define `contribution` and `link`, and `total` if there is a faster way to sum over features.
 
     Examples
     --------
@@ -232,7 +232,7 @@ class _Combination(Kernel):
 
 
 class Sum(_Combination):
-    """k(x, x') = first(x, x') + second(x, x').
+    """Sum of two kernels, k(x, x') = first(x, x') + second(x, x').
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ class Sum(_Combination):
 
 
 class Product(_Combination):
-    """k(x, x') = first(x, x') * second(x, x').
+    """Product of two kernels, k(x, x') = first(x, x') * second(x, x').
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ class Product(_Combination):
 
 
 class Precomputed(Kernel):
-    """The data are the matrix of kernel values itself: k(i, j) = K[i, j].
+    """Precomputed kernel: the data are the matrix of kernel values, k(i, j) = K[i, j].
 
     Examples
     --------
@@ -289,7 +289,7 @@ class Precomputed(Kernel):
 
 
 class Function(Kernel):
-    """k(x, x') by a function of two sets of samples.
+    """Kernel from a function of two sets of samples.
 
     Parameters
     ----------

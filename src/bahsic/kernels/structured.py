@@ -55,7 +55,7 @@ class CountKernel(Kernel):
 
 
 class Spectrum(CountKernel):
-    """k(s, s') = sum over strings u of n characters of count_u(s) count_u(s').
+    """Spectrum kernel on strings, k(s, s') = sum over strings u of n characters of count_u(s) count_u(s').
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Spectrum(CountKernel):
 
 
 class WeisfeilerLehman(CountKernel):
-    """k(G, G') = sum over rounds 0..h and colours c of count_c(G) count_c(G'), the subtree kernel.
+    """Subtree kernel on graphs, k(G, G') = sum over rounds 0..h and colours c of count_c(G) count_c(G').
 
     Round 0 colours each node by its label; each further round by its colour and the multiset of its neighbours'
     colours.

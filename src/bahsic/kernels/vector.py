@@ -55,7 +55,7 @@ class _Exponential(ScaledKernel):
 
 
 class Gaussian(_Exponential):
-    """k(x, x') = exp(-gamma ||x - x'||^2).
+    """Gaussian kernel, k(x, x') = exp(-gamma ||x - x'||^2).
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Gaussian(_Exponential):
 
 
 class Laplacian(_Exponential):
-    """k(x, x') = exp(-gamma ||x - x'||_1).
+    """Laplacian kernel, k(x, x') = exp(-gamma ||x - x'||_1).
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Laplacian(_Exponential):
 
 
 class InverseDistance(ScaledKernel):
-    """k(x, x') = 1 / (offset + sqrt(gamma) ||x - x'||).
+    """Inverse distance kernel, k(x, x') = 1 / (offset + sqrt(gamma) ||x - x'||).
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class _InnerProduct(PointwiseKernel):
 
 
 class Linear(_InnerProduct):
-    """k(x, x') = <x, x'>.
+    """Linear kernel, k(x, x') = <x, x'>.
 
     Examples
     --------
@@ -177,7 +177,7 @@ class Linear(_InnerProduct):
 
 
 class Polynomial(_InnerProduct):
-    """k(x, x') = (<x, x'> + coef0)^degree.
+    """Polynomial kernel, k(x, x') = (<x, x'> + coef0)^degree.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class Polynomial(_InnerProduct):
 
 
 class Delta(Kernel):
-    """k(x, x') = 1 if x = x' (in all features), else 0; for labels of any type.
+    """Delta kernel, k(x, x') = 1 if x = x' (in all features), else 0; for labels of any type.
 
     Examples
     --------
@@ -268,7 +268,7 @@ _ELSEWHERE = {"rbf": "gaussian", "poly": "polynomial"}  # scikit-learn's names
 
 
 def kernel_from_name(kernel: Any, argument: str = "kernel") -> Kernel:
-    """Return the kernel of a name or of a function; a kernel is returned as it is.
+    """Return the kernel for a name or a function; a kernel is returned unchanged.
 
     Parameters
     ----------

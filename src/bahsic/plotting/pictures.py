@@ -48,15 +48,15 @@ def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
     ----------
     selector : BAHSIC, FOHSIC or BAHSICCV
         Fitted. If it was cross-fitted (``cv`` is given, or the number or the kernel is "auto"), the R^2 of held-out
-        samples is drawn with a band of one standard error to both sides. Otherwise HSIC is drawn, with a band if it
+        samples is drawn with a band of one standard error on both sides. Otherwise HSIC is drawn, with a band if it
         has ``standard_errors=True`` (equation varHSIC).
     ax : Axes, optional
 
     Returns
     -------
     Axes
-        A dashed line is at the selected number of features, with a marker if that number is on the path. The title
-        says how well they predict held-out samples, or that nothing predicts the target; then nothing is marked.
+        A dashed line marks the selected number of features. The title says how well they predict held-out samples, or
+        that nothing predicts the target.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | None = None) -> Axes:
-    """Plot the best features in order, each with the held-out R^2 or HSIC of it and all better ones together.
+    """Plot the best features in order, with the held-out R^2 or HSIC of each one and all better ones together.
 
     Parameters
     ----------
@@ -107,9 +107,9 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
     Returns
     -------
     Axes
-        Markers are filled for selected features, hollow for others. Features that left or entered in the same round
-        share the value of the smallest subset on the path with all of them. Features that never entered have no marker.
-        The value is that of `plot_path`. On the right is in how many of the folds each feature was chosen.
+        The value is that of `plot_path`. Markers are filled for selected features and hollow for others. Features that
+        left or entered in the same round share a value, and those that never entered have no marker. Numbers on the
+        right say in how many folds each feature was selected.
 
     Examples
     --------
@@ -156,8 +156,8 @@ def plot_scores(
     ----------
     scores : array-like of shape (n_features,), or fitted BAHSIC, FOHSIC or BAHSICCV
         For example from `bahsic.hsic_scores`. Of a selector, its ``scores_``: what would be lost without a selected
-        feature, or what another one would add. Bars are then solid for selected features and hatched for others;
-        columns that are left out and features whose score was not measured have none.
+        feature, or gained with another one. Bars are then solid for selected features and hatched for others; ignored
+        columns and features whose score was not measured have none.
     pvalues : array-like of shape (n_features,), optional
         P-values of the scores. Bars are then solid for features that are significant by the method of Benjamini and
         Hochberg, among all features, and hatched for others.
@@ -202,7 +202,7 @@ def plot_scores(
 
 
 def plot_redundancy(table: Any, *, names: Any = None, ax: Axes | None = None) -> Axes:
-    """Plot the redundancy of features as a heat map, with near copies next to each other.
+    """Plot the redundancy of features as a heat map, with near-duplicates next to each other.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ _COLUMNS = (
 def report_html(result: Mapping[str, Any], table_name: str | None = None) -> str:
     """Return the report as one HTML page, below 1 MB whatever the number of features.
 
-    It loads nothing from outside, its policy allows no script but its own, and it can be read without scripts.
+    It loads nothing from outside, allows no scripts but its own, and can be read without scripts.
 
     Parameters
     ----------
@@ -69,19 +69,19 @@ def report_html(result: Mapping[str, Any], table_name: str | None = None) -> str
 
 
 def write_report(result: Mapping[str, Any], path: str | os.PathLike[str]) -> list[Path]:
-    """Write the report, and beside it a table of all features.
+    """Write the report, and a table of all features next to it.
 
     Parameters
     ----------
     result : mapping
         See `report_html`.
     path : path-like
-        The page; the table is `table_beside` it. Existing files are replaced.
+        The page; `table_beside` gives the path of the table. Existing files are replaced.
 
     Returns
     -------
     list of Path
-        The page and the table. Both are complete or, after an error, as they were.
+        The page and the table. After an error, existing files are unchanged.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def table_beside(path: str | os.PathLike[str]) -> Path:
 
 
 def check_report() -> None:
-    """Raise ImportError now if a library that the report needs is missing.
+    """Raise an ImportError if a library that the report needs is missing.
 
     Examples
     --------

@@ -63,7 +63,7 @@ def selection_result(
     stability: Mapping[str, Any] | None = None,
     **heading: Any,
 ) -> dict[str, Any]:
-    """Return the result of a fitted `BAHSIC` or `FOHSIC`.
+    """Return the result of a fitted `BAHSIC` or `FOHSIC` as plain data.
 
     Parameters
     ----------

@@ -56,52 +56,49 @@ def _kernel_of_classes(y: Any, weights: Any) -> str:
 
 
 class BAHSICCV(MetaEstimatorMixin, BaseSelector):
-    """Backward elimination by HSIC, with the number of features chosen by cross-validation.
+    """Select features by `BAHSIC`, and their number by cross-validating an estimator.
 
-    In each fold `BAHSIC` ranks the features once, on the training part alone. The ranking gives nested
-    subsets; the estimator is fitted to the training part with each of them and scored on the test part.
-    The number with the best mean score is then selected from the ranking on all data.
+    In each fold, `BAHSIC` ranks the features once, on the training part alone. The estimator is then fitted to the
+    training part with each of the nested subsets, and scored on the test part. The number with the best mean score is
+    selected from a ranking on all data.
 
     Parameters
     ----------
     estimator : estimator with ``fit``
-        Any one: neither coefficients nor importances are needed, the ranking is that of HSIC.
+        Any estimator; it needs neither coefficients nor importances.
     min_features_to_select : int, default=1
-        Size of the smallest subset, no less than what is kept. It is scored whether or not a round ends there.
+        Size of the smallest subset. It is scored whether or not a round ends there.
     cv : int, "auto", splitter, iterable or None, default=None
-        As in scikit-learn; None means five folds, stratified for a classifier. At least two splits. "auto" takes the
-        folds of `BAHSIC`: five of up to 1000 samples, three beyond.
+        As in scikit-learn, with at least two splits; None means five folds, stratified for a classifier. "auto" uses
+        the folds of `BAHSIC`: five up to 1000 samples, three beyond.
     scoring : str, callable or None, default=None
         As in scikit-learn; None means the ``score`` of the estimator.
     one_standard_error : bool, default=False
-        Whether to select the fewest features whose mean score is within one standard error of the best,
-        that is, the standard deviation of its scores over the root of their number. Otherwise those with
-        the best mean score, the fewest in case of ties.
+        Whether to select the fewest features whose mean score is within one standard error of the best. Otherwise
+        the number with the best mean score is selected, the smallest in case of ties.
     step : float or int, default=0.1
-        Features that leave in a round, see `BAHSIC`; the subsets that are scored are those between the rounds.
+        Features that leave in a round, see `BAHSIC`. The subsets between the rounds are scored.
     kernel, target_kernel, criterion, ridge, statistic, standardize
-        As for `BAHSIC`, in every fold. ``kernel="auto"`` takes the kernel with which the best mean score of the
-        estimator is highest. ``target_kernel="auto"`` is "binary" or "multiclass" where the estimator is a classifier,
-        "regression" where it is a regressor; otherwise all of y decides, for every fold.
+        As for `BAHSIC`, in every fold. ``kernel="auto"`` uses the kernel with the highest best mean score.
+        ``target_kernel="auto"`` is "binary" or "multiclass" for a classifier and "regression" for a regressor;
+        otherwise it follows from all of y, for every fold.
     categorical_features, missing, identifiers, feature_groups, keep
         As for `BAHSIC`, in every fold. The estimator gets an array of numbers, with NaN for missing entries. If
-        there are columns of other types, or ``categorical_features`` names some, it gets the selected columns as they
-        are, of a dataframe a dataframe: it has to deal with them, see Notes. Numbers of features count groups, and
-        all subsets have the kept columns.
+        columns have other types, or ``categorical_features`` names some, it gets the selected columns as they are, as
+        a dataframe if X is one, and must accept them; see Notes. Numbers of features count groups, and all subsets
+        include the kept columns.
     standard_errors : bool, default=False
-        As for `BAHSIC`, for `selector_` alone.
+        As for `BAHSIC`, for `selector_` only.
     n_jobs : int or None, default=None
-        Number of folds at a time, each in one thread; None as for `BAHSIC`. The result does not depend on it.
+        Number of folds that run in parallel, each in one thread; None as for `BAHSIC`. The result is the same.
     block_size, random_state
-        As for `BAHSIC`. The samples are put into random order once, and each fold takes the blocks of its training
-        part from it.
+        As for `BAHSIC`. The samples are shuffled once, and each fold takes the blocks of its training part in that
+        order.
     checkpoint : str, path or None, default=None
-        Folder that keeps finished rounds and the scores of each fold, in ``gaussian/fold-1`` and so on for each
-        kernel, and the search on all samples, in ``all``. The same fit, interrupted in whatever way, continues from
-        there. A folder that belongs to another fit is refused: other data, parameters or splits, so that a ``cv``
-        that shuffles needs a ``random_state``.
+        Folder that keeps finished rounds and scores, from which an interrupted fit resumes. A folder of other data,
+        parameters or splits is refused, so a ``cv`` that shuffles needs a ``random_state``.
     executor : dask.distributed.Client, str or None, default=None
-        As for `BAHSIC`: a cluster works on one fold after the other, so that ``n_jobs`` has to be None or 1.
+        As for `BAHSIC`. A cluster works on one fold after the other, so ``n_jobs`` must be None or 1.
     verbose : int, default=0
         As for `BAHSIC`, for the folds and then for the selection on all data.
 
@@ -114,42 +111,40 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
     feature_importances_ : ndarray of shape (n_features,)
         Of `selector_`: its ``scores_`` for the selected features, 0 for the others.
     selection_frequencies_ : ndarray of shape (n_features,)
-        In which share of the folds each feature is among as many of the best as were selected.
+        Share of the folds that rank each feature among the best `n_features_`.
     selector_ : BAHSIC
         Fitted to all data, with the chosen number as its ``n_features_to_select``.
     estimator_ : estimator
         Fitted to the selected columns of all data, as an array without names if all columns are numbers.
     cv_results_ : dict of ndarray
-        ``n_features``, sizes in increasing order (numbers of groups, if there are any), and for these
-        ``mean_test_score``, ``std_test_score`` (of the scores, dividing by their number),
-        ``split{i}_test_score``, ``split{i}_ranking`` and ``split{i}_support``, the last two of shape
-        (n_sizes, n_features).
+        ``n_features``, the sizes in increasing order (numbers of groups, if there are any), and for these
+        ``mean_test_score``, ``std_test_score``, ``split{i}_test_score``, ``split{i}_ranking`` and ``split{i}_support``,
+        the last two of shape (n_sizes, n_features).
     classes_ : ndarray of shape (n_classes,)
         Of `estimator_`, if it is a classifier.
     n_features_in_, feature_names_in_
-        Number of features seen in `fit`, and their names where X has names.
+        Number of features seen in `fit`, and their names if X has names.
 
     See Also
     --------
     BAHSIC : Backward elimination to a given number.
-    sklearn.feature_selection.RFECV : The same by the weights of an estimator.
+    sklearn.feature_selection.RFECV : The same with a ranking by the weights of an estimator.
 
     Notes
     -----
-    The best mean score is that of the best among several and so a little too high: for an honest score
-    cross-validate the whole search, as in ``cross_val_score(BAHSICCV(estimator), X, y)``.
+    The best of several mean scores is slightly too high. For an honest score, cross-validate the whole search:
+    ``cross_val_score(BAHSICCV(estimator), X, y)``.
 
-    The cost is that of `BAHSIC` for each fold and for all data, and a fit of the estimator for each fold
-    and size, of which there are about log(d) / step for d features and a step below 1.
+    The cost is that of `BAHSIC` for each fold and for all data, and a fit of the estimator for each fold and size.
+    There are about log(d) / step sizes for d features and a step below 1.
 
-    Samples that belong together (patients, sites) or follow each other in time need splits that know it:
-    ``cv=GroupKFold()`` with ``fit(X, y, groups=groups)``, or ``cv=TimeSeriesSplit()``. Sample weights count in the
-    rankings, the fits of the estimator and the scores; with scikit-learn's ``enable_metadata_routing`` each of them
-    uses the metadata that it requests, the ranking by ``set_fit_request(sample_weight=True)`` of this class.
+    For samples that belong together (patients, sites), use ``cv=GroupKFold()`` with ``fit(X, y, groups=groups)``; for
+    time series, ``cv=TimeSeriesSplit()``. Sample weights count in the rankings, the fits of the estimator and the
+    scores. With scikit-learn's ``enable_metadata_routing``, each of them uses the metadata that it requests, the
+    ranking by ``set_fit_request(sample_weight=True)`` of this class.
 
-    Neither categories nor missing entries are encoded for the estimator. `HistGradientBoostingClassifier` takes
-    missing entries, and categorical columns of dataframes; for other estimators, put before them in a pipeline what
-    prepares the columns of any subset, chosen by type::
+    Categories and missing entries are not encoded for the estimator. `HistGradientBoostingClassifier` accepts both in
+    dataframes. Other estimators need a pipeline that prepares the columns of any subset, chosen by type::
 
         make_column_transformer(
             (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")),

@@ -14,10 +14,10 @@ from bahsic.selection.selectors import BAHSIC
 
 
 class FeatureSelector(BAHSIC):
-    """Select the few features that predict the target, with everything else chosen by held-out samples.
+    """Select the few features that predict the target.
 
-    The number of features and the kernel are those that predict samples best that took no part in choosing them. The
-    defaults are those of ``bahsic select``, and the selection is the same.
+    The number of features and the kernel are chosen by how well they predict held-out samples. The result is that of
+    the command ``bahsic select``.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class FeatureSelector(BAHSIC):
         "auto" is the smallest number whose held-out score is within one standard error of the best; otherwise as for
         `BAHSIC`.
     kernel : str or Kernel, default="auto"
-        "auto" is the Gaussian, Laplacian or linear kernel, whichever predicts best; otherwise as for `BAHSIC`.
+        "auto" is the one of the Gaussian, Laplacian and linear kernels that predicts best; otherwise as for `BAHSIC`.
     target_kernel, categorical_features, missing, identifiers, feature_groups, keep, cv, n_jobs, random_state,
     checkpoint, verbose
         As for `BAHSIC`.
@@ -96,7 +96,7 @@ class FeatureSelector(BAHSIC):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Select the features; see `BAHSIC.fit`.
 
-        The selector refers to X and y from then on, for `summary` and `report`; pickles don't have them.
+        The selector keeps references to X and y for `summary` and `report`; they are not pickled.
         """
         super().fit(X, y, sample_weight=sample_weight, groups=groups)
         self._fitted_to = X, y
@@ -109,11 +109,11 @@ class FeatureSelector(BAHSIC):
         Returns
         -------
         DataFrame
-            A row for each feature that took part, indexed by rank:
+            A row for each feature that was not ignored, indexed by rank:
 
-            - ``selected``: whether it was selected; False for all where nothing predicts the target. A column ``kept``
+            - ``selected``: whether it was selected; False for all if nothing predicts the target. A column ``kept``
               then says which features `transform` keeps, so that pipelines still run.
-            - ``worth``: R2 lost without the feature, or gained with it; NaN where it was not measured.
+            - ``worth``: R2 lost without a selected feature, or gained with another one; NaN if it was not measured.
             - ``alone``: R2 of a selected feature by itself.
             - ``folds``: the number of folds that selected it.
             - ``partner`` and ``together``: the feature that it works with best, and their interaction, see
@@ -137,12 +137,12 @@ class FeatureSelector(BAHSIC):
         return pd.DataFrame({name: table[name] for name in order if name in table}, index=ranks)
 
     def report(self, path: str | os.PathLike[str]) -> list[Path]:
-        """Write a page about the selection, and beside it a table of all features.
+        """Write a report of the selection as a web page, and a CSV table of all features next to it.
 
         Parameters
         ----------
         path : path-like
-            The page, an HTML file that needs nothing else. Existing files are replaced.
+            The page, a self-contained HTML file. Existing files are replaced.
 
         Returns
         -------

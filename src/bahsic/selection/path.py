@@ -16,8 +16,8 @@ class PathStep:
     parameter : float or None
         The gamma of the kernel on the data for a subset of that size, if it has one.
     hsic : float or None
-        HSIC of the subset with that kernel, exact to 1e-9 of it or, where its terms cancel, of the sum of their
-        magnitudes; None with ``criterion="prediction"``.
+        HSIC of the subset with that kernel, with a relative error of at most 1e-9 (of the magnitudes of its terms where
+        these cancel); None with ``criterion="prediction"``.
     standard_error : float or None
         Standard error of this HSIC (equation varHSIC), with ``standard_errors=True``.
     features : tuple of int
@@ -25,14 +25,14 @@ class PathStep:
     reason : str
         With ``n_features_to_select="auto"``, why this number of features was chosen; empty for the others.
     predictability : float or None
-        Cross-fitted R^2: each sample is predicted by kernel ridge regression on a subset of this size that a search on
-        other samples has found. None without cross-fitting.
+        Held-out R^2: each sample is predicted by kernel ridge regression on a subset of this size that a search on
+        other samples has found. None if no samples were held out.
     predictability_error : float or None
         Standard error of the predictability.
     ridge : float or None
         The ridge of the regression on the subset, in the search on all samples; with ``criterion="prediction"``.
     score : float or None
-        The same held-out predictions by a measure that people know, see ``score_name_``.
+        Score of the same predictions in a familiar measure, see ``score_name_``.
     value : float or None
         Value of the criterion for the subset: HSIC, the explained share of the variance, or what an object returned.
 

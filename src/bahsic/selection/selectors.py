@@ -8,31 +8,30 @@ from bahsic.selection.base import Selector
 
 
 class BAHSIC(Selector):
-    """Select features by backward elimination with the Hilbert-Schmidt independence criterion.
+    """Select features by backward elimination with the Hilbert-Schmidt independence criterion (HSIC).
 
     Each round removes the features without which HSIC between the remaining ones and the labels is highest (the
-    paper's algorithm BAHSIC). Each feature is judged in the context of all the others, so features that matter only
-    in combination are found.
+    paper's algorithm BAHSIC). Every feature is judged together with all the others, so features that matter only in
+    combination are found.
 
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
         Number of features to select: a count, a fraction of all, or half of them (None). "auto" takes the smallest
-        number that predicts held-out samples as well as any; see Notes.
+        number that predicts held-out samples about as well as the best one; see Notes.
     step : float or int, default=0.1
         How many features leave in a round: a fraction of those that remain (at least one), or a number.
     kernel : str, Kernel or callable, default="gaussian"
         Kernel on the data; ``"gaussian"`` is ``Gaussian("dimension")``, the paper's gamma = 1/(2 d). A rule for gamma
-        is evaluated anew in each round, for subsets of one feature less. ``"auto"`` takes the Gaussian, the Laplacian
-        or, if all columns are complete numbers, the linear kernel, whichever predicts held-out samples best.
+        is evaluated in each round, for subsets of one feature less. ``"auto"`` takes the kernel that predicts held-out
+        samples best: the Gaussian, the Laplacian or, for complete tables of numbers, the linear kernel.
     target_kernel : str, Kernel or callable, default="auto"
         Kernel on the labels, see `bahsic.kernels.label_kernel`; ``"auto"`` chooses by the type of y.
     criterion : {"hsic", "prediction"} or Criterion, default="hsic"
-        Quantity that the search maximises. "hsic", the paper's, is the dependence between features and labels.
+        What the search maximises. "hsic", as in the paper, is the dependence between features and labels.
         "prediction" is the share of the labels' variance that kernel ridge regression on the features explains: a
-        feature counts for what the others leave unexplained, and exact copies are one candidate. A
-        `bahsic.criteria.Criterion` is one of your own, for columns of numbers; all samples of a search are then in
-        one block, and kernel and ridge are those of the regressions that predict held-out samples.
+        feature counts for what the others leave unexplained, and exact copies are one candidate. Pass a
+        `bahsic.criteria.Criterion` to use your own, for columns of numbers and without blocks.
     ridge : float or "auto", default="auto"
         Penalty of the regressions, which is multiplied by the number of samples. "auto" takes the one of 0.1, 0.0316,
         ..., 0.0001 with the least leave-one-out error.
@@ -42,47 +41,46 @@ class BAHSIC(Selector):
         Whether to give each number zero mean and unit variance first.
     categorical_features : None, "from_dtype", or array-like of bool, int or str, default="from_dtype"
         Which columns are categories: those of strings, booleans and categorical types, the given ones, both (a list of
-        "from_dtype" and columns), or none. Two different categories contribute so much to a squared distance that the
-        mean contribution of the column is that of a standardised number. For the kernels `Gaussian` and `Laplacian`.
+        "from_dtype" and columns), or none. On average, a category contributes as much to a squared distance as a
+        standardised number does. For the kernels `Gaussian` and `Laplacian`.
     missing : {"neutral", "indicator", "error"}, default="neutral"
         How to treat missing entries (NaN, None, null). "neutral" puts them at the average distance from every other
-        value. "indicator" makes them a value of their own, so that being missing can be what matters.
+        value. "indicator" makes them a value of their own, so that being missing may itself matter.
     identifiers : {"drop", "use"} or array-like of bool, int or str, default="drop"
-        Whether to ignore columns of a data frame that look like identifiers: text of which more than half is
-        different, whole numbers that count the rows, or nearly all of which differ under a name such as "id"; or the
-        columns to ignore. A column that ``categorical_features`` or ``keep`` names is used. Ignored columns rank last
-        and are never selected.
+        Whether to ignore columns of a data frame that look like identifiers, or which columns to ignore. Identifiers
+        are text of which more than half differs, and whole numbers that count the rows or that nearly all differ under
+        a name such as "id". Columns in ``categorical_features`` or ``keep`` are used. Ignored columns rank last.
     feature_groups : array-like of n_features labels, list of lists of columns, or dict, default=None
-        Groups of columns that enter and leave together, such as one-hot columns or gene sets; numbers of features
+        Groups of columns that are selected together, such as one-hot columns or gene sets. Numbers of features
         then count groups. gamma is for the columns that are left when a group of mean size leaves.
     keep : str, int or array-like of str, int or bool, default=None
-        Columns that are never eliminated and condition all scores, with their groups. They are not tested for being
-        uninformative.
+        Columns that are always selected, with their groups. All scores are given these columns, and they are not tested
+        for being uninformative.
     cv : int, "auto", splitter, iterable or None, default=None
         Splits into samples that choose the features and held-out samples that judge them: a number of folds, a splitter
-        of scikit-learn (with ``fit(X, y, groups=groups)``, if it needs groups), or pairs of indices. "auto" is five
-        folds of up to 1000 samples and three beyond; with blocks, samples in none of them judge. None is "auto" if the
-        number of features or the kernel is "auto"; otherwise nothing is held out. With a given number and kernel,
-        ``cv`` measures the selection and does not change it.
+        of scikit-learn (with ``fit(X, y, groups=groups)`` if it needs groups), or pairs of indices. "auto" is five
+        folds up to 1000 samples and three beyond; with blocks, samples outside the blocks judge. None is "auto" if the
+        number of features or the kernel is "auto", and otherwise holds nothing out. With a given number and kernel,
+        ``cv`` measures the selection without changing it.
     standard_errors : bool, default=False
         Whether to record the standard error of HSIC in each round, with the criterion "hsic".
     n_jobs : int or None, default=None
-        Number of threads. None means as many as BLAS uses, or one if there are few samples. Folds run side by side,
+        Number of threads. None means as many as BLAS uses, or one if there are few samples. Folds run in parallel,
         each in one thread. The result does not depend on it.
     block_size : int, "auto" or None, default="auto"
-        An int B replaces HSIC of all samples by the mean of the unbiased HSIC over disjoint random blocks of B samples:
-        as unbiased, less exact, at a cost that is linear in the number of samples. Each block has regressions of its
-        own. Rules for gamma except "dimension" are evaluated on 4096 samples. "auto" takes all samples at once up to
-        10,000 of them, and blocks of 500 beyond; with regressions, for the criterion "prediction" or to predict
-        held-out samples, all at once up to 4000 and blocks of 1000 beyond, five of which get regressions. With
-        ``sample_weight`` or the biased statistic "auto" takes all samples, with a warning. None takes all samples.
+        An int B replaces HSIC of all samples by the mean of the unbiased HSIC over disjoint random blocks of B samples.
+        This is unbiased but less exact, at a cost that is linear in the number of samples. Each block has its own
+        regressions. "auto" uses blocks of 500 beyond 10,000 samples. If regressions are needed (for the criterion
+        "prediction" or held-out samples), it uses blocks of 1000 beyond 4000 samples, with regressions in five of
+        them. With ``sample_weight`` or the biased statistic, "auto" uses all samples at once, with a warning. None
+        always does. Rules for gamma except "dimension" are evaluated on 4096 samples.
     random_state : int, RandomState, Generator or None, default=None
         Seed for drawing the blocks. None draws new ones in each fit, but is 0 with ``block_size="auto"``.
     checkpoint : str, path or None, default=None
-        Folder in which each finished round and fold is kept. After an interruption, the same fit continues from there
-        to the same selection. A folder that belongs to another fit, or is damaged, is refused.
+        Folder that keeps each finished round and fold. After an interruption, the same fit resumes there and makes the
+        same selection. A folder that is damaged or belongs to another fit is refused.
     executor : dask.distributed.Client, str or None, default=None
-        A Dask cluster that works on the tiles, or the address of its scheduler; the selection is the same. If X is a
+        A Dask cluster, or the address of its scheduler, that shares the work; the selection is the same. If X is a
         dask array, the current client is used by default.
     verbose : int, default=0
         With 1, a fit of more than two seconds shows a progress bar with the time left on stderr.
@@ -92,8 +90,8 @@ class BAHSIC(Selector):
     support_ : ndarray of bool of shape (n_features,)
         The selected features.
     ranking_ : ndarray of int of shape (n_features,)
-        1 for the selected features, 2 for the next best one, and so on. Copies rank right behind the column that stands
-        for them, other ignored columns last.
+        1 for the selected features, 2 for the next best one, and so on. Copies rank right behind the column that they
+        copy, other ignored columns last.
     elimination_order_ : ndarray of int of shape (n_features,)
         All features, the least relevant first (the paper's S-dagger).
     n_features_ : int
@@ -104,10 +102,9 @@ class BAHSIC(Selector):
         A record of each round.
     scores_ : ndarray of shape (n_features,)
         Worth of each feature: what would be lost without a selected one, or gained with another one; 0 for ignored
-        columns. In units of HSIC, with the kernel of the selection, for the criterion "hsic"; in units of leave-one-out
-        R^2 for "prediction", where it is positive for every selected feature if the number was "auto" and there are
-        several. R^2 is measured for the next 24 features, on at most 1000 samples, and NaN for the rest. For more than
-        16 selected features, n of them and m samples with n m^3 above 1e11, it is the first-order change of the
+        columns. With the criterion "hsic" it is in units of HSIC, with the kernel of the selection. With "prediction"
+        it is leave-one-out R^2, for the selected features and the next 24, on at most 1000 samples, and NaN for the
+        rest. For n > 16 selected features and m samples with n m^3 > 1e11, it is the first-order change of the
         explained variance.
     feature_importances_ : ndarray of shape (n_features,)
         ``scores_`` of the selected features and 0 for the others, under the name that scikit-learn's tools look for.
@@ -115,27 +112,27 @@ class BAHSIC(Selector):
         Name, role and reason of each column. Roles are "number", "category" and "date", and for ignored columns
         "identifier", "text", "empty", "constant", "copy" and "uninformative"; see Notes.
     leaks_ : tuple of str
-        Names of selected features that look like the labels themselves: they equal them up to renaming or a monotone
-        function, or the first one predicts held-out samples with an R^2 of at least 0.99 by itself. With the number
+        Names of selected features that look like the labels themselves: they equal the labels up to renaming or a
+        monotone function, or one predicts held-out samples by itself with an R^2 of at least 0.99. With the number
         "auto" there is a warning.
     kernel_ : str or Kernel
         The kernel on the data that was used.
     predictability_, predictability_error_ : float
         R^2 of kernel ridge regression on samples that took no part in choosing the features, and its standard error;
-        both 0 if nothing predicts the target. This and the next six only if held-out samples judge, see ``cv``.
+        both 0 if nothing predicts the target. This and the next six exist only if samples are held out, see ``cv``.
     score_ : float or None
         The same predictions by a familiar measure; None if no fold has two classes.
     score_name_ : str
         That measure: "ROC AUC" for two classes, "accuracy" for several, "R2" for all else.
     n_folds_ : int
-        Number of splits that judged; 1 for held-out samples beside blocks.
+        Number of folds; 1 for held-out samples outside the blocks.
     n_judged_ : int
-        Number of samples that were held out by one of them.
+        Number of samples that were held out in one of them.
     selection_frequencies_ : ndarray of shape (n_features,)
-        Share of the folds in which each feature is among as many of the best as were selected.
+        Share of the folds that selected each feature, with the number of features that was chosen.
     predicts_ : bool
         With the number "auto", whether any subset predicts held-out samples. If not, the best feature is kept
-        all the same, with a warning.
+        with a warning.
     target_kernel_ : str
         The kernel on the labels that was used.
     block_size_ : int or None
@@ -147,44 +144,41 @@ class BAHSIC(Selector):
 
     See Also
     --------
-    FeatureSelector : Selection for prediction, with everything else chosen by held-out samples.
+    FeatureSelector : Select for prediction, with everything else chosen on held-out samples.
     FOHSIC : Forward selection.
     sklearn.feature_selection.RFE : Elimination by the weights of an estimator.
 
     Notes
     -----
     **Cost.** For the Gaussian, Laplacian, linear and polynomial kernels a round costs O(m^2 n) for m samples and n
-    remaining features, the whole elimination with a fraction f of them O(m^2 d / f). Other kernels take a slower path.
-    With the criterion "prediction", each round costs O(m^3) more.
+    remaining features, and the whole elimination with a fraction f O(m^2 d / f). Other kernels take longer. With the
+    criterion "prediction", each round costs O(m^3) more.
 
-    **Prediction.** Each round fits a kernel ridge regression to the remaining features. With more than 16 of them, the
-    features leave that change the explained variance least to first order, which is HSIC with the residuals in place of
-    the labels. With 16 or fewer, the eight best of them are judged by regressions of their own: by what they explain,
-    or in blocks by their predictability.
+    **Prediction.** Each round fits a kernel ridge regression to the remaining features. With more than 16 of them, it
+    removes those that change the explained variance least to first order, which is HSIC with the residuals in place of
+    the labels. With 16 or fewer, the eight best candidates get regressions of their own.
 
     **"auto".** For each fold, a whole search runs on the other folds, and kernel ridge regression on each subset of its
-    path predicts the fold: no sample judges features that it has chosen. The number is the smallest whose mean held-out
-    loss is within one standard error of the least (of the difference, if there is a single split), and the features are
-    the best so many of the search on all samples. The mean of the labels competes as the subset of zero features. If it
-    wins, or R^2 is less than 1.645 standard errors above zero, nothing predicts the target. With the criterion
-    "prediction", selected features whose worth is not positive are then removed, the worst first, on all samples and
-    in each fold alike. Only sizes on the path are compared: a smaller ``step`` gives more of them.
+    path predicts the fold, so no sample judges features that it has helped to choose. The number is the smallest whose
+    mean held-out loss is within one standard error of the least, and a search on all samples selects that many
+    features. If the mean of the labels predicts as well, or R^2 is less than 1.645 standard errors above zero, nothing
+    predicts the target. With the criterion "prediction", selected features whose worth is not positive are then
+    removed, in each fold too. Only sizes on the path are compared; a smaller ``step`` gives more of them.
 
-    There are five folds of up to 1000 samples, three of up to 4000. Beyond that one search runs on blocks, and samples
-    in none of them judge: at least a fifth of all, but at most 8000. Kernels are compared in the first folds that have
-    200 samples together, or beyond 4000 samples on 1000 of those that judge, after a search on 700. As several numbers
-    and kernels are compared, `predictability_` is a little too high; `selection_test` tells whether there is any
-    dependence, and `BAHSICCV` lets an estimator be the judge.
+    Beyond 4000 samples one search runs on blocks, and samples outside them judge: at least a fifth of all, but at most
+    8000. Kernels are compared on the first folds that have 200 samples together, or beyond 4000 samples on 1000 of
+    those that judge, after a search on 700. As several numbers and kernels are compared, `predictability_` is slightly
+    too high; `selection_test` gives a p-value, and `BAHSICCV` chooses the number for an estimator of yours.
 
-    **Ignored columns.** A "copy" is the same as another column up to scale and shift, or renaming of categories; only
-    with the criterion "prediction" and without groups. A column of a data frame is "uninformative" if it does not
-    depend on the labels by itself and has more than 20 categories, one value in nearly all rows or, with the criterion
-    "prediction" and "neutral" missing entries, more than 50% of them missing (gamma p-value of HSIC above 5% for
-    categories, 1% for others, divided by the number of columns tested). Such a column is lost if it matters only in
-    combination with others, unless ``keep`` names it.
+    **Ignored columns.** A "copy" equals another column up to scale and shift, or renaming of categories; only with the
+    criterion "prediction" and without groups. A column of a data frame is "uninformative" if it does not depend on the
+    labels by itself (gamma p-value of HSIC above 5% for categories, 1% for others, divided by the number of columns
+    tested) and is of a kind that easily overfits: more than 20 categories, one value in nearly all rows or, with the
+    criterion "prediction" and "neutral" missing entries, more than 50% missing. Such a column is lost if it matters
+    only in combination with others, unless ``keep`` names it.
 
-    **Weights.** With ``sample_weight``, HSIC is that of samples repeated so many times. Regressions and held-out losses
-    weigh each sample accordingly, but leave it out as a whole: no copy of a sample predicts another one.
+    **Weights.** ``sample_weight`` gives HSIC of samples repeated so many times. Regressions and held-out losses weigh
+    each sample accordingly, but hold it out as a whole: no copy of a sample predicts another one.
 
     References
     ----------
@@ -205,16 +199,16 @@ class BAHSIC(Selector):
 
 
 class FOHSIC(Selector):
-    """Select features by forward selection with the Hilbert-Schmidt independence criterion.
+    """Select features by forward selection with the Hilbert-Schmidt independence criterion (HSIC).
 
-    Each round adds the features with which HSIC between the selected ones and the labels is highest. This is quicker
-    than elimination if few features are selected, but misses features that matter only in combination: see `BAHSIC`.
+    Each round adds the features with which HSIC between the selected ones and the labels is highest. This is faster
+    than `BAHSIC` if few features are selected, but does not find features that matter only in combination.
 
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
-        As for `BAHSIC`. The search stops at a number or fraction, and the other features are ranked by
-        what each would add next; with None and "auto" it goes on to the end.
+        As for `BAHSIC`. The search stops at a number or fraction, and the other features are ranked by what each
+        would add next; with None and "auto" it continues to the end.
     step : int or float, default=1
         How many features enter in a round: a number, or a fraction of those that remain (at least one).
     kernel, target_kernel, criterion, ridge, statistic, standardize, categorical_features, missing, identifiers

@@ -143,7 +143,7 @@ class LabelKernel:
 
 
 def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None) -> LabelKernel:
-    r"""Make the kernel on the labels y from a name, a kernel or a function.
+    r"""Return the kernel on the labels y for a name, a kernel or a function.
 
     - "binary" (BIN): :math:`l = \rho(y) \rho(y')`, where rho is ``-1/m_-`` for the first class in sorted order and
       ``1/m_+`` for the second;
@@ -159,7 +159,7 @@ def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None)
     - "delta": 1 for equal labels, else 0;
     - "precomputed": y is the m x m matrix of kernel values;
     - the name of a kernel on vectors, a `Kernel`, or a function ``f(Y1, Y2)`` that returns a block;
-    - "auto": one of the first three by what y holds. Strings, booleans and categoricals are classes, numbers with
+    - "auto": one of the first three by the type of y. Strings, booleans and categoricals are classes, numbers with
       fractions are numbers. Whole numbers, integers or floats, are classes if there are at most 20 different ones,
       unless these hardly repeat (all of three or more, or most of six or more, occur once); else numbers. For several
       columns "regression" if all hold numbers, else "multioutput", with a warning if they look like times and events.
@@ -170,7 +170,7 @@ def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None)
     y : array-like of shape (m,) or (m, k), dataframe, structured array (event, time), or samples of a structured kernel
     target_kernel : str, Kernel or callable
     sample_weight : array-like of shape (m,), optional
-        Frequencies: class counts m_c, medians and means are those of the data with each sample repeated that often.
+        How often each sample counts: class counts m_c, medians and means are those of the repeated samples.
 
     Returns
     -------
