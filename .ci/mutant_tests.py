@@ -32,7 +32,7 @@ PARTS = ("kernels", "criteria", "data", "engine", "selection")
 # Files whose tests run the package in other processes, or parts of it that no change is made of.
 _APART = {
     *("cli", "cli_files", "cli_terminal", "cluster", "column_kernels", "command_examples", "datasets", "demo"),
-    *("dependence", "eeg", "experiments", "experiments_baselines", "experiments_eeg", "experiments_eeg_page"),
+    *("dependence", "eeg", "experiments", "experiments_baselines", "experiments_eeg"),
     *("experiments_protocol", "files", "files_web", "fuzz", "hostile_files", "independence", "load", "notebook"),
     *("package", "packaging", "pages", "plotting", "processes", "redundancy", "related", "report", "report_browser"),
     *("resampling", "site", "whole"),

@@ -12,18 +12,9 @@ from experiments.methods import METHODS, names
 from bahsic import BAHSIC
 from bahsic.datasets import make_xor
 
-LIBRARIES = {
-    "hsic_lasso": "pyHSICLasso",
-    "mrmr": "mrmr",
-    "boruta": "boruta",
-    "fastcan": "fastcan",
-    "boosting_shap": "shap",
-}
-
-
-# Thirty forests are tried once, on numbers, and boosting on two classes.
-BOOSTING = ("boosting_permutation", "boosting_shap")
-CLASSIFIERS = [name for name in names("paper", "today", "option") if name != "boruta"]
+LIBRARIES = {"hsic_lasso": "pyHSICLasso", "boosting_shap": "shap"} | {n: n for n in ("mrmr", "boruta", "fastcan")}
+LONG = {"boruta": ["regression"], "boosting_permutation": ["binary"], "boosting_shap": ["binary"]}  # once is enough
+CASES = [(name, task) for name in names("paper", "today", "option") for task in LONG.get(name, METHODS[name].tasks)]
 
 
 def standardised(X):
@@ -39,32 +30,13 @@ def linear():
     return X, score, (score + 0.3 * random.standard_normal(150) > 0).astype(int)
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_linear_problem_of_two_classes(name, linear):
+@pytest.mark.parametrize(("name", "task"), CASES)
+def test_three_of_twelve_features_matter(name, task, linear):
     if name in LIBRARIES:
         pytest.importorskip(LIBRARIES[name])
-    X, _, y = linear
-    order = METHODS[name].select(X, y, Problem("binary", 3))
-    assert sorted(order[:3].tolist()) == [3, 7, 10]
-
-
-@pytest.mark.parametrize("name", [n for n in CLASSIFIERS if "multiclass" in METHODS[n].tasks and n not in BOOSTING])
-def test_which_of_three_features_is_largest(name, linear):
-    if name in LIBRARIES:
-        pytest.importorskip(LIBRARIES[name])
-    X = linear[0]
-    order = METHODS[name].select(X, X[:, [3, 7, 10]].argmax(axis=1), Problem("multiclass", 3))
-    assert sorted(order[:3].tolist()) == [3, 7, 10]
-
-
-@pytest.mark.parametrize(
-    "name", [n for n in names("paper", "today") if "regression" in METHODS[n].tasks and n not in BOOSTING]
-)
-def test_linear_regression(name, linear):
-    if name in LIBRARIES:
-        pytest.importorskip(LIBRARIES[name])
-    X, score, _ = linear
-    order = METHODS[name].select(X, score, Problem("regression", 3))
+    X, score, classes = linear
+    y = {"binary": classes, "multiclass": X[:, [3, 7, 10]].argmax(axis=1), "regression": score}[task]
+    order = METHODS[name].select(X, y, Problem(task, 3))
     assert sorted(order[:3].tolist()) == [3, 7, 10]
 
 
