@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from experiments import auto_table, genes, judges, judges_table, machines, real
+from experiments import against, genes, genes_table, judges, machines, ranks, real
 from experiments import data as sources
 from experiments.__main__ import main
 from experiments.artificial import rows as artificial_rows
@@ -17,15 +17,14 @@ from experiments.comparison import (
     summaries,
 )
 from experiments.data import Data, checksum, load
-from experiments.evaluation import Fold, error, fold, median_distance, splits
+from experiments.evaluation import Fold, error, fold, splits
 from experiments.frame import RESULTS
 from experiments.methods import METHODS, Method
 from experiments.page import pages
 from experiments.paper_table import expected
 from experiments.real_table import complete, distances
-from scipy.stats import ttest_ind
+from scipy.stats import ttest_ind, wilcoxon
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.svm import SVC
 
 from bahsic import BAHSIC
 
@@ -41,18 +40,14 @@ def test_bundled_sets_are_those_of_the_files(name, shape, ones, data_folder):
     assert bundled.task == file.task == "binary"
 
 
-def test_sizes_are_those_of_the_files(data_folder):
+def test_sizes_and_checksums_are_those_of_the_files(data_folder):
     for name, size in (real.SIZES | real.MORE).items():
         found = load(name, data_folder)
-        assert found.X.shape == size, name
-        assert found.task == real.task_of(name)
+        assert (found.X.shape, found.task) == (size, real.task_of(name)), name
     for name, n_folds in genes.FOLDS.items():
         found = load(name, data_folder)
         assert np.isfinite(found.X).all()
         assert np.bincount(found.y).min() >= n_folds
-
-
-def test_checksums_of_openml_are_those_of_the_files(data_folder):
     for row in sources._openml_rows():
         with np.load(data_folder / f"{row['dataset']}.npz") as file:
             assert checksum(file["X"].astype(float)) == row["checksum"]
@@ -72,13 +67,6 @@ def test_columns_are_standardised_by_the_training_part_alone():
     assert part.X.std(axis=0) == pytest.approx(1)
     assert part.X_test[:, 0] == pytest.approx((1e6 - X[:30, 0].mean()) / X[:30, 0].std())
     assert part.y_test.tolist() == [0, 1] * 5
-
-
-def test_folds_share_the_classes():
-    y = np.repeat([0, 1], [80, 20])
-    parts = splits(Data(np.zeros((100, 1)), y, "binary"))
-    assert [np.bincount(y[test]).tolist() for _, test in parts] == [[8, 2]] * 10
-    assert sorted(np.concatenate([test for _, test in parts]).tolist()) == list(range(100))
 
 
 def test_error_rate_and_unexplained_variance():
@@ -104,23 +92,21 @@ def test_shuffled_labels_stay_at_chance():
     assert 40 < np.mean(errors) < 60  # chosen from all samples it would be near 30
 
 
-def test_inner_cross_validation_finds_the_number(monkeypatch):
-    # Five features say everything; the rest is noise that a machine of 50 features has to fight with.
-    random = np.random.default_rng(0)
-    X = random.standard_normal((60, 60))
-    y = (X[:, 0] > 0).astype(int)
-    order = Method(lambda X, y, problem: np.arange(X.shape[1]), "in order", "reference")
-    assert genes.best_number(Data(X, y, "binary"), order, seed=0) == 5
-    y = (X[:, 5:10].sum(axis=1) > 0).astype(int)
-    assert genes.best_number(Data(X, y, "binary"), order, seed=0) == 10
+IN_ORDER = Method(lambda X, y, problem: np.arange(X.shape[1]), "in order", "reference")
+
+
+def test_inner_cross_validation_finds_the_number():
+    # Few features say everything; the rest is noise that a machine of 50 features has to fight with.
+    X = np.random.default_rng(0).standard_normal((60, 60))
+    for number, score in ((5, X[:, 0]), (10, X[:, 5:10].sum(axis=1))):
+        assert genes.best_number(Data(X, (score > 0).astype(int), "binary"), IN_ORDER, seed=0) == number
 
 
 # --- the cells of the grids ---
 
 
 def test_equal_scores_do_not_favour_the_first_features(monkeypatch):
-    in_order = Method(lambda X, y, problem: np.arange(X.shape[1]), "in order", "reference")
-    monkeypatch.setattr("experiments.artificial.warmed_up", lambda name, task: in_order)
+    monkeypatch.setattr("experiments.artificial.warmed_up", lambda name, task: IN_ORDER)
     cells = [{"problem": "xor", "m": 8, "run": run, "method": "bahsic"} for run in range(200)]
     assert np.mean([artificial_rows(cell, None)[0]["rank_median"] for cell in cells]) == pytest.approx(11.5, abs=1.0)
 
@@ -150,18 +136,6 @@ def test_methods_by_prediction_are_what_they_say():
         cell = {"dataset": "wine", "method": method, "n_features": real.number_for(method), "fold": 5}
         [row] = real.rows(cell, None)
         assert sorted(map(int, row["features"].split())) == part.columns[selector.support_].tolist(), method
-    numbers = [real.number_for(m) for m in ("prediction", "prediction_auto", "bahsic_auto_by_hsic", "all")]
-    assert numbers == [5, "auto", "auto", "all"]
-
-
-def test_machines_have_the_width_that_they_say():
-    random = np.random.default_rng(0)
-    X, X_test = random.standard_normal((80, 3)), random.standard_normal((60, 3))
-    part = Fold(X, (X[:, 0] * X[:, 1] > 0) * 1, X_test, (X_test[:, 0] * X_test[:, 1] > 0) * 1, np.arange(3))
-    wanted = SVC(C=10, gamma=0.25 / (2 * median_distance(X[:, :2]) ** 2)).fit(X[:, :2], part.y)
-    rate = 100 * np.mean(wanted.predict(X_test[:, :2]) != part.y_test)
-    assert error(part, np.array([0, 1]), "binary", C=10, factor=0.25) == pytest.approx(rate)
-    assert error(part, np.array([0, 1]), "binary", C=10, factor=1e-4) > rate + 10  # nearly linear
 
 
 def test_judges_see_the_features_of_the_row():
@@ -171,8 +145,6 @@ def test_judges_see_the_features_of_the_row():
     forest = RandomForestClassifier(200, random_state=3).fit(part.X[:, [20, 1, 7]], part.y)
     wanted = 100 * np.mean(forest.predict(part.X_test[:, [20, 1, 7]]) != part.y_test)
     assert judges.rows(cell, None) == [{"error": f"{wanted:.4f}"}]
-    machine = judges.TRAINED["forest"]("binary", 3)
-    assert (machine.random_state, machine.n_jobs) == (3, 1)
 
 
 def test_quick_grids_run(tmp_path, monkeypatch):
@@ -243,34 +215,51 @@ def test_distances_by_chance():
     assert found == pytest.approx({"still": expected, "noisy": expected}, rel=0.03)
 
 
-# --- judges and the number of features ---
+# --- ranks, overlaps of genes, where other methods are better ---
 
 
-@pytest.fixture
-def three_methods(monkeypatch):
-    """Tables of three methods and of all features, so that figures can be worked out by hand."""
-    for module in (judges_table, auto_table):
-        monkeypatch.setattr(module, "names", lambda *kinds: ["bahsic", "rfe", "sequential"])
+def test_critical_difference_is_that_of_the_tables():
+    # Demsar (2006), Table 5: q of 0.05 is 2.343 for three methods and 3.164 for ten.
+    assert ranks.critical_difference(3, 20) == pytest.approx(2.343 * np.sqrt(3 * 4 / 120), abs=1e-3)
+    assert ranks.critical_difference(10, 30) == pytest.approx(3.164 * np.sqrt(10 * 11 / 180), abs=1e-3)
 
 
-def summary(**errors):
-    return {(dataset, method): Summary(e, 1.0) for dataset, row in errors.items() for method, e in row.items()}
+def test_corrected_p_values_never_fall_and_stay_below_one():
+    found = ranks.holm({"a": 0.02, "b": 0.011, "c": 0.6, "d": 0.7})
+    assert found == pytest.approx({"b": 0.044, "a": 0.06, "c": 1.0, "d": 1.0})
 
 
-def test_figures_over_the_sets_that_all_methods_have(three_methods):
-    found = summary(
-        wine={"bahsic": 4.0, "rfe": 1.0, "sequential": 2.0, "all": 5.0},
-        wdbc={"bahsic": 3.0, "rfe": 7.0, "all": 6.0},
-        sonar={"bahsic": 3.0, "sequential": 0.0},
-    )
-    sets = judges_table.compared(found, ["sonar", "wine", "wdbc"])
-    assert sets == ["wine", "wdbc"]  # sequential may be missing, RFE may not
-    assert judges_table.best_distances(found, sets) == {"bahsic": 3.0, "rfe": 4.0}
-    assert judges_table.best_distances(found, ["wine"])["sequential"] == 1.0
-    assert judges_table.mean_errors(found, sets) == {"bahsic": 3.5, "rfe": 4.0, "all": 5.5}
-    assert judges_table.mean_errors(found, []) == judges_table.mean_ranks(found, []) == {}
-    # RFE can't be applied to numbers: it is neither missed nor ranked there.
-    assert judges_table.compared(summary(housing={"bahsic": 1.0}), ["housing"]) == ["housing"]
+def test_methods_against_the_reference():
+    random = np.random.default_rng(0)
+    own, better, other = random.random((3, 12)) + np.array([[0.0], [1.0], [0.3]])
+    found = {
+        (str(i), m): Summary(values[i], 0.1)
+        for m, values in (("prediction", own), ("bahsic", better), ("rfe", other), ("l1", own))
+        for i in range(12)
+    }
+    p = ranks.against(found, ["prediction", "bahsic", "rfe", "l1"], [str(i) for i in range(12)])
+    assert p == pytest.approx({"bahsic": 2 * wilcoxon(own, better).pvalue, "rfe": wilcoxon(own, other).pvalue})
+
+
+def test_overlap_between_folds():
+    texts = ["1 2 3 4"] * 8 + ["1 2 3 6", "7"]  # fewer than were wanted
+    rows = [{"dataset": "colon", "method": "l1", "n_features": "5", "features": text} for text in texts]
+    # Of 45 pairs 28 are equal, 8 have three of four in common, 9 nothing.
+    assert genes_table.overlaps(rows) == pytest.approx({("colon", "l1", "5"): 100 * (28 + 8 * 0.75) / 45})
+    assert genes_table.overlaps(rows[:9]) == {}
+    assert "| L1 | 76 |" in genes_table.overlap_table(rows)
+
+
+def test_clearly_better_is_by_two_points_and_significantly():
+    found = {(name, "prediction"): Summary(10.0, s) for name, s in (("near", 0.1), ("noisy", 3.0), ("clear", 0.5))}
+    found |= {
+        ("near", "rfe"): Summary(8.5, 0.1),
+        ("noisy", "rfe"): Summary(7.0, 3.0),
+        ("clear", "rfe"): Summary(7, 0.5),
+    }
+    found |= {("clear", "l1"): Summary(6.0, 0.5), ("clear", "l0"): Summary(0.0, 0.0, finished=False)}
+    better = against.clearly_better(found, "prediction", ["rfe", "l1", "l0"], ["near", "noisy", "clear", "absent"])
+    assert [(one.dataset, one.method) for one in better] == [("clear", "l1")]
 
 
 # --- the paper's numbers ---
