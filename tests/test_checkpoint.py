@@ -88,7 +88,7 @@ DAMAGES = {
     "empty": lambda text: "",
     "digit": lambda text: text.replace("0.1", "0.2", 1) if "0.1" in text else text.replace("1", "2", 1),
     "list": lambda text: "[1, 2]",
-    "format": lambda text: text.replace('"format": 4', '"format": 3'),
+    "format": lambda text: text.replace('"format": 5', '"format": 4'),
 }
 
 
@@ -226,7 +226,7 @@ print("finished")
 
 def test_a_killed_process_is_resumed_to_the_same_selection(tmp_path, root):
     folder = tmp_path / "killed"
-    environment = {**os.environ, "PYTHONPATH": str(root / "tests")}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (root / "tests", root / "src")))}
     command = [sys.executable, "-c", PROGRAM, str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     process.stdout.readline()

@@ -24,7 +24,7 @@ from bahsic.engine.units import Units
 from bahsic.parameters import Given, Message, is_auto
 from bahsic.report.notebook import NotebookMixin
 from bahsic.report.words import leak_words
-from bahsic.selection.checkpoint import Folder, check_seed, checked_folder, digest_of, fingerprint
+from bahsic.selection.checkpoint import checkpoint_folder
 from bahsic.selection.column_checks import column_roles, leaks
 from bahsic.selection.crossfit import CrossFit, problem_splits, reason, trial_splits
 from bahsic.selection.fitting import CallbackSupportMixin, fitting, kernel_name, with_callbacks
@@ -166,15 +166,12 @@ class Selector(CallbackSupportMixin, BaseSelector):
         splits = []
         if is_crossfitted(self):
             splits = problem_splits(self.cv, problem, y, groups, _num_samples(problem.data.X), sample_weight)
-        auto, units, n_searches, folder = is_auto(self.n_features_to_select), problem.units, 1, None
+        auto, units, n_searches = is_auto(self.n_features_to_select), problem.units, 1
         if splits:
             trial, n_kernels = trial_splits(problem, splits), len(problem.kernels)
             n_tried = n_kernels - (trial[0] is splits[0]) if n_kernels > 1 else 0
             n_searches = n_tried * len(trial) + len(splits) + (not problem.n_held_out)
-        if self.checkpoint is not None:
-            check_seed(self, problem)
-            record = {**fingerprint(self, problem), "splits": digest_of(part for split in splits for part in split)}
-            folder = Folder(checked_folder(self.checkpoint), record)
+        folder = checkpoint_folder(self, problem, splits)
         n_pairs = len(problem.searched) * (problem.block_size or len(problem)) / 2
         n_candidates = max(n_searches * sum(direction(problem).sizes()), len(units))
         warn_of_cost(problem.data.table.values, problem.kernel, n_pairs, n_candidates)

@@ -7,7 +7,7 @@ import inspect
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -19,14 +19,20 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 
 from bahsic.data.sources import Source
+from bahsic.data.tables import Table
 from bahsic.options import OPTIONS
 from bahsic.selection.problem import Problem
 from bahsic.whole import appearing
 
-_FORMAT = 4
+_FORMAT = 5
 _PACKAGES = ("bahsic", "numpy", "scipy")
 
-_ROWS_AT_ONCE = 1 << 12
+_SHORT = 40  # characters of a part of a fingerprint that is kept as it is
+_PLAIN: dict[type, Callable[[Any], Any]] = {
+    np.ndarray: np.ndarray.tolist,
+    np.random.RandomState: lambda state: state.get_state(legacy=False),
+    np.random.Generator: lambda generator: generator.bit_generator.state,
+}
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # of an object in memory
 
 
@@ -63,7 +69,7 @@ class Folder:
         there, here = content["fingerprint"], self.fingerprint
         sides = {key: (str(there.get(key)), str(here.get(key))) for key in {**here, **there}}
         different = [
-            f"{key} ({' there, '.join(side)} here)" if max(map(len, side)) < 40 else key
+            f"{key} ({' there, '.join(side)} here)" if max(map(len, side)) < _SHORT else key
             for key, side in sides.items()
             if there.get(key) != here.get(key)
         ]
@@ -78,22 +84,42 @@ class Folder:
         """Replace the content of a file, all or nothing."""
         content = {"format": _FORMAT, "fingerprint": dict(self.fingerprint), **content}
         text = json.dumps({"sha256": _digest([_text(content)]), "content": content}, allow_nan=False)
-        checked_folder(self.path)
+        _made(self.path)
         with appearing(self.path / name, durable=True) as draft:
             draft.write_text(text, encoding="utf-8")
 
 
-def check_seed(selector: Any, problem: Problem) -> None:
-    """Raise where a checkpoint needs a seed, as the blocks of samples are drawn at random."""
-    is_random = selector.random_state is None and selector.block_size != "auto"
-    if problem.block_size is not None and is_random:
+def checkpoint_folder(
+    selector: BaseEstimator, problem: Problem, splits: Iterable[Iterable[Any]], **more: Any
+) -> Folder | None:
+    """Return the folder of the checkpoint of a fit, made where it does not exist; None if the fit has none.
+
+    Its fingerprint has everything that the rounds depend on, each part as a short text or as its SHA-256.
+    """
+    if selector.checkpoint is None:
+        return None
+    if problem.block_size is not None and selector.random_state is None and selector.block_size != "auto":
         raise ValueError(
             "random_state is None; accepted with block_size and checkpoint: an int, so that the blocks are the "
             "same after an interruption"
         )
+    data, labels = problem.data, problem.labels
+    free = {option.name for option in OPTIONS if not option.recorded}
+    parts = {name: value for name, value in selector.get_params(deep=False).items() if name not in free}
+    parts |= {"selector": type(selector).__name__, "working_memory": get_config()["working_memory"], **more}
+    fingerprint = {
+        "X": _digest(_table_bytes(data.table)),
+        "y": _digest([_described(labels.kernel).encode(), _array_bytes(labels.values)]),
+        "sample_weight": _digest([_array_bytes(data.weights)]),
+        "random_state": _digest([_array_bytes(data.order)]),  # the seed is in the order of the samples
+        "splits": _digest(_array_bytes(part) for split in splits for part in split),
+        **{name: _shortened(_described(value)) for name, value in parts.items()},
+        **{name: version(name) for name in _PACKAGES},
+    }
+    return Folder(_made(selector.checkpoint), fingerprint)
 
 
-def checked_folder(folder: Any) -> Path:
+def _made(folder: Any) -> Path:
     """Return the folder of a checkpoint, made where it does not exist."""
     if not isinstance(folder, str | os.PathLike):
         raise TypeError(f"checkpoint is {folder!r}; accepted: None or a folder")
@@ -103,11 +129,6 @@ def checked_folder(folder: Any) -> Path:
     except FileExistsError:
         raise ValueError(f"checkpoint is {str(folder)!r}, a file; accepted: None or a folder") from None
     return path
-
-
-def digest_of(arrays: Iterable[Any]) -> str:
-    """Return the SHA-256 of arrays, one after the other."""
-    return _digest(part for array in arrays for part in _array_bytes(array))
 
 
 def _text(content: Any) -> bytes:
@@ -122,83 +143,47 @@ def _digest(parts: Iterable[Any]) -> str:
     return digest.hexdigest()
 
 
-def fingerprint(selector: BaseEstimator, problem: Problem) -> dict[str, str]:
-    """Return everything that the rounds of a fit depend on, each part as a short text or as its SHA-256.
-
-    Examples
-    --------
-    >>> from bahsic import BAHSIC
-    >>> from bahsic.selection.problem import checked_problem
-    >>> selector = BAHSIC(step=0.5)
-    >>> parts = fingerprint(selector, checked_problem(selector, np.eye(6), [0, 1, 0, 1, 0, 1], None))
-    >>> parts["step"], parts["X"][:8]
-    ('0.5', '...')
-    """
-    labels = problem.labels
-    # The seed of random_state is in the order of the samples.
-    free = {option.name for option in OPTIONS if not option.recorded}
-    parameters = {name: value for name, value in selector.get_params(deep=False).items() if name not in free}
-    return {
-        "selector": type(selector).__name__,
-        "X": _digest(_table_bytes(problem)),
-        "y": _digest([described(labels.kernel).encode(), *_array_bytes(labels.values)]),
-        "sample_weight": _digest(_array_bytes(problem.data.weights)),
-        "random_state": _digest(_array_bytes(problem.data.order)),
-        **{name: described(value) for name, value in parameters.items()},
-        "working_memory": repr(get_config()["working_memory"]),
-        **{name: version(name) for name in _PACKAGES},
-    }
+def _shortened(text: str) -> str:
+    return text if len(text) < _SHORT else _digest([text.encode()])
 
 
-def _table_bytes(problem: Problem) -> Iterable[Any]:
-    table = problem.data.table
-    yield repr((table.categorical.tolist(), None if table.names is None else list(table.names))).encode()
-    yield repr({j: list(values) for j, values in table.categories.items()}).encode()
+def _table_bytes(table: Table) -> Iterable[bytes]:
+    categories = {j: list(values) for j, values in table.categories.items()}
+    yield repr((table.categorical.tolist(), None if table.names is None else list(table.names), categories)).encode()
     values: Any = table.values
     if isinstance(values, Source):
         yield repr((type(values).__name__, values.dtype.str, values.shape)).encode()
         for rows in values.row_chunks():
-            yield np.ascontiguousarray(values.read(rows, slice(0, values.shape[1]))).data
-    elif sparse.issparse(values):
-        for part in (values.data, values.indices, values.indptr):
-            yield from _array_bytes(part)
+            yield values.read(rows, slice(0, values.shape[1])).tobytes()
     else:
-        yield from _array_bytes(values)
+        for part in (values.data, values.indices, values.indptr) if sparse.issparse(values) else [values]:
+            yield _array_bytes(part)
 
 
-def _array_bytes(array: Any) -> Iterable[Any]:
+def _array_bytes(array: Any) -> bytes:
     if not isinstance(array, np.ndarray) or array.dtype.kind == "O":
-        yield described(array).encode()
-        return
-    yield repr((array.dtype.str, array.shape)).encode()
-    for start in range(0, len(array), _ROWS_AT_ONCE):
-        yield np.ascontiguousarray(array[start : start + _ROWS_AT_ONCE]).tobytes()
+        return _described(array).encode()
+    return repr((array.dtype.str, array.shape)).encode() + array.tobytes()
 
 
-def described(value: Any) -> str:
+def _described(value: Any) -> str:
     """Return a text that is the same in another process, also for functions, random states and nested estimators.
 
     Examples
     --------
-    >>> described([np.int64(3), {"a": np.array([0.5])}])
+    >>> _described([np.int64(3), {"a": np.array([0.5])}])
     "[3, {'a': [0.5]}]"
     """
     if isinstance(value, BaseEstimator):
-        return type(value).__name__ + described(value.get_params(deep=False))
+        return type(value).__name__ + _described(value.get_params(deep=False))
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{described(key)}: {described(part)}" for key, part in value.items()) + "}"
+        return "{" + ", ".join(f"{_described(key)}: {_described(part)}" for key, part in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(described, value)) + "]"
-    if isinstance(value, np.ndarray | np.random.RandomState | np.random.Generator):
-        return described(_as_plain(value))
+        return "[" + ", ".join(map(_described, value)) + "]"
+    for kind, plain in _PLAIN.items():
+        if isinstance(value, kind):
+            return _described(plain(value))
     if inspect.isroutine(value):
         code = getattr(getattr(value, "__code__", None), "co_code", b"")
         return f"{value.__module__}.{value.__qualname__} {_digest([code])[:16]}"
     return _ADDRESS.sub("", repr(value.item() if isinstance(value, np.generic) else value))
-
-
-def _as_plain(value: Any) -> Any:
-    """Return the entries of an array, or the state of a generator."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value.get_state(legacy=False) if isinstance(value, np.random.RandomState) else value.bit_generator.state

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -26,10 +27,10 @@ from bahsic.kernels import Precomputed
 from bahsic.kernels.labels.outputs import outputs, target_type
 from bahsic.parameters import check_count, is_auto
 from bahsic.selection.base import BaseSelector, unchanged_on_error
-from bahsic.selection.checkpoint import Folder, check_seed, checked_folder, described, digest_of, fingerprint
+from bahsic.selection.checkpoint import checkpoint_folder
 from bahsic.selection.crossfit import problem_splits
 from bahsic.selection.fitting import fitting, kernel_name
-from bahsic.selection.folds import EstimatorJudge, Samples, chosen_size, cv_results, unrouted
+from bahsic.selection.folds import Samples, chosen_size, cv_results, judged, unrouted
 from bahsic.selection.problem import Problem, checked_problem
 from bahsic.selection.selectors import BAHSIC
 from bahsic.selection.tables import estimator_table, is_numeric, selected_columns
@@ -41,18 +42,6 @@ _FILE = "bahsic-crossvalidation.json"
 
 def _estimator_has(method: str) -> Callable[[BAHSICCV], bool]:
     return lambda search: hasattr(getattr(search, "estimator_", search.estimator), method)
-
-
-def _kernel_of_classes(y: Any, weights: Any) -> str:
-    """Return the kernel on the labels of a classifier; "auto" where they are no classes or several outputs."""
-    try:
-        columns = outputs(y)
-        labels = columns[0].values
-        counted = labels if weights is None or np.shape(weights) != labels.shape else labels[weights > 0]
-        kind = target_type(counted, "y") if len(columns) == 1 else "several"
-    except (TypeError, ValueError):  # the selector says what is wrong
-        return "auto"
-    return kind if kind in ("binary", "multiclass") else "auto"
 
 
 class BAHSICCV(MetaEstimatorMixin, BaseSelector):
@@ -275,13 +264,18 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         )
         pairs = self._pairs(problem, seen, labels, routed["splitter"]["split"])
         splits = problem_splits(pairs, problem, labels, None, len(labels), weights)
-        folder = None if self.checkpoint is None else self._folder(selector, problem, samples, pairs)
+        own = ("estimator", "scoring", "min_features_to_select", "one_standard_error")
+        record = {name: getattr(self, name) for name in own}
+        record |= {"metadata": {"fit": samples.fit_params, "score": samples.score_params}}
+        folder = checkpoint_folder(selector, problem, pairs, **record)
+        if folder is not None and not folder.read(_FILE):
+            folder.write(_FILE)
         scorer = check_scoring(self.estimator, self.scoring)
-        judge = EstimatorJudge(samples, pairs, self.estimator, scorer, self._smallest(problem.units))
+        judge = partial(judged, samples, pairs, self.estimator, scorer, self._smallest(problem.units))
         with fitting(self, problem, splits, y, folder, len(splits) * len(problem.kernels)) as searches:
-            judged = {kernel: searches.folds(kernel, splits, judge, regressions=False) for kernel in problem.kernels}
-        best = max(judged, key=lambda kernel: np.mean([fold.scores for fold in judged[kernel]], axis=0).max())
-        folds = judged[best]
+            scored = {kernel: searches.folds(kernel, splits, judge, regressions=False) for kernel in problem.kernels}
+        best = max(scored, key=lambda kernel: np.mean([fold.scores for fold in scored[kernel]], axis=0).max())
+        folds = scored[best]
         scores = np.array([fold.scores for fold in folds])
         size = folds[0].sizes[chosen_size(scores, one_standard_error=self.one_standard_error)]
         self.cv_results_ = cv_results(folds, scores)
@@ -298,9 +292,16 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         """Return the kernel on the labels; for "auto" by the type of the estimator, if it says what it predicts."""
         if not is_auto(self.target_kernel):
             return self.target_kernel
-        if is_regressor(self.estimator):
-            return "regression"
-        return _kernel_of_classes(y, weights) if is_classifier(self.estimator) else "auto"
+        if not is_classifier(self.estimator):
+            return "regression" if is_regressor(self.estimator) else "auto"
+        try:
+            (column,) = outputs(y)
+            labels = column.values
+            counted = labels if weights is None or np.shape(weights) != labels.shape else labels[weights > 0]
+            kind = target_type(counted, "y")
+        except (TypeError, ValueError):  # several outputs, or the selector says what is wrong
+            return "auto"
+        return kind if kind in ("binary", "multiclass") else "auto"
 
     def _seen(self, X: Any, *, reset: bool = False) -> Any:
         """Return X as the estimator sees it, checked."""
@@ -314,23 +315,6 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
                 f"min_features_to_select is {smallest}, X has {len(units)} {units.name}; accepted: no more"
             )
         return max(smallest, units.n_kept)
-
-    def _folder(self, selector: BAHSIC, problem: Problem, samples: Samples, pairs: Sequence[Any]) -> Folder:
-        """Return the folder of the checkpoint, if it is new or belongs to this fit."""
-        check_seed(selector, problem)
-        own = ("estimator", "scoring", "min_features_to_select", "one_standard_error")
-        metadata = {"fit": samples.fit_params, "score": samples.score_params}
-        everything = {
-            **fingerprint(selector, problem),
-            "selector": type(self).__name__,
-            **{name: described(getattr(self, name)) for name in own},
-            "splits": digest_of(part for pair in pairs for part in pair),
-            "metadata": digest_of([described(metadata)]),
-        }
-        folder = Folder(checked_folder(self.checkpoint), everything)
-        if not folder.read(_FILE):
-            folder.write(_FILE)
-        return folder
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -347,31 +331,31 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
     @available_if(_estimator_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
         """Predict with `estimator_` from the selected columns of X."""
-        return self._answer("predict", X)
+        selected = self._selected(X)  # first, as it checks whether anything is fitted
+        return self.estimator_.predict(selected)
 
     @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the classes from the selected columns of X."""
-        return self._answer("predict_proba", X)
+        selected = self._selected(X)
+        return self.estimator_.predict_proba(selected)
 
     @available_if(_estimator_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithms of the probabilities of the classes from the selected columns of X."""
-        return self._answer("predict_log_proba", X)
+        selected = self._selected(X)
+        return self.estimator_.predict_log_proba(selected)
 
     @available_if(_estimator_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Return the decision function of `estimator_` at the selected columns of X."""
-        return self._answer("decision_function", X)
+        selected = self._selected(X)
+        return self.estimator_.decision_function(selected)
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
         """Score `estimator_` by ``scoring`` on the selected columns of X; metadata as in `fit`."""
         selected, scorer = self._selected(X), check_scoring(self.estimator, self.scoring)
         return float(scorer(self.estimator_, selected, y, **self._routed("score", params)["scorer"]["score"]))
-
-    def _answer(self, method: str, X: Any) -> Any:
-        selected = self._selected(X)  # first: it says so where nothing is fitted
-        return getattr(self.estimator_, method)(selected)
 
     def _selected(self, X: Any) -> Any:
         """Return the selected columns as `estimator_` has seen them, whatever `set_output` says."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _check_method_params
 
 from bahsic.data.tables import as_table
 from bahsic.selection.fitting import Trained
@@ -96,44 +97,35 @@ class Samples:
     def of_rows(self, rows: Indices) -> Samples:
         """Return some of the samples."""
         X, y = _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
-        params = (_rows_of(params, rows, len(self.y)) for params in (self.fit_params, self.score_params))
+        params = (_check_method_params(self.y, params, rows) for params in (self.fit_params, self.score_params))
         return Samples(X, y, self.names, *params)
 
 
-@dataclass(frozen=True, eq=False)
-class EstimatorJudge:
-    """Scores of an estimator, fitted to the training part of each split with nested subsets, on its test part."""
+def judged(
+    samples: Samples,
+    pairs: Sequence[tuple[Indices, Indices]],
+    estimator: Any,
+    scorer: Any,
+    smallest: int,
+    trained: Trained,
+) -> ScoredFold:
+    """Return the scores of all subsets of a search; what a checkpoint keeps is not computed again.
 
-    samples: Samples
-    pairs: Sequence[tuple[Indices, Indices]]  # rows of the training and of the test part of each split
-    estimator: Any
-    scorer: Any
-    smallest: int  # number of units of the smallest subset
-
-    def __call__(self, trained: Trained) -> ScoredFold:
-        """Return the scores of all subsets of a search; what a checkpoint keeps is not computed again."""
-        train, test = (self.samples.of_rows(rows) for rows in self.pairs[trained.number])
-        search, folder = trained.search, trained.folder
-        kept: dict[int, float] = {} if folder is None else dict(folder.read(_SCORES).get("scores", []))
-        n_columns = trained.columns.n_features
-        places = np.full(len(search.units), n_columns)
-        places[search.used_first] = np.arange(1, len(search.used_first) + 1)
-        rank = places[search.units.of_columns]
-        sizes = sorted({self.smallest, *(max(len(step.subset), self.smallest) for step in search.rounds)})
-        for size in sizes:
-            if size not in kept:
-                kept[size] = test.score(train.fitted(self.estimator, rank <= size), self.scorer, rank <= size)
-                if folder is not None:
-                    folder.write(_SCORES, scores=sorted(kept.items()))
-        return ScoredFold(sizes, np.array([kept[size] for size in sizes]), rank)
-
-
-def _rows_of(params: Mapping[str, Any], rows: Indices, n_samples: int) -> dict[str, Any]:
-    """Return the parameters, those with an entry for each sample cut to the rows."""
-    return {
-        name: np.asarray(value)[rows] if np.ndim(value) and len(value) == n_samples else value
-        for name, value in params.items()
-    }
+    The estimator is fitted to the first rows of the pair of the split, and scored on the others.
+    """
+    train, test = (samples.of_rows(rows) for rows in pairs[trained.number])
+    search, folder = trained.search, trained.folder
+    kept: dict[int, float] = {} if folder is None else dict(folder.read(_SCORES).get("scores", []))
+    places = np.full(len(search.units), trained.columns.n_features)
+    places[search.used_first] = np.arange(1, len(search.used_first) + 1)
+    rank = places[search.units.of_columns]
+    sizes = sorted({smallest, *(max(len(step.subset), smallest) for step in search.rounds)})
+    for size in sizes:
+        if size not in kept:
+            kept[size] = test.score(train.fitted(estimator, rank <= size), scorer, rank <= size)
+            if folder is not None:
+                folder.write(_SCORES, scores=sorted(kept.items()))
+    return ScoredFold(sizes, np.array([kept[size] for size in sizes]), rank)
 
 
 def chosen_size(scores: Scores, *, one_standard_error: bool) -> int:
@@ -176,23 +168,15 @@ def unrouted(caller: str, metadata: dict[str, Any], estimator: Any, scoring: Any
         raise ValueError(
             f"{caller} got {', '.join(unknown)}; accepted: {', '.join(accepted)}, other metadata only with {_ROUTING}"
         )
-    groups, weights = (
-        {key: metadata[key] for key in (name,) if key in metadata} for name in ("groups", "sample_weight")
-    )
+    groups, weights = ({name: metadata[name]} if name in metadata else {} for name in ("groups", "sample_weight"))
     if weights:
-        _check_weighable(caller, estimator, scoring)
+        used = {"the scorer": estimator.score if scoring is None else check_scoring(estimator, scoring)}
+        if caller == "fit":
+            used = {f"the fit of the estimator, a {type(estimator).__name__},": estimator.fit} | used
+        for name, function in used.items():
+            if "sample_weight" not in inspect.signature(function).parameters:
+                raise ValueError(
+                    f"sample_weight is given, and {name} takes none; accepted: one that does, or with {_ROUTING} "
+                    "requests of those that use it"
+                )
     return {"estimator": {"fit": weights}, "splitter": {"split": groups}, "scorer": {"score": weights}}
-
-
-def _check_weighable(caller: str, estimator: Any, scoring: Any) -> None:
-    """Raise where weights would be left out without a word."""
-    score = estimator.score if scoring is None else check_scoring(estimator, scoring)
-    used = {"the scorer": score}
-    if caller == "fit":
-        used = {f"the fit of the estimator, a {type(estimator).__name__},": estimator.fit} | used
-    for name, function in used.items():
-        if "sample_weight" not in inspect.signature(function).parameters:
-            raise ValueError(
-                f"sample_weight is given, and {name} takes none; accepted: one that does, or with {_ROUTING} requests "
-                "of those that use it"
-            )
