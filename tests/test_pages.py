@@ -32,13 +32,8 @@ def test_figures_of_performance(root, made):
     assert [script["filled"](page) for page in pages] == pages
     assert script["filled"](pages[0].replace("300 |", "299 |")) == pages[0]
     measured = {path.stem for path in (root / "benchmarks" / "results").glob("*.csv")}
-    assert measured - set(script["BENCHMARKS"]) == {
-        "scale",
-        "inference",
-        "needed_draws",
-        "needed_peers",
-        "selection_bias",
-    }  # on pages of their own
+    apart = {"scale", "inference", "needed_draws", "needed_peers", "selection_bias"}  # on pages of their own
+    assert measured - set(script["BENCHMARKS"]) == apart
     assert all(any(f"<!-- {name} -->" in page for page in pages) for name in script["BENCHMARKS"])
 
 

@@ -72,8 +72,10 @@ def for_picture(name: object, characters: Collection[int], longest: int, *, tex:
 
     Examples
     --------
-    >>> for_picture("price in $\n(2007)", range(128), longest=28)
-    'price in \\$ (2007)'
+    >>> for_picture("price in $\n(2007)", range(128), longest=28), for_picture("é漢" + 9 * "$", {0xE9, 36}, longest=5)
+    ('price in \\$ (2007)', 'é??\\$\\$')
+    >>> print(for_picture(r"\input{a_b} 50% #~^", range(128), longest=28, tex=True))
+    \textbackslash{}input\{a\_b\} 50\% \#\textasciitilde{}\textasciicircum{}
     """
     spaced = (" " if char.isspace() else char for char in unicodedata.normalize("NFC", str(name)))
     plain = " ".join(_without_unseen(spaced, lambda _: "").split()) or "(blank)"
@@ -83,12 +85,12 @@ def for_picture(name: object, characters: Collection[int], longest: int, *, tex:
 
 
 def for_spreadsheet(name: object) -> str:
-    """Return a name with an apostrophe before it where a spreadsheet would run it as a formula.
+    r"""Return a name with an apostrophe before it where a spreadsheet would run it as a formula.
 
     Examples
     --------
-    >>> for_spreadsheet("=cmd()"), for_spreadsheet("age")
-    ("'=cmd()", 'age')
+    >>> [for_spreadsheet(name) for name in ("=cmd()", "\t@a", "age")]
+    ["'=cmd()", "'\t@a", 'age']
     """
     text = str(name)
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
