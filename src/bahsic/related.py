@@ -9,7 +9,7 @@ import numpy as np
 
 from bahsic.criteria.hsic import hsic_of_rows
 from bahsic.criteria.weights import Statistic, label_weights
-from bahsic.data.standard import Standard, standardised
+from bahsic.data.standard import standardised
 from bahsic.kernels import Kernel, LabelKernel, kernel_from_name, label_kernel
 from bahsic.kernels.rows import FloatArray, as_labels, as_rows, check_same_length, scaled_by_power_of_two
 
@@ -206,11 +206,12 @@ def mean_difference(X: Any, y: Any) -> FloatArray:
     >>> mean_difference([[0, 1], [2, 1], [3, 1], [5, 1]], ["a", "a", "b", "b"])
     array([3., 0.])
     """
-    columns, standard = _standardised(as_rows(X, "X"))
+    columns, (exponents, *_, deviations) = _standardised(as_rows(X, "X"))
+    deviations = np.where(np.isinf(deviations), 0.0, deviations)  # of constant columns
     rho = label_kernel(y, "binary").values[:, 0]
     check_same_length(X=columns.shape[1], y=len(rho))
     with np.errstate(over="ignore"):  # reported in the next line
-        differences: FloatArray = np.ldexp(columns @ rho * standard.deviations, standard.exponents)
+        differences: FloatArray = np.ldexp(columns @ rho * deviations, exponents.astype(np.int32))
     _in_range(float(np.abs(differences).max()))
     return differences
 
@@ -235,10 +236,10 @@ def _numbers(y: Any) -> FloatArray:
     return values
 
 
-def _standardised(X: FloatArray) -> tuple[FloatArray, Standard]:
+def _standardised(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the columns of X as rows of mean 0 and variance 1, constant ones as 0, and what they were."""
     XT = np.array(X.T, dtype=np.float64, order="C")
-    return XT, standardised(XT, None, standardize=True)
+    return XT, standardised(XT, None, standardize=True)[0]
 
 
 def _of_unit_size(G: FloatArray, statistic: Statistic) -> FloatArray:

@@ -1,4 +1,1 @@
-"""Conversion of the user's data to columns for kernels: tables, categories, missing values, sparse and stored arrays.
-
-Imports kernels only; everything that takes X goes through here.
-"""
+"""From the user's X to the columns that kernels work on."""

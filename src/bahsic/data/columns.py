@@ -90,10 +90,7 @@ class Columns:
         return [slice(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
 
     def portions(self, features: Indices, n_samples: int | None = None) -> list[Indices]:
-        """Divide features into parts whose rows, of all or of ``n_samples`` samples, fit into a block of memory.
-
-        There is one part if the columns are in memory already and all samples are wanted.
-        """
+        """Divide features into parts whose rows fit into a block of memory; one part if they are in memory already."""
         at_hand = isinstance(self.data, np.ndarray) and n_samples is None
         height = len(features) + 1 if at_hand else max(1, _PORTION // (n_samples or self.n_samples))
         return [features[start : start + height] for start in range(0, max(1, len(features)), height)]
@@ -238,10 +235,7 @@ def _with_missing_codes(
     constant: NDArray[np.bool_],
     n_own: int | None,
 ) -> tuple[NDArray[np.bool_], ...]:
-    """Make a missing category one more category, and so all of a column whose other entries are the same number.
-
-    Returns the new masks of categories, missing numbers and constant columns.
-    """
+    """Make missing a category, also beside a single number; return categorical, missing and constant columns."""
     if not isinstance(data, np.ndarray):
         return categorical, missing, constant
     absent = np.isnan(data[:, :n_own])

@@ -14,15 +14,7 @@ Indices = NDArray[np.intp]
 
 
 def copies(columns: Columns, tolerance: float = 0.0) -> Indices:
-    """Return for each column the first one that is equal to it up to a tolerance or, for numbers, to its negative.
-
-    Such columns have the same differences between samples up to sign, and hence the same scores.
-
-    Examples
-    --------
-    >>> copies(Columns.plain(np.array([[1.0, -1.0], [2.0, -2.0], [-1.0, 1.0]])))
-    array([0, 1, 0])
-    """
+    """Return for each column the first one that is equal to it up to a tolerance or, for numbers, to its negative."""
     first = np.arange(columns.n_features)
     # Candidates have the same inner product with any vector, up to sign and rounding.
     direction = np.cos(np.arange(columns.n_samples))
@@ -54,13 +46,7 @@ def _same(x: Array, y: Array, tolerance: float) -> bool:
 
 
 def in_order_of_appearance(codes: Array) -> Array:
-    """Return codes that count the values in the order in which they appear; missing ones stay missing.
-
-    Examples
-    --------
-    >>> in_order_of_appearance(np.array([7.0, 2.0, np.nan, 7.0, 5.0]))
-    array([ 0.,  1., nan,  0.,  2.])
-    """
+    """Return codes that count the values in the order in which they appear; missing ones stay missing."""
     known = ~np.isnan(codes)
     _, first, inverse = np.unique(codes[known], return_index=True, return_inverse=True)
     found = np.full(len(codes), np.nan)

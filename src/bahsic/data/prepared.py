@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 
 from bahsic.data.column_choice import Names, column_mask
 from bahsic.data.columns import Columns, mixed_columns
-from bahsic.data.sources import Source, check_entries, is_finite, source_of
+from bahsic.data.sources import Source, places_not_finite, source_of
 from bahsic.data.tables import Table, as_table, by_dtype
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import FloatArray
@@ -89,10 +89,7 @@ class Prepared:
         return self if same else replace(self, order=order)
 
     def split(self, own: Indices, others: Indices) -> tuple[Prepared, Columns]:
-        """Return the data of some samples, standardised by themselves, and the columns of these and of others.
-
-        The columns are those of both, one after the other, in the units of the first.
-        """
+        """Return the data of some samples, standardised by themselves, and the columns of these and of others."""
         both = np.concatenate([own, others])
         weights = None if self.weights is None else self.weights[own]
         joined = replace(self, order=both if self.order is None else self.order[both], weights=weights, n_own=len(own))
@@ -116,8 +113,7 @@ def prepared(  # noqa: PLR0913 - the options of a table
 ) -> Prepared:
     """Check data and make columns of them for a kernel, with the options of a selector.
 
-    A memmap, a zarr or a dask array is read piece by piece, unless it is small, or ``whole`` and with categories or
-    missing entries, which reading by pieces does not know. Of `Prepared` only the kernel may be another one.
+    A memmap, zarr or dask array is read piece by piece, unless it is small, or ``whole`` and with categories or gaps.
     """
     if isinstance(X, Prepared):
         options = {"standardize": standardize, "missing": missing, "identifiers": identifiers}
@@ -137,14 +133,18 @@ def _stored_table(source: Source, categorical_features: Any, missing: str, *, wh
     m, d = source.shape
     plain = by_dtype(categorical_features)[0] is None
     small = _SMALL * m * d <= get_config()["working_memory"] * 2**20
-    if small or (whole and not plain) or (whole and missing != "error" and not is_finite(source)):
+    if small or (whole and not plain) or (whole and missing != "error" and places_not_finite(source)):
         return as_table(source.read(slice(0, m), slice(0, d)), categorical_features, missing)
     if not plain:
         raise ValueError(
             f"categorical_features is {categorical_features!r}; accepted where X is a memmap, a zarr or a dask "
             "array that is read piece by piece: None"
         )
-    check_entries(source)  # none may be missing
+    places = places_not_finite(source)
+    if places:
+        raise ValueError(
+            f"X contains NaN or infinity: {places}; accepted where X is read piece by piece: finite numbers"
+        )
     nowhere = np.zeros(d, dtype=bool)
     return Table(source, nowhere, None, {}, nowhere)
 

@@ -56,14 +56,7 @@ class ColumnRole(NamedTuple):
 
 
 def text_role(codes: Array, categories: Array) -> tuple[str, str] | None:
-    """Return role and reason of a column of strings that are nearly all different, else None.
-
-    Examples
-    --------
-    >>> names = np.array([f"passenger {i}" for i in range(40)])
-    >>> text_role(np.arange(40.0), names)
-    ('text', '40 different texts in 40 rows')
-    """
+    """Return role and reason of a column of strings that are nearly all different, else None."""
     n_observed, n_different = int(np.count_nonzero(~np.isnan(codes))), len(categories)
     if n_different < _FEWEST_ROWS or 2 * n_different <= n_observed:
         return None
@@ -77,15 +70,7 @@ def text_role(codes: Array, categories: Array) -> tuple[str, str] | None:
 def number_role(x: Array, name: str | None) -> tuple[str, str] | None:
     """Return role and reason of a column of whole numbers that looks like an identifier, else None.
 
-    They are all different and count the rows up or down from about zero, also with gaps; or nearly all different in a
-    column that is called so.
-
-    Examples
-    --------
-    >>> number_role(np.arange(1.0, 101.0), None)
-    ('identifier', 'counts the rows')
-    >>> number_role(np.arange(100.0)[::-1] ** 2, "patient_id")
-    ('identifier', 'nearly all different whole numbers, and its name')
+    They count the rows up or down from about zero, or are nearly all different in a column that is called so.
     """
     x = x[~np.isnan(x)]
     if len(x) < _FEWEST_ROWS or not np.array_equal(x, np.round(x)):
@@ -100,13 +85,7 @@ def number_role(x: Array, name: str | None) -> tuple[str, str] | None:
 
 
 def rare_rows(x: Array, weights: Array | None = None, *, missing: bool = False) -> NDArray[np.bool_] | None:
-    """Return the rows in which a column that hardly varies is different from nearly all rows; None for other columns.
-
-    Examples
-    --------
-    >>> np.flatnonzero(rare_rows(np.array([5.0] * 30 + [7.0] + [5.0] * 30)))
-    array([30])
-    """
+    """Return the rows that differ from nearly all others in a column that hardly varies; None for other columns."""
     w = np.ones(len(x)) if weights is None else weights
     if w.sum() < _FEWEST_ROWS:
         return None

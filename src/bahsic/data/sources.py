@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,85 +16,69 @@ Range = slice | Indices
 _ENTRIES = 1 << 22
 
 
-class Source(ABC):
+class Source:
     """Array of samples x features outside memory, read by ranges or indices of both."""
-
-    chunked = True
 
     def __init__(self, array: Any) -> None:
         self._array = array
         self.shape: tuple[int, int] = tuple(map(int, array.shape))  # type: ignore[assignment]
         self.dtype = np.dtype(array.dtype)
+        self.chunked = not isinstance(array, np.memmap)
 
-    @abstractmethod
     def read(self, samples: Range, features: Range) -> NDArray[Any]:
         """Return a part of the array (n_samples, n_features)."""
-
-    def row_chunks(self) -> Iterator[slice]:
-        """Return ranges of samples that together cover all, each small enough to be read at once."""
-        height = max(1, _ENTRIES // self.shape[1])
-        return (slice(start, min(start + height, self.shape[0])) for start in range(0, self.shape[0], height))
-
-
-class Mapped(Source):
-    """A numpy memmap; in another process the file is opened again."""
-
-    chunked = False
-
-    def read(self, samples: Range, features: Range) -> NDArray[Any]:
+        if hasattr(self._array, "oindex"):  # zarr
+            return np.asarray(self._array.oindex[samples, features])
+        if self.chunked:
+            return _computed(self._array[samples][:, features])
         array = np.asarray(self._array)
         if isinstance(samples, slice):
             return array[samples][:, features]
         # Reads only the wanted entries, not whole rows.
         return array[samples, features] if isinstance(features, slice) else array[np.ix_(samples, features)]
 
+    def row_chunks(self) -> Iterator[slice]:
+        """Return ranges of samples that together cover all, each small enough to be read at once."""
+        height = max(1, _ENTRIES // self.shape[1])
+        return (slice(start, min(start + height, self.shape[0])) for start in range(0, self.shape[0], height))
+
     def __getstate__(self) -> dict[str, Any]:
         state, array = dict(vars(self)), self._array
-        if isinstance(array.base, mmap.mmap):  # the whole array, not a view, whose position in the file is unknown
+        if not self.chunked and isinstance(array.base, mmap.mmap):  # not a view, whose position in the file is unknown
             order = "C" if array.flags.c_contiguous else "F"
-            state["_array"] = (str(array.filename), array.dtype.str, array.offset, array.shape, order)
+            state["_array"] = (str(array.filename), array.dtype, "r", array.offset, array.shape, order)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        if isinstance(self._array, tuple):
-            path, dtype, offset, shape, order = self._array
-            self._array = np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape, order=order)
+        if isinstance(self._array, tuple):  # a memmap: another process opens the file again
+            self._array = np.memmap(*self._array)
 
 
-class Zarr(Source):
-    """A zarr array."""
-
-    def read(self, samples: Range, features: Range) -> NDArray[Any]:
-        return np.asarray(self._array.oindex[samples, features])
-
-
-class Dask(Source):
-    """A dask array, computed in the process that reads it."""
-
-    def read(self, samples: Range, features: Range) -> NDArray[Any]:
-        part = self._array[samples]
-        try:
-            return np.asarray(part[:, features].compute(scheduler="synchronous"))
-        except ValueError as error:
-            if "Missing dependency" not in str(error):
-                raise
-            raise ValueError(
-                "X is a dask array whose chunks are on a cluster already, by persist; accepted: one that is lazy, "
-                "such as X before persist, which the tasks read by themselves"
-            ) from error
+def _computed(part: Any) -> NDArray[Any]:
+    """Compute a part of a dask array in this process."""
+    try:
+        return np.asarray(part.compute(scheduler="synchronous"))
+    except ValueError as error:
+        if "Missing dependency" not in str(error):
+            raise
+        raise ValueError(
+            "X is a dask array whose chunks are on a cluster already, by persist; accepted: one that is lazy, "
+            "such as X before persist, which the tasks read by themselves"
+        ) from error
 
 
 def source_of(X: Any) -> Source | None:
     """Return the source of an array that is read piece by piece, or None for anything else."""
-    module = type(X).__module__.partition(".")[0]
     if isinstance(X, np.memmap) and X._mmap is not None:  # type: ignore[attr-defined]  # noqa: SLF001 - else memory
-        return Mapped(X) if X.ndim == 2 else None
-    if module == "zarr" and hasattr(X, "oindex"):
-        return Zarr(_two_dimensional(X))
-    if is_dask_array(X):
-        return Dask(_two_dimensional(X))
-    return None
+        return Source(X) if X.ndim == 2 else None
+    if not is_dask_array(X) and not (type(X).__module__.startswith("zarr") and hasattr(X, "oindex")):
+        return None
+    if len(X.shape) != 2:
+        raise ValueError(f"X has shape {tuple(X.shape)}; accepted: two dimensions, samples and features")
+    if any(isinstance(size, float) for size in X.shape):  # dask calls it NaN
+        raise ValueError(f"X has shape {X.shape}; accepted: known numbers, so call X.compute_chunk_sizes() first")
+    return Source(X)
 
 
 def is_dask_array(X: Any) -> bool:
@@ -103,30 +86,8 @@ def is_dask_array(X: Any) -> bool:
     return type(X).__module__.startswith("dask.array") and hasattr(X, "dask")
 
 
-def _two_dimensional(X: Any) -> Any:
-    if len(X.shape) != 2:
-        raise ValueError(f"X has shape {tuple(X.shape)}; accepted: two dimensions, samples and features")
-    if any(isinstance(size, float) for size in X.shape):  # dask calls it NaN
-        raise ValueError(f"X has shape {X.shape}; accepted: known numbers, so call X.compute_chunk_sizes() first")
-    return X
-
-
-def check_entries(source: Source) -> None:
-    """Raise unless all entries are finite real numbers; every chunk of rows is read once."""
-    where = _not_finite(source)
-    if where:
-        raise ValueError(
-            f"X contains NaN or infinity: {where}; accepted where X is read piece by piece: finite numbers"
-        )
-
-
-def is_finite(source: Source) -> bool:
-    """Return whether all entries are finite real numbers; every chunk of rows is read once."""
-    return not _not_finite(source)
-
-
-def _not_finite(source: Source) -> str:
-    """Return number and first place of the entries that are not finite, or an empty string."""
+def places_not_finite(source: Source) -> str:
+    """Return number and first place of the entries that are not finite, or an empty string; reads all rows once."""
     if source.dtype.kind not in "fiub":
         raise TypeError(f"X has dtype {source.dtype}; accepted: real numbers")
     found, first = 0, (0, 0)
@@ -141,11 +102,5 @@ def _not_finite(source: Source) -> str:
 
 
 def place_words(count: int, row: int, column: object) -> str:
-    """Return words for entries and the place of the first of them.
-
-    Examples
-    --------
-    >>> place_words(1, 7, "'age'")
-    "1 entry, in row 7, column 'age'"
-    """
+    """Return words for entries and the place of the first of them."""
     return f"{f'{count} entries, the first' if count > 1 else '1 entry,'} in row {row}, column {column}"

@@ -78,8 +78,7 @@ class SparseRows:
     ) -> tuple[SparseRows, NDArray[np.bool_]]:
         """Return columns of X (n_samples, n_features), standardised if asked for, and a mask of the constant ones.
 
-        Missing entries (stored as NaN) stay NaN and do not enter means. Means and deviations are those of the first
-        ``n_own`` samples, by default of all.
+        Means and deviations are those of the entries, not missing, of the first ``n_own`` samples, by default of all.
         """
         XT = sparse.csr_array(X.T, dtype=np.float64, copy=True)
         XT.sort_indices()
@@ -104,10 +103,7 @@ def _columns_of(X: sparse.csc_array) -> Indices:
 
 
 def warn_of_cost(X: Any, kernel: Kernel, n_pairs: float, n_candidates: float) -> None:
-    """Warn that a search on sparse data takes as long as on dense ones, where that is long.
-
-    It makes the contributions of each candidate, of all rounds, to each pair of samples.
-    """
+    """Warn that a search on sparse data takes as long as on dense ones, where that is long."""
     seconds = n_pairs * n_candidates / _RATE
     if not sparse.issparse(X) or not isinstance(kernel, ScaledKernel) or seconds < _LONG:
         return

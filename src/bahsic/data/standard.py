@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,40 +26,14 @@ _WIDEST = 100.0
 _SAMPLES_AT_ONCE = 1 << 13
 
 
-@dataclass(frozen=True, eq=False)
-class Standard:
-    """Numbers that standardise raw columns, any part of them with the same result to the last bit."""
-
-    exponents: NDArray[np.int32]
-    shifts: tuple[Array, ...]
-    deviations: Array
-    constant: NDArray[np.bool_]
-
-    def of(self, features: Indices) -> Standard:
-        """Return numbers of some of the columns."""
-        shifts = tuple(shift[features] for shift in self.shifts)
-        return Standard(self.exponents[features], shifts, self.deviations[features], self.constant[features])
-
-    def apply(self, XT: Array) -> Array:
-        """Standardise raw columns, the rows of XT, in place."""
-        if self.exponents.any():
-            np.ldexp(XT, -self.exponents[:, None], out=XT)
-        for shift in self.shifts:
-            XT -= shift[:, None]
-        XT /= self.deviations[:, None]
-        if self.shifts:
-            XT[self.constant] = 0.0
-        return XT
-
-    @staticmethod
-    def joined(parts: list[Standard]) -> Standard:
-        """Join the numbers of several sets of columns, one after the other."""
-        return Standard(
-            np.concatenate([part.exponents for part in parts]),
-            tuple(np.concatenate(shifts) for shifts in zip(*(part.shifts for part in parts), strict=True)),
-            np.concatenate([part.deviations for part in parts]),
-            np.concatenate([part.constant for part in parts]),
-        )
+def standardise(XT: Array, numbers: Array) -> None:
+    """Apply what `standardised` has returned to any part of the columns, with the same result to the last bit."""
+    exponents, *shifts, deviations = numbers[..., None]
+    if exponents.any():
+        np.ldexp(XT, -exponents.astype(np.int32), out=XT)
+    for shift in shifts:
+        XT -= shift
+    XT /= deviations
 
 
 def prepared_columns(
@@ -75,22 +48,20 @@ def prepared_columns(
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Return a new array with a feature in each row, standardised if asked for, and a mask of the constant features.
 
-    Where features are not standardised, they are still centred for kernels of differences, which changes nothing but
-    the rounding errors. Missing entries (NaN) stay, and take no part in means; ``complete`` says that there are none.
-    Weights are frequencies of the samples, all of them positive. ``order`` is the one in which the samples come. Means
-    and deviations are those of the first ``n_own`` samples, by default of all.
+    For kernels of differences other features are centred, against rounding errors. Missing entries (NaN) stay, and take
+    no part in means. Means and deviations are those of the first ``n_own`` samples in ``order``, by default of all.
     """
     options: dict[str, Any] = {"standardize": standardize, "centre": isinstance(kernel, ScaledKernel), "n_own": n_own}
     XT = np.array(X.T, dtype=np.float64, order="C") if order is None else _ordered(X, order)
     if complete:
-        return XT, standardised(XT, weights, **options).constant
+        return XT, standardised(XT, weights, **options)[1]
     observed = ~np.isnan(XT)
     own = observed[:, :n_own]
     fill = np.take_along_axis(XT, own.argmax(axis=1)[:, None], axis=1)  # a value of the column: same extremes
     XT = np.where(observed, XT, np.nan_to_num(fill))
     counts = own * (1.0 if weights is None else weights)
     counts[~own.any(axis=1)] = 1.0  # nothing is known of a column: it is constant
-    constant = standardised(XT, counts, **options).constant
+    _, constant = standardised(XT, counts, **options)
     XT[~observed] = np.nan
     return XT, constant
 
@@ -102,28 +73,30 @@ def standardised(
     standardize: bool,
     centre: bool = True,
     n_own: int | None = None,
-) -> Standard:
-    """Standardise columns, the rows of XT, in place; without ``standardize`` only centre them, if ``centre``.
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Standardise columns, the rows of XT, in place by their first ``n_own`` samples, or only centre them.
 
-    Means and deviations are those of the first ``n_own`` samples, and weights of these or of their single entries.
+    Returns exponents, shifts and deviations of the columns for `standardise`, and a mask of the constant ones.
     """
     own = XT[:, :n_own]
     low, high = own.min(axis=1), own.max(axis=1)
-    exponents = safe_exponents(low, high, standardize=standardize)
-    constant, deviations, shifts = low == high, np.ones(len(XT)), []
+    constant, numbers = low == high, np.zeros((4, len(XT)))
+    exponents, shifts, deviations = numbers[0], numbers[1:3], numbers[3]
+    exponents[:] = safe_exponents(low, high, standardize=standardize)
     scaled = exponents != 0
-    XT[scaled] = np.ldexp(XT[scaled], -exponents[scaled][:, None])
+    XT[scaled] = np.ldexp(XT[scaled], -exponents[scaled][:, None].astype(np.int32))
     # The second mean is what rounding left of a large first one.
-    for _ in range(2 if standardize else int(centre)):
-        shifts.append(_means(own, weights) if standardize else _safe_shifts(own, weights))
-        XT -= shifts[-1][:, None]
+    for shift in shifts[: 2 if standardize else int(centre)]:
+        shift[:] = _means(own, weights) if standardize else _safe_shifts(own, weights)
+        XT -= shift[:, None]
+    deviations[:] = 1.0
     if standardize:
         squares = np.vecdot(own, own) / own.shape[1] if weights is None else _means(own**2, weights)
-        deviations = np.where(constant, 1.0, np.sqrt(squares))
-        XT /= deviations[:, None]
-    if shifts:
-        XT[constant] = 0.0
-    return Standard(exponents, tuple(shifts), deviations, constant)
+        deviations[:] = np.sqrt(squares)
+    if standardize or centre:
+        deviations[constant] = np.inf  # so that they become zero
+    XT /= deviations[:, None]
+    return numbers, constant
 
 
 def safe_exponents(low: Array, high: Array, *, standardize: bool) -> NDArray[np.int32]:

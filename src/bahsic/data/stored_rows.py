@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.data.sources import Source
-from bahsic.data.standard import Standard, standardised
+from bahsic.data.standard import standardise, standardised
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
@@ -54,7 +54,7 @@ class StoredRows:
     """Columns of a source, a row each, read and standardised when they are used."""
 
     source: Source
-    standard: Standard
+    standard: Array  # exponents, shifts and deviations of the columns
     order: Indices | None = None
     exponent: int = 0
     _recent: _Recent = field(default_factory=_Recent)
@@ -75,7 +75,7 @@ class StoredRows:
             raw = self.source.read(chosen, features)
         XT = np.empty(raw.shape[::-1]) if out is None else out
         XT[:] = raw.T
-        self.standard.of(features).apply(XT)
+        standardise(XT, self.standard[:, features])
         return np.ldexp(XT, self.exponent, out=XT) if self.exponent else XT
 
     def of_samples(self, samples: Indices) -> StoredRows:
@@ -98,8 +98,7 @@ class StoredRows:
     ) -> tuple[StoredRows, NDArray[np.bool_]]:
         """Return columns of a source (n_samples, n_features), and a mask of the constant ones.
 
-        Means and deviations, of the first ``n_own`` samples in this order or of all, are computed as for columns in
-        memory, some columns at a time.
+        Means and deviations, of the first ``n_own`` samples in this order or of all, are made some columns at a time.
         """
         m, d = source.shape
         samples, centre = slice(0, m) if order is None else order[:n_own], isinstance(kernel, ScaledKernel)
@@ -108,5 +107,5 @@ class StoredRows:
         for start in range(0, d, width):
             XT = np.array(source.read(samples, slice(start, min(start + width, d))).T, dtype=np.float64, order="C")
             parts.append(standardised(XT, weights, standardize=standardize, centre=centre))
-        standard = Standard.joined(parts)
-        return StoredRows(source, standard, order), standard.constant
+        numbers, constant = (np.concatenate(values, axis=-1) for values in zip(*parts, strict=True))
+        return StoredRows(source, numbers, order), constant

@@ -93,16 +93,6 @@ def as_table(
     Values are float32 if all columns are, else float64; dates and times are days. Floats without categories are not
     copied, sparse data stay sparse. Categories are sorted, so codes do not depend on the order of the rows.
     ``labels`` are names of columns for errors, if X has none; columns ``used`` never look like identifiers.
-
-    Examples
-    --------
-    >>> table = as_table([["red", 1.5], ["blue", 2.0], [None, 0.5]], "from_dtype", missing="neutral")
-    >>> table.values
-    array([[1. , 1.5],
-           [0. , 2. ],
-           [nan, 0.5]])
-    >>> table.categories
-    {0: array(['blue', 'red'], dtype=object)}
     """
     if not isinstance(missing, str) or missing not in ("error", "neutral", "indicator"):
         raise ValueError(f"missing is {missing!r}; accepted: 'error', 'neutral', 'indicator'")
@@ -277,13 +267,7 @@ def _categorical(data: Any, wanted: Any, names: Names, argument: str) -> tuple[N
 
 
 def by_dtype(categorical_features: Any) -> tuple[Any, bool]:
-    """Return the columns that a user names as categories, and whether those with such a type are categories too.
-
-    Examples
-    --------
-    >>> by_dtype("from_dtype"), by_dtype(["from_dtype", "class"]), by_dtype([0])
-    ((None, True), (['class'], True), ([0], False))
-    """
+    """Return the columns that a user names as categories, and whether those with such a type are categories too."""
     if isinstance(categorical_features, str):
         return (None, True) if categorical_features == "from_dtype" else (categorical_features, False)
     if isinstance(categorical_features, list | tuple) and "from_dtype" in categorical_features:

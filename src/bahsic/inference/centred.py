@@ -47,10 +47,7 @@ _LARGEST_EXPONENT = 60
 
 @dataclass(frozen=True, eq=False)
 class CentredMatrices:
-    """Centred kernel matrices of c kernels on the same m samples: as matrices, or as F'F + diag(excess).
-
-    The matrices are those stored here times 2**exponents, so that squares neither overflow nor underflow.
-    """
+    """Centred kernel matrices of c kernels, over 2**exponents: as matrices, or as F'F + diag(excess)."""
 
     diagonals: Array  # (c, m)
     exponents: NDArray[np.intp]  # (c,)
@@ -95,10 +92,7 @@ def from_matrices(grams: Sequence[Gram]) -> CentredMatrices:
 def from_factors(
     factors: Any, counts: Sequence[int], errors: Array | float = 0.0, excess: Array | None = None
 ) -> CentredMatrices:
-    """Centre c matrices F'F + diag(excess), given the number of factors of each: equal ones for an array.
-
-    An array is overwritten. Cost O(m r^2 / c); the squares of sparse factors cost O(m c).
-    """
+    """Centre c matrices F'F + diag(excess), given the number of factors of each; an array of factors is overwritten."""
     exponents, owners = np.zeros(len(counts), dtype=np.intp), _owners(counts)
     if sparse.issparse(factors):
         means = factors.mean(axis=1)
@@ -184,17 +178,10 @@ def _squared_sums(A: CentredMatrices) -> Array:
 
 
 def pivoted_cholesky(diagonals: Array, rows: Callable[[Indices], Array], max_rank: int) -> tuple[Array, Array]:
-    """Return Cholesky factors (c, rank, m) of c matrices of rank at most ``max_rank``, and traces of the errors.
+    """Return Cholesky factors (c, rank, m) of c matrices, and traces of the errors.
 
-    Each step takes the row with the largest remaining diagonal entry of each matrix, until little is left of all
-    diagonals (c, m), which are overwritten. ``rows(pivots)`` returns row ``pivots[i]`` of matrix i for all i, shape
-    (c, m), a new array.
-
-    Examples
-    --------
-    >>> A = np.array([[4.0, 2.0], [2.0, 1.0]])
-    >>> pivoted_cholesky(np.array([[4.0, 1.0]]), lambda pivots: A[pivots], 2)
-    (array([[[2., 1.]]]), array([0.]))
+    Each step takes the row with the largest remaining diagonal entry of each matrix: ``rows(pivots)`` returns row
+    ``pivots[i]`` of matrix i for all i, shape (c, m), a new array. ``diagonals`` (c, m) are overwritten.
     """
     c, m = diagonals.shape
     each = np.arange(c)

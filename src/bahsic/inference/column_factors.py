@@ -6,13 +6,9 @@ Up to what centring removes, the kernel matrix of a column is F'F + diag(e), so 
   :math:`\phi` of the Gaussian kernel and a point c. This is accurate also where all kernel values are near one.
 - **Categories**: :math:`\exp(-\gamma d)` for two different ones and 1 for equal ones is a delta kernel up to a
   constant and a factor. The factors mark the samples of each category.
-- **A missing number** stands at the centre of its column, and further on an axis of its own, which contributes
-  :math:`c / 2` to D (see `bahsic.data.columns.Columns`). So its row and column of the kernel are those of the centre
-  times :math:`s = \exp(-\gamma c / 2)`, and its diagonal entry, which stays 1, is :math:`1 - s^2` more than that. Where
-  all missing entries of a column count as the same, they share the axis, which is one more factor. Missing categories
-  have such axes as well.
-
-Other kernels are m x m matrices.
+- **A missing number** stands at the centre of its column, and on an axis of its own, which contributes :math:`c / 2`
+  to D. Its row and column of the kernel are those of the centre times :math:`s = \exp(-\gamma c / 2)`, and its diagonal
+  entry is :math:`1 - s^2` more than that. If all missing entries count as the same, the axis is one more factor.
 """
 
 from __future__ import annotations
@@ -61,9 +57,7 @@ def centred_columns(
 ) -> CentredMatrices:
     """Return the centred kernel matrices of a chunk of `column_chunks`; a rule for gamma is evaluated for each column.
 
-    A Gaussian kernel has factors unless ``as_matrices``, at a cost of O(m r^2) for each column of numbers of numerical
-    rank r (about 20), and O(m) for one of categories. All else are m x m matrices, even numbers that would need very
-    many factors.
+    A Gaussian kernel has factors unless ``as_matrices``, at a cost of O(m r^2) for each column of numbers of rank r.
     """
     factors = None
     if type(kernel) is Gaussian and not as_matrices:
@@ -100,10 +94,9 @@ def _numbers(columns: Columns, features: Indices, gammas: Array) -> CentredMatri
 def gaussian_factors(
     X: Array, gammas: Array, offsets: Array | None = None, *, together: bool = False
 ) -> CentredMatrices | None:
-    """Return the centred Gaussian kernel matrices of the c rows of X, which is overwritten.
+    """Return the centred Gaussian kernel matrices of the c rows of X, which is overwritten; None if the rank is high.
 
-    ``offsets`` (c, m) are what each missing entry contributes to gamma D by its own axis, which with ``together`` all
-    those of a column share; else zero. None if a column needs so many factors that its matrix is cheaper.
+    ``offsets`` (c, m) are what the axes of missing entries contribute to gamma D; with ``together`` they are one axis.
     """
     c, m = X.shape
     X -= X.mean(axis=1, keepdims=True)  # so that zero is the point c
@@ -150,8 +143,7 @@ def _categories(columns: Columns, features: Indices, gammas: Array) -> CentredMa
 def _indicators(level: Indices, heights: Array, n_levels: int) -> sparse.csr_array:
     """Return rows that mark the samples of each level, of a column in each row of ``level``.
 
-    Those of more than half of the samples mark the others instead, which centring makes the same but for the sign, so
-    that rare categories keep their digits.
+    A level of more than half of the samples is marked by the others, so that rare categories keep their digits.
     """
     frequent = np.bincount(level.ravel(), minlength=n_levels) > level.shape[1] / 2
     inside = frequent[level]

@@ -165,10 +165,9 @@ def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and 
 def needed_pvalues(
     data: Prepared, Y: Array, learning: Indices, test: Indices, units: Sequence[Indices], n_tested: int | None = None
 ) -> Array:
-    """Return for each unit the p-value of the hypothesis that it adds nothing to the others in predicting the labels.
+    """Return for each of the first units the p-value that it adds nothing to the others in predicting the labels.
 
-    Units are sets of columns, of data for a Gaussian kernel. Only the first ``n_tested`` of them are tested, if given.
-    Of many samples, some are used.
+    Units are sets of columns, of data for a Gaussian kernel. Of many samples, some are used.
     """
     learning = evenly_spaced(learning, _LEARNING_SAMPLES)
     test = evenly_spaced(test, _TEST_SAMPLES * _MAX_REGRESSIONS)

@@ -189,17 +189,9 @@ class KernelInput:
 def kernel_input(
     x: Any, kernel: Kernel, n_samples: int, weights: FloatArray | None = None, **options: Any
 ) -> KernelInput:
-    """Check data x and bring them into the form that a kernel takes, given how often each sample counts.
+    """Check data x and bring them into the form that a kernel takes; the options are those of `hsic`.
 
-    The options are standardize, categorical_features and missing, see `hsic`. Numbers that are not to be standardised
-    stay as they are, to the last bit. Constant columns take no part, unless all columns are constant.
-
-    Examples
-    --------
-    >>> from bahsic.kernels import Gaussian
-    >>> data = kernel_input([1.0, 3.0], Gaussian(), 2, standardize=True, categorical_features=None, missing="error")
-    >>> data.columns.data.tolist(), data.matrix(Gaussian(0.5)).values.round(4).tolist()
-    ([[-1.0, 1.0]], [[1.0, 0.1353], [0.1353, 1.0]])
+    Numbers that are not to be standardised stay as they are. Constant columns take no part, unless all are constant.
     """
     if not takes_numbers(kernel):
         if sparse.issparse(x):

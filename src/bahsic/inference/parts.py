@@ -69,10 +69,7 @@ class Samples:
 
 
 def resolved_target_kernel(selector: Any, y: Any, target_kernel: Any) -> Any:
-    """Return the kernel on the labels that a selector uses for all of them, in place of "auto".
-
-    Labels of a part may look like another type. A selector with a regressor, such as `BAHSICCV`, takes numbers.
-    """
+    """Return the kernel on the labels that a selector uses for all of them, in place of "auto"."""
     if not (isinstance(target_kernel, str) and target_kernel == "auto"):
         return target_kernel
     predicts_numbers = hasattr(selector, "__sklearn_tags__") and is_regressor(selector)
@@ -129,10 +126,7 @@ def random_splits(samples: Samples, n_splits: int, test_size: float, random: np.
 
 
 def combined_pvalues(pvalues: Array) -> Array:
-    """Combine p-values along the first axis, valid however they depend on each other; see `selection_test`.
-
-    The result may exceed 1.
-    """
+    """Combine p-values along the first axis, see `selection_test`; the result may exceed 1."""
     n = len(pvalues)
     k = math.ceil(n / 2)
     return np.asarray(n / k * np.sort(pvalues, axis=0)[k - 1])

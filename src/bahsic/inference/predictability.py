@@ -215,10 +215,7 @@ def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int
 def _interactions(
     data: Prepared, labels: LabelKernel, kernel: Kernel, units: Sequence[Indices], tested: Sequence[int]
 ) -> list[float]:
-    """Return the interaction of each pair of tested units, in the order of `itertools.combinations`.
-
-    ``units`` are the columns of each selected unit, ``tested`` the numbers of those whose pairs are in question.
-    """
+    """Return the interactions of the units whose numbers are ``tested``, in the order of `combinations`."""
     pairs: list[tuple[int, ...]] = list(combinations(tested, 2))
     if not pairs:
         return []

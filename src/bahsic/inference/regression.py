@@ -1,7 +1,6 @@
-"""Kernel ridge regression on matrices of squared distances, with a Gaussian kernel whose width and ridge are chosen.
+"""Kernel ridge regression on matrices of squared distances, for conditional tests and partial dependence.
 
-The matrices are scaled: exp(-D) is the kernel of gamma = 1/(2 d), and exp(-width D) is one of its powers. Used by
-conditional tests, and here for partial dependence.
+The matrices are scaled: exp(-D) is the kernel of gamma = 1/(2 d), and exp(-width D) is one of its powers.
 """
 
 from __future__ import annotations
@@ -46,10 +45,7 @@ def kernel(D: Array, width: float) -> Array:
 
 
 class Tuning:
-    """Leave-one-out errors of kernel ridge regression for all powers of the kernel and all ridges.
-
-    Of many samples, some are used.
-    """
+    """Leave-one-out errors of kernel ridge regression on some samples, for all powers of the kernel and ridges."""
 
     def __init__(self, D: Array) -> None:
         self._samples = evenly_spaced(np.arange(len(D)), _TUNING_SAMPLES)

@@ -116,10 +116,7 @@ class ScaledKernel(PointwiseKernel):
 
 
 def median_gamma(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None = None) -> float:
-    """Return gamma by the rule "median": 1 / (2 median(r)^p) over the pairs i < j, where D = r^p.
-
-    With weights, the median of the data in which each row is repeated that often.
-    """
+    """Return gamma by the rule "median", 1 / (2 median(r)^p) over the pairs i < j; with weights of repeated rows."""
     scaled, exponent = scaled_by_power_of_two(X.astype(np.float64))
     median = _median_distance(kernel, scaled, weights)
     if median == 0:

@@ -14,11 +14,9 @@ _FEW_FEATURES = 8  # up to here direct differences are as fast as a matrix produ
 
 
 def squared_distances(X: FloatArray, Y: FloatArray | None = None, gamma: float = math.inf) -> FloatArray:
-    """Return squared Euclidean distances of all pairs of rows.
+    """Return squared Euclidean distances of all pairs of rows, exactly symmetric with zero diagonal if Y is None.
 
-    By a matrix product, ``|x|^2 + |y|^2 - 2 x'y`` on centred rows, if its rounding error is too small to change
-    ``exp(-gamma D)``; otherwise by direct differences. Exactly symmetric with zero diagonal if Y is None, never
-    negative, infinite where the true value exceeds the floating-point range.
+    By a matrix product on centred rows if its rounding error cannot change ``exp(-gamma D)``, else by differences.
     """
     other = X if Y is None else Y
     centre = column_means(X)

@@ -20,11 +20,7 @@ _BLOCK_ENTRIES = 2**18  # 2 MB of float64: a few such blocks stay in cache
 
 
 def as_rows(X: Any, argument: str, names: Any = None) -> FloatArray:
-    """Return finite numbers as samples x features: float32 as it is, else float64, copied only if necessary.
-
-    A column of X without names is called by its number, or by one of ``names``, in messages, which speak of
-    ``argument``.
-    """
+    """Return finite numbers as samples x features, float32 as it is, else float64; messages use names of columns."""
     array, names = _array(X, argument), _names(X, names)
     rows = array[:, None] if array.ndim == 1 else array
     if rows.ndim != 2 or rows.size == 0:
@@ -181,13 +177,7 @@ def _first(found: npt.NDArray[np.bool_], rows: Array, names: Any) -> tuple[int, 
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a single value is missing: None, NaN of any type, or the NA or NaT of pandas.
-
-    Examples
-    --------
-    >>> [is_missing(value) for value in (None, float("nan"), np.datetime64("NaT"), 0, "")]
-    [True, True, True, False, False]
-    """
+    """Return whether a single value is missing: None, NaN of any type, or the NA or NaT of pandas."""
     if value is None or type(value).__name__ == "NAType":
         return True
     differs = value != value  # noqa: PLR0124 - true for NaN of every type, and for NaT

@@ -21,7 +21,6 @@ class CountKernel(Kernel):
     """k(x, x') = sum over tokens t of count_t(x) count_t(x'); normalised, k(x, x') / sqrt(k(x, x) k(x', x')).
 
     A sample without tokens has the value 0 with every sample, itself included, normalised or not.
-    To write such a kernel, define `tokens`, `rows` and `check`.
     """
 
     normalize: bool

@@ -1,4 +1,1 @@
-"""Kernels on the labels: the choice by the type of y, several outputs, survival times.
-
-Used through `bahsic.kernels.label_kernel`.
-"""
+"""Kernels on the labels: the choice by the type of y, several outputs, survival times."""

@@ -70,11 +70,7 @@ class OutputNames(str):  # noqa: SLOT000 - it carries the choice
 
 
 def outputs(y: Any, sample_weight: Any = None, numbers: Sequence[bool] | None = None) -> list[Output]:
-    """Return the checked columns of y.
-
-    Strings, booleans and categoricals are classes, numbers with fractions are numbers, and whole numbers, of any type,
-    are either, see `are_classes`.
-    """
+    """Return the checked columns of y as numbers or classes; for whole numbers see `are_classes`."""
     columns = [
         (name, as_labels(np.asarray(column)[:, None], "y", [name])[:, 0], _is_categorical(column))
         for name, column in named_columns(y)
@@ -102,8 +98,7 @@ def _judged(name: Any, values: Array, weights: FloatArray | None, *, categorical
 def are_classes(sizes: NDArray[Any]) -> bool:
     """Return whether whole numbers are classes, given how often each different one occurs.
 
-    They are classes if there are at most 20 different ones, unless most of more than five, or all of more than two,
-    occur only once.
+    There are at most 20, and not most of more than five, or all of more than two, occur only once.
     """
     n, n_once = len(sizes), int(np.count_nonzero(sizes <= 1))
     mostly_once = (n > _RARE_CLASSES and 2 * n_once > n) or (n > 2 and n_once == n)
@@ -186,9 +181,8 @@ WHATEVER = "whatever the data"
 def rare_classes(subject: tuple[str | Given, ...], classes: Sequence[Any], sizes: NDArray[Any]) -> Message | None:
     """Return a warning about classes of a single sample, with a remedy; None if there are none, or no others.
 
-    A class adds to the unbiased HSIC by the pairs of its samples alone. Without such a pair the kernel value of any two
-    different samples is f_i + f_j for some numbers f, for the class itself (kernels "multiclass" and "delta" are sums
-    over the classes) or, of two classes, for all: U-centring leaves nothing.
+    A class adds to the unbiased HSIC by the pairs of its samples alone. Beside a single class, one of a single sample
+    leaves nothing: kernel values of different samples are f_i + f_j.
     """
     once = [repr(label) for label, size in zip(classes, sizes, strict=True) if size == 1]
     if not once or len(once) == len(classes):
