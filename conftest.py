@@ -8,7 +8,7 @@ _NEEDS = {
     "docs/pictures.md": "matplotlib",
     "docs/start.md": "pandas",
     "docs/appendix/tables.md": "pandas",
-    "src/bahsic/engine/compiled.py": "numba",
+    "src/bahsic/engine/loops.py": "numba",
     "src/bahsic/plotting/pictures.py": "matplotlib",
     "src/bahsic/report/__init__.py": "jinja2",
 }

@@ -27,22 +27,19 @@ import coverage
 import pytest
 from hypothesis import Phase, settings
 
-PARTS = ("kernels", "criteria", "data", "engine", "selection")
+PARTS = ("kernels", "criteria", "data", "engine", "inference", "selection")
 
-# Files whose tests run the package in other processes, or parts of it that no change is made of.
-_APART = {
-    *("cli", "cli_files", "cli_terminal", "cluster", "column_kernels", "command_examples", "datasets", "demo"),
-    *("dependence", "eeg", "experiments", "experiments_baselines", "experiments_eeg"),
-    *("experiments_protocol", "files", "files_web", "fuzz", "hostile_files", "independence", "load", "notebook"),
-    *("package", "packaging", "pages", "plotting", "processes", "redundancy", "related", "report", "report_browser"),
-    *("resampling", "site", "whole"),
-}
+# First words of the files whose tests run the package in other processes, or parts of it that no change is made of.
+_APART = (
+    *("cli", "cluster", "command", "datasets", "demo", "docs", "eeg", "experiments", "files", "fuzz", "hostile"),
+    *("load", "notebook", "package", "packaging", "pages", "plotting", "processes", "related", "report", "site"),
+    "whole",
+)
 _OPTIONS = ("-q", "-s", "-p", "no:randomly", "-p", "no:cacheprovider", "-o", "addopts=", "--hypothesis-seed=0")
 _OPTIONS += ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # of hypothesis, which is imported here
 _MEMORY = 6 * 2**30  # a changed size must not take the machine's
 _LONGEST = 1.0  # seconds of the processor; tests beyond are not used
 _MOST = 300  # tests of a change
-_DETAILS = "tests/test_details.py"
 _FILES = 5  # that are imported again for a change outside of functions
 
 
@@ -62,7 +59,7 @@ class Tests:
         self.seconds: dict[str, float] = {}
         self.running: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
         found = sorted((copy / "tests").glob("test_*.py"))
-        self.files = [path for path in found if path.stem.removeprefix("test_") not in _APART]
+        self.files = [path for path in found if path.stem.split("_")[1] not in _APART]
         self.items: dict[str, Any] = {}
         self.functions: dict[tuple[str, str, int], list[types.FunctionType]] = defaultdict(list)
         self.failed = ""
@@ -156,9 +153,7 @@ class Tests:
             total[test.split("::")[0]] += 1
         # A file with many of its tests here is about these lines.
         files = sorted(by_file, key=lambda file: (-len(by_file[file]) / total[file], file))
-        chosen = by_file.pop(_DETAILS, [])  # all of them, as each is about few lines
-        files = [file for file in files if file != _DETAILS]
-        chosen += _within(_in_turn([by_file[file] for file in files]), self.seconds, budget)
+        chosen = [*_within(_in_turn([by_file[file] for file in files]), self.seconds, budget)]
         if again:
             chosen += _within(_in_turn([by_file[file][::-1] for file in files]), self.seconds, budget)
         return list(dict.fromkeys(chosen))
