@@ -132,11 +132,20 @@ def test_weights_count_in_rankings_fits_and_scores():
     assert search.score(X, y, sample_weight=WEIGHTS) == fitted.score(X[:, search.support_], y, sample_weight=WEIGHTS)
 
 
+class Unweighted(KNeighborsClassifier):
+    """An estimator whose score takes weights, but whose fit takes none."""
+
+    def score(self, X, y, sample_weight=None):
+        return super().score(X, y, sample_weight)
+
+
 def test_weights_where_nobody_takes_them():
     X, y = drawn(60)
-    message = "sample_weight is given, and the fit of the estimator, a KNeighborsClassifier, takes none; accepted: one"
+    message = "sample_weight is given, and the fit of the estimator, a Unweighted, takes none; accepted: one"
+    search = BAHSICCV(Unweighted(), cv=2).fit(X, y)
+    assert 0 <= search.score(X, y, sample_weight=WEIGHTS) <= 1
     with pytest.raises(ValueError, match=message):
-        BAHSICCV(KNeighborsClassifier(), cv=2).fit(X, y, WEIGHTS)
+        search.fit(X, y, WEIGHTS)
     with pytest.raises(ValueError, match=r"sample_weight is given, and the scorer takes none.*enable_metadata_routing"):
         BAHSICCV(LogisticRegression(), scoring=lambda estimator, X, y: 1.0, cv=2).fit(X, y, WEIGHTS)
 

@@ -88,13 +88,6 @@ def test_auto_counts_groups_and_keeps_them_together(selector):
 
 
 @SELECTORS
-def test_more_groups_than_there_are(selector):
-    with pytest.warns(UserWarning, match="n_features_to_select is 5, X has 4 groups: all are kept"):
-        fitted = selector(5, feature_groups=IDS).fit(*drawn())
-    assert fitted.support_.all()
-
-
-@SELECTORS
 def test_one_group_of_everything(selector):
     fitted = selector(1, feature_groups=["all"] * 8).fit(*drawn())
     assert fitted.support_.all()
