@@ -100,7 +100,7 @@ def from_factors(
         diagonals = shifted.toarray() + (owners @ np.square(means))[:, None]
     else:
         factors -= factors.mean(axis=1, keepdims=True)
-        peaks = np.maximum(factors.max(axis=1), -factors.min(axis=1)).reshape(len(counts), -1).max(axis=1)
+        peaks = np.maximum(factors.max(axis=1), -factors.min(axis=1)).reshape(len(counts), -1).max(axis=1, initial=0.0)
         exponents = np.frexp(peaks)[1].astype(np.intp)
         exponents[np.abs(exponents) <= _LARGEST_EXPONENT] = 0
         if exponents.any():
