@@ -19,6 +19,23 @@ from bahsic.selection.selectors import BAHSIC
 class _SignalSelector(TransformerMixin, BaseEstimator):
     """A selector whose X are trials x channels x samples."""
 
+    def fit(self, X: Any, y: Any) -> Self:
+        """Select by the dependence of the labels on the signals.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
+        y : array-like of shape (n_trials,)
+            Classes, or whatever the selector takes.
+
+        Returns
+        -------
+        self
+        """
+        signals = checked_signals(X, self.sfreq)
+        self._fit(signals, y, frequency_bins(signals.shape[-1], self.sfreq, self.fmin, self.fmax, self.width))
+        return self
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
@@ -137,21 +154,7 @@ class FrequencySelector(_SignalSelector):
         self.min_width = min_width
         self.averaged = averaged
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Select the frequencies.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
-        y : array-like of shape (n_trials,)
-            Classes, or whatever the selector takes.
-
-        Returns
-        -------
-        self
-        """
-        signals = checked_signals(X, self.sfreq)
-        bins = frequency_bins(signals.shape[-1], self.sfreq, self.fmin, self.fmax, self.width)
+    def _fit(self, signals: Array, y: Any, bins: Bins) -> None:
         self._check(len(bins))
         chosen = self._interval(signals, y, bins) if self.contiguous else self._selected(signals, y, bins)
         self.all_frequencies_ = bins.frequencies
@@ -160,7 +163,6 @@ class FrequencySelector(_SignalSelector):
         self._n_samples = signals.shape[-1]
         edges = np.flatnonzero(np.diff(np.concatenate([[False], self.passing_, [False]])))
         self.bands_ = bins.every[np.column_stack([edges[::2], edges[1::2] - 1])]
-        return self
 
     def _check(self, n_bins: int) -> None:
         _check_number("n_frequencies", self.n_frequencies, n_bins)
@@ -302,23 +304,9 @@ class ChannelSelector(_SignalSelector):
         self.features = features
         self.selector = selector
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Select the channels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
-        y : array-like of shape (n_trials,)
-            Classes, or whatever the selector takes.
-
-        Returns
-        -------
-        self
-        """
-        signals = checked_signals(X, self.sfreq)
+    def _fit(self, signals: Array, y: Any, bins: Bins) -> None:
         n = signals.shape[1]
         _check_number("n_channels", self.n_channels, n)
-        bins = frequency_bins(signals.shape[-1], self.sfreq, self.fmin, self.fmax, self.width)
         _check_features(self.features, "power", "relative_power")
         columns = band_features(signals, self.features)
         powers = [columns(bins.interval(place, place)) for place in range(len(bins))]
@@ -328,7 +316,6 @@ class ChannelSelector(_SignalSelector):
         self.channels_ = np.flatnonzero(self.selector_.get_support()[:n])
         self.order_ = np.asarray(self.selector_.group_order_)
         self.frequencies_ = bins.frequencies
-        return self
 
     def transform(self, X: Any) -> Array:
         """Return the signals of the selected channels.
