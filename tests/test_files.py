@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -265,6 +266,20 @@ def test_excel_has_numbers_categories_dates_and_missing_cells(tmp_path):
     assert data.X["seen"].tolist() == [True, False, True]
     assert data.X["day"].tolist()[:2] == days[:2]
     np.testing.assert_array_equal(read_data(tmp_path / "t.xlsx").X["gap"], [np.nan, 2, np.nan, 4])
+
+
+@pytest.mark.parametrize("gap", [None, 5])
+def test_large_integers_of_excel_are_exact(tmp_path, gap):
+    for whole in ([2**53 + 1, 2**53 + 2], [2**63 + 4097, 3]):
+        path = workbook(tmp_path / "t.xlsx", [["a", "y"], *([str(k), 1] for k in whole), [gap, 1]])
+        with zipfile.ZipFile(path) as archive:  # openpyxl writes them in 16 digits, other programs in all
+            parts = {name: archive.read(name) for name in archive.namelist()}
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, content in parts.items():
+                changed = re.sub(rb't="inlineStr"><is><t>([0-9]+)</t></is>', rb't="n"><v>\1</v>', content)
+                archive.writestr(name, changed)
+        found = read_data(path, "y").X["a"].astype(object)
+        assert found.where(found.notna(), None).tolist() == [*whole, gap]
 
 
 def test_excel_tables_that_are_refused(tmp_path):

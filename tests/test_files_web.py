@@ -677,9 +677,17 @@ def test_a_file_that_changed_after_reading_is_not_copied(read, tmp_path):
 
 
 @pytest.mark.parametrize("gap", [False, True])
-@pytest.mark.parametrize("offset", [0, 2**62, 2**63 + 5, -(2**62)])
+@pytest.mark.parametrize("offset", [0, 2**62, 2**63 + 5, -(2**62), 2**70])
 def test_large_integers_of_text_are_exact(read, offset, gap):
     whole = [offset + k for k in (4, 0, 9, 2)]
     data = read("a,y\n" + "".join(f"{k},1\n" for k in whole) + (",1\n" if gap else "6,1\n"))
     assert [None if pandas.isna(v) else int(v) for v in data.X["a"]] == [*whole, None if gap else 6]
     assert read(f"a,y\n1,{2**62 + 1}\n2,{2**62}\n", "y").y.tolist() == [2**62 + 1, 2**62]
+
+
+def test_integers_beyond_64_bits_are_written_as_they_stand(read, tmp_path):
+    pytest.importorskip("pyarrow", reason="the format is written by pyarrow")
+    whole = [str(2**70 + k) for k in range(3)]
+    data = read("a,y\n" + "".join(f"{k},1\n" for k in whole), "y")
+    write_table(tmp_path / "o.parquet", data, [0])
+    assert pandas.read_parquet(tmp_path / "o.parquet")["a"].tolist() == whole

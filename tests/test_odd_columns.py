@@ -61,6 +61,14 @@ def test_objects_in_columns_of_pandas_are_refused_by_name(values):
     refused(pandas.DataFrame({"a": X, "s": column}), "strings and categorical types for categories")
 
 
+@pytest.mark.parametrize("large", [2**62, 2**63])
+def test_large_integers_beside_fractions_in_a_frame(large):
+    pandas = pytest.importorskip("pandas", reason="a frame of pandas")
+    whole = np.array([large + int(y) for y in Y], dtype=np.uint64)
+    fitted = BAHSIC(1).fit(pandas.DataFrame({"whole": whole, "noise": X[::-1]}), Y)
+    assert fitted.get_feature_names_out().tolist() == ["whole"]
+
+
 @pytest.mark.parametrize("function", [BAHSIC(1).fit, hsic_scores], ids=["fit", "hsic_scores"])
 @pytest.mark.parametrize(("x", "words"), [(X, "X has shape (24,)"), (X[:, None] + 1j, "X has dtype complex128")])
 def test_arrays_of_a_wrong_kind_are_not_shown_entry_by_entry(function, x, words):

@@ -19,7 +19,7 @@ from bahsic.data.entries import as_float, check_flat, coded, has_categories, is_
 from bahsic.data.roles import LEFT_OUT, ColumnRole, number_role, text_role
 from bahsic.data.sources import Source, place_words
 from bahsic.kernels.base import Kernel
-from bahsic.kernels.rows import Array, FloatArray, check_at_hand
+from bahsic.kernels.rows import EXACT, Array, FloatArray, check_at_hand
 from bahsic.kernels.vector import Gaussian, Laplacian
 from bahsic.names import first_few
 from bahsic.parameters import Given, Message
@@ -178,7 +178,10 @@ def _as_narwhals(X: Any) -> Any:
 def _frame_data(X: Any, argument: str) -> Any:
     types: list[Any] = list(X.dtypes) if hasattr(X, "iloc") else [None]
     if all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in types):
-        return np.asarray(X)
+        array = np.asarray(X)
+        rounded = array.dtype.kind == "f" and any(dtype.kind in "iu" for dtype in types)
+        if not (rounded and (np.abs(array) > EXACT).any()):
+            return array
     if all(str(dtype).startswith("Sparse") and dtype.fill_value == 0 for dtype in types):
         return _csc(X.sparse.to_coo(), argument)
     columns = list(_as_narwhals(X).iter_columns())

@@ -83,13 +83,7 @@ def is_mark(text: str) -> bool:
 
 
 def plain_numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
-    """Return cells as numbers, NaN where they are empty or a mark in every column; None if any is something else.
-
-    Examples
-    --------
-    >>> plain_numbers(["1", "NA", " 2e3"]), plain_numbers(["1", "-"]), plain_numbers(["1_000"])
-    (array([   1.,   nan, 2000.]), None, None)
-    """
+    """Return cells as numbers, NaN where they are empty or a mark in every column; None if any is something else."""
     together = "".join(cells)
     if "_" in together or not together.isascii():  # which Python takes for numbers
         return None
@@ -136,11 +130,6 @@ def meaning_of_commas(kinds: Collection[str], delimiter: str, decimal_mark: Call
     mark of the other columns decides. Without one, commas beside semicolons, which spreadsheets write where the comma
     is decimal, are decimal if all entries have one (read otherwise, all would be 1000 times as large, which changes no
     selection); anything else is refused.
-
-    Examples
-    --------
-    >>> meaning_of_commas({"either", "whole"}, ",", lambda: None), meaning_of_commas({"decimal"}, ";", lambda: None)
-    ('thousands', 'decimal')
     """
     kinds = set(kinds)
     if kinds & {"decimal", "decimal_and_points"}:
@@ -161,13 +150,7 @@ def meaning_of_commas(kinds: Collection[str], delimiter: str, decimal_mark: Call
 
 
 def plain(text: str, commas: str) -> str:
-    """Return a number as Python writes it, given the meaning of its commas.
-
-    Examples
-    --------
-    >>> plain("-$1,200.50", "thousands"), plain("1.200,5", "decimal")
-    ('-1200.50', '1200.5')
-    """
+    """Return a number as Python writes it, given the meaning of its commas."""
     return text.translate(_TRANSLATIONS[commas])
 
 
@@ -185,18 +168,14 @@ def dates(texts: Iterable[str]) -> list[datetime | None] | None:
     --------
     >>> dates(["2024-05-01", "-", "2024-05-01T12:30:00+02:00"])
     [datetime.datetime(2024, 5, 1, 0, 0), None, datetime.datetime(2024, 5, 1, 10, 30)]
-    >>> dates(["05/01/2024"])
     """
-    found = []
+    found: list[datetime | None] = []
     for text in texts:
         if not (is_mark(text) or _DATE.fullmatch(text)):
             return None
         try:
-            found.append(None if is_mark(text) else datetime.fromisoformat(text))
-        except ValueError:  # such as the 30th of February
+            when = None if is_mark(text) else datetime.fromisoformat(text)
+            found.append(when.astimezone(UTC).replace(tzinfo=None) if when and when.tzinfo else when)
+        except (ValueError, OverflowError):  # such as the 30th of February, or beyond the year 9999 in UTC
             return None
-    try:
-        found = [when and (when.astimezone(UTC).replace(tzinfo=None) if when.tzinfo else when) for when in found]
-    except OverflowError:
-        return None
     return found if any(found) else None

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from bahsic.files.data import (
     Data,
@@ -26,6 +29,14 @@ from bahsic.names import for_message
 
 # Types of integers that float64 does not tell apart.
 _LARGEST = {"int64": "Int64", "uint64": "UInt64"}
+
+
+def whole_numbers(values: Sequence[int | None], pandas: Any) -> Any:
+    """Return whole numbers as an array of 64 bits, if these hold them all, else of objects."""
+    for dtype in ("int64", *_LARGEST.values()):
+        with suppress(ValueError, OverflowError, TypeError):
+            return pandas.array(values, dtype=dtype)
+    return np.array(values, dtype=object)
 
 
 @dataclass(frozen=True)

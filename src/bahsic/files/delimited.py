@@ -26,6 +26,7 @@ from bahsic.files.cells import (
     plain,
     plain_numbers,
 )
+from bahsic.files.columnar import whole_numbers
 from bahsic.files.data import Data, DataError, check_gzip, check_unchanged, library, one_line_errors, stamp_of
 from bahsic.files.targets import Wanted
 from bahsic.files.text import Layout, layout_of
@@ -96,9 +97,9 @@ class StoredText:
     def frame(self, parsed: Any) -> Any:
         """Return a frame of these columns with integers as such, and with text where numbers have zeros in front."""
         for j, cells in enumerate(zip(*self.cells(list(parsed.columns)), strict=True)):
-            if parsed.dtypes.iloc[j] == np.float64:
+            if (kind := str(parsed.dtypes.iloc[j])) in ("float64", "object"):
                 empty = parsed.iloc[:, j].isna().to_numpy()
-                if any(map(_ZEROS_IN_FRONT.match, cells)):
+                if kind == "object" or any(map(_ZEROS_IN_FRONT.match, cells)):
                     text = [None if gap else cell.strip() for cell, gap in zip(cells, empty, strict=True)]
                     parsed.isetitem(j, np.array(text, dtype=object))
                 elif all(gap or _WHOLE.fullmatch(cell) for cell, gap in zip(cells, empty, strict=True)):
@@ -263,16 +264,16 @@ class _Parsed:
                 f"column {for_message(self.names[j])}: {texts[codes[row]][:20]} in row {row}, counted from 0, is "
                 "beyond the largest number and read as infinite"
             )
-        return self._integers(plain_texts) if kinds == {"whole"} and np.nanmax(np.abs(values)) > EXACT else values
+        return self._whole(plain_texts, values) if kinds == {"whole"} and np.nanmax(np.abs(values)) > EXACT else values
 
-    def _integers(self, texts: list[str | None]) -> Any:
-        """Return integers that float64 would round as such, if 64 bits hold them."""
-        for dtype in ("Int64", "UInt64"):
-            try:
-                return self.pandas.array([*(None if text is None else int(text) for text in texts), None], dtype=dtype)
-            except (ValueError, OverflowError, TypeError):  # such as 1e30
-                continue
-        return _floats(texts)
+    def _whole(self, texts: list[str | None], values: Any) -> Any:
+        """Return whole numbers that float64 rounds as integers; those beyond 64 bits only if some would be the same."""
+        try:
+            whole = [None if text is None else int(text) for text in texts]
+        except ValueError:  # such as 1e30
+            return values
+        found = whole_numbers([*whole, None], self.pandas)
+        return found if found.dtype != object or len(np.unique(values[:-1])) < len(set(whole)) else values
 
     def _check_numbers_in_text(self, j: int, texts: list[str], strange: list[str], n_entries: int) -> None:
         """Note a column of categories nearly all of which are numbers; refuse it if they have decimal commas."""

@@ -7,9 +7,10 @@ from typing import Any
 from zipfile import ZipFile
 
 from bahsic.files.cells import MISSING_MARKS, is_mark
-from bahsic.files.columnar import frame_data
+from bahsic.files.columnar import frame_data, whole_numbers
 from bahsic.files.data import Data, DataError, check_expansion, library, one_line_errors
 from bahsic.files.targets import Wanted
+from bahsic.kernels.rows import EXACT
 from bahsic.names import for_message
 
 
@@ -42,8 +43,9 @@ def _typed(column: Any, pandas: Any) -> Any:
     """Return a column of cells as numbers, booleans, dates or categories, whichever holds them all."""
     observed = column[[not (isinstance(cell, str) and is_mark(cell.strip())) for cell in column]]
     kind = pandas.api.types.infer_dtype(observed, skipna=True)
-    if kind == "integer" and observed.notna().sum() == len(column):
-        return column.astype("int64")
+    if kind == "integer" and (observed.notna().sum() == len(column) or observed.abs().max() > EXACT):
+        cells = observed.reindex(column.index)
+        return pandas.Series(whole_numbers(cells.where(cells.notna(), None).tolist(), pandas))
     if kind in ("integer", "floating", "mixed-integer-float", "empty"):
         return observed.astype("float64").reindex(column.index)
     if kind.startswith(("date", "time")):
