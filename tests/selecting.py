@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.metrics import get_scorer
 
 from bahsic import BAHSIC, FOHSIC
 
@@ -83,3 +85,21 @@ def assert_same_selection(one, other):
 
 def standardised(X):
     return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def scores_by_hand(X, y, estimator, splits, scoring, parameters, *, sizes, ranking=None, fits=None, scores=None):
+    """Scores of shape (n_splits, n_sizes): BAHSIC on the training part alone, the estimator on its best features."""
+    rows = []
+    for train, test in splits:
+
+        def weighted(weights, part):
+            return {} if weights is None else {"sample_weight": weights[part]}
+
+        ranker = BAHSIC(**parameters).fit(X[train], y[train], **weighted(ranking, train))
+        row = []
+        for size in sizes:
+            columns = np.sort(ranker.elimination_order_[-size:])
+            fitted = clone(estimator).fit(X[train][:, columns], y[train], **weighted(fits, train))
+            row.append(get_scorer(scoring)(fitted, X[test][:, columns], y[test], **weighted(scores, test)))
+        rows.append(row)
+    return np.array(rows)

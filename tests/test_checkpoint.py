@@ -1,5 +1,6 @@
 """Checkpoints: a search that was interrupted goes on to the same selection; what does not belong to it is refused."""
 
+import importlib.metadata
 import json
 import os
 import signal
@@ -173,11 +174,9 @@ def test_functions_weights_and_working_memory_are_told_apart(tmp_path):
 
 
 def test_other_versions_are_refused(tmp_path, monkeypatch):
-    from bahsic.selection import checkpoint
-
     X, y = drawn()
     BAHSIC(2, checkpoint=tmp_path).fit(X, y)
-    monkeypatch.setattr(checkpoint, "version", lambda name: "0.0.1")
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.0.1")
     with pytest.raises(ValueError, match=r"differs in bahsic \(.* there, 0\.0\.1 here\), numpy"):
         BAHSIC(2, checkpoint=tmp_path).fit(X, y)
 

@@ -154,11 +154,3 @@ def test_scores_in_the_file_are_those_of_the_results(tmp_path):
     for i in range(3):
         kept = json.loads((tmp_path / FOLDS[i] / "bahsic-scores.json").read_text())["content"]["scores"]
         assert dict(kept) == dict(zip(found["n_features"], found[f"split{i}_test_score"], strict=True))
-
-
-def test_blocks_need_a_seed(tmp_path):
-    with pytest.raises(ValueError, match=r"^random_state is None; accepted with block_size and checkpoint: an int"):
-        search(tmp_path, block_size=8).fit(*drawn(60))
-    assert not any(tmp_path.iterdir())
-    with pytest.raises(TypeError, match=r"^checkpoint is 3; accepted: None or a folder"):
-        search(3).fit(*drawn(60))

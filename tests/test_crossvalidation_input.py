@@ -95,16 +95,6 @@ def test_string_labels():
     assert np.array_equal(search.predict(X) == "yes", quick().fit(X, y).predict(X))
 
 
-def test_regressor_decides_on_the_kernel_for_whole_numbers():
-    X, _ = drawn()
-    y = np.round(3 * X[:, 1])
-    assert BAHSIC().fit(X, y).target_kernel_ == "multiclass"
-    search = BAHSICCV(Ridge(), cv=2).fit(X, y)
-    assert search.selector_.target_kernel_ == "regression"
-    assert np.array_equal(search.selector_.elimination_order_, ordered(X, y, "regression"))
-    assert quick(Ridge(), target_kernel="linear").fit(X, y).selector_.target_kernel == "linear"
-
-
 class Untyped(BaseEstimator):
     """Predicts the mean, and does not say that it is a regressor."""
 

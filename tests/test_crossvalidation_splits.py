@@ -1,11 +1,13 @@
 """BAHSICCV with groups of samples, time, sample weights and blocks, against a plain loop over the folds."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import accuracy_score, make_scorer, r2_score
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -22,29 +24,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bahsic import BAHSIC, BAHSICCV
-from selecting import drawn
+from selecting import drawn, scores_by_hand
 
 GROUPS = np.random.default_rng(0).integers(6, size=60)
 WEIGHTS = np.random.default_rng(1).uniform(0.1, 3, size=60)
 SIZES = [1, 2, 4, 8]  # with step=0.5
 
 
-def weighted(weights, rows):
-    return {} if weights is None else {"sample_weight": weights[rows]}
-
-
-def by_hand(X, y, estimator, splits, metric, parameters, *, ranking=None, fits=None, scores=None):
-    """Scores of shape (n_splits, n_sizes); weights of the rankings, of the fits of the estimator and of the scores."""
-    rows = []
-    for train, test in splits:
-        ranker = BAHSIC(**parameters).fit(X[train], y[train], **weighted(ranking, train))
-        row = []
-        for size in SIZES:
-            columns = np.sort(ranker.elimination_order_[-size:])
-            fitted = clone(estimator).fit(X[train][:, columns], y[train], **weighted(fits, train))
-            row.append(metric(y[test], fitted.predict(X[test][:, columns]), **weighted(scores, test)))
-        rows.append(row)
-    return np.array(rows)
+by_hand = partial(scores_by_hand, sizes=SIZES)
 
 
 def scores_of(search):
@@ -79,7 +66,7 @@ def test_splits_by_hand(cv, groups):
     X, y = drawn(60)
     search = BAHSICCV(LogisticRegression(), cv=cv, step=0.5).fit(X, y, groups=groups)
     splits = list(cv.split(X, y, groups))
-    expected = by_hand(X, y, LogisticRegression(), splits, accuracy_score, {"step": 0.5})
+    expected = by_hand(X, y, LogisticRegression(), splits, "accuracy", {"step": 0.5})
     assert np.array_equal(scores_of(search), expected)
     check_selection(search, X, y, expected, step=0.5)
     given = BAHSICCV(LogisticRegression(), cv=iter(splits), step=0.5)
@@ -124,7 +111,7 @@ def test_weights_count_in_rankings_fits_and_scores():
     cv = KFold(3)
     search = BAHSICCV(LogisticRegression(), cv=cv, step=0.5).fit(X, y, WEIGHTS)
     every = {"ranking": WEIGHTS, "fits": WEIGHTS, "scores": WEIGHTS}
-    expected = by_hand(X, y, LogisticRegression(), cv.split(X), accuracy_score, {"step": 0.5}, **every)
+    expected = by_hand(X, y, LogisticRegression(), cv.split(X), "accuracy", {"step": 0.5}, **every)
     assert np.array_equal(scores_of(search), expected)
     check_selection(search, X, y, expected, WEIGHTS, step=0.5, target_kernel="binary")
     fitted = LogisticRegression().fit(X[:, search.support_], y, sample_weight=WEIGHTS)
@@ -165,10 +152,10 @@ def test_each_gets_the_weights_that_it_requests(ranking, fits, scores):
         in_pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), clone(search))
         in_pipeline.fit(X, y, sample_weight=WEIGHTS)
     weights = {name: WEIGHTS if wanted else None for name, wanted in used.items()}
-    expected = by_hand(X, y, LogisticRegression(), cv.split(X), accuracy_score, {"step": 0.5}, **weights)
+    expected = by_hand(X, y, LogisticRegression(), cv.split(X), "accuracy", {"step": 0.5}, **weights)
     assert np.array_equal(scores_of(search), expected)
     Z = StandardScaler().fit_transform(X)
-    expected = by_hand(Z, y, LogisticRegression(), cv.split(X), accuracy_score, {"step": 0.5}, **weights)
+    expected = by_hand(Z, y, LogisticRegression(), cv.split(X), "accuracy", {"step": 0.5}, **weights)
     assert np.array_equal(scores_of(in_pipeline[1]), expected)
 
 
@@ -192,7 +179,7 @@ def test_groups_reach_the_splits_through_other_tools():
     expected = []
     for train, test in outer.split(X, y):
         inside = GroupKFold(2).split(X[train], y[train], GROUPS[train])
-        scores = by_hand(X[train], y[train], LogisticRegression(), inside, accuracy_score, {"step": 0.5})
+        scores = by_hand(X[train], y[train], LogisticRegression(), inside, "accuracy", {"step": 0.5})
         chosen = BAHSIC(SIZES[int(scores.mean(axis=0).argmax())], step=0.5).fit(X[train], y[train]).support_
         fitted = LogisticRegression().fit(X[train][:, chosen], y[train])
         expected.append(fitted.score(X[test][:, chosen], y[test]))
@@ -226,7 +213,7 @@ def test_parameters_by_hand(parameters):
     parameters = {"step": 0.5, **parameters}
     first, second = (BAHSICCV(Ridge(), cv=KFold(3), **parameters).fit(X, y) for _ in range(2))
     alone = parameters | {"target_kernel": "regression"}
-    expected = by_hand(X, y, Ridge(), KFold(3).split(X), r2_score, {"n_features_to_select": 1.0, **alone})
+    expected = by_hand(X, y, Ridge(), KFold(3).split(X), "r2", {"n_features_to_select": 1.0, **alone})
     assert np.allclose(scores_of(first), expected, rtol=1e-12, atol=0)
     assert np.array_equal(scores_of(first), scores_of(second))
     check_selection(first, X, y, expected, **alone)

@@ -10,7 +10,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bahsic import BAHSIC, FOHSIC, FeatureSelector, hsic, predictability
-from bahsic.engine import prediction
 from bahsic.plotting import plot_scores
 from command import main
 
@@ -238,21 +237,19 @@ def test_summary_and_report(tmp_path):
     assert features.name == "growth_features.csv"
 
 
-def test_worth_is_measured_for_the_next_in_order_and_blank_for_the_others(monkeypatch, tmp_path):
-    monkeypatch.setattr(prediction, "GAINS", 2)
-    X, y = drawn()
-    frame = pd.DataFrame(X, columns=list("abcdef")).assign(again=X[:, 0], same=1.0)
+def test_worth_is_measured_for_the_next_in_order_and_blank_for_the_others(tmp_path):
+    X, y = drawn(d=30)
+    frame = pd.DataFrame(X).add_prefix("x").assign(again=X[:, 0], same=1.0)
     with pytest.warns(UserWarning, match="constant"):
         selector = FeatureSelector(kernel="gaussian").fit(frame, y)
     table = selector.summary()
-    assert table["worth"].notna().tolist() == [True] * 4 + [False] * 2
+    assert selector.get_feature_names_out().tolist() == ["x0", "x1"]
+    assert table["worth"].notna().tolist() == [True] * 26 + [False] * 4
     _, features = selector.report(tmp_path / "page.html")
     written = pd.read_csv(features)
-    assert written["relevance"].notna().tolist() == (written["feature"].isin(table["feature"][:4])).tolist()
-    bars = plot_scores(selector)
-    assert [label.get_text() for label in bars.get_yticklabels()] == table.sort_values("worth", ascending=False)[
-        "feature"
-    ].tolist()[:4]
+    assert written["relevance"].notna().tolist() == (written["feature"].isin(table["feature"][:26])).tolist()
+    bars = [label.get_text() for label in plot_scores(selector).get_yticklabels()]
+    assert bars == table.sort_values("worth", ascending=False)["feature"].tolist()[: len(bars)]
 
 
 def test_views_agree_where_nothing_predicts(tmp_path):

@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
 import bahsic
-from bahsic import BAHSIC, BAHSICCV, FOHSIC, options
+from bahsic import BAHSIC, BAHSICCV, FOHSIC
 from bahsic.datasets import make_xor
-from bahsic.options import OPTIONS, Option, options_of, recorded_options
+from bahsic.options import OPTIONS, options_of, recorded_options
 from command import command, main, parsed, printed, python_code
 
 OLD_FLAGS = {
@@ -127,17 +127,13 @@ def test_defaults_of_the_command():
     found = vars(parsed(["select", "data.npz"]))
     table = {option.name: option.command_default() for option in options_of("select")}
     assert {name: found[name] for name in table} == table | {"step": None}  # which leaves it to the selector
+    assert [
+        parsed([name, "data.npz", *words]).kernel for name, *words in (["rank"], ["test", "--x", "a", "--y", "b"])
+    ] == ["gaussian"] * 2
     other = {option.name: table[option.name] for option in options_of("select") if option.default != table[option.name]}
     assert other == {
         "n_features_to_select": "auto", "kernel": "auto", "criterion": "prediction", "random_state": 0,
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("words", [["rank", "data.npz"], ["test", "data.npz", "--x", "a", "--y", "b"]])
-def test_other_commands_have_named_kernels(words, capsys):
-    assert parsed(words).kernel == "gaussian"
-    kernels = {name: next(o.choices for o in options_of(name) if o.name == "kernel") for name in ("select", words[0])}
-    assert kernels["select"] == ("auto", *kernels[words[0]])
 
 
 @pytest.mark.parametrize("flag", OLD_FLAGS)
@@ -235,17 +231,3 @@ def test_the_python_of_a_result_makes_the_same_selector():
         "feature_groups": {"a": [0, 1], "c": [2], "d": [3]},
     }
     assert selector.get_params() == BAHSIC().get_params() | expected
-
-
-def test_a_row_is_all_that_the_command_and_the_code_need(monkeypatch, capsys):
-    noise = Option("noise", "number", "auto", "variance of the noise", ("auto",), ("--noise",))
-    loud = Option("loud", "switch", True, "say more", flags=("--loud",))
-    monkeypatch.setattr(options, "OPTIONS", (*OPTIONS, noise, loud))
-    found = [parsed(["select", "data.npz", *words]) for words in ([], ["--noise", "0.5", "--no-loud"])]
-    assert [(one.noise, one.loud) for one in found] == [("auto", True), (0.5, False)]
-    code = result_with(noise=0.5, loud=False)
-    assert command(code).text.endswith("--noise 0.5 --no-loud --random-state 5")
-    assert "BAHSIC(n_features_to_select=2, noise=0.5, loud=False)" in python_code(code).text
-    for wrong in ("0", "-1", "inf", "nan", "many"):
-        assert main(["select", "data.npz", f"--noise={wrong}"]) == 2
-        assert f"{wrong!r}; accepted: auto, a number above 0" in capsys.readouterr().err

@@ -7,9 +7,6 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
 from bahsic import BAHSIC, FOHSIC, hsic
@@ -279,9 +276,6 @@ def test_labels_of_every_kind(selector, kind):
     assert alone.hsic == pytest.approx(hsic(Z[:, [1]], y, Gaussian(0.5), target), rel=1e-9)
 
 
-# Redundancy
-
-
 # scikit-learn
 
 
@@ -308,18 +302,6 @@ def test_clones_and_pickles(selector):
     assert same_fit(pickled, fitted)
     assert pickled.group_order_.tolist() == fitted.group_order_.tolist()
     assert pickled.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
-
-
-def test_search_over_what_a_table_is_taken_for():
-    """Classes are the parity of a code: as a number it says little, as a category all."""
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.integers(0, 6, 120), rng.normal(size=(120, 3))])
-    y = X[:, 0] % 2
-    pipeline = make_pipeline(FOHSIC(1), KNeighborsClassifier(1))
-    grid = {"fohsic__categorical_features": [None, [0]], "fohsic__missing": ["error", "neutral"]}
-    found = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
-    assert found.best_params_ == {"fohsic__categorical_features": [0], "fohsic__missing": "error"}
-    assert found.best_score_ == 1.0
 
 
 @SELECTORS

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +114,7 @@ def checkpoint_folder(
         "random_state": _digest([_array_bytes(data.order)]),  # the seed is in the order of the samples
         "splits": _digest(_array_bytes(part) for split in splits for part in split),
         **{name: _shortened(_described(value)) for name, value in parts.items()},
-        **{name: version(name) for name in _PACKAGES},
+        **{name: metadata.version(name) for name in _PACKAGES},
     }
     return Folder(_made(selector.checkpoint), fingerprint)
 
