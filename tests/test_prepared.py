@@ -4,18 +4,22 @@ import json
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_wine
 
 from bahsic import BAHSIC, FOHSIC, hsic_interval, hsic_scores, hsic_test, redundancy, selection_test
 from bahsic.criteria import weights
 from bahsic.data import prepared as prepared_module
+from bahsic.data.columns import Columns, prepared_columns
+from bahsic.data.levels import copies as copies_of
 from bahsic.data.prepared import Prepared, prepared
-from bahsic.kernels import Gaussian, Laplacian, Linear, label_kernel
+from bahsic.data.sparse_rows import SparseRows
+from bahsic.kernels import Gaussian, Laplacian, Linear
 from bahsic.selection.problem import prepared_for
 from command import main
 from selecting import SELECTORS, drawn, same_fit
+from test_sparse_tables import table
 
 GAUSSIAN = ["--kernel", "gaussian"]
 OPTIONS = {"categorical_features": [4], "missing": "neutral"}
@@ -119,25 +123,21 @@ def test_scores_and_redundancy_are_those_of_the_data(counted):
     assert_array_equal(redundancy(data, **OPTIONS), redundancy(X, **OPTIONS))
     assert_array_equal(redundancy(data, [4, 1], **OPTIONS), redundancy(X, [4, 1], **OPTIONS))
     assert counted["columns"] == 4  # once for what was prepared, and once for each call with X
-
-
-def test_a_selection_test_is_that_of_the_data():
-    X, y = drawn(m=80, d=5)
-    tests = [selection_test(BAHSIC(2), data, y, n_splits=3, random_state=0) for data in (X, prepared(X, Gaussian()))]
+    S = sparse.csr_array(np.where(np.abs(X) < 0.7, 0.0, np.nan_to_num(X)))
+    assert_array_equal(hsic_scores(prepared(S, Gaussian()), y), hsic_scores(S, y))
+    assert_array_equal(redundancy(prepared(S, Gaussian()), [3, 1]), redundancy(S, [3, 1]))
+    weighted = prepared(S, Gaussian()).weighted(np.arange(1.0, 61))
+    assert_array_equal(hsic_scores(weighted, y), hsic_scores(S, y))
+    mask = np.arange(6) == 4  # the same column in other words
+    assert_array_equal(hsic_scores(data, y, categorical_features=mask, missing="neutral"), hsic_scores(X, y, **OPTIONS))
+    blocked = prepared_for(BAHSIC(3, block_size=20, random_state=1, **OPTIONS), X)
+    assert blocked.order.tolist() != list(range(60))
+    for mine, expected in zip(hsic_scores(blocked, y, **OPTIONS), hsic_scores(X, y, **OPTIONS), strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(redundancy(blocked, **OPTIONS), redundancy(X, **OPTIONS), rtol=1e-9)
+    tests = [selection_test(BAHSIC(2), data, y, n_splits=3, random_state=0) for data in (S, prepared(S, Gaussian()))]
     assert_array_equal(tests[0].split_pvalues, tests[1].split_pvalues)
     assert_array_equal(tests[0].feature_pvalues, tests[1].feature_pvalues)
-
-
-def test_names_are_those_of_the_frame():
-    pandas = pytest.importorskip("pandas")
-    X, y = mixed()
-    frame = pandas.DataFrame(X, columns=list("abcdef"))
-    fitted = BAHSIC(2, keep=["b"], missing="neutral")
-    fitted.fit(prepared_for(fitted, frame), y)
-    assert fitted.feature_names_in_.tolist() == list("abcdef")
-    assert fitted.get_support()[1]
-    data = prepared(frame, Gaussian(), missing="neutral")
-    assert_array_equal(redundancy(data, ["e", "b"], missing="neutral"), redundancy(X, [4, 1], missing="neutral"))
 
 
 def test_weights_and_blocks_of_a_fit_get_columns_of_their_own():
@@ -151,22 +151,12 @@ def test_weights_and_blocks_of_a_fit_get_columns_of_their_own():
     blocked = prepared_for(fits[0], X)
     assert same_fit(fits[0], BAHSIC(3, block_size=20, random_state=1, **OPTIONS).fit(blocked, y))
     assert same_fit(BAHSIC(3, **OPTIONS).fit(X, y), BAHSIC(3, **OPTIONS).fit(blocked, y))
-
-
-def test_blocks_change_scores_by_rounding_only():
-    X, y = mixed()
-    blocked = prepared_for(BAHSIC(3, block_size=20, random_state=1, **OPTIONS), X)
-    assert blocked.order.tolist() != list(range(60))
-    for mine, expected in zip(hsic_scores(blocked, y, **OPTIONS), hsic_scores(X, y, **OPTIONS), strict=True):
-        np.testing.assert_allclose(mine, expected, rtol=1e-9, atol=1e-15)
-    np.testing.assert_allclose(redundancy(blocked, **OPTIONS), redundancy(X, **OPTIONS), rtol=1e-9)
-
-
-def test_scores_of_weighted_data_are_those_of_the_data():
-    X, y = drawn(m=60, d=5)
-    weighted = prepared(X, Gaussian()).weighted(np.arange(1.0, 61))
-    assert_array_equal(hsic_scores(weighted, y), hsic_scores(X, y))
-    assert_array_equal(redundancy(weighted), redundancy(X))
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    fitted = BAHSIC(2, keep=["b"], missing="neutral")
+    fitted.fit(prepared_for(fitted, frame), y)
+    assert fitted.feature_names_in_.tolist() == list("abcdef")
+    assert fitted.get_support()[1]
 
 
 @pytest.mark.parametrize("kernel", [Laplacian(), Linear()])
@@ -202,13 +192,6 @@ def test_other_options_than_those_it_was_prepared_with(options, message):
             call()
 
 
-def test_the_same_categories_in_other_words():
-    X, y = mixed()
-    data = prepared(X, Gaussian(), **OPTIONS)
-    mask = np.arange(6) == 4
-    assert_array_equal(hsic_scores(data, y, categorical_features=mask, missing="neutral"), hsic_scores(X, y, **OPTIONS))
-
-
 def test_labels_of_another_length():
     X, y = drawn(m=60, d=5)
     data = prepared(X, Gaussian())
@@ -218,27 +201,78 @@ def test_labels_of_another_length():
         BAHSIC(2).fit(data, y[:-1])
 
 
-def test_sparse_data_are_prepared_too():
-    X, y = drawn(m=60, d=6)
-    X[np.abs(X) < 0.7] = 0.0
-    S = sparse.csr_array(X)
-    data = prepared(S, Gaussian())
-    assert_array_equal(hsic_scores(data, y), hsic_scores(S, y))
-    assert same_fit(BAHSIC(2).fit(data, y), BAHSIC(2).fit(S, y))
-    assert_array_equal(redundancy(data, [3, 1]), redundancy(S, [3, 1]))
+# Columns
 
 
-def test_label_values_beyond_the_range_are_told():
-    X, y = drawn(m=60, d=5)
-    with pytest.raises(ValueError, match="kernel values exceed the range of float64"):
-        hsic_scores(X, 1e200 * (1.0 + y), target_kernel="linear")
+def copies(XT):
+    return copies_of(Columns.plain(XT)).tolist()
 
 
-def test_a_kernel_on_labels_that_has_its_own_call():
-    class Doubled(Linear):
-        def __call__(self, X, Y=None):
-            return 2 * super().__call__(X, Y)
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1.0, 1e150])
+def test_copies_and_negatives_point_to_the_first(scale):
+    rng = np.random.default_rng(1)
+    XT = rng.normal(size=(8, 30)) * scale
+    XT[3], XT[5], XT[6], XT[7] = XT[1], -XT[1], XT[2], -XT[6]
+    assert copies(XT) == [0, 1, 2, 1, 4, 1, 2, 7]
+    XT[7] = -XT[2]
+    assert copies(XT) == [0, 1, 2, 1, 4, 1, 2, 2]
+    XT[3, 7] = np.nextafter(XT[3, 7], np.inf)  # nearly equal
+    assert copies(XT) == [0, 1, 2, 3, 4, 1, 2, 2]
+    assert copies(np.zeros((3, 5))) == [0, 0, 0]
 
-    labels = label_kernel([1.0, 2.0, 3.0], Doubled())
-    assert_array_equal(labels.block(slice(0, 1), slice(0, 3)), [[2.0, 4.0, 6.0]])
-    assert labels.vectors is None
+
+def test_copies_among_many_and_of_the_same_signature():
+    XT = np.random.default_rng(4).integers(0, 2, (400, 8)).astype(float)
+    first = {}
+    assert copies(XT) == [first.setdefault(min(tuple(x), tuple(-x)), j) for j, x in enumerate(XT)]
+    weights = np.cos(np.arange(4.0))  # with which the inner products of both columns vanish
+    x, y = np.array([weights[1], -weights[0], 0.0, 0.0]), np.array([0.0, 0.0, weights[3], -weights[2]])
+    assert copies(np.stack([x, y, x, y])) == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, -1e12])
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-143, 1e-3, 1.0, 1e160, 1e290])
+def test_standardised_columns(scale, offset):
+    """Zero mean and unit variance (ddof 0), whatever the unit and the offset in that unit."""
+    X = (np.random.default_rng(5).normal(size=(50, 4)) + offset) * scale
+    before = X.copy()
+    XT, constant = prepared_columns(X, Gaussian(1.0), standardize=True)
+    assert XT.shape == (4, 50)
+    assert XT.flags.c_contiguous
+    assert np.abs(XT.mean(axis=1)).max() <= 1e-14
+    assert np.allclose((XT**2).mean(axis=1), 1.0, rtol=1e-13, atol=0)
+    assert not constant.any()
+    assert np.array_equal(X, before)
+
+
+def test_standardising_by_hand():
+    X = np.array([[1.0, 7.0], [3.0, 7.0], [1.0, 7.0], [3.0, 7.0]])
+    XT, constant = prepared_columns(X, Linear(), standardize=True)
+    assert XT.tolist() == [[-1.0, 1.0, -1.0, 1.0], [0.0, 0.0, 0.0, 0.0]]
+    assert constant.tolist() == [False, True]
+    X = np.array([[1.0, 7.0], [3.0, 7.0], [5.0, 7.0]])  # otherwise only kernels of differences are centred
+    assert prepared_columns(X, Linear(), standardize=False)[0].tolist() == X.T.tolist()
+    assert prepared_columns(X, Gaussian(1.0), standardize=False)[0].tolist() == [[-2.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
+    with pytest.raises(ValueError, match=r"X has values up to 1e\+200; accepted with standardize=False: up to 1e\+150"):
+        prepared_columns(np.array([[1.0], [-1e200]]), Gaussian(1.0), standardize=False)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("missing", [True, False])
+def test_sparse_rows_are_those_of_the_dense_table(standardize, weighted, missing):
+    X, _ = table(missing=missing)
+    weights = np.arange(1.0, 61.0) if weighted else None
+    options = {"standardize": standardize, "missing": "neutral" if missing else "error"}
+    tables = [prepared(data, Gaussian(), **options).weighted(weights) for data in (X, sparse.csc_array(X))]
+    (dense, constant), (columns, found) = ((data.columns, data.constant) for data in tables)
+    assert isinstance(columns.data, SparseRows)
+    assert_array_equal(found, constant)
+    everything = np.arange(12)
+    rows = [found.rows(everything) for found in (columns, dense)]
+    differences = [part - np.nanmin(part, axis=1, keepdims=True) for part in rows]
+    assert_allclose(*differences, atol=1e-12)  # the origin does not matter to kernels of differences
+    assert_array_equal(columns.missing, dense.missing)
+    assert_allclose(columns.neutral, dense.neutral, rtol=1e-12)
+    assert_array_equal(columns.rows(np.array([7, 2, 7])), columns.rows(everything)[[7, 2, 7]])
+    assert_array_equal(columns.rows(np.array([7, 2]), samples=slice(9, 30)), columns.rows(everything)[[7, 2], 9:30])

@@ -99,65 +99,34 @@ def test_bad_weights(weights, message):
         label_kernel([0.5, 1.5, 4.0], sample_weight=weights)
 
 
-class TestPandas:
-    pd = pytest.importorskip("pandas")
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames(library):
+    frames = pytest.importorskip(library)
+    frame = frames.table if library == "pyarrow" else frames.DataFrame
+    assert_array_equal(as_rows(frame({"a": [1, 2], "b": [0.5, 1.5]}), "x"), [[1.0, 0.5], [2.0, 1.5]])
+    with pytest.raises(ValueError, match=r"x has 1 .* in row 1, column 'age'; accepted"):
+        as_rows(frame({"height": [1.0, 2.0], "age": [1.0, None]}), "x")
+    with pytest.raises(TypeError, match=r"x has .* the first .*, column 'colour'; accepted"):
+        as_rows(frame({"height": [1.0, 2.0], "colour": ["red", None]}), "x")
+    if library == "polars":
+        with pytest.raises(TypeError, match=r"x is of type LazyFrame; accepted: .*x.collect\(\)"):
+            as_rows(frame({"age": [1.0]}).lazy(), "x")
 
-    def test_frames_and_series(self):
-        frame = self.pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})
-        assert_array_equal(as_rows(frame, "x"), [[1.0, 0.5], [2.0, 1.5]])
-        assert_array_equal(as_rows(frame["a"], "x"), [[1.0], [2.0]])
-        assert as_rows(frame.astype(np.float32), "x").dtype == np.float32
 
-    def test_the_column_is_named(self):
-        frame = self.pd.DataFrame({"height": [1.0, 2.0], "age": [1.0, None]})
-        with pytest.raises(ValueError, match="in row 1, column 'age'"):
-            as_rows(frame, "X")
-
-    def test_the_column_of_strings_is_named(self):
-        frame = self.pd.DataFrame({"height": [1.0, 2.0], "colour": ["red", None]})
-        for kind in (object, "category", "string"):
-            with pytest.raises(
-                TypeError, match=r"X has strings, the first \('red'\) in row 0, column 'colour'; accepted"
-            ):
-                as_rows(frame.astype({"colour": kind}), "X")
-
-    @pytest.mark.parametrize("as_y", [as_rows, as_labels])
-    def test_nullable_columns(self, as_y):
-        assert_array_equal(as_y(self.pd.Series([1, 2], dtype="Int64"), "y"), [[1], [2]])
+def test_series_and_types_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})
+    assert_array_equal(as_rows(frame["a"], "x"), [[1.0], [2.0]])
+    assert as_rows(frame.astype(np.float32), "x").dtype == np.float32
+    for kind in (object, "category", "string"):
+        colours = pandas.DataFrame({"height": [1.0, 2.0], "colour": pandas.Series(["red", None], dtype=kind)})
+        with pytest.raises(TypeError, match=r"X has strings, the first \('red'\) in row 0, column 'colour'; accepted"):
+            as_rows(colours, "X")
+    for function in (as_rows, as_labels):
+        assert_array_equal(function(pandas.Series([1, 2], dtype="Int64"), "y"), [[1], [2]])
         with pytest.raises(ValueError, match=r"y has 1 .* the first .*1"):
-            as_y(self.pd.Series([1, None], dtype="Int64"), "y")
-
-    def test_the_nullable_column_is_named(self):
-        frame = self.pd.DataFrame({"height": [1.0, 2.0], "age": self.pd.array([None, 3], dtype="Int64")})
-        with pytest.raises(
-            ValueError, match=r"X has 1 entries that are NaN .*\(nan\) in row 0, column 'age'; accepted"
-        ):
-            as_rows(frame, "X")
-
-    def test_labels(self):
-        assert as_labels(self.pd.Series(["a", "b"], dtype="category"), "y").tolist() == [["a"], ["b"]]
-        assert as_labels(self.pd.Series([True, False], dtype="boolean"), "y").dtype.kind == "b"
-
-
-class TestPolars:
-    pl = pytest.importorskip("polars")
-
-    def test_frames_and_series(self):
-        frame = self.pl.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})
-        assert_array_equal(as_rows(frame, "x"), [[1.0, 0.5], [2.0, 1.5]])
-        assert_array_equal(as_rows(frame["a"], "x"), [[1.0], [2.0]])
-        assert as_labels(self.pl.Series(["a", "b"]), "y").tolist() == [["a"], ["b"]]
-
-    def test_missing_values_and_lazy_frames(self):
-        frame = self.pl.DataFrame({"age": [1.0, None]})
-        with pytest.raises(ValueError, match="in row 1, column 'age'"):
-            as_rows(frame, "X")
-        with pytest.raises(TypeError, match=r"X is of type LazyFrame; accepted: .*X.collect\(\)"):
-            as_rows(frame.lazy(), "X")
-
-
-def test_columns_of_pyarrow_are_named():
-    pa = pytest.importorskip("pyarrow")
-    for entries, error in ((["a", "b"], TypeError), ([1.0, None], ValueError)):
-        with pytest.raises(error, match=r"x has .* the first .*, column 'b'; accepted"):
-            as_rows(pa.table({"a": [1.0, 2.0], "b": entries}), "x")
+            function(pandas.Series([1, None], dtype="Int64"), "y")
+    with pytest.raises(ValueError, match=r"X has 1 entries that are NaN .*\(nan\) in row 0, column 'age'; accepted"):
+        as_rows(pandas.DataFrame({"height": [1.0, 2.0], "age": pandas.array([None, 3], dtype="Int64")}), "X")
+    assert as_labels(pandas.Series(["a", "b"], dtype="category"), "y").tolist() == [["a"], ["b"]]
+    assert as_labels(pandas.Series([True, False], dtype="boolean"), "y").dtype.kind == "b"
