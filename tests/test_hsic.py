@@ -51,12 +51,8 @@ def test_estimates_by_definition(statistic, m):
 def test_variance_by_definition(m):
     K, L = symmetric(m), symmetric(m, seed=1)
     assert_allclose(hsic_variance(K, L), float(oracle.variance(fractions(K), fractions(L))), rtol=1e-12, atol=1e-13)
-
-
-def test_variance_of_integers_is_a_rational_number():
-    x = np.array([0, 1, 2, 3, 5])
-    K = np.outer(x, x)
-    assert_allclose(hsic_variance(K, K), float(oracle.variance(fractions(K), fractions(K))), rtol=1e-14)
+    K = np.outer(np.arange(m) ** 2, np.arange(m) ** 2)  # integers
+    assert_allclose(hsic_variance(K, K), float(oracle.variance(fractions(K), fractions(K))), rtol=1e-13)
 
 
 @statistics
@@ -220,76 +216,48 @@ def test_matrices_and_functions_as_kernels():
     assert_allclose(hsic(x, y, np.minimum.outer, np.multiply.outer), expected, rtol=1e-12)
 
 
-def test_dataframes():
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    expected = hsic(X, TARGETS["binary"])
-    columns = {"a": X[:, 0], "b": X[:, 1]}
-    assert hsic(pandas.DataFrame(columns), pandas.Series(TARGETS["binary"])) == expected
-    assert hsic(polars.DataFrame(columns), polars.Series(TARGETS["binary"])) == expected
+FOUR, TWICE = [1.0, 2.0, 3.0, 4.0], [1, 2, 1, 2]
 
 
 @pytest.mark.parametrize(
-    ("x", "y", "options", "error", "message"),
+    ("x", "y", "options", "message"),
     [
-        ([1.0, np.nan, 3.0, 4.0], [1, 2, 1, 2], {"missing": "error"}, ValueError, "x contains NaN .* row 1, column 0"),
-        ([1.0, np.inf, 3.0, 4.0], [1, 2, 1, 2], {}, ValueError, "x contains infinity: 1 entry, in row 1"),
-        (np.ones((4, 2, 2)), [1, 2, 1, 2], {}, ValueError, r"x has shape \(4, 2, 2\); accepted: one or two dimensions"),
-        ([1.0, 2.0, 3.0, 4.0], [1, 2, np.nan, 2], {}, ValueError, "y has 1 entries that are NaN"),
-        ([1.0, 2.0, 3.0, 4.0], [1.5, 2, np.inf, 2], {}, ValueError, "y has 1 entries that are NaN or infinite"),
-        ([1, 2, 3], [1, 2, 1], {}, ValueError, "there are 3 samples; .* 4 for .*unbiased.* 2 for .*biased"),
-        ([1], [[1.0]], {"target_kernel": "linear", "statistic": "biased"}, ValueError, "there are 1 samples"),
-        ([1, 2, 3, 4], ["a"] * 4, {}, ValueError, r"y has one class only \('a'\); at least two"),
-        ([1, 2, 3, 4, 5], [1, 2, 1, 2, 1, 2], {}, ValueError, "x has 5 samples, y has 6 samples"),
-        ([1j, 2, 3, 4], [1, 2, 1, 2], {}, ValueError, "Complex data not supported"),
-        ([1, 2, 3, 4], [1j, 2, 1, 2], {}, TypeError, "y has dtype complex128"),
-        (
-            np.ones((4, 3)),
-            [1, 2, 1, 2],
-            {"kernel": "precomputed"},
-            ValueError,
-            r"x has shape \(4, 3\); accepted: a square",
-        ),
-        (np.triu(np.ones((4, 4))), [1, 2, 1, 2], {"kernel": "precomputed"}, ValueError, "x is not symmetric"),
-        ([1, 2, 3, 4], [1, 2, 1, 2], {"kernel": "gausian"}, ValueError, "kernel is 'gausian', did you mean 'gaussian'"),
-        (
-            [1, 2, 3, 4],
-            [1, 2, 1, 2],
-            {"target_kernel": "multi"},
-            ValueError,
-            "target_kernel is 'multi', did you mean 'multiclass'",
-        ),
-        (
-            [1, 2, 3, 4],
-            [1, 2, 1, 2],
-            {"statistic": "fair"},
-            ValueError,
-            "statistic is 'fair'; accepted: 'unbiased', 'biased'",
-        ),
-        ([1, 2, 3, 4], [1, 2, 1, 2], {"sample_weight": [1, 1]}, ValueError, r"sample_weight has shape \(2,\)"),
-        ([1, 2, 3, 4], [1, 2, 1, 2], {"sample_weight": [1, 1, 1, -1]}, ValueError, "sample_weight ranges over -1.0"),
-        (
-            [1, 2, 3, 4],
-            [1, 2, 1, 2],
-            {"sample_weight": [0.25] * 4},
-            ValueError,
-            "sample_weight sums to 1 samples; accepted: at",
-        ),
+        ([1.0, np.nan, 3.0, 4.0], TWICE, {"missing": "error"}, "x contains NaN .* row 1, column 0"),
+        ([1.0, np.inf, 3.0, 4.0], TWICE, {}, "x contains infinity: 1 entry, in row 1"),
+        (np.ones((4, 2, 2)), TWICE, {}, r"x has shape \(4, 2, 2\); accepted: one or two dimensions"),
+        (FOUR, [1.5, 2, np.inf, 2], {}, "y has 1 entries that are NaN or infinite"),
+        ([1, 2, 3], [1, 2, 1], {}, "there are 3 samples; .* 4 for .*unbiased.* 2 for .*biased"),
+        ([1], [[1.0]], {"target_kernel": "linear", "statistic": "biased"}, "there are 1 samples"),
+        (FOUR, ["a"] * 4, {}, r"y has one class only \('a'\); at least two"),
+        ([1, 2, 3, 4, 5], [1, 2, 1, 2, 1, 2], {}, "x has 5 samples, y has 6 samples"),
+        ([1j, 2, 3, 4], TWICE, {}, "Complex data not supported"),
+        (np.ones((4, 3)), TWICE, {"kernel": "precomputed"}, r"x has shape \(4, 3\); accepted: a square"),
+        (np.triu(np.ones((4, 4))), TWICE, {"kernel": "precomputed"}, "x is not symmetric"),
+        (FOUR, TWICE, {"kernel": "gausian"}, "kernel is 'gausian', did you mean 'gaussian'"),
+        (FOUR, TWICE, {"target_kernel": "multi"}, "target_kernel is 'multi', did you mean 'multiclass'"),
+        (FOUR, TWICE, {"statistic": "fair"}, "statistic is 'fair'; accepted: 'unbiased', 'biased'"),
+        (FOUR, TWICE, {"sample_weight": [1, 1]}, r"sample_weight has shape \(2,\)"),
+        (FOUR, TWICE, {"sample_weight": [1, 1, 1, -1]}, "sample_weight ranges over -1.0"),
+        (FOUR, TWICE, {"sample_weight": [0.25] * 4}, "sample_weight sums to 1 samples; accepted: at"),
     ],
 )
-def test_bad_input(x, y, options, error, message):
-    with pytest.raises(error, match=message):
+def test_bad_input(x, y, options, message):
+    with pytest.raises(ValueError, match=message):
         hsic(x, y, **options)
 
 
-def test_bad_matrices():
-    with pytest.raises(ValueError, match="K has 4 samples, L has 5 samples"):
-        hsic_unbiased(np.eye(4), np.eye(5))
-    with pytest.raises(ValueError, match="L is not symmetric"):
-        hsic_biased(np.eye(2), [[1.0, 0.0], [1.0, 1.0]])
-    with pytest.raises(ValueError, match="there are 3 samples"):
-        hsic_variance(np.eye(3), np.eye(3))
-    with pytest.raises(ValueError, match="L has 1 entries that are NaN"):
-        hsic_weights([[np.nan, 0.0], [0.0, 1.0]], "biased")
+@pytest.mark.parametrize(
+    ("function", "matrices", "message"),
+    [
+        (hsic_unbiased, (np.eye(4), np.eye(5)), "K has 4 samples, L has 5 samples"),
+        (hsic_biased, (np.eye(2), [[1.0, 0.0], [1.0, 1.0]]), "L is not symmetric"),
+        (hsic_variance, (np.eye(3), np.eye(3)), "there are 3 samples"),
+        (hsic_weights, ([[np.nan, 0.0], [0.0, 1.0]], "biased"), "L has 1 entries that are NaN"),
+    ],
+)
+def test_bad_matrices(function, matrices, message):
+    with pytest.raises(ValueError, match=message):
+        function(*matrices)
 
 
 # Invariances
@@ -303,23 +271,16 @@ def close(found, expected, scale=1.0):
     assert_allclose(found, expected, rtol=1e-11, atol=1e-11 * scale)
 
 
-@given(m=sizes, seed=seeds, statistic=either)
-def test_the_order_of_samples_does_not_matter(m, seed, statistic):
-    K, L, order = symmetric(m, seed), symmetric(m, seed + 1), np.random.default_rng(seed).permutation(m)
-    close(ESTIMATES[statistic](K[order][:, order], L[order][:, order]), ESTIMATES[statistic](K, L))
-
-
-@given(m=sizes, seed=seeds, statistic=either)
-def test_k_and_l_may_change_places(m, seed, statistic):
-    K, L = symmetric(m, seed), symmetric(m, seed + 1)
-    close(ESTIMATES[statistic](K, L), ESTIMATES[statistic](L, K))
-    close(hsic_variance(K, L), hsic_variance(L, K))
-
-
 @given(m=sizes, seed=seeds, statistic=either, constant=st.floats(-1e3, 1e3), factor=st.floats(-1e3, 1e3))
-def test_constants_vanish_and_factors_come_out(m, seed, statistic, constant, factor):
-    K, L, a = symmetric(m, seed), symmetric(m, seed + 1), np.random.default_rng(seed).normal(size=m)
+def test_invariances(m, seed, statistic, constant, factor):
+    rng = np.random.default_rng(seed)
+    K, L, a, order = symmetric(m, seed), symmetric(m, seed + 1), rng.normal(size=m), rng.permutation(m)
     value = ESTIMATES[statistic](K, L)
+    close(ESTIMATES[statistic](K[order][:, order], L[order][:, order]), value)
+    close(ESTIMATES[statistic](L, K), value)
+    close(hsic_variance(K, L), hsic_variance(L, K))
+    assert hsic_variance(K, L) >= 0
+    assert hsic_variance(np.ones((m, m)), K) == 0
     close(ESTIMATES[statistic](K + constant, L), value, scale=1e3)
     close(ESTIMATES[statistic](K + a[:, None] + a, L), value)
     close(ESTIMATES[statistic](factor * K, L), factor * value, scale=1e3)
@@ -361,12 +322,6 @@ def test_weighted_data_are_repeated_data(weights, statistic, target, kernel):
 def test_one_sample_that_counts_often_says_nothing(statistic):
     assert hsic([2.0], [3.0], "linear", "linear", statistic, sample_weight=[5]) == 0.0
     assert_array_equal(hsic_weights([[3.0]], statistic, sample_weight=[5]), [[0.0]])
-
-
-@given(m=sizes, seed=seeds)
-def test_the_variance_is_not_negative(m, seed):
-    assert hsic_variance(symmetric(m, seed), symmetric(m, seed + 1)) >= 0
-    assert hsic_variance(np.ones((m, m)), symmetric(m, seed)) == 0
 
 
 # Memory

@@ -52,15 +52,6 @@ def test_features_as_they_are(scale):
     assert_allclose(found, by_pairs(X, Gaussian(0.5)), rtol=1e-8, atol=1e-10)
 
 
-def test_copies_and_independent_features():
-    X = np.random.default_rng(1).normal(size=(1000, 5))
-    X[:, 4] = -7 * X[:, 0] + 0.01 * X[:, 1] + 100
-    found = redundancy(X)
-    assert found[0, 4] > 0.999
-    others = found[np.triu_indices(4, 1)]
-    assert 0 < others.min() <= others.max() < 0.01
-
-
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_a_full_factorial_design_is_independent_and_copies_are_alike(kernel):
     design = np.array([(a, b) for a in np.sqrt(np.arange(5)) for b in np.exp(np.arange(7))])
@@ -104,10 +95,16 @@ def test_names(library):
     assert redundancy(frame, "e") == [[1.0]]
     with pytest.raises(ValueError, match=r"features has 'z', which is no column; accepted: .*'a', 'b'"):
         redundancy(frame, ["a", "z"])
-    data["c"] = np.where(np.arange(60) == 7, np.nan, data["c"])
+    data["c"], data["f"] = np.where(np.arange(60) == 7, np.nan, data["c"]), np.arange(60) % 3
     frame = frames.table(data) if library == "pyarrow" else frames.DataFrame(data)
     with pytest.raises(ValueError, match=r"X contains NaN .*row 7, column 'c'"):
         redundancy(frame, ["b", "c"], missing="error")
+    whole = redundancy(frame, categorical_features=["f"])
+    assert not np.allclose(whole, redundancy(frame))
+    positions = [3, 5, 0]
+    for town in ("f", ["f"], [5], np.arange(7) == 5):
+        found = redundancy(frame, positions, categorical_features=town)
+        assert_allclose(found, whole[np.ix_(positions, positions)], rtol=1e-12)
 
 
 HOLE = np.where(np.arange(420).reshape(60, 7) == 26, np.nan, table())  # row 3, column 5
@@ -132,17 +129,3 @@ HOLE = np.where(np.arange(420).reshape(60, 7) == 26, np.nan, table())  # row 3, 
 def test_what_is_refused(X, options, message):
     with pytest.raises(ValueError, match=message):
         redundancy(X, **options)
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_categories_of_chosen_features(library):
-    frames = pytest.importorskip(library)
-    X = table()
-    data = {"a": X[:, 0], "town": np.arange(60) % 3, "c": X[:, 2], "b": X[:, 1]}
-    frame = frames.table(data) if library == "pyarrow" else frames.DataFrame(data)
-    whole = redundancy(frame, categorical_features=["town"])
-    assert not np.allclose(whole, redundancy(frame))
-    positions = [3, 1, 0]
-    for town in ("town", ["town"], [1], [False, True, False, False]):
-        found = redundancy(frame, positions, categorical_features=town)
-        assert_allclose(found, whole[np.ix_(positions, positions)], rtol=1e-12)
