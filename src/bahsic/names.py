@@ -1,8 +1,4 @@
-r"""Names of features, whatever characters they have, as each place may show them.
-
-One policy for each place: `for_terminal`, `for_page`, `for_picture`, `for_spreadsheet`, `for_message`, `for_option` (a
-list on the command line) and `for_shell`.
-"""
+"""Names of features, whatever characters they have, as each place may show them: one policy for each place."""
 
 from __future__ import annotations
 
@@ -97,48 +93,24 @@ def for_spreadsheet(name: object) -> str:
 
 
 def for_message(name: object) -> str:
-    r"""Return a name in quotes, on one line, and cut at its end where it is too long.
-
-    Examples
-    --------
-    >>> print(for_message("a\nb"))
-    'a\nb'
-    """
+    """Return a name in quotes, on one line, and cut at its end where it is too long."""
     text = str(name)
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 def one_line(text: str, longest: int = 200) -> str:
-    r"""Return text of others, such as the error of a library, on one line of a message.
-
-    Examples
-    --------
-    >>> one_line("bad\n  header\x00")
-    'bad header?'
-    """
+    """Return text of others, such as the error of a library, on one line of a message."""
     line = _without_unseen(" ".join(text.split()), lambda _: "?")
     return line if len(line) <= longest else line[: longest - 3] + "..."
 
 
 def first_few(words: Sequence[object], most: int = 5) -> str:
-    """Return the first words of a list, separated by commas, and an ellipsis for the others.
-
-    Examples
-    --------
-    >>> first_few(["a", "b", "c"], 2)
-    'a, b, ...'
-    """
+    """Return the first words of a list, separated by commas, and an ellipsis for the others."""
     return ", ".join(map(str, words[:most])) + (", ..." if len(words) > most else "")
 
 
 def suggestion(wanted: str, known: Iterable[object], most: int = 5) -> str:
-    """Return the end of a message about an unknown name: the nearest one, or the first few.
-
-    Examples
-    --------
-    >>> suggestion("agr", ["age", "sex"]), suggestion("x", ["age", "sex"])
-    ("did you mean 'age'?", "known: 'age', 'sex'")
-    """
+    """Return the end of a message about an unknown name: the nearest one, or the first few."""
     names = [name for name in known if isinstance(name, str)]
     comparable = {name.lower(): name for name in names if len(name) <= 2 * len(wanted) + 2}  # long ones take long
     near = get_close_matches(wanted.lower(), comparable, n=1)
@@ -148,26 +120,14 @@ def suggestion(wanted: str, known: Iterable[object], most: int = 5) -> str:
 
 
 def target_name(target: object) -> str:
-    """Return the name of the target in a sentence; several outputs are separated by commas.
-
-    Examples
-    --------
-    >>> target_name("class"), target_name(["height", "weight"]), target_name(None)
-    ('class', 'height, weight', 'the target')
-    """
+    """Return the name of the target in a sentence; several outputs are separated by commas."""
     if isinstance(target, list):
         return ", ".join(map(str, target))
     return "the target" if target is None else str(target)
 
 
 def for_option(names: Iterable[object]) -> str:
-    """Return names, separated by commas, as an option of the command; those with commas or outer spaces in quotes.
-
-    Examples
-    --------
-    >>> for_option(["age", "a,b", " c"])
-    'age,"a,b"," c"'
-    """
+    """Return names, separated by commas, as an option of the command; those with commas or outer spaces in quotes."""
     return ",".join(map(_quoted, map(str, names)))
 
 

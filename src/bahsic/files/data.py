@@ -109,10 +109,7 @@ def library(name: str, suffix: str, action: str = "reading") -> Any:
 
 @contextmanager
 def one_line_errors(path: Path, action: str) -> Iterator[None]:
-    """Turn whatever a library says about a bad file into one `DataError`, and its warnings into silence.
-
-    What the system says of a file that is written stays what it is.
-    """
+    """Turn whatever a library says about a bad file into one `DataError`, and its warnings into silence."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -123,7 +120,7 @@ def one_line_errors(path: Path, action: str) -> Iterator[None]:
         raise DataError(f"{path}: not enough memory for {action}; use a smaller file") from None
     except Exception as error:  # a broken file makes its library raise anything
         if isinstance(error, OSError) and action.startswith("writing"):
-            raise
+            raise  # of a full disk, say
         raise DataError(f"{path}: {action} failed: {one_line(str(error)) or type(error).__name__}") from error
 
 
@@ -157,13 +154,7 @@ def check_names(path: Path, names: Sequence[str], remedy: str = "rename or remov
 
 
 def named(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names, with one such as "column 7" for a column that has none, and the note that says so.
-
-    Examples
-    --------
-    >>> named(["a", "", "c"])
-    (['a', 'column 2', 'c'], ["column 2 has no name and is called 'column 2'"])
-    """
+    """Return names, with one such as "column 7" for a column that has none, and the note that says so."""
     taken, given = set(names), list(names)
     nameless = [j for j, name in enumerate(names) if not name]
     for j in nameless:
@@ -179,8 +170,7 @@ def named(names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def stamp_of(path: Path) -> tuple[int, int]:
     """Return size and time of a file, by which a changed one is known."""
-    status = path.stat()
-    return status.st_size, status.st_mtime_ns
+    return (status := path.stat()).st_size, status.st_mtime_ns
 
 
 def check_unchanged(path: Path, stamp: tuple[int, int]) -> None:
@@ -209,9 +199,8 @@ def check_gzip(path: Path) -> None:
                 size += len(chunk)
                 check_expansion(path, size)
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(
-            f"{path}: no complete gzip file ({one_line(str(error)) or type(error).__name__}); fetch or pack it again"
-        ) from None
+        what = one_line(str(error)) or type(error).__name__
+        raise DataError(f"{path}: no complete gzip file ({what}); fetch or pack it again") from None
     if size == 0:
         raise DataError(f"{path}: the file is empty; give one with a header and rows")
 

@@ -48,11 +48,8 @@ _WHOLE, _ZEROS_IN_FRONT = re.compile(r"\s*-?(0|[1-9][0-9]*)\s*"), re.compile(r"\
 def read_delimited(path: Path, wanted: Wanted, delimiter: str | None = None) -> Data:
     """Read a table of text: columns of numbers become float64, ISO dates datetime64, all others categories.
 
-    The file is read several times, so that memory holds little more than the numbers: to find the encoding, to count
-    rows and cells, to parse numbers by chunks of rows, and to parse the columns that hold anything else.
+    The file is read several times, so that memory holds little more than the numbers.
 
-    Notes
-    -----
     Empty cells, the marks that pandas knows (NA, NaN, null, ...) and ``?`` are missing values; marks such as ``-``,
     ``.`` and ``unknown`` are missing if all other entries of the column are numbers or dates, else categories.
 
@@ -123,8 +120,10 @@ class _Parsed:
         self.marks: Counter[str] = Counter()
         self.decimal_marks: set[str] = set()
         self.odd = self._read_numbers()
-        undecided = self._read_texts(sorted(self.odd), self._undecided)
-        self._read_texts(undecided, self._decimal_mark)
+        self.decided = False  # whether all columns in which the decimal mark is certain have been read
+        undecided = self._read_texts(sorted(self.odd))
+        self.decided = True
+        self._read_texts(undecided)
 
     def frame(self, n_features: int, rows: Any) -> Any:
         """Return a DataFrame of the first columns, of some rows in their order; the numbers are moved in place."""
@@ -187,7 +186,7 @@ class _Parsed:
             self.marks += marks[j]
         return odd
 
-    def _read_texts(self, positions: list[int], decimal_mark: Any) -> list[int]:
+    def _read_texts(self, positions: list[int]) -> list[int]:
         """Parse columns with other entries than plain numbers; return those whose commas are undecided."""
         undecided, at_once = [], max(1, TEXTS_AT_ONCE // self.layout.n_rows)
         for first in range(0, len(positions), at_once):
@@ -195,7 +194,7 @@ class _Parsed:
             coded = self._coded(group)
             for j in group:
                 try:
-                    self._read_text(j, *coded.pop(j), decimal_mark)
+                    self._read_text(j, *coded.pop(j))
                 except _UndecidedError:
                     undecided.append(j)
         return undecided
@@ -210,7 +209,7 @@ class _Parsed:
         codes -= 1
         return {j: (list(known)[1:], coded) for j, known, coded in zip(positions, code_of, codes, strict=True)}
 
-    def _read_text(self, j: int, texts: list[str], codes: Any, decimal_mark: Any) -> None:
+    def _read_text(self, j: int, texts: list[str], codes: Any) -> None:
         """Parse a column by its different texts: numbers in a style of their own, dates, or categories."""
         counts = np.bincount(codes + 1, minlength=len(texts) + 1)[1:]
         marks = {text for text in texts if is_mark(text)}
@@ -219,7 +218,7 @@ class _Parsed:
         n_entries = len(texts) - len(marks)
         values: Any = None
         if len(strange) <= (max(1, n_entries // _STRANGE) if n_entries >= _STRANGE else 0):
-            values = self._numbers_of(j, texts, forms, codes, decimal_mark, certain=not strange)
+            values = self._numbers_of(j, texts, forms, codes, certain=not strange)
         if values is not None and strange:
             n_cells = int(counts[np.isin(texts, strange)].sum())
             self._note(j, strange, f"{n_cells} {'cell is' if n_cells == 1 else 'cells are'} taken for missing")
@@ -238,9 +237,7 @@ class _Parsed:
             self.others[j] = values[codes]
         self.marks.update({text: int(count) for text, count in zip(texts, counts, strict=True) if text in marks})
 
-    def _numbers_of(
-        self, j: int, texts: list[str], forms: list[Form | None], codes: Any, decimal_mark: Any, *, certain: bool
-    ) -> Any:
+    def _numbers_of(self, j: int, texts: list[str], forms: list[Form | None], codes: Any, *, certain: bool) -> Any:
         """Return the number that each text means, and NaN behind; None if they have no common style."""
         found = {form for form in forms if form is not None}
         symbols, kinds = {symbol for symbol, _ in found}, {kind for _, kind in found}
@@ -249,14 +246,14 @@ class _Parsed:
         if len(symbols) != 1:
             return None
         try:
-            commas = meaning_of_commas(kinds, self.layout.delimiter, decimal_mark)
+            commas = meaning_of_commas(kinds, self.layout.delimiter, self._decimal_mark)
         except CommasError as error:
             if certain:
                 raise self._ambiguous(j, error, texts) from None
             return None
         self._note_style(j, symbols.pop(), commas, spaced=any(map(has_spaces, texts)))
         plain_texts = [form and plain(text, commas) for text, form in zip(texts, forms, strict=True)]
-        values = _floats(plain_texts)
+        values = np.array([*(np.nan if text is None else float(text) for text in plain_texts), np.nan])
         huge = [code for code in np.flatnonzero(np.isinf(values)).tolist() if forms[code] != ("", "infinite")]
         if huge:
             row = int(np.argmax(np.isin(codes, huge)))
@@ -285,13 +282,12 @@ class _Parsed:
 
     def _decimal_mark(self) -> str | None:
         """Return the decimal mark of all columns in which it is certain, if it is the same."""
+        if not self.decided:
+            raise _UndecidedError
         values = self.numbers[:, [j for j in range(len(self.names)) if j not in self.odd]]
         fractions = bool(np.any(np.isfinite(values) & (values != np.round(values))))
         found = self.decimal_marks | ({"."} if fractions else set())
         return found.pop() if len(found) == 1 else None
-
-    def _undecided(self) -> str | None:
-        raise _UndecidedError
 
     def _ambiguous(self, j: int, error: CommasError, texts: list[str]) -> DataError:
         example = for_message(next(text for text in texts if "," in text))
@@ -303,18 +299,10 @@ class _Parsed:
         self.notes.append(f"column {named} has numbers, but also {other}{separator} {what}")
 
     def _note_style(self, j: int, symbol: str, commas: str, *, spaced: bool) -> None:
-        meaning = "commas are decimal" if commas == "decimal" else "commas separate thousands"
-        for applies, what in (
-            (commas, meaning),
-            (symbol, f"read as numbers without {symbol!r}"),
-            (spaced, "spaces separate thousands"),
-        ):
-            if applies:
-                self.styles.setdefault(what, []).append(self.names[j])
-
-
-def _floats(texts: list[str | None]) -> Any:
-    return np.array([*(np.nan if text is None else float(text) for text in texts), np.nan])
+        styles = [f"commas {'are decimal' if commas == 'decimal' else 'separate thousands'}"] if commas else []
+        styles += [f"read as numbers without {symbol!r}"] if symbol else []
+        for style in [*styles, "spaces separate thousands"] if spaced else styles:
+            self.styles.setdefault(style, []).append(self.names[j])
 
 
 def _listed(names: list[str]) -> str:

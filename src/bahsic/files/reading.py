@@ -19,27 +19,19 @@ from bahsic.names import for_message, suggestion
 
 # For each suffix its reader and the options that the reader takes; tables with names also take those of `Wanted`.
 _TABLES: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {
-    ".csv": (read_delimited, ("delimiter",)),
-    ".csv.gz": (read_delimited, ("delimiter",)),
-    ".tsv": (read_delimited, ("delimiter",)),
-    ".tsv.gz": (read_delimited, ("delimiter",)),
+    **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), (read_delimited, ("delimiter",))),
     ".xlsx": (read_excel, ()),
     ".parquet": (read_parquet, ()),
-    ".feather": (read_arrow, ()),
-    ".arrow": (read_arrow, ()),
+    **dict.fromkeys((".feather", ".arrow"), (read_arrow, ())),
     ".arff": (read_arff, ()),
 }
 _READERS: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = _TABLES | {
     ".npy": (read_npy, ()),
     ".npz": (read_npz, ("key",)),
-    ".svmlight": (read_svmlight, ()),
-    ".svmlight.gz": (read_svmlight, ()),
-    ".libsvm": (read_svmlight, ()),
-    ".libsvm.gz": (read_svmlight, ()),
+    **dict.fromkeys((".svmlight", ".svmlight.gz", ".libsvm", ".libsvm.gz"), (read_svmlight, ())),
     ".mat": (read_mat, ("key",)),
     ".h5ad": (read_h5ad, ("layer",)),
-    ".fif": (read_epochs, ("group_by",)),
-    ".fif.gz": (read_epochs, ("group_by",)),
+    **dict.fromkeys((".fif", ".fif.gz"), (read_epochs, ("group_by",))),
 }
 
 

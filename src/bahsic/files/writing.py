@@ -6,10 +6,10 @@ import csv
 import gzip
 import io
 import os
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -68,14 +68,23 @@ def write_table(
     ['x2' 'x0']
     """
     path = Path(path)
-    suffix = known_suffix(path, _WRITERS, "writing")
-    _check_targets(suffix, several=data.y is not None and (data.y.ndim > 1 or data.y.dtype.names is not None))
+    suffix = known_suffix(path, _LIBRARIES, "writing")
+    _check(suffix, data.source, several=data.y is not None and (data.y.ndim > 1 or data.y.dtype.names is not None))
     selected = np.arange(data.X.shape[1])[np.asarray(columns)]
-    write, _ = _WRITERS[suffix]
-    options: dict[str, Any] = {"escape": escape_formulas} if write is _write_delimited else {}
-    options |= {"ranking": ranking} if write is _write_h5ad else {}
+    names = [f"x{j}" if data.names is None else data.names[j] for j in selected]
+    X = data.X.iloc[:, selected].reset_index(drop=True) if hasattr(data.X, "iloc") else data.X[:, selected]
+    table = replace(data, X=X, names=names).stored_as(data.stored)
     with one_line_errors(path, f"writing {suffix}"), appearing(path) as draft:
-        write(draft, data, selected, suffix, **options)
+        if suffix == ".h5ad":
+            mark_selection(draft, cast("Path", data.source), np.isin(np.arange(data.X.shape[1]), selected), ranking)
+        elif "sv." in f"{suffix}.":
+            _write_delimited(draft, table, suffix, escape=escape_formulas)
+        elif "pandas" in _LIBRARIES[suffix]:
+            _write_columnar(draft, table, suffix)
+        elif suffix in (".svmlight", ".libsvm"):
+            _write_svmlight(draft, table, suffix)
+        else:
+            _write_arrays(draft, table, suffix)
 
 
 def check_writing(path: str | os.PathLike[str], source: Path | None = None, *, several: bool = False) -> None:
@@ -99,81 +108,62 @@ def check_writing(path: str | os.PathLike[str], source: Path | None = None, *, s
     bahsic.files.data.DataError: reduced.doc: writing needs a known suffix, got '.doc'; known: ...
     """
     path = Path(path)
-    suffix = known_suffix(path, _WRITERS, "writing")
+    suffix = known_suffix(path, _LIBRARIES, "writing")
     check_place(path)
-    _check_targets(suffix, several=several)
-    if suffix == ".h5ad":
-        _check_source(source)
-    for name in _WRITERS[suffix][1]:
+    _check(suffix, source, several=several)
+    for name in _LIBRARIES[suffix]:
         library(name, suffix, "writing")
 
 
-def _check_targets(suffix: str, *, several: bool) -> None:
+def _check(suffix: str, source: Path | None, *, several: bool) -> None:
     if several and suffix in (".npz", ".svmlight", ".libsvm", ".mat"):
         raise DataError(f"{suffix} holds one target, and there are several; write .csv or .parquet")
-
-
-def _check_source(source: Path | None) -> None:
-    if source is None or source.suffix.lower() != ".h5ad":
+    if suffix == ".h5ad" and (source is None or source.suffix.lower() != ".h5ad"):
         raise DataError("an .h5ad file is written from an .h5ad file only; write .csv or .parquet")
 
 
-def _names(data: Data, selected: Any) -> list[str]:
-    return [f"x{j}" if data.names is None else data.names[j] for j in selected]
-
-
-def _targets(data: Data, names: list[str]) -> dict[str, Any]:
+def _targets(table: Data) -> dict[str, Any]:
     """Return the columns of the target by names that no feature has."""
-    if data.y is None:
+    if table.y is None:
         return {}
-    wanted = data.target if isinstance(data.target, list) else [data.target or "target"]
-    columns = list(data.y.T) if data.y.ndim == 2 else [data.y]
-    if data.y.dtype.names:
-        event, time = wanted = data.y.dtype.names
-        columns = [data.y[event].astype(int), data.y[time]]
-    return {_free(name, names): column for name, column in zip(wanted, columns, strict=True)}
+    wanted = table.target if isinstance(table.target, list) else [table.target or "target"]
+    columns = list(table.y.T) if table.y.ndim == 2 else [table.y]
+    if table.y.dtype.names:
+        event, time = wanted = table.y.dtype.names
+        columns = [table.y[event].astype(int), table.y[time]]
+    names = table.names or []
+    free = (next(free for n in range(len(names) + 1) if (free := name + "_" * n) not in names) for name in wanted)
+    return dict(zip(free, columns, strict=True))
 
 
-def _free(name: str, names: list[str]) -> str:
-    while name in names:
-        name += "_"
-    return name
-
-
-def _frame(data: Data, selected: Any, suffix: str) -> Any:
+def _frame(table: Data, suffix: str) -> Any:
     """Return the columns and the target as a DataFrame, as they stand in the file that they come from."""
-    pandas = library("pandas", suffix, "writing")
-    names = _names(data, selected)
-    if hasattr(data.X, "iloc"):
-        frame = data.X.iloc[:, selected].set_axis(names, axis=1).reset_index(drop=True)
-    else:
-        frame = pandas.DataFrame(_dense(data, selected), columns=names)
-    frame = frame.assign(**_targets(data, names))
-    return frame if data.stored is None else data.stored.frame(frame)
+    X = table.X.toarray() if sparse.issparse(table.X) else table.X
+    frame = library("pandas", suffix, "writing").DataFrame(X).set_axis(table.names, axis=1).assign(**_targets(table))
+    return frame if table.stored is None else table.stored.frame(frame)
 
 
-def _dense(data: Data, selected: Any) -> Any:
-    X = data.X[:, selected]
-    return X.toarray() if sparse.issparse(X) else X
-
-
-def _write_delimited(path: Path, data: Data, selected: Any, suffix: str, *, escape: bool = False) -> None:
-    delimiter, line_end = "\t" if ".tsv" in suffix else ",", "\r\n"  # that of RFC 4180
-    with _text_opened(path, suffix) as file:
-        if isinstance(data.stored, StoredText):
-            names = _names(data, selected)
-            names += _targets(data, names)
-            writer = csv.writer(file, delimiter=delimiter, lineterminator=line_end)
+def _write_delimited(path: Path, table: Data, suffix: str, *, escape: bool) -> None:
+    dialect: dict[str, Any] = {"lineterminator": "\r\n"}  # that of RFC 4180
+    delimiter = "\t" if ".tsv" in suffix else ","
+    with ExitStack() as stack:
+        file: Any = stack.enter_context(path.open("wb"))
+        if suffix.endswith(".gz"):  # without name and time, so that the same table gives the same bytes
+            file = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0))
+        file = stack.enter_context(io.TextIOWrapper(file, encoding="utf-8", newline=""))
+        if isinstance(table.stored, StoredText):
+            names = [*(table.names or []), *_targets(table)]
+            writer = csv.writer(file, delimiter=delimiter, **dialect)
             writer.writerow(map(for_spreadsheet, names))
-            for row in data.stored.cells(names):
+            for row in table.stored.cells(names):
                 writer.writerow(map(_escaped, row) if escape else row)
             return
-        frame = _frame(data, selected, suffix)
+        frame = _frame(table, suffix)
         frame.columns = [for_spreadsheet(name) for name in frame.columns]
         for j, dtype in enumerate(frame.dtypes) if escape else ():
             if not isinstance(dtype, np.dtype) or dtype.kind not in "fiubM":
                 frame.isetitem(j, frame.iloc[:, j].astype(object).map(_escaped))
-        frame.to_csv(file, sep=delimiter, index=False, lineterminator=line_end)
+        frame.to_csv(file, sep=delimiter, index=False, **dialect)
 
 
 def _escaped(value: Any) -> Any:
@@ -181,42 +171,28 @@ def _escaped(value: Any) -> Any:
     return for_spreadsheet(value) if isinstance(value, str) and form_of(value.strip()) is None else value
 
 
-@contextmanager
-def _text_opened(path: Path, suffix: str) -> Iterator[TextIO]:
-    """Open a file for text; gzip gets no name and time, so that the same table gives the same bytes."""
-    with ExitStack() as stack:
-        file: Any = stack.enter_context(path.open("wb"))
-        if suffix.endswith(".gz"):
-            file = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0))
-        yield stack.enter_context(io.TextIOWrapper(file, encoding="utf-8", newline=""))
-
-
-def _write_columnar(path: Path, data: Data, selected: Any, suffix: str) -> None:
+def _write_columnar(path: Path, table: Data, suffix: str) -> None:
     pyarrow, feather, parquet = (library(f"pyarrow{part}", suffix, "writing") for part in ("", ".feather", ".parquet"))
-    table = pyarrow.Table.from_pandas(_frame(data, selected, suffix), preserve_index=False)
-    (parquet.write_table if suffix == ".parquet" else feather.write_feather)(table, str(path))
+    content = pyarrow.Table.from_pandas(_frame(table, suffix), preserve_index=False)
+    (parquet.write_table if suffix == ".parquet" else feather.write_feather)(content, str(path))
 
 
-def _numbers(data: Data, selected: Any, suffix: str) -> Any:
-    if not hasattr(data.X, "iloc"):
-        return data.X[:, selected]
-    frame = data.X.iloc[:, selected]
-    for name, dtype in frame.dtypes.items():
+def _numbers(table: Data, suffix: str) -> Any:
+    if not hasattr(table.X, "iloc"):
+        return table.X
+    for name, dtype in zip(table.names or [], table.X.dtypes, strict=True):
         if not isinstance(dtype, np.dtype) or dtype.kind not in "fiub":
-            what = "dates" if getattr(dtype, "kind", "O") == "M" else "categories"
-            raise DataError(
-                f"{suffix} holds numbers only, and column {for_message(name)} has {what}; write .csv or .parquet"
-            )
-    return frame.to_numpy()
+            what = f"column {for_message(name)} has {'dates' if dtype.kind == 'M' else 'categories'}"
+            raise DataError(f"{suffix} holds numbers only, and {what}; write .csv or .parquet")
+    return table.X.to_numpy()
 
 
-def _write_arrays(path: Path, data: Data, selected: Any, suffix: str) -> None:
+def _write_arrays(path: Path, table: Data, suffix: str) -> None:
     """Write the arrays X, y and feature_names of .npz and .mat, or X alone to .npy."""
-    X, names = _numbers(data, selected, suffix), _names(data, selected)
-    labels: dict[str, Any] = {}
-    if data.y is not None:
-        numbers = data.y.dtype.kind in "fiub"
-        labels["y"] = data.y if numbers else data.y.astype(object if suffix == ".mat" else str)
+    X, names, labels = _numbers(table, suffix), table.names, {}
+    if table.y is not None:
+        numbers = table.y.dtype.kind in "fiub"
+        labels["y"] = table.y if numbers else table.y.astype(object if suffix == ".mat" else str)
     if suffix == ".mat":
         savemat(path, {"X": X, "feature_names": np.array(names, dtype=object), **labels}, oned_as="column")
         return
@@ -228,23 +204,17 @@ def _write_arrays(path: Path, data: Data, selected: Any, suffix: str) -> None:
             np.savez(file, X=X, feature_names=np.array(names, dtype=str), **labels)
 
 
-def _write_svmlight(path: Path, data: Data, selected: Any, suffix: str) -> None:
-    y = np.zeros(data.X.shape[0]) if data.y is None else data.y
+def _write_svmlight(path: Path, table: Data, suffix: str) -> None:
+    y = np.zeros(table.X.shape[0]) if table.y is None else table.y
     if y.dtype.kind not in "fiub":
         raise DataError(f"{suffix} holds numbers only, and the target has strings; write .csv or .parquet")
-    dump_svmlight_file(_numbers(data, selected, suffix), y, str(path), zero_based=False)
+    dump_svmlight_file(_numbers(table, suffix), y, str(path), zero_based=False)
 
 
-def _write_h5ad(path: Path, data: Data, selected: Any, _: str, *, ranking: Any = None) -> None:
-    _check_source(data.source)
-    mark_selection(path, cast("Path", data.source), np.isin(np.arange(data.X.shape[1]), selected), ranking)
-
-
-# For each suffix its writer, and the libraries that it needs.
-_WRITERS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
-    **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), (_write_delimited, ("pandas",))),
-    **dict.fromkeys((".parquet", ".feather", ".arrow"), (_write_columnar, ("pandas", "pyarrow"))),
-    **dict.fromkeys((".npy", ".npz", ".mat"), (_write_arrays, ())),
-    **dict.fromkeys((".svmlight", ".libsvm"), (_write_svmlight, ())),
-    ".h5ad": (_write_h5ad, ("anndata", "h5py")),
+# For each suffix the libraries that its writer needs.
+_LIBRARIES = {
+    **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), ("pandas",)),
+    **dict.fromkeys((".parquet", ".feather", ".arrow"), ("pandas", "pyarrow")),
+    **dict.fromkeys((".npy", ".npz", ".mat", ".svmlight", ".libsvm"), ()),
+    ".h5ad": ("anndata", "h5py"),
 }
