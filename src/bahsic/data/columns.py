@@ -256,30 +256,27 @@ def _contributions_of_columns(
     power: int,
     n_own: int | None,
 ) -> tuple[Array, Array]:
-    """Return what two categories and a missing entry contribute, for each column; zero for constant ones."""
+    """Return what two categories and a missing entry contribute; numbers with missing entries are centred in place.
+
+    The centre is the mean, or for p = 1 the median. Constant columns contribute nothing.
+    """
     different, neutral = np.zeros((2, columns.n_features))
     for j in np.flatnonzero((categorical | columns.missing) & ~constant):
         x = columns.rows(np.array([j]))[0, :n_own]
-        if categorical[j]:
-            different[j] = _STANDARD_MEAN[power] / _chance_of_difference(x, weights)
-        if columns.missing[j]:
-            neutral[j] = _STANDARD_MEAN[power] if categorical[j] else _mean_difference(x, weights, power)
-            if not categorical[j]:
-                _centre(columns, int(j), x, weights, power)
-    return different, neutral
-
-
-def _centre(columns: Columns, j: int, x: Array, weights: NDArray[Any] | None, power: int) -> None:
-    """Shift a column of numbers so that its mean, or for p = 1 its median, is zero."""
-    if power == 2:
         values, counts = _observed(x, weights)
-        centre = float(counts @ values)
-    else:
-        centre = float(np.nanquantile(x, 0.5, weights=weights, method="inverted_cdf"))
-    if isinstance(columns.data, SparseRows):
-        columns.data.shift(j, centre)
-    else:
-        columns.data[j] -= centre  # type: ignore[index]
+        if categorical[j]:
+            shares = np.bincount(values.astype(np.intp), weights=counts)
+            different[j] = _STANDARD_MEAN[power] / (1 - np.square(shares).sum())
+            neutral[j] = columns.missing[j] * _STANDARD_MEAN[power]
+        else:
+            neutral[j] = _mean_difference(values, counts, power)
+            median = float(np.nanquantile(x, 0.5, weights=weights, method="inverted_cdf"))
+            centre = float(counts @ values) if power == 2 else median
+            if isinstance(columns.data, SparseRows):
+                columns.data.shift(int(j), centre)
+            else:
+                columns.data[j] -= centre  # type: ignore[index]
+    return different, neutral
 
 
 # Mean of |x - x'|^p over pairs of standard normal numbers; for p = 2 of any with variance one.
@@ -293,15 +290,8 @@ def _observed(x: Array, weights: NDArray[Any] | None) -> tuple[Array, Array]:
     return x[seen], counts / counts.sum()
 
 
-def _chance_of_difference(x: Array, weights: NDArray[Any] | None) -> float:
-    values, counts = _observed(x, weights)
-    shares = np.bincount(values.astype(np.intp), weights=counts)
-    return float(1 - np.square(shares).sum())
-
-
-def _mean_difference(x: Array, weights: NDArray[Any] | None, power: int) -> float:
-    """Return the mean of |x - x'|^p over all pairs of observed entries, including each entry with itself."""
-    values, counts = _observed(x, weights)
+def _mean_difference(values: Array, counts: Array, power: int) -> float:
+    """Return the mean of |x - x'|^p over all pairs of entries, including each entry with itself."""
     if power == 2:
         return float(2 * (counts @ np.square(values - counts @ values)))
     order = np.argsort(values)

@@ -34,15 +34,12 @@ def _mark_copies(columns: Columns, run: Indices, first: Indices, tolerance: floa
         x = columns.rows(np.array([column]))[0]
         for original, values in originals:
             alike = all(kind[original] == kind[column] for kind in (columns.different, columns.neutral))
-            if alike and _same(values, x, tolerance):
+            near = (np.allclose(values, other, rtol=0, atol=tolerance, equal_nan=True) for other in (x, -x))
+            if alike and any(near):
                 first[column] = original
                 break
         else:
             originals.append((int(column), x))
-
-
-def _same(x: Array, y: Array, tolerance: float) -> bool:
-    return any(np.allclose(x, other, rtol=0, atol=tolerance, equal_nan=True) for other in (y, -y))
 
 
 def in_order_of_appearance(codes: Array) -> Array:

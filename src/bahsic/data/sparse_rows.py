@@ -83,10 +83,11 @@ class SparseRows:
         XT = sparse.csr_array(X.T, dtype=np.float64, copy=True)
         XT.sort_indices()
         own = XT[:, :n_own].T  # in csc
+        own_feature = np.repeat(np.arange(own.shape[1]), np.diff(own.indptr))
         low, high = (np.nan_to_num(values) for values in min_max_axis(own, axis=0, ignore_nan=True))
         constant, feature = low == high, np.repeat(np.arange(XT.shape[0]), np.diff(XT.indptr))
         exponents = safe_exponents(low, high, standardize=standardize)
-        XT.data, own.data = np.ldexp(XT.data, -exponents[feature]), np.ldexp(own.data, -exponents[_columns_of(own)])
+        XT.data, own.data = np.ldexp(XT.data, -exponents[feature]), np.ldexp(own.data, -exponents[own_feature])
         otherwise = np.zeros(XT.shape[0])
         if standardize:
             means, variances = mean_variance_axis(own, axis=0, weights=weights)
@@ -95,11 +96,6 @@ class SparseRows:
             XT.data[constant[feature] & ~np.isnan(XT.data)] = 0.0
             otherwise = np.where(constant, 0.0, -means / deviations)
         return SparseRows(XT, otherwise), constant
-
-
-def _columns_of(X: sparse.csc_array) -> Indices:
-    """Return the column of each stored entry."""
-    return np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
 
 
 def warn_of_cost(X: Any, kernel: Kernel, n_pairs: float, n_candidates: float) -> None:

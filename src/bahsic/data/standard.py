@@ -52,7 +52,12 @@ def prepared_columns(
     no part in means. Means and deviations are those of the first ``n_own`` samples in ``order``, by default of all.
     """
     options: dict[str, Any] = {"standardize": standardize, "centre": isinstance(kernel, ScaledKernel), "n_own": n_own}
-    XT = np.array(X.T, dtype=np.float64, order="C") if order is None else _ordered(X, order)
+    if order is None:
+        XT = np.array(X.T, dtype=np.float64, order="C")
+    else:
+        XT = np.empty((X.shape[1], len(order)))
+        for start in range(0, len(order), _SAMPLES_AT_ONCE):  # without a second copy of X
+            XT[:, start : start + _SAMPLES_AT_ONCE] = X[order[start : start + _SAMPLES_AT_ONCE]].T
     if complete:
         return XT, standardised(XT, weights, **options)[1]
     observed = ~np.isnan(XT)
@@ -122,11 +127,3 @@ def _means(XT: Array, weights: NDArray[Any] | None) -> Array:
     if weights.ndim == 2:
         return np.asarray(np.vecdot(XT, weights) / weights.sum(axis=1))
     return np.asarray(XT @ (weights / weights.sum()))
-
-
-def _ordered(X: NDArray[Any], order: Indices) -> Array:
-    """Return columns with some samples in an order, made without a second copy of X."""
-    XT = np.empty((X.shape[1], len(order)))
-    for start in range(0, len(order), _SAMPLES_AT_ONCE):
-        XT[:, start : start + _SAMPLES_AT_ONCE] = X[order[start : start + _SAMPLES_AT_ONCE]].T
-    return XT

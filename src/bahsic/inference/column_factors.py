@@ -59,12 +59,11 @@ def centred_columns(
 
     A Gaussian kernel has factors unless ``as_matrices``, at a cost of O(m r^2) for each column of numbers of rank r.
     """
-    factors = None
     if type(kernel) is Gaussian and not as_matrices:
         gammas = _gammas(columns, features, kernel)
         factors = (_categories if columns.different[features].any() else _numbers)(columns, features, gammas)
-    if factors is not None:
-        return factors
+        if factors is not None:
+            return factors
     if columns.n_samples > _MAX_SAMPLES:
         raise ValueError(
             f"X has {columns.n_samples} samples and the kernel on single features is {kernel!r}; accepted for more "

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.criteria.blocks import MOST_REGRESSIONS, RULE_SAMPLES, Blocks, auto_block_size, random_blocks
+from bahsic.criteria.blocks import MOST_REGRESSIONS, RULE_SAMPLES, auto_block_size, random_blocks
 from bahsic.criteria.prediction import label_features
 from bahsic.criteria.weights import Gram, Matrix
 from bahsic.data.column_choice import group_of_columns
@@ -125,7 +125,11 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     if m < 2:
         raise ValueError(f"x has {m} sample; accepted: at least 2, so that one can be left out")
     labels.warn_of_choice()
-    blocks = _blocks(m, block_size, random_state)
+    if isinstance(block_size, str) and block_size == "auto":
+        blocks = random_blocks(m, auto_block_size(m, regressions=True), 0 if random_state is None else random_state)
+        blocks = None if blocks is None else blocks.first(MOST_REGRESSIONS)
+    else:
+        blocks = random_blocks(m, block_size, random_state)
     K: Gram
     starts: tuple[int, ...] = (0,)
     if blocks is None:
@@ -235,10 +239,3 @@ def _interactions(
         values = regression.predictabilities([kernel_without(subset) for subset in subsets])
     R2 |= {subset: max(0.0, value) for subset, value in zip(subsets, values, strict=True)}
     return [whole - R2[i,] - R2[j,] + R2[i, j] for i, j in pairs]
-
-
-def _blocks(m: int, block_size: Any, random_state: Any) -> Blocks | None:
-    if is_auto(block_size):
-        blocks = random_blocks(m, auto_block_size(m, regressions=True), 0 if random_state is None else random_state)
-        return None if blocks is None else blocks.first(MOST_REGRESSIONS)
-    return random_blocks(m, block_size, random_state)

@@ -13,7 +13,6 @@ from bahsic.data.prepared import prepared
 from bahsic.engine import threads
 from bahsic.engine.executor import Executor
 from bahsic.inference.centred import (
-    CentredMatrices,
     Permutations,
     draw_permutations,
     factored,
@@ -120,7 +119,10 @@ def scores_of_columns(
     executor: Executor,
 ) -> tuple[Array, Array]:
     """Return the `hsic_scores` of some columns; gamma p-values without permutations."""
-    B = _label_factors(labels)
+    B = None
+    if labels.vectors is None and type(labels.kernel) is Gaussian and labels.values.shape[1] == 1:
+        B = gaussian_factors(labels.values.T.astype(np.float64), np.array([labels.kernel.gamma], dtype=np.float64))
+    B = factored(centred_labels(labels)) if B is None else B
 
     def score(chunk: Indices) -> tuple[Array, Array]:
         A = centred_columns(columns, features[chunk], kernel, as_matrices=B.factors is None)
@@ -133,13 +135,3 @@ def scores_of_columns(
     scores, pvalues = np.concatenate(executor.map(score, chunks), axis=1)
     order = np.argsort(np.concatenate(chunks))  # chunks are not in the order of the features
     return scores[order], pvalues[order]
-
-
-def _label_factors(labels: LabelKernel) -> CentredMatrices:
-    """Return the centred kernel matrix of the labels, as factors where its rank is low."""
-    kernel, values = labels.kernel, labels.values
-    if labels.vectors is None and type(kernel) is Gaussian and values.shape[1] == 1:
-        factors = gaussian_factors(values.T.astype(np.float64), np.array([float(kernel.gamma)]))  # type: ignore[arg-type]
-        if factors is not None:
-            return factors
-    return factored(centred_labels(labels))

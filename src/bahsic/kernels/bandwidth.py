@@ -25,7 +25,8 @@ DRAWN_SAMPLES = 4096
 # Pairs with weights that are drawn to tell where about their median is.
 _DRAWN_PAIRS = 2**14
 
-_GRID = tuple(2.0**k for k in range(-8, 9))  # each twice the one before: see ScaledKernel.doubled_links
+# The rule "optimise" tries the median's gamma times these powers of two.
+_POWERS = range(-8, 9)
 
 
 class ScaledKernel(PointwiseKernel):
@@ -80,7 +81,7 @@ class ScaledKernel(PointwiseKernel):
                 "gamma is 'optimise', which needs labels: use it in hsic or a selector, for a kernel on the data that "
                 "is no part of a sum or product; otherwise 'dimension', 'median' or a number"
             )
-        return _optimal(kernel, _on_grid(kernel, -1).total(X), W)
+        return _optimal(kernel, kernel.multiplied(_POWERS[-1]).total(X), W)
 
     def resolved_on_totals(self, D: FloatArray, W: FloatArray | None = None, sample_weight: Any = None) -> ScaledKernel:
         """Return the kernel with a number in place of its rule, given the totals D of all pairs of samples (m, m)."""
@@ -98,7 +99,11 @@ class ScaledKernel(PointwiseKernel):
     def doubled_links(self, D: FloatArray, count: int) -> Iterator[FloatArray]:
         """Yield the kernel values of totals D for gamma, 2 gamma, 4 gamma, ...; each is valid until the next."""
         for power in range(count):
-            yield self.with_gamma(float(self.gamma) * 2.0**power).link(D)  # type: ignore[arg-type]
+            yield self.multiplied(power).link(D)
+
+    def multiplied(self, power: int) -> ScaledKernel:
+        """Return the kernel for gamma times a power of two."""
+        return self.with_gamma(float(self.gamma) * 2.0**power)  # type: ignore[arg-type]
 
     def check(self) -> None:
         """Raise unless gamma is a positive number, the name of a rule or a function."""
@@ -132,16 +137,12 @@ def median_gamma(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None
 
 def _optimal(kernel: ScaledKernel, D: FloatArray, W: FloatArray) -> ScaledKernel:
     """Return the kernel with the greatest HSIC = sum(K * W) on the grid around gamma, the smallest of equals."""
-    first = _on_grid(kernel, 0)
+    first = kernel.multiplied(_POWERS[0])
     parts = [
-        [float(np.vdot(values, W[rows])) for values in first.doubled_links(D[rows], len(_GRID))]
+        [float(np.vdot(values, W[rows])) for values in first.doubled_links(D[rows], len(_POWERS))]
         for rows in row_blocks(len(D))
     ]
-    return _on_grid(kernel, int(np.argmax([math.fsum(scores) for scores in zip(*parts, strict=True)])))
-
-
-def _on_grid(kernel: ScaledKernel, position: int) -> ScaledKernel:
-    return kernel.with_gamma(float(kernel.gamma) * _GRID[position])  # type: ignore[arg-type]
+    return first.multiplied(int(np.argmax([math.fsum(scores) for scores in zip(*parts, strict=True)])))
 
 
 def _median_distance(kernel: ScaledKernel, X: FloatArray, weights: FloatArray | None) -> float:

@@ -20,7 +20,9 @@ def squared_distances(X: FloatArray, Y: FloatArray | None = None, gamma: float =
     """
     other = X if Y is None else Y
     centre = column_means(X)
-    reach = max(_largest_squared_norm(Z, centre) for Z in (X, other))
+    with np.errstate(over="ignore"):  # an infinite norm rules out the matrix product
+        centred = (np.subtract(Z, centre, dtype=np.float64) for Z in (X, other))
+        reach = max(float(np.vecdot(Z, Z).max()) for Z in centred)
     for dtype in (X.dtype, np.dtype(np.float64)):
         rounding = 8 * float(np.finfo(dtype).eps) * gamma * reach if reach else 0.0
         in_range = 8 * reach < float(np.finfo(dtype).max)
@@ -48,16 +50,10 @@ def check_range(K: FloatArray) -> FloatArray:
     return K
 
 
-def _largest_squared_norm(X: FloatArray, centre: FloatArray) -> float:
-    with np.errstate(over="ignore"):  # an infinite norm rules out the matrix product
-        X = np.subtract(X, centre, dtype=np.float64)
-    return float(np.einsum("ij,ij->i", X, X).max())
-
-
 def _by_product(X: FloatArray, Y: FloatArray | None, centre: FloatArray, dtype: np.dtype[np.floating]) -> FloatArray:
     X = np.subtract(X, centre, dtype=dtype)
     Z = X if Y is None else np.subtract(Y, centre, dtype=dtype)
-    x_norms, z_norms = (np.einsum("ij,ij->i", rows, rows) for rows in (X, Z))
+    x_norms, z_norms = (np.vecdot(rows, rows) for rows in (X, Z))
     D = X @ Z.T
     for rows in row_blocks(max(D.shape)):
         D[rows] *= -2

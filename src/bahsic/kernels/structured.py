@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy import sparse
 
 from bahsic.kernels.base import Kernel, check_parameter
 from bahsic.kernels.rows import FloatArray
+from bahsic.parameters import is_count
 
 Vocabulary = dict[Hashable, int]  # the number of each token, in order of first appearance
 Graph = tuple[list[list[int]], list[Hashable]]  # the neighbours and the label of each node
@@ -29,16 +29,8 @@ class CountKernel(Kernel):
     def tokens(self, sample: Any, vocabulary: Vocabulary) -> list[int]:
         """Return the numbers of the tokens of a sample, repeated as they occur; add new tokens to the vocabulary."""
 
-    @abstractmethod
-    def check(self) -> None:
-        """Raise unless the parameters are valid."""
-
-    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Kernel:
-        self.check()
-        return self
-
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
-        self.check()
+        self.resolved(X)
         vocabulary: Vocabulary = {}
         sets = [self.rows(X)] if Y is None else [self.rows(X), self.rows(Y, "Y")]
         token_lists = [[self.tokens(sample, vocabulary) for sample in samples] for samples in sets]
@@ -75,8 +67,9 @@ class Spectrum(CountKernel):
         self.n = n
         self.normalize = normalize
 
-    def check(self) -> None:
-        check_parameter("n", self.n, _is_integer(self.n) and self.n >= 1, "a positive integer")
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Kernel:
+        check_parameter("n", self.n, is_count(self.n), "a positive integer")
+        return self
 
     def rows(self, X: Any, argument: str = "X") -> list[str]:
         strings = _samples(X, argument, "a sequence of strings")
@@ -122,9 +115,9 @@ class WeisfeilerLehman(CountKernel):
         self.iterations = iterations
         self.normalize = normalize
 
-    def check(self) -> None:
-        valid = _is_integer(self.iterations) and self.iterations >= 0
-        check_parameter("iterations", self.iterations, valid, "an integer, not negative")
+    def resolved(self, X: Any, W: FloatArray | None = None, sample_weight: Any = None) -> Kernel:
+        check_parameter("iterations", self.iterations, is_count(self.iterations, 0), "an integer, not negative")
+        return self
 
     def rows(self, X: Any, argument: str = "X") -> list[Any]:
         accepted = "a sequence of networkx graphs or (adjacency, node labels) pairs"
@@ -155,10 +148,6 @@ def _samples(X: Any, argument: str, accepted: str) -> list[Any]:
     if not samples:
         raise ValueError(f"{argument} is empty; accepted: {accepted}")
     return samples
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _is_networkx(sample: Any) -> bool:
