@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bahsic.criteria.weights import label_weights
-from bahsic.data.levels import copies
+from bahsic.data.columns import copies
 from bahsic.data.prepared import prepared
 from bahsic.engine import Columns, scorer_for, threads
 from bahsic.engine.units import Units

@@ -12,7 +12,7 @@ from bahsic import BAHSIC, FOHSIC, hsic_interval, hsic_scores, hsic_test, redund
 from bahsic.criteria import weights
 from bahsic.data import prepared as prepared_module
 from bahsic.data.columns import Columns, prepared_columns
-from bahsic.data.levels import copies as copies_of
+from bahsic.data.columns import copies as copies_of
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.sparse_rows import SparseRows
 from bahsic.kernels import Gaussian, Laplacian, Linear

@@ -298,3 +298,26 @@ def _mean_difference(values: Array, counts: Array, power: int) -> float:
     values, counts = values[order], counts[order]
     below = np.cumsum(counts) - counts / 2  # half of an entry is below itself
     return float(2 * (counts * (2 * below - 1)) @ values)
+
+
+def copies(columns: Columns, tolerance: float = 0.0) -> Indices:
+    """Return for each column the first one that is equal to it up to a tolerance or, for numbers, to its negative."""
+    first = np.arange(columns.n_features)
+    # Candidates have the same inner product with any vector, up to sign and rounding.
+    direction = np.cos(np.arange(columns.n_samples))
+    rows = (columns.rows(block) for block in columns.blocks())
+    signature = np.concatenate([np.abs(np.nan_to_num(X, copy=False, nan=math.e) @ direction) for X in rows])
+    order = np.argsort(signature, kind="stable")
+    close = np.diff(signature[order]) <= 1e-9 * signature[order][1:] + 1e-300 + tolerance * columns.n_samples
+    for run in np.split(order, np.flatnonzero(~close) + 1):
+        originals: list[tuple[int, Array]] = []
+        for column in np.sort(run) if len(run) > 1 else ():
+            x = columns.rows(np.array([column]))[0]
+            for original, values in originals:
+                alike = all(kind[original] == kind[column] for kind in (columns.different, columns.neutral))
+                if alike and any(np.allclose(values, z, rtol=0, atol=tolerance, equal_nan=True) for z in (x, -x)):
+                    first[column] = original
+                    break
+            else:
+                originals.append((int(column), x))
+    return first

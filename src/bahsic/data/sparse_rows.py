@@ -101,7 +101,7 @@ class SparseRows:
 def warn_of_cost(X: Any, kernel: Kernel, n_pairs: float, n_candidates: float) -> None:
     """Warn that a search on sparse data takes as long as on dense ones, where that is long."""
     seconds = n_pairs * n_candidates / _RATE
-    if not sparse.issparse(X) or not isinstance(kernel, ScaledKernel) or seconds < _LONG:
+    if not isinstance(kernel, ScaledKernel) or seconds < _LONG:
         return
     unit, length = next((unit, size) for unit, size in _UNITS if seconds >= 2 * size)
     share = 100 * X.nnz / math.prod(X.shape)

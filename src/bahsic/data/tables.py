@@ -15,8 +15,18 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from bahsic.data.column_choice import Names, as_objects, column_mask
-from bahsic.data.entries import as_float, check_flat, coded, has_categories, is_time, numbers
-from bahsic.data.roles import LEFT_OUT, ColumnRole, number_role, text_role
+from bahsic.data.entries import (
+    LEFT_OUT,
+    ColumnRole,
+    as_float,
+    check_flat,
+    coded,
+    has_categories,
+    is_time,
+    number_role,
+    numbers,
+    text_role,
+)
 from bahsic.data.sources import Source, place_words
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import EXACT, Array, FloatArray, check_at_hand

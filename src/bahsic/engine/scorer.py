@@ -16,8 +16,7 @@ from sklearn.base import clone
 from bahsic.criteria.blocks import RULE_SAMPLES, BlockWeights
 from bahsic.criteria.prediction import RidgeFit
 from bahsic.criteria.weights import Matrix, Weights
-from bahsic.data.columns import Columns
-from bahsic.data.levels import copies
+from bahsic.data.columns import Columns, copies
 from bahsic.data.stored_rows import StoredRows
 from bahsic.engine.executor import Executor
 from bahsic.engine.gram import GramTiles, KernelBlocks, KernelTiles, block_variance, tiled_variance

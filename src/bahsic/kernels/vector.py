@@ -20,8 +20,17 @@ from bahsic.kernels.base import (
     check_same_features,
     is_number,
 )
-from bahsic.kernels.distance import absolute_distances, check_range, inner_products, squared_distances
-from bahsic.kernels.rows import Array, FloatArray, as_labels, column_means, row_blocks
+from bahsic.kernels.rows import (
+    Array,
+    FloatArray,
+    absolute_distances,
+    as_labels,
+    check_range,
+    column_means,
+    inner_products,
+    row_blocks,
+    squared_distances,
+)
 from bahsic.parameters import is_count
 
 

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from bahsic import __version__
+from bahsic.data.entries import ColumnRole
 from bahsic.data.prepared import Prepared, prepared
-from bahsic.data.roles import ColumnRole
 from bahsic.data.tables import Table
 from bahsic.inference.predictability import interactions, predictability_alone
 from bahsic.inference.redundancy import redundancy

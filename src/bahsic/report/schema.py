@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bahsic.data.roles import LEFT_OUT
+from bahsic.data.entries import LEFT_OUT
 from bahsic.report.curve import HELD_OUT, quantity_of
 from bahsic.report.svg import shown
 

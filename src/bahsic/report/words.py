@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from scipy.stats import false_discovery_control
 
 from bahsic.criteria.blocks import MOST_REGRESSIONS
-from bahsic.data.roles import LEFT_OUT
+from bahsic.data.entries import LEFT_OUT
 from bahsic.report.schema import SOMETHING, Outcome
 from bahsic.report.svg import shown
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
@@ -171,10 +172,11 @@ class Selector(CallbackSupportMixin, BaseSelector):
             trial, n_kernels = trial_splits(problem, splits), len(problem.kernels)
             n_tried = n_kernels - (trial[0] is splits[0]) if n_kernels > 1 else 0
             n_searches = n_tried * len(trial) + len(splits) + (not problem.n_held_out)
-        folder = checkpoint_folder(self, problem, splits)
-        n_pairs = len(problem.searched) * (problem.block_size or len(problem)) / 2
-        n_candidates = max(n_searches * sum(direction(problem).sizes()), len(units))
-        warn_of_cost(problem.data.table.values, problem.kernel, n_pairs, n_candidates)
+        folder = None if self.checkpoint is None else checkpoint_folder(self, problem, splits)
+        if sparse.issparse(problem.data.table.values):
+            n_pairs = len(problem.searched) * (problem.block_size or len(problem)) / 2
+            n_candidates = max(n_searches * sum(direction(problem).sizes()), len(units))
+            warn_of_cost(problem.data.table.values, problem.kernel, n_pairs, n_candidates)
         with fitting(self, problem, splits, y, folder, n_searches) as searches:
             kernel, judged = searches.cross_fit()
             search = searches.search(kernel)

@@ -91,13 +91,11 @@ class Folder:
 
 def checkpoint_folder(
     selector: BaseEstimator, problem: Problem, splits: Iterable[Iterable[Any]], **more: Any
-) -> Folder | None:
-    """Return the folder of the checkpoint of a fit, made where it does not exist; None if the fit has none.
+) -> Folder:
+    """Return the folder of the checkpoint of a fit, made where it does not exist.
 
     Its fingerprint has everything that the rounds depend on, each part as a short text or as its SHA-256.
     """
-    if selector.checkpoint is None:
-        return None
     if problem.block_size is not None and selector.random_state is None and selector.block_size != "auto":
         raise ValueError(
             "random_state is None; accepted with block_size and checkpoint: an int, so that the blocks are the "

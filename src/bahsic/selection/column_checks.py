@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from bahsic.data.columns import Columns
-from bahsic.data.levels import copies, in_order_of_appearance
+from bahsic.data.columns import Columns, copies
+from bahsic.data.entries import ColumnRole, rare_rows
 from bahsic.data.prepared import Prepared
-from bahsic.data.roles import ColumnRole, rare_rows
 from bahsic.inference.scores import hsic_scores
 from bahsic.kernels.rows import FloatArray
 
@@ -99,7 +98,7 @@ def same_columns(data: Prepared, kept: NDArray[np.bool_]) -> dict[int, int]:
         low, high = (function(rows, axis=1, keepdims=True) for function in (np.fmin.reduce, np.fmax.reduce))
         two = ((rows == low) | (rows == high) | np.isnan(rows)).all(axis=1)
         for j in np.flatnonzero(two | data.table.categorical):
-            rows[j] = in_order_of_appearance(rows[j])
+            rows[j] = _in_order_of_appearance(rows[j])
         columns = Columns.plain(rows)
     first = copies(columns, _SAME)
     found: dict[int, int] = {}
@@ -123,17 +122,11 @@ def _copies_with_gaps(values: FloatArray, gappy: Indices, complete: Indices) -> 
     for j in gappy.tolist():
         known, like = np.flatnonzero(~np.isnan(values[:, j])), complete
         for rows in (known[:_SOME_ROWS], known):  # the first ones rule out nearly all
-            like = like[_correlations(values[np.ix_(rows, like)], values[rows, j]) > 1 - _SAME**2]
+            X, x = values[np.ix_(rows, like)], values[rows, j]
+            X, x = X - X.mean(axis=0), x - x.mean()
+            like = like[np.abs(x @ X) > (1 - _SAME**2) * np.linalg.norm(X, axis=0) * np.linalg.norm(x)]
         if len(like) and len(known) >= _SOME_ROWS:
             found[j] = int(like[0])
-    return found
-
-
-def _correlations(X: FloatArray, x: FloatArray) -> FloatArray:
-    """Absolute correlation of each column of X with x; 0 where one of them does not vary."""
-    X, x = X - X.mean(axis=0), x - x.mean()
-    scale = np.linalg.norm(X, axis=0) * np.linalg.norm(x)
-    found: FloatArray = np.abs(np.divide(x @ X, scale, out=np.zeros(X.shape[1]), where=scale > 0))
     return found
 
 
@@ -143,6 +136,15 @@ def _repeating(values: FloatArray) -> list[int]:
     some = np.sort(values[rows], axis=0)
     repeated = np.count_nonzero(some[1:] == some[:-1], axis=0) + np.count_nonzero(np.isnan(some), axis=0)
     return np.flatnonzero(repeated >= len(rows) // 4).tolist()
+
+
+def _in_order_of_appearance(codes: FloatArray) -> FloatArray:
+    """Return codes that count the values in the order in which they appear; missing ones stay missing."""
+    known = ~np.isnan(codes)
+    _, first, inverse = np.unique(codes[known], return_index=True, return_inverse=True)
+    found: FloatArray = np.full(len(codes), np.nan)
+    found[known] = np.argsort(np.argsort(first))[inverse]
+    return found
 
 
 def column_roles(problem: Problem) -> tuple[ColumnRole, ...]:
@@ -181,6 +183,6 @@ def _equals_labels(problem: Problem, column: int) -> bool:
     codes = np.unique(y, return_inverse=True)[1]
     x, y = (np.asarray(values[known], dtype=np.float64) for values in (x, codes))
     if labels.name != "regression":
-        return np.array_equal(in_order_of_appearance(x), in_order_of_appearance(y))
+        return np.array_equal(_in_order_of_appearance(x), _in_order_of_appearance(y))
     ranks = np.corrcoef(rankdata(x), rankdata(y)) if np.ptp(x) and np.ptp(y) else np.zeros((2, 2))
     return bool(abs(ranks[0, 1]) >= _SAME_RANKS)

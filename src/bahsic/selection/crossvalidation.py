@@ -267,7 +267,7 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         own = ("estimator", "scoring", "min_features_to_select", "one_standard_error")
         record = {name: getattr(self, name) for name in own}
         record |= {"metadata": {"fit": samples.fit_params, "score": samples.score_params}}
-        folder = checkpoint_folder(selector, problem, pairs, **record)
+        folder = None if self.checkpoint is None else checkpoint_folder(selector, problem, pairs, **record)
         if folder is not None and not folder.read(_FILE):
             folder.write(_FILE)
         scorer = check_scoring(self.estimator, self.scoring)
