@@ -126,7 +126,7 @@ _BUNDLED: dict[str, Callable[[], Data]] = {"wdbc": _wdbc, "wine": _wine, "optdig
 
 def _from_openml(name: str) -> Data:
     """The set as OpenML has it, if its check-sum is the one of our file."""
-    known = {row["dataset"]: row for row in _openml_rows()}
+    known = {row["dataset"]: row for row in openml_rows()}
     if name not in known:
         without = sorted({*known, *_BUNDLED})
         raise MissingDataError(f"data set is {name!r}; accepted without a folder of data sets: {without}")
@@ -146,7 +146,8 @@ def _from_openml(name: str) -> Data:
     return Data(X, y, _task(y))
 
 
-def _openml_rows() -> list[dict[str, str]]:
+def openml_rows() -> list[dict[str, str]]:
+    """Names, versions and checksums of the data sets that OpenML has."""
     with _OPENML.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 

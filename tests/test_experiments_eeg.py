@@ -6,7 +6,7 @@ from experiments import eeg, eeg_table
 from experiments.__main__ import main
 from experiments.eeg_csssp import ascent, leading
 from experiments.eeg_lags import SHRINKAGE, delayed, filtered, lag_covariances, symmetric
-from experiments.eeg_methods import CONTROLS, METHODS, Trials, machine
+from experiments.eeg_methods import METHODS, Trials, machine
 from experiments.eeg_options import OPTIONS
 from experiments.eeg_page import parts
 from experiments.eeg_recordings import load, others
@@ -161,15 +161,6 @@ def test_shuffled_labels_stay_at_chance(method, tmp_path):
     assert errors("right", y) < 10
     shuffled = [errors(f"wrong{seed}", np.random.default_rng(seed).permutation(y)) for seed in range(2)]
     assert 36 < np.mean(shuffled) < 64  # four standard deviations of 192 fair coins are 14
-
-
-def test_controls_know_nothing_of_the_labels_or_select_more():
-    pytest.importorskip("pyriemann")
-    X, y = sources(n_trials=48, n_channels=4)
-    drawn = [CONTROLS["random_in_band"](Trials(X, labels, X, RATE)).detail for labels in (y, y, 1 - y)]
-    assert drawn[0] == drawn[1] != drawn[2]
-    assert all(8 <= float(word) <= 40 for word in drawn[0].split()[:5])
-    assert len(CONTROLS["bahsic_15_in_band"](Trials(X, y, X, RATE)).detail.split()) == 15 + 1
 
 
 @pytest.mark.parametrize("method", OPTIONS)

@@ -5,7 +5,7 @@ import pytest
 from experiments import ring, ring_table
 from experiments.__main__ import main
 from experiments.baselines import Problem
-from experiments.baselines.single import _information
+from experiments.baselines.single import information
 from experiments.methods import METHODS, Method
 from sklearn.metrics import mutual_info_score
 
@@ -53,7 +53,7 @@ def test_variants_are_what_they_say():
 def test_mrmr_of_bins_avoids_copies_by_mutual_information():
     random = np.random.default_rng(0)
     bins, other = random.integers(10, size=(60, 3)), random.integers(3, size=60)
-    assert _information(bins, other) == pytest.approx([mutual_info_score(column, other) for column in bins.T])
+    assert information(bins, other) == pytest.approx([mutual_info_score(column, other) for column in bins.T])
     X = random.standard_normal((300, 5))
     y = (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int)
     X[:, 2] = X[:, 0]

@@ -61,23 +61,22 @@ def mrmr_of_bins(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     comes next. Bins of a column hold equally many samples.
     """
     bins = (np.argsort(np.argsort(X, axis=0), axis=0) * _BINS) // len(X)
-    relevance = _information(bins, np.unique(y, return_inverse=True)[1])
+    relevance = information(bins, np.unique(y, return_inverse=True)[1])
     redundancy = np.zeros(X.shape[1])
     order: list[int] = []
     while len(order) < min(problem.number, X.shape[1]):
         gains = relevance - redundancy / max(1, len(order))
         gains[order] = -np.inf
         order.append(int(np.argmax(gains)))
-        redundancy += _information(bins, bins[:, order[-1]])
+        redundancy += information(bins, bins[:, order[-1]])
     return np.array(order, dtype=np.intp)
 
 
-def _information(bins: NDArray[np.intp], other: NDArray[np.intp]) -> Array:
+def information(bins: NDArray[np.intp], other: NDArray[np.intp]) -> Array:
     """Mutual information of each column with another one, in nats, from counts."""
     m, width = len(bins), int(other.max()) + 1
     codes = bins * width + other[:, None] + np.arange(bins.shape[1]) * _BINS * width
     joint = np.bincount(codes.ravel(), minlength=bins.shape[1] * _BINS * width).reshape(-1, _BINS, width) / m
     product = joint.sum(axis=2, keepdims=True) * joint.sum(axis=1, keepdims=True)
     ratio = np.divide(joint, product, out=np.ones_like(joint), where=joint > 0)
-    information: Array = (joint * np.log(ratio)).sum(axis=(1, 2))
-    return information
+    return np.asarray((joint * np.log(ratio)).sum(axis=(1, 2)))
