@@ -1,21 +1,18 @@
 """The fuzz of `make fuzz` runs, counts its cases and tells of faults."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from command import fresh
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="processes and limits of Linux")
 
 
 def fuzzed(root, *words, first=""):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "tests"), os.environ.get("PYTHONPATH", "")])}
     program = f"import sys; sys.argv[0] = 'fuzz'; {first}\nfrom fuzz.__main__ import main; sys.exit(main())"
-    command = [sys.executable, "-c", program, *words]
-    return subprocess.run(command, check=False, env=environment, capture_output=True, text=True, timeout=300)
+    return fresh("-c", program, *words, cwd=root / "tests")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """Kills, lack of memory, many threads and processes, many fits: each in a fresh process that forks, in seconds."""
 
 import os
-import subprocess
-import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -13,6 +11,7 @@ import pytest
 from scipy import linalg
 
 from bahsic import BAHSIC, FOHSIC
+from command import fresh
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="processes and limits of Linux")
 
@@ -108,9 +107,7 @@ def resident():
 
 
 def run_apart(root, call):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root / "tests"), os.environ.get("PYTHONPATH", "")])}
-    command = [sys.executable, "-W", "ignore", "-c", f"import test_load; test_load.{call}"]
-    done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True, timeout=300)
+    done = fresh("-W", "ignore", "-c", f"import test_load; test_load.{call}", cwd=root / "tests")
     assert done.returncode == 0, done.stderr[-3000:]
 
 
