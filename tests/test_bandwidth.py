@@ -119,7 +119,7 @@ def test_optimise_needs_labels_and_to_be_alone(kernel):
     with pytest.raises(ValueError, match="gamma is 'optimise', which needs labels"):
         kernel(X)
     if not isinstance(kernel, Gaussian):
-        with pytest.raises(ValueError, match=r"needs labels: .*no part of a sum"):
+        with pytest.raises(ValueError, match=r"needs labels: .*not part of a sum"):
             kernel.resolved(X, W=np.eye(9))
 
 

@@ -100,7 +100,7 @@ def test_a_damaged_file_is_refused(damage, tmp_path):
     before = (tmp_path / NAME).read_text()
     changed_file(tmp_path, DAMAGES[damage])
     assert (tmp_path / NAME).read_text() != before
-    with pytest.raises(ValueError, match=r"checkpoint has the file .*which is damaged; delete it to start anew"):
+    with pytest.raises(ValueError, match=r"checkpoint has the file .*which is damaged; delete it to start again"):
         BAHSIC(2, checkpoint=tmp_path).fit(X, y)
 
 

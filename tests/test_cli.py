@@ -303,7 +303,7 @@ def test_a_column_comes_before_a_file_of_its_name(result):
     [
         (b"a_1\nb\n", "panel.txt: line 2: xor.npz: no column is called 'b'; "),
         (b"# nothing\n\n", "--keep panel.txt: no names; accepted: a name of a column in each line"),
-        (b"\xff\xfe\x00", "--keep panel.txt: no text in UTF-8; accepted: a name of a column in each line"),
+        (b"\xff\xfe\x00", "--keep panel.txt: not UTF-8; accepted: a name of a column in each line"),
     ],
 )
 def test_bad_lists(content, message, xor):
@@ -513,7 +513,7 @@ def test_completion(shell):
         (["select", "xor.npz", "--groups", "none.csv"], 3, "No such file"),
         (["select", "xor.npz", "--target", "yy"], 3, "did you mean 'y'?"),
         (["select", "xor.npz", "--keep", "a_3"], 3, "no column is called 'a_3'; did you mean 'a_"),
-        (["select", "xor.npz", "--layer", "raw"], 3, "layer is no option of .npz"),
+        (["select", "xor.npz", "--layer", "raw"], 3, "layer is not an option of .npz"),
         (["select", "none.npz"], 3, "no such file; in its folder: did you mean 'xor.npz'?"),
         (["select", "xor.npz", "-o", "out.docx"], 2, "known suffix"),
         (["select", "xor.npz", "--report", "out.pdf"], 2, "out.pdf: a report is a page; give a name that ends"),
@@ -521,7 +521,7 @@ def test_completion(shell):
         (["test", "xor.npz", "--x", "c", "--y", "c"], 2, "share a column"),
         (["test", "xor.npz", "--x", "e", "--y", "c"], 3, "no column is called 'e'"),
         (["report", "none.json"], 3, "No such file"),
-        (["report", "xor.npz"], 3, "no JSON"),
+        (["report", "xor.npz"], 3, "not JSON"),
         (["datasets", "wien"], 2, "did you mean 'wine'?"),
     ],
 )
@@ -558,10 +558,10 @@ def test_errors_leave_no_file_and_show_a_traceback_only_on_demand(xor, monkeypat
 def test_results_that_were_changed_by_hand(xor):
     pytest.importorskip("jinja2", reason="reports need jinja2")
     Path("other.json").write_text('{"schema": "bahsic/2"}')
-    assert "no result of schema bahsic/1" in run("report", "other.json")[2]
+    assert "not a result of schema bahsic/1" in run("report", "other.json")[2]
     Path("part.json").write_text('{"schema": "bahsic/1", "kind": "select", "ranking": []}')
     status, _, err = run("report", "part.json")
-    assert (status, err.count("\n"), "no complete result" in err) == (3, 1, True)
+    assert (status, err.count("\n"), "incomplete result" in err) == (3, 1, True)
 
 
 @pytest.mark.parametrize(
@@ -626,8 +626,8 @@ def test_many_different_numbers_are_no_classes(numbers, kernel):
     np.savez("numbers.npz", X=X, y=numbers)
     out, err = run("select", "numbers.npz", "-k", 2, *PAPER, "--json")[1:]
     assert json.loads(out)["input"]["target_kernel"] == kernel
-    told = "bahsic: note: the target has 26 different whole numbers and is taken for numbers; "
-    assert err == (told + "--target-kernel multiclass takes them for classes\n") * (len(np.unique(numbers)) == 26)
+    told = "bahsic: note: the target has 26 different whole numbers and is treated as numbers; "
+    assert err == (told + "--target-kernel multiclass treats them as classes\n") * (len(np.unique(numbers)) == 26)
     assert printed("rank", "numbers.npz", "-q")["input"]["target_kernel"] == kernel
     expected = BAHSIC(2, target_kernel=kernel).fit(X, numbers)
     assert [step["hsic"] for step in json.loads(out)["path"]] == [step.hsic for step in expected.path_]
@@ -667,7 +667,7 @@ def test_texts_that_tell_nothing_are_left_out():
     assert (status, err) == (0, "")
     assert "Ignored: name (80 different texts in 80 rows); --identifiers use keeps it." in " ".join(out.split())
     used = printed("select", "t.csv", "-t", "y", "-k", 2, "--identifiers", "use")
-    told = "80 categories, which tell nothing of the target"
+    told = "80 categories, unrelated to the target"
     assert used["columns"][-1] == {"name": "name", "role": "uninformative", "reason": told, "n_missing": 0}
     status, out, err = run("select", "t.csv", "-t", "y", "-k", 2, "--drop", "name", "--json")
     assert (status, err) == (0, "")
@@ -724,7 +724,7 @@ def test_configuration_and_the_command_line_that_wins(xor):
         ("method = true", "method is true"),
         ("[select]\nk = 3", "unknown key 'select'"),
         ("[keep]\nk = 3", "keep is a table"),
-        ("k = ", "no TOML"),
+        ("k = ", "not TOML"),
     ],
 )
 def test_wrong_configuration(xor, tmp_path, text, told):

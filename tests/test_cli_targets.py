@@ -156,7 +156,7 @@ def test_two_outputs_that_look_like_survival_are_told_of():
     write("t.csv", frame())
     _, _, err = run("rank", "t.csv", "-t", "time", "-t", "died")
     assert err.startswith("bahsic: note: the target looks like survival times ")
-    assert "--target-kernel survival takes it for censored times" in err
+    assert "--target-kernel survival treats it as censored times" in err
     assert run("rank", "t.csv", "-t", "time", "-t", "died", "--target-kernel", "multioutput")[2] == ""
     as_event = run("rank", "t.csv", "-t", "time", "--event", "died")
     assert run("rank", "t.csv", "-t", "time", "-t", "died", "--target-kernel", "survival") == as_event
@@ -177,7 +177,7 @@ def test_two_outputs_that_look_like_survival_are_told_of():
         ("-t side -t time --drop time", "'time' is a target or event and also dropped"),
         ("-t time --event died --drop died", "'died' is a target or event and also dropped"),
         ("-t time --event died --target-kernel regression", "--event is for survival times, and --target-kernel is "),
-        ("-t time --target-kernel survival", "--target-kernel survival needs the event beside the time"),
+        ("-t time --target-kernel survival", "--target-kernel survival needs the event as well as the time"),
         ("-t time --event died -o o.npz", ".npz holds one target, and there are several; write .csv or .parquet"),
         ("-t time -t side -o o.svmlight", ".svmlight holds one target, and there are several"),
     ],

@@ -270,7 +270,7 @@ def test_an_interrupted_selection_shows_progress_and_goes_on(spawn, data):
     child.expect(r"\rselecting features +(\d+)%.* left")
     before = int(child.match[1])
     child.sendintr()
-    child.expect("bahsic: finished rounds are in rounds; the same command goes on from them")
+    child.expect("bahsic: finished rounds are in rounds; the same command resumes from them")
     child.expect("bahsic: interrupted")
     assert child.read().strip() == ""  # no traceback
     child.wait()

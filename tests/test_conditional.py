@@ -196,10 +196,10 @@ def test_discoveries_by_hand():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"feature": 9}, "feature has 9, which is no column"),
+        ({"feature": 9}, "feature has 9, which is not a column"),
         ({"feature": []}, "feature has no column; accepted: one or more"),
         ({"given": [0, 1]}, "feature and given both have column 0; accepted: different ones"),
-        ({"given": "x"}, "given has 'x', which is no column"),
+        ({"given": "x"}, "given has 'x', which is not a column"),
         ({"n_splits": 0}, "n_splits is 0"),
         ({"test_size": 2}, "test_size is 2; accepted: a fraction"),
         ({"y": [0, 1]}, "X and y have different numbers of samples|y has 2"),

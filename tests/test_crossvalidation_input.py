@@ -71,7 +71,7 @@ def test_workers_change_neither_result_nor_warnings(backend):
     X[:, 5] = 1.0
     X[:, 6] = np.arange(60) == 3  # constant in the training part without sample 3
     (serial, said), (parallel, said_then) = (fit_and_warnings(X, y, backend, n_jobs) for n_jobs in (None, 2))
-    assert said == said_then == ["1 of 8 features are constant and are left out: 5"]
+    assert said == said_then == ["1 of 8 features are constant and are ignored: 5"]
     assert all(np.array_equal(parallel.cv_results_[name], value) for name, value in serial.cv_results_.items())
     assert np.array_equal(parallel.ranking_, serial.ranking_)
     assert parallel.selector_.path_ == serial.selector_.path_
@@ -185,12 +185,12 @@ def axis(library):
         (
             {"min_features_to_select": 3, "feature_groups": [0, 0, 0, 0, 1, 1, 1, 1]},
             ValueError,
-            "min_features_to_select is 3, X has 2 groups; accepted: no more",
+            "min_features_to_select is 3, X has 2 groups; accepted: at most 2",
         ),
-        ({"categorical_features": [8]}, ValueError, "^categorical_features has 8, which is no column"),
+        ({"categorical_features": [8]}, ValueError, "^categorical_features has 8, which is not a column"),
         ({"missing": "drop"}, ValueError, "^missing is 'drop'; accepted: 'error', 'neutral'"),
         ({"feature_groups": [1, 2]}, ValueError, "^feature_groups has 2 labels; accepted: one for each of 8"),
-        ({"keep": "age"}, ValueError, "^keep has 'age', which is no column"),
+        ({"keep": "age"}, ValueError, "^keep has 'age', which is not a column"),
         ({"cv": 1}, ValueError, "cv is 1; accepted: at least 2"),
         ({"cv": ShuffleSplit(1)}, ValueError, r"cv is ShuffleSplit\(.*number of splits: 1; accepted: at least 2"),
         ({"cv": []}, ValueError, r"cv is \[\], number of splits: 0"),

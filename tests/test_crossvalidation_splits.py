@@ -273,7 +273,7 @@ class Typeless(BaseEstimator):
         return 0.0
 
 
-@pytest.mark.filterwarnings("ignore:y has 30 different whole numbers and is taken for numbers")
+@pytest.mark.filterwarnings("ignore:y has 30 different whole numbers and is treated as numbers")
 def test_the_estimator_decides_on_the_kernel_for_the_labels():
     X, _ = drawn(120)
     many = np.arange(120) % 30  # more different whole numbers than most rules take as classes

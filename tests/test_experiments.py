@@ -132,7 +132,7 @@ def test_interrupted_run_goes_on_where_it_was(root, tmp_path):
     process.send_signal(signal.SIGINT)
     _, text = process.communicate(timeout=60)
     assert process.returncode == 130, text
-    assert text.endswith("interrupted; the same command goes on from here\n")
+    assert text.endswith("interrupted; the same command resumes from here\n")
     assert "Traceback" not in text
     first = path.read_text(encoding="utf-8")
     assert 2 <= first.count("\n") < 1 + 8

@@ -690,16 +690,16 @@ def test_files_that_expand_within_either_limit_are_read(tmp_path, monkeypatch, l
 def test_a_gzip_file_that_was_cut_is_refused(tmp_path):
     needs("pandas")
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n" * 100)[:-12])
-    refused(tmp_path / "t.csv.gz", "no complete gzip file")
+    refused(tmp_path / "t.csv.gz", "incomplete gzip file")
 
 
 def test_columns_that_are_no_features_are_refused(tmp_path):
     pandas = needs("pandas")
     needs("pyarrow")
     frame().assign(took=[[1, 2]] * len(frame())).to_parquet(tmp_path / "t.parquet")
-    refused(tmp_path / "t.parquet", "column 'took' is of type object", "drop it or make numbers of it")
+    refused(tmp_path / "t.parquet", "column 'took' is of type object", "drop it or convert it to numbers")
     frame().assign(when=pandas.to_datetime("2020-01-01")).to_parquet(tmp_path / "t.parquet")
-    refused(tmp_path / "t.parquet", "target 'when' has times (2020-01-01", "make numbers or classes", target="when")
+    refused(tmp_path / "t.parquet", "target 'when' has times (2020-01-01", "convert it to numbers", target="when")
 
 
 def test_duplicates_are_refused_in_every_format(tmp_path):
@@ -733,7 +733,7 @@ def test_paths_that_are_no_file(tmp_path, monkeypatch):
     refused(tmp_path / "no" / "t.npy", "no such file; there is no folder")
     refused(tmp_path / "folder.csv", "this is a folder; give a file in it")
     refused(tmp_path / "t.ods", "known: .csv .csv.gz .tsv")
-    refused(tmp_path / "measured.npy", "layer is no option of .npy, which takes no option", layer="a")
+    refused(tmp_path / "measured.npy", "layer is not an option of .npy, which takes no option", layer="a")
 
     def denied(*args, **kwargs):
         raise PermissionError(13, "Permission denied")

@@ -55,10 +55,10 @@ def columns(data):
 @pytest.mark.parametrize(
     ("text", "note"),
     [
-        ("a,b,\n1,x\n3,y\n", "the header ends with a delimiter, which makes no column"),
-        ("a,b,\n1,x,\n3,y,\n", "every row, as the header, ends with a delimiter, which makes no column"),
-        ("a,b\n1,x,\n3,y,\n", "every row ends with a delimiter, which makes no column"),
-        ("a,b, \n1,x, \n3,y,\n", "every row, as the header, ends with a delimiter, which makes no column"),
+        ("a,b,\n1,x\n3,y\n", "the header ends with a delimiter, which is ignored"),
+        ("a,b,\n1,x,\n3,y,\n", "every row, as the header, ends with a delimiter, which is ignored"),
+        ("a,b\n1,x,\n3,y,\n", "every row ends with a delimiter, which is ignored"),
+        ("a,b, \n1,x, \n3,y,\n", "every row, as the header, ends with a delimiter, which is ignored"),
         ("a,,b\n1,,x\n3,,y\n", "column 2 has neither a name nor entries; left out"),
         (",,a,,b\n1,,1,,x\n2,,3,,y\n", "columns 2, 4 have neither a name nor entries; left out"),
     ],
@@ -134,23 +134,24 @@ def test_encodings(read, encoding, name):
     data = read(gzip.compress(content) if name.endswith(".gz") else content, name=name)
     assert columns(data) == {"a": [1, 2, 3], "größe": ["5€", "6€", "klein \N{EN DASH} “fein”"]}
     told = [note for note in data.notes if "UTF-8" in note]
-    assert told == (["no text in UTF-8 (line 1), so read as Windows-1252"] if encoding == "cp1252" else [])
+    assert told == (["not UTF-8 (line 1), so read as Windows-1252"] if encoding == "cp1252" else [])
 
 
 def test_the_line_where_utf_8_fails_is_told(read, monkeypatch):
     for size in (1, 7, 2**20):
         monkeypatch.setattr("bahsic.files.text.BYTES_AT_ONCE", size)
         data = read(b"a,b\n1,2\n\xc3\xa9,x\ncaf\xe9,y\n")
-        assert data.notes == ("no text in UTF-8 (line 4), so read as Windows-1252",)
+        assert data.notes == ("not UTF-8 (line 4), so read as Windows-1252",)
         assert data.X["a"].tolist() == ["1", "Ã©", "café"]
-    assert read(b"a,b\n\x81,1\n").notes == ("no text in UTF-8 (line 2), so read as Latin-1",)
+    assert read(b"a,b\n\x81,1\n").notes == ("not UTF-8 (line 2), so read as Latin-1",)
 
 
 @pytest.mark.parametrize(
     "content", [b"a,b\n1,\0\n", b"a,b\n\xe9,\x01\n", "a,b\n1,\0\n".encode("utf-16"), b"\xff\xfea,b"]
 )
 def test_binary_data_are_refused(refused, content):
-    refused(content, "no text")
+    message = refused(content)
+    assert "binary data, not text" in message or "not UTF-16" in message
 
 
 # --- missing values ----------------------------------------------------------------------------------------------
@@ -181,16 +182,16 @@ def test_marks_among_numbers_dates_and_text(read, monkeypatch, cells_at_once):
         "m": [2, None, 1000, None, 4],
     }
     assert len(data.notes) == 1
-    counted = data.notes[0].removeprefix("taken for missing values: ").split(", ")
+    counted = data.notes[0].removeprefix("treated as missing values: ").split(", ")
     assert sorted(counted[:3]) == ["'-' in 2 cells", "'.' in 2 cells", "'?' in 2 cells"]
     assert sorted(counted[3:]) == ["'Missing' in 1 cell", "'NA' in 1 cell"]
 
 
 def test_marks_are_counted_in_the_columns_that_are_read(read):
     text = "a,b,c\n?,?,1\n2,NA,\n?,3,n/a\n"
-    assert read(text).notes == ("taken for missing values: '?' in 3 cells, 'NA' in 1 cell, 'n/a' in 1 cell",)
-    assert read(text, drop=["b", "c"]).notes == ("taken for missing values: '?' in 2 cells",)
-    assert read(text, drop=["a", "b"]).notes == ("taken for missing values: 'n/a' in 1 cell",)
+    assert read(text).notes == ("treated as missing values: '?' in 3 cells, 'NA' in 1 cell, 'n/a' in 1 cell",)
+    assert read(text, drop=["b", "c"]).notes == ("treated as missing values: '?' in 2 cells",)
+    assert read(text, drop=["a", "b"]).notes == ("treated as missing values: 'n/a' in 1 cell",)
     assert read("a,b\n,1\n2,\n").notes == ()
 
 
@@ -319,7 +320,7 @@ def test_signs_of_percent_and_currency_are_left_out(read):
         "column 'b': commas separate thousands",
         "column 'b': read as numbers without '$'",
         "column 'c': read as numbers without '€'",
-        "taken for missing values: '-' in 1 cell",
+        "treated as missing values: '-' in 1 cell",
     )
 
 
@@ -334,7 +335,7 @@ def test_large_numbers_stay_numbers(read):
 
 def test_numbers_beside_few_other_texts_are_noted(read):
     data = read("a\n" + "".join(f"{i}\n" for i in range(50)) + "bad\n")
-    assert data.notes == ("column 'a' has numbers, but also 'bad': 1 cell is taken for missing",)
+    assert data.notes == ("column 'a' has numbers, but also 'bad': 1 cell is treated as missing",)
     assert data.X["a"].tolist()[:50] == list(range(50))
     assert np.isnan(data.X["a"].iloc[50])
     assert read("a\n1\n2\n3a\n4b\n5c\n").notes == ()
@@ -524,7 +525,7 @@ def test_arff_in_windows_1252(read):
     assert columns(data) == {"größe": [1, None]}
     assert data.y.tolist() == ["ja", "nö"]
     assert data.notes == (
-        "no text in UTF-8 (line 2), so read as Windows-1252",
+        "not UTF-8 (line 2), so read as Windows-1252",
         "1 row without a target left out",
     )
     assert read(text, "y", name="t.arff", encoding="utf-16").y.tolist() == ["ja", "nö"]
@@ -555,8 +556,8 @@ def raw(data_folder):
     ("name", "target", "shape", "notes"),
     [
         ("titanic", "Survived", (891, 11), ()),
-        ("adult", "class", (32561, 14), ("taken for missing values: '?' in 4262 cells",)),
-        ("wisconsin", "diagnosis", (569, 31), ("the header ends with a delimiter, which makes no column",)),
+        ("adult", "class", (32561, 14), ("treated as missing values: '?' in 4262 cells",)),
+        ("wisconsin", "diagnosis", (569, 31), ("the header ends with a delimiter, which is ignored",)),
     ],
 )
 def test_raw_files_are_read_as_pandas_reads_them(raw, name, target, shape, notes):
@@ -589,7 +590,7 @@ def test_the_command_shows_notes(tmp_path, capsys):
     assert main(words) == 0
     told = capsys.readouterr().err.splitlines()
     assert told[:2] == [
-        "bahsic: note: the header ends with a delimiter, which makes no column",
+        "bahsic: note: the header ends with a delimiter, which is ignored",
         "bahsic: note: 1 row without a target left out",
     ]
     assert main([*words, "--quiet"]) == 0

@@ -133,8 +133,8 @@ def test_ways_to_give_groups(selector):
     [
         ([0, 0, 1], ValueError, "feature_groups has 3 labels; accepted: one for each of 8 columns"),
         ([[0, 1], [1, 2]], ValueError, "feature_groups has column 1 twice: in 'group 0' and 'group 1'"),
-        ({"a": ["x0"]}, ValueError, "feature_groups has 'x0', which is no column"),
-        ({"a": [8]}, ValueError, "feature_groups has 8, which is no column"),
+        ({"a": ["x0"]}, ValueError, "feature_groups has 'x0', which is not a column"),
+        ({"a": [8]}, ValueError, "feature_groups has 8, which is not a column"),
         ({"a": []}, ValueError, "feature_groups has no column in 'a'"),
         ([0.5] * 8, TypeError, "feature_groups has the label 0.5"),
         (3, TypeError, "feature_groups is 3"),
@@ -252,7 +252,7 @@ def test_groups_of_constant_features_rank_last(selector):
     X, y = drawn()
     X[:, [0, 6]] = 3.0
     X[:, 2] = -1.0
-    with pytest.warns(UserWarning, match="3 of 8 features are constant and are left out: 0, 2, 6"):
+    with pytest.warns(UserWarning, match="3 of 8 features are constant and are ignored: 0, 2, 6"):
         fitted = selector(2, feature_groups=IDS, step=1).fit(X, y)
     assert fitted.group_order_[-1] == "a"
     assert fitted.ranking_[[0, 6]].tolist() == [4 - 1, 4 - 1]
@@ -293,7 +293,7 @@ def test_kept_features_by_name(selector):
     X, y = drawn()
     frame = pandas.DataFrame(X, columns=list("abcdefgh"))
     assert same_fit(selector(keep=["f", "a"]).fit(frame, y), selector(keep=[0, 5]).fit(X, y))
-    with pytest.raises(ValueError, match=r"keep has 'z', which is no column; accepted: .*'a', 'b'"):
+    with pytest.raises(ValueError, match=r"keep has 'z', which is not a column; accepted: .*'a', 'b'"):
         selector(keep=["a", "z"]).fit(frame, y)
 
 
@@ -338,7 +338,7 @@ def test_fewer_features_than_are_kept(selector):
 @pytest.mark.parametrize(
     ("keep", "error", "message"),
     [
-        ([8], ValueError, "keep has 8, which is no column"),
+        ([8], ValueError, "keep has 8, which is not a column"),
         ([-1], ValueError, "keep has -1"),
         ("a", ValueError, "keep has 'a'"),
         ([True, False], ValueError, "keep is a mask of 2 columns; accepted: a mask of 8"),

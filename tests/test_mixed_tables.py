@@ -139,7 +139,7 @@ def test_each_option_equals_its_definition(selector, power, option, statistic, e
         check(Problem(seed, power=power, statistic=statistic, **options), selector)
 
 
-@pytest.mark.filterwarnings("ignore:.* features are constant and are left out")  # as small ones may be by chance
+@pytest.mark.filterwarnings("ignore:.* features are constant and are ignored")  # as small ones may be by chance
 @pytest.mark.filterwarnings("ignore:y has .* once")
 @example(58110, dict.fromkeys(OPTIONS, True), 2, "unbiased", BAHSIC)  # a column that is constant where weights are
 @example(

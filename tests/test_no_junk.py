@@ -96,7 +96,7 @@ def test_near_copies_and_hsic_keep_all_candidates():
 def test_constant_columns_take_no_part(selector, criterion):
     X, y = drawn()
     Z = np.insert(X, [0, 2, 6], 7.0, axis=1)
-    with pytest.warns(UserWarning, match="3 of 9 features are constant and are left out: 0, 3, 8"):
+    with pytest.warns(UserWarning, match="3 of 9 features are constant and are ignored: 0, 3, 8"):
         fitted = selector("auto", criterion=criterion, step=1).fit(Z, y)
     plain = selector("auto", criterion=criterion, step=1).fit(X, y)
     used = [1, 2, 4, 5, 6, 7]
@@ -139,7 +139,7 @@ def test_random_category_of_many_levels_is_left_out_and_a_real_one_found():
     fitted = FeatureSelector(kernel="gaussian").fit(frame, y + random.standard_normal(25)[place])
     roles = {role.name: role for role in fitted.columns_}
     assert roles["zip"].role == "uninformative"
-    assert roles["zip"].reason == "80 categories, which tell nothing of the target"
+    assert roles["zip"].reason == "80 categories, unrelated to the target"
     assert fitted.get_feature_names_out().tolist() == ["a", "b", "place"]
 
 
@@ -168,7 +168,7 @@ def test_noise_with_many_gaps_is_left_out_and_a_predictor_found(share):
     roles = {role.name: role for role in fitted.columns_}
     assert [roles[f"gaps {j}"].role for j in range(3)] == ["uninformative"] * 3
     n = int(np.round(100 * frame["gaps 1"].isna().mean()))
-    assert roles["gaps 1"].reason == f"{n}% of the entries missing, and the others tell nothing of the target"
+    assert roles["gaps 1"].reason == f"{n}% of the entries missing, and the others unrelated to the target"
     assert roles["score"].role == "number"
     assert "score" in fitted.get_feature_names_out()
     indicator = FeatureSelector(2, kernel="gaussian", missing="indicator", cv=None).fit(frame, y)
@@ -326,7 +326,7 @@ def test_a_pickle_has_no_data():
     X, y = drawn()
     selector = pickle.loads(pickle.dumps(FeatureSelector().fit(X, y)))
     assert_array_equal(selector.transform(X), X[:, selector.support_])
-    with pytest.raises(ValueError, match="the selector was pickled, which leaves out the data"):
+    with pytest.raises(ValueError, match="the selector is from a pickle, which has no data"):
         selector.summary()
 
 

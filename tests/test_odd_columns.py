@@ -164,7 +164,7 @@ def test_a_file_with_the_target_only_is_refused(tmp_path, name):
     else:
         pytest.importorskip("pyarrow", reason="the format")
         getattr(frame, f"to_{path.suffix[1:]}")(path)
-    with pytest.raises(DataError, match="no column beside the target"):
+    with pytest.raises(DataError, match="no column besides the target"):
         read_data(path, 0 if name == "t.npy" else "y")
 
 

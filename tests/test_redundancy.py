@@ -93,7 +93,7 @@ def test_names(library):
     assert_allclose(redundancy(frame, chosen), expected, rtol=1e-12)
     assert_allclose(redundancy(frame), redundancy(X), rtol=1e-12)
     assert redundancy(frame, "e") == [[1.0]]
-    with pytest.raises(ValueError, match=r"features has 'z', which is no column; accepted: .*'a', 'b'"):
+    with pytest.raises(ValueError, match=r"features has 'z', which is not a column; accepted: .*'a', 'b'"):
         redundancy(frame, ["a", "z"])
     data["c"], data["f"] = np.where(np.arange(60) == 7, np.nan, data["c"]), np.arange(60) % 3
     frame = frames.table(data) if library == "pyarrow" else frames.DataFrame(data)
@@ -113,13 +113,13 @@ HOLE = np.where(np.arange(420).reshape(60, 7) == 26, np.nan, table())  # row 3, 
 @pytest.mark.parametrize(
     ("X", "options", "message"),
     [
-        (table(), {"features": [0, 7]}, "features has 7, which is no column; accepted: a mask, or columns among 0, 1"),
-        (table(), {"features": [-1]}, "features has -1, which is no column"),
+        (table(), {"features": [0, 7]}, "features has 7, which is not a column; accepted: .* columns among 0, 1"),
+        (table(), {"features": [-1]}, "features has -1, which is not a column"),
         (table(), {"features": []}, r"features is \[\]; accepted: one or more"),
-        (table(), {"features": ["a"]}, "features has 'a', which is no column"),
+        (table(), {"features": ["a"]}, "features has 'a', which is not a column"),
         (table(), {"features": [True, False]}, "features is a mask of 2 columns; accepted: a mask of 7"),
         (table(), {"features": [False] * 7}, "features is .*; accepted: one or more columns"),
-        (table(), {"features": [0.5]}, "features has 0.5, which is no column"),
+        (table(), {"features": [0.5]}, "features has 0.5, which is not a column"),
         (HOLE, {"features": [4, 5], "missing": "error"}, r"X contains NaN .*row 3, column 5"),
         (table(), {"kernel": "precomputed"}, "kernel is 'precomputed'"),
         (table(), {"kernel": Gaussian("optimise")}, "'optimise', which needs labels"),

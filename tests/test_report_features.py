@@ -71,7 +71,7 @@ def test_near_copies_among_very_many_features_are_found():
     assert found["x1"] == {"x50": pytest.approx(table[1, 4])}
 
 
-@pytest.mark.filterwarnings("ignore:.*left out")
+@pytest.mark.filterwarnings("ignore:.*are ignored")
 def test_columns_that_are_left_out_or_constant_are_no_copies():
     pandas = pytest.importorskip("pandas", reason="columns are left out of data frames")
     counts = np.arange(60.0)

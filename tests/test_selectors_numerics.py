@@ -42,7 +42,7 @@ def test_constant_features_are_reported_once_and_selected_last(selector, constan
     X[:, list(constant)] = 1e6
     if named:
         X = pytest.importorskip("pandas").DataFrame(X).add_prefix("weight ")
-    with pytest.warns(UserWarning, match=words.replace(" .*:", " features are constant and are left out:")) as caught:
+    with pytest.warns(UserWarning, match=words.replace(" .*:", " features are constant and are ignored:")) as caught:
         fitted = selector().fit(X, y)
     assert len(caught) == 1
     assert sorted(order(fitted)[20 - len(constant) :].tolist()) == list(constant)

@@ -448,7 +448,7 @@ def test_infinite_values_are_always_refused(X, missing):
         (np.ones((12, 0)), ValueError, r"0 feature\(s\) \(shape=\(12, 0\)\) while a minimum of 1 is required"),
         (np.ones((0, 3)), ValueError, r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required"),
         (sparse.csr_array((0, 3)), ValueError, r"0 sample\(s\) \(shape=\(0, 3\)\)"),
-        ([[1, 2], [3]], ValueError, "X is no rectangular array"),
+        ([[1, 2], [3]], ValueError, "X is not a rectangular array"),
         (np.array([[1j]]), ValueError, "Complex data not supported"),
         (sparse.csr_array([[1j]]), ValueError, "Complex data not supported: X is sparse of dtype complex128"),
         (np.array([[1.0, 1j]], dtype=object), TypeError, "column 1 of X has dtype object .*accepted: real numbers"),
@@ -458,7 +458,7 @@ def test_infinite_values_are_always_refused(X, missing):
             TypeError,
             "column 1 of X has .*argument must be a string or a real number",
         ),
-        (np.array([[10**400], [0]], dtype=object), TypeError, "column 0 of X has values that are no real numbers"),
+        (np.array([[10**400], [0]], dtype=object), TypeError, "column 0 of X has values that are not real numbers"),
         (
             np.array([[np.longdouble("1e400")]]),
             ValueError,
@@ -494,10 +494,10 @@ def test_options_that_are_refused():
         as_table([[1.0]], missing="drop")
     X = np.empty((2, 2), dtype=object)
     X[:, 0], X[0, 1], X[1, 1] = 1.0, [1], [2]
-    with pytest.raises(TypeError, match=r"column 1 of X has values that are no categories .unhashable"):
+    with pytest.raises(TypeError, match=r"column 1 of X has values that are not categories .unhashable"):
         as_table(X, [1])
     X[0, 1], X[1, 1] = (1,), 1
-    with pytest.raises(TypeError, match=r"column 1 of X has values that are no categories .*not supported"):
+    with pytest.raises(TypeError, match=r"column 1 of X has values that are not categories .*not supported"):
         as_table(X, [1])
 
 
@@ -531,12 +531,12 @@ def test_column_mask(columns, expected):
 @pytest.mark.parametrize(
     ("columns", "names", "message"),
     [
-        ("e", NAMES, "keep has 'e', which is no column; accepted: a mask, or columns among 'a', 'b', 'c', 'd'$"),
-        (["a"], None, "keep has 'a', which is no column; accepted: a mask, or columns among 0, 1, 2, 3$"),
-        ([0, -1], None, "keep has -1, which is no column"),
-        (["a", 1], NAMES, "keep has 1, which is no column"),
-        ([1, True], NAMES, "keep has True, which is no column"),
-        ([[0], [1]], NAMES, r"keep has \[0\], which is no column"),
+        ("e", NAMES, "keep has 'e', which is not a column; accepted: a mask, or columns among 'a', 'b', 'c', 'd'$"),
+        (["a"], None, "keep has 'a', which is not a column; accepted: a mask, or columns among 0, 1, 2, 3$"),
+        ([0, -1], None, "keep has -1, which is not a column"),
+        (["a", 1], NAMES, "keep has 1, which is not a column"),
+        ([1, True], NAMES, "keep has True, which is not a column"),
+        ([[0], [1]], NAMES, r"keep has \[0\], which is not a column"),
         ([11], np.arange(11), r"among 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, \.\.\.$"),
     ],
 )
@@ -574,7 +574,7 @@ def test_group_of_columns(feature_groups, names, groups, labels):
     [
         ([], ValueError, "feature_groups has 0 labels"),
         ({"x": [0, 0]}, ValueError, "feature_groups has column 'a' twice: in 'x' and 'x'"),
-        ([["a", "e"]], ValueError, "feature_groups has 'e', which is no column"),
+        ([["a", "e"]], ValueError, "feature_groups has 'e', which is not a column"),
         ({"c": ["a", "b"]}, ValueError, "feature_groups has the label 'c', which is a column in none of the groups"),
         ([True, False, True, True], TypeError, "feature_groups has the label True"),
         ("abcd", TypeError, "feature_groups is 'abcd'; accepted: a list or an array"),

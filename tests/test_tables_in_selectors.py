@@ -137,7 +137,7 @@ def test_ways_to_give_categories(selector, given):
         ({"missing": "drop"}, ValueError, "missing is 'drop'; accepted: 'error', 'neutral'"),
         ({"categorical_features": None}, TypeError, "column 'ward' of X has strings or categories"),
         ({"categorical_features": ["ward"]}, TypeError, "column 'city' of X has strings"),
-        ({"categorical_features": ["town"]}, ValueError, "categorical_features has 'town', which is no column"),
+        ({"categorical_features": ["town"]}, ValueError, "categorical_features has 'town', which is not a column"),
         ({"kernel": Linear()}, ValueError, r"kernel is Linear\(\); accepted with categorical_features: Gaussian"),
         ({"kernel": Polynomial(2)}, ValueError, "kernel is Polynomial.*; accepted with categorical_features"),
         ({"kernel": Gaussian(lambda X: 1.0)}, (TypeError, ValueError), "gamma is .*; accepted"),

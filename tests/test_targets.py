@@ -112,8 +112,8 @@ def test_one_warning_where_it_is_not_obvious(name):
     y, kernel, doubtful = TARGETS[name]
     n, other = len(np.unique(y)), "multiclass" if kernel == "regression" else "regression"
     kinds = ("numbers", "classes") if kernel == "regression" else ("classes", "numbers")
-    taken = f"y has {n} different whole numbers and is taken for {kinds[0]}"
-    expected = f"{taken}; target_kernel={other!r} takes them for {kinds[1]}"
+    taken = f"y has {n} different whole numbers and is treated as {kinds[0]}"
+    expected = f"{taken}; target_kernel={other!r} treats them as {kinds[1]}"
     calls = [
         lambda **given: BAHSIC(2, **given).fit(X, y),
         lambda **given: FOHSIC(2, criterion="prediction", **given).fit(X, y),
@@ -235,7 +235,7 @@ def test_several_outputs_are_judged_by_column():
     assert (labels.name, labels.name.numbers) == ("multioutput", (False, True))
     assert (
         labels.doubt
-        == "column 1 of y has 60 different whole numbers and is taken for numbers; as strings they are classes"
+        == "column 1 of y has 60 different whole numbers and is treated as numbers; as strings they are classes"
     )
     assert label_kernel(np.column_stack([years, years**2])).name == "regression"
     assert label_kernel(np.column_stack([years, np.full(M, 3)])).name == "regression"  # a constant decides nothing
@@ -310,7 +310,7 @@ def test_one_sample_of_two_classes_makes_unbiased_hsic_zero(target, m):
     L = oracle.gram(oracle.delta, y) if target == "delta" else oracle.gram(oracle.linear, vectors[target](y))
     assert oracle.unbiased(K.tolist(), L) == 0  # in exact arithmetic
     assert labels.rare == (
-        "y has the class 'one' once and one other, so that the unbiased HSIC is zero whatever the data; "
+        "y has the class 'one' once and one other class, so the unbiased HSIC is zero whatever the data; "
         "add samples of that class"
     )
     assert label_kernel(["one", *y], target).rare is None
@@ -326,7 +326,7 @@ def test_one_sample_of_several_classes_adds_nothing():
     assert all(terms[:2])
     for target in ("multiclass", "delta"):
         assert label_kernel(y, target).rare == (
-            "y has the class 'c' once, which adds nothing to the unbiased HSIC; leave its sample out or join it with "
+            "y has the class 'c' once, which adds nothing to the unbiased HSIC; remove its sample or merge it with "
             "another"
         )
     assert label_kernel(["d", *y], "delta").rare.startswith("y has 2 classes once ('d', 'c'), which add nothing")
@@ -349,7 +349,7 @@ def test_rare_classes_are_told_of_where_they_matter():
     several = np.append([0], np.resize([1, 2], M - 1))
     for call in (lambda: hsic(X, several), lambda: hsic_test(X, several, n_permutations=9)):
         (message,) = told(call)
-        assert message.endswith("leave its sample out or join it with another")
+        assert message.endswith("remove its sample or merge it with another")
     for call in (
         lambda: BAHSIC(2, statistic="biased").fit(X, y),
         lambda: BAHSIC(2, criterion="prediction").fit(X, y),
@@ -377,8 +377,8 @@ def test_outputs_with_a_rare_class():
     y = np.array([["a", "x"]] + [["b", "x"], ["b", "y"]] * 4)
     labels = label_kernel(y)
     assert labels.rare == (
-        "column 0 of y has the class 'a' once and one other, so that it adds nothing to the unbiased HSIC whatever the "
-        "data; add samples of that class"
+        "column 0 of y has the class 'a' once and one other class, so it adds nothing to the unbiased HSIC whatever "
+        "the data; add samples of that class"
     )
     both, alone = hsic_weights(labels.gram()), hsic_weights(label_kernel(y[:, [1]], "multioutput").gram())
     assert_allclose(both, alone, atol=1e-15)

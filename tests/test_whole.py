@@ -100,7 +100,7 @@ def test_a_report_goes_where_its_link_leads(table, tmp_path):
 
 def test_a_pipe_in_the_place_of_a_checkpoint_is_refused(tmp_path):
     os.mkfifo(tmp_path / "bahsic-checkpoint.json")
-    with pytest.raises(ValueError, match="which is no file"):
+    with pytest.raises(ValueError, match="which is not a file"):
         BAHSIC(2, checkpoint=tmp_path).fit(X, Y)
     assert is_pipe(tmp_path / "bahsic-checkpoint.json")
 

@@ -28,7 +28,7 @@ def check_place(path: str | os.PathLike[str]) -> None:
     target = _resolved(place)
     if _is_special(target):
         if not os.access(target, os.W_OK):
-            raise PermissionError(13, "this is no regular file and cannot be written to; choose another one", str(path))
+            raise PermissionError(13, "not a regular file and cannot be written to; choose another one", str(path))
     elif not os.access(target.parent, os.W_OK):
         raise PermissionError(13, "the folder cannot be written to; choose another one", str(path))
 

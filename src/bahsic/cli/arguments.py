@@ -73,7 +73,7 @@ def _words_of_file(path: str, parser: _Parser) -> list[str]:
     except OSError as error:
         parser.error(f"--config {path}: {error.strerror}")
     except (ValueError, RecursionError) as error:  # of tomllib, of bytes that are no text, of numbers too long
-        parser.error(f"--config {path}: no TOML: {error}")
+        parser.error(f"--config {path}: not TOML: {error}")
     return words
 
 
@@ -201,7 +201,7 @@ _ARGUMENTS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "pvalues": (("--pvalues",), {"choices": ("gamma", "permutation"), "help": "method (default: %(default)s)"}),
     "permutations": (("--permutations",), {"type": _positive, "default": 999, "metavar": "N",
                      "help": "number of permutations (default: 999)"}),
-    "result": (("result",), {"type": Path, "metavar": "RESULT.json", "help": "what bahsic select --json printed"}),
+    "result": (("result",), {"type": Path, "metavar": "RESULT.json", "help": "the output of bahsic select --json"}),
     "page": (("-o", "--output"), {"type": Path, "metavar": "FILE.html", "help": "default: the same name with .html"}),
     "name": (("name",), {"nargs": "?", "metavar": "NAME", "help": "the data set to write; by default, list all"}),
     "csv": (("-o", "--output"), {"type": Path, "metavar": "FILE.csv", "help": "default: standard output"}),

@@ -88,7 +88,7 @@ def _text(path: str, flag: str, accepted: str) -> str:
     try:
         return text_of(path)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "no text in UTF-8"
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise CommandError(f"{flag} {path}: {reason}; {accepted}") from None
 
 
@@ -99,11 +99,11 @@ def read_input(options: Namespace, *, needs_target: bool = True) -> Input:
     if event is not None and kernel not in ("auto", "survival"):
         raise CommandError(f"--event is for survival times, and {flag} is {kernel}; leave out one of the two", 2)
     if event is None and kernel == "survival" and len(target or ()) == 1:
-        raise CommandError(f"{flag} survival needs the event beside the time; name its column by --event", 2)
+        raise CommandError(f"{flag} survival needs the event as well as the time; name its column with --event", 2)
     with data_errors():
         data = read_data(options.data, target, **reading_options(options))
     if needs_target and data.y is None:
-        raise CommandError(f"{options.data}: no target; name its column by --target", 2)
+        raise CommandError(f"{options.data}: no target; name its column with --target", 2)
     names = [f"x{j}" for j in range(data.X.shape[1])] if data.names is None else [str(name) for name in data.names]
     for note in () if options.quiet else data.notes:
         say(f"note: {note}")

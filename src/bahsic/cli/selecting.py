@@ -69,9 +69,9 @@ def report(options: Namespace) -> None:
     except OSError as error:
         raise CommandError(f"{options.result}: {error.strerror}") from None
     except (ValueError, RecursionError):
-        raise CommandError(f"{options.result}: no JSON; give what bahsic select --json printed") from None
+        raise CommandError(f"{options.result}: not JSON; give the output of bahsic select --json") from None
     if not isinstance(result, dict) or (result.get("schema"), result.get("kind")) != (SCHEMA, "select"):
-        message = f"no result of schema {SCHEMA}, kind select; make it by bahsic select --json"
+        message = f"not a result of schema {SCHEMA}, kind select; make it with bahsic select --json"
         raise CommandError(f"{options.result}: {message}")
     path = options.output or options.result.with_name(f"{options.result.stem}.html")
     check_report_place(path)
@@ -82,8 +82,8 @@ def report(options: Namespace) -> None:
         raise
     except Exception as error:  # a file that was changed by hand, or by somebody else, may hold anything
         raise CommandError(
-            f"{options.result}: no complete result ({one_line(str(error)) or type(error).__name__}); "
-            "make it by bahsic select --json"
+            f"{options.result}: incomplete result ({one_line(str(error)) or type(error).__name__}); "
+            "make it with bahsic select --json"
         ) from error
 
 
@@ -114,7 +114,7 @@ def _fit(selector: Any, data: Prepared, y: Any, options: Namespace) -> None:
             selector.fit(data, y)
     except KeyboardInterrupt:
         if options.checkpoint is not None and not options.quiet:
-            say(f"finished rounds are in {options.checkpoint}; the same command goes on from them")
+            say(f"finished rounds are in {options.checkpoint}; the same command resumes from them")
         raise
 
 

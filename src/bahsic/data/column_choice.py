@@ -36,7 +36,7 @@ def column_positions(columns: Any, n_features: int, names: Names, argument: str)
         if not isinstance(entry, str | Integral) or isinstance(entry, bool) or entry not in position:
             known = first_few(list(map(repr, list(position)[:11])), 10)
             raise ValueError(
-                f"{argument} has {entry!r}, which is no column; accepted: a mask, or columns among {known}"
+                f"{argument} has {entry!r}, which is not a column; accepted: a mask, or columns among {known}"
             )
     return [position[entry] for entry in entries]
 

@@ -89,7 +89,7 @@ def coded(column: Any, where: str) -> tuple[FloatArray, Array]:
     try:
         codes[observed], categories = _sorted_codes(values[observed])
     except TypeError as error:
-        raise TypeError(f"{where} has values that are no categories ({error}); accepted: strings, numbers") from None
+        raise TypeError(f"{where} has values that are not categories ({error}); accepted: strings, numbers") from None
     if categories.dtype.kind in "fO" and any(value in (math.inf, -math.inf) for value in categories):
         raise ValueError(f"{where} contains infinity; accepted: finite numbers, or missing entries in their place")
     return codes, categories
@@ -124,7 +124,7 @@ def numbers(column: Any, where: str) -> Any:
         return as_float(array)
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(
-            f"{where} has values that are no real numbers ({error}); accepted: real numbers, or strings and "
+            f"{where} has values that are not real numbers ({error}); accepted: real numbers, or strings and "
             "categorical types for categories"
         ) from None
 

@@ -106,7 +106,7 @@ def warn_of_cost(X: Any, kernel: Kernel, n_pairs: float, n_candidates: float) ->
     unit, length = next((unit, size) for unit, size in _UNITS if seconds >= 2 * size)
     share = 100 * X.nnz / math.prod(X.shape)
     warnings.warn(
-        f"X is sparse, with {share:.2g}% of its entries stored, which saves memory but no time: as on dense data, the "
+        f"X is sparse, with {share:.2g}% of its entries stored, which saves memory but not time: as on dense data, the "
         f"search takes about {seconds / length:.0f} {unit} of one core; fewer columns, such as those of "
         "scikit-learn's SelectKBest, fewer samples or a larger step take less",
         UserWarning,

@@ -247,7 +247,7 @@ def as_array(X: Any, argument: str) -> Array:
     try:
         array = np.asarray(X)
     except ValueError as error:  # rows of different lengths
-        raise ValueError(f"{argument} is no rectangular array: {error}") from None
+        raise ValueError(f"{argument} is not a rectangular array: {error}") from None
     listed_strings = array.dtype.kind == "U" and not hasattr(X, "dtype")
     return np.array(X, dtype=object) if listed_strings else array  # asarray has made numbers strings
 

@@ -54,5 +54,5 @@ def _load() -> Any:
     try:
         return import_module("bahsic.engine.loops")
     except Exception as error:  # noqa: BLE001 - whatever numba objects to, numpy does the same
-        warnings.warn(f"numba does not work here, so numpy does its part: {error}", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"numba does not work here, so numpy is used instead: {error}", RuntimeWarning, stacklevel=2)
         return None

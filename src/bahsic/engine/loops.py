@@ -307,7 +307,7 @@ def _announce() -> None:
     """Say on a terminal that the first compilation takes some seconds, unless its results are on disk already."""
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "__pycache__")
     if sys.stderr.isatty() and not any(folder.rglob("loops.*.nbi")):
-        print("bahsic: compiling its loops, once; some seconds", file=sys.stderr)  # noqa: T201 - on a terminal only
+        print("bahsic: compiling inner loops, once; a few seconds", file=sys.stderr)  # noqa: T201 - on a terminal only
 
 
 _TILE = "f8[:,::1]"

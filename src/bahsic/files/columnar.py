@@ -178,5 +178,5 @@ def _checked_types(path: Path, frame: Any, pandas: Any) -> Any:
         if isinstance(dtype, pandas.DatetimeTZDtype):
             zoned[name] = frame[name].dt.tz_convert("UTC").dt.tz_localize(None)
         elif not (is_text or _is_time(frame[name]) or pandas.api.types.is_numeric_dtype(dtype)) or dtype.kind == "c":
-            raise DataError(f"{path}: column {for_message(name)} is of type {dtype}; drop it or make numbers of it")
+            raise DataError(f"{path}: column {for_message(name)} is of type {dtype}; drop it or convert it to numbers")
     return frame.assign(**zoned) if zoned else frame

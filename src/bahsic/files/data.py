@@ -200,7 +200,7 @@ def check_gzip(path: Path) -> None:
                 check_expansion(path, size)
     except (OSError, EOFError, zlib.error) as error:
         what = one_line(str(error)) or type(error).__name__
-        raise DataError(f"{path}: no complete gzip file ({what}); fetch or pack it again") from None
+        raise DataError(f"{path}: incomplete gzip file ({what}); fetch or pack it again") from None
     if size == 0:
         raise DataError(f"{path}: the file is empty; give one with a header and rows")
 

@@ -152,7 +152,7 @@ class _Parsed:
         """Decisions about the file, one line each."""
         styles = [f"{_listed(names)}: {what}" for what, names in self.styles.items()]
         marks = [f"{for_message(mark)} in {n} cell{'s' * (n > 1)}" for mark, n in self.marks.most_common()]
-        missing = [f"taken for missing values: {first_few(marks)}"] if marks else []
+        missing = [f"treated as missing values: {first_few(marks)}"] if marks else []
         return [*self.layout.notes, *styles, *self.notes, *missing]
 
     def _chunks(self, positions: Sequence[int]) -> Iterator[tuple[slice, list[tuple[str, ...]]]]:
@@ -221,7 +221,7 @@ class _Parsed:
             values = self._numbers_of(j, texts, forms, codes, certain=not strange)
         if values is not None and strange:
             n_cells = int(counts[np.isin(texts, strange)].sum())
-            self._note(j, strange, f"{n_cells} {'cell is' if n_cells == 1 else 'cells are'} taken for missing")
+            self._note(j, strange, f"{n_cells} {'cell is' if n_cells == 1 else 'cells are'} treated as missing")
         if values is None and (found := dates(texts)) is not None:
             values = np.array([*found, None], dtype="datetime64[us]")
         if values is None:

@@ -88,12 +88,12 @@ def read_data(path: str | os.PathLike[str], target: str | int | list[str] | None
     for name in given:
         if name not in accepted:
             takes = f"takes {', '.join(accepted)}" if accepted else "takes no option"
-            raise DataError(f"{path}: {name} is no option of {suffix}, which {takes}; leave it out")
+            raise DataError(f"{path}: {name} is not an option of {suffix}, which {takes}; leave it out")
     wanted = Wanted(path, targets, given.pop("event", None), given.pop("drop", ()))
     wanted.check()
     data = reader(path, wanted, **given) if is_table else reader(path, *targets, **given)
     if not data.X.shape[1]:
-        raise DataError(f"{path}: there is no column beside the target; give a table with a column for each feature")
+        raise DataError(f"{path}: there is no column besides the target; give a table with a column for each feature")
     return data
 
 
@@ -112,7 +112,7 @@ def _check_file(path: Path) -> None:
         if not path.exists():
             raise DataError(f"{path}: no such file; {_near_names(path)}")
         if not path.is_file():
-            raise DataError(f"{path}: this is no regular file; save it as one first")
+            raise DataError(f"{path}: this is not a regular file; save it as one first")
         with path.open("rb") as file:
             if not file.read(1):
                 raise DataError(f"{path}: the file is empty; give one with data")

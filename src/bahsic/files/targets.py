@@ -140,7 +140,7 @@ def _missing(y: Any) -> Any:
 
 def _typed(path: Path, y: Any, name: str) -> Any:
     if y.dtype.kind in "mM" or any(isinstance(value, date | timedelta) for value in y[:1]):
-        raise DataError(f"{path}: target {for_message(name)} has times ({y[0]}, ...); make numbers or classes of them")
+        raise DataError(f"{path}: target {for_message(name)} has times ({y[0]}, ...); convert it to numbers or classes")
     if y.dtype.kind == "O" and all(isinstance(value, bool | np.bool_ | int | np.integer) for value in y):
         plain = np.asarray(y.tolist())  # booleans and large integers beside missing ones
         return plain if plain.dtype.kind in "biu" else y

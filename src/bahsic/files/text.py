@@ -113,7 +113,7 @@ def _counted(layout: Layout) -> Layout:
         names = names if len(set(names)) == len(set(header)) else header  # spaces may make them differ
         if len(names) == len(first) + 1 and not names[-1]:
             names.pop()
-            layout.notes.append("the header ends with a delimiter, which makes no column")
+            layout.notes.append("the header ends with a delimiter, which is ignored")
         elif len(first) == len(names) + 1 and not first[-1].strip():
             names.append("")
         empty = {j for j, name in enumerate(names) if j and not name}
@@ -136,7 +136,7 @@ def _name_columns(layout: Layout, names: list[str], empty: set[int], *, rows_lon
     last = len(names) - 1
     if last in empty:
         heading = "" if rows_longer else ", as the header,"
-        layout.notes.append(f"every row{heading} ends with a delimiter, which makes no column")
+        layout.notes.append(f"every row{heading} ends with a delimiter, which is ignored")
     if left_out := sorted(empty - {last}):
         places = first_few([j + 1 for j in left_out])
         what = f"column {places} has" if len(left_out) == 1 else f"columns {places} have"
@@ -163,11 +163,11 @@ def text_encoding(path: Path) -> tuple[str, list[str]]:
     if line is None:
         return marked or "utf-8-sig", []
     if marked:
-        what = f"no text in {marked.upper()}, which its mark says (near line {line})"
+        what = f"not {marked.upper()}, although its byte-order mark says so (near line {line})"
         raise DataError(f"{path}: {what}; save it as UTF-8")
     latin = _undecoded_line(path, "cp1252", _CONTROLS) and _undecoded_line(path, "latin-1", _CONTROLS) is None
     encoding, name = ("latin-1", "Latin-1") if latin else ("cp1252", "Windows-1252")
-    return encoding, [f"no text in UTF-8 (line {line}), so read as {name}"]
+    return encoding, [f"not UTF-8 (line {line}), so read as {name}"]
 
 
 def _undecoded_line(path: Path, encoding: str, binary: re.Pattern[str]) -> int | None:
@@ -177,7 +177,7 @@ def _undecoded_line(path: Path, encoding: str, binary: re.Pattern[str]) -> int |
         try:
             for text in codecs.iterdecode(iter(partial(file.read, BYTES_AT_ONCE), b""), encoding):
                 if binary.search(text):
-                    raise DataError(f"{path}: no text but binary data; give a text file, or the suffix of its format")
+                    raise DataError(f"{path}: binary data, not text; give a text file, or the suffix of its format")
                 line += text.count("\n") or text.count("\r")
         except UnicodeDecodeError as error:
             before = bytes(error.object[: error.start])

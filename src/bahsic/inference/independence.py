@@ -266,7 +266,7 @@ def without_labels(kernel: Any) -> Kernel:
     if named.needs_labels:
         raise ValueError(
             f"kernel is {named!r}, which fits gamma to the labels; accepted: a rule or a number that does not, "
-            "or p-values and intervals would be too good"
+            "because p-values and intervals would be too optimistic"
         )
     return named
 

@@ -200,7 +200,7 @@ def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int
     support = np.flatnonzero(selector.get_support())
     if X is None:
         if not hasattr(selector, "_fitted_to"):
-            raise ValueError("X is None; accepted: the X and y of fit, unless a FeatureSelector was fitted here")
+            raise ValueError("X is None; accepted: the X and y of fit, or a FeatureSelector fitted just now")
         X, y = selector._fitted_to  # noqa: SLF001 - what `fit` has kept for this
     kernel = kernel_on_features(selector.kernel_, "features that were selected")
     own = selector.target_kernel

@@ -79,7 +79,7 @@ class ScaledKernel(PointwiseKernel):
         if W is None:
             raise ValueError(
                 "gamma is 'optimise', which needs labels: use it in hsic or a selector, for a kernel on the data that "
-                "is no part of a sum or product; otherwise 'dimension', 'median' or a number"
+                "is not part of a sum or product; otherwise 'dimension', 'median' or a number"
             )
         return _optimal(kernel, kernel.multiplied(_POWERS[-1]).total(X), W)
 

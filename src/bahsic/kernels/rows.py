@@ -128,7 +128,7 @@ def _array(X: Any, argument: str) -> Array:
     try:
         return np.asarray(X)
     except ValueError as error:  # rows of different lengths
-        raise ValueError(f"{argument} is no rectangular array: {error}") from None
+        raise ValueError(f"{argument} is not a rectangular array: {error}") from None
 
 
 def _names(X: Any, names: Any) -> Any:
@@ -153,7 +153,7 @@ def _as_float(rows: Array, argument: str, names: Any) -> FloatArray:
     try:
         return rows.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"{argument} has values that are no real numbers ({error}); accepted: real numbers") from None
+        raise TypeError(f"{argument} has values that are not real numbers ({error}); accepted: real numbers") from None
 
 
 def _checked_objects(array: Array, argument: str, names: Any) -> Array:

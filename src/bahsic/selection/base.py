@@ -47,10 +47,10 @@ _OPTIONAL = (
 _IGNORED = (
     (
         ("identifier", "text", "empty"),
-        "look like identifiers or are empty and are left out",
-        "; identifiers='use' takes them, columns_ has the reasons",
+        "look like identifiers or are empty and are ignored",
+        "; identifiers='use' keeps them, columns_ has the reasons",
     ),
-    (("constant",), "are constant and are left out", ""),
+    (("constant",), "are constant and are ignored", ""),
 )
 
 
@@ -242,7 +242,7 @@ class Selector(CallbackSupportMixin, BaseSelector):
             path[at] = replace(path[at], reason=why)
             self.predicts_ = chosen > 0
             if not self.predicts_:
-                warnings.warn(f"{why}; the best of the {units.name} is kept so that pipelines go on", stacklevel=5)
+                warnings.warn(f"{why}; the best of the {units.name} is kept so that pipelines still run", stacklevel=5)
         if judged is not None:
             self.predictability_, self.predictability_error_, self.score_ = judged.measure(chosen)
             self.score_name_ = judged.score_name

@@ -57,7 +57,7 @@ class Folder:
         if not path.exists():
             return {}
         if not path.is_file():
-            raise CheckpointError(f"checkpoint has {path}, which is no file; accepted: a folder without it")
+            raise CheckpointError(f"checkpoint has {path}, which is not a file; accepted: a folder without it")
         try:
             data = json.loads(path.read_bytes())
             content = data["content"]
@@ -65,7 +65,7 @@ class Folder:
         except (ValueError, KeyError, TypeError, RecursionError):
             intact = False
         if not intact:
-            raise CheckpointError(f"checkpoint has the file {path}, which is damaged; delete it to start anew")
+            raise CheckpointError(f"checkpoint has the file {path}, which is damaged; delete it to start again")
         there, here = content["fingerprint"], self.fingerprint
         sides = {key: (str(there.get(key)), str(here.get(key))) for key in {**here, **there}}
         different = [
@@ -76,7 +76,7 @@ class Folder:
         if different:
             raise CheckpointError(
                 f"checkpoint has the file {path} of another fit, which differs in {', '.join(different)}; "
-                "accepted: the folder of the same fit, or one without that file, so delete it to start anew"
+                "accepted: the folder of the same fit, or one without that file, so delete it to start again"
             )
         return dict(content)
 

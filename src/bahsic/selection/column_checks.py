@@ -56,7 +56,7 @@ def uninformative(problem: Problem, order: Indices | None) -> tuple[dict[int, st
     found = ((j, rare_rows(values[:, j], counts, missing=together)) for j in likely if not kept[j])
     rare = {j: rows for j, rows in found if rows is not None}
     notes = {j: f"one value in all but {int(rows.sum())} of {m} rows" for j, rows in rare.items()}
-    words = _many(problem, values) | {j: f"{note}, which" for j, note in notes.items()}
+    words = _many(problem, values) | {j: f"{note}," for j, note in notes.items()}
     if not words:
         return notes, []
     tested = np.column_stack([rare[j].astype(np.float64) if j in rare else values[:, j] for j in words])
@@ -68,7 +68,7 @@ def uninformative(problem: Problem, order: Indices | None) -> tuple[dict[int, st
     levels = np.full(len(words), _RARE_LEVEL / len(words))
     levels[categories] = _CATEGORY_LEVEL / len(words)
     idle = [j for j, pvalue, level in zip(words, pvalues, levels, strict=True) if pvalue > level]
-    return notes | {j: f"{words[j]} tell nothing of the target" for j in idle}, idle
+    return notes | {j: f"{words[j]} unrelated to the target" for j in idle}, idle
 
 
 def _many(problem: Problem, values: FloatArray) -> dict[int, str]:
@@ -83,7 +83,7 @@ def _many(problem: Problem, values: FloatArray) -> dict[int, str]:
         gaps[data.table.missing] = np.isnan(values[:, data.table.missing]).mean(axis=0)
     found = {int(j): f"{gaps[j]:.0%} of the entries missing, and the others" for j in np.flatnonzero(gaps > _MANY_GAPS)}
     levels = ((int(j), len(np.unique(values[:, j]))) for j in np.flatnonzero(categorical))
-    found |= {j: f"{n} categories, which" for j, n in levels if n > _MANY_LEVELS}
+    found |= {j: f"{n} categories," for j, n in levels if n > _MANY_LEVELS}
     return {j: what for j, what in found.items() if not kept[j] and gaps[j] < 1}
 
 

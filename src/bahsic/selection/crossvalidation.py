@@ -312,7 +312,7 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         smallest = self.min_features_to_select
         if smallest > len(units):
             raise ValueError(
-                f"min_features_to_select is {smallest}, X has {len(units)} {units.name}; accepted: no more"
+                f"min_features_to_select is {smallest}, X has {len(units)} {units.name}; accepted: at most {len(units)}"
             )
         return max(smallest, units.n_kept)
 

@@ -159,7 +159,7 @@ class FeatureSelector(BAHSIC):
 
         check_is_fitted(self, "support_")
         if "_fitted_to" not in vars(self):
-            raise ValueError("the selector was pickled, which leaves out the data; accepted: one that was fitted here")
+            raise ValueError("the selector is from a pickle, which has no data; accepted: one that was just fitted")
         X, y = self._fitted_to
         record = {"name": None, "target": getattr(y, "name", None), "target_kernel": self.target_kernel_}
         record |= {"n_samples": len(y), "n_features": self.n_features_in_}

@@ -269,7 +269,7 @@ def _warn_if_many(selector: Any, m: int) -> None:
     if is_auto(selector.block_size) and _auto_size(selector, m) is not None:
         warnings.warn(
             f"{m} samples and {'the biased statistic' if selector.statistic != 'unbiased' else 'sample_weight'}, "
-            "with which there are no blocks: all pairs of samples are used, which takes long; block_size=None says "
+            "with which there are no blocks: all pairs of samples are used, which is slow; block_size=None says "
             "that this is meant",
             UserWarning,
             stacklevel=6,

@@ -253,7 +253,7 @@ def _doubt_of(column: Output, other_kernel: str, other: str) -> Message | None:
     """Return the doubt about a single column, and how to get the other kind."""
     if column.doubt is None:
         return None
-    return Message(Given("y"), f" {column.doubt}; ", Given("target_kernel", other_kernel), f" takes them for {other}")
+    return Message(Given("y"), f" {column.doubt}; ", Given("target_kernel", other_kernel), f" treats them as {other}")
 
 
 def _doubt_of_columns(columns: list[Output]) -> Message | None:
@@ -265,7 +265,7 @@ def _doubt_of_columns(columns: list[Output]) -> Message | None:
     if first.is_number:
         return Message(*first.subject, f" {first.doubt}{more}; as strings they are classes")
     way_out = Given("target_kernel", "regression")
-    return Message(*first.subject, f" {first.doubt}{more}; ", way_out, " takes all columns for numbers")
+    return Message(*first.subject, f" {first.doubt}{more}; ", way_out, " treats all columns as numbers")
 
 
 def _from_classes(y: Any, name: str, sample_weight: Any) -> LabelKernel:

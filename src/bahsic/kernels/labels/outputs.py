@@ -108,7 +108,7 @@ def are_classes(sizes: NDArray[Any]) -> bool:
 def _doubt(different: Array, sizes: NDArray[Any], *, classes: bool) -> str | None:
     """Return a warning where whole numbers might as well be codes as counts, or None."""
     n = len(different)
-    taken = f"has {n} different whole numbers and is taken for"
+    taken = f"has {n} different whole numbers and is treated as"
     if classes:
         gaps = float(different[-1]) - float(different[0]) + 1 > n
         return f"{taken} classes" if n > _SURELY_CLASSES and gaps else None
@@ -189,13 +189,13 @@ def rare_classes(subject: tuple[str | Given, ...], classes: Sequence[Any], sizes
         return None
     if len(classes) == 2:
         nothing = "the unbiased HSIC is zero" if len(subject) == 1 else "it adds nothing to the unbiased HSIC"
-        what = f"the class {once[0]} once and one other, so that {nothing} {WHATEVER}; add samples of that class"
+        what = f"the class {once[0]} once and one other class, so {nothing} {WHATEVER}; add samples of that class"
     elif len(once) == 1:
-        what = f"the class {once[0]} once, which adds nothing to the unbiased HSIC; leave its sample out or join it "
+        what = f"the class {once[0]} once, which adds nothing to the unbiased HSIC; remove its sample or merge it "
         what += "with another"
     else:
-        what = f"{len(once)} classes once ({first_few(once, 3)}), which add nothing to the unbiased HSIC; leave their "
-        what += "samples out or join them with others"
+        what = f"{len(once)} classes once ({first_few(once, 3)}), which add nothing to the unbiased HSIC; remove their "
+        what += "samples or merge them with others"
     return Message(*subject, f" has {what}")
 
 

@@ -122,10 +122,10 @@ def survival_hint(columns: Sequence[Output]) -> Message | None:
         return None
     return Message(
         Given("y"),
-        f" looks like survival times (column {times[0]!r}) with their events (column {events[0]!r}) and is taken for "
+        f" looks like survival times (column {times[0]!r}) with their events (column {events[0]!r}) and is treated as "
         "two outputs; ",
         Given("target_kernel", "survival"),
-        " takes it for censored times, 'multioutput' says that it is none",
+        " treats it as censored times, 'multioutput' as two outputs",
     )
 
 
