@@ -66,23 +66,23 @@ _JUDGING = (*_ALL, "predictability")
 # fmt: off
 OPTIONS: Final = (
     Option("n_features_to_select", "amount", None,
-           "how many features (or groups) to select: a number, a fraction, or auto, the smallest set that predicts "
-           "as well as any",
+           "how many features (or groups) to select: a number, a fraction, or auto, the fewest that predict about as "
+           "well as the best set",
            ("auto",), ("-k", "--n-features-to-select", "--n-features"), default_of_command=_NUMBER),
     Option("step", "amount", 0.1,
            "features that leave or enter in a round: a number, or a fraction of those that remain",
            (), ("--step",), forward_default=1),
     Option("kernel", "choice", "gaussian",
-           "kernel on the features; auto, for select: gaussian, laplacian or linear, whichever predicts best",
+           "kernel on the features; auto (select only): the best of gaussian, laplacian and linear",
            ("auto", "gaussian", "laplacian", "linear", "polynomial", "inverse_distance"), ("--kernel",), _JUDGING,
            default_of_command=_KERNEL, select_choices=("auto",)),
     Option("target_kernel", "choice", "auto",
-           "kernel on the target; auto: for classes, or for numbers with fractions or more than 20 different ones",
+           "kernel on the target; auto: by its type (more than 20 different numbers are not classes)",
            ("auto", "binary", "multiclass", "regression", "multioutput", "survival", "delta"), ("--target-kernel",),
            _JUDGING),
     Option("criterion", "choice", "hsic",
-           "what is maximised: hsic, the dependence on the target (the paper), or prediction, what a regression on the "
-           "features explains of it",
+           "what to maximise: prediction, how well a regression on the features predicts the target, or hsic, the "
+           "dependence on the target (as in the paper)",
            ("hsic", "prediction"), ("--criterion",), default_of_command=_CRITERION),
     Option("ridge", "number", "auto",
            "penalty of that regression, over the number of samples; auto: by leave-one-out error",
@@ -90,37 +90,37 @@ OPTIONS: Final = (
     Option("statistic", "choice", "unbiased", "estimate of HSIC", ("unbiased", "biased")),
     Option("standardize", "switch", True, "give each number zero mean and unit variance first"),
     Option("categorical_features", "columns", "from_dtype",
-           "columns whose numbers are categories, as text always is; from_dtype: text alone",
+           "columns whose numbers are categories; text always is; from_dtype: only text",
            ("from_dtype",), ("--categorical-features", "--categorical"), _JUDGING),
     Option("missing", "choice", "neutral",
-           "what a missing entry is: neutral, in the middle and unlike any other; indicator, a value of its own; an "
-           "error",
+           "missing entries: neutral, at the average distance from all values; indicator, a value of their own; error, "
+           "refused",
            ("neutral", "indicator", "error"), ("--missing",), _ALL),
     Option("identifiers", "choice", "drop",
            "whether columns that look like identifiers or free text are ignored or used",
            ("drop", "use"), ("--identifiers",), ("select", "rank")),
     Option("feature_groups", "groups", None,
-           "features that enter and leave together: FILE.csv with a line feature,group each; prefix:SEP for names "
-           "that are the same up to SEP; file for the groups that the data have (.fif)",
+           "features to select together: FILE.csv with lines feature,group; prefix:SEP for names that are equal up to "
+           "SEP; file for the groups in the data file (.fif)",
            (), ("--feature-groups", "--groups")),
-    Option("keep", "columns", None, "features that are always selected: names, or FILE with one in each line",
+    Option("keep", "columns", None, "features that are always selected: names, or FILE with one per line",
            (), ("--keep",)),
     Option("cv", "count", None,
-           "folds that judge the selection by samples that took no part in it: a number, auto, or none where neither "
-           "the number nor the kernel is auto",
+           "folds for the held-out score: a number, auto, or none, if neither the number of features nor the kernel is "
+           "auto",
            ("auto", "none"), ("--cv",), none="none"),
     Option("standard_errors", "switch", False, "record the standard error of HSIC along the path",
            (), ("--standard-errors",)),
     Option("n_jobs", "count", None, "number of threads; the result does not depend on it",
            (), ("--n-jobs", "--jobs"), _ALL, recorded=False),
     Option("block_size", "count", "auto",
-           "for many samples: the mean over random blocks of so many, so that time grows with the samples, not with "
-           "their square; auto: blocks beyond 10,000 samples, or 4000 with regressions; none: all samples at once",
+           "for large data: average over random blocks of this many samples, in linear instead of quadratic time; "
+           "auto: blocks beyond 10,000 samples, or 4000 with regressions; none: all samples at once",
            ("auto", "none"), ("--block-size",), ("select", "predictability"), none="none"),
-    Option("random_state", "seed", None, "seed of everything that is drawn at random",
+    Option("random_state", "seed", None, "seed for permutations, splits and blocks",
            (), ("--random-state", "--seed"), (*_JUDGING, "datasets"), default_of_command=0, recorded=False),
     Option("checkpoint", "folder", None,
-           "folder that keeps finished rounds; after an interruption, the same command continues from there",
+           "folder that keeps finished rounds; after an interruption, the same command resumes from there",
            (), ("--checkpoint",), recorded=False),
     Option("executor", "object", None, "Dask client that works on the tiles", recorded=False),
     Option("verbose", "count", 0, "whether to print the progress of long fits, with the time left", recorded=False),

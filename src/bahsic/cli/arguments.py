@@ -196,7 +196,7 @@ _ARGUMENTS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "top": (("--top",), {"type": _whole_from(0), "metavar": "N",
             "help": "rows of the table; 0: all (default: as many as fit in 25 lines)"}),
     "x": (("--x",), {"type": _names, "metavar": "COLS|FILE",
-          "help": "columns, separated by commas, or FILE with a name in each line"}),
+          "help": "columns, separated by commas, or FILE with one name per line"}),
     "y": (("--y",), {"type": _names, "required": True, "metavar": "COLS", "help": "columns, separated by commas"}),
     "pvalues": (("--pvalues",), {"choices": ("gamma", "permutation"), "help": "method (default: %(default)s)"}),
     "permutations": (("--permutations",), {"type": _positive, "default": 999, "metavar": "N",
@@ -228,7 +228,7 @@ _EXCEPTIONS: dict[tuple[str, str], dict[str, Any]] = {
     ("rank", "pvalues"): {"default": "gamma"},
     ("test", "pvalues"): {"default": "permutation"},
     ("test", "x"): {"required": True},
-    ("predictability", "x"): {"help": "columns, separated by commas, or FILE with a name in each line; default: all"},
+    ("predictability", "x"): {"help": "columns, separated by commas, or FILE with one name per line; default: all"},
     ("demo", "report"): {"help": "write a report of the first selection"},
 }
 # fmt: on

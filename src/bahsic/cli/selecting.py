@@ -109,7 +109,7 @@ def _selector(options: Namespace, source: Input, groups: list[str] | None) -> An
 def _fit(selector: Any, data: Prepared, y: Any, options: Namespace) -> None:
     try:
         with warnings.catch_warnings():
-            for message in (".*are left out", "no subset of", ".*looks? like .*leak"):  # the result says so
+            for message in (".*are ignored", "no subset of", ".*looks? like .*leak"):  # the result says so
                 warnings.filterwarnings("ignore", message=message)
             selector.fit(data, y)
     except KeyboardInterrupt:
