@@ -189,8 +189,7 @@ class Selector(CallbackSupportMixin, BaseSelector):
                 if not np.array_equal(needed, selected):
                     judged, selected = searches.needed(kernel, judged, chosen, needed), needed
             self._record_path(search, judged, units, len(selected), chosen)
-            self._record_ranking(units, order, selected)
-            self.scores_ = _scores(search, selected, order, units)
+            self._record_ranking(search, order, selected)
         best = int(order[0]) if units.groups is None else None
         self.leaks_ = tuple(problem.data.table.column_names[j] for j in leaks(problem, best, self.support_, judged))
         if self.leaks_ and auto:
@@ -251,8 +250,9 @@ class Selector(CallbackSupportMixin, BaseSelector):
             self.selection_frequencies_ = frequencies[units.of_columns]
         self.path_ = tuple(path)
 
-    def _record_ranking(self, units: Units, order: Indices, selected: Indices) -> None:
+    def _record_ranking(self, search: Search, order: Indices, selected: Indices) -> None:
         """Set the attributes that say what was selected, given all units in order, the most relevant first."""
+        units = search.units
         rank = np.ones(len(order), dtype=np.intp)
         others = order[~np.isin(order, selected)]
         rank[others] = np.arange(len(others)) + 2
@@ -265,6 +265,10 @@ class Selector(CallbackSupportMixin, BaseSelector):
             self.elimination_order_ = units.members(order[::-1])
         if units.groups is not None:
             self.group_order_ = units.labels[order]
+        varied = selected[~units.idle[selected]]
+        outside = others[~(units.idle | units.left_out)[others]]
+        scores = search.scores(varied, outside) if len(varied) else np.zeros(len(units))
+        self.scores_ = np.asarray(scores[units.of_columns])  # 0 for those that take no part, NaN if not measured
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns.
@@ -304,14 +308,6 @@ class Selector(CallbackSupportMixin, BaseSelector):
         named, by_type = by_dtype(self.categorical_features)
         tags.input_tags.categorical, tags.input_tags.string = named is not None, by_type or named is not None
         return tags
-
-
-def _scores(search: Search, selected: Indices, order: Indices, units: Units) -> Array:
-    """Return the relevance of each column: 0 for those that take no part, NaN where it was not measured."""
-    varied = selected[~units.idle[selected]]
-    outside = order[~(units.idle | units.left_out)[order] & ~np.isin(order, selected)]
-    scores = search.scores(varied, outside) if len(varied) else np.zeros(len(units))
-    return np.asarray(scores[units.of_columns])
 
 
 def _with_copies(order: Indices, copies: Mapping[int, int]) -> Indices:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
@@ -53,7 +54,7 @@ class Problem:
     labels: LabelKernel
     y: Any  # the labels as they were given, of the samples that count
     kept: Mask  # columns that are selected anyway
-    kernels: tuple[Kernel, ...]  # those to compare
+    kernels: Sequence[Kernel]  # those to compare
     forward: bool = False  # whether units enter, instead of leaving
     number: int = 0  # of units to select; all for "auto"
     starts: tuple[int, ...] = (0,)  # first sample of each block
@@ -147,10 +148,9 @@ class Problem:
 
 def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any, *, forward: bool = False) -> Problem:
     """Check the parameters of a selector, data and labels against each other; samples of weight zero are left out."""
-    kernels = _checked_kernels(selector)
     if isinstance(y, str):
         raise TypeError(f"y is {y!r}; accepted: the labels themselves, as in fit(X.drop(columns={y!r}), X[{y!r}])")
-    data = _checked_data(selector, X, kernels[0])
+    data, kernels = _checked_data(selector, X)
     m = n_counted = data.table.values.shape[0]
     w = as_weights(sample_weight, m)
     data = data.weighted(w)
@@ -172,7 +172,6 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any, *, forwar
     data = data if w is not None else data.ordered(order)
     if order is not None:
         labels = labels.of_samples(order)
-    kernels = tuple(kernel for kernel in kernels if len(kernels) == 1 or _fits_table(kernel, data, selector))
     kept = column_mask(selector.keep, len(data.table.categorical), data.names, "keep")
     copies = same_columns(data, kept) if selector.criterion == "prediction" and selector.feature_groups is None else {}
     problem = Problem(selector, kernels[0], data, labels, y, kept, kernels, forward=forward, copies=copies)
@@ -220,7 +219,7 @@ def prepared_for(selector: Any, X: Any) -> Prepared:
 
     Blocks of samples are those of the fit if ``random_state`` is an int, or None with ``block_size="auto"``.
     """
-    data = _checked_data(selector, X, _checked_kernels(selector)[0])
+    data, _ = _checked_data(selector, X)
     m = data.table.values.shape[0]
     order, _ = _sampling(selector, m, weighted=False)
     return data if order is None else data.ordered(order)
@@ -276,12 +275,28 @@ def _warn_if_many(selector: Any, m: int) -> None:
         )
 
 
-def _checked_data(selector: Any, X: Any, kernel: Kernel) -> Prepared:
-    """X by the parameters of a selector; its columns are not made yet."""
+def _checked_data(selector: Any, X: Any) -> tuple[Prepared, list[Kernel]]:
+    """X by the parameters of a selector, whose columns are not made yet, and the kernels to compare that take it."""
     options = {name: getattr(selector, name) for name in _TABLE_OPTIONS}
-    data = prepared(X, kernel, **options, used=selector.keep)
-    _check_table(kernel, data, selector)
-    return data
+    kernels = _checked_kernels(selector)
+    data = prepared(X, kernels[0], **options, used=selector.keep)
+    table, fitting = data.table, []
+    if isinstance(selector.criterion, Criterion) and table.categorical.any():
+        names = [table.column_names[j] for j in np.flatnonzero(table.categorical)[:10]]
+        raise ValueError(
+            f"criterion is {selector.criterion!r}, X has categories in {', '.join(map(str, names))}; accepted: numbers "
+            "alone, such as those of a OneHotEncoder before it in a pipeline"
+        )
+    for kernel in kernels:
+        categories, missing = (bool(mask.any()) for mask in (table.categorical_for(kernel), table.missing))
+        try:
+            check_mixture(kernel, categories=categories, missing=missing, standardize=selector.standardize)
+        except ValueError:
+            if len(kernels) == 1:
+                raise
+        else:
+            fitting.append(kernel)
+    return data, fitting
 
 
 def _checked_kernels(selector: Any) -> tuple[Kernel, ...]:
@@ -308,24 +323,3 @@ def _checked_kernels(selector: Any) -> tuple[Kernel, ...]:
     if isinstance(kernel, ScaledKernel):
         kernel.check()
     return (kernel,)
-
-
-def _fits_table(kernel: Kernel, data: Prepared, selector: Any) -> bool:
-    """Whether a kernel takes the categories and missing entries of a table."""
-    try:
-        _check_table(kernel, data, selector)
-    except ValueError:
-        return False
-    return True
-
-
-def _check_table(kernel: Kernel, data: Prepared, selector: Any) -> None:
-    table = data.table
-    if isinstance(selector.criterion, Criterion) and table.categorical.any():
-        names = [table.column_names[j] for j in np.flatnonzero(table.categorical)[:10]]
-        raise ValueError(
-            f"criterion is {selector.criterion!r}, X has categories in {', '.join(map(str, names))}; accepted: numbers "
-            "alone, such as those of a OneHotEncoder before it in a pipeline"
-        )
-    categories, missing = (bool(mask.any()) for mask in (table.categorical_for(kernel), table.missing))
-    check_mixture(kernel, categories=categories, missing=missing, standardize=selector.standardize)
