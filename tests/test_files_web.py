@@ -44,6 +44,13 @@ def refused(read):
     return reader
 
 
+@pytest.fixture
+def chunks(request, monkeypatch):
+    """Parse so few cells at once."""
+    for name, value in {"CELLS_AT_ONCE": request.param, "ROWS_AT_ONCE": 1, "TEXTS_AT_ONCE": request.param}.items():
+        monkeypatch.setattr(f"bahsic.files.delimited.{name}", value)
+
+
 def columns(data):
     """Columns as lists, None where an entry is missing."""
     return {name: [None if pandas.isna(v) else v for v in data.X[name].tolist()] for name in data.names}
@@ -76,21 +83,6 @@ def test_columns_without_a_name_get_one(read):
     assert data.y.tolist() == [0]
     assert "2 columns have no name and are called 'column 3_', 'column 5' after their places" in data.notes
     assert read("a,\n1,2\n", drop=["a"]).notes == ("column 2 has no name and is called 'column 2'",)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a,b,\n1,2\n1,2,3\n", "line 3 has 3 cells, the header 3"),
-        ("a,b,\n1,2,\n1,2\n", "line 3 has 2 cells, the header 3"),
-        ("a,b\n1,2,\n3,4,5\n", "line 2 has 3 cells, the header 2"),
-        ("a,b\n1,2,\n3,4\n", "line 3 has 2 cells, the header 2"),
-        ("a,b,c\n1,2\n", "line 2 has 2 cells, the header 3"),
-        ("a,a\n1,2\n", "2 columns are called 'a'"),
-    ],
-)
-def test_lines_of_other_lengths_are_refused(refused, text, message):
-    refused(text, message)
 
 
 def test_spaces_around_names_and_cells_do_not_count(read):
@@ -167,11 +159,9 @@ def test_marks_are_those_of_pandas_and_more(read):
     assert read_back.X["a"].isna().sum() == len(marks) + 3
 
 
-@pytest.mark.parametrize("cells_at_once", [1, 6, 1000])
-def test_marks_among_numbers_dates_and_text(read, monkeypatch, cells_at_once):
-    monkeypatch.setattr("bahsic.files.delimited.CELLS_AT_ONCE", cells_at_once)
-    monkeypatch.setattr("bahsic.files.delimited.ROWS_AT_ONCE", 1)
-    monkeypatch.setattr("bahsic.files.delimited.TEXTS_AT_ONCE", cells_at_once)
+@pytest.mark.parametrize("chunks", [1, 6, 1000], indirect=True)
+@pytest.mark.usefixtures("chunks")
+def test_marks_among_numbers_dates_and_text(read):
     rows = ["1,-,2024-01-05,2", "?,unknown,.,Missing", "-,red, ,1e3", "3.5,? ,2024-01-06,NA", ".,.,-,4"]
     data = read("n,text,day,m\n" + "\n".join(rows) + "\n")
     days = pandas.to_datetime(["2024-01-05", "2024-01-06"]).tolist()
@@ -187,16 +177,29 @@ def test_marks_among_numbers_dates_and_text(read, monkeypatch, cells_at_once):
     assert sorted(counted[3:]) == ["'Missing' in 1 cell", "'NA' in 1 cell"]
 
 
+@pytest.mark.parametrize("chunks", [1, 8, 1000], indirect=True)
+@pytest.mark.usefixtures("chunks")
+def test_a_column_has_one_type_whatever_the_chunks(read):
+    rows = ["1,1,True,,x,one", "2,,False,,,2", "0.5,07,True,,y,3", "-3e2,red,False,,x,4"]
+    data = read("\n\nn,t,b,none,x,first\n\n" + "\n".join(rows) + "\n\n", "n")
+    assert data.y.tolist() == [1, 2, 0.5, -300]
+    assert columns(data) == {
+        "t": ["1", None, "07", "red"],
+        "b": ["True", "False", "True", "False"],
+        "none": [None] * 4,
+        "x": ["x", None, "y", "x"],
+        "first": ["one", "2", "3", "4"],
+    }
+    assert data.X["none"].dtype == np.float64
+
+
 def test_marks_are_counted_in_the_columns_that_are_read(read):
     text = "a,b,c\n?,?,1\n2,NA,\n?,3,n/a\n"
     assert read(text).notes == ("treated as missing values: '?' in 3 cells, 'NA' in 1 cell, 'n/a' in 1 cell",)
     assert read(text, drop=["b", "c"]).notes == ("treated as missing values: '?' in 2 cells",)
     assert read(text, drop=["a", "b"]).notes == ("treated as missing values: 'n/a' in 1 cell",)
     assert read("a,b\n,1\n2,\n").notes == ()
-
-
-def test_marks_alone_are_no_numbers(read):
-    assert columns(read("a,b\n-,1\n-,2\n")) == {"a": ["-", "-"], "b": [1, 2]}
+    assert columns(read("a,b\n-,1\n-,2\n")) == {"a": ["-", "-"], "b": [1, 2]}  # marks alone are no numbers
 
 
 # --- numbers -----------------------------------------------------------------------------------------------------
@@ -272,35 +275,25 @@ def test_what_commas_mean(read, texts, comma, semicolon, bar):
             assert data.notes == (f"column 'a': commas {'separate thousands' if thousands else 'are decimal'}",)
 
 
-def test_thousands_are_read_as_pandas_reads_them(tmp_path):
-    values = np.random.default_rng(0).integers(0, 10**8, 500)
-    path = tmp_path / "t.csv"
-    pandas.DataFrame({"a": [f"{value:,}" for value in values], "b": values}).to_csv(path, index=False)
-    data = read_data(path)
-    assert np.array_equal(data.X["a"], values)
-    assert np.array_equal(data.X["a"], pandas.read_csv(path, thousands=",")["a"])
+def test_text_is_read_as_pandas_reads_it(read):
+    rng = np.random.default_rng(0)
+    whole, values = rng.integers(0, 10**8, 500), pandas.DataFrame(rng.standard_normal((50, 3)), columns=["a", "b", "c"])
+    data = read(pandas.DataFrame({"a": [f"{value:,}" for value in whole], "b": whole}).to_csv(index=False))
+    assert np.array_equal(data.X["a"], whole)
+    assert np.array_equal(read(values.to_csv(sep=";", decimal=",", index=False)).X, values)
+    stamps = pandas.Series(pandas.date_range("1999-12-31 23:59:59", periods=100, freq="37h61s"))
+    data = read(pandas.DataFrame({"t": stamps, "n": 1.0}).to_csv(index=False))
+    assert np.array_equal(data.X["t"].to_numpy(), stamps.to_numpy())
+    assert columns(read("zip\n01234\n00501\n")) == {"zip": [1234, 501]}
 
 
-def test_decimal_commas_are_read_as_pandas_reads_them(tmp_path):
-    values = pandas.DataFrame(np.random.default_rng(0).standard_normal((50, 3)), columns=["a", "b", "c"])
-    path = tmp_path / "t.csv"
-    values.to_csv(path, sep=";", decimal=",", index=False)
-    assert np.array_equal(read_data(path).X, pandas.read_csv(path, sep=";", decimal=",", float_precision="round_trip"))
-    assert np.array_equal(read_data(path).X, values)
-
-
+@pytest.mark.parametrize("chunks", [1, 1000], indirect=True)
+@pytest.mark.usefixtures("chunks")
 def test_the_other_columns_tell_what_commas_mean(read):
     assert columns(read("a;b\n1,234;0,5\n999;2\n"))["a"] == [1.234, 999]
     assert columns(read("a;b\n1,234;0.5\n999;2\n"))["a"] == [1234, 999]
     with pytest.raises(DataError, match="commas, decimal or of thousands, as in '1,234'; write numbers without them"):
         read("a;b;c\n1,234;0.5;0,5\n999;2;1\n")
-
-
-@pytest.mark.parametrize("cells_at_once", [1, 1000])
-def test_chunks_do_not_change_what_commas_mean(read, monkeypatch, cells_at_once):
-    monkeypatch.setattr("bahsic.files.delimited.CELLS_AT_ONCE", cells_at_once)
-    monkeypatch.setattr("bahsic.files.delimited.ROWS_AT_ONCE", 1)
-    monkeypatch.setattr("bahsic.files.delimited.TEXTS_AT_ONCE", cells_at_once)
     assert columns(read('a,b\n2.5,x\n"1,234",y\n')) == {"a": [2.5, 1234], "b": ["x", "y"]}
     assert columns(read("a,b\n$2,x\n3,y\n"))["a"] == ["$2", "3"]
     with pytest.raises(DataError, match="decimal commas and points"):
@@ -343,10 +336,6 @@ def test_numbers_beside_few_other_texts_are_noted(read):
     assert few.notes == ("column 'a' has numbers, but also 'bad'; all are read as categories",)
 
 
-def test_zeros_in_front_are_read_as_pandas_reads_them(read):
-    assert columns(read("zip\n01234\n00501\n")) == {"zip": [1234, 501]}
-
-
 # --- dates -------------------------------------------------------------------------------------------------------
 
 
@@ -371,12 +360,6 @@ def test_dates_in_iso_format(read):
 )
 def test_other_texts_are_no_dates(read, texts):
     assert columns(read("a,b\n" + "".join(f"{text},1\n" for text in texts)))["a"] == texts
-
-
-def test_dates_agree_with_pandas(read):
-    stamps = pandas.Series(pandas.date_range("1999-12-31 23:59:59", periods=100, freq="37h61s"))
-    data = read(pandas.DataFrame({"t": stamps, "n": 1.0}).to_csv(index=False))
-    assert np.array_equal(data.X["t"].to_numpy(), stamps.to_numpy())
 
 
 def test_dates_are_written_and_read_back(read, tmp_path):
@@ -466,11 +449,9 @@ def test_rows_of_arrays_without_a_target_are_left_out(tmp_path, suffix):
     assert data.notes == ("2 rows without a target left out",)
 
 
-@pytest.mark.parametrize("cells_at_once", [1, 4, 1000])
-def test_rows_are_moved_in_place(read, monkeypatch, cells_at_once):
-    monkeypatch.setattr("bahsic.files.delimited.CELLS_AT_ONCE", cells_at_once)
-    monkeypatch.setattr("bahsic.files.delimited.ROWS_AT_ONCE", 1)
-    monkeypatch.setattr("bahsic.files.delimited.TEXTS_AT_ONCE", cells_at_once)
+@pytest.mark.parametrize("chunks", [1, 4, 1000], indirect=True)
+@pytest.mark.usefixtures("chunks")
+def test_rows_are_moved_in_place(read):
     rng = np.random.default_rng(0)
     values, has = rng.integers(0, 100, (40, 2)), rng.random(40) < 0.6
     lines = [f"{a},{b},t{a},{'x' if h else ''}\n" for (a, b), h in zip(values, has, strict=True)]
