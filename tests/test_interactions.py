@@ -113,3 +113,14 @@ def test_effects_of_categories():
     places = np.array([np.flatnonzero(arm == level)[0] for level in "abc"])
     (found,) = effects(prepared(X, Gaussian()).columns, Y, np.array([0, 1]), [(0, places)])
     np.testing.assert_allclose(found.mean(axis=(1, 2)), [0, 2, 0], atol=0.15)
+
+
+def test_classes_that_alternate():
+    """Of many samples some are used, and they are of both classes in whatever order the samples come."""
+    m, rng = 2000, np.random.default_rng(0)
+    y, signs = np.arange(m) % 2, rng.choice([-1, 1], m)
+    X = np.column_stack([signs, signs * np.where(y, 1, -1), rng.normal(size=m)]) + 0.3 * rng.normal(size=(m, 3))
+    order = rng.permutation(m)
+    assert predictability(X, y) == pytest.approx(predictability(X[order], y[order]), rel=1e-6)
+    fitted = BAHSIC(3).fit(X, y)
+    assert interactions(fitted, X, y)[0].together > 0.9

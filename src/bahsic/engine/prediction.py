@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.criteria.blocks import some_samples
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit, judging_ridge
 from bahsic.engine.gram import KernelBlocks, KernelTiles, gamma_of
 from bahsic.engine.intervals import Intervals
@@ -125,8 +126,7 @@ class PredictionScorer:
         It is measured on some of the samples.
         """
         columns, kernel = self.units.columns(subset), self.linear.greater(subset, candidates)
-        m = self.linear.columns.n_samples
-        samples = np.linspace(0, m - 1, min(m, GAIN_SAMPLES)).astype(np.intp)
+        samples = some_samples(self.linear.columns.n_samples, GAIN_SAMPLES)
         data, regression = self.linear.columns.of_samples(samples), self._regression.of_samples(samples, fit.ridge)
         with_each = [np.union1d(columns, group) for group in self.units.each(candidates[:GAINS])]
         own = self.linear.kernel(columns, len(columns))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.criteria.blocks import some_samples
 from bahsic.criteria.prediction import NOT_DEFINITE, RIDGES, RidgeFit
 from bahsic.criteria.weights import Gram
 from bahsic.engine.cholesky import CholeskyFactor
@@ -49,7 +50,7 @@ _FIRST_BLOCKS = 2
 # For what one thread does by itself.
 _SERIAL = ThreadExecutor(1)
 
-# Samples on which the ridge is chosen: evenly spaced ones, or the first blocks.
+# Samples on which the ridge is chosen: some of them, or the first blocks.
 RIDGE_SAMPLES = 1000
 
 
@@ -432,6 +433,6 @@ def _some(part: _Part, K: KernelBlock) -> tuple[list[_Part], list[KernelBlock]]:
     """`RIDGE_SAMPLES` samples of a block and their kernel values; all where there are no more."""
     if len(K) <= RIDGE_SAMPLES:
         return [part], [K]
-    chosen = np.linspace(0, len(K) - 1, RIDGE_SAMPLES).astype(np.intp)
+    chosen = some_samples(len(K), RIDGE_SAMPLES)
     fewer, values = part.of_samples(chosen), K.values[np.ix_(chosen, chosen)]
     return [fewer], [KernelBlock.of_sums(values, values @ fewer.w + fewer.w @ values, fewer.w)]

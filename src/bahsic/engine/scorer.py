@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from bahsic.criteria.blocks import RULE_SAMPLES, BlockWeights
+from bahsic.criteria.blocks import RULE_SAMPLES, BlockWeights, some_samples
 from bahsic.criteria.prediction import RidgeFit
 from bahsic.criteria.weights import Matrix, Weights
 from bahsic.data.columns import Columns, copies
@@ -290,7 +290,7 @@ def _rule_samples(columns: Columns, weights: Weights) -> Indices | None:
     many = columns.n_samples > RULE_SAMPLES
     if not many or not (isinstance(weights, BlockWeights) or isinstance(columns.data, StoredRows)):
         return None
-    return np.sort(np.random.default_rng(0).choice(columns.n_samples, RULE_SAMPLES, replace=False))
+    return some_samples(columns.n_samples, RULE_SAMPLES)
 
 
 def _with_gammas(kernel: Kernel, gammas: dict[str, float]) -> Kernel:

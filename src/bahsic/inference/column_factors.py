@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bahsic.criteria.blocks import RULE_SAMPLES, some_samples
 from bahsic.criteria.weights import Matrix
 from bahsic.data.columns import Columns
 from bahsic.engine.scorer import kernel_values, resolved_on
 from bahsic.inference.centred import CentredMatrices, from_factors, from_matrices, pivoted_cholesky
-from bahsic.inference.parts import evenly_spaced
 from bahsic.kernels import Gaussian, Kernel
 from bahsic.kernels.base import is_number
 
@@ -36,9 +36,6 @@ _CHUNK_ENTRIES, _MAX_CATEGORICAL = 2**13, 16
 
 # Entries of the matrices of all pairs of samples that are made at a time.
 _MATRIX_ENTRIES = 2**21
-
-# Largest number of samples of a column with categories or missing entries that a rule for gamma looks at.
-_MAX_RULE_SAMPLES = 4096
 
 # Samples beyond which a matrix of all pairs, and a copy, would take over 16 GB.
 _MAX_SAMPLES = 32_000
@@ -77,7 +74,7 @@ def _gammas(columns: Columns, features: Indices, kernel: Gaussian) -> Array:
     if is_number(kernel.gamma) or kernel.gamma == "dimension":
         return np.full(len(features), kernel.resolved(np.zeros((2, 1))).gamma)
     if columns.special[features].any():  # rules look at all pairs of samples
-        columns = columns.of_samples(evenly_spaced(np.arange(columns.n_samples), _MAX_RULE_SAMPLES))
+        columns = columns.of_samples(some_samples(columns.n_samples, RULE_SAMPLES))
     return np.array([float(resolved_on(kernel, columns, np.array([j])).gamma) for j in features])
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from bahsic.criteria.blocks import some_samples
 from bahsic.criteria.prediction import label_features
 from bahsic.data.column_choice import column_mask
 from bahsic.data.columns import Columns
@@ -30,7 +31,6 @@ from bahsic.inference.parts import (
     Samples,
     Split,
     combined_pvalues,
-    evenly_spaced,
     parallel_map,
     random_splits,
     resolved_target_kernel,
@@ -169,8 +169,8 @@ def needed_pvalues(
 
     Units are sets of columns, of data for a Gaussian kernel. Of many samples, some are used.
     """
-    learning = evenly_spaced(learning, _LEARNING_SAMPLES)
-    test = evenly_spaced(test, _TEST_SAMPLES * _MAX_REGRESSIONS)
+    learning = learning[some_samples(len(learning), _LEARNING_SAMPLES)]
+    test = test[some_samples(len(test), _TEST_SAMPLES * _MAX_REGRESSIONS)]
     n_parts = -(-len(test) // _TEST_SAMPLES)
     units = [unit[~data.constant[unit]] for unit in units]
     sums = np.zeros((len(units[:n_tested]), 2))

@@ -81,11 +81,6 @@ def part_size(fraction: float, size: int) -> int:
     return min(max(round(fraction * size), 1), size - 1)
 
 
-def evenly_spaced(samples: Indices, max_size: int) -> Indices:
-    """Return at most ``max_size`` of the samples, evenly spaced."""
-    return samples[np.linspace(0, len(samples) - 1, min(max_size, len(samples))).astype(np.intp)]
-
-
 def draw_part(random: np.random.RandomState, strata: Sequence[Indices], fraction: float) -> Indices:
     """Draw a fraction of the samples of each stratum at random, in increasing order."""
     chosen = [random.choice(stratum, part_size(fraction, len(stratum)), replace=False) for stratum in strata]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.criteria.blocks import MOST_REGRESSIONS, RULE_SAMPLES, auto_block_size, random_blocks
+from bahsic.criteria.blocks import MOST_REGRESSIONS, RULE_SAMPLES, auto_block_size, random_blocks, some_samples
 from bahsic.criteria.prediction import label_features
 from bahsic.criteria.weights import Gram, Matrix
 from bahsic.data.column_choice import group_of_columns
@@ -19,7 +19,7 @@ from bahsic.engine.gram import GramTiles, KernelBlocks
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import kernel_values, resolved_on
 from bahsic.inference.dependence import as_table_like
-from bahsic.inference.parts import evenly_spaced, selector_data
+from bahsic.inference.parts import selector_data
 from bahsic.kernels import Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
@@ -147,7 +147,7 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
 
 def predictability_alone(data: Prepared, labels: LabelKernel, features: Sequence[int], kernel: Kernel) -> list[float]:
     """Return the predictability of labels from each of some columns by itself, on at most `_SAMPLES` samples."""
-    samples = evenly_spaced(np.arange(len(labels)), _SAMPLES)
+    samples = some_samples(len(labels), _SAMPLES)
     columns, Y = data.columns.of_samples(samples), label_features(labels.of_samples(samples))
     plan, results = tile_plan(len(samples)), []
     with threads(None, len(samples)) as executor:
@@ -223,7 +223,7 @@ def _interactions(
     pairs: list[tuple[int, ...]] = list(combinations(tested, 2))
     if not pairs:
         return []
-    samples = evenly_spaced(np.arange(len(labels)), _SAMPLES)
+    samples = some_samples(len(labels), _SAMPLES)
     columns, Y = data.columns.of_samples(samples), label_features(labels.of_samples(samples))
     plan = tile_plan(len(samples))
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
+from bahsic.criteria.blocks import some_samples
 from bahsic.data.columns import Columns
 from bahsic.engine.scorer import totals
-from bahsic.inference.parts import evenly_spaced
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -48,7 +48,7 @@ class Tuning:
     """Leave-one-out errors of kernel ridge regression on some samples, for all powers of the kernel and ridges."""
 
     def __init__(self, D: Array) -> None:
-        self._samples = evenly_spaced(np.arange(len(D)), _TUNING_SAMPLES)
+        self._samples = some_samples(len(D), _TUNING_SAMPLES)
         D = D[np.ix_(self._samples, self._samples)]
         self._spectra = [np.linalg.eigh(_centred(kernel(D, width))) for width in _WIDTHS]
 
@@ -122,7 +122,7 @@ def effects(columns: Columns, Y: Array, selected: Indices, places: Sequence[tupl
     them, the kernel of sample a with the value that sample s has, and sample b, is that of
     :math:`D_{ab} - d_{ab} + d_{sb}`: categories and missing entries need nothing else.
     """
-    samples = evenly_spaced(np.arange(len(Y)), _EFFECT_SAMPLES)
+    samples = some_samples(len(Y), _EFFECT_SAMPLES)
     n, fold, Y = len(samples), np.arange(len(samples)) % _FOLDS, Y[samples]
     D = totals(columns.of_samples(samples), selected, 2)
     scaled_D = scaled(D, len(selected))
