@@ -71,20 +71,3 @@ def test_pictures_are_not_older_than_their_sources(root, make):
 def test_the_screenshot_is_of_the_commands_in_the_readme(root, make):
     readme = (root / "README.md").read_text(encoding="utf-8")
     assert "\n".join(f"    bahsic {command}" for command in make.screen.COMMANDS) in readme
-
-
-def test_a_picture_that_cannot_be_drawn_stays(make, tmp_path, monkeypatch, capsys):
-    def refuse(path):
-        raise FileNotFoundError("no Chromium here")
-
-    def draw(path):
-        path.write_bytes(b"new")
-
-    monkeypatch.setattr(make, "DOCS", tmp_path)
-    monkeypatch.setattr(make, "MADE", tmp_path / "made.csv")
-    all_pictures = {"a.png": make.Picture(refuse, 1, 1, ("a",)), "b.png": make.Picture(draw, 1, 1, ("b",))}
-    monkeypatch.setattr(make, "pictures", lambda: all_pictures)
-    assert make.main([]) == 1
-    assert list(make.recorded()) == ["b.png"]
-    assert "a.png: not drawn, no Chromium here" in capsys.readouterr().err
-    assert make.main(["b*"]) == 0

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from experiments import honest, honest_drawn, honest_large, honest_real, honest_table
+from experiments import honest, honest_drawn, honest_large, honest_table
 from experiments.__main__ import main
 from experiments.data import load
 from experiments.evaluation import error, fold, splits
@@ -76,13 +76,6 @@ def test_rows_say_what_the_selector_reports_and_what_fresh_samples_give():
 
 
 # --- real sets and large tables ---
-
-
-def test_real_sets_have_at_most_a_thousand_samples(data_folder):
-    assert len(honest_real.SIZES) == 24
-    for name, (n_samples, n_features) in honest_real.SIZES.items():
-        assert load(name, data_folder).X.shape == (n_samples, n_features)
-        assert n_samples <= 1000
 
 
 def test_outer_fold_is_predicted_by_the_training_part():

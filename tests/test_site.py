@@ -71,21 +71,9 @@ def test_pages_are_short(root):
 def test_problems_of_prose_are_found(root, monkeypatch):
     pytest.importorskip("proselint")
     problems = runpy.run_path(str(root / "docs" / "check_prose.py"))["problems"]
-    page = f"""# {"Heading " * 20}
-
-| {"table " * 30} |
-
-```python
-{"code " * 30}
-```
-
-Two features matter
-only together, and `near-copies` is code.
-{"lengthy" * 15}
-This is a very good one.
-"""
+    page = f"{'| table ' * 30}|\n\nTwo features matter\nonly together.\n{'lengthy' * 15}\nThis is a very good one.\n"
     found = [(line, text.partition(":")[0]) for line, text in problems(page)]
-    assert found == [(9, "'matter only together'"), (11, "105 characters"), (12, "weasel_words.very")]
+    assert found == [(3, "'matter only together'"), (5, "105 characters"), (6, "weasel_words.very")]
 
 
 def test_results_of_the_live_reports_make_pages(root):
