@@ -3,8 +3,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import bahsic
@@ -56,31 +54,6 @@ def test_mmd_by_definition(statistic):
     for kernel, K in [(Gaussian(GAMMA), exact_gram(X, gamma=GAMMA)), (Laplacian(GAMMA), laplacian), ("linear", linear)]:
         expected = float(mmd_by_definition(K, Y, statistic))
         assert_allclose(mmd(X, Y, kernel, statistic), expected, rtol=1e-13)
-
-
-@settings(max_examples=25)
-@given(data=st.data(), sizes=st.tuples(st.integers(2, 5), st.integers(2, 5)))
-def test_mmd_is_hsic_of_binary_labels_up_to_a_factor_in_rationals(data, sizes):
-    m, y = sum(sizes), [0] * sizes[0] + [1] * sizes[1]
-    entries = iter(data.draw(st.lists(st.integers(-9, 9), min_size=m * m, max_size=m * m)))
-    A = [[next(entries) for _ in range(m)] for _ in range(m)]
-    K = [[Fraction(A[i][j] + A[j][i]) for j in range(m)] for i in range(m)]
-    L = oracle.gram(oracle.linear, oracle.binary_labels(y))
-    assert (m - 1) ** 2 * oracle.biased(K, L) == mmd_by_definition(K, y, "biased")
-    a, b = sizes
-    factor = Fraction(a * b * (m - 1) * (m - 2) * (m - 3), m * (a - 1) * (b - 1))
-    assert factor * oracle.unbiased(K, L) == mmd_by_definition(K, y, "unbiased")
-
-
-def test_many_classes_are_each_against_the_others_and_delta_weighs_them():
-    y = np.array([0, 1, 2, 1, 0, 2, 2, 1, 2])
-    K, m = exact_gram(X, gamma=GAMMA), len(y)
-    against = np.array([float(mmd_by_definition(K, (y == c).tolist(), "biased")) for c in range(3)])
-    sizes = np.bincount(y)
-    weights = {"multiclass": np.ones(3), "delta": (sizes * (m - sizes) / m) ** 2}
-    for target_kernel, weight in weights.items():
-        value = (m - 1) ** 2 * hsic(X, y, Gaussian(GAMMA), target_kernel, "biased")
-        assert_allclose(value, weight @ against, rtol=1e-12)
 
 
 def test_unbiased_mmd_is_the_mean_over_all_samples_of_two_finite_populations():
@@ -229,13 +202,12 @@ def test_cka_is_the_same_for_any_scale_offset_and_rotation(statistic):
     assert cka(X, 2 * X @ Q + 1, "linear", "linear", statistic) == pytest.approx(1, rel=1e-12)
 
 
-@settings(max_examples=50)
-@given(seed=st.integers(0, 10**6), m=st.integers(5, 12))
-def test_debiased_cka_is_a_cosine(seed, m):
-    A = np.random.default_rng(seed).normal(size=(2, m, m))
-    K, L = A + A.transpose(0, 2, 1)  # not definite: even then HSIC(K, K) is a sum of squares
-    assert hsic_unbiased(K, K) > 0
-    assert abs(cka(K, L, "precomputed", "precomputed", "unbiased")) <= 1
+@pytest.mark.parametrize("m", [5, 8, 12])
+def test_debiased_cka_is_a_cosine(m):
+    for A in np.random.default_rng(m).normal(size=(20, 2, m, m)):
+        K, L = A + A.transpose(0, 2, 1)  # not definite: even then HSIC(K, K) is a sum of squares
+        assert hsic_unbiased(K, K) > 0
+        assert abs(cka(K, L, "precomputed", "precomputed", "unbiased")) <= 1
 
 
 def test_debiased_cka_of_independent_data_is_near_zero_in_many_dimensions():
