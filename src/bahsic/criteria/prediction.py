@@ -59,7 +59,9 @@ def label_features(labels: LabelKernel, sample_weight: FloatArray | None = None)
     """
     w = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if labels.name in ("binary", "multiclass", "delta"):
-        return _centred(_indicators(labels.values), w)
+        codes = np.unique(labels.values, axis=0, return_inverse=True)[1].ravel()
+        columns = np.eye(int(codes.max()) + 1)
+        return _centred(np.ascontiguousarray((columns[:, 1:] if len(columns) == 2 else columns)[codes]), w)
     if labels.name == "regression":
         return _centred(np.asarray(standardised(np.array(labels.values, dtype=np.float64), w), dtype=np.float64), w)
     if isinstance(labels.kernel, OutputSum):
@@ -88,12 +90,6 @@ def judging_ridge(n_features: int, n_samples: int) -> float:
 def _centred(Y: Array, w: Array) -> Array:
     Y -= w @ Y / w.sum()
     return Y
-
-
-def _indicators(values: NDArray[np.generic]) -> Array:
-    codes = np.unique(values, axis=0, return_inverse=True)[1].ravel()
-    columns = np.eye(int(codes.max()) + 1)
-    return np.ascontiguousarray(columns[:, 1:][codes] if len(columns) == 2 else columns[codes])
 
 
 def _side_by_side(values: FloatArray, n_numbers: int, w: Array) -> Array:

@@ -87,21 +87,17 @@ def coded(column: Any, where: str) -> tuple[FloatArray, Array]:
     observed = ~_missing(values)
     codes = np.full(len(values), np.nan)
     try:
-        codes[observed], categories = _sorted_codes(values[observed])
+        if values.dtype.kind == "O":
+            categories = as_objects(sorted(set(values[observed]), key=lambda value: (isinstance(value, str), value)))
+            code = {value: position for position, value in enumerate(categories)}  # numbers before strings
+            codes[observed] = [code[value] for value in values[observed]]
+        else:
+            categories, codes[observed] = np.unique(values[observed], return_inverse=True)
     except TypeError as error:
         raise TypeError(f"{where} has values that are not categories ({error}); accepted: strings, numbers") from None
     if categories.dtype.kind in "fO" and any(value in (math.inf, -math.inf) for value in categories):
         raise ValueError(f"{where} contains infinity; accepted: finite numbers, or missing entries in their place")
     return codes, categories
-
-
-def _sorted_codes(values: Array) -> tuple[Array, Array]:
-    if values.dtype.kind != "O":
-        categories, codes = np.unique(values, return_inverse=True)
-        return codes, categories
-    different = sorted(set(values), key=lambda value: (isinstance(value, str), value))  # numbers before strings
-    code = {value: position for position, value in enumerate(different)}
-    return np.array([code[value] for value in values], dtype=np.intp), as_objects(different)
 
 
 def numbers(column: Any, where: str) -> Any:

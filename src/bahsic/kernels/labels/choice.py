@@ -192,22 +192,19 @@ def label_kernel(y: Any, target_kernel: Any = "auto", sample_weight: Any = None)
     name, doubt = known_name(target_kernel, _NAMES, "target_kernel"), None
     if name == "auto":
         name, doubt = _chosen(y, sample_weight)
-    return replace(_by_name(y, name, sample_weight), doubt=doubt)
-
-
-def _by_name(y: Any, name: str, sample_weight: Any) -> LabelKernel:
-    """Return the kernel of a name other than "auto"."""
     if name in ("binary", "multiclass"):
-        return _from_classes(y, name, sample_weight)
-    if name == "regression":
-        return _from_numbers(y, sample_weight)
-    if name == "multioutput":
+        labels = _from_classes(y, name, sample_weight)
+    elif name == "regression":
+        labels = _from_numbers(y, sample_weight)
+    elif name == "multioutput":
         known = name.numbers if isinstance(name, OutputNames) else None
-        return _from_outputs(outputs(y, sample_weight, known), sample_weight)
-    if name == "survival":
+        labels = _from_outputs(outputs(y, sample_weight, known), sample_weight)
+    elif name == "survival":
         vectors = survival_vectors(y, sample_weight)
-        return LabelKernel(name, Gaussian("median").resolved(vectors, sample_weight=sample_weight), vectors)
-    return _from_kernel(y, kernel_from_name(name), sample_weight)
+        labels = LabelKernel(name, Gaussian("median").resolved(vectors, sample_weight=sample_weight), vectors)
+    else:
+        labels = _from_kernel(y, kernel_from_name(name), sample_weight)
+    return replace(labels, doubt=doubt)
 
 
 def chosen_name(y: Any, target_kernel: Any, *, warn: bool = False) -> Any:

@@ -70,7 +70,7 @@ class OutputNames(str):  # noqa: SLOT000 - it carries the choice
 
 
 def outputs(y: Any, sample_weight: Any = None, numbers: Sequence[bool] | None = None) -> list[Output]:
-    """Return the checked columns of y as numbers or classes; for whole numbers see `are_classes`."""
+    """Return the checked columns of y as numbers or classes; for whole numbers see `_judged`."""
     columns = [
         (name, as_labels(np.asarray(column)[:, None], "y", [name])[:, 0], _is_categorical(column))
         for name, column in named_columns(y)
@@ -82,7 +82,11 @@ def outputs(y: Any, sample_weight: Any = None, numbers: Sequence[bool] | None = 
 
 
 def _judged(name: Any, values: Array, weights: FloatArray | None, *, categorical: bool) -> Output:
-    """Return a column with the choice between numbers and classes."""
+    """Return a column with the choice between numbers and classes, and a warning if it is not obvious.
+
+    Whole numbers are classes if there are at most 20, and not most of more than five, or all of more than two, occur
+    only once.
+    """
     if categorical or values.dtype.kind not in "fiu":
         return Output(name, values, is_number=False)
     counts = np.ones(len(values)) if weights is None else weights
@@ -90,30 +94,12 @@ def _judged(name: Any, values: Array, weights: FloatArray | None, *, categorical
     if not (values[present] == np.floor(values[present])).all():
         return Output(name, values, is_number=True)
     different, which = np.unique(values[present], return_inverse=True)
-    sizes = np.bincount(which, counts[present])
-    classes = are_classes(sizes)
-    return Output(name, values, is_number=not classes, doubt=_doubt(different, sizes, classes=classes))
-
-
-def are_classes(sizes: NDArray[Any]) -> bool:
-    """Return whether whole numbers are classes, given how often each different one occurs.
-
-    There are at most 20, and not most of more than five, or all of more than two, occur only once.
-    """
-    n, n_once = len(sizes), int(np.count_nonzero(sizes <= 1))
-    mostly_once = (n > _RARE_CLASSES and 2 * n_once > n) or (n > 2 and n_once == n)
-    return n <= MOST_CLASSES and not mostly_once
-
-
-def _doubt(different: Array, sizes: NDArray[Any], *, classes: bool) -> str | None:
-    """Return a warning where whole numbers might as well be codes as counts, or None."""
-    n = len(different)
-    taken = f"has {n} different whole numbers and is treated as"
-    if classes:
-        gaps = float(different[-1]) - float(different[0]) + 1 > n
-        return f"{taken} classes" if n > _SURELY_CLASSES and gaps else None
-    mostly_once = 2 * int(np.count_nonzero(sizes <= 1)) > n
-    return f"{taken} numbers" if n <= _SURELY_NUMBERS and not mostly_once else None
+    n, n_once = len(different), int(np.count_nonzero(np.bincount(which, counts[present]) <= 1))
+    mostly_once, gaps = 2 * n_once > n, float(different[-1]) - float(different[0]) + 1 > n
+    classes = n <= MOST_CLASSES and not (mostly_once and n > _RARE_CLASSES) and not (n_once == n > 2)
+    unsure = n > _SURELY_CLASSES and gaps if classes else n <= _SURELY_NUMBERS and not mostly_once
+    doubt = f"has {n} different whole numbers and is treated as {'classes' if classes else 'numbers'}"
+    return Output(name, values, is_number=not classes, doubt=doubt if unsure else None)
 
 
 def _is_categorical(column: Any) -> bool:
