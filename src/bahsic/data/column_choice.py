@@ -44,20 +44,8 @@ def column_positions(columns: Any, n_features: int, names: Names, argument: str)
 def group_of_columns(feature_groups: Any, n_features: int, names: Names) -> tuple[NDArray[np.intp], Array]:
     """Return the number of the group that each column belongs to, and the labels of the groups.
 
-    Parameters
-    ----------
-    feature_groups : None, array-like of int or str, list of lists, or dict
-        None makes each column a group of its own. Otherwise one label for each column; the columns of each group, as
-        in `column_mask`; or ``{label: columns}``. A column that is not mentioned is a group of its own.
-    n_features : int
-    names : ndarray of str of shape (n_features,), or None
-
-    Examples
-    --------
-    >>> group_of_columns([7, 7, 3, 7], 4, None)
-    (array([0, 0, 1, 0]), array([7, 3]))
-    >>> group_of_columns({"size": [1, 2]}, 3, np.array(["sex", "weight", "height"], dtype=object))
-    (array([0, 1, 1]), array(['sex', 'size'], dtype=object))
+    ``feature_groups`` are one label for each column, lists of columns, or ``{label: columns}``. A column
+    that is not mentioned is a group of its own; with None each one is.
     """
     label_of = _labels_of_columns(feature_groups, n_features, names)
     labels = list(dict.fromkeys(label_of))

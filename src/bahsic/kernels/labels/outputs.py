@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,22 +122,16 @@ def named_columns(y: Any) -> list[tuple[Any, Any]]:
 
 def target_type(labels: Array, argument: str) -> str:
     """Return the type of labels of shape (m,), by scikit-learn's `type_of_target`."""
-    with _sortable(argument), warnings.catch_warnings():  # about many classes, which do no harm here
+    sorted_classes(labels, argument)  # raises where they cannot be sorted
+    with warnings.catch_warnings():  # about many classes, which do no harm here
         warnings.simplefilter("ignore")
         return str(type_of_target(labels))
 
 
 def sorted_classes(labels: Array, argument: str) -> Array:
     """Return the different labels in sorted order."""
-    with _sortable(argument):
-        return np.unique(labels)
-
-
-@contextmanager
-def _sortable(argument: str) -> Iterator[None]:
-    """Say which labels cannot be sorted."""
     try:
-        yield
+        return np.unique(labels)
     except TypeError as error:
         what = f"{argument} has labels that cannot be sorted ({error})"
         raise ValueError(f"{what}; accepted: labels of one type") from None

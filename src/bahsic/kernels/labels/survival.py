@@ -22,27 +22,12 @@ def survival_vectors(y: Any, sample_weight: Any = None) -> FloatArray:
 
     The curve :math:`S_i(u)` of subject i is the probability that it lives beyond the time u. For an event at t
     it is 1 for u < t and 0 from t on. For a subject censored at c it is 1 up to c and then S(u) / S(c), where S is the
-    Kaplan-Meier estimate of the whole sample (Efron's redistribution to the right). With F = 1 - S
+    Kaplan-Meier estimate of the whole sample (Efron, The two sample problem with censored data, 1967). With F = 1 - S
 
     .. math:: d_{ij}^2 = \int (S_i(u) - S_j(u))^2 \, dF(u)
 
-    over the event times. Only the ranks of the times matter: an increasing transformation changes nothing.
-    Without censoring :math:`d_{ij}^2 = |F(t_i) - F(t_j)|`, where F(t) is the part of the sample with an event before t,
-    and a Gaussian kernel of d is a Laplacian one of the ranks. In ties, censoring comes after the event.
-
-    References
-    ----------
-    Efron: The two sample problem with censored data. Berkeley Symposium, 1967.
-
-    Examples
-    --------
-    >>> y = np.array([(True, 1), (False, 1), (True, 2), (True, 3)], dtype=[("event", bool), ("time", float)])
-    >>> vectors = survival_vectors(y)
-    >>> np.square(vectors[:, None] - vectors).sum(axis=2).round(4)  # squared distances
-    array([[0.    , 0.3438, 0.25  , 0.625 ],
-           [0.3438, 0.    , 0.0938, 0.0938],
-           [0.25  , 0.0938, 0.    , 0.375 ],
-           [0.625 , 0.0938, 0.375 , 0.    ]])
+    over the event times. Only the ranks of times matter. Without censoring :math:`d_{ij}^2 = |F(t_i) - F(t_j)|`, and
+    a Gaussian kernel of d is a Laplacian one of the ranks. In ties, censoring comes after the event.
     """
     event, time = _event_and_time(y)
     weights = as_weights(sample_weight, len(time))
