@@ -10,7 +10,6 @@ from experiments.eeg_methods import METHODS, Trials, machine
 from experiments.eeg_options import OPTIONS
 from experiments.eeg_page import parts
 from experiments.eeg_recordings import load, others
-from experiments.paper_table import expected
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.io import savemat
 from scipy.linalg import eigh
@@ -237,10 +236,3 @@ def test_tables_of_errors_and_of_differences_in_the_same_repeats(tmp_path):
     page = parts(tmp_path)
     assert (page["n_there"], page["n_cells"]) == ("20", "3660")
     assert page["errors"] == eeg_table.errors(rows)
-
-
-def test_numbers_of_the_paper():
-    found = {(row["subject"], row["method"]): (row["error"], row["deviation"]) for row in expected("eeg")}
-    assert len(found) == 4 * 5
-    assert (found["aa", "csp"], found["ay", "bahsic"]) == (("17.5", "2.5"), ("9.0", "6.0"))
-    assert lines(eeg_table.of_paper())["mean"] == ["13.2", "12.4", "13.0", "12.2"]

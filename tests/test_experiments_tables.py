@@ -112,17 +112,6 @@ def test_junk_and_real_columns_are_counted(names, worth, cell, counts, monkeypat
     assert {name: row[name] for name in ("junk", "found") if name in row} == counts
 
 
-def test_nothing_is_selected_where_nothing_predicts(random):
-    X = pd.DataFrame(random.standard_normal((60, 3)), columns=list("abc"))
-    found = junk.select(X, X["b"].to_numpy() ** 2 + X["b"].to_numpy(), 0)
-    assert (found.features, found.worth.shape) == (["b"], (1,))
-    assert (found.row["predicts"], found.row["number"], found.row["n_features"]) == ("yes", 1, 3)
-    answers = [junk.select(X, random.integers(0, 2, 60), 0) for _ in range(3)]
-    nothing = [found for found in answers if found.row["predicts"] == "no"]
-    assert nothing
-    assert all(found.features == [] and found.row["number"] == 0 and len(found.worth) == 0 for found in nothing)
-
-
 @pytest.mark.parametrize(
     ("name", "model", "score", "chance"),
     [
