@@ -362,6 +362,9 @@ def test_predictability_with_options(xor):
     options = {"ridge": 0.01, "kernel": "laplacian", "block_size": 20, "random_state": 3}
     assert found["predictability"] == predictability(table, Y, categorical_features=[0], **options)
     assert found["parameters"]["block_size"] == 20
+    np.savez("wide.npz", X=np.random.default_rng(0).random((8, 5001)), y=np.arange(8))
+    status, _, err = run("predictability", "wide.npz")
+    assert (status, err.count("\n"), "--x: 5001 columns, each left out in turn" in err) == (2, 1, True)
 
 
 def test_checkpoint_and_memory_change_nothing(result):

@@ -12,8 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bahsic
-from bahsic.cli.terminal import Style, curve_text, ranking_table, selection_text, style_of
-from bahsic.cli.text import display_width, fitted, has_blocks
+from bahsic.cli.terminal import (
+    Style,
+    curve_text,
+    display_width,
+    fitted,
+    has_blocks,
+    ranking_table,
+    selection_text,
+    style_of,
+)
 from bahsic.names import for_terminal
 from bahsic.report.curve import path_curve
 from command import fresh
@@ -57,20 +65,14 @@ def test_cells_have_the_width_they_should(name, width):
     assert not any(unicodedata.category(c) in ("Cc", "Cs") for c in for_terminal(name))
 
 
-def test_width_of_characters():
+def test_cells_are_cut_in_the_middle_and_padded():
     # Counted by hand: Latin 1, Chinese and emoji 2, marks 0, wide Latin 2.
     assert [display_width(text) for text in ("ab", "漢字", "😀", "n\u0308", "Ａ")] == [2, 4, 2, 1, 2]  # noqa: RUF001
-
-
-def test_what_is_cut_keeps_both_ends():
     assert fitted("abcdefghij", 7) == "abc…hij"
     assert fitted("abcdefghij", 7, "ascii") == "ab...ij"
     assert fitted("abc", 5) == "abc  "
     assert fitted("漢字漢字漢字", 8) == "漢字…字 "
-
-
-def test_numbers_stay_behind_a_name_from_right_to_left():
-    assert fitted("שלום", 6) == "שלום\u200e  "
+    assert fitted("שלום", 6) == "שלום\u200e  "  # so that numbers stay behind a name from right to left
 
 
 def table(rows, style, top=20, **result):
@@ -148,6 +150,8 @@ def test_few_steps_are_wide_columns():
     rows = plot(steps(1.0, 0.25), 2, Style(80))
     assert [row[8:] for row in rows[:3]] == ["███", "███", "███▆▆▆"]
     assert rows[4] == f"{'':8}1  ^ 2 features"
+    for path in (steps(1.0), steps(-1.0, -2.0), steps(0.0, 0.0)):
+        assert plot(path, 1, Style()) == []
 
 
 def test_plot_of_many_steps_fits_and_keeps_the_selected_one():
@@ -155,11 +159,6 @@ def test_plot_of_many_steps_fits_and_keeps_the_selected_one():
     rows = plot(steps(*rng.uniform(0.1, 1.0, 1000)), 777, Style(80))
     assert max(map(len, rows)) <= 80
     assert "^ 777" in rows[-1]
-
-
-@pytest.mark.parametrize("path", [steps(1.0), steps(-1.0, -2.0), steps(0.0, 0.0)])
-def test_no_plot_of_nothing(path):
-    assert plot(path, 1, Style()) == []
 
 
 def test_selection_in_words():

@@ -34,20 +34,16 @@ NESTED = {
 
 
 @pytest.mark.parametrize("kind", [*NESTED, "array", "array of strings"])
-def test_nested_columns_of_polars_are_refused_by_name(kind):
+def test_nested_columns_are_refused_by_name(kind):
     polars = pytest.importorskip("polars", reason="a frame of polars")
-    if kind.startswith("array"):
+    if kind in NESTED:
+        pyarrow = pytest.importorskip("pyarrow", reason="a table of pyarrow")
+        refused(pyarrow.table({"a": X, "s": NESTED[kind]}), "one number or category in each row")
+        column = NESTED[kind]
+    else:
         of, values = (polars.String, ["a", "2"]) if "strings" in kind else (polars.Float64, [1.0, 2.0])
         column = polars.Series([values] * M, dtype=polars.Array(of, 2))
-    else:
-        column = NESTED[kind]
     refused(polars.DataFrame({"a": X, "s": column}), "one number or category in each row")
-
-
-@pytest.mark.parametrize("kind", NESTED)
-def test_nested_columns_of_pyarrow_are_refused_by_name(kind):
-    pyarrow = pytest.importorskip("pyarrow", reason="a table of pyarrow")
-    refused(pyarrow.table({"a": X, "s": NESTED[kind]}), "one number or category in each row")
 
 
 @pytest.mark.parametrize(
@@ -129,8 +125,16 @@ def read_column(tmp_path):
     return read
 
 
-def test_a_unicode_minus_is_a_minus(read_column):
-    assert read_column("\N{MINUS SIGN}1.5", "2.5", "\N{MINUS SIGN}3e-2") == ([-1.5, 2.5, -0.03], ())
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["\N{MINUS SIGN}1.5", "2.5", "\N{MINUS SIGN}3e-2"], [-1.5, 2.5, -0.03]),
+        *(([text, "5", "red"], [text, "5", "red"]) for text in ("1 23", "12 34", "1234 567", "1 2 3")),
+        *(([text, "1", "2"], [float(text), 1.0, 2.0]) for text in (f"{2**63}", "1" * 60, f"{-(2**64) - 1}")),
+    ],
+)
+def test_numbers_and_other_texts(read_column, texts, values):
+    assert read_column(*texts) == (values, ())
 
 
 @pytest.mark.parametrize("space", [" ", "\N{NO-BREAK SPACE}", "\N{THIN SPACE}", "\N{NARROW NO-BREAK SPACE}"])
@@ -138,16 +142,6 @@ def test_spaces_separate_thousands(read_column, space):
     values, notes = read_column(f"1{space}234", f"-12{space}345.5", "7", f"1{space}000{space}000")
     assert values == [1234.0, -12345.5, 7.0, 1e6]
     assert notes == ("column 'b': spaces separate thousands",)
-
-
-@pytest.mark.parametrize("text", ["1 23", "12 34", "1234 567", "1 2 3"])
-def test_other_spaces_make_no_numbers(read_column, text):
-    assert read_column(text, "5", "red")[0] == [text, "5", "red"]
-
-
-@pytest.mark.parametrize("text", ["9223372036854775808", "1" * 60, "-18446744073709551617"])
-def test_integers_beyond_64_bits_stay_numbers(read_column, text):
-    assert read_column(text, "1", "2")[0] == [float(text), 1.0, 2.0]
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.feather", "t.npy", "t.arff"])

@@ -30,7 +30,7 @@ from bahsic import (
 from bahsic.kernels import label_kernel
 from bahsic.related import cka
 from bahsic.report.result import selection_result
-from command import main
+from command import run
 
 M = 120
 RNG = np.random.default_rng(0)
@@ -66,7 +66,7 @@ def told(call):
 
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.filterwarnings("ignore:(y|the target) has .* different whole numbers")
-def test_whole_numbers_in_the_library_and_in_the_command(name, tmp_path, monkeypatch, capsys):
+def test_whole_numbers_in_the_library_and_in_the_command(name, tmp_path, monkeypatch):
     y, kernel, doubtful = TARGETS[name]
     assert label_kernel(y).name == kernel
     assert BAHSIC(2).fit(X, y).target_kernel_ == kernel
@@ -77,33 +77,17 @@ def test_whole_numbers_in_the_library_and_in_the_command(name, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     rows = [",".join(map(str, [*x, label])) for x, label in zip(X.tolist(), y.tolist(), strict=True)]
     (tmp_path / "table.csv").write_text("\n".join(["a,b,c,target", *rows]))
-    commands = (
-        [
-            "select",
-            "table.csv",
-            "--target",
-            "target",
-            "-k",
-            "2",
-            "--criterion",
-            "hsic",
-            "--kernel",
-            "gaussian",
-            "--test",
-        ],
-        ["rank", "table.csv", "--target", "target"],
-        ["test", "table.csv", "--x", "a", "--y", "target", "--pvalues", "gamma"],
-    )
-    for command in commands:
-        capsys.readouterr()
-        assert main([*command, "--json"]) == 0
-        out, err = capsys.readouterr()
+    for command in (
+        "select table.csv --target target -k 2 --criterion hsic --kernel gaussian --test",
+        "rank table.csv --target target",
+        "test table.csv --x a --y target --pvalues gamma",
+    ):
+        status, out, err = run(*command.split(), "--json")
+        assert (status, err.count("different whole numbers")) == (0, doubtful)
         result = json.loads(out)
         assert result["input"]["target_kernel"] == kernel
-        assert err.count("different whole numbers") == doubtful
     if doubtful:
-        assert main([*command, "--json", "--quiet"]) == 0
-        assert capsys.readouterr().err == ""
+        assert run(*command.split(), "--json", "--quiet")[0::2] == (0, "")
     assert (result["pvalue"], result["statistic"]) == (found.pvalue, found.statistic)
 
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 
 from bahsic import BAHSIC, FeatureSelector, __version__, hsic_scores, predictability
-from bahsic.cli.terminal import Style, selection_text
-from bahsic.cli.text import has_blocks
+from bahsic.cli.terminal import Style, has_blocks, selection_text
 from bahsic.datasets import make_xor
 from bahsic.options import options_of
 from bahsic.report.result import selection_result

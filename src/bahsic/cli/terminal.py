@@ -1,16 +1,16 @@
-"""Results as text: headline, table of features, curve and columns, in at most 25 lines."""
+"""Results as text: headline, table of features, curve and columns, safe and aligned whatever the names are."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from textwrap import wrap
 from typing import Any, TextIO
 
-from bahsic.cli.text import display_width, fitted, has_blocks
 from bahsic.names import for_option, for_shell, for_terminal, target_name
 from bahsic.options import flag_of
 from bahsic.report.curve import Curve, path_curve, quantity_of
@@ -40,6 +40,7 @@ _MOST_ADDITIONS = 20
 _WORTH = "worth: R2 lost without the feature, or gained with it; alone: R2 by itself"
 
 _BOLD, _GREEN, _DIM = "1", "32", "2"
+_LEFT_TO_RIGHT_MARK = "\u200e"
 
 
 @dataclass(frozen=True)
@@ -188,3 +189,57 @@ def paragraphs(lines: Sequence[str], style: Style) -> str:
     return "".join(
         f"{wrapped}\n" for line in lines for wrapped in wrap(for_terminal(line, style.encoding), style.width)
     )
+
+
+def display_width(text: str) -> int:
+    """Return the number of columns of a terminal that printable text takes."""
+    return sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if character == _LEFT_TO_RIGHT_MARK or unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def fitted(name: object, width: int, encoding: str | None = "utf-8") -> str:
+    """Return a name as a cell of a table: printable, cut in the middle if it is too long, padded with spaces."""
+    name = str(name)
+    # Only the ends are looked at: a name may be very long.
+    ends = name if len(name) <= 8 * width else name[: 4 * width] + name[-4 * width :]
+    text = for_terminal(ends, encoding)
+    if len(ends) < len(name) or display_width(text) > width:
+        text = _cut(text, width, "…" if _has(encoding, "…") else "...")
+    filling = " " * (width - display_width(text))
+    # Terminals attach numbers to a right-to-left name before them.
+    turned = any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
+    return text + (_LEFT_TO_RIGHT_MARK if turned and _has(encoding, _LEFT_TO_RIGHT_MARK) else "") + filling
+
+
+def _cut(text: str, width: int, ellipsis: str) -> str:
+    space = width - len(ellipsis)
+    start = _beginning(text, space - space // 2)
+    end = _beginning(text[::-1], space // 2)[::-1]
+    return start + ellipsis + end
+
+
+def _beginning(text: str, width: int) -> str:
+    end, used = 0, 0
+    while end < len(text) and used + _columns(text[end]) <= width:
+        used += _columns(text[end])
+        end += 1
+    return text[:end]
+
+
+def _has(encoding: str | None, characters: str) -> bool:
+    """Return whether an encoding has these characters."""
+    try:
+        characters.encode(encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def has_blocks(encoding: str | None) -> bool:
+    """Return whether a terminal of that encoding can show the characters of plots and bars."""
+    return _has(encoding, "▁▂▃▄▅▆▇█░│└─✓")

@@ -21,8 +21,7 @@ from bahsic.cli.inputs import (
     reading_options,
 )
 from bahsic.cli.messages import WRONG_USAGE, CommandError
-from bahsic.cli.terminal import Style, paragraphs, ranking_table, style_of
-from bahsic.cli.text import display_width, fitted
+from bahsic.cli.terminal import Style, display_width, fitted, paragraphs, ranking_table, style_of
 from bahsic.data.prepared import prepared
 from bahsic.data.tables import columns_of
 from bahsic.inference.independence import hsic_test
@@ -37,6 +36,7 @@ from bahsic.report.words import column_lines, plural
 
 _OWN_TARGETS = (".h5ad", ".fif", ".npz", ".mat")
 _WIDEST_NAME = 40
+_MOST_LEFT_OUT = 5000  # columns of `predictability`; more would take hours
 
 
 def rank(options: Namespace) -> None:
@@ -140,6 +140,9 @@ def predictability(options: Namespace) -> None:
         everything = [j for j in range(len(source.names)) if j not in left_out]
         names = listed_names(options.x, source, "--x")
         x = everything if names is None else source.positions(names)
+        if len(x) > _MOST_LEFT_OUT:
+            what = f"{len(x)} columns, each left out in turn, take too many regressions"
+            raise CommandError(f"--x: {what}; accepted: up to {_MOST_LEFT_OUT}, such as the selected ones", WRONG_USAGE)
         options.target_kernel = label_kernel(source.data.y, options.target_kernel).name
         given = _predictability(options, source, x)
         whole = given if sorted(x) == everything else _predictability(options, source, everything)
