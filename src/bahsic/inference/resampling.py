@@ -198,8 +198,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     - ``feature_pvalues``: a feature does not help to predict y beyond the other features that were selected with it
       (``feature_test="conditional"``, see `conditional_test`), or it is independent of y by itself (``"marginal"``).
       In each split the p-value of a selected feature is multiplied by the number of selected features; other features
-      have 1. This controls the family-wise error: the probability that any false feature has a value of at most t is
-      at most t.
+      have 1. This controls the family-wise error: the probability that any feature whose hypothesis holds in every
+      split has a value of at most t is at most t.
 
     The conditional test detects features that matter only in combination, as in XOR. Of two near-duplicates that were
     both selected, it calls neither needed. A small `pvalue` says that the selector finds dependence, not that each
