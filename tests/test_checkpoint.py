@@ -1,12 +1,7 @@
 """Checkpoints: a search that was interrupted goes on to the same selection; what does not belong to it is refused."""
 
 import importlib.metadata
-import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
@@ -197,42 +192,3 @@ def test_no_folder(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="file', a file; accepted: None or a folder"):
         BAHSIC(2, checkpoint=tmp_path / "file").fit(X, y)
-
-
-def test_floats_are_exact(tmp_path):
-    X, y = drawn()
-    fitted = BAHSIC(2, checkpoint=tmp_path, standard_errors=True).fit(X, y)
-    found = json.loads((tmp_path / NAME).read_text())["content"]["rounds"]
-    assert [r["score"] for r in found] == [step.hsic for step in fitted.path_]
-    assert [r["standard_error"] for r in found] == [step.standard_error for step in fitted.path_]
-
-
-def killed_fit(folder):
-    """Rounds that take long enough for the process to be killed between them."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(600, 40))
-    return BAHSIC(2, step=1, checkpoint=folder).fit(X, (X[:, 1] * X[:, 4] > 0).astype(int))
-
-
-PROGRAM = """
-import sys
-from test_checkpoint import killed_fit
-print("go", flush=True)
-killed_fit(sys.argv[1])
-print("finished")
-"""
-
-
-def test_a_killed_process_is_resumed_to_the_same_selection(tmp_path, root):
-    folder = tmp_path / "killed"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (root / "tests", root / "src")))}
-    command = [sys.executable, "-c", PROGRAM, str(folder)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    process.stdout.readline()
-    while not (folder / NAME).exists() and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    assert process.communicate()[0] == ""
-    n_rounds = len(json.loads((folder / NAME).read_text())["content"]["rounds"])
-    assert 1 <= n_rounds < 40
-    assert_same_selection(killed_fit(folder), killed_fit(None))

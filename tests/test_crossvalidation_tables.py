@@ -4,7 +4,6 @@ from itertools import cycle
 
 import numpy as np
 import pytest
-from joblib import parallel_config
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -143,24 +142,6 @@ def test_what_the_test_parts_hold_does_not_reach_the_rankings():
     after = BAHSICCV(Seen(), cv=CV, **MIXED).fit(in_pandas(columns), y).cv_results_
     assert_array_equal(after["split0_ranking"], before["split0_ranking"])
     assert not np.array_equal(after["split1_ranking"], before["split1_ranking"])
-
-
-def test_an_interaction_of_a_category_and_a_number_is_found():
-    columns, y = patients(m=150)
-    X = in_pandas(columns).astype({"smokes": "category", "city": "category"})
-    search = BAHSICCV(HistGradientBoostingClassifier(max_iter=20), cv=CV, **MIXED).fit(X, y)
-    assert search.get_feature_names_out().tolist() == ["smokes", "dose"]
-    assert search.cv_results_["mean_test_score"].max() > 0.85
-
-
-def test_workers_change_nothing():
-    columns, y = patients()
-    with parallel_config(backend="threading"):
-        one, two = (
-            BAHSICCV(prepared(GaussianNB()), cv=CV, keep="dose", n_jobs=n_jobs, **MIXED).fit(in_pandas(columns), y)
-            for n_jobs in (1, 2)
-        )
-    assert all(np.array_equal(one.cv_results_[name], two.cv_results_[name]) for name in one.cv_results_)
 
 
 # What the estimator gets
@@ -348,14 +329,6 @@ def test_other_errors_of_an_estimator_stay_as_they_are():
     X, y = drawn()
     with pytest.raises(ValueError, match=r"^Negative values in data"):
         BAHSICCV(MultinomialNB(), missing="neutral", cv=2).fit(X, y)
-
-
-def test_level_that_the_training_part_lacks():
-    columns, y = patients()
-    columns["city"][:20] = ["Genf"] * 20
-    strict = make_pipeline(make_column_transformer((OneHotEncoder(), ["city"])), GaussianNB())
-    with pytest.raises(ValueError, match=r"Found unknown categories \['Genf'\].*handle_unknown='ignore'"):
-        BAHSICCV(strict, cv=CV, keep="city", **MIXED).fit(in_pandas(columns), y)
 
 
 def test_transform_of_a_search_needs_only_the_selected_columns():

@@ -88,14 +88,6 @@ def test_auto_counts_groups_and_keeps_them_together(selector):
 
 
 @SELECTORS
-def test_one_group_of_everything(selector):
-    fitted = selector(1, feature_groups=["all"] * 8).fit(*drawn())
-    assert fitted.support_.all()
-    assert [step.features for step in fitted.path_] == [tuple(range(8))]
-    assert fitted.group_order_.tolist() == ["all"]
-
-
-@SELECTORS
 def test_without_groups_there_is_no_order_of_groups(selector):
     X, y = drawn()
     fitted = selector(feature_groups=IDS).fit(X, y)
@@ -193,16 +185,6 @@ def test_each_round_is_that_of_the_definition(selector, name, estimate, engine):
 
 
 @SELECTORS
-def test_linear_groups_are_ordered_by_the_sums_of_their_features(selector):
-    X, y = drawn()
-    L = label_kernel(y).gram()
-    single = [hsic_unbiased(Linear()(column[:, None]), L) for column in standardised(X).T]
-    sums = {label: sum(single[j] for j in columns) for label, columns in GROUPS.items()}
-    fitted = selector(kernel="linear", feature_groups=IDS, step=1).fit(X, y)
-    assert fitted.group_order_.tolist() == sorted(sums, key=sums.get, reverse=True)
-
-
-@SELECTORS
 def test_standard_errors_are_those_of_all_columns_of_the_groups(selector):
     X, y = drawn()
     fitted = selector(feature_groups=IDS, standard_errors=True, step=1).fit(X, y)
@@ -225,14 +207,6 @@ def test_steps_are_numbers_of_groups(selector, step):
     sizes = np.cumsum([len(step.features) for step in fitted.path_])
     found = [step.n_features for step in fitted.path_]
     assert found == (sizes.tolist() if selector is FOHSIC else (8 - np.append(0, sizes[:-1])).tolist())
-
-
-@SELECTORS
-def test_xor_in_groups_is_found_by_elimination(selector):
-    """Both features of the pair in one group: then selection finds it, too."""
-    X, y, support = make_xor(n_samples=120, n_features=12, random_state=0)
-    groups = [0, 0, *np.repeat(np.arange(1, 6), 2)]
-    assert_array_equal(selector(1, feature_groups=groups, step=1).fit(X, y).support_, support)
 
 
 def test_copies_of_groups_go_by_their_position():

@@ -51,14 +51,6 @@ def test_in_a_grid_search_of_two_processes():
     assert {1} == SEEN
 
 
-def test_memory_mapped_by_the_grid_search(tmp_path):
-    """joblib hands large arrays to its processes as memmaps; the bits are the same."""
-    X, y = drawn(m=300, d=6)
-    np.save(tmp_path / "X.npy", X)
-    shared = np.load(tmp_path / "X.npy", mmap_mode="r")
-    assert BAHSIC(2, step=0.5).fit(shared, y).path_ == BAHSIC(2, step=0.5).fit(X, y).path_
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_label_kernels_that_exceed_the_range_are_told_of_by_every_thread(n_jobs):
     X, _ = drawn(m=1500, d=6)
