@@ -26,16 +26,19 @@ class FeatureSelector(BAHSIC):
         `BAHSIC`.
     kernel : str or Kernel, default="auto"
         "auto" is the one of the Gaussian, Laplacian and linear kernels that predicts best; otherwise as for `BAHSIC`.
-    target_kernel, categorical_features, missing, identifiers, feature_groups, keep, cv, n_jobs, random_state,
-    checkpoint, verbose
+    target_kernel, categorical_features, missing, identifiers, feature_groups, keep
+        As for `BAHSIC`.
+    cv, n_jobs, random_state, checkpoint, verbose
         As for `BAHSIC`.
 
     Attributes
     ----------
-    support_, ranking_, n_features_, elimination_order_, scores_, path_, columns_, kernel_, target_kernel_,
-    block_size_, predictability_, predictability_error_, score_, score_name_, n_folds_, n_judged_,
-    selection_frequencies_, predicts_, leaks_, n_features_in_, feature_names_in_
+    support_, ranking_, n_features_, elimination_order_, scores_, path_, columns_, leaks_
         As for `BAHSIC` with ``criterion="prediction"``.
+    predictability_, predictability_error_, score_, score_name_, n_folds_, n_judged_, selection_frequencies_, predicts_
+        As for `BAHSIC`.
+    kernel_, target_kernel_, block_size_, n_features_in_, feature_names_in_
+        As for `BAHSIC`.
 
     See Also
     --------

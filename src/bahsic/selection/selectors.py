@@ -214,17 +214,18 @@ class FOHSIC(Selector):
     kernel, target_kernel, criterion, ridge, statistic, standardize, categorical_features, missing, identifiers
         As for `BAHSIC`. A rule for gamma is evaluated for subsets of one feature more. Kept columns are
         selected from the beginning.
-    feature_groups, keep, cv, standard_errors, n_jobs, block_size, random_state, checkpoint, executor,
-    verbose
+    feature_groups, keep, cv, standard_errors, n_jobs, block_size, random_state, checkpoint, executor, verbose
         As for `BAHSIC`.
 
     Attributes
     ----------
     selection_order_ : ndarray of int of shape (n_features,)
         All features, the most relevant first.
-    support_, ranking_, n_features_, scores_, feature_importances_, group_order_, path_, columns_, kernel_,
-    target_kernel_, block_size_, predictability_, predictability_error_, score_, score_name_, n_folds_,
-    selection_frequencies_, predicts_, leaks_, n_features_in_, feature_names_in_
+    support_, ranking_, n_features_, scores_, feature_importances_, group_order_, path_, columns_, leaks_
+        As for `BAHSIC`.
+    predictability_, predictability_error_, score_, score_name_, n_folds_, n_judged_, selection_frequencies_, predicts_
+        As for `BAHSIC`.
+    kernel_, target_kernel_, block_size_, n_features_in_, feature_names_in_
         As for `BAHSIC`.
 
     See Also
