@@ -1,11 +1,9 @@
 """A function in a process of its own, which may crash, take too long or take too much memory."""
 
-import os
 import resource
-import select
 import signal
-import time
 import traceback
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,54 +20,31 @@ class Outcome(NamedTuple):
 
 def apart(function, *arguments, memory=MEMORY, seconds=SECONDS):
     """Outcome of a function that returns one, run in a forked process; an exception in it is a fault."""
-    receiving, sending = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.close(receiving)
-        _work(sending, function, arguments, memory)
-    os.close(sending)
+    context = get_context("fork")
+    receiving, sending = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(sending, function, arguments, memory))
+    process.start()
+    sending.close()
     try:
-        told = _received(receiving, time.monotonic() + seconds)
-    finally:
-        os.close(receiving)
-    if told is None:
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
-        return Outcome("fault", f"no end within {seconds} seconds")
-    _, status = os.waitpid(process, 0)
-    if os.WIFSIGNALED(status):
-        return Outcome("fault", f"ended by {signal.Signals(os.WTERMSIG(status)).name}")
-    kind, _, text = told.decode(errors="backslashreplace").partition("\n")
-    return Outcome(kind, text) if kind else Outcome("fault", f"exit status {os.waitstatus_to_exitcode(status)}")
-
-
-def _received(pipe, deadline):
-    """All that was sent; None if there is no end by the deadline."""
-    parts = []
-    while (left := deadline - time.monotonic()) > 0:
-        if select.select([pipe], [], [], left)[0]:
-            part = os.read(pipe, 2**16)
-            if not part:
-                return b"".join(parts)
-            parts.append(part)
-    return None
+        outcome = receiving.recv() if receiving.poll(seconds) else Outcome("fault", f"no end within {seconds} seconds")
+        process.kill()
+    except EOFError:
+        outcome = None
+    process.join()
+    if outcome is None:
+        code = process.exitcode
+        outcome = Outcome("fault", f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}")
+    return outcome
 
 
 def _work(pipe, function, arguments, memory):
-    """Run the function in the forked process, tell its outcome, and end without cleaning up."""
+    """Run the function in the forked process, and tell its outcome."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + memory
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        limit = _address_space() + memory
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        try:
-            outcome = function(*arguments)
-        except BaseException:  # noqa: BLE001 - whatever it is, it is told
-            outcome = Outcome("fault", traceback.format_exc())
-        os.write(pipe, f"{outcome.kind}\n{outcome.text[-4000:]}".encode(errors="backslashreplace"))
-    finally:
-        os._exit(0)
-
-
-def _address_space():
-    """Bytes of address space that this process has."""
-    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        outcome = function(*arguments)
+    except BaseException:  # noqa: BLE001 - whatever it is, it is told
+        outcome = Outcome("fault", traceback.format_exc())
+    pipe.send(Outcome(outcome.kind, outcome.text[-4000:]))

@@ -13,13 +13,14 @@ TOKENS = [
     *(b"2024-02-30", b"9999-12-31", b"0001-01-01", b"\xf0\x9f\x99\x82", b"\xe2\x80\xae", b"\x1b[2J"),
 ]
 
+CHANGES = ["flip", "random", "extreme", "extreme", "token", "token", "cut", "cut out", "repeat", "zeros", "swap"]
+
 
 def damaged(content, generator):
     """The bytes after one to a few random changes."""
     content = bytearray(content)
     for _ in range(int(generator.integers(1, 4))):
-        change = _CHANGES[generator.integers(len(_CHANGES))]
-        change(content, generator)
+        _change(content, generator, CHANGES[generator.integers(len(CHANGES))])
     return bytes(content)
 
 
@@ -32,54 +33,30 @@ def _place(content, generator, length=1):
     return int(generator.integers(last))
 
 
-def _flip_bits(content, generator):
-    for _ in range(int(generator.integers(1, 20)) if content else 0):
-        content[_place(content, generator)] ^= 1 << int(generator.integers(8))
-
-
-def _random_bytes(content, generator):
-    at, length = _place(content, generator), int(2 ** generator.integers(0, 8))
-    content[at : at + length] = generator.bytes(length)
-
-
-def _extreme_number(content, generator):
-    value = EXTREMES[generator.integers(len(EXTREMES))]
-    at = _place(content, generator, len(value))
-    at -= at % 4 if generator.random() < 0.7 else 0
-    content[at : at + len(value)] = value
-
-
-def _token(content, generator):
-    at = _place(content, generator)
-    content[at : at + int(generator.integers(0, 8))] = TOKENS[generator.integers(len(TOKENS))]
-
-
-def _cut_end(content, generator):
-    del content[_place(content, generator) :]
-
-
-def _cut_out(content, generator):
-    at = _place(content, generator)
-    del content[at : at + int(2 ** generator.integers(0, 12))]
-
-
-def _repeat(content, generator):
-    at, length = _place(content, generator), int(2 ** generator.integers(0, 10))
-    content[at:at] = content[at : at + length]
-
-
-def _zeros(content, generator):
-    at, length = _place(content, generator), int(2 ** generator.integers(0, 10))
-    content[at : at + length] = bytes(len(content[at : at + length]))
-
-
-def _swap(content, generator):
-    length = int(2 ** generator.integers(0, 8))
-    a, b = _place(content, generator, length), _place(content, generator, length)
-    content[a : a + length], content[b : b + length] = content[b : b + length], content[a : a + length]
-
-
-_CHANGES = [
-    *(_flip_bits, _random_bytes, _extreme_number, _extreme_number, _token, _token),
-    *(_cut_end, _cut_out, _repeat, _zeros, _swap),
-]
+def _change(content, generator, kind):
+    """Change the content at a random place in one way."""
+    length = int(2 ** generator.integers(0, 12 if kind == "cut out" else 9))
+    at = _place(content, generator, 8 if kind == "extreme" else length if kind == "swap" else 1)
+    part = content[at : at + length]
+    if kind == "flip":
+        for _ in range(int(generator.integers(1, 20)) if content else 0):
+            content[_place(content, generator)] ^= 1 << int(generator.integers(8))
+    elif kind == "random":
+        content[at : at + length] = generator.bytes(length)
+    elif kind == "extreme":
+        value = EXTREMES[generator.integers(len(EXTREMES))]
+        at -= at % 4 if generator.random() < 0.7 else 0
+        content[at : at + len(value)] = value
+    elif kind == "token":
+        content[at : at + int(generator.integers(0, 8))] = TOKENS[generator.integers(len(TOKENS))]
+    elif kind == "cut":
+        del content[at:]
+    elif kind == "cut out":
+        del content[at : at + length]
+    elif kind == "repeat":
+        content[at:at] = part
+    elif kind == "zeros":
+        content[at : at + length] = bytes(len(part))
+    else:
+        other = _place(content, generator, length)
+        content[at : at + length], content[other : other + length] = content[other : other + length], part

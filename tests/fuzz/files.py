@@ -1,22 +1,26 @@
 """Damaged files of every format: the command must end with a result, or with one line and status 3."""
 
 import gzip
-import importlib
 import io
 from pathlib import Path
 
+# As in `commands`, imported before a process is forked; nothing is called here that would start threads.
+import anndata
+import arff  # noqa: F401
+import h5py  # noqa: F401
+import mne
 import numpy as np
+import openpyxl  # noqa: F401
 import pandas as pd
+import pyarrow as pa
+from pyarrow import feather, ipc
 from scipy import io as scipy_io
+from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from fuzz.apart import Outcome
 from fuzz.commands import command_outcome
 from fuzz.damage import damaged
-
-# As in `commands`; nothing is called here that would start threads.
-for _name in ("anndata.io", "arff", "h5py", "mne", "openpyxl", "pyarrow.feather", "pyarrow.parquet"):
-    importlib.import_module(_name)
 
 M = 40
 
@@ -48,30 +52,20 @@ def _parquet(path, generator):
 
 
 def _arrow_table(generator):
-    import pyarrow as pa
-
     table = pa.Table.from_pandas(_frame(generator), preserve_index=False)
     nested = pa.array([[1.0, 2.0], [], None, [3.0]] * (M // 4))
     return table.append_column("list", nested) if generator.random() < 0.3 else table
 
 
 def _feather(path, generator):
-    from pyarrow import feather
-
     feather.write_feather(_arrow_table(generator), path, compression=str(generator.choice(["uncompressed", "lz4"])))
 
 
 def _arrow(path, generator):
-    from pyarrow import OSFile, ipc
-
     table = _arrow_table(generator)
     new = ipc.new_stream if generator.random() < 0.5 else ipc.new_file
-    with OSFile(str(path), "wb") as sink, new(sink, table.schema) as writer:
+    with pa.OSFile(str(path), "wb") as sink, new(sink, table.schema) as writer:
         writer.write_table(table, max_chunksize=M // 2)
-
-
-def _npy(path, generator):
-    np.save(path, _numbers(generator))
 
 
 def _arrays(generator):
@@ -79,15 +73,9 @@ def _arrays(generator):
     return {"X": X, "y": (X[:, 0] > 0).astype(int), "feature_names": np.array(["a", "b", "c", "d"])}
 
 
-def _npz(path, generator):
-    (np.savez if generator.random() < 0.5 else np.savez_compressed)(path, **_arrays(generator))
-
-
 def _mat(path, generator):
     arrays = _arrays(generator)
     if generator.random() < 0.3:
-        from scipy import sparse
-
         arrays["X"] = sparse.csc_array(np.maximum(arrays["X"], 0))
     version = str(generator.choice(["4", "5"]))
     names = {"feature_names": arrays["feature_names"].astype(object)} if version == "5" else {}
@@ -111,14 +99,7 @@ def _arff(path, generator):
     path.write_text("\n".join(lines))
 
 
-def _excel(path, generator):
-    _frame(generator).to_excel(path, index=False)
-
-
 def _h5ad(path, generator):
-    import anndata
-    from scipy import sparse
-
     X = np.maximum(_numbers(generator), 0)
     matrix = sparse.csr_matrix(X) if generator.random() < 0.5 else X
     obs = pd.DataFrame({"label": np.where(X[:, 0] > 0, "yes", "no")}, index=[f"cell{i}" for i in range(M)])
@@ -126,8 +107,6 @@ def _h5ad(path, generator):
 
 
 def _epochs(path, generator):
-    import mne
-
     info = mne.create_info(["C3", "Cz"], 64.0, "eeg")
     events = np.column_stack([np.arange(M), np.zeros(M, int), generator.integers(1, 3, M)])
     data = 1e-6 * generator.standard_normal((M, 2, 64))
@@ -141,12 +120,12 @@ FORMATS = {
     "t.parquet": (_parquet, ["--target", "label"]),
     "t.feather": (_feather, ["--target", "label"]),
     "t.arrow": (_arrow, ["--target", "label"]),
-    "t.npy": (_npy, ["--target", "3"]),
-    "t.npz": (_npz, []),
+    "t.npy": (lambda path, generator: np.save(path, _numbers(generator)), ["--target", "3"]),
+    "t.npz": (lambda path, generator: np.savez_compressed(path, **_arrays(generator)), []),
     "t.mat": (_mat, []),
     "t.svmlight": (_svmlight, []),
     "t.arff": (_arff, ["--target", "label"]),
-    "t.xlsx": (_excel, ["--target", "label"]),
+    "t.xlsx": (lambda path, generator: _frame(generator).to_excel(path, index=False), ["--target", "label"]),
     "t.h5ad": (_h5ad, ["--target", "label"]),
     "t-epo.fif": (_epochs, []),
 }

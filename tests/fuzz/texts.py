@@ -24,21 +24,8 @@ top = 3
 """
 GROUPS = "feature,group\na,one\nb,one\nc,two\n"
 VALUES = [
-    None,
-    True,
-    -1,
-    0,
-    1e308,
-    10**30,
-    10**400,
-    float("nan"),
-    float("inf"),
-    "",
-    "=1",
-    "a" * 10**4,
-    "\ud800",
-    [],
-    {},
+    *(None, True, -1, 0, 1e308, 10**30, 10**400, float("nan"), float("inf")),
+    *("", "=1", "a" * 10**4, "\ud800", [], {}),
 ]
 
 
