@@ -11,10 +11,11 @@ from sklearn.datasets import load_wine
 from bahsic import BAHSIC, FOHSIC, hsic_interval, hsic_scores, hsic_test, redundancy, selection_test
 from bahsic.criteria import weights
 from bahsic.data import prepared as prepared_module
-from bahsic.data.columns import Columns, prepared_columns
+from bahsic.data.columns import Columns
 from bahsic.data.columns import copies as copies_of
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.sparse_rows import SparseRows
+from bahsic.data.standard import Standardisation, prepared_columns
 from bahsic.kernels import Gaussian, Laplacian, Linear
 from bahsic.selection.problem import prepared_for
 from command import main
@@ -236,7 +237,7 @@ def test_standardised_columns(scale, offset):
     """Zero mean and unit variance (ddof 0), whatever the unit and the offset in that unit."""
     X = (np.random.default_rng(5).normal(size=(50, 4)) + offset) * scale
     before = X.copy()
-    XT, constant = prepared_columns(X, Gaussian(1.0), standardize=True)
+    XT, constant = prepared_columns(X, Gaussian(1.0), Standardisation())
     assert XT.shape == (4, 50)
     assert XT.flags.c_contiguous
     assert np.abs(XT.mean(axis=1)).max() <= 1e-14
@@ -247,14 +248,17 @@ def test_standardised_columns(scale, offset):
 
 def test_standardising_by_hand():
     X = np.array([[1.0, 7.0], [3.0, 7.0], [1.0, 7.0], [3.0, 7.0]])
-    XT, constant = prepared_columns(X, Linear(), standardize=True)
+    XT, constant = prepared_columns(X, Linear(), Standardisation())
     assert XT.tolist() == [[-1.0, 1.0, -1.0, 1.0], [0.0, 0.0, 0.0, 0.0]]
     assert constant.tolist() == [False, True]
     X = np.array([[1.0, 7.0], [3.0, 7.0], [5.0, 7.0]])  # otherwise only kernels of differences are centred
-    assert prepared_columns(X, Linear(), standardize=False)[0].tolist() == X.T.tolist()
-    assert prepared_columns(X, Gaussian(1.0), standardize=False)[0].tolist() == [[-2.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
+    assert prepared_columns(X, Linear(), Standardisation(standardize=False))[0].tolist() == X.T.tolist()
+    assert prepared_columns(X, Gaussian(1.0), Standardisation(standardize=False))[0].tolist() == [
+        [-2.0, 0.0, 2.0],
+        [0.0, 0.0, 0.0],
+    ]
     with pytest.raises(ValueError, match=r"X has values up to 1e\+200; accepted with standardize=False: up to 1e\+150"):
-        prepared_columns(np.array([[1.0], [-1e200]]), Gaussian(1.0), standardize=False)
+        prepared_columns(np.array([[1.0], [-1e200]]), Gaussian(1.0), Standardisation(standardize=False))
 
 
 @pytest.mark.parametrize("standardize", [True, False])

@@ -10,6 +10,7 @@ from sklearn import config_context
 
 from bahsic import BAHSIC
 from bahsic.data.sources import source_of
+from bahsic.data.standard import Standardisation
 from bahsic.data.stored_rows import StoredRows
 from bahsic.kernels import Gaussian
 from bahsic.selection.problem import checked_problem
@@ -214,7 +215,7 @@ def test_columns_of_chunks_are_read_with_their_neighbours(tmp_path, monkeypatch)
 
     X, _ = drawn(m=60, d=8)
     source, reads = source_of(zarr_array(X, tmp_path)), []
-    rows, _ = StoredRows.standardised(source, Gaussian(), None, standardize=True)
+    rows, _ = StoredRows.standardised(source, Gaussian(), Standardisation())
     monkeypatch.setattr(stored_rows, "_ENTRIES", 60 * 4)
     read = source.read
     monkeypatch.setattr(source, "read", lambda *where: reads.append(where) or read(*where))

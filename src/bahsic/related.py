@@ -9,7 +9,7 @@ import numpy as np
 
 from bahsic.criteria.hsic import hsic_of_rows
 from bahsic.criteria.weights import Statistic, label_weights
-from bahsic.data.standard import standardised
+from bahsic.data.standard import Standardisation, standardised
 from bahsic.kernels import Kernel, LabelKernel, kernel_from_name, label_kernel
 from bahsic.kernels.rows import FloatArray, as_labels, as_rows, check_same_length, scaled_by_power_of_two
 
@@ -239,7 +239,7 @@ def _numbers(y: Any) -> FloatArray:
 def _standardised(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the columns of X as rows of mean 0 and variance 1, constant ones as 0, and what they were."""
     XT = np.array(X.T, dtype=np.float64, order="C")
-    return XT, standardised(XT, None, standardize=True)[0]
+    return XT, standardised(XT, Standardisation())[0]
 
 
 def _of_unit_size(G: FloatArray, statistic: Statistic) -> FloatArray:

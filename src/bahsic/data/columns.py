@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from scipy import sparse
 
 from bahsic.data.sources import Source
 from bahsic.data.sparse_rows import SparseRows
-from bahsic.data.standard import prepared_columns
+from bahsic.data.standard import Standardisation, prepared_columns
 from bahsic.data.stored_rows import StoredRows
 from bahsic.data.tables import Table
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
@@ -184,39 +183,27 @@ def check_mixture(kernel: Kernel, *, categories: bool, missing: bool, standardiz
 
 
 def mixed_columns(
-    table: Table,
-    kernel: Kernel,
-    *,
-    standardize: bool,
-    weights: NDArray[Any] | None = None,
-    order: Indices | None = None,
-    together: bool = False,
-    n_own: int | None = None,
+    table: Table, kernel: Kernel, how: Standardisation, *, together: bool = False
 ) -> tuple[Columns, NDArray[np.bool_]]:
     """Return columns of a table, standardised if asked for, and a mask of the constant ones."""
     X, categorical, missing = table.values, table.categorical_for(kernel), table.missing
     data: Array | SparseRows
     if isinstance(X, Source):
-        options = {"standardize": standardize, "order": order, "n_own": n_own}
-        stored, constant = StoredRows.standardised(X, kernel, weights, **options)  # type: ignore[arg-type]
+        stored, constant = StoredRows.standardised(X, kernel, how)
         return Columns.plain(stored), constant
     if sparse.issparse(X):
-        X = X if order is None else X[order]
-        data, constant = SparseRows.standardised(X, weights, standardize=standardize, n_own=n_own)
+        data, constant = SparseRows.standardised(X, how)
     else:
-        complete = not missing.any()
-        data, constant = prepared_columns(
-            X, kernel, standardize=standardize, weights=weights, order=order, complete=complete, n_own=n_own
-        )
+        data, constant = prepared_columns(X, kernel, how, complete=not missing.any())
         if categorical.any():
-            data[categorical] = (X if order is None else X[order]).T[categorical]
-    check_mixture(kernel, categories=bool(categorical.any()), missing=bool(missing.any()), standardize=standardize)
+            data[categorical] = (X if how.order is None else X[how.order]).T[categorical]
+    check_mixture(kernel, categories=bool(categorical.any()), missing=bool(missing.any()), standardize=how.standardize)
     if not isinstance(kernel, ScaledKernel):  # the mean of x x' is zero, as is the product with zero
         if missing.any():
             data = data.filled() if isinstance(data, SparseRows) else np.nan_to_num(data, copy=False, nan=0.0)
         return Columns.plain(data), constant
     if together and missing.any():
-        categorical, missing, constant = _with_missing_codes(data, categorical, missing, constant, n_own)
+        categorical, missing, constant = _with_missing_codes(data, categorical, missing, constant, how.n_own)
     missing = missing & ~constant
     idle = np.flatnonzero(constant & (table.missing | categorical))
     if isinstance(data, SparseRows):
@@ -224,7 +211,7 @@ def mixed_columns(
     else:
         data[idle] = 0.0  # codes and missing entries of a constant column tell nothing
     columns = Columns(data, np.zeros(len(constant)), np.zeros(len(constant)), missing, together)
-    different, neutral = _contributions_of_columns(columns, categorical, constant, weights, kernel.power, n_own)
+    different, neutral = _contributions_of_columns(columns, categorical & ~constant, kernel.power, how)
     return replace(columns, different=different, neutral=neutral), constant
 
 
@@ -249,31 +236,29 @@ def _with_missing_codes(
 
 
 def _contributions_of_columns(
-    columns: Columns,
-    categorical: NDArray[np.bool_],
-    constant: NDArray[np.bool_],
-    weights: NDArray[Any] | None,
-    power: int,
-    n_own: int | None,
+    columns: Columns, categorical: NDArray[np.bool_], power: int, how: Standardisation
 ) -> tuple[Array, Array]:
     """Return what two categories and a missing entry contribute; numbers with missing entries are centred in place.
 
     The centre is the mean, or for p = 1 the median. Constant columns contribute nothing.
     """
     different, neutral = np.zeros((2, columns.n_features))
-    for j in np.flatnonzero((categorical | columns.missing) & ~constant):
-        x = columns.rows(np.array([j]))[0, :n_own]
-        values, counts = _observed(x, weights)
+    for j in np.flatnonzero(categorical | columns.missing):
+        x = columns.rows(np.array([j]))[0, : how.n_own]
+        seen = ~np.isnan(x)
+        values, weights = x[seen], np.ones(seen.sum()) if how.weights is None else how.weights[seen]
+        counts = weights / weights.sum()
         if categorical[j]:
             shares = np.bincount(values.astype(np.intp), weights=counts)
             different[j] = _STANDARD_MEAN[power] / (1 - np.square(shares).sum())
             neutral[j] = columns.missing[j] * _STANDARD_MEAN[power]
         else:
             neutral[j] = _mean_difference(values, counts, power)
-            median = float(np.nanquantile(x, 0.5, weights=weights, method="inverted_cdf"))
-            centre = float(counts @ values) if power == 2 else median
+            centre = counts @ values
+            if power == 1:
+                centre = np.quantile(values, 0.5, weights=weights, method="inverted_cdf")
             if isinstance(columns.data, SparseRows):
-                columns.data.shift(int(j), centre)
+                columns.data.shift(int(j), float(centre))
             else:
                 columns.data[j] -= centre  # type: ignore[index]
     return different, neutral
@@ -281,13 +266,6 @@ def _contributions_of_columns(
 
 # Mean of |x - x'|^p over pairs of standard normal numbers; for p = 2 of any with variance one.
 _STANDARD_MEAN = {1: 2 / math.sqrt(math.pi), 2: 2.0}
-
-
-def _observed(x: Array, weights: NDArray[Any] | None) -> tuple[Array, Array]:
-    """Return entries that are not missing, and their weights, which sum to one."""
-    seen = ~np.isnan(x)
-    counts = np.ones(seen.sum()) if weights is None else weights[seen]
-    return x[seen], counts / counts.sum()
 
 
 def _mean_difference(values: Array, counts: Array, power: int) -> float:

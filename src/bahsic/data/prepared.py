@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 from bahsic.data.column_choice import Names, column_mask
 from bahsic.data.columns import Columns, mixed_columns
 from bahsic.data.sources import Source, places_not_finite, source_of
+from bahsic.data.standard import Standardisation
 from bahsic.data.tables import Table, as_table, by_dtype
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import FloatArray
@@ -62,9 +63,8 @@ class Prepared:
 
     @cached_property
     def _standardised(self) -> tuple[Columns, NDArray[np.bool_]]:
-        options: dict[str, Any] = {"standardize": self.standardize, "weights": self.weights, "order": self.order}
-        options |= {"together": self.missing == "indicator", "n_own": self.n_own}
-        return mixed_columns(self.table, self.kernel, **options)
+        how = Standardisation(self.standardize, self.weights, self.order, self.n_own)
+        return mixed_columns(self.table, self.kernel, how, together=self.missing == "indicator")
 
     def for_kernel(self, kernel: Kernel) -> Prepared:
         """Return the same data for another kernel; columns are made once for each type of kernel."""

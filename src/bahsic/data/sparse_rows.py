@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-from bahsic.data.standard import safe_exponents
+from bahsic.data.standard import Standardisation, safe_exponents
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
@@ -73,24 +73,19 @@ class SparseRows:
         self.otherwise[features] = 0.0
 
     @staticmethod
-    def standardised(
-        X: sparse.csc_array, weights: NDArray[Any] | None, *, standardize: bool, n_own: int | None = None
-    ) -> tuple[SparseRows, NDArray[np.bool_]]:
-        """Return columns of X (n_samples, n_features), standardised if asked for, and a mask of the constant ones.
-
-        Means and deviations are those of the entries, not missing, of the first ``n_own`` samples, by default of all.
-        """
-        XT = sparse.csr_array(X.T, dtype=np.float64, copy=True)
+    def standardised(X: sparse.csc_array, how: Standardisation) -> tuple[SparseRows, NDArray[np.bool_]]:
+        """Return columns of X (n_samples, n_features), standardised if asked for, and a mask of the constant ones."""
+        XT = sparse.csr_array((X if how.order is None else X[how.order]).T, dtype=np.float64, copy=True)
         XT.sort_indices()
-        own = XT[:, :n_own].T  # in csc
+        own = XT[:, : how.n_own].T  # in csc
         own_feature = np.repeat(np.arange(own.shape[1]), np.diff(own.indptr))
         low, high = (np.nan_to_num(values) for values in min_max_axis(own, axis=0, ignore_nan=True))
         constant, feature = low == high, np.repeat(np.arange(XT.shape[0]), np.diff(XT.indptr))
-        exponents = safe_exponents(low, high, standardize=standardize)
+        exponents = safe_exponents(low, high, standardize=how.standardize)
         XT.data, own.data = np.ldexp(XT.data, -exponents[feature]), np.ldexp(own.data, -exponents[own_feature])
         otherwise = np.zeros(XT.shape[0])
-        if standardize:
-            means, variances = mean_variance_axis(own, axis=0, weights=weights)
+        if how.standardize:
+            means, variances = mean_variance_axis(own, axis=0, weights=how.weights)
             means, deviations = np.nan_to_num(means), np.where(constant, 1.0, np.sqrt(np.nan_to_num(variances)))
             XT.data = (XT.data - means[feature]) / deviations[feature]
             XT.data[constant[feature] & ~np.isnan(XT.data)] = 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,16 @@ _WIDEST = 100.0
 _SAMPLES_AT_ONCE = 1 << 13
 
 
+@dataclass(frozen=True, eq=False)
+class Standardisation:
+    """Whether columns get mean zero and variance one, and by which samples."""
+
+    standardize: bool = True
+    weights: NDArray[Any] | None = None  # how often each sample counts, all positive
+    order: Indices | None = None  # samples, if not all of them or in another order
+    n_own: int | None = None  # the first samples, which means and deviations are made of; None for all
+
+
 def standardise(XT: Array, numbers: Array) -> None:
     """Apply what `standardised` has returned to any part of the columns, with the same result to the last bit."""
     exponents, *shifts, deviations = numbers[..., None]
@@ -37,21 +48,13 @@ def standardise(XT: Array, numbers: Array) -> None:
 
 
 def prepared_columns(
-    X: NDArray[Any],
-    kernel: Kernel,
-    *,
-    standardize: bool,
-    weights: NDArray[Any] | None = None,
-    order: Indices | None = None,
-    complete: bool = True,
-    n_own: int | None = None,
+    X: NDArray[Any], kernel: Kernel, how: Standardisation, *, complete: bool = True
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Return a new array with a feature in each row, standardised if asked for, and a mask of the constant features.
 
-    For kernels of differences other features are centred, against rounding errors. Missing entries (NaN) stay, and take
-    no part in means. Means and deviations are those of the first ``n_own`` samples in ``order``, by default of all.
+    For kernels of differences other features are centred, against rounding errors. Missing entries (NaN) stay.
     """
-    options: dict[str, Any] = {"standardize": standardize, "centre": isinstance(kernel, ScaledKernel), "n_own": n_own}
+    centre, order = isinstance(kernel, ScaledKernel), how.order
     if order is None:
         XT = np.array(X.T, dtype=np.float64, order="C")
     else:
@@ -59,31 +62,24 @@ def prepared_columns(
         for start in range(0, len(order), _SAMPLES_AT_ONCE):  # without a second copy of X
             XT[:, start : start + _SAMPLES_AT_ONCE] = X[order[start : start + _SAMPLES_AT_ONCE]].T
     if complete:
-        return XT, standardised(XT, weights, **options)[1]
+        return XT, standardised(XT, how, centre=centre)[1]
     observed = ~np.isnan(XT)
-    own = observed[:, :n_own]
+    own = observed[:, : how.n_own]
     fill = np.take_along_axis(XT, own.argmax(axis=1)[:, None], axis=1)  # a value of the column: same extremes
     XT = np.where(observed, XT, np.nan_to_num(fill))
-    counts = own * (1.0 if weights is None else weights)
+    counts = own * (1.0 if how.weights is None else how.weights)
     counts[~own.any(axis=1)] = 1.0  # nothing is known of a column: it is constant
-    _, constant = standardised(XT, counts, **options)
+    _, constant = standardised(XT, replace(how, weights=counts), centre=centre)
     XT[~observed] = np.nan
     return XT, constant
 
 
-def standardised(
-    XT: Array,
-    weights: NDArray[Any] | None,
-    *,
-    standardize: bool,
-    centre: bool = True,
-    n_own: int | None = None,
-) -> tuple[Array, NDArray[np.bool_]]:
-    """Standardise columns, the rows of XT, in place by their first ``n_own`` samples, or only centre them.
+def standardised(XT: Array, how: Standardisation, *, centre: bool = True) -> tuple[Array, NDArray[np.bool_]]:
+    """Standardise columns, the rows of XT, in place, or only centre them.
 
     Returns exponents, shifts and deviations of the columns for `standardise`, and a mask of the constant ones.
     """
-    own = XT[:, :n_own]
+    own, weights, standardize = XT[:, : how.n_own], how.weights, how.standardize
     low, high = own.min(axis=1), own.max(axis=1)
     constant, numbers = low == high, np.zeros((4, len(XT)))
     exponents, shifts, deviations = numbers[0], numbers[1:3], numbers[3]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.data.sources import Source
-from bahsic.data.standard import standardise, standardised
+from bahsic.data.standard import Standardisation, standardise, standardised
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
@@ -87,25 +87,14 @@ class StoredRows:
         return replace(self, exponent=self.exponent + exponent)
 
     @staticmethod
-    def standardised(
-        source: Source,
-        kernel: Kernel,
-        weights: NDArray[Any] | None,
-        *,
-        standardize: bool,
-        order: Indices | None = None,
-        n_own: int | None = None,
-    ) -> tuple[StoredRows, NDArray[np.bool_]]:
-        """Return columns of a source (n_samples, n_features), and a mask of the constant ones.
-
-        Means and deviations, of the first ``n_own`` samples in this order or of all, are made some columns at a time.
-        """
+    def standardised(source: Source, kernel: Kernel, how: Standardisation) -> tuple[StoredRows, NDArray[np.bool_]]:
+        """Return columns of a source (n_samples, n_features), and a mask of the constant ones; reads some at a time."""
         m, d = source.shape
-        samples, centre = slice(0, m) if order is None else order[:n_own], isinstance(kernel, ScaledKernel)
+        samples, centre = slice(0, m) if how.order is None else how.order[: how.n_own], isinstance(kernel, ScaledKernel)
         width = max(1, _ENTRIES // m)
         parts = []
         for start in range(0, d, width):
             XT = np.array(source.read(samples, slice(start, min(start + width, d))).T, dtype=np.float64, order="C")
-            parts.append(standardised(XT, weights, standardize=standardize, centre=centre))
+            parts.append(standardised(XT, how, centre=centre))
         numbers, constant = (np.concatenate(values, axis=-1) for values in zip(*parts, strict=True))
-        return StoredRows(source, numbers, order), constant
+        return StoredRows(source, numbers, how.order), constant
