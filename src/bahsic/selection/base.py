@@ -21,14 +21,13 @@ from bahsic.data.sources import is_dask_array, source_of
 from bahsic.data.sparse_rows import warn_of_cost
 from bahsic.data.tables import by_dtype
 from bahsic.engine.dask_executor import client_address
-from bahsic.engine.units import Units
 from bahsic.parameters import Given, Message, is_auto
 from bahsic.report.notebook import NotebookMixin
 from bahsic.report.words import leak_words
 from bahsic.selection.checkpoint import checkpoint_folder
 from bahsic.selection.column_checks import column_roles, leaks
 from bahsic.selection.crossfit import CrossFit, problem_splits, reason, trial_splits
-from bahsic.selection.fitting import CallbackSupportMixin, fitting, kernel_name, with_callbacks
+from bahsic.selection.fitting import CallbackSupportMixin, Fitting, fitting, kernel_name, with_callbacks
 from bahsic.selection.path import PathStep
 from bahsic.selection.problem import Problem, checked_problem, is_crossfitted
 from bahsic.selection.search import Search, direction
@@ -167,7 +166,7 @@ class Selector(CallbackSupportMixin, BaseSelector):
         splits = []
         if is_crossfitted(self):
             splits = problem_splits(self.cv, problem, y, groups, _num_samples(problem.data.X), sample_weight)
-        auto, units, n_searches = is_auto(self.n_features_to_select), problem.units, 1
+        n_searches = 1
         if splits:
             trial, n_kernels = trial_splits(problem, splits), len(problem.kernels)
             n_tried = n_kernels - (trial[0] is splits[0]) if n_kernels > 1 else 0
@@ -175,27 +174,32 @@ class Selector(CallbackSupportMixin, BaseSelector):
         folder = None if self.checkpoint is None else checkpoint_folder(self, problem, splits)
         if sparse.issparse(problem.data.table.values):
             n_pairs = len(problem.searched) * (problem.block_size or len(problem)) / 2
-            n_candidates = max(n_searches * sum(direction(problem).sizes()), len(units))
+            n_candidates = max(n_searches * sum(direction(problem).sizes()), len(problem.units))
             warn_of_cost(problem.data.table.values, problem.kernel, n_pairs, n_candidates)
         with fitting(self, problem, splits, y, folder, n_searches) as searches:
-            kernel, judged = searches.cross_fit()
-            search = searches.search(kernel)
-            order = _with_copies(search.order, problem.copies)
-            chosen = judged.smallest() if judged is not None and auto else problem.number
-            ranked, size = order[~units.left_out[order]], max(chosen, 1, units.n_kept)
-            selected = np.sort(ranked[:size])
-            if judged is not None and auto and chosen and self.criterion == "prediction":
-                needed = search.needed(ranked, size)
-                if not np.array_equal(needed, selected):
-                    judged, selected = searches.needed(kernel, judged, chosen, needed), needed
-            self._record_path(search, judged, units, len(selected), chosen)
-            self._record_ranking(search, order, selected)
+            self._select(problem, searches)
+        self.target_kernel_, self.block_size_ = problem.labels.name, problem.block_size
+
+    def _select(self, problem: Problem, searches: Fitting) -> None:
+        """Search, decide on the number of units, and set the attributes that say what was selected."""
+        auto, units = is_auto(self.n_features_to_select), problem.units
+        kernel, judged = searches.cross_fit()
+        search = searches.search(kernel)
+        order = _with_copies(search.order, problem.copies)
+        chosen = judged.smallest() if judged is not None and auto else problem.number
+        ranked, size = order[~units.left_out[order]], max(chosen, 1, units.n_kept)
+        selected = np.sort(ranked[:size])
+        if judged is not None and auto and chosen and self.criterion == "prediction":
+            needed = search.needed(ranked, size)
+            if not np.array_equal(needed, selected):
+                judged, selected = searches.needed(kernel, judged, chosen, needed), needed
+        self._record_path(search, judged, len(selected), chosen)
+        self._record_ranking(search, order, selected)
+        self.kernel_ = kernel_name(kernel) if is_auto(self.kernel) else self.kernel
         best = int(order[0]) if units.groups is None else None
         self.leaks_ = tuple(problem.data.table.column_names[j] for j in leaks(problem, best, self.support_, judged))
         if self.leaks_ and auto:
-            warnings.warn(leak_words(self.leaks_), UserWarning, stacklevel=4)
-        self.target_kernel_, self.block_size_ = problem.labels.name, problem.block_size
-        self.kernel_ = kernel_name(kernel) if is_auto(self.kernel) else self.kernel
+            warnings.warn(leak_words(self.leaks_), UserWarning, stacklevel=5)
 
     def _warn(self, problem: Problem) -> None:
         """Warn of labels that an estimate can't use, of columns that are left out, and of a number beyond all."""
@@ -214,9 +218,9 @@ class Selector(CallbackSupportMixin, BaseSelector):
             what = f" is {number}, X has {len(units)} {units.name}{used}: all are kept"
             warnings.warn(Message(Given("n_features_to_select"), what), UserWarning, stacklevel=5)
 
-    def _record_path(self, search: Search, judged: CrossFit | None, units: Units, n_selected: int, chosen: int) -> None:
+    def _record_path(self, search: Search, judged: CrossFit | None, n_selected: int, chosen: int) -> None:
         """Set the attributes that say how well subsets predict, and why this number of units was chosen."""
-        path = []
+        path, units = [], search.units
         for step in search.rounds:
             value, error, score = (None, None, None) if judged is None else judged.measure(len(step.subset))
             path.append(
@@ -241,7 +245,7 @@ class Selector(CallbackSupportMixin, BaseSelector):
             path[at] = replace(path[at], reason=why)
             self.predicts_ = chosen > 0
             if not self.predicts_:
-                warnings.warn(f"{why}; the best of the {units.name} is kept so that pipelines still run", stacklevel=5)
+                warnings.warn(f"{why}; the best of the {units.name} is kept so that pipelines still run", stacklevel=6)
         if judged is not None:
             self.predictability_, self.predictability_error_, self.score_ = judged.measure(chosen)
             self.score_name_ = judged.score_name

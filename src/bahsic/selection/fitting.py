@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from sklearn import config_context, get_config
 
 from bahsic.data.columns import Columns
+from bahsic.data.sources import is_dask_array
 from bahsic.engine.dask_executor import executor_for
-from bahsic.engine.executor import Executor, ThreadExecutor, fair_switching, thread_count
+from bahsic.engine.executor import Executor, ThreadExecutor, fair_switching, thread_count, threads
 from bahsic.kernels import Kernel
 from bahsic.parameters import is_auto
 from bahsic.selection.checkpoint import Folder
@@ -74,10 +75,11 @@ def fitting(
     estimator: Any, problem: Problem, splits: Sequence[Split], y: Any, folder: Folder | None, n_searches: int
 ) -> Iterator[Fitting]:
     """Open the executor and the progress of a fit with so many searches."""
-    work = n_searches * sum(direction(problem).sizes())
+    X, client, n_jobs, m = problem.data.X, estimator.executor, estimator.n_jobs, len(problem)
+    is_local = client is None and not is_dask_array(X)
     with (
-        executor_for(estimator.executor, problem.data.X, estimator.n_jobs, len(problem)) as executor,
-        _progress(estimator, work, problem.data.X, y) as advance,
+        threads(n_jobs, m) if is_local else executor_for(client, X, n_jobs, m) as executor,
+        _progress(estimator, n_searches * sum(direction(problem).sizes()), X, y) as advance,
     ):
         yield Fitting(problem, splits, executor, advance, folder)
 
