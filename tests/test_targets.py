@@ -136,23 +136,19 @@ def test_a_result_does_not_warn_again():
 
 
 @pytest.mark.parametrize(
-    ("y", "kernel"),
+    ("kernel", "targets"),
     [
-        ([1, 2, 3, 4], "regression"),  # another one for each sample
-        ([7, 9], "binary"),
-        ([3, 1, 1, 2], "multiclass"),
-        ([0, 0, 0, 1, 2, 3, 4], "multiclass"),  # five classes, of which four are rare
-        ([0, 0, 0, 1, 2, 3, 4, 5], "regression"),  # five of six
-        ([0, 0, 1, 1, 2, 2, 3, 4, 5], "multiclass"),  # three of six
-        (list(range(12)) * 2, "multiclass"),
-        (list(range(12)), "regression"),
-        ([0.0, 1.0, 1.0, 0.0], "binary"),
-        (np.array([2**60, 2**60 + 1] * 3), "binary"),
+        ("binary", [[7, 9], [0.0, 1.0, 1.0, 0.0], np.array([2**60, 2**60 + 1] * 3)]),
+        # Five classes of which four are rare, then three rare ones of six.
+        ("multiclass", [[3, 1, 1, 2], [0, 0, 0, 1, 2, 3, 4], [0, 0, 1, 1, 2, 2, 3, 4, 5], list(range(12)) * 2]),
+        # Another one for each sample, then five rare ones of six.
+        ("regression", [[1, 2, 3, 4], list(range(12)), [0, 0, 0, 1, 2, 3, 4, 5]]),
     ],
 )
-def test_few_samples(y, kernel):
-    assert label_kernel(y).name == kernel
-    assert label_kernel(np.array(y)[::-1]).name == kernel
+def test_few_samples(kernel, targets):
+    for y in targets:
+        assert label_kernel(y).name == kernel
+        assert label_kernel(np.array(y)[::-1]).name == kernel
 
 
 def test_weights_count_as_repetitions():
