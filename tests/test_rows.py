@@ -32,11 +32,7 @@ def test_floats_are_not_copied():
 @pytest.mark.parametrize(
     ("values", "error", "message"),
     [
-        (
-            [1.0, np.nan, np.inf],
-            ValueError,
-            r"x has 2 entries that are NaN or infinite, the first \(nan\) in row 1, column 0",
-        ),
+        ([1.0, np.nan, np.inf], ValueError, r"x has 2 entries that are NaN or infinite, the first \(nan\) in row 1"),
         ([[1.0, 2.0], [3.0, -np.inf]], ValueError, r"first \(-inf\) in row 1, column 1"),
         ([1.0, None], ValueError, "x has 1 entries that are NaN"),
         ([1j, 2.0], TypeError, "x has dtype complex128 .*accepted: real numbers"),
