@@ -171,7 +171,7 @@ def test_a_finding_says_so():
     assert np.array_equal(fitted.support_, support)
     assert np.array_equal(fitted.selection_frequencies_, support.astype(float))
     (reason,) = [step.reason for step in fitted.path_ if step.reason]
-    assert reason.startswith("2 of 8 features predict as well as any: held-out R2 0.")
+    assert reason.startswith("2 of 8 features are enough: held-out R2 0.")
 
 
 def test_a_fixed_number_is_measured_only_with_cv():

@@ -77,8 +77,8 @@ def test_auto_counts_groups_and_keeps_them_together(selector):
     (chosen,) = [step for step in fitted.path_ if step.reason]
     labels = set(np.array(IDS)[fitted.support_])
     assert fitted.n_features_ == chosen.n_features == len(columns_of(labels))
-    predict = "predicts" if len(labels) == 1 else "predict"
-    assert chosen.reason.startswith(f"{len(labels)} of 4 groups {predict} as well as any: held-out R2 ")
+    verb = "is" if len(labels) == 1 else "are"
+    assert chosen.reason.startswith(f"{len(labels)} of 4 groups {verb} enough: held-out R2 ")
     assert fitted.predictability_ == chosen.predictability
     assert fitted.get_support(indices=True).tolist() == sorted(columns_of(labels))
     for label in "abcd":

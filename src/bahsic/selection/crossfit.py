@@ -257,9 +257,9 @@ def reason(judged: CrossFit, chosen: int, n_needed: int, name: str = "features")
     others = [] if best == chosen else [f"{best}: {shown(best)}"]
     others += [] if largest in (chosen, best) else [f"all {largest}: {shown(largest)}"]
     beside = f" ({', '.join(others)})" if others else ""
-    predict = "predicts" if n_needed == 1 else "predict"
+    verb = "is" if n_needed == 1 else "are"
     without = "" if n_needed >= chosen else f", after removing {chosen - n_needed} of {chosen} that added nothing"
-    return f"{n_needed} of {everything} {predict} as well as any: held-out R2 {shown(chosen)}{beside}{without}"
+    return f"{n_needed} of {everything} {verb} enough: held-out R2 {shown(chosen)}{beside}{without}"
 
 
 def _is_skewed(problem: Problem) -> bool:
