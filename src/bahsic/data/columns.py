@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.sources import Source
 from bahsic.data.sparse_rows import SparseRows
 from bahsic.data.standard import Standardisation, prepared_columns
@@ -19,8 +19,6 @@ from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Rows = Array | SparseRows | StoredRows
 
 # Most columns, and entries of columns, of one step in a pass over all columns that needs memory of its own.
@@ -43,7 +41,7 @@ class Columns:
     data: Rows  # a feature in each row: numbers, or codes of categories; NaN where an entry is missing
     different: Array  # contribution of two different categories; zero for numbers
     neutral: Array  # contribution of two missing entries: the mean one of the column; zero in complete columns
-    missing: NDArray[np.bool_]  # columns with missing entries
+    missing: Mask  # columns with missing entries
     together: bool = False  # whether missing numbers have one direction, and so contribute zero to each other
 
     @staticmethod
@@ -63,9 +61,9 @@ class Columns:
         return int(self.data.shape[1])
 
     @cached_property
-    def special(self) -> NDArray[np.bool_]:
+    def special(self) -> Mask:
         """Mask of the columns that hold categories or missing entries."""
-        found: NDArray[np.bool_] = self.missing | (self.different > 0)
+        found: Mask = self.missing | (self.different > 0)
         return found
 
     def rows(self, features: Indices | slice, out: Array | None = None, samples: slice | None = None) -> Array:
@@ -184,7 +182,7 @@ def check_mixture(kernel: Kernel, *, categories: bool, missing: bool, standardiz
 
 def mixed_columns(
     table: Table, kernel: Kernel, how: Standardisation, *, together: bool = False
-) -> tuple[Columns, NDArray[np.bool_]]:
+) -> tuple[Columns, Mask]:
     """Return columns of a table, standardised if asked for, and a mask of the constant ones."""
     X, categorical, missing = table.values, table.categorical_for(kernel), table.missing
     data: Array | SparseRows
@@ -217,11 +215,11 @@ def mixed_columns(
 
 def _with_missing_codes(
     data: Array | SparseRows,
-    categorical: NDArray[np.bool_],
-    missing: NDArray[np.bool_],
-    constant: NDArray[np.bool_],
+    categorical: Mask,
+    missing: Mask,
+    constant: Mask,
     n_own: int | None,
-) -> tuple[NDArray[np.bool_], ...]:
+) -> tuple[Mask, ...]:
     """Make missing a category, also beside a single number; return categorical, missing and constant columns."""
     if not isinstance(data, np.ndarray):
         return categorical, missing, constant
@@ -236,7 +234,7 @@ def _with_missing_codes(
 
 
 def _contributions_of_columns(
-    columns: Columns, categorical: NDArray[np.bool_], power: int, how: Standardisation
+    columns: Columns, categorical: Mask, power: int, how: Standardisation
 ) -> tuple[Array, Array]:
     """Return what two categories and a missing entry contribute; numbers with missing entries are centred in place.
 

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils import check_array
 
+from bahsic.arrays import Indices, Mask
 from bahsic.data.column_choice import Names, column_mask
 from bahsic.data.columns import Columns, mixed_columns
 from bahsic.data.sources import Source, places_not_finite, source_of
@@ -18,8 +18,6 @@ from bahsic.data.standard import Standardisation
 from bahsic.data.tables import Table, as_table, by_dtype
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import FloatArray
-
-Indices = NDArray[np.intp]
 
 # A stored array is small, and read at once, if it takes no more than 1/64 of the working memory in float64.
 _SMALL = 64 * 8
@@ -47,7 +45,7 @@ class Prepared:
         return self._standardised[0]
 
     @property
-    def constant(self) -> NDArray[np.bool_]:
+    def constant(self) -> Mask:
         """Whether each column is constant."""
         return self._standardised[1]
 
@@ -62,7 +60,7 @@ class Prepared:
         return self.table.names
 
     @cached_property
-    def _standardised(self) -> tuple[Columns, NDArray[np.bool_]]:
+    def _standardised(self) -> tuple[Columns, Mask]:
         how = Standardisation(self.standardize, self.weights, self.order, self.n_own)
         return mixed_columns(self.table, self.kernel, how, together=self.missing == "indicator")
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Indices = NDArray[np.intp]
+from bahsic.arrays import Indices
+
 Range = slice | Indices
 
 # Entries that are read at a time in a pass over all of them.

@@ -8,16 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.standard import Standardisation, safe_exponents
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # Contributions of features to pairs of samples that a core makes in a second, and seconds from which on to warn.
 _RATE, _LONG = 4e9, 10.0
@@ -73,7 +70,7 @@ class SparseRows:
         self.otherwise[features] = 0.0
 
     @staticmethod
-    def standardised(X: sparse.csc_array, how: Standardisation) -> tuple[SparseRows, NDArray[np.bool_]]:
+    def standardised(X: sparse.csc_array, how: Standardisation) -> tuple[SparseRows, Mask]:
         """Return columns of X (n_samples, n_features), standardised if asked for, and a mask of the constant ones."""
         XT = sparse.csr_array((X if how.order is None else X[how.order]).T, dtype=np.float64, copy=True)
         XT.sort_indices()

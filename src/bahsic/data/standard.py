@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # Squares of larger values overflow.
 _LARGEST = 1e150
@@ -49,7 +47,7 @@ def standardise(XT: Array, numbers: Array) -> None:
 
 def prepared_columns(
     X: NDArray[Any], kernel: Kernel, how: Standardisation, *, complete: bool = True
-) -> tuple[Array, NDArray[np.bool_]]:
+) -> tuple[Array, Mask]:
     """Return a new array with a feature in each row, standardised if asked for, and a mask of the constant features.
 
     For kernels of differences other features are centred, against rounding errors. Missing entries (NaN) stay.
@@ -74,7 +72,7 @@ def prepared_columns(
     return XT, constant
 
 
-def standardised(XT: Array, how: Standardisation, *, centre: bool = True) -> tuple[Array, NDArray[np.bool_]]:
+def standardised(XT: Array, how: Standardisation, *, centre: bool = True) -> tuple[Array, Mask]:
     """Standardise columns, the rows of XT, in place, or only centre them.
 
     Returns exponents, shifts and deviations of the columns for `standardise`, and a mask of the constant ones.

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.sources import Source
 from bahsic.data.standard import Standardisation, standardise, standardised
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # Entries of whole columns that are read at a time.
 _ENTRIES = 1 << 22
@@ -87,7 +85,7 @@ class StoredRows:
         return replace(self, exponent=self.exponent + exponent)
 
     @staticmethod
-    def standardised(source: Source, kernel: Kernel, how: Standardisation) -> tuple[StoredRows, NDArray[np.bool_]]:
+    def standardised(source: Source, kernel: Kernel, how: Standardisation) -> tuple[StoredRows, Mask]:
         """Return columns of a source (n_samples, n_features), and a mask of the constant ones; reads some at a time."""
         m, d = source.shape
         samples, centre = slice(0, m) if how.order is None else how.order[: how.n_own], isinstance(kernel, ScaledKernel)

@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
+from bahsic.arrays import Array, Indices
 from bahsic.criteria.weights import Gram, centred
 from bahsic.engine.executor import Executor, ThreadExecutor
 from bahsic.kernels.rows import row_blocks
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Permutations = NDArray[np.int32]
 
 # Largest error of factors, relative to the matrix, with which they are used.
@@ -50,7 +49,7 @@ class CentredMatrices:
     """Centred kernel matrices of c kernels, over 2**exponents: as matrices, or as F'F + diag(excess)."""
 
     diagonals: Array  # (c, m)
-    exponents: NDArray[np.intp]  # (c,)
+    exponents: Indices  # (c,)
     matrices: Array | None = None  # (c, m, m), or else:
     factors: Any = None  # (r, m), those of all matrices; rows of an array are centred, those of a csr_array are not
     owners: Any = None  # csr_array (c, r): one where a factor belongs to a matrix

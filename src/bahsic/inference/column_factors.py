@@ -16,9 +16,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from bahsic.arrays import Array, Indices
 from bahsic.criteria.blocks import RULE_SAMPLES, some_samples
 from bahsic.criteria.weights import Matrix
 from bahsic.data.columns import Columns
@@ -26,9 +26,6 @@ from bahsic.engine.scorer import kernel_values, resolved_on
 from bahsic.inference.centred import CentredMatrices, from_factors, from_matrices, pivoted_cholesky
 from bahsic.kernels import Gaussian, Kernel
 from bahsic.kernels.base import is_number
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
 # Fewer columns of categories, because the squares of their matrices cost O(m c^2).

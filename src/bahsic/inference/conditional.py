@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from bahsic.arrays import Array, Indices
 from bahsic.criteria.blocks import some_samples
 from bahsic.criteria.prediction import label_features
 from bahsic.data.column_choice import column_mask
@@ -38,9 +38,6 @@ from bahsic.inference.parts import (
 from bahsic.inference.regression import CHOICES, Tuning, fitted, residual_operator, scaled
 from bahsic.kernels import Gaussian, label_kernel
 from bahsic.parameters import check_count, check_jobs, random_source
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # The ridge of the residuals is that of the least error, divided by this: what a regression smooths away would be
 # left for a near-copy to explain.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bahsic.arrays import Indices
 from bahsic.criteria.blocks import Blocks, random_blocks
 from bahsic.criteria.hsic import hsic_value
 from bahsic.criteria.weights import Matrix, Statistic, Weights, label_weights
@@ -20,8 +21,6 @@ from bahsic.engine.scorer import kernel_values, resolved_on
 from bahsic.kernels import Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
 from bahsic.kernels.base import takes_numbers
 from bahsic.kernels.rows import FloatArray, as_weights, check_at_hand, check_same_length
-
-Indices = NDArray[np.intp]
 
 
 def hsic(  # noqa: PLR0913 - the kernels, the estimate, and how a table is read

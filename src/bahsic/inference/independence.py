@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from bahsic.arrays import Array
 from bahsic.criteria.hsic import estimate_and_variance, hsic_bound
 from bahsic.criteria.weights import Matrix, label_weights
 from bahsic.engine import threads
@@ -26,8 +26,6 @@ from bahsic.inference.centred import (
 from bahsic.inference.dependence import kernel_input
 from bahsic.kernels import Function, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
 from bahsic.parameters import check_count, random_source
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ from numbers import Real
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import config_context, get_config
 from sklearn.base import is_regressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from bahsic.arrays import Array, Indices
 from bahsic.criteria.weights import FEWEST_SAMPLES
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.engine import threads
@@ -23,8 +23,6 @@ from bahsic.kernels.labels.choice import chosen_name, labels_of
 from bahsic.kernels.rows import as_labels, check_same_length
 from bahsic.kernels.vector import kernel_on_features
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

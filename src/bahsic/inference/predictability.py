@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Indices
 from bahsic.criteria.blocks import MOST_REGRESSIONS, RULE_SAMPLES, auto_block_size, random_blocks, some_samples
 from bahsic.criteria.prediction import label_features
 from bahsic.criteria.weights import Gram, Matrix
@@ -24,8 +24,6 @@ from bahsic.kernels import Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import check_count, check_ridge, is_auto
-
-Indices = NDArray[np.intp]
 
 # Samples that judge single features and pairs.
 _SAMPLES = 1000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.column_choice import Names, column_mask, column_positions
 from bahsic.data.columns import Columns
 from bahsic.data.prepared import Prepared, prepared
@@ -15,9 +15,6 @@ from bahsic.inference.centred import CentredMatrices, inner_products
 from bahsic.inference.column_factors import centred_columns, column_chunks
 from bahsic.kernels import Gaussian, Kernel
 from bahsic.kernels.vector import kernel_on_features
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # Entries of the factors or matrices of a group of features, two of which are in memory at a time.
 _ENTRIES = 2**24
@@ -97,7 +94,7 @@ def redundancy(
 def similarities(
     columns: Columns,
     features: Indices,
-    constant: NDArray[np.bool_],
+    constant: Mask,
     kernel: Kernel,
     others: Indices | None = None,
 ) -> Array:

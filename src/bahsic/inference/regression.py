@@ -9,16 +9,13 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
+from bahsic.arrays import Array, Indices
 from bahsic.criteria.blocks import some_samples
 from bahsic.data.columns import Columns
 from bahsic.engine.scorer import totals
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # Ridges and factors of gamma that are tried; a factor of gamma is a power of the kernel. The ridges go far down,
 # because predictions are regressed too, and these have no noise.

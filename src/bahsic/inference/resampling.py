@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from sklearn.base import clone
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.criteria.prediction import label_features
 from bahsic.criteria.weights import FEWEST_SAMPLES
 from bahsic.data.column_choice import group_of_columns
@@ -35,9 +35,6 @@ from bahsic.inference.parts import (
 from bahsic.inference.scores import scores_of_columns
 from bahsic.kernels import Gaussian, Kernel, label_kernel
 from bahsic.parameters import check_count, check_jobs, random_source
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _MIN_SAMPLES = FEWEST_SAMPLES["unbiased"]
 
@@ -302,7 +299,7 @@ class _SplitTest:
     groups: Indices | None
     Y: Array | None
 
-    def result(self, split: Split) -> tuple[NDArray[np.bool_], float, Array]:
+    def result(self, split: Split) -> tuple[Mask, float, Array]:
         """Select on one part and test on the other: return support, p-value and p-values times their number."""
         support = _support(self.selector, *self.samples.part(split.learning))
         expected = np.full(len(support), np.inf)
@@ -343,7 +340,7 @@ def _fixed_selector(selector: Any, X: Any, target_kernel: Any) -> Any:
     return clone(selector).set_params(**changes)
 
 
-def _support(selector: Any, X: Any, y: Any) -> NDArray[np.bool_]:
+def _support(selector: Any, X: Any, y: Any) -> Mask:
     return np.asarray(clone(selector).fit(X, y).get_support())
 
 

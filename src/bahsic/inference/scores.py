@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Array, Indices
 from bahsic.criteria.weights import check_statistic
 from bahsic.data.columns import Columns
 from bahsic.data.prepared import prepared
@@ -26,9 +26,6 @@ from bahsic.kernels import Gaussian, Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import check_count, random_source
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
