@@ -149,11 +149,14 @@ def test_each_gets_the_weights_that_it_requests(ranking, fits, scores):
         scorer = make_scorer(accuracy_score).set_score_request(sample_weight=scores)
         search = BAHSICCV(estimator, scoring=scorer, cv=cv, step=0.5).set_fit_request(sample_weight=ranking)
         search.fit(X, y, sample_weight=WEIGHTS)
+        score = search.score(X, y, sample_weight=WEIGHTS) if scores else None
         in_pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), clone(search))
         in_pipeline.fit(X, y, sample_weight=WEIGHTS)
     weights = {name: WEIGHTS if wanted else None for name, wanted in used.items()}
     expected = by_hand(X, y, LogisticRegression(), cv.split(X), "accuracy", {"step": 0.5}, **weights)
     assert np.array_equal(scores_of(search), expected)
+    if scores:
+        assert score == accuracy_score(y, search.predict(X), sample_weight=WEIGHTS)
     Z = StandardScaler().fit_transform(X)
     expected = by_hand(Z, y, LogisticRegression(), cv.split(X), "accuracy", {"step": 0.5}, **weights)
     assert np.array_equal(scores_of(in_pipeline[1]), expected)

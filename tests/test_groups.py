@@ -53,14 +53,6 @@ def test_groups_are_selected_as_a_whole(selector, n):
         assert fitted.ranking_[columns].tolist() == [max(1, place + 2 - n)] * len(columns)
 
 
-@SELECTORS
-def test_groups_of_relevant_features_come_first(selector):
-    X, y = drawn(m=120)
-    fitted = selector(2, feature_groups=IDS, step=1).fit(X, y)
-    assert set(fitted.group_order_[:2]) == {"b", "c"}
-    assert_array_equal(fitted.transform(X), X[:, 1:6])
-
-
 @selectors_in_turn
 @pytest.mark.parametrize(
     ("wanted", "n"), [(None, 2), (3, 3), (np.int64(1), 1), (0.25, 1), (0.5, 2), (0.99, 3), (1.0, 4)]

@@ -92,21 +92,6 @@ def test_docstring_of_cross_validation_has_all_parameters():
     assert sorted(name for head in heads for name in head.split(", ")) == sorted(keyword_defaults(BAHSICCV))
 
 
-def test_rows_are_complete():
-    assert len({option.name for option in OPTIONS}) == len(OPTIONS)
-    flags = [flag for option in OPTIONS for flag in option.flags]
-    assert len(set(flags)) == len(flags)
-    for option in OPTIONS:
-        assert option.help == option.help.strip(" .")
-        assert "\n" not in option.help
-        assert (option.kind == "choice") <= (option.default in option.choices)
-        if option.flags:
-            assert f"--{option.name.replace('_', '-')}" in option.flags
-    assert [option.name for option in OPTIONS if not option.flags] == [
-        "statistic", "standardize", "executor", "verbose",
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("name", ["select", "rank", "test", "datasets"])
 def test_help_has_the_rows_of_the_command_and_no_others(name, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "500")

@@ -281,16 +281,6 @@ def test_interrupted_fit_leaves_the_selector_as_it_was(selector, which, is_fitte
 
 
 @SELECTORS
-def test_failed_fit_leaves_the_last_one_as_it_was(selector):
-    X, y = drawn()
-    estimator = selector().fit(X, y)
-    with pytest.raises(ValueError, match="samples"):
-        estimator.fit(X[:, :5], y[:-1])
-    assert estimator.n_features_in_ == 8
-    assert estimator.transform(X).shape == (40, 4)
-
-
-@SELECTORS
 def test_importances_are_the_scores_of_the_selected_features(selector):
     X, y = drawn()
     assert not hasattr(selector(), "feature_importances_")

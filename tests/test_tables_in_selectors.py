@@ -97,17 +97,6 @@ def test_transform_names_the_selected_columns_that_are_missing(selector):
 
 
 @SELECTORS
-def test_read_only_memory_maps(selector, tmp_path):
-    X, y = drawn()
-    np.save(tmp_path / "X.npy", X)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    assert isinstance(mapped, np.memmap)
-    assert same_fit(selector().fit(mapped, y), selector().fit(X, y))
-    weights = np.resize([0, 1, 2], 40)
-    assert same_fit(selector().fit(mapped, y, sample_weight=weights), selector().fit(X, y, sample_weight=weights))
-
-
-@SELECTORS
 def test_single_precision_with_categories_and_missing_entries(selector):
     X = in_codes(patients()[0]).astype(np.float32)
     y = patients()[1]
