@@ -250,20 +250,9 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit on all data warns
             problem = checked_problem(clone(selector), X, y, weights)
-        labels = validate_data(self, y=y, multi_output=True)  # before X, whose names it would forget
-        self._numeric = is_numeric(X, self.categorical_features)
-        self._missing = bool(problem.data.table.missing.any())
-        seen = self._seen(X, reset=True)
-        names = problem.data.names
-        samples = Samples(
-            seen,
-            labels,
-            range(self.n_features_in_) if names is None else names,
-            routed["estimator"]["fit"],
-            routed["scorer"]["score"],
-        )
-        pairs = self._pairs(problem, seen, labels, routed["splitter"]["split"])
-        splits = problem_splits(pairs, problem, labels, None, len(labels), weights)
+        samples = self._samples(problem, X, y, routed)
+        pairs = self._pairs(problem, samples, routed["splitter"]["split"])
+        splits = problem_splits(pairs, problem, samples.y, None, len(samples.y), weights)
         own = ("estimator", "scoring", "min_features_to_select", "one_standard_error")
         record = {name: getattr(self, name) for name in own}
         record |= {"metadata": {"fit": samples.fit_params, "score": samples.score_params}}
@@ -287,6 +276,15 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         self.support_, self.ranking_ = selector.support_, selector.ranking_
         self.n_features_ = selector.n_features_
         self.estimator_ = samples.fitted(self.estimator, self.support_)
+
+    def _samples(self, problem: Problem, X: Any, y: Any, routed: Any) -> Samples:
+        """Return the samples as the estimator and the scorer get them."""
+        labels = validate_data(self, y=y, multi_output=True)  # before X, whose names it would forget
+        self._numeric = is_numeric(X, self.categorical_features)
+        self._missing = bool(problem.data.table.missing.any())
+        seen, names = self._seen(X, reset=True), problem.data.names
+        known = range(self.n_features_in_) if names is None else names
+        return Samples(seen, labels, known, routed["estimator"]["fit"], routed["scorer"]["score"])
 
     def _target_kernel(self, y: Any, weights: Any) -> Any:
         """Return the kernel on the labels; for "auto" by the type of the estimator, if it says what it predicts."""
@@ -366,13 +364,14 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         """Return the selected columns of X, as `BAHSIC.transform` does."""
         return selected_columns(self, X, missing=self._missing)
 
-    def _pairs(self, problem: Problem, X: Any, y: Any, params: dict[str, Any]) -> list[tuple[Indices, Indices]]:
+    def _pairs(self, problem: Problem, samples: Samples, params: dict[str, Any]) -> list[tuple[Indices, Indices]]:
         """Return the rows of the training and of the test part of each split."""
+        y = samples.y
         if is_auto(self.cv):
             rows = np.arange(len(y)) if problem.data.order is None else problem.data.order
             splits = problem_splits(self.cv, problem, y, None, len(y))
             return [(rows[split.train], rows[split.test]) for split in splits]
-        pairs = list(as_splitter(self.cv, y, classifier=is_classifier(self.estimator)).split(X, y, **params))
+        pairs = list(as_splitter(self.cv, y, classifier=is_classifier(self.estimator)).split(samples.X, y, **params))
         if len(pairs) < 2:
             raise ValueError(f"cv is {self.cv!r}, number of splits: {len(pairs)}; accepted: at least 2 splits")
         return pairs
