@@ -1,14 +1,14 @@
-"""Supervised feature selection via dependence estimation (Song et al., ICML 2007).
+"""Select the few features that predict a target, including features that matter only in combination.
 
-`BAHSIC` and `FOHSIC` are scikit-learn selectors. The functions named `hsic...` estimate the measure
-of dependence that these maximise, and `bahsic.kernels` has the kernels on data and on labels.
+`FeatureSelector` selects for prediction. `BAHSIC` and `FOHSIC` are the algorithms of Song et al. (ICML 2007), which
+select by dependence on the target. All are scikit-learn selectors. Functions named `hsic...` estimate dependence.
 
 Examples
 --------
->>> from bahsic import BAHSIC
+>>> from bahsic import FeatureSelector
 >>> from bahsic.datasets import make_xor
 >>> X, y, support = make_xor(n_samples=200, n_features=22, random_state=0)
->>> BAHSIC(n_features_to_select=2).fit(X, y).get_support(indices=True)
+>>> FeatureSelector().fit(X, y).get_support(indices=True)
 array([0, 1])
 """
 

@@ -1,6 +1,6 @@
 """Criteria that score a subset of features: estimates of HSIC, the matrix W that makes them linear in K, and blocks.
 
-`Criterion` is the base class of those that users write.
+`Criterion` is the base class of your own criteria.
 
 Imports kernels only; the engine evaluates these criteria for many subsets at once.
 """

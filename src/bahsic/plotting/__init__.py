@@ -1,9 +1,8 @@
 """Pictures of a selection: each function draws on matplotlib Axes and returns them.
 
-They need matplotlib, ``pip install "bahsic[plot]"``. Without ``ax`` a new figure is made, with a layout that fits the
-names; for a figure of your own use ``plt.subplots(layout="constrained")``. Long names are shortened, as many names are
-written as fit, and characters that the font lacks are drawn as U+FFFD: another ``font.family`` of matplotlib may have
-them.
+They need matplotlib, ``pip install "bahsic[plot]"``. Without ``ax`` they make a new figure with a layout that fits the
+names; for your own figure use ``plt.subplots(layout="constrained")``. Long names are shortened, and only as many as fit
+are written. Characters that the font lacks are drawn as U+FFFD; another ``font.family`` of matplotlib may have them.
 """
 
 from bahsic.plotting.pictures import (

@@ -1,4 +1,4 @@
-"""The report of a selection: one HTML file that needs nothing else, and a table of all features beside it."""
+"""The report of a selection: one self-contained HTML file, and a table of all features next to it."""
 
 from __future__ import annotations
 
