@@ -156,12 +156,3 @@ def test_rules_on_totals_are_those_on_rows(kernel, weights):
     for gamma, given in (("median", None), ("optimise", W), (0.3, None)):
         found = kernel(gamma=gamma).resolved_on_totals(D, given, weights)
         assert_allclose(found.gamma, resolved_gamma(kernel(gamma=gamma), X, W=given, sample_weight=weights), rtol=1e-12)
-
-
-def test_rules_on_totals_without_a_distance():
-    D = np.zeros((5, 5))
-    assert Gaussian("median").resolved_on_totals(D).gamma == 1.0
-    D[0, 1:] = D[1:, 0] = 9.0  # four of ten pairs
-    assert Gaussian("median").resolved_on_totals(D).gamma == pytest.approx(1 / 18)
-    with pytest.raises(ValueError, match="gamma is 'dimension'; accepted where only distances are known"):
-        Gaussian("dimension").resolved_on_totals(D)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import bahsic
 import oracle
 from bahsic import BAHSIC, FOHSIC
-from bahsic.kernels import Delta, Gaussian, Laplacian, Linear, Spectrum, WeisfeilerLehman, label_kernel
+from bahsic.kernels import Delta, Gaussian, Laplacian, Linear, Spectrum, label_kernel
 
 hsic = partial(bahsic.hsic, standardize=False)  # oracles take x as it is
 
@@ -269,24 +269,6 @@ def test_errors_name_the_column():
         label_kernel(dates)
     with pytest.raises(TypeError, match=r"column 1 of y has dtype object \(first value Decimal\('1'\)\)"):
         label_kernel([["a", Decimal(1)], ["b", Decimal(2)]])
-
-
-X = np.linspace(-1, 1, 6)
-
-
-def test_hsic_of_a_label_matrix():
-    L = np.exp(-np.abs(np.subtract.outer(X**2, X**2)))
-    expected = oracle.unbiased(Gaussian()(X).tolist(), L.tolist())
-    assert_allclose(hsic(X, L, target_kernel="precomputed"), float(expected), rtol=1e-10)
-
-
-def test_hsic_of_networkx_graphs():
-    networkx = pytest.importorskip("networkx")
-    graphs = [networkx.path_graph(n) for n in (2, 3, 4)] + [networkx.cycle_graph(n) for n in (3, 4, 5)]
-    described = [({v: list(g.adj[v]) for v in g}, {v: g.degree[v] for v in g}) for g in graphs]
-    L = [[oracle.weisfeiler_lehman(g, h, 2) for h in described] for g in described]
-    expected = oracle.unbiased(Gaussian()(X).tolist(), L)
-    assert_allclose(hsic(X, graphs, target_kernel=WeisfeilerLehman(2)), float(expected), rtol=1e-10)
 
 
 def test_selection_with_several_outputs():

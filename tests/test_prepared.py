@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.datasets import load_wine
 
-from bahsic import BAHSIC, FOHSIC, hsic_interval, hsic_scores, hsic_test, redundancy, selection_test
+from bahsic import BAHSIC, FOHSIC, hsic_scores, redundancy, selection_test
 from bahsic.criteria import weights
 from bahsic.data import prepared as prepared_module
 from bahsic.data.columns import Columns
@@ -71,16 +70,6 @@ def test_one_command_makes_columns_and_weights_once(counted, words, tmp_path, mo
     assert own == {"columns": 1, "weights": 1}
 
 
-@pytest.mark.parametrize("criterion", ["hsic", "prediction"])
-def test_two_kernels_make_columns_for_each_and_weights_once(counted, criterion, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    X, y = load_wine(return_X_y=True)
-    np.savez("data.npz", X=X, y=y)
-    assert main(["select", "data.npz", "--json", "--kernel", "auto", "--criterion", criterion]) == 0
-    assert json.loads(capsys.readouterr().out)["kernel"] == "gaussian"
-    assert counted == {"columns": 16, "weights": 16}  # three kernels in five folds, and one on all samples
-
-
 def test_one_command_with_blocks_makes_columns_once(counted, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     X, y = drawn(m=60, d=6)
@@ -97,12 +86,6 @@ def test_one_command_with_blocks_makes_columns_once(counted, tmp_path, monkeypat
 
 
 # In the library
-
-
-@pytest.mark.parametrize("measure", [hsic_test, hsic_interval])
-def test_a_test_and_an_interval_make_weights_once(measure, counted):
-    measure(*drawn(m=40))
-    assert counted["weights"] == 1
 
 
 @SELECTORS

@@ -114,15 +114,6 @@ def test_many_event_times_share_columns(m):
     assert lost.mean() < 1 / 1024
 
 
-def test_shared_columns_begin_at_the_first_event():
-    y = subjects(np.ones(1024, bool), np.arange(1024.0))
-    V = survival_vectors(y)
-    assert V.shape[1] == 512
-    assert_allclose(V[-1].sum() * np.sqrt(2 / 1024), 1 - 1 / 1024)  # the last one outlives all events but its own
-    assert_allclose(np.square(V[1] - V[0]).sum(), 1 / 2048)  # they share a column of two events
-    assert_allclose(np.square(V[3] - V[0]).sum(), 5 / 2048)
-
-
 def exact_distances(y, parts):
     """Squared distances of some of many subjects: all event times, without sharing."""
     times = np.unique(y["time"][y["event"]])

@@ -232,7 +232,7 @@ def centred_labels(labels: LabelKernel) -> CentredMatrices:
     """Return the centred kernel matrix of labels, as factors where they are vectors."""
     if labels.vectors is None:
         return from_matrices([labels])
-    factors = np.array(labels.vectors.T, dtype=np.float64)
+    factors = np.array((labels.vectors - labels.vectors.mean(axis=0)).T, dtype=np.float64)
     return from_factors(factors, [len(factors)])
 
 
