@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -401,6 +402,20 @@ def test_text_columns_of_csv_are_categories():
     assert json.loads(out)["selected"] == ["colour"]
     reduced = pandas.read_csv("reduced.csv")
     assert (list(reduced.columns), reduced["colour"].tolist()) == (["colour", "label"], colour.tolist())
+
+
+def test_memory_does_not_follow_the_levels_of_a_category():
+    pandas = pytest.importorskip("pandas", reason="CSV is read by pandas")
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame({"zip": [f"Z{i % 10_000}" for i in range(20_000)], "a": rng.normal(size=20_000).round(2)})
+    table.assign(y=(table["a"] > 0).astype(int)).to_csv("levels.csv", index=False)
+    tracemalloc.start()
+    words = ["--keep", "zip", "--identifiers", "use", "--block-size", 50, *PAPER]
+    found = printed("select", "levels.csv", "-t", "y", "-k", 2, *words, "--quiet")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sorted(found["selected"]) == ["a", "zip"]
+    assert peak < 5e7
 
 
 def test_reduced_table(xor):

@@ -187,14 +187,14 @@ def _against_numbers(x: Array, labels: NDArray[Any], rows: Rows | None) -> dict[
 
 def _categories(x: Array, table: Table, j: int) -> Rows | None:
     """Return names and samples of the categories of a column, missing ones last; None for numbers of many values."""
-    codes = np.unique(x[~np.isnan(x)])
+    codes, counts = np.unique(x[~np.isnan(x)], return_counts=True)
     if not table.categorical[j] and len(codes) > _FEW_VALUES:
         return None
-    names = [_name(table.categories[j][int(code)] if table.categorical[j] else code) for code in codes]
-    masks = [x == code for code in codes]
-    kept = _most_frequent(np.array([mask.sum() for mask in masks]), MOST_CATEGORIES)
-    rest = ((OTHERS, ~np.isnan(x) & ~np.isin(x, codes[kept])), (MISSING, np.isnan(x)))
-    return [*((names[i], masks[i]) for i in kept), *((name, mask) for name, mask in rest if mask.any())]
+    kept = codes[_most_frequent(counts, MOST_CATEGORIES)]
+    rest = ((OTHERS, ~np.isnan(x) & ~np.isin(x, kept)), (MISSING, np.isnan(x)))
+    names = [_name(table.categories[j][int(code)] if table.categorical[j] else code) for code in kept]
+    masks = (x == code for code in kept)
+    return [*zip(names, masks, strict=True), *((name, mask) for name, mask in rest if mask.any())]
 
 
 def _most_frequent(counts: NDArray[Any], n: int) -> list[int]:
