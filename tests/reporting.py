@@ -1,58 +1,74 @@
-"""Results of selections as the report reads them, made from data that need no download, and parts of its pages."""
+"""Results of selections as the command prints them, made from data that need no download, and parts of their pages."""
 
+import csv
+import json
 import re
-import warnings
+from functools import cache
 from html import unescape
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
-from sklearn.datasets import load_diabetes, load_wine
+from sklearn.datasets import load_wine
 
-from bahsic import BAHSIC
 from bahsic.datasets import make_xor
-from bahsic.report.result import selection_result
+from command import printed, run
 
 
-def result_of(X, y, names, wanted, data_name="data.csv", target="class", criterion="hsic", cv=None, **more):
-    """The result of BAHSIC as plain data."""
-    selector = BAHSIC(n_features_to_select=wanted, criterion=criterion, cv=cv, standard_errors=True).fit(X, y)
-    source = {
-        "name": data_name,
-        "sha256": "0" * 64,
-        "n_samples": len(X),
-        "n_features": len(names),
-        "target": target,
-        "target_kernel": selector.target_kernel_,
-    }
-    parameters = {
-        "n_features_to_select": wanted,
-        "method": "backward",
-        "kernel": "gaussian",
-        "step": 0.1,
-        "criterion": criterion,
-        "cv": cv if cv is None or isinstance(cv, str | int) else None,
-    }
-    result = selection_result(selector, X, y, names, input=source, parameters=parameters, seed=0, **more)
-    return {**result, "timing": {"read_seconds": 0.01, "fit_seconds": 0.1, "total_seconds": 0.11}}
+def result_of(columns, target, *options, name="data.csv"):
+    """The result of `bahsic select` for columns by name, one of them the target."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            writer.writerows(zip(*map(list, columns.values()), strict=True))
+        return printed("select", path, "--target", target, *options)
+
+
+def named(X, names=None):
+    """Columns x1, x2, ... of an array, or with other names."""
+    return dict(zip(names or [f"x{j + 1}" for j in range(X.shape[1])], X.T.tolist(), strict=True))
+
+
+def page_of(result):
+    """The page that `bahsic report` makes of a result."""
+    with TemporaryDirectory() as folder:
+        source, page = Path(folder, "result.json"), Path(folder, "page.html")
+        source.write_text(json.dumps(result))
+        status, _, err = run("report", source, "-o", page)
+        assert status == 0, err
+        return page.read_text(encoding="utf-8")
+
+
+@cache
+def _printed(kind, criterion, *options):
+    words = ("--criterion", criterion, "--kernel", "gaussian", "--standard-errors", *options)
+    if kind == "wine":
+        data = load_wine()
+        return json.dumps(
+            result_of({**named(data.data, data.feature_names), "cultivar": data.target}, "cultivar", *words)
+        )
+    if kind == "noise":
+        X, y = noise()
+        return json.dumps(result_of({**named(X), "coin": y}, "coin", *words))
+    X, y, _ = make_xor(n_samples=200, n_features=22, random_state=0)
+    return json.dumps(result_of({**named(X), "same sign": y}, "same sign", "-k", 2, *words, name="xor.csv"))
 
 
 def wine_result(criterion="hsic"):
     """13 measurements of 178 wines; the number of features is chosen by the search."""
-    data = load_wine()
-    return result_of(data.data, data.target, list(data.feature_names), "auto", "wine.csv", "cultivar", criterion)
+    return json.loads(_printed("wine", criterion))
 
 
-def diabetes_result():
-    """Ten measurements of 442 patients, and a number to be predicted."""
-    data = load_diabetes()
-    return result_of(
-        data.data, data.target, list(data.feature_names), "auto", "diabetes.csv", "progression", "prediction"
-    )
-
-
-def xor_result(criterion="hsic", cv=None):
+def xor_result(criterion="hsic", cv="none"):
     """Two features that matter together among 20 of noise."""
-    X, y, _ = make_xor(n_samples=200, n_features=22, random_state=0)
-    return result_of(X, y, [f"x{j + 1}" for j in range(22)], 2, "xor.csv", "same sign", criterion, cv)
+    return json.loads(_printed("xor", criterion, "--cv", str(cv)))
+
+
+def noise_result():
+    """A selection that finds nothing."""
+    return json.loads(_printed("noise", "prediction"))
 
 
 def noise():
@@ -61,81 +77,66 @@ def noise():
     return np.concatenate([X, X]), np.repeat([0, 1], 30)
 
 
-def noise_result():
-    """A selection that finds nothing."""
-    X, y = noise()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nothing predicts
-        return result_of(X, y, [f"x{j + 1}" for j in range(8)], "auto", "noise.csv", "coin", "prediction")
-
-
-def result_of_before(criterion="prediction"):
-    """A result as versions without cross-fitting made it: leave-one-out R2 along the path, and no measures."""
-    result = xor_result(criterion, cv=2)
-    for key in ("headline", "predictability", "predictability_error", "score", "score_name", "n_folds", "predicts"):
-        del result[key]
-    del result["parameters"]["cv"]
-    for row in result["ranking"]:
-        del row["frequency"]
-    for step in result["path"]:
-        del step["score"]
-    result["reason"] = "2 of 22 features: R2 0.96 (all 22: 0.10)"
-    return result
-
-
 def synthetic(names, n_selected=1, **changes):
     """A result with a path of every size, made by hand."""
-    d = len(names)
+    d, few = len(names), names[:30]
+    columns = [{"name": name, "role": "number", "reason": "", "n_missing": 0} for name in names]
     rows = [
         {"feature": name, "column": i, "rank": i + 1, "selected": i < n_selected, "score": 1 / (i + 1)}
+        | {"pvalue": 0.5, "group": None, "relevance": None, "frequency": None}
         for i, name in enumerate(names)
     ]
-    for row in rows:
-        row |= {"pvalue": 0.5, "group": None}
     path = [
         {"n_features": n, "hsic": 1 / n, "standard_error": 0.1 / n, "parameter": 1 / n, "features": [names[n - 1]]}
         for n in range(d, 0, -1)
     ]
-    few = names[:30]
-    table = [[1.0 if i == j else 0.25 for j in range(len(few))] for i in range(len(few))]
-    result = {
+    nothing = ("n_folds", "predicts", "pair", "stability", "test", "block_size", "score", "score_name", "n_judged")
+    return {
         "schema": "bahsic/1",
         "kind": "select",
         "versions": {"bahsic": "0"},
         "input": {"name": "data.csv", "sha256": "0" * 64, "n_samples": 10, "n_features": d, "target": names[0]},
         "parameters": {"n_features_to_select": n_selected, "method": "backward", "kernel": "gaussian", "step": 0.1},
         "seed": 0,
+        "criterion": "hsic",
         "selected": names[:n_selected],
+        "kept": [],
         "n_features": n_selected,
         "reason": f"because of {names[0]}",
+        "columns": columns,
         "ranking": rows,
         "path": path,
-        "redundancy": {"features": few, "table": table},
-        "test": None,
+        "redundancy": {"features": few, "table": (0.25 + 0.75 * np.eye(len(few))).tolist()},
         "timing": {"total_seconds": 0.1},
+        **dict.fromkeys(("predictability", "predictability_error", *nothing)),
+        **dict.fromkeys(("leaks", "views", "near_copies", "interactions"), ()),
+        **changes,
     }
-    return {**result, **changes}
+
+
+def plain(markup):
+    """The text of a piece of a page."""
+    return unescape(re.sub("<[^>]*>", "", markup)).replace("\xa0", " ")
 
 
 def title_of(html):
     """The headline of a page."""
-    return unescape(re.search("<title>(.*?)</title>", html)[1]).replace("\xa0", " ")
+    return plain(re.search("<title>(.*?)</title>", html)[1])
 
 
 def cells_of(html, heading):
     """Texts of a column of the table of features."""
     table = html.split('id="ranking"')[1].split("</table>")[0]
-    cells = re.findall(rf'<td[^>]* data-label="{re.escape(heading)}"[^>]*>(.*?)</td>', table)
-    return [unescape(re.sub("<[^>]*>", "", cell)) for cell in cells]
+    return [plain(cell) for cell in re.findall(rf'<td[^>]* data-label="{re.escape(heading)}"[^>]*>(.*?)</td>', table)]
 
 
 def cards_of(html):
     """Sentences of the card of each selected feature, by its name."""
     cards = re.findall(r'<li>\s*<h3><bdi class="name">(.*?)</bdi></h3>(.*?)</li>', html, re.DOTALL)
-    return {
-        unescape(name): [
-            unescape(re.sub("<[^>]*>", "", line)).replace("\xa0", " ")
-            for line in re.findall("<p(?: [^>]*)?>(.*?)</p>", card, re.DOTALL)
-        ]
-        for name, card in cards
-    }
+    sentences = "<p(?: [^>]*)?>(.*?)</p>"
+    return {unescape(name): list(map(plain, re.findall(sentences, card, re.DOTALL))) for name, card in cards}
+
+
+def code_of(html):
+    """The Python code and the command that repeat the selection."""
+    return list(map(plain, re.findall("<pre[^>]*><code>(.*?)</code></pre>", html, re.DOTALL)))

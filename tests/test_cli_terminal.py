@@ -176,7 +176,7 @@ def test_prediction_in_words():
     n, r2 = result["n_features"], f"{result['predictability']:.2f} +/- {result['predictability_error']:.2f}"
     lines = selection_text(result, Style()).splitlines()
     assert lines[0] == f"{n} of 13 features predict cultivar: accuracy {result['score']:.2f}, held-out R2 {r2}"
-    assert lines[1].startswith("No smaller set of features scores within one standard error of the best. ")
+    assert lines[1].startswith("Smaller sets score more than one standard error below the best ")
     always = sum(row["frequency"] == 1 for row in result["ranking"] if row["selected"])
     told = f"{'All' if always == n else f'{always} of'} {n} selected features were chosen in all 5 folds."
     assert told in " ".join(lines)

@@ -68,7 +68,7 @@ def test_xor_is_found_although_its_features_alone_say_nothing(text):
 
 def test_report_gives_the_command_that_repeats_it(text, page):
     words = re.sub("<[^>]+>", "", page.read_text(encoding="utf-8"))
-    told = "bahsic select breast_cancer.csv --target diagnosis -k auto --method backward --random-state 0"
+    told = "bahsic select breast_cancer.csv --target diagnosis -k auto --random-state 0"
     assert told in words.splitlines()
     assert "benign" in words
     assert "malignant" in words

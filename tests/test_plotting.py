@@ -106,7 +106,7 @@ def test_a_number_that_is_not_on_the_path_has_no_marker(plt, xor):
     selector = BAHSIC(29, step=0.5).fit(*xor)
     ax = plot_path(selector)
     assert set(ax.lines[1].get_xdata()) == {29}
-    assert len(ax.lines[2].get_xdata()) == 0
+    assert len(ax.lines) == 2
     assert not ax.collections  # no standard errors, no band
     assert ax.get_legend() is None
 
@@ -493,11 +493,11 @@ def test_matplotlib_is_imported_when_it_is_needed():
         (lambda: plot_scores([1j]), TypeError, "scores is .*; accepted: an array of real numbers"),
         (lambda: plot_scores([1.0], [0.1, 0.2]), ValueError, r"pvalues has shape \(2,\); .* length 1"),
         (lambda: plot_scores([1.0], [1.1]), ValueError, "pvalues has 1.1; accepted: numbers between 0 and 1"),
-        (lambda: plot_scores([1.0], [np.nan]), ValueError, "pvalues has nan at position 0"),
+        (lambda: plot_scores([1.0], [np.nan]), ValueError, "pvalues has nan; accepted: numbers between 0 and 1"),
         (lambda: plot_scores([1.0], level=5), ValueError, "level is 5; accepted: a number between 0 and 1"),
         (lambda: plot_scores([1.0], level="a"), ValueError, "level is 'a'"),
         (lambda: plot_scores([1.0], n=0), ValueError, "n is 0; accepted: an int of at least 1"),
-        (lambda: plot_redundancy([[1, 2]]), ValueError, r"table has shape \(1, 2\)"),
+        (lambda: plot_redundancy([[1, 0.2]]), ValueError, r"table has shape \(1, 2\)"),
         (lambda: plot_redundancy([[1, 0.5], [0.4, 1]]), ValueError, "table is not symmetric"),
         (lambda: plot_redundancy([[1, np.nan], [np.nan, 1]]), ValueError, "table has nan; accepted: .* 0 and 1"),
         (lambda: plot_redundancy([[1, -0.5], [-0.5, 1]]), ValueError, "table has -0.5; accepted: .* 0 and 1"),
@@ -506,8 +506,8 @@ def test_matplotlib_is_imported_when_it_is_needed():
         (lambda: plot_bands([[1.0]], [1, 2], [2]), ValueError, r"hsic has shape \(1, 1\); accepted: \(2, 1\)"),
         (lambda: plot_bands([[np.nan]], [1], [2]), ValueError, r"hsic\[0, 0\] is nan for a band"),
         (lambda: plot_bands([[1.0]], [2], [2]), ValueError, "lower begins at 2, upper ends at 2; accepted: at least"),
-        (lambda: plot_bands([[1.0, 1]], [1], [3, 2]), ValueError, "upper has 2 after 3; accepted: increasing"),
-        (lambda: plot_bands([[1.0]], [-1], [2]), ValueError, "lower has -1; accepted"),
+        (lambda: plot_bands([[1.0, 1]], [1], [3, 2]), ValueError, r"upper is \[3.0, 2.0\]; accepted: increasing"),
+        (lambda: plot_bands([[1.0]], [-1], [2]), ValueError, r"lower is \[-1.0\]; accepted: .* from 0 on"),
     ],
 )
 def test_errors_name_the_argument(call, error, message):

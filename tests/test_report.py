@@ -16,9 +16,22 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 pytest.importorskip("jinja2", reason="the report needs jinja2, of the extra `report`")
 
-from bahsic.report import report_html, write_report
-from command import command, parsed, python_code
-from reporting import cells_of, noise_result, result_of_before, synthetic, title_of, wine_result, xor_result
+from bahsic import BAHSIC, FOHSIC, FeatureSelector
+from bahsic.datasets import make_xor
+from command import parsed, run
+from reporting import (
+    cells_of,
+    code_of,
+    named,
+    noise_result,
+    page_of,
+    plain,
+    result_of,
+    synthetic,
+    title_of,
+    wine_result,
+    xor_result,
+)
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -57,153 +70,189 @@ class Page(HTMLParser):
         if self._open in self.raw:
             self.raw[self._open].append(data)
 
-    def count(self, tag):
-        return sum(name == tag for name, _ in self.elements)
-
 
 @pytest.fixture(scope="module")
 def xor():
-    return xor_result()
+    return page_of(xor_result())
 
 
-def script_data(html):
-    return json.loads(Page(html).raw["script"][0])
+def stops_of(html):
+    """Where the slider stops, by the number of features."""
+    return {stop["size"]: stop for stop in json.loads(Page(html).raw["script"][0])["stops"]}
 
 
-def test_headline_says_how_many_and_why(xor):
-    html = report_html(xor)
-    assert '<h1>2 of 22 features selected for <span class="name"><bdi' in html
-    assert '<p class="lead">2 features requested.</p>' in html
-    result = wine_result()
-    wine = report_html(result)
-    target = '<span class="name"><bdi class="target">cultivar</bdi>:</span>'
-    accuracy, r2 = f"accuracy {result['score']:.2f},", f"held-out R² {result['predictability']:.2f}\xa0±\xa00.0"
-    first = f"<h1>{result['n_features']} of 13 features predict {target} "
-    assert f'{first}<span class="name">{accuracy}</span> <span class="name">{r2}' in wine
-    assert '<p class="lead">No smaller set of features scores within one standard error of the best.' in wine
-    assert f'<dt>Accuracy</dt><dd>{result["score"]:.2f} <small><bdi class="name">on held-out samples, 5 folds' in wine
-    assert "selected features were chosen in all 5 folds.</li>" in wine
+# The headline
 
 
-def test_features_come_before_the_curve_and_the_pictures(xor):
-    html = report_html(xor)
+AUC = {"score": 0.966, "score_name": "ROC AUC"}
+
+
+def outcome(n_selected, n_features, r2=None, error=None, **more):
+    """The result of a selection with these measures; the path has held-out R2 for that size alone."""
+    step = {"n_features": max(1, n_selected), "features": ["x0"], "hsic": None, "score": None}
+    measures = {"predictability": r2, "predictability_error": error, **more}
+    names = [f"x{j}" for j in range(n_features)]
+    result = synthetic(names, n_selected, path=[{**step, **measures}] if r2 is not None else [], **measures)
+    return {**result, "input": {**result["input"], "target": "y"}}
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        (outcome(5, 15, 0.7, 0.02, **AUC), "5 of 15 features predict y: ROC AUC 0.97, held-out R² 0.70 ± 0.02"),
+        (outcome(5, 15, 0.7, 0.02, score=0.7, score_name="R2"), "5 of 15 features predict y: held-out R² 0.70 ± 0.02"),
+        (outcome(5, 15, 0.7, 0.02, score_name="ROC AUC"), "5 of 15 features predict y: held-out R² 0.70 ± 0.02"),
+        (outcome(5, 15, 0.98, 0.0031), "5 of 15 features predict y: held-out R² 0.980 ± 0.003"),
+        (outcome(5, 15, 0.98, 8e-13), "5 of 15 features predict y: held-out R² 0.980 ± 0.001"),
+        (outcome(1, 15, 0.003, 0.0002, predicts=True), "1 of 15 features predicts y weakly: held-out R² 0.003 ± 0.001"),
+        (outcome(3, 15, 0.015, 0.006, predicts=True), "3 of 15 features predict y weakly: held-out R² 0.01 ± 0.01"),
+        (
+            outcome(0, 6, 0.32, 0.25, predicts=False),
+            "Nothing in this table clearly predicts y: held-out R² 0.32 ± 0.25 at best",
+        ),
+        (outcome(1, 1, 0.85, 0.02), "1 of 1 feature predicts y: held-out R² 0.85 ± 0.02"),
+        (outcome(4, 30, 0.55, 0.4), "4 of 30 features may predict y: held-out R² 0.55 ± 0.40"),
+        (
+            outcome(1, 30, -0.02, 0.02),
+            "1 of 30 features selected, without evidence that it predicts y: held-out R² −0.02 ± 0.02",  # noqa: RUF001
+        ),
+        (
+            outcome(4, 30, -0.001, 0.02),
+            "4 of 30 features selected, without evidence that they predict y: held-out R² 0.00 ± 0.02",
+        ),
+        (outcome(4, 30), "4 of 30 features selected for y"),
+        (
+            outcome(0, 30, 0.04, 0.05, **AUC, predicts=False),
+            "Nothing in this table predicts y: held-out R² 0.04 ± 0.05 at best",
+        ),
+    ],
+)
+def test_headline(result, text):
+    assert title_of(page_of(result)) == text
+
+
+def test_headline_of_a_result_is_in_ascii_but_for_the_target():
+    X, y = np.tile(np.random.default_rng(0).standard_normal((20, 3)), (2, 1)), np.repeat([0, 1], 20)
+    result = result_of({**named(X), "m²": y}, "m²", "-k", 1, "--cv", 2)
+    title = title_of(page_of(result)).replace("R²", "R2").replace("±", "+/-").replace("\N{MINUS SIGN}", "-")
+    assert result["headline"] == title
+    assert " m²: ROC AUC 0." in title
+    assert ", held-out R2 -0." in title
+
+
+@pytest.mark.parametrize("kind", ["backward", "forward", "coarse"])
+def test_headline_has_the_numbers_of_the_selector(kind):
+    X, y, _ = make_xor(n_samples=80, n_features=5, random_state=0)
+    options = {"criterion": "prediction", "cv": 2}
+    selector = {
+        "backward": BAHSIC(2, **options),
+        "forward": FOHSIC(2, **options),
+        "coarse": BAHSIC(3, step=0.9, **options),  # the path has 1 and 5 features
+    }[kind].fit(X, y)
+    words = {"backward": ("-k", 2), "forward": ("-k", 2, "--method", "forward"), "coarse": ("-k", 3, "--step", 0.9)}
+    html = page_of(result_of({**named(X), "y": y}, "y", "--kernel", "gaussian", "--cv", 2, *words[kind]))
+    numbers = (selector.score_, selector.predictability_, selector.predictability_error_)
+    score = "ROC AUC {:.2f}, held-out R² {:.2f} ± {:.2f}".format(*numbers)
+    title = title_of(html).replace("\N{MINUS SIGN}", "-")
+    assert title.startswith(f"{selector.n_features_} of 5 features ")
+    assert title.endswith(f" y: {score}")
+    assert ("all 5 features:" in html) == (kind != "forward")
+    if kind == "coarse":  # the ring is beside the path
+        assert 'class="chosen"' in html
+
+
+def test_ignored_columns_do_not_count():
+    result = xor_result("prediction", cv=2)
+    result["columns"][5] |= {"role": "identifier"}
+    html = page_of(result)
+    assert title_of(html).startswith("2 of 21 features predict")
+    assert "all 21 features:" not in html  # the path has no such size
+
+
+# The first screen
+
+
+def test_first_screen(xor):
+    result = wine_result("prediction")
+    html = page_of(result)
+    source, first = re.search('<p class="lead source">(.*?)</p>', html)[1], html.split('id="ranking"')[0]
+    assert source == "data.csv, 178 samples, judged on held-out samples in 5 folds"
+    best = max(result["path"], key=lambda step: step["predictability"])
+    whole = result["path"][0]["predictability"]
+    beside = f"({best['n_features']} features: R² {best['predictability']:.2f}; all 13: {whole:.2f})"
+    assert f"Smaller sets score more than one standard error below the best {beside}." in plain(first)
+    assert "selected features were chosen in all 5 folds.</li>" in first
+    assert '<p class="lead">2 features requested.</p>' in xor
     parts = ["<h1>", 'id="ranking"', 'class="chart path"', 'class="cards"', "Columns of the table", "Reproduce this"]
     places = [html.index(part, html.index("<main>")) for part in parts]
     assert places == sorted(places)
 
 
-def test_warnings_stand_below_the_headline():
+def test_warnings_stand_below_the_headline(xor):
     result = {**xor_result("prediction", cv=2), "leaks": ["x1"], "n_judged": 9}
-    html = report_html(result)
+    html = page_of(result)
     warnings = re.findall('<p class="warning" role="alert">(.*?)</p>', html)
+    leak = "x1 looks like a leak: alone it predicts the target nearly perfectly"
     assert warnings == [
-        "x1 looks like a leak: alone it predicts the target nearly perfectly.",
+        f"{leak}; check that it is known before the target.",
         "Only 9 samples were predicted: these scores may be due to chance.",
     ]
-    assert html.index("</h1>") < html.index(warnings[0]) < html.index('class="facts"')
-    assert 'class="warning"' not in report_html(xor_result())
-
-
-def test_page_of_a_prediction_shows_held_out_r2_and_nothing_of_hsic_along_the_path():
-    result = xor_result("prediction", cv=2)
-    html = report_html(result)
-    assert "Criterion: prediction; kernel: gaussian; target: two classes; 2 folds." in html
-    assert "predicts samples that were not used to choose them" in html
-    path = html.split('id="path-heading"')[1].split('id="cards-heading"')[0]
-    assert "HSIC" not in path
-    steps = sorted(result["path"], key=lambda step: step["n_features"])
-    cell = r'<td class="n" data-label="[^"]*">(.*?)</td>'
-    shown = re.findall(cell * 4, path)
-    expected = [(s["n_features"], s["predictability"], s["predictability_error"], s["score"]) for s in steps]
-    assert [tuple(float(cell.replace("\N{MINUS SIGN}", "-")) for cell in row) for row in shown] == [
-        (*(round(value, 3) for value in row[:3]), float(f"{row[3]:.3g}")) for row in expected
-    ]
-    assert re.findall(r'<th scope="col" class="n">(.*?)</th>', path)[:4] == [
-        "Features", "Held-out R²", "Standard error", "ROC AUC",
-    ]  # fmt: skip
-    assert 'class="band"' in path
-    assert f"<dt>ROC AUC</dt><dd>{result['score']:.2f} <small>" in html
-    whole = f"{steps[-1]['predictability']:.2f}".replace("-", "\N{MINUS SIGN}")
-    assert f'\xa0±\xa00.01 <small><bdi class="name">all 22 features: {whole}</bdi>' in html
-    assert script_data(html)["name"] == "held-out R²"
-    values = re.findall(r'data-label="worth" data-value="([^"]*)"', html)
-    assert [float(value) for value in values] == [row["relevance"] for row in result["ranking"]]
-
-
-def test_bars_of_a_prediction_are_as_long_as_the_worth():
-    result = xor_result("prediction")
-    bars = [float(width) for width in re.findall(r'class="bar" width="([\d.]+)"', report_html(result))]
-    worth = [row["relevance"] for row in result["ranking"]]
-    assert max(bars) == 100
-    assert bars == [pytest.approx(100 * max(0, value) / max(worth), abs=0.06) for value in worth]
-
-
-def test_page_without_held_out_samples_has_no_curve():
-    html = report_html(xor_result("prediction"))
-    assert "<h1>2 of 22 features selected for <span" in html
-    assert "How many features" not in html
-    assert "R²</dt>" not in html
-    assert set(script_data(html)) == {"selected", "stops"}  # the slider still moves table and code
-    assert "Chosen in" not in html
-    assert cells_of(html, "folds") == []
+    assert html.index("</h1>") < html.index(warnings[0]) < html.index('id="ranking"')
+    assert 'class="warning"' not in xor
+    assert "Only" not in page_of({**result, "n_judged": 20})
 
 
 def test_page_that_finds_nothing_says_so_first_and_selects_nothing():
     result = noise_result()
-    html = report_html(result)
+    html = page_of(result)
     best = f"{max(step['predictability'] for step in result['path']):.2f}".replace("-", "\N{MINUS SIGN}")
-    title = title_of(html)
-    assert title.startswith(f"Nothing in this table predicts coin: held-out R² {best} ± ")
-    assert title.endswith(" at best")
-    assert "<h1>Nothing in this table predicts <span" in html
+    assert title_of(html).startswith(f"Nothing in this table predicts coin: held-out R² {best} ± ")
     assert f'<p class="lead">{result["kept"][0]} is kept so that pipelines still run.</p>' in html
     assert '<p class="lead">' not in html.split("pipelines still run.")[1]  # the headline has said it
-    unwanted = ("What each selected", ">selected<", 'class="selected"', 'class="chosen"')
-    assert [words for words in unwanted if words in html] == []
-    assert "✓" not in Page(html).raw["script"][0] + html.split("<script>")[0]
+    unwanted = ("What each selected", ">selected<", 'class="selected"', 'class="chosen"', "ROC AUC")
+    assert [words for words in unwanted if words in html.split("<h2>Details")[0].split("<details>")[0]] == []
+    assert "✓" not in html.split("<script>")[0]
     assert cells_of(html, "worth") == cells_of(html, "folds") == []
-    assert "ROC AUC</dt>" not in html
-    assert "<dt>Best held-out R²</dt><dd>" in html
-    assert script_data(html)["selected"] == 0
+    assert json.loads(Page(html).raw["script"][0])["selected"] == 0
 
 
-def test_results_of_earlier_versions_that_found_nothing_select_nothing():
-    result = noise_result()
-    kept = result["kept"]
-    old = {**result, "selected": kept, "n_features": 1}
-    del old["kept"]
-    old["ranking"] = [{**row, "selected": row["feature"] in kept} for row in result["ranking"]]
-    assert report_html(old) == report_html(result)
+def test_held_out_samples_are_no_folds(tmp_path):
+    X, y, _ = make_xor(n_samples=200, n_features=6, random_state=0)
+    selector = FeatureSelector(2, kernel="gaussian", cv=[(range(120), range(120, 200))]).fit(X, y)
+    html = selector.report(tmp_path / "page.html")[0].read_text(encoding="utf-8")
+    assert "200 samples, judged on held-out samples</p>" in html
+    assert " folds" not in html.split("<body>")[1].split("<h2>Details")[0]
 
 
-def test_page_of_an_earlier_version_calls_its_numbers_what_they_are():
-    html = report_html(result_of_before())
-    assert ' <span class="name">leave-one-out R² 0.' in html
-    assert "<dt>Leave-one-out R²</dt>" in html
-    assert "It is optimistic, because the same samples chose the features." in html
-    assert "held-out" not in html.lower()
+def test_page_without_held_out_samples_has_no_curve():
+    html = page_of(xor_result("prediction"))
+    assert title_of(html) == "2 of 22 features selected for same sign"
+    assert "How many features" not in html
+    assert set(stops_of(html)[2]) == {"size", "number", "text"}  # the slider still moves table and code
     assert cells_of(html, "folds") == []
-    assert '<p class="lead">2 of 22 features: R2 0.96 (all 22: 0.10).</p>' in html
-
-
-def test_held_out_samples_are_no_folds():
-    split = (range(120), range(120, 200))
-    result = xor_result("prediction", cv=[split])
-    assert (result["n_folds"], {row["frequency"] for row in result["ranking"]}) == (1, {None})
-    html = report_html(result)
-    assert "judged on held-out samples." in html
-    assert " folds" not in html.split("<h2>Details")[0].split("<body>")[1]
 
 
 def test_selected_rows_are_those_of_the_result(xor):
-    html = report_html(xor)
-    rows = re.findall(r'<tr data-place="\d+"( class="selected" data-selected)?>.*?<bdi class="name">(.*?)</bdi>', html)
-    assert [name for chosen, name in rows if chosen] == xor["selected"]
-    assert [name for _, name in rows] == [row["feature"] for row in xor["ranking"]]
+    result = xor_result()
+    rows = re.findall(r'<tr data-place="\d+"( class="selected" data-selected)?>.*?<bdi class="name">(.*?)</bdi>', xor)
+    assert [name for chosen, name in rows if chosen] == result["selected"]
+    assert [name for _, name in rows] == [row["feature"] for row in result["ranking"]]
+
+
+def test_bars_are_as_long_as_the_worth():
+    result = xor_result("prediction")
+    bars = [float(width) for width in re.findall(r'class="bar" width="([\d.]+)"', page_of(result))]
+    worth = [row["relevance"] for row in result["ranking"]]
+    assert max(bars) == 100
+    shares = [100 * value / max(worth) for value in worth]
+    assert bars == [pytest.approx(share, abs=0.06) for share in shares if share >= 0.05]
+
+
+# What is safe, closed and small
 
 
 def test_policy_holds_the_digests_of_style_and_script(xor):
-    page = Page(report_html(xor))
+    page = Page(xor)
     policy = next(a["content"] for tag, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
 
     def digest(text):
@@ -215,12 +264,12 @@ def test_policy_holds_the_digests_of_style_and_script(xor):
 
 
 def test_page_is_closed_and_accessible(xor):
-    page = Page(report_html(xor, "features.csv"))
+    page = Page(xor)
     for tag, attributes in page.elements:
         assert "style" not in attributes, tag
         assert not [name for name in attributes if name.startswith("on")], tag
         assert "src" not in attributes, tag
-        assert attributes.get("href", "#")[0] in "#df", attributes  # an anchor, data:, or the table
+        assert attributes.get("href", "#")[0] in "#dp", attributes  # an anchor, data:, or the table
     assert ("html", {"lang": "en"}) in page.elements
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
@@ -228,21 +277,19 @@ def test_page_is_closed_and_accessible(xor):
     pictures = [chart for chart in charts if "role" in chart]
     assert len(pictures) == 5  # the path, two features with their effects
     assert {chart["role"] for chart in pictures} == {"img"}
-    assert page.count("desc") == 5
+    assert sum(tag == "desc" for tag, _ in page.elements) == 5
     # The other ones repeat numbers beside them, in cells that are hidden from screen readers.
-    hidden = [attributes for tag, attributes in page.elements if tag == "td" and attributes.get("class") == "level"]
-    assert len(charts) == 5 + report_html(xor).count('class="bar"')
+    hidden = [attributes for tag, attributes in page.elements if tag == "td" and "level" in attributes.get("class", "")]
+    assert len(charts) == 5 + xor.count('class="bar"')
     assert {cell["aria-hidden"] for cell in hidden} == {"true"}
 
 
 def test_hostile_names_add_no_element():
-    plain = Page(report_html(synthetic([f"a name of common length {i}" for i in range(len(HOSTILE))], 3)))
-    hostile_html = report_html(synthetic(HOSTILE, 3))
-    hostile = Page(hostile_html)
-    assert [tag for tag, _ in hostile.elements] == [tag for tag, _ in plain.elements]
-    assert "{{ 7 * 7 }}" in hostile_html
-    assert not set(hostile_html) & {"\u202e", "\x00", "\x07", "\x1b", "\u2028", "\ud800"}
-    hostile_html.encode()
+    plain_page = Page(page_of(synthetic([f"a name of common length {i}" for i in range(len(HOSTILE))], 3)))
+    html = page_of(synthetic(HOSTILE, 3))
+    assert [tag for tag, _ in Page(html).elements] == [tag for tag, _ in plain_page.elements]
+    assert "{{ 7 * 7 }}" in html
+    assert not set(html) & {"\u202e", "\x00", "\x07", "\x1b", "\u2028", "\ud800"}
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
@@ -252,103 +299,89 @@ def test_every_place_escapes_a_hostile_name(name):
     result["parameters"] |= {"kernel": name, name: name}
     for row in result["ranking"]:
         row["group"] = name
-    page = Page(report_html(result, f"{name[:20]}.csv".replace("\ud800", "")))
-    assert page.count("script") == 2
-    assert page.count("img") == 0
-    assert not re.search(r"<!--", report_html(result))
+    html = page_of(result)
+    tags = [tag for tag, _ in Page(html).elements]
+    assert (tags.count("script"), tags.count("img")) == (2, 0)
+    assert "<!--" not in html
 
 
-def test_long_names_are_short_in_the_page_and_whole_in_the_title():
-    name = "long " * 2000
-    html = report_html(synthetic(["other", name]))
-    assert f'title="{name}"' in html
-    assert html.count(name) == 1
-
-
-def test_script_data_of_the_page(xor):
-    data = json.loads(Page(report_html(xor)).raw["script"][0])
-    assert data["selected"] == 2
-    assert data["stops"] == [[step["n_features"]] * 2 for step in reversed(xor["path"])]
-    assert set(data["path"]) == {str(step["n_features"]) for step in xor["path"]}
-
-
-def test_groups_are_counted_by_the_slider():
-    result = synthetic(list("abcdef"), 3)
-    for row, group in zip(result["ranking"], ["p", "p", "p", None, "q", "q"], strict=True):
-        row["group"] = group
-    result["path"] = [step for step in result["path"] if step["n_features"] in (3, 4, 6)]
-    data = json.loads(Page(report_html(result)).raw["script"][0])
-    assert data["stops"] == [[3, 1], [4, 2], [6, 3]]
+def test_long_names_are_short_in_the_page_with_more_in_the_title():
+    html = page_of(synthetic(["other", "long " * 2000]))
+    assert len(re.search('title="(long [^"]*)"', html)[1]) == 300
+    assert html.count("long " * 30) == 1
 
 
 @pytest.mark.parametrize("d", [1, 2, 29, 200, 10_000])
 def test_page_stays_small(d):
-    html = report_html(synthetic([f"feature {i}" for i in range(d)]))
+    html = page_of(synthetic([f"feature {i}" for i in range(d)]))
     assert len(html.encode()) < 1_000_000
     assert len(re.findall("<tr data-place", html)) == min(d, 200)
     assert "nan" not in html.lower().replace("dominant", "")
 
 
 def test_page_stays_small_with_the_worst_names():
-    html = report_html(synthetic([f"{i}" + "\"'<🧬\u202e" * 2000 for i in range(400)], 30))
+    html = page_of(synthetic([f"{i}" + "\"'<🧬\u202e" * 2000 for i in range(400)], 30))
     assert len(html.encode()) < 1_000_000
 
 
 def test_table_of_all_features(tmp_path):
-    paths = write_report(synthetic(HOSTILE + ["x"] * 300), tmp_path / "my report.html")
-    assert [path.name for path in paths] == ["my report.html", "my report_features.csv"]
-    assert sorted(tmp_path.iterdir()) == sorted(paths)
-    assert 'href="my%20report_features.csv"' in paths[0].read_text(encoding="utf-8")
-    with paths[1].open(encoding="utf-8", newline="") as file:
+    result = tmp_path / "result.json"
+    result.write_text(json.dumps(synthetic(HOSTILE + ["x"] * 300)))
+    assert run("report", result, "-o", tmp_path / "my report.html")[0] == 0
+    page, table = tmp_path / "my report.html", tmp_path / "my report_features.csv"
+    assert sorted(tmp_path.iterdir()) == [page, table, result]
+    assert 'href="my%20report_features.csv"' in page.read_text(encoding="utf-8")
+    with table.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == len(HOSTILE) + 300
     assert float(rows[2]["score"]) == 1 / 3
     assert rows[HOSTILE.index("=cmd()")]["feature"] == "'=cmd()"
     assert rows[0]["feature"] == HOSTILE[0]
-
-
-def test_failed_report_leaves_the_old_one(tmp_path):
-    target = tmp_path / "report.html"
-    target.write_text("old")
-    with pytest.raises(ValueError, match="schema"):
-        write_report({"schema": "other"}, target)
-    assert target.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [target]
+    assert list(rows[0])[-6:] == ["relevance", "frequency", "alone", "partner", "together", "needed"]
 
 
 @pytest.mark.parametrize(
-    ("result", "error", "message"),
+    ("result", "message"),
     [
-        ([], TypeError, "result is of type list"),
-        ({}, ValueError, "schema None"),
-        ({"schema": "bahsic/1", "kind": "test"}, ValueError, "kind 'test'"),
-        ({"schema": "bahsic/1", "kind": "select"}, ValueError, "no 'input'"),
-        (synthetic(["a"], ranking=[]), ValueError, "empty ranking"),
+        ([], "no result of schema bahsic/1"),
+        ({"schema": "bahsic/1", "kind": "test"}, "no result of schema bahsic/1, kind select"),
+        ({"schema": "bahsic/1", "kind": "select"}, "result has no 'input'"),
+        (synthetic(["a"], ranking=[]), "empty ranking"),
     ],
 )
-def test_bad_results_are_refused(result, error, message):
-    with pytest.raises(error, match=message):
-        report_html(result)
+def test_bad_results_are_refused_and_leave_the_old_report(tmp_path, result, message):
+    source, page = tmp_path / "result.json", tmp_path / "page.html"
+    source.write_text(json.dumps(result))
+    page.write_text("old")
+    status, _, err = run("report", source, "-o", page)
+    assert status != 0
+    assert message in err
+    assert page.read_text() == "old"
+    assert sorted(tmp_path.iterdir()) == [page, source]
 
 
-def test_missing_numbers_are_dashes():
-    result = synthetic(["a", "b"], path=[], redundancy=None)
+def test_missing_numbers_are_left_out():
+    result = synthetic(["a", "b"], path=[])
     for row in result["ranking"]:
         row.update(score=None, pvalue=None)
-    html = report_html(result)
+    html = page_of(result)
     assert "<svg" not in html
     assert "data-label" not in html.split('id="ranking"')[1].split("</table>")[0]
     assert "individually" not in html
+
+
+# Code
 
 
 @pytest.mark.parametrize("name", ["data.csv", "it's.csv", "a b;c.csv", "שם.csv"])
 def test_code_has_the_names_as_they_are(name):
     result = synthetic(["a", "b"])
     result["input"] |= {"name": name, "target": "$HOME"}
-    words = shlex.split(command(result).text)
+    python, command = code_of(page_of(result))
+    words = shlex.split(command)
     assert words[:7] == ["bahsic", "select", name, "--target", "$HOME", "-k", "1"]
-    assert repr(name) in python_code(result).text
-    compile(python_code(result).text, "snippet", "exec")
+    assert repr(name) in python
+    compile(python, "snippet", "exec")
 
 
 def test_code_survives_dashes_and_commas():
@@ -356,41 +389,77 @@ def test_code_survives_dashes_and_commas():
     result["input"] |= {"name": "-dash.csv", "target": "--y", "options": {"drop": ["x,y", "z"]}}
     result["parameters"] |= {"keep": ["-a", "b,c"], "standard_errors": True}
     result["test"] = {"pvalue": 0.5, "split_pvalues": [0.5]}
-    parsed_back = parsed(shlex.split(command(result).text)[1:])
-    assert str(parsed_back.data) == "-dash.csv"
-    assert (parsed_back.target, parsed_back.drop) == (["--y"], ["x,y", "z"])
-    assert parsed_back.keep == ["-a", "b,c"]
-    assert parsed_back.standard_errors
-    assert parsed_back.test
+    options = parsed(shlex.split(code_of(page_of(result))[1])[1:])
+    assert str(options.data) == "-dash.csv"
+    assert (options.target, options.drop) == (["--y"], ["x,y", "z"])
+    assert options.keep == ["-a", "b,c"]
+    assert options.standard_errors
+    assert options.test
 
 
 def test_shell_reads_control_characters_as_they_were():
     result = synthetic(["a", "b"])
     result["input"]["target"] = "it's\u202e \\ \x07\n"
-    text = command(result).text
-    assert text.isprintable()
-    word = re.search(r"--target (.*) -k", text)[1]
+    command = code_of(page_of(result))[1]
+    assert command.isprintable()
+    word = re.search(r"--target (.*) -k", command)[1]
     done = subprocess.run(
         ["bash", "-c", f"printf %s {word}"], capture_output=True, check=True, timeout=20, env={"LC_ALL": "C.UTF-8"}
     )
     assert done.stdout.decode() == "it's\u202e \\ \x07\n"
 
 
-# The chart of the path
+# The path, its chart and the slider
+
+
+def test_path_of_a_prediction():
+    result = xor_result("prediction", cv=2)
+    html = page_of(result)
+    assert "Criterion: prediction; kernel: gaussian; target: two classes; 2 folds." in html
+    path = html.split('id="path-heading"')[1].split('id="cards-heading"')[0]
+    assert "predicts samples that were not used to choose them" in path
+    assert "HSIC" not in path
+    steps = sorted(result["path"], key=lambda step: step["n_features"])
+    rows = re.findall(r'<td class="n" data-label="[^"]*">(.*?)</td>' * 4, path)
+    expected = [(s["n_features"], s["predictability"], s["predictability_error"], s["score"]) for s in steps]
+    assert [tuple(float(cell.replace("\N{MINUS SIGN}", "-")) for cell in row) for row in rows] == [
+        (*(round(value, 3) for value in row[:3]), float(f"{row[3]:.3g}")) for row in expected
+    ]
+    headings = re.findall(r'<th scope="col" class="n">(.*?)</th>', path)[:4]
+    assert headings == ["Features", "Held-out R²", "Standard error", "ROC AUC"]
+    assert 'class="band"' in path
+    r2, error = result["predictability"], result["predictability_error"]
+    assert stops_of(html)[2]["text"] == f"2 features, held-out R² {r2:.2f} ± {error:.2f}"
+
+
+def test_stops_of_the_slider(xor):
+    stops = stops_of(xor)
+    assert list(stops) == sorted(step["n_features"] for step in xor_result()["path"])
+    assert all(stop["number"] == size and stop["y"] > 0 for size, stop in stops.items())
+    groups = synthetic(list("abcdef"), 3)
+    for row, group in zip(groups["ranking"], ["p", "p", "p", None, "q", "q"], strict=True):
+        row["group"] = group
+    groups["path"] = [step for step in groups["path"] if step["n_features"] in (3, 4, 6)]
+    assert [(size, stop["number"]) for size, stop in stops_of(page_of(groups)).items()] == [(3, 1), (4, 2), (6, 3)]
+
+
+def test_close_steps_of_a_long_path_become_one():
+    sizes = set(stops_of(page_of(synthetic([f"x{i}" for i in range(10_000)], 4321))))
+    assert len(sizes) < 250
+    assert {1, 2, 3, 4321, 10_000} <= sizes
 
 
 def chart(values, errors=None, sizes=None, n_selected=1, key="hsic"):
     """The chart of a path with these values."""
     sizes = sizes or list(range(1, len(values) + 1))
     error_key = {"hsic": "standard_error", "predictability": "predictability_error"}[key]
-    errors = errors or [None] * len(values)
     path = [
         {"n_features": n, "hsic": None, "score": None, "features": ["a"], key: value, error_key: error}
-        for n, value, error in zip(sizes, values, errors, strict=True)
+        for n, value, error in zip(sizes, values, errors or [None] * len(values), strict=True)
     ]
-    html = report_html(synthetic([f"x{j}" for j in range(sizes[-1])], n_selected, path=path))
-    svg = re.search(r'<svg[^>]*class="chart path".*?</svg>', html, re.DOTALL)[0]
-    return ET.fromstring(svg)
+    measured = {"predictability": values[sizes.index(n_selected)] if key == "predictability" else None}
+    html = page_of(synthetic([f"x{j}" for j in range(sizes[-1])], n_selected, path=path, **measured))
+    return ET.fromstring(re.search(r'<svg[^>]*class="chart path".*?</svg>', html, re.DOTALL)[0])
 
 
 def elements(svg, kind):
@@ -427,15 +496,13 @@ def test_curve_passes_through_the_points():
 
 
 def test_all_features_are_a_line_across():
-    def lines(n_selected, sizes, key="predictability"):
-        svg = chart([0.5, 1.0, 0.8], sizes=sizes, n_selected=n_selected, key=key)
-        return svg, elements(svg, "whole")
-
-    svg, (line,) = lines(2, [1, 2, 5])
+    svg = chart([0.5, 1.0, 0.8], sizes=[1, 2, 5], n_selected=2, key="predictability")
+    (line,) = elements(svg, "whole")
     assert [float(line.get(key)) for key in ("y1", "y2")] == pytest.approx([dots(svg)[2, 1]] * 2, abs=0.01)
     assert "all 5 features: 0.80" in [text.text for text in elements(svg, "caption")]
-    assert not lines(5, [1, 2, 5])[1]  # they are selected
-    assert not lines(2, [1, 2, 5], "hsic")[1]  # says nothing of what they predict
+    # Not where they are selected, nor for HSIC, which says nothing of what they predict.
+    for n_selected, key in ((5, "predictability"), (2, "hsic")):
+        assert not elements(chart([0.5, 1.0, 0.8], sizes=[1, 2, 5], n_selected=n_selected, key=key), "whole")
 
 
 @pytest.mark.parametrize(
@@ -456,10 +523,3 @@ def test_charts_have_finite_coordinates_inside(d):
     x = dots(svg)[:, 0]
     assert len(x) <= d
     assert 0 <= min(x) <= max(x) <= 600
-
-
-def test_close_steps_of_a_long_path_become_one():
-    html = report_html(synthetic([f"x{i}" for i in range(10_000)], 4321))
-    sizes = [int(n) for n in json.loads(Page(html).raw["script"][0])["path"]]
-    assert len(sizes) < 250
-    assert {1, 2, 3, 4321, 10_000} <= set(sizes)

@@ -13,8 +13,7 @@ webdriver = pytest.importorskip("selenium.webdriver", reason="driving a browser 
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-from bahsic.report import write_report  # noqa: E402
-from reporting import result_of, xor_result  # noqa: E402
+from reporting import named, page_of, result_of, xor_result  # noqa: E402
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -32,7 +31,8 @@ def report(tmp_path_factory):
     result = xor_result()
     result["ranking"][-1]["feature"] = HOSTILE
     result["input"]["target"] = HOSTILE
-    page, _ = write_report(result, tmp_path_factory.mktemp("report") / "report.html")
+    page = tmp_path_factory.mktemp("report") / "report.html"
+    page.write_text(page_of(result), encoding="utf-8")
     return page
 
 
@@ -184,9 +184,10 @@ def wide_names(request, tmp_path_factory):
     y = X[:, 0] + X[:, 1] + X[:, 2]
     classes = np.where(y > 0, ">50K & MORE MONEY", "<=50K")
     labels = classes if request.param == "classes" else y
-    stability = {"n_resamples": 10, "subsample": 0.5, "frequencies": np.full(5, 0.5)}
-    result = result_of(X, labels, NAMES, 4, target="Income-class", criterion="prediction", stability=stability)
-    return write_report(result, tmp_path_factory.mktemp("wide") / "report.html")[0]
+    result = result_of({**named(X, NAMES), "Income-class": labels}, "Income-class", "-k", 4, "--stability", 2)
+    page = tmp_path_factory.mktemp("wide") / "report.html"
+    page.write_text(page_of(result), encoding="utf-8")
+    return page
 
 
 @pytest.mark.parametrize("width", [390, 700, 1280])

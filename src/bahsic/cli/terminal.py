@@ -13,8 +13,8 @@ from typing import Any, TextIO
 
 from bahsic.names import for_option, for_shell, for_terminal, target_name
 from bahsic.options import flag_of
-from bahsic.report.curve import Curve, path_curve, quantity_of
-from bahsic.report.schema import candidates, checked, n_candidates, outcome_of_result
+from bahsic.report.curve import Curve
+from bahsic.report.schema import candidates, checked, curve_of
 from bahsic.report.table import feature_columns, has_worth
 from bahsic.report.words import (
     ascii_text,
@@ -65,38 +65,39 @@ def style_of(stream: TextIO) -> Style:
 def selection_text(result: Mapping[str, Any], style: Style, top: int | None = None) -> str:
     """Return the text of a result of `bahsic select`, in at most 25 lines unless ``top`` asks for more (0: all)."""
     result = checked(result)
-    leaks, outcome = result["leaks"], outcome_of_result(result)
+    leaks, curve = result["leaks"], curve_of(result)
     remedy = f"; --drop {for_shell(for_option(leaks))} excludes {'it' if len(leaks) == 1 else 'them'}"
-    why = [kept_words(result["kept"])]
-    why += [number_words(result, outcome)] if outcome.r2 is not None else []
+    why = number_words(result, curve) if result["predictability"] is not None else ""
     before = paragraphs(
         [
-            *warning_lines(leaks, outcome, remedy),
-            headline_of(outcome, target_name(result["input"].get("target"))).ascii,
-            " ".join(filter(None, [*why, *evidence_lines(result)])).replace("R²", "R2"),
+            *warning_lines(result, remedy),
+            headline_of(result, target_name(result["input"].get("target"))).ascii,
+            " ".join(filter(None, [kept_words(result["kept"]), why, *evidence_lines(result)])).replace("R²", "R2"),
         ],
         style,
     )
-    curve = path_curve(result["path"], result["n_features"], n_candidates(result))
     blocks = block_words(result).removesuffix(".")
     notes = paragraphs(
         [
-            _additions(result),
+            "" if curve is None else _additions(result, curve),
             " ".join(column_lines(result["columns"], result["input"].get("n_samples", 0))),
             method_words(result),
             f"{blocks} ({flag_of('block_size')} none: all at once)." if blocks else "",
         ],
         style,
     )
-    rows, space = candidates(result), top
-    for height in range(_PLOT_HEIGHT, 0, -1):  # a lower plot if there is no space for all selected features
-        after = "" if curve is None else curve_text(curve, style, height)
-        if top is None:
-            others = sum(part.count("\n") + 1 for part in (before, after, notes) if part) + 1 + has_worth(result)
-            space = _LINES - others if len(rows) <= _LINES - others else max(_FEWEST_ROWS, _LINES - others - 1)
-        if not space or space >= result["n_features"]:
-            break
-    table = ranking_table(result, rows, style, 0 if space is None else space)
+    rows = candidates(result)
+
+    def space_beside(plot: str) -> int:
+        if top is not None:
+            return top or len(rows)
+        space = _LINES - 1 - has_worth(result) - sum(part.count("\n") + 1 for part in (before, plot, notes) if part)
+        return space if len(rows) <= space else max(_FEWEST_ROWS, space - 1)
+
+    # A lower plot if there is no space for all selected features.
+    plots = [curve_text(curve, style, height) for height in range(_PLOT_HEIGHT, 0, -1)] if curve is not None else [""]
+    after = next((plot for plot in plots if space_beside(plot) >= result["n_features"]), plots[-1])
+    table = ranking_table(result, rows, style, space_beside(after))
     return "\n".join(part for part in (before, table, after, notes) if part)
 
 
@@ -169,19 +170,18 @@ def _axis(curve: Curve, wide: int, style: Style) -> str:
     return f"{first}{style.painted(pointer, _GREEN)}{rest if curve.selected != curve.sizes[-1] else ' features'}"
 
 
-def _additions(result: Mapping[str, Any]) -> str:
+def _additions(result: Mapping[str, Any], curve: Curve) -> str:
     """Return a sentence on the gain of each step of a forward search, up to the selected number; empty without R2."""
-    quantity, n = quantity_of(result["path"]), result["n_features"]
-    steps = [step for step in result["path"] if step["n_features"] <= n]
+    steps = [step for step in result["path"] if step["n_features"] <= result["n_features"]]
     forward = result["parameters"].get("method") == "forward"
-    if not forward or quantity is None or not quantity.is_r2 or not 1 <= len(steps) <= _MOST_ADDITIONS:
+    if not forward or not curve.is_r2 or not 1 <= len(steps) <= _MOST_ADDITIONS:
         return ""
     values = [step["predictability"] for step in steps]
     gains = ["", *(f", {round(after - before, 3) + 0.0:+.3f}" for before, after in pairwise(values))]
     added = [f"{', '.join(s['features'])} ({v:.3f}{g})" for s, v, g in zip(steps, values, gains, strict=True)]
     kept = result["parameters"].get("keep")
     beside = f" to the {plural(len(kept), 'kept feature').removeprefix('1 ')}" if kept else ""
-    return f"Added{beside}, with {ascii_text(quantity.name)} after each step: {', '.join(added)}."
+    return f"Added{beside}, with {ascii_text(curve.quantity.name)} after each step: {', '.join(added)}."
 
 
 def paragraphs(lines: Sequence[str], style: Style) -> str:

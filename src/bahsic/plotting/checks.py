@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -25,36 +26,13 @@ def checked_names(names: Any, count: int) -> list[Any]:
     return checked
 
 
-def _numbers(argument: str, values: Any) -> Array:
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind in "biufO":
-            return array.astype(np.float64)
-    except (TypeError, ValueError):  # ragged, or objects that are no numbers
-        pass
-    raise TypeError(f"{argument} is {reprlib.repr(values)}; accepted: an array of real numbers")
-
-
-def vector(argument: str, values: Any, count: int | None = None) -> Array:
-    """Return a checked array of one dimension, of finite numbers and of a given length if there is one."""
-    array = _numbers(argument, values)
-    if array.ndim != 1 or not len(array) or (count is not None and len(array) != count):
-        length = "at least 1" if count is None else str(count)
-        raise ValueError(f"{argument} has shape {array.shape}; accepted: one dimension, length {length}")
+def vector(argument: str, values: Any, count: int | None = None, *, fractions: bool = False) -> Array:
+    """Return a checked array of one dimension, of finite numbers or fractions, and of a length if one is given."""
+    array = _numbers(argument, values, fractions=fractions)
+    if array.ndim != 1 or not len(array) or count not in (None, len(array)):
+        raise ValueError(f"{argument} has shape {array.shape}; accepted: one dimension, length {count or 'at least 1'}")
     for position in np.flatnonzero(~np.isfinite(array))[:1]:
         raise ValueError(f"{argument} has {array[position]} at position {position}; accepted: finite numbers")
-    return array
-
-
-def fractions(argument: str, values: Any, count: int | None = None) -> Array:
-    """Return a checked array of numbers between 0 and 1."""
-    return _between_0_and_1(argument, vector(argument, values, count))
-
-
-def _between_0_and_1(argument: str, array: Array) -> Array:
-    wrong = array[~((array >= -_ROUNDING) & (array <= 1 + _ROUNDING))]
-    if len(wrong):
-        raise ValueError(f"{argument} has {wrong[0]:g}; accepted: numbers between 0 and 1")
     return array
 
 
@@ -66,10 +44,9 @@ def check_fraction(argument: str, value: Any) -> None:
 
 def similarity_table(table: Any) -> Array:
     """Return a checked table of `bahsic.redundancy`."""
-    array = _numbers("table", table)
+    array = _numbers("table", table, fractions=True)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
         raise ValueError(f"table has shape {array.shape}; accepted: as many rows as columns, at least 1")
-    _between_0_and_1("table", array)
     if np.abs(array - array.T).max() > _ROUNDING:
         raise ValueError("table is not symmetric; accepted: table[i, j] == table[j, i]")
     return array
@@ -77,8 +54,10 @@ def similarity_table(table: Any) -> Array:
 
 def band_values(hsic: Any, lower: Any, upper: Any) -> tuple[np.ma.MaskedArray[Any, Any], Array, Array]:
     """Return the checked HSIC of bands, masked where the lower cut-off is not below the upper one, and the cut-offs."""
-    lows, highs = (_cutoffs(name, values) for name, values in (("lower", lower), ("upper", upper)))
-    array = _numbers("hsic", hsic)
+    lows, highs, array = vector("lower", lower), vector("upper", upper), _numbers("hsic", hsic)
+    for name, cutoffs in (("lower", lows), ("upper", highs)):
+        if cutoffs[0] < 0 or (np.diff(cutoffs) <= 0).any():
+            raise ValueError(f"{name} is {reprlib.repr(cutoffs.tolist())}; accepted: increasing frequencies, from 0 on")
     if array.shape != (len(lows), len(highs)):
         raise ValueError(f"hsic has shape {array.shape}; accepted: {(len(lows), len(highs))}, that of lower and upper")
     no_band = lows[:, None] >= highs
@@ -89,10 +68,14 @@ def band_values(hsic: Any, lower: Any, upper: Any) -> tuple[np.ma.MaskedArray[An
     return np.ma.masked_array(array, no_band), lows, highs
 
 
-def _cutoffs(argument: str, values: Any) -> Array:
-    array = vector(argument, values)
-    for i in np.flatnonzero(np.diff(array) <= 0)[:1]:
-        raise ValueError(f"{argument} has {array[i + 1]:g} after {array[i]:g}; accepted: increasing frequencies")
-    if array[0] < 0:
-        raise ValueError(f"{argument} has {array[0]:g}; accepted: frequencies of at least 0")
+def _numbers(argument: str, values: Any, *, fractions: bool = False) -> Array:
+    array = None
+    with suppress(TypeError, ValueError):  # ragged, or objects that are no numbers
+        given = np.asarray(values)
+        array = given.astype(np.float64) if given.dtype.kind in "biufO" else None
+    if array is None:
+        raise TypeError(f"{argument} is {reprlib.repr(values)}; accepted: an array of real numbers")
+    wrong = array[~((array >= -_ROUNDING) & (array <= 1 + _ROUNDING))]
+    if fractions and len(wrong):
+        raise ValueError(f"{argument} has {wrong[0]:g}; accepted: numbers between 0 and 1")
     return array

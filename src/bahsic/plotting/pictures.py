@@ -13,15 +13,15 @@ from scipy.stats import false_discovery_control
 
 from bahsic.parameters import check_count
 from bahsic.plotting.axes import axes_or_new, has_room_in_cells, write_names, write_sizes, write_title
-from bahsic.plotting.checks import band_values, check_fraction, checked_names, fractions, similarity_table, vector
+from bahsic.plotting.checks import band_values, check_fraction, checked_names, similarity_table, vector
 from bahsic.report.curve import Curve
+from bahsic.report.schema import curve_of
 from bahsic.report.selector import (
     candidate_mask,
-    curve_of,
     feature_names,
     fitted,
-    fold_counts,
-    outcome_of_selector,
+    fold_shares,
+    measured,
     search_order,
     selected_mask,
 )
@@ -83,11 +83,11 @@ def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
     write_sizes(ax, curve.sizes)
     ax.margins(y=0.15)  # space for the text beside the dashed line
     ax.set(xlabel="number of features", ylabel=curve.quantity.name)
-    outcome = outcome_of_selector(selector)
     if curve.selected:
         _mark_selected(ax, curve)
-    if outcome.r2 is not None:
-        write_title(ax, headline_of(outcome).text.replace(" ± ", "\u00a0±\u00a0"))  # not at the end of a line
+    if curve.is_r2:
+        words = "".join(headline_of(measured(selector)))
+        write_title(ax, words.replace(" ± ", "\u00a0±\u00a0"))  # not at the end of a line
     return ax
 
 
@@ -136,10 +136,10 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
             ax.plot(values[rows], rows, "o", color=_DARK, markerfacecolor=face, label=label)
     ax.grid(axis="y", color="0.92")
     _rows(ax, [labels[j] for j in order])
-    counts = fold_counts(selector)
-    if counts is not None and selected_mask(selector).any():
+    shares = fold_shares(selector)
+    if shares is not None and selected_mask(selector).any():
         right = ax.secondary_yaxis("right")
-        write_names(right.yaxis, [f"{counts[j]}/{selector.n_folds_}" for j in order])
+        write_names(right.yaxis, [f"{round(shares[j] * selector.n_folds_)}/{selector.n_folds_}" for j in order])
         right.set_ylabel("chosen in folds", fontsize="small")
     known = values[np.isfinite(values)]
     ax.set_xlabel(f"{curve.quantity.name} down to here", loc="left")  # on the right there may be an exponent
@@ -193,7 +193,7 @@ def plot_scores(
         unit = {"hsic": "HSIC", "prediction": "R²"}.get(str(selector.criterion), "Criterion")
         meaning = f"{unit} lost without the feature, or gained with it"
     if pvalues is not None:
-        solid = false_discovery_control(fractions("pvalues", pvalues, len(values))) <= level
+        solid = false_discovery_control(vector("pvalues", pvalues, len(values), fractions=True)) <= level
         legend = f"significant ({level:g})", "not significant"
     labels = checked_names(names, len(values))
     ax = _bars(values[drawn], [labels[j] for j in drawn], n, None if solid is None else solid[drawn], legend, ax)
@@ -272,7 +272,7 @@ def plot_stability(
     >>> [float(bar.get_width()) for bar in ax.patches]
     [1.0, 0.7, 0.2]
     """
-    values = fractions("frequencies", frequencies)
+    values = vector("frequencies", frequencies, fractions=True)
     check_count("n", n)
     check_fraction("threshold", threshold)
     legend = (f"in at least {threshold:g}", "in fewer")
@@ -324,7 +324,7 @@ def plot_bands(hsic: Any, lower: Any, upper: Any, *, ax: Axes | None = None) -> 
 
 def _curve(selector: Any) -> Curve:
     """Return the curve of a fitted selector's path, or raise if it has measured nothing."""
-    curve = curve_of(selector)
+    curve = curve_of(measured(selector))
     if curve is None:
         raise ValueError(
             "the selector has measured neither HSIC nor held-out R2 along its path; accepted: one that was fitted with "
@@ -335,10 +335,8 @@ def _curve(selector: Any) -> Curve:
 
 def _edges(centres: Array) -> Array:
     """Return the limits of cells around increasing centres."""
-    if len(centres) == 1:
-        return np.array([centres[0] - 0.5, centres[0] + 0.5])
-    inner = (centres[1:] + centres[:-1]) / 2
-    return np.array([2 * centres[0] - inner[0], *inner, 2 * centres[-1] - inner[-1]])
+    steps = np.diff(centres) if len(centres) > 1 else np.ones(1)
+    return np.append(centres[0] - steps[0] / 2, centres + np.append(steps, steps[-1])[: len(centres)] / 2)
 
 
 def _height(n_rows: int) -> float:
@@ -353,16 +351,20 @@ def _bars(
     order = np.argsort(-values, kind="stable")[:n]
     ax = axes_or_new(ax, 6.4, _height(len(order)))
     chosen = np.ones(len(order), dtype=bool) if solid is None else solid[order]
-    colours = np.where(chosen, _DARK, _LIGHT)
-    bars = ax.barh(np.arange(len(order)), values[order], color=colours, edgecolor=_DARK, linewidth=0)
-    if len(order) <= _MOST_HATCHED:
-        for bar, is_solid in zip(bars, chosen, strict=True):
-            bar.set(hatch="" if is_solid else "////", linewidth=0.6)
+    hatch = "////" if len(order) <= _MOST_HATCHED else ""
+    words = [legend[0] if kind else legend[1] for kind in chosen]
+    ax.barh(
+        np.arange(len(order)),
+        values[order],
+        color=np.where(chosen, _DARK, _LIGHT),
+        edgecolor=_DARK,
+        linewidth=0.6,
+        hatch=np.where(chosen, "", hatch).tolist(),
+        label=["_" if word in words[:i] else word for i, word in enumerate(words)],  # each word once
+    )
     _rows(ax, [labels[j] for j in order])
     if solid is not None:
-        firsts = [(np.flatnonzero(chosen == kind), text) for kind, text in zip((True, False), legend, strict=True)]
-        shown = [(bars[int(rows[0])], text) for rows, text in firsts if len(rows)]
-        ax.legend(*zip(*shown, strict=True), loc="lower right", fontsize="small")
+        ax.legend(loc="lower right", fontsize="small")
     return ax
 
 
@@ -375,8 +377,8 @@ def _rows(ax: Axes, labels: Sequence[Any]) -> None:
 def _mark_selected(ax: Axes, curve: Curve) -> None:
     number = curve.selected
     ax.axvline(number, color="black", linestyle="--", linewidth=1)
-    here = [i for i, size in enumerate(curve.sizes) if size == number]
-    ax.plot([number for _ in here], [curve.values[i] for i in here], "D", color="black", markersize=7)
+    if curve.selected_value is not None:
+        ax.plot(number, curve.selected_value, "D", color="black", markersize=7)
     left, middle, right = ax.xaxis.get_transform().transform(np.array([ax.get_xlim()[0], number, ax.get_xlim()[1]]))
     side, gap = ("left", 5) if 2 * middle <= left + right else ("right", -5)
     words = f"{plural(number, 'feature')} selected"

@@ -9,6 +9,7 @@ import io
 import os
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ def report_html(result: Mapping[str, Any], table_name: str | None = None) -> str
     Parameters
     ----------
     result : mapping
-        The result of ``bahsic select --json``: schema "bahsic/1", plain data. Names of features may be any text.
+        The result of ``bahsic select --json`` or `selection_result`: plain data. Names of features may be any text.
     table_name : str, optional
         Name of the file with all features, in the folder of the page, for a link.
 
@@ -47,15 +48,17 @@ def report_html(result: Mapping[str, Any], table_name: str | None = None) -> str
 
     Examples
     --------
-    >>> row = {"feature": "<age>", "rank": 1, "selected": True, "score": 0.2, "pvalue": 0.01, "group": None}
-    >>> result = {
-    ...     "schema": "bahsic/1", "kind": "select", "input": {"name": "data.csv", "target": "ill"},
-    ...     "parameters": {"n_features_to_select": 1}, "selected": ["<age>"], "n_features": 1,
-    ...     "reason": "1 feature requested", "ranking": [row], "path": []}
-    >>> "&lt;age&gt;</bdi>" in report_html(result), "<age>" in report_html(result)
+    >>> from bahsic import BAHSIC
+    >>> from bahsic.datasets import make_xor
+    >>> from bahsic.report.result import selection_result
+    >>> X, y, _ = make_xor(n_samples=100, n_features=2, random_state=0)
+    >>> heading = {"input": {"name": "xor.csv", "target": "y"}, "parameters": {"n_features_to_select": 2}}
+    >>> html = report_html(selection_result(BAHSIC(2).fit(X, y), X, y, names=["<age>", "dose"], **heading))
+    >>> "&lt;age&gt;</bdi>" in html, "<age>" in html
     (True, False)
     """
-    contents = page(checked(result), table_name)
+    check_report()
+    contents = page(checked(result))
     style, script = chart_style() + _part("report.css"), _part("report.js")
     # This style, this script, and nothing from anywhere.
     policy = (
@@ -63,8 +66,8 @@ def report_html(result: Mapping[str, Any], table_name: str | None = None) -> str
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     contents |= {"style": style, "script": script, "policy": policy, "json": json_for_script(contents["script_data"])}
-    table_link = None if table_name is None else quote(os.fsencode(table_name))
-    html: str = _template().render(**contents, table_link=table_link)
+    contents |= {"table_name": table_name, "table_link": quote(os.fsencode(table_name or ""))}
+    html: str = _template().render(**contents)
     return html
 
 
@@ -86,14 +89,11 @@ def write_report(result: Mapping[str, Any], path: str | os.PathLike[str]) -> lis
     Examples
     --------
     >>> import tempfile
-    >>> from bahsic import BAHSIC
+    >>> from bahsic import FeatureSelector
     >>> from bahsic.datasets import make_xor
-    >>> from bahsic.report.result import selection_result
-    >>> X, y, _ = make_xor(n_samples=200, n_features=4, random_state=0)
-    >>> heading = {"input": {"name": "xor", "target": "y"}, "parameters": {"n_features_to_select": 2}}
-    >>> result = selection_result(BAHSIC(2).fit(X, y), X, y, names=["a", "b", "c", "d"], **heading)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [path.name for path in write_report(result, f"{folder}/xor.html")]
+    >>> X, y, _ = make_xor(n_samples=100, n_features=4, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:  # by `write_report`
+    ...     [path.name for path in FeatureSelector(2).fit(X, y).report(f"{folder}/xor.html")]
     ['xor.html', 'xor_features.csv']
     """
     page_path, table_path = Path(path), table_beside(path)
@@ -123,7 +123,10 @@ def check_report() -> None:
     --------
     >>> check_report()
     """
-    _template()
+    try:
+        import jinja2  # noqa: F401
+    except ImportError as error:
+        raise ImportError('the report needs jinja2: pip install "bahsic[report]"') from error
 
 
 def _feature_table(result: Mapping[str, Any]) -> str:
@@ -131,17 +134,16 @@ def _feature_table(result: Mapping[str, Any]) -> str:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(_COLUMNS)
-    for row in checked(result)["ranking"]:
+    for row in result["ranking"]:
         cells = [row.get(column) for column in _COLUMNS]
         writer.writerow([cell if isinstance(cell, int | float | None) else for_spreadsheet(cell) for cell in cells])
     return text.getvalue()
 
 
+@cache
 def _template() -> Any:
-    try:
-        from jinja2 import Environment, StrictUndefined
-    except ImportError as error:
-        raise ImportError('the report needs jinja2: pip install "bahsic[report]"') from error
+    from jinja2 import Environment, StrictUndefined
+
     options: dict[str, Any] = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     environment = Environment(autoescape=True, finalize=_visible, **options)
     environment.filters["short"] = for_page
@@ -149,10 +151,10 @@ def _template() -> Any:
 
 
 def _visible(value: Any) -> Any:
-    """Return text with a symbol for each character that cannot be seen, and without breaks within an equation."""
+    """Return text with a symbol for each character that cannot be seen, and without breaks before numbers."""
     if type(value) is not str:  # markup
         return value
-    return re.sub(r"( [±] |(?<=\bp) [=<] )", lambda match: f"\xa0{match[1].strip()}\xa0", for_page(value, None))
+    return re.sub(r" (?=[±=<] |\S?\d\.\d)|(?<= [±=<]) ", "\xa0", for_page(value, None))
 
 
 def _part(name: str) -> str:

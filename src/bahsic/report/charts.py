@@ -6,14 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 from bahsic.names import for_page
 from bahsic.report.curve import Curve
 from bahsic.report.svg import Axis, line_through, markup, picture, shape, shown, text, text_width, three_digits
 from bahsic.report.views import MOST_CATEGORIES, MOST_CLASSES, MOST_POINTS, SHADES
-from bahsic.report.words import capitalized, plural
+from bahsic.report.words import capitalized, plural, r2_text
 
 _PATH_WIDTH, _TOP, _BOTTOM = 600, 24, 256
 _FROM_ZERO = 0.6  # share of the highest value below which the lowest one makes the vertical axis start at zero
@@ -28,6 +29,14 @@ _LONGEST_DURATION = 3000  # days
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+class Picture(NamedTuple):
+    """A chart, with words around it that a page can wrap."""
+
+    caption: str
+    svg: str
+    legend: Sequence[tuple[str, str]] = ()  # shades and what they mean
+
+
 def chart_style() -> str:
     """Return the style sheet of the charts, whose colours are variables: ink, muted, paper, accent, rule, other."""
     return files(__package__).joinpath("charts.css").read_text(encoding="utf-8")
@@ -35,13 +44,12 @@ def chart_style() -> str:
 
 def curve_chart(curve: Curve) -> str:
     """Draw a curve with a band of one standard error, the selected number, and for R2 a line at all features."""
-    (x, y), quantity, sizes = curve_axes(curve), curve.quantity, curve.sizes
-    name = capitalized(quantity.name)
+    (x, y), sizes, name = curve_axes(curve), curve.sizes, capitalized(curve.quantity.name)
     best = max(range(len(sizes)), key=lambda i: (curve.values[i], -sizes[i]))
-    title, number = f"{name} against the number of features", f"{quantity.name} {curve.values[best]:.3g}"
-    highest = f"A line over {sizes[0]} to {sizes[-1]} features, highest with {sizes[best]}: {number}"
+    highest = f"highest with {sizes[best]}: {curve.quantity.name} {curve.values[best]:.3g}"
     chosen = f"{curve.selected or 'none'} selected. The table below has the numbers."
-    svg = picture(_PATH_WIDTH, 300, "path", title, f"{highest}; {chosen}")
+    description = f"A line over {sizes[0]} to {sizes[-1]} features, {highest}; {chosen}"
+    svg = picture(_PATH_WIDTH, 300, "path", f"{name} against the number of features", description)
     _draw_grid(svg, x, y, name)
     points = [(x(size), y(value)) for size, value in zip(sizes, curve.values, strict=True)]
     if curve.errors is not None:
@@ -49,39 +57,39 @@ def curve_chart(curve: Curve) -> str:
         upper = [(at[0], y(value + error)) for at, value, error in limits]
         lower = [(at[0], y(value - error)) for at, value, error in reversed(limits)]
         shape(svg, "path", "band", d=f"{line_through([*upper, *lower])}Z")
-    if quantity.is_r2 and curve.n_candidates in sizes and curve.n_candidates != curve.selected:
-        _mark_all(svg, x, y, curve)
+    if (whole := curve.value_of_all) is not None:
+        shape(svg, "line", "whole", x1=x.start, x2=x.stop, y1=y(whole), y2=y(whole))
+        # Smaller sets mostly predict better than nearly all features, so that there is room below the line.
+        at = (x.stop, y(whole) + (19 if y(whole) < 230 else -8))
+        text(svg, "caption", at, f"all {curve.n_candidates} features: {shown(whole, '.2f')}", anchor="end")
     shape(svg, "path", "line", d=line_through(points))
     for i, at in enumerate(points):
-        shape(svg, "circle", "dot", _point_title(curve, i), cx=at[0], cy=at[1], r=2.2)
+        shape(svg, "circle", "dot", f"{plural(sizes[i], 'feature')}: {point_text(curve, i)}", cx=at[0], cy=at[1], r=2.2)
     if sizes[0] <= curve.selected <= sizes[-1]:  # by a line, which the script moves
         shape(svg, "line", "marker", x1=x(curve.selected), x2=x(curve.selected), y1=_TOP, y2=_BOTTOM)
-    if curve.selected in sizes:
-        i = sizes.index(curve.selected)
-        shape(svg, "circle", "chosen", f"selected: {_point_title(curve, i)}", cx=points[i][0], cy=points[i][1], r=6)
+        if curve.selected_value is not None:
+            shape(svg, "circle", "chosen", "selected", cx=x(curve.selected), cy=y(curve.selected_value), r=6)
     return markup(svg)
+
+
+def point_text(curve: Curve, i: int) -> str:
+    """Return the value of a point with its standard error, in words."""
+    value, error = curve.values[i], None if curve.errors is None else curve.errors[i]
+    if curve.is_r2:
+        return f"{curve.quantity.name} {r2_text(value, error)}"
+    return f"{curve.quantity.name} {value:.3g}{'' if error is None else f' ± {error:.2g}'}"
 
 
 def curve_axes(curve: Curve) -> tuple[Axis, Axis]:
     """Return the axes of `curve_chart`; the vertical one starts at zero unless all values are far above it."""
-    errors = curve.errors or [0.0] * len(curve.sizes)
-    low = min(value - error for value, error in zip(curve.values, errors, strict=True))
-    high = max(0.0, *(value + error for value, error in zip(curve.values, errors, strict=True)))
+    limits = list(zip(curve.values, curve.errors or [0.0] * len(curve.sizes), strict=True))
+    low, high = min(value - error for value, error in limits), max(0.0, *(value + error for value, error in limits))
     if low < _FROM_ZERO * high or high == 0:
         low = min(0.0, low)
     else:
         low = min(low - 0.1 * (high - low), high - _LEAST_SPAN * high)
     x = Axis(curve.sizes[0], curve.sizes[-1], 56, _PATH_WIDTH - 16, logarithmic=curve.is_logarithmic)
     return x, Axis(low, high + 0.06 * (high - low), _BOTTOM, _TOP)
-
-
-def _mark_all(svg: Element, x: Axis, y: Axis, curve: Curve) -> None:
-    """Draw a line at the R2 of all features, with a few words below it."""
-    value = curve.values[curve.sizes.index(curve.n_candidates or 0)]
-    shape(svg, "line", "whole", x1=x.start, x2=x.stop, y1=y(value), y2=y(value))
-    # Smaller sets mostly predict better than nearly all features, so that there is room below the line.
-    beside = y(value) + (19 if y(value) < 230 else -8)
-    text(svg, "caption", (x.stop, beside), f"all {curve.n_candidates} features: {shown(value, '.2f')}", anchor="end")
 
 
 def _draw_grid(svg: Element, x: Axis, y: Axis, caption: str) -> None:
@@ -94,51 +102,44 @@ def _draw_grid(svg: Element, x: Axis, y: Axis, caption: str) -> None:
     text(svg, "caption", (0, 14), caption)
 
 
-def _point_title(curve: Curve, i: int) -> str:
-    error = "" if curve.errors is None else f" ± {curve.errors[i]:.2g}"
-    return f"{plural(curve.sizes[i], 'feature')}: {curve.quantity.name} {curve.values[i]:.4g}{error}"
-
-
-def feature_picture(view: Mapping[str, Any], target: str) -> str:
+def feature_picture(view: Mapping[str, Any], target: str) -> Picture:
     """Draw a feature against the target."""
     draw = {"densities": _densities, "shares": _shares, "points": _points, "boxes": _boxes}[view["kind"]]
-    return markup(draw(view, for_page(target, 24)))
+    return draw(view, for_page(target, 24))
 
 
-def effect_picture(view: Mapping[str, Any], target: str) -> str:
+def effect_picture(view: Mapping[str, Any], target: str) -> Picture:
     """Draw how the prediction depends on a feature: a line with a band, or for categories points with ranges."""
     effect, name = view["effect"], for_page(target, 24)
     low, mean, high = (effect[part] for part in ("low", "mean", "high"))
-    of = "" if effect["of"] is None else for_page(effect["of"], _LONGEST)
-    captions = [f"predicted share of {name} = {of}", f"predicted share of {of}"] if of else [f"predicted {name}"]
-    caption = next((words for words in captions if text_width(words) <= _WIDTH), captions[-1])
+    caption = f"predicted {name}"
+    if effect["of"] is not None:
+        caption = f"predicted share of {name} = {for_page(effect['of'], _LONGEST)}"
     if not all(isinstance(value, float) for value in effect["at"]):
-        values = list(zip(low, mean, mean, mean, high, strict=True))
-        return markup(_ranges(view, effect["at"], values, caption, caption))
+        return _ranges(view, effect["at"], list(zip(low, mean, mean, mean, high, strict=True)), caption)
     svg, x, y = _plane(view, caption, effect["at"], [*low, *high])
     below, middle, above = (
         [(x(a), y(b)) for a, b in zip(effect["at"], line, strict=True)] for line in (low, mean, high)
     )
     shape(svg, "path", "band", d=line_through([*above, *below[::-1]]) + "Z")
     shape(svg, "path", "line", d=line_through(middle))
-    return markup(svg)
+    return Picture(f"{caption}, {_limits(y)}", markup(svg))
 
 
-def pair_picture(view: Mapping[str, Any], target: str) -> str:
+def pair_picture(view: Mapping[str, Any], target: str) -> Picture:
     """Draw two features in the plane, each point shaded by the target."""
     across, up = view["axes"]
     is_number = "" in view["names"]  # fifths of numbers, from grey to the colour
-    prefix = f"{for_page(target, 24)}: " if is_number else ""
-    legend = [f"{prefix}{for_page(name, _LONGEST)}" if name else "" for name in view["names"]]
-    shades = ["class3", "class0"] if len(legend) == 2 else [f"class{i % SHADES}" for i in range(len(legend))]
+    n_shades = len(view["names"])
+    shades = ["class3", "class0"] if n_shades == 2 else [f"class{i % SHADES}" for i in range(n_shades)]
     shades = shades[::-1] if is_number else shades
+    legend = [(s, for_page(name, _LONGEST)) for s, name in zip(shades, view["names"], strict=True) if name]
     features = [for_page(axis["feature"], 40) for axis in view["axes"]]
     title = f"{features[0]} and {features[1]}, shaded by {for_page(target, 24)}"
-    svg = picture(_PAIR_WIDTH, _PAIR_HEIGHT + 64, "small", title, "A point for each of some samples.")
+    svg = picture(_PAIR_WIDTH, _PAIR_HEIGHT + 40, "small", title, "A point for each of some samples.")
     left, levels = _row_names(up["levels"] or ())
     x, y = _pair_axis(across, left, _PAIR_WIDTH - 8), _pair_axis(up, _PAIR_HEIGHT, 26)
-    places = zip(_jittered(across, 0.618), _jittered(up, 0.755), view["shades"], strict=True)
-    for a, b, shade in places:
+    for a, b, shade in zip(_jittered(across, 0.618), _jittered(up, 0.755), view["shades"], strict=True):
         shape(svg, "circle", shades[shade], cx=x(a), cy=y(b), r=3.5)
     text(svg, "caption", (0, 12), features[1])
     text(svg, "caption", (_PAIR_WIDTH, _PAIR_HEIGHT + 34), features[0], anchor="end")
@@ -148,13 +149,7 @@ def pair_picture(view: Mapping[str, Any], target: str) -> str:
         text(svg, "name", (x(level), _PAIR_HEIGHT + 18), for_page(words, 10), anchor="middle")
     if across["levels"] is None:
         _label_ends(svg, across, x, (left, _PAIR_WIDTH), _PAIR_HEIGHT + 18)
-    at = 0.0
-    for shade, words in zip(shades, legend, strict=True):
-        if words:
-            shape(svg, "circle", shade, cx=at + 5, cy=_PAIR_HEIGHT + 52, r=4)
-            text(svg, "name", (at + 14, _PAIR_HEIGHT + 56), words)
-            at += 30 + text_width(words)
-    return markup(svg)
+    return Picture(title, markup(svg), legend)
 
 
 def _pair_axis(axis: Mapping[str, Any], start: float, end: float) -> Axis:
@@ -170,35 +165,28 @@ def _jittered(axis: Mapping[str, Any], step: float) -> list[float]:
     return [value + 0.6 * ((step * i) % 1 - 0.5) for i, value in enumerate(axis["values"])]
 
 
-def _densities(view: Mapping[str, Any], target: str) -> Element:
+def _densities(view: Mapping[str, Any], target: str) -> Picture:
     """Draw a hill for each class: where its values of the feature lie."""
-    rows = view["classes"][:MOST_CLASSES]
-    left, names = _row_names([row["name"] for row in rows])
-    bottom = 14 + _HILL * len(rows)
-    svg = _empty(view, bottom + 20, f"Values in each class of {target}", names)
-    text(svg, "caption", (0, 11), target)
-    for base, row, name in zip(range(14 + _HILL, bottom + 1, _HILL), rows, names, strict=True):
+    rows, caption = view["classes"][:MOST_CLASSES], f"values in each class of {target}"
+    svg, left = _named_rows(view, [row["name"] for row in rows], caption, _HILL, 20)
+    for base, row in zip(count(_HILL, _HILL), rows):
         x = Axis(0, len(row["heights"]) - 1, left, _WIDTH - 4)
         hill = [(x(i), base - (_HILL - 5) * _unit(height)) for i, height in enumerate(row["heights"])]
         shape(svg, "path", "hill", d=f"M{left:g} {base}L{line_through(hill)[1:]}V{base}Z")
         shape(svg, "line", "grid", x1=left, x2=_WIDTH - 4, y1=base, y2=base)
-        text(svg, "name", (left - 6, base - 5), name, anchor="end")
-    _label_ends(svg, view, Axis(view["low"], view["high"], 0, 0), (left, _WIDTH - 4), bottom + 16)
-    return svg
+    _label_ends(svg, view, Axis(view["low"], view["high"], 0, 0), (left, _WIDTH - 4), _HILL * len(rows) + 16)
+    return Picture(caption, markup(svg))
 
 
-def _shares(view: Mapping[str, Any], target: str) -> Element:
+def _shares(view: Mapping[str, Any], target: str) -> Picture:
     """Draw a bar for each category, divided by the classes; of two classes the share of the second one is written."""
     rows = view["categories"][: MOST_CATEGORIES + 2]
     classes = [for_page(name, _LONGEST) for name in view["classes"][:MOST_CLASSES]]
     two = len(classes) == 2
-    left, names = _row_names([row["name"] for row in rows])
-    captions, legend = (_share_words(target, classes[1]), []) if two else ([f"shares of {target}"], classes)
-    height = _ROW * len(rows) + 3 + 17 * (len(captions) + math.ceil(len(legend) / 2))
-    svg = _empty(view, height, " ".join(captions), names)
+    caption = f"share of {target} = {classes[1]}" if two else f"shares of {target}"
+    svg, left = _named_rows(view, [row["name"] for row in rows], caption, _ROW)
     x = Axis(0, 1, left, _WIDTH - (46 if two else 4))
-    for top, row, name in zip(range(0, _ROW * len(rows), _ROW), rows, names, strict=True):
-        text(svg, "name", (left - 6, top + 13), name, anchor="end")
+    for top, row in zip(count(0, _ROW), rows):
         _bar(svg, "ground", (x(0), x(1)), top)
         start, shares = 0.0, row["shares"][1:2] if two else row["shares"][: len(classes)]
         for i, share in enumerate(map(_unit, shares)):
@@ -207,74 +195,70 @@ def _shares(view: Mapping[str, Any], target: str) -> Element:
             start = end
         if two:
             text(svg, "number", (x.stop + 5, top + 13), f"{100 * start:.0f}%")
-    bottom = _ROW * len(rows) + 13
-    for line, words in enumerate(captions):
-        text(svg, "caption", (0, bottom + 17 * line), words)
-    for i, name in enumerate(legend):
-        left, top = 150 * (i % 2), bottom + 17 * (1 + i // 2)
-        shape(svg, "rect", f"class{i % SHADES}", x=left, y=top - 10, width=11, height=11)
-        text(svg, "name", (left + 16, top), name)
-    return svg
+    legend = [] if two else [(f"class{i % SHADES}", name) for i, name in enumerate(classes)]
+    return Picture(caption, markup(svg), legend)
 
 
-def _share_words(target: str, name: str) -> list[str]:
-    """Return the meaning of the bars for two classes, in one line or two."""
-    caption = f"share of {target} = {name}"
-    return [caption] if text_width(caption) <= _WIDTH else [f"share of {target} =", name]
-
-
-def _points(view: Mapping[str, Any], target: str) -> Element:
+def _points(view: Mapping[str, Any], target: str) -> Picture:
     """Draw a point for each of some samples."""
     xs, ys = view["x"][:MOST_POINTS], view["y"][:MOST_POINTS]
     svg, x, y = _plane(view, target, xs, ys)
     shape(svg, "path", "points", d="".join(f"M{x(a):g} {y(b):g}h0" for a, b in zip(xs, ys, strict=True)))
-    return svg
+    return Picture(f"{target}, {_limits(y)}", markup(svg))
 
 
 def _plane(
     view: Mapping[str, Any], caption: str, xs: Sequence[float], ys: Sequence[float]
 ) -> tuple[Element, Axis, Axis]:
-    """Return an empty plane with its axes; ranges are written, of the feature below, of the target in the caption."""
-    x, y = Axis(min(xs), max(xs), 6, _WIDTH - 6), Axis(min(ys), max(ys), 118, 34)
-    svg = _empty(view, 150, f"{caption} against the feature", [])
-    limits = f"{three_digits(y.low)} to {three_digits(y.high)}"
-    fits = text_width(f"{caption}, {limits}") <= _WIDTH
-    text(svg, "caption", (0, 12), f"{caption}, {limits}" if fits else caption)
-    text(svg, "number", (0, 27), "" if fits else limits)
-    shape(svg, "line", "zero", x1=0, x2=_WIDTH, y1=124, y2=124)
-    _label_ends(svg, view, x, (0, _WIDTH), 140)
+    """Return an empty plane with its axes, and the range of the feature written below."""
+    x, y = Axis(min(xs), max(xs), 6, _WIDTH - 6), Axis(min(ys), max(ys), 88, 4)
+    svg = _empty(view, 120, f"{caption} against the feature")
+    shape(svg, "line", "zero", x1=0, x2=_WIDTH, y1=94, y2=94)
+    _label_ends(svg, view, x, (0, _WIDTH), 110)
     return svg, x, y
 
 
-def _boxes(view: Mapping[str, Any], target: str) -> Element:
+def _limits(y: Axis) -> str:
+    return f"from {three_digits(y.low)} to {three_digits(y.high)}"
+
+
+def _boxes(view: Mapping[str, Any], target: str) -> Picture:
     """Draw for each category the middle half of the target, its median, and a line from 5 to 95 percent."""
     rows = view["categories"][: MOST_CATEGORIES + 2]
     names, quantiles = [row["name"] for row in rows], [row["quantiles"] for row in rows]
-    return _ranges(view, names, quantiles, f"{target} in each category", f"middle half and median of {target}")
+    return _ranges(view, names, quantiles, f"median and middle half of {target}")
 
 
-def _ranges(
-    view: Mapping[str, Any], rows: Sequence[str], values: Sequence[Sequence[float]], title: str, caption: str
-) -> Element:
+def _ranges(view: Mapping[str, Any], rows: Sequence[str], values: Sequence[Sequence[float]], caption: str) -> Picture:
     """Draw a row for each category: five values, the outer ones a line, the middle three a bar and a dot."""
-    left, names = _row_names(rows)
-    svg = _empty(view, _ROW * len(rows) + 36, title, names)
-    x = Axis(min(row[0] for row in values), max(row[4] for row in values), left + 4, _WIDTH - 8)
-    for top, row, name in zip(range(0, _ROW * len(rows), _ROW), values, names, strict=True):
+    svg, left = _named_rows(view, rows, caption, _ROW, 20)
+    x, bottom = (
+        Axis(min(row[0] for row in values), max(row[4] for row in values), left + 4, _WIDTH - 8),
+        _ROW * len(rows),
+    )
+    for top, row in zip(count(0, _ROW), values):
         at = [x(value) for value in row]
-        text(svg, "name", (left - 6, top + 13), name, anchor="end")
         shape(svg, "line", "zero", x1=at[0], x2=at[4], y1=top + 9, y2=top + 9)
         if at[3] > at[1]:
             _bar(svg, "share", (at[1], at[3]), top)
         shape(svg, "circle", "median", cx=at[2], cy=top + 9, r=4)
-    bottom = _ROW * len(rows) + 14
-    text(svg, "number", (left, bottom), three_digits(x.low))
-    text(svg, "number", (_WIDTH - 4, bottom), three_digits(x.high), anchor="end")
-    text(svg, "caption", (0, bottom + 17), caption)
-    return svg
+    text(svg, "number", (left, bottom + 14), three_digits(x.low))
+    text(svg, "number", (_WIDTH - 4, bottom + 14), three_digits(x.high), anchor="end")
+    return Picture(caption, markup(svg))
 
 
-def _empty(view: Mapping[str, Any], height: float, title: str, names: Sequence[str]) -> Element:
+def _named_rows(
+    view: Mapping[str, Any], rows: Sequence[str], title: str, height: float, below: float = 0
+) -> tuple[Element, float]:
+    """Return a picture with names beside its rows, and where the rows start."""
+    left, names = _row_names(rows)
+    svg = _empty(view, height * len(rows) + below, title, names)
+    for row, name in enumerate(names):
+        text(svg, "name", (left - 6, height * row + height / 2 + 4), name, anchor="end")
+    return svg, left
+
+
+def _empty(view: Mapping[str, Any], height: float, title: str, names: Sequence[str] = ()) -> Element:
     description = f"For {', '.join(names)}." if names else "A point for each of some samples."
     return picture(_WIDTH, height, "small", f"{for_page(view['feature'], 40)}: {title}", description)
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from bahsic.inference.predictability import interactions
+import numpy as np
+
 from bahsic.names import for_page
 from bahsic.report.charts import chart_style, curve_chart
-from bahsic.report.selector import curve_of, display_order, feature_names, fold_counts, outcome_of_selector
-from bahsic.report.svg import shown
-from bahsic.report.words import LEAST_TOGETHER, MOST_PAIRED, headline_of, kept_words, warning_lines, worth_words
+from bahsic.report.schema import curve_of
+from bahsic.report.selector import (
+    display_order,
+    feature_names,
+    fold_shares,
+    measured,
+    pairs_of,
+    partner_in,
+    selected_mask,
+)
+from bahsic.report.table import feature_columns
+from bahsic.report.words import headline_of, kept_words, warning_lines
 
 _ROWS = 20
 
@@ -44,46 +54,38 @@ def _selection_html(selector: Any) -> str:
     selector = getattr(selector, "selector_", selector)  # the one inside BAHSICCV
     if not hasattr(selector, "path_"):
         return ""
-    names, outcome, curve = feature_names(selector), outcome_of_selector(selector), curve_of(selector)
-    selected = [int(j) for j in display_order(selector) if selector.support_[j]]
-    lines = warning_lines((), outcome)
-    lines += [kept_words([names[j] for j in selected])] if outcome.nothing else []
+    known, names, nothing = measured(selector), feature_names(selector), not selected_mask(selector).any()
+    lines, curve = warning_lines(known), curve_of(known)
+    if nothing:
+        lines.append(kept_words([names[j] for j in np.flatnonzero(selector.support_)]))
     return (
         f'<style>{chart_style()}{_STYLE}</style><div class="bahsic-selection">'
-        f"<p><strong>{escape(headline_of(outcome).text)}</strong></p>"
+        f"<p><strong>{escape(''.join(headline_of(known)))}</strong></p>"
         f"{''.join(f'<p>{escape(for_page(line, None))}</p>' for line in lines)}"
-        f"{'' if outcome.nothing else _table(selector, selected, names)}"
+        f"{'' if nothing else _table(selector, known, names)}"
         f"{'' if curve is None else curve_chart(curve.thinned(200))}</div>"
     )
 
 
-def _table(selector: Any, selected: list[int], names: Sequence[str]) -> str:
-    """Return a table of the selected features: worth, number of folds, partner."""
-    is_r2, counts, partners = selector.criterion == "prediction", fold_counts(selector), _partners(selector, names)
-    unit = {"hsic": "HSIC", "prediction": "R²"}.get(str(selector.criterion), "criterion")
-    rows, worths = selected[:_ROWS], selector.scores_.tolist()
-    columns = [
-        ["feature", *(names[j] for j in rows)],
-        [f"{unit} lost without it", *(worth_words(worths[j]) if is_r2 else shown(worths[j], ".3g") for j in rows)],
+def _table(selector: Any, known: dict[str, Any], names: list[str]) -> str:
+    """Return a table of the selected features."""
+    pairs, shares = [], fold_shares(selector)
+    if hasattr(selector, "_fitted_to") and selector.feature_groups is None:
+        if "_pairs" not in vars(selector):  # once for all displays
+            selector._pairs = pairs_of(selector, names)  # noqa: SLF001
+        pairs = selector._pairs  # noqa: SLF001
+    rows = [
+        {
+            "feature": names[j],
+            "relevance": float(selector.scores_[j]),
+            "frequency": None if shares is None else float(shares[j]),
+            **partner_in(pairs, names[j]),
+        }
+        for j in display_order(selector)[: min(_ROWS, known["n_features"])]
     ]
-    columns += [] if counts is None else [["folds", *(f"{counts[j]} of {selector.n_folds_}" for j in rows)]]
-    columns += [["works with", *(partners.get(names[j], "") for j in rows)]] if partners else []
-    lines = ["".join(f"<td>{escape(for_page(cell))}</td>" for cell in row) for row in zip(*columns, strict=True)]
+    columns = feature_columns({**known, "criterion": selector.criterion, "ranking": rows}, rows)
+    cells = [["feature", *(row["feature"] for row in rows)], *([column.heading, *column.cells] for column in columns)]
+    lines = ["".join(f"<td>{escape(for_page(cell))}</td>" for cell in line) for line in zip(*cells, strict=True)]
     lines[0] = lines[0].replace("td>", "th>")
-    more = f"<p>and {len(selected) - _ROWS} more</p>" if len(selected) > _ROWS else ""
-    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>{more}"
-
-
-def _partners(selector: Any, names: Sequence[str]) -> dict[str, str]:
-    """Return for each feature the one that it works with best, where the selector knows its data."""
-    if not hasattr(selector, "_fitted_to") or selector.feature_groups is not None:
-        return {}
-    if "_pairs" not in vars(selector):
-        selector._pairs = interactions(selector, n_features=MOST_PAIRED)  # noqa: SLF001 - once for all displays
-    partners: dict[str, str] = {}
-    for pair in selector._pairs:  # noqa: SLF001 - the best ones first
-        if pair.together >= LEAST_TOGETHER:
-            ends = [names[end] if isinstance(end, int) else str(end) for end in pair[:2]]
-            for feature, other in (ends, ends[::-1]):
-                partners.setdefault(feature, f"{other}, {pair.together:+.2f}")
-    return partners
+    n_more = known["n_features"] - len(rows)
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>{f'<p>and {n_more} more</p>' * (n_more > 0)}"

@@ -15,14 +15,14 @@
     line.parentNode.append(here);
   }
 
-  function moveMarker(x, step) {
+  function moveMarker(stop) {
     if (!line) return;
-    line.setAttribute("x1", x);
-    line.setAttribute("x2", x);
-    here.setAttribute("visibility", step ? "visible" : "hidden");
-    if (!step) return;
-    here.setAttribute("cx", x);
-    here.setAttribute("cy", step[0]);
+    line.setAttribute("x1", stop.x);
+    line.setAttribute("x2", stop.x);
+    here.setAttribute("visibility", stop.y === null ? "hidden" : "visible");
+    if (stop.y === null) return;
+    here.setAttribute("cx", stop.x);
+    here.setAttribute("cy", stop.y);
   }
 
   function markSelected(size) {
@@ -35,28 +35,19 @@
     }
   }
 
-  function describe(size, step) {
-    const features = size === 1 ? "1 feature" : `${size} features`;
-    if (!data.path) return features;
-    if (!step) return `${features}, between two steps of the path`;
-    const value = step[2] === "–" ? step[1] : `${step[1]} ± ${step[2]}`;
-    return `${features}, ${data.name} ${value}`;
-  }
-
   function update() {
-    const [size, number] = data.stops[slider.value];
-    const step = data.path && data.path[size];
-    if (data.x) moveMarker(data.x[slider.value], step);
-    markSelected(size);
-    byId("size-output").textContent = describe(size, step);
-    slider.setAttribute("aria-valuetext", describe(size, step));
-    byId("size-reset").hidden = size === data.selected;
+    const stop = data.stops[slider.value];
+    moveMarker(stop);
+    markSelected(stop.size);
+    byId("size-output").textContent = stop.text;
+    slider.setAttribute("aria-valuetext", stop.text);
+    byId("size-reset").hidden = stop.size === data.selected;
     for (const part of document.querySelectorAll(".changeable")) {
-      part.textContent = size === data.selected ? part.dataset.original : String(number);
+      part.textContent = stop.size === data.selected ? part.dataset.original : String(stop.number);
     }
   }
 
-  const start = data.stops.findIndex(([size]) => size === data.selected);
+  const start = data.stops.findIndex((stop) => stop.size === data.selected);
   if (data.stops.length > 1 && start >= 0) {
     slider.value = start;
     slider.addEventListener("input", update);

@@ -1,8 +1,9 @@
-"""Values that reports and pictures read from a fitted selector."""
+"""Values that results, pictures and notebooks read from a fitted selector."""
 
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -10,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from bahsic.report.curve import Curve, path_curve
-from bahsic.report.schema import MEASURES, Outcome, outcome_of
+from bahsic.inference.predictability import interactions
+from bahsic.report.schema import LEAST_TOGETHER, MEASURES
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+
+_MOST_PAIRED = 8  # selected features whose pairs are judged
 
 
 def fitted(selector: Any) -> Any:
@@ -26,10 +29,20 @@ def fitted(selector: Any) -> Any:
     return inner
 
 
+def measured(selector: Any) -> dict[str, Any]:
+    """Return the part of a result that needs no data: measures, roles of columns, and the path with column numbers."""
+    return {
+        "n_features": int(selected_mask(selector).sum()),
+        **{name: getattr(selector, f"{name}_", None) for name in MEASURES},  # None where it was not cross-fitted
+        "leaks": list(getattr(selector, "leaks_", ())),
+        "columns": [column._asdict() for column in selector.columns_],
+        "path": list(map(asdict, selector.path_)),
+    }
+
+
 def feature_names(selector: Any) -> list[str]:
     """Return the names seen in fit, or x0, x1, ..."""
-    names = getattr(selector, "feature_names_in_", None)
-    return [f"x{j}" for j in range(selector.n_features_in_)] if names is None else [str(name) for name in names]
+    return [column.name for column in selector.columns_]
 
 
 def search_order(selector: Any) -> Indices:
@@ -59,25 +72,29 @@ def candidate_mask(selector: Any) -> Mask:
     return mask
 
 
-def fold_counts(selector: Any) -> Indices | None:
-    """Return the number of folds that selected each feature; None if there were no folds."""
-    n_folds = getattr(selector, "n_folds_", 1)
-    return None if n_folds == 1 else np.rint(n_folds * selector.selection_frequencies_).astype(np.intp)
+def fold_shares(selector: Any) -> NDArray[np.float64] | None:
+    """Return the share of the folds that selected each feature; None if there were no folds."""
+    return selector.selection_frequencies_ if getattr(selector, "n_folds_", 1) > 1 else None
 
 
-def measures_of(selector: Any) -> dict[str, Any]:
-    """Return the measures of a fitted selector as plain data, None where it was not cross-fitted."""
-    return {name: getattr(selector, f"{name}_", None) for name in MEASURES}
+def pairs_of(selector: Any, names: Sequence[str], *data: Any) -> list[dict[str, Any]]:
+    """Return the interactions of the best selected features, or groups, the strongest first; none for HSIC."""
+    if selector.criterion != "prediction" or not selected_mask(selector).any():
+        return []
+    numbered = selector.feature_groups is None
+    return [
+        {
+            "features": [names[end] if numbered and isinstance(end, int) else str(end) for end in pair[:2]],
+            "together": pair.together,
+        }
+        for pair in interactions(selector, *data, n_features=_MOST_PAIRED)
+    ]
 
 
-def outcome_of_selector(selector: Any) -> Outcome:
-    """Return the outcome of a fitted selector."""
-    n_candidates = sum(not column.left_out for column in selector.columns_)
-    return outcome_of(measures_of(selector), list(map(asdict, selector.path_)), selector.n_features_, n_candidates)
-
-
-def curve_of(selector: Any) -> Curve | None:
-    """Return the curve along the path of a fitted selector; None if nothing was measured along it."""
-    outcome = outcome_of_selector(selector)
-    selected = 0 if outcome.nothing else int(outcome.n_selected)
-    return path_curve(list(map(asdict, selector.path_)), selected, outcome.n_candidates)
+def partner_in(pairs: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
+    """Return the feature that one works with best, and what the two are worth together beyond their sum."""
+    best = next((pair for pair in pairs if name in pair["features"]), None)
+    if best is None or best["together"] < LEAST_TOGETHER:
+        return {"partner": None, "together": None}
+    first, second = best["features"]
+    return {"partner": second if first == name else first, "together": best["together"]}

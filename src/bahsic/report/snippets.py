@@ -66,7 +66,7 @@ def command(result: Mapping[str, Any]) -> Snippet:
     reading = [*(("target", target) for target in targets), *data.get("options", {}).items()]
     file = f"./{data['name']}" if data["name"].startswith("-") else data["name"]
     before = ["bahsic select", _word(file), *(_option(f"--{name.replace('_', '-')}", value) for name, value in reading)]
-    words = [f"--method {_word(parameters['method'])}"] if "method" in parameters else []
+    words = ["--method forward"] if parameters.get("method") == "forward" else []
     given = _given(parameters, Option.command_default)
     words += [
         _option(option.flags[0], option.none if given[option.name] is None else given[option.name])

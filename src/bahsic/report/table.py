@@ -22,11 +22,13 @@ def feature_columns(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
     """Return what is known of features, beside their ranks and names; columns without any entry are left out.
 
     With the criterion "prediction" these are worth and R2 alone; otherwise, and where nothing predicts the target, the
-    dependence of single features.
+    dependence of single features if it was measured.
     """
     n_folds, stability = result.get("n_folds") or 0, result.get("stability")
     if has_worth(result):
         columns = [_column("worth", rows, "relevance", worth_words, DASH), _column("alone", rows, "alone", number)]
+    elif not any("score" in row for row in rows):
+        columns = [_column("lost without it", rows, "relevance", "{:.3g}".format)]
     else:
         columns = [_dependence(rows, result["ranking"]), _column("p-value", rows, "pvalue", probability, DASH)]
     if result.get("predicts") is not False:

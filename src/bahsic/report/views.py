@@ -36,56 +36,45 @@ _EFFECT_POINTS = 15
 _SMOOTHING = np.array([1, 4, 7, 4, 1]) / 17
 _ENDS = (0.01, 0.99)  # quantiles at which the axis of a number ends
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-_MOST_SAMPLES = 50_000  # that pictures are made from
 
 
 def feature_views(
-    data: Prepared, y: Any, target_kernel: str, columns: Sequence[int], names: Sequence[str]
+    data: Prepared, y: Any, target_kernel: str, selected: Sequence[int], described: Sequence[int], names: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return plain data of the pictures of some features against the target."""
-    labels, table = np.asarray(y), data.table
-    has_classes = target_kernel in CLASSES
-    if labels.ndim != 1 or isinstance(table.values, Source) or not (has_classes or target_kernel == "regression"):
+    """Return plain data of the pictures of some selected features: the target against them, and their effects."""
+    labels, table, has_classes = np.asarray(y), data.table, target_kernel in CLASSES
+    known_target = labels.ndim == 1 and (has_classes or target_kernel == "regression")
+    if not known_target or isinstance(table.values, Source) or not len(described):
         return []
-    samples = _sample(len(labels), _MOST_SAMPLES)
-    against = _against_classes if has_classes else _against_numbers
-    views = []
-    for j in columns:
-        x = _column(table, j)[samples]
-        known = {"feature": names[j], "date": _is_date(table, j), "n_missing": int(np.isnan(x).sum())}
-        views.append({**known, **against(x, labels[samples], _categories(x, table, j))})
+    views, grids = [], []
+    for j in described:
+        x = _column(table, j)
+        rows = _categories(x, table, j)
+        view = {"feature": names[j], "date": _is_date(table, j), "n_missing": int(np.isnan(x).sum())}
+        views.append(view | (_against_classes if has_classes else _against_numbers)(x, labels, rows))
+        grids.append(_grid(x, rows))
+    classes = np.unique(labels) if has_classes else None
+    if classes is not None:
+        classes = classes[-1:] if len(classes) == 2 else classes
+    Y = np.asarray(labels[:, None] if classes is None else np.equal.outer(labels, classes), dtype=np.float64)
+    places = [(j, samples) for j, (_, samples) in zip(described, grids, strict=True)]
+    curves = effects(data.for_kernel(Gaussian()).columns, Y, np.sort(selected), places)
+    for view, (values, _), curve in zip(views, grids, curves, strict=True):
+        view["effect"] = _effect(values, curve, classes)
     return views
 
 
-def add_effects(
-    views: Sequence[dict[str, Any]], data: Prepared, y: Any, selected: Sequence[int], columns: Sequence[int]
-) -> None:
-    """Add to views how the prediction depends on a feature while all others stay as they are.
+def _effect(values: list[Any], curve: Array, classes: NDArray[Any] | None) -> dict[str, Any]:
+    """Return how the prediction depends on a feature while all others stay as they are.
 
-    The data are in the order of y. Of several classes it is the one that depends on the feature most.
+    Of several classes it is the one that depends on the feature most.
     """
-    if not views:
-        return
-    labels, table = np.asarray(y), data.table
-    classes = None if views[0]["kind"] in ("points", "boxes") else np.unique(labels)
+    steepest = int(np.ptp(curve.mean(axis=2), axis=0).argmax())
+    folds, of = curve[:, steepest], None
     if classes is not None:
-        classes = classes[-1:] if len(classes) == 2 else classes
-    Y = labels[:, None] if classes is None else np.equal.outer(labels, classes)
-    grids = [_grid(_column(table, j), table, j) for j in columns]
-    curves = effects(
-        data.for_kernel(Gaussian()).columns,
-        Y.astype(np.float64),
-        np.sort(selected),
-        [(j, samples) for j, (_, samples) in zip(columns, grids, strict=True)],
-    )
-    for view, (values, _), effect in zip(views, grids, curves, strict=True):
-        steepest = int(np.ptp(effect.mean(axis=2), axis=0).argmax())
-        over_folds: dict[str, Any] = {"mean": np.mean, "low": np.min, "high": np.max}
-        view["effect"] = {
-            "of": None if classes is None else _name(classes[steepest]),
-            "at": values,
-            **{name: _rounded(summary(effect[:, steepest], axis=1)) for name, summary in over_folds.items()},
-        }
+        folds, of = folds.clip(0, 1), _name(classes[steepest])
+    low, mean, high = (_rounded(summary(folds, axis=1)) for summary in (np.min, np.mean, np.max))
+    return {"of": of, "at": values, "mean": mean, "low": low, "high": high}
 
 
 def pair_view(data: Prepared, y: Any, target_kernel: str, pair: Sequence[int], names: Sequence[str]) -> dict[str, Any]:
@@ -110,9 +99,8 @@ def n_missing(table: Table, j: int) -> int:
     return int(np.isnan(_column(table, j)).sum())
 
 
-def _grid(x: Array, table: Table, j: int) -> tuple[list[Any], Indices]:
+def _grid(x: Array, rows: Rows | None) -> tuple[list[Any], Indices]:
     """Return values of a feature, numbers or names of categories, and samples that have them."""
-    rows = _categories(x, table, j)
     if rows is not None:
         return [name for name, _ in rows], np.array([np.flatnonzero(mask)[0] for _, mask in rows])
     order = np.argsort(x, kind="stable")[: np.count_nonzero(~np.isnan(x))]
@@ -191,10 +179,12 @@ def _categories(x: Array, table: Table, j: int) -> Rows | None:
     if not table.categorical[j] and len(codes) > _FEW_VALUES:
         return None
     kept = codes[_most_frequent(counts, MOST_CATEGORIES)]
-    rest = ((OTHERS, ~np.isnan(x) & ~np.isin(x, kept)), (MISSING, np.isnan(x)))
     names = [_name(table.categories[j][int(code)] if table.categorical[j] else code) for code in kept]
-    masks = (x == code for code in kept)
-    return [*zip(names, masks, strict=True), *((name, mask) for name, mask in rest if mask.any())]
+    rest = ((OTHERS, ~np.isnan(x) & ~np.isin(x, kept)), (MISSING, np.isnan(x)))
+    return [
+        *zip(names, (x == code for code in kept), strict=True),
+        *((name, mask) for name, mask in rest if mask.any()),
+    ]
 
 
 def _most_frequent(counts: NDArray[Any], n: int) -> list[int]:

@@ -10,13 +10,12 @@ from scipy.stats import false_discovery_control
 
 from bahsic.criteria.blocks import MOST_REGRESSIONS
 from bahsic.data.entries import LEFT_OUT
-from bahsic.report.schema import SOMETHING, Outcome
+from bahsic.report.curve import HELD_OUT, Curve
+from bahsic.report.schema import LEAST_TOGETHER, SOMETHING, n_candidates, r2_of
 from bahsic.report.svg import shown
 
 DASH = "–"  # noqa: RUF001 - where there is no number
 LEVEL = 0.05  # of p-values and false discovery rates
-LEAST_TOGETHER = 0.01  # R2 from which on two features work together
-MOST_PAIRED = 8  # selected features whose pairs are judged
 _NOTHING, _WEAK = 0.005, 0.02  # R2 up to which a regression is no better than the mean, and hardly better
 _NEARLY, _FAR_FEWER = 0.98, 2 / 3  # share of R2 that fewer features have to reach, and how many of them at most
 _LEAST_PVALUE = 0.001  # that is written as a number
@@ -101,37 +100,38 @@ class Headline(NamedTuple):
 
     before: str
     target: str
-    after: str
-    score: str = ""
-
-    @property
-    def text(self) -> str:
-        """The whole sentence."""
-        return "".join(self)
+    after: str = ""
 
     @property
     def ascii(self) -> str:
         """The whole sentence, in ASCII but for the target."""
-        return "".join(self._replace(score=ascii_text(self.score)))
+        return f"{self.before}{self.target}{ascii_text(self.after)}"
 
 
-def headline_of(outcome: Outcome, target: str = "the target") -> Headline:
-    """Return the sentence about an outcome."""
-    r2, value = f"{outcome.r2_name} {outcome.r2_text}", outcome.r2 or 0.0
-    if outcome.nothing:
-        clearly = "clearly " if value >= SOMETHING else ""
-        return Headline(f"Nothing in this table {clearly}predicts ", target, ": ", f"{r2} at best")
-    count = f"{outcome.n_selected} of {plural(outcome.n_candidates, 'feature')}"
-    if outcome.r2 is None:
-        return Headline(f"{count} selected for ", target, "")
-    score = ", ".join(filter(None, (outcome.score_text, r2)))
-    verb = "predicts" if outcome.n_selected == 1 else "predict"
-    if value <= _NOTHING and not outcome.predicts:
-        subject = "it" if outcome.n_selected == 1 else "they"
-        return Headline(f"{count} selected, without evidence that {subject} {verb} ", target, ": ", score)
-    if value <= 2 * (outcome.error or 0.0) and not outcome.predicts:
-        return Headline(f"{count} may predict ", target, ": ", score)
-    return Headline(f"{count} {verb} ", target, f"{' weakly' if value < _WEAK else ''}: ", score)
+def headline_of(result: Mapping[str, Any], target: str = "the target") -> Headline:
+    """Return the sentence about a result, or about what `bahsic.report.selector.measured` returns."""
+    (r2, error), n, predicts = r2_of(result), result["n_features"], result["predicts"]
+    count, one = f"{n} of {plural(n_candidates(result), 'feature')}", n == 1
+    if r2 is None:
+        return Headline(f"{count} selected for ", target)
+    score = f"{HELD_OUT.name} {r2_text(r2, error)}"
+    if predicts is False:
+        clearly = "clearly " if r2 >= SOMETHING else ""
+        return Headline(f"Nothing in this table {clearly}predicts ", target, f": {score} at best")
+    if result["score"] is not None and result["score_name"] != "R2":
+        score = f"{result['score_name']} {result['score']:.2f}, {score}"
+    verb = "predicts" if one else "predict"
+    if predicts or r2 > max(_NOTHING, 2 * (error or 0.0)):
+        return Headline(f"{count} {verb} ", target, f"{' weakly' if r2 < _WEAK else ''}: {score}")
+    if r2 > _NOTHING:
+        return Headline(f"{count} may predict ", target, f": {score}")
+    return Headline(f"{count} selected, without evidence that {'it' if one else 'they'} {verb} ", target, f": {score}")
+
+
+def r2_text(r2: float, error: float | None) -> str:
+    """Return R2 with its standard error, such as "0.70 ± 0.02"; errors below 0.001 are shown as 0.001."""
+    digits = ".2f" if error is None or error >= 0.005 else ".3f"
+    return shown(r2, digits) + ("" if error is None else f" ± {max(error, 0.001):{digits}}")
 
 
 # Warnings, and what follows the headline
@@ -144,11 +144,12 @@ def leak_words(names: Sequence[str]) -> str:
     return f"{', '.join(names)} look like leaks: each alone predicts the target nearly perfectly"
 
 
-def warning_lines(leaks: Sequence[str], outcome: Outcome, remedy: str = "") -> list[str]:
+def warning_lines(result: Mapping[str, Any], remedy: str = "") -> list[str]:
     """Return sentences on what makes a result doubtful, with a remedy for leaks."""
-    few = outcome.r2 is not None and outcome.n_judged is not None and outcome.n_judged < _FEW_SAMPLES
-    lines = [f"{leak_words(leaks)}{remedy}."] if leaks else []
-    return lines + ([f"Only {outcome.n_judged} samples were predicted: these scores may be due to chance."] * few)
+    lines, n = [f"{leak_words(result['leaks'])}{remedy}."] if result["leaks"] else [], result["n_judged"]
+    if result["predictability"] is not None and n is not None and n < _FEW_SAMPLES:
+        lines.append(f"Only {n} samples were predicted: these scores may be due to chance.")
+    return lines
 
 
 def kept_words(names: Sequence[str]) -> str:
@@ -156,34 +157,47 @@ def kept_words(names: Sequence[str]) -> str:
     return f"{named(names)} {'is' if len(names) == 1 else 'are'} kept so that pipelines still run." if names else ""
 
 
-def number_words(result: Mapping[str, Any], outcome: Outcome) -> str:
+def number_words(result: Mapping[str, Any], curve: Curve | None) -> str:
     """Return sentences on why this many features were selected."""
-    automatic = result["parameters"].get("n_features_to_select") == "auto" and result["n_folds"]
-    if outcome.nothing:
+    if result["predicts"] is False:
         return ""
-    if not automatic:
+    automatic = result["parameters"].get("n_features_to_select") == "auto" and result["n_folds"]
+    if not automatic or curve is None:
         reason = str(result["reason"])[:600].strip().rstrip(".")
         return capitalized(reason) + "." if reason else ""
-    why = "No smaller set of features scores within one standard error of the best."
-    return f"{why} {knee_words(outcome, result['path'])}".strip()
+    best = max(zip(curve.values, curve.sizes, strict=True), key=lambda point: (point[0], -point[1]))
+    others = [f"{plural(best[1], 'feature')}: R² {shown(best[0], '.2f')}"] if best[1] != curve.selected else []
+    if curve.value_of_all is not None and best[1] != curve.n_candidates:
+        others.append(f"all {curve.n_candidates}: {'' if others else 'R² '}{shown(curve.value_of_all, '.2f')}")
+    beside = f" ({'; '.join(others)})" if others else ""
+    why = f"Smaller sets score more than one standard error below the best{beside}."
+    if result["n_folds"] == 1:
+        why = f"Smaller sets score below the best{beside} by more than one standard error of the difference."
+    return f"{why if curve.selected > 1 else ''} {knee_words(curve)}".strip()
 
 
-def knee_words(outcome: Outcome, path: Sequence[Mapping[str, Any]]) -> str:
+def knee_words(curve: Curve) -> str:
     """Return a sentence on far fewer features that predict nearly as well; empty if there are none.
 
     Examples
     --------
-    >>> path = [{"n_features": n, "predictability": value} for n, value in ((4, 0.70), (10, 0.906), (26, 0.924))]
-    >>> knee_words(Outcome(26, 80, 0.924), path)
-    '10 features reach 98% of this score.'
+    >>> knee_words(Curve(HELD_OUT, [4, 10, 26], [0.70, 0.906, 0.924], selected=26, selected_value=0.924))
+    '10 features reach R² 0.91.'
     """
-    r2 = outcome.r2 or 0.0
-    enough = [step for step in path if r2 > 0 and (step.get("predictability") or 0.0) >= _NEARLY * r2]
-    step = min(enough, key=lambda step: int(step["n_features"]), default=None)
-    if step is None or step["n_features"] > _FAR_FEWER * outcome.n_selected:
+    r2 = curve.selected_value or 0.0
+    enough = (n for n, value in zip(curve.sizes, curve.values, strict=True) if value >= _NEARLY * r2 > 0)
+    n = next(enough, curve.selected)
+    if n > _FAR_FEWER * curve.selected:
         return ""
-    n, share = step["n_features"], min(99, int(100 * step["predictability"] / r2))
-    return f"{plural(n, 'feature')} reach{'es' if n == 1 else ''} {share}% of this score."
+    return f"{plural(n, 'feature')} reach{'es' if n == 1 else ''} R² {curve.values[curve.sizes.index(n)]:.2f}."
+
+
+def judged_words(result: Mapping[str, Any]) -> str:
+    """Return the data and the samples that judged the selection, in a few words."""
+    data, n_folds = result["input"], result["n_folds"]
+    parts = [str(data["name"]) if data["name"] else "", f"{data['n_samples']:,} samples" if "n_samples" in data else ""]
+    parts += [f"judged on held-out samples{f' in {n_folds} folds' if n_folds > 1 else ''}"] if n_folds else []
+    return ", ".join(filter(None, parts))
 
 
 def evidence_lines(result: Mapping[str, Any]) -> list[str]:
@@ -241,18 +255,13 @@ def frequencies(stability: Mapping[str, Any] | None) -> dict[str, float]:
 
 
 def feature_facts(row: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
-    """Return sentences on a selected feature: its loss, its partner, its p-value, its stability."""
-    facts, p, n_folds = [_loss_words(row, result)], row.get("needed"), result["n_folds"]
+    """Return sentences on a selected feature: its loss, its partner, its p-value."""
+    facts, p = [_loss_words(row, result)], row.get("needed")
     if row.get("partner") is not None:
         facts.append(f"With {short(row['partner'])}: worth {row['together']:.2f} more R² together than apart.")
     if p is not None:
         verdict = "Needed" if p <= LEVEL else "Not shown to be needed"
         facts.append(f"{verdict} beyond the other selected features: {equation(p)}.")
-    if row.get("frequency") is not None and n_folds:
-        facts.append(f"Chosen in {round(row['frequency'] * n_folds)} of {n_folds} folds.")
-    if result["stability"]:
-        n, share = result["stability"]["n_resamples"], frequencies(result["stability"]).get(row["feature"], 0.0)
-        facts.append(f"Selected in {round(share * n)} of {n} resamples.")
     return [fact for fact in facts if fact]
 
 
@@ -274,12 +283,11 @@ def significance_words(rows: Iterable[Mapping[str, Any]]) -> str:
         return ""
     significant = false_discovery_control([row["pvalue"] for row in known]) <= LEVEL
     others = [row["feature"] for row, yes in zip(known, significant, strict=True) if not yes]
-    exceptions = f" (not {named(others)})" if 0 < len(others) <= min(_NAMED, len(known) - 1) else ""
-    n = len(known) - len(others)
-    return (
-        f"{n} of {plural(len(known), 'feature')} depend{'s' if n == 1 else ''} on the target "
-        f"individually, at a false discovery rate of {LEVEL:.0%}{exceptions}."
-    )
+    n, features = len(known) - len(others), plural(len(known), "feature")
+    count = f"{'All' if not others else f'{n} of' if n else 'None of the'} {features}"
+    exceptions = f" (not {named(others)})" if n and 0 < len(others) <= _NAMED else ""
+    verb = "depends" if n <= 1 and others else "depend"
+    return f"{count} {verb} on the target individually{exceptions}, at a false discovery rate of {LEVEL:.0%}."
 
 
 # Method and columns
