@@ -343,8 +343,8 @@ def test_table_of_all_features(tmp_path):
 @pytest.mark.parametrize(
     ("result", "message"),
     [
-        ([], "no result of schema bahsic/1"),
-        ({"schema": "bahsic/1", "kind": "test"}, "no result of schema bahsic/1, kind select"),
+        ([], "not a result of schema bahsic/1"),
+        ({"schema": "bahsic/1", "kind": "test"}, "not a result of schema bahsic/1, kind select"),
         ({"schema": "bahsic/1", "kind": "select"}, "result has no 'input'"),
         (synthetic(["a"], ranking=[]), "empty ranking"),
     ],
