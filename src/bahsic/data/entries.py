@@ -15,7 +15,6 @@ from bahsic.data.column_choice import as_objects
 from bahsic.kernels.rows import EXACT, Array, FloatArray, is_missing
 
 _CATEGORIES = (nw.Categorical, nw.Enum)
-_NESTED = (nw.List, nw.Struct, nw.Array)
 
 # Rows from which on a column can look like an identifier.
 _FEWEST_ROWS = 20
@@ -35,17 +34,6 @@ _FEW_ROWS = 0.01
 
 # Roles of columns that take no part in the selection.
 LEFT_OUT = ("identifier", "text", "empty", "constant", "uninformative", "copy")
-
-
-def check_flat(columns: list[Any], names: Any, argument: str) -> None:
-    """Raise TypeError for a column of a frame that has several values in each row."""
-    for j, column in enumerate(columns):
-        if column.dtype in _NESTED:
-            name = str(j) if names is None else repr(names[j])
-            raise TypeError(
-                f"column {name} of {argument} has dtype {_type_name(column)}; "
-                "accepted: one number or category in each row"
-            )
 
 
 def has_categories(column: Any) -> bool:
@@ -73,7 +61,7 @@ def _has_strings(array: Array) -> bool:
     return kind in "UST" or (kind == "O" and any(isinstance(value, str | bytes) for value in array))
 
 
-def _type_name(column: Any) -> str:
+def type_name(column: Any) -> str:
     native: Any = column if isinstance(column, np.ndarray) else column.to_native()
     return str(native.dtype if hasattr(native, "dtype") else native.type)
 
@@ -106,7 +94,7 @@ def numbers(column: Any, where: str) -> Any:
     is_category = not isinstance(column, np.ndarray) and column.dtype in _CATEGORIES
     if is_category or _has_strings(array):
         accepted = "real numbers, or categories where categorical_features is or has 'from_dtype'"
-        raise TypeError(f"{where} has strings or categories (dtype {_type_name(column)}); accepted: {accepted}")
+        raise TypeError(f"{where} has strings or categories (dtype {type_name(column)}); accepted: {accepted}")
     if is_time(column):
         try:
             return _days(column)
@@ -115,7 +103,7 @@ def numbers(column: Any, where: str) -> Any:
     if array.dtype.kind == "O":
         array = np.where(_missing(array), np.nan, _without_offset_of_objects(array))
     if array.dtype.kind not in "fiubO" or (array.dtype.kind == "O" and any(map(np.iscomplexobj, array))):
-        raise TypeError(f"{where} has dtype {_type_name(column)} (first value {array[0]}); accepted: real numbers")
+        raise TypeError(f"{where} has dtype {type_name(column)} (first value {array[0]}); accepted: real numbers")
     try:
         return as_float(array)
     except (TypeError, ValueError, OverflowError) as error:

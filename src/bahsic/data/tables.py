@@ -19,13 +19,13 @@ from bahsic.data.entries import (
     LEFT_OUT,
     ColumnRole,
     as_float,
-    check_flat,
     coded,
     has_categories,
     is_time,
     number_role,
     numbers,
     text_role,
+    type_name,
 )
 from bahsic.data.sources import Source, place_words
 from bahsic.kernels.base import Kernel
@@ -195,7 +195,10 @@ def _frame_data(X: Any, argument: str) -> Any:
     if all(str(dtype).startswith("Sparse") and dtype.fill_value == 0 for dtype in types):
         return _csc(X.sparse.to_coo(), argument)
     columns = list(_as_narwhals(X).iter_columns())
-    check_flat(columns, column_names(X, argument), argument)
+    nested = next((column for column in columns if column.dtype in (nw.List, nw.Struct, nw.Array)), None)
+    if nested is not None:
+        what = f"column {nested.name!r} of {argument} has dtype {type_name(nested)}"
+        raise TypeError(f"{what}; accepted: one number or category in each row")
     return columns
 
 

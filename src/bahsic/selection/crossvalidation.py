@@ -262,8 +262,8 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         scorer = check_scoring(self.estimator, self.scoring)
         judge = partial(judged, samples, pairs, self.estimator, scorer, self._smallest(problem.units))
         with fitting(self, problem, splits, y, folder, len(splits) * len(problem.kernels)) as searches:
-            scored = {kernel: searches.folds(kernel, splits, judge, regressions=False) for kernel in problem.kernels}
-        best = max(scored, key=lambda kernel: np.mean([fold.scores for fold in scored[kernel]], axis=0).max())
+            scored = [searches.folds(kernel, splits, judge, regressions=False) for kernel in problem.kernels]
+        best = int(np.argmax([np.mean([fold.scores for fold in folds], axis=0).max() for folds in scored]))
         folds = scored[best]
         scores = np.array([fold.scores for fold in folds])
         size = folds[0].sizes[chosen_size(scores, one_standard_error=self.one_standard_error)]
@@ -271,7 +271,7 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         self.selection_frequencies_ = np.mean([fold.rank <= size for fold in folds], axis=0)
         selector.set_params(n_features_to_select=size, checkpoint=folder and folder.path / "all")
         if is_auto(self.kernel):
-            selector.set_params(kernel=kernel_name(best))
+            selector.set_params(kernel=kernel_name(problem.kernels[best]))
         self.selector_ = selector.fit(X, y, weights)
         self.support_, self.ranking_ = selector.support_, selector.ranking_
         self.n_features_ = selector.n_features_

@@ -130,12 +130,12 @@ class Fitting:
         self._executor, self._advance, self._folder = executor, advance, folder
         self._n_threads = thread_count(problem.selector.n_jobs) if isinstance(executor, ThreadExecutor) else 1
         self._stop = Event()  # set when a search has failed
-        self._judged: dict[Kernel, Search] = {}  # on all samples that are not held out
+        self._judged: dict[str, Search] = {}  # by the name of the kernel, on all samples that are not held out
 
     def search(self, kernel: Kernel) -> Search:
         """Search on all samples that are not held out."""
-        if kernel in self._judged:
-            return self._judged[kernel]
+        if kernel_name(kernel) in self._judged:
+            return self._judged[kernel_name(kernel)]
         problem = self.problem.with_kernel(kernel)
         if not problem.n_held_out and len(problem.searched) == len(problem):
             return self._run(problem.in_blocks(), self._executor, self._folder, regressions=False)
@@ -153,10 +153,9 @@ class Fitting:
         best, known = problem.kernel, list[Fold]()
         if len(problem.kernels) > 1:
             trial = trial_splits(problem, splits)
-            judged = {kernel: CrossFit(problem, self.folds(kernel, trial, predict)) for kernel in problem.kernels}
-            losses = {kernel: fit.mean_losses[fit.best if auto else problem.number] for kernel, fit in judged.items()}
-            best = min(losses, key=losses.__getitem__)
-            known = list(judged[best].folds) if trial[0] is splits[0] else []
+            judged = [CrossFit(problem, self.folds(kernel, trial, predict)) for kernel in problem.kernels]
+            at = int(np.argmin([fit.mean_losses[fit.best if auto else problem.number] for fit in judged]))
+            best, known = problem.kernels[at], list(judged[at].folds) if trial[0] is splits[0] else []
         return best, CrossFit(problem, [*known, *self.folds(best, splits, predict, len(known))])
 
     def folds(
@@ -178,7 +177,7 @@ class Fitting:
             folder, (part, columns) = self._inner(kernel, name), problem.split(*splits[number])
             search = self._run(part, executor, folder, regressions=regressions)
             if is_final:
-                self._judged[kernel] = search
+                self._judged[kernel_name(kernel)] = search
             return judge(Trained(number, splits[number], search, columns, folder))
 
         return self._side_by_side(fold, range(first, len(splits)))
@@ -188,7 +187,7 @@ class Fitting:
 
         For held-out samples these are known: those that the search on all others needs.
         """
-        problem, known = self.problem.with_kernel(kernel), self._judged.get(kernel)
+        problem, known = self.problem.with_kernel(kernel), self._judged.get(kernel_name(kernel))
 
         def fold(number: int, executor: Executor) -> Fold:
             before, (part, columns) = judged.folds[number], problem.split(*self.splits[number])
