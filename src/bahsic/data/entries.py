@@ -174,18 +174,18 @@ def _missing(array: Array) -> Any:
 
 
 class ColumnRole(NamedTuple):
-    """The use that was made of a column.
+    """How a column was used.
 
     Attributes
     ----------
     name : str
-        Of the column; x0, x1, ... where columns have no names.
+        Name of the column; x0, x1, ... if columns have no names.
     role : str
-        "number", "category" or "date"; or one of those that are left out: "identifier", "text", "empty", "constant",
-        "uninformative" (hardly varies, or has many categories or gaps, and tells nothing of the labels by itself)
-        or "copy" (tells the same as another column).
+        "number", "category" or "date"; or, for an ignored column, "identifier", "text", "empty", "constant",
+        "uninformative" (hardly varies, or has many categories or gaps, and is unrelated to the labels by itself) or
+        "copy" (carries the same information as another column).
     reason : str
-        The reason for the role, and what was done with missing entries, in words.
+        The reason for the role, and how missing entries were treated.
     """
 
     name: str

@@ -23,7 +23,7 @@ Indices = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
 
-# Largest error of scale * D: where updates could have left more, D is made anew.
+# Largest error of scale * D: where updates could have left more, D is recomputed.
 _WORN = 4e-10
 
 # Relative rounding errors of a contribution made of differences, and of adding one more, in units of the machine
@@ -43,7 +43,7 @@ class WeightTiles:
         The matrix W.
     plan : Plan
     keep : bool
-        Whether tiles are kept in memory or made anew at each call.
+        Whether tiles are kept in memory or recomputed at each call.
     """
 
     def __init__(self, weights: Weights, plan: Plan, *, keep: bool) -> None:
@@ -123,7 +123,7 @@ class Pairs:
         """Make ``subset`` the current one, with a D whose errors are small relative to 1 / ``scale``.
 
         The contributions of the columns that left or entered are subtracted or added. Each subtraction leaves a
-        rounding error relative to the larger D before it, so D is made anew once the subset has shrunk to a quarter of
+        rounding error relative to the larger D before it, so D is recomputed once the subset has shrunk to a quarter of
         its size when it was last made, or once the errors, as those of a dominating column that left, could exceed
         `_WORN` of 1 / ``scale``.
         """

@@ -37,7 +37,7 @@ def read_npy(path: Path, target: str | int | None = None) -> Data:
 def read_npz(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
     """Read the arrays X, y and feature_names; X may be the only array, or the one called `key`.
 
-    The target is another array of the file (y unless told otherwise), or a column of X.
+    The target is another array of the file (by default y), or a column of X.
     """
     with one_line_errors(path, "reading .npz"):
         with zipfile.ZipFile(path) as archive:

@@ -1,4 +1,4 @@
-"""Checks of columns: copies, those that tell nothing of the labels, and those that look like the labels themselves."""
+"""Checks of columns: copies, uninformative columns, and columns that look like the labels themselves."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FEWEST_SAMPLES, _N_COMPARED = 20, 100
 
 
 def uninformative(problem: Problem, order: Indices | None) -> tuple[dict[int, str], list[int]]:
-    """Return words for columns of a frame that could mislead a search, and those of them that tell nothing.
+    """Return words for columns of a frame that could mislead a search, and those of them that are uninformative.
 
     A test of each by itself says whether it tells anything, on the samples in the given order, which are those of the
     labels. Kept columns are not looked at.

@@ -1,6 +1,6 @@
 """The searches of a fit: on all samples, and in folds side by side, with their checkpoints and their progress.
 
-Progress is a tqdm bar on stderr, and what scikit-learn's callbacks are told: it offers them from 1.9 on, as
+Progress is shown by a tqdm bar on stderr, and by scikit-learn's callbacks (1.9 or newer), as in
 ``selector.set_callbacks(ProgressBar())``.
 """
 

@@ -92,7 +92,7 @@ class Problem:
     def split(self, own: Indices, others: Indices) -> tuple[Problem, Columns]:
         """Return the problem of some samples alone, and the columns of these and of others, in the units of the first.
 
-        Neither means and deviations of the columns, nor the kernel on the labels, nor the columns that tell nothing
+        Neither means and deviations of the columns, nor the kernel on the labels, nor the uninformative columns
         depend on the others.
         """
         order = own if self.data.order is None else self.data.order[own]
@@ -108,7 +108,7 @@ class Problem:
         return part.in_blocks(), columns
 
     def set_aside(self, order: Indices | None) -> Problem:
-        """Return the problem without columns that tell nothing, by its own labels, and without copies.
+        """Return the problem without uninformative columns and copies, by its own labels.
 
         The order says which samples of the table it has.
         """

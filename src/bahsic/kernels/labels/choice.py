@@ -57,10 +57,9 @@ class LabelKernel:
     classes : ndarray, list of ndarray or None
         The classes in sorted order, if the labels are classes; for several outputs a list of these.
     doubt : str or None
-        Where "auto" took whole numbers for classes, or for numbers, or survival times for two outputs, and that is not
-        obvious: what was taken for what, and how to get the other.
+        A warning if it is not obvious how "auto" treated y (whole numbers, or survival times), and how to change that.
     rare : str or None
-        What to say, and to do, about classes of a single sample.
+        A warning about classes of a single sample.
 
     Examples
     --------
