@@ -62,6 +62,7 @@ def _has_strings(array: Array) -> bool:
 
 
 def type_name(column: Any) -> str:
+    """Return the type of a column, as its library names it."""
     native: Any = column if isinstance(column, np.ndarray) else column.to_native()
     return str(native.dtype if hasattr(native, "dtype") else native.type)
 
