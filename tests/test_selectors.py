@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bahsic import BAHSIC, FOHSIC, FeatureSelector, hsic_unbiased, hsic_variance, hsic_weights
 from bahsic.datasets import make_xor
-from bahsic.kernels import Gaussian, InverseDistance, label_kernel
+from bahsic.kernels import Gaussian, InverseDistance, Kernel, Linear, label_kernel
 from selecting import SELECTORS, drawn, order, same_fit, selectors_in_turn, standardised
 
 # scikit-learn's contract; no failure is expected. Its check of array API input skips itself
@@ -225,6 +225,23 @@ def test_any_kernel_takes_the_slow_path(selector):
     whole = inverse.path_[0] if selector is BAHSIC else inverse.path_[-1]
     expected = hsic_unbiased(InverseDistance(gamma=1 / 16)(standardised(X)), label_kernel(y).gram())
     assert whole.hsic == pytest.approx(expected, rel=1e-9)
+
+
+class Weighted(Kernel):
+    """An inner product with a weight for all features, given as an array, which is not hashable."""
+
+    def __init__(self, weights):
+        self.weights = weights
+
+    def __call__(self, X, Y=None):
+        return self.weights[0] * X @ (X if Y is None else Y).T
+
+
+def test_parameters_of_a_kernel_need_not_be_hashable():
+    X, y = drawn()
+    for number in (2, "auto"):
+        fitted, expected = (BAHSIC(number, kernel=k).fit(X, y) for k in (Weighted(np.array([2.0])), Linear()))
+        assert np.array_equal(order(fitted), order(expected))
 
 
 @SELECTORS
