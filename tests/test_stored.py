@@ -9,9 +9,8 @@ import pytest
 from sklearn import config_context
 
 from bahsic import BAHSIC
-from bahsic.data.sources import source_of
+from bahsic.data.sources import StoredRows, source_of
 from bahsic.data.standard import Standardisation
-from bahsic.data.stored_rows import StoredRows
 from bahsic.kernels import Gaussian
 from bahsic.selection.problem import checked_problem
 from selecting import SELECTORS, drawn, same_fit
@@ -211,12 +210,12 @@ def test_which_arrays_are_read_piece_by_piece(tmp_path):
 
 
 def test_columns_of_chunks_are_read_with_their_neighbours(tmp_path, monkeypatch):
-    from bahsic.data import stored_rows
+    from bahsic.data import sources
 
     X, _ = drawn(m=60, d=8)
     source, reads = source_of(zarr_array(X, tmp_path)), []
     rows, _ = StoredRows.standardised(source, Gaussian(), Standardisation())
-    monkeypatch.setattr(stored_rows, "_ENTRIES", 60 * 4)
+    monkeypatch.setattr(sources, "_ENTRIES", 60 * 4)
     read = source.read
     monkeypatch.setattr(source, "read", lambda *where: reads.append(where) or read(*where))
     expected = (X - X.mean(axis=0)) / X.std(axis=0)

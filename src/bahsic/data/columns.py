@@ -10,10 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from bahsic.arrays import Array, Indices, Mask
-from bahsic.data.sources import Source
+from bahsic.data.sources import Source, StoredRows
 from bahsic.data.sparse_rows import SparseRows
 from bahsic.data.standard import Standardisation, prepared_columns
-from bahsic.data.stored_rows import StoredRows
 from bahsic.data.tables import Table
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
 from bahsic.kernels.bandwidth import ScaledKernel

@@ -17,7 +17,7 @@ from bahsic.criteria.blocks import RULE_SAMPLES, BlockWeights, some_samples
 from bahsic.criteria.prediction import RidgeFit
 from bahsic.criteria.weights import Matrix, Weights
 from bahsic.data.columns import Columns, copies
-from bahsic.data.stored_rows import StoredRows
+from bahsic.data.sources import StoredRows
 from bahsic.engine.executor import Executor
 from bahsic.engine.gram import GramTiles, KernelBlocks, KernelTiles, block_variance, tiled_variance
 from bahsic.engine.intervals import Intervals, Stage, leading

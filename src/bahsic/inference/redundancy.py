@@ -12,7 +12,7 @@ from bahsic.data.columns import Columns
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.tables import column_names, columns_of
 from bahsic.inference.centred import CentredMatrices, inner_products
-from bahsic.inference.column_factors import centred_columns, column_chunks
+from bahsic.inference.scores import centred_columns, column_chunks
 from bahsic.kernels import Gaussian, Kernel
 from bahsic.kernels.vector import kernel_on_features
 
