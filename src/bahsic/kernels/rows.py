@@ -26,7 +26,7 @@ _BLOCK_ENTRIES = 2**18  # 2 MB of float64: a few such blocks stay in cache
 
 def as_rows(X: Any, argument: str, names: Any = None) -> FloatArray:
     """Return finite numbers as samples x features, float32 as it is, else float64; messages use names of columns."""
-    array, names = _array(X, argument), _names(X, names)
+    array, names = _array(X, argument), getattr(X, "column_names", getattr(X, "columns", names))
     rows = array[:, None] if array.ndim == 1 else array
     if rows.ndim != 2 or rows.size == 0:
         raise ValueError(
@@ -45,7 +45,7 @@ def as_rows(X: Any, argument: str, names: Any = None) -> FloatArray:
 
 def as_labels(y: Any, argument: str, names: Any = None) -> Array:
     """Return labels (samples x columns) to test for equality: numbers as in `as_rows`, strings or other objects."""
-    array, names = _array(y, argument), _names(y, names)
+    array, names = _array(y, argument), getattr(y, "column_names", getattr(y, "columns", names))
     if array.dtype.kind in "UST" and not hasattr(y, "dtype"):
         array = np.array(y, dtype=object)  # asarray has made strings of the NaNs in a list of strings
     if array.dtype.kind == "O" and not any(isinstance(value, str) for value in array.flat):
@@ -129,11 +129,6 @@ def _array(X: Any, argument: str) -> Array:
         return np.asarray(X)
     except ValueError as error:  # rows of different lengths
         raise ValueError(f"{argument} is not a rectangular array: {error}") from None
-
-
-def _names(X: Any, names: Any) -> Any:
-    """Return names of the columns of X, or ``names`` if it has none."""
-    return getattr(X, "column_names", getattr(X, "columns", names))
 
 
 def _as_float(rows: Array, argument: str, names: Any) -> FloatArray:

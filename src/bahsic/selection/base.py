@@ -250,8 +250,9 @@ class Selector(CallbackSupportMixin, BaseSelector):
             self.predictability_, self.predictability_error_, self.score_ = judged.measure(chosen)
             self.score_name_ = judged.score_name
             self.n_folds_, self.n_judged_ = len(judged.folds), judged.n_judged
-            frequencies = judged.frequencies(max(chosen, 1, units.n_kept), len(units))
-            self.selection_frequencies_ = frequencies[units.of_columns]
+            best = [fold.order[: max(chosen, 1, units.n_kept)] for fold in judged.folds]
+            counts = np.bincount(np.concatenate(best), minlength=len(units))
+            self.selection_frequencies_ = counts[units.of_columns] / len(judged.folds)
         self.path_ = tuple(path)
 
     def _record_ranking(self, search: Search, order: Indices, selected: Indices) -> None:

@@ -228,11 +228,6 @@ class CrossFit:
                 totals.append(w.sum())
         return float(np.average(scores, weights=totals)) if scores else None
 
-    def frequencies(self, size: int, n_units: int) -> Array:
-        """Return the share of the folds in which each unit is among the best so many."""
-        best = np.concatenate([fold.order[:size] for fold in self.folds])
-        return np.bincount(best, minlength=n_units) / len(self.folds)
-
 
 def reason(judged: CrossFit, chosen: int, n_needed: int, name: str = "features") -> str:
     """Return why a number of units was chosen, in words; zero where nothing predicts the labels.
@@ -240,10 +235,7 @@ def reason(judged: CrossFit, chosen: int, n_needed: int, name: str = "features")
     So many of them are needed; the others add nothing.
     """
     best, largest = judged.best, judged.sizes[-1]
-
-    def shown(size: int) -> str:
-        return f"{round(judged.measure(size).predictability, 2) + 0.0:.2f}"  # no -0.00
-
+    shown = {size: f"{round(judged.measure(size).predictability, 2) + 0.0:.2f}" for size in judged.sizes}  # no -0.00
     everything = f"{largest} {name[:-1] if largest == 1 else name}"
     if chosen == 0:
         best = best or min(filter(None, judged.sizes))
@@ -252,14 +244,14 @@ def reason(judged: CrossFit, chosen: int, n_needed: int, name: str = "features")
         skewed = "; the target is positive and very skewed: its logarithm may be predictable"
         return (
             f"no subset of the {everything} {clearly}predicts the target: "
-            f"held-out R2 {shown(best)}{band} at best{skewed if _is_skewed(judged.problem) else ''}"
+            f"held-out R2 {shown[best]}{band} at best{skewed if _is_skewed(judged.problem) else ''}"
         )
-    others = [] if best == chosen else [f"{best}: {shown(best)}"]
-    others += [] if largest in (chosen, best) else [f"all {largest}: {shown(largest)}"]
+    others = [] if best == chosen else [f"{best}: {shown[best]}"]
+    others += [] if largest in (chosen, best) else [f"all {largest}: {shown[largest]}"]
     beside = f" ({', '.join(others)})" if others else ""
     verb = "is" if n_needed == 1 else "are"
     without = "" if n_needed >= chosen else f", after removing {chosen - n_needed} of {chosen} that added nothing"
-    return f"{n_needed} of {everything} {verb} enough: held-out R2 {shown(chosen)}{beside}{without}"
+    return f"{n_needed} of {everything} {verb} enough: held-out R2 {shown[chosen]}{beside}{without}"
 
 
 def _is_skewed(problem: Problem) -> bool:

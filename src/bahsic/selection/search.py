@@ -246,6 +246,7 @@ class Search:
 
     def run(self, folder: Folder | None = None) -> Iterator[Round]:
         """Yield the rounds: those that the folder of a checkpoint keeps, then the others."""
+        selector = self.problem.selector
         if folder is not None:
             self.rounds = [Round.from_plain(plain) for plain in folder.read(_ROUNDS).get("rounds", [])]
             yield from self.rounds[:]
@@ -254,20 +255,16 @@ class Search:
             self.regression.resume([step.subset for step in fitted], [float(step.ridge or 0.0) for step in fitted])
         if len(self.rounds) == len(self._direction.sizes()):
             return
-        for step in self._direction.rounds(self.scorer, self.rounds[-1] if self.rounds else None):
-            self.rounds.append(self._recorded(step))
+        for answer in self._direction.rounds(self.scorer, self.rounds[-1] if self.rounds else None):
+            step = answer
+            if selector.standard_errors and selector.criterion == "hsic" and step.kernel is not None:
+                step = replace(step, standard_error=math.sqrt(self.linear.variance(step.subset, step.kernel)))
+            if self._regressions and step.fit is None:
+                step = replace(step, fit=self.regression.fit(step.subset, judges=False)[0])
+            self.rounds.append(step)
             if folder is not None:
                 folder.write(_ROUNDS, rounds=[known.as_plain() for known in self.rounds])
             yield self.rounds[-1]
-
-    def _recorded(self, step: Round) -> Round:
-        """Return a round with its standard error and its regression, where these are needed."""
-        selector = self.problem.selector
-        if selector.standard_errors and selector.criterion == "hsic" and step.kernel is not None:
-            step = replace(step, standard_error=math.sqrt(self.linear.variance(step.subset, step.kernel)))
-        if self._regressions and step.fit is None:
-            step = replace(step, fit=self.regression.fit(step.subset, judges=False)[0])
-        return step
 
     @property
     def order(self) -> Indices:
