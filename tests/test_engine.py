@@ -8,7 +8,6 @@ import pytest
 from bahsic.criteria.hsic import hsic_biased, hsic_unbiased
 from bahsic.criteria.weights import label_weights
 from bahsic.engine import scorer_for, threads, tile_plan
-from bahsic.engine.diagonal import diagonal
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, label_kernel
 from pairwise import ENGINES, pairwise
 
@@ -405,7 +404,7 @@ def test_rule_for_gamma_is_for_the_size_asked_for(rule, expected):
 
 def test_diagonal_of_the_weights():
     weights = drawn(0, 150, 1, "normal", "regression", "biased")[1]
-    assert np.array_equal(diagonal(weights), np.diagonal(weights.matrix()))
+    assert np.array_equal(weights.diagonal(), np.diagonal(weights.matrix()))
 
 
 @pytest.mark.parametrize("m", [1, 5, 128, 129, 1000])

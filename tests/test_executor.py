@@ -95,41 +95,19 @@ def test_few_samples_get_one_thread_unless_more_are_asked_for():
             assert executor.n_threads == expected
 
 
-@COUNTS
-def test_few_results_wait_for_their_turn_and_a_stream_may_be_left_early(n_jobs):
-    done = []
-    with threads(n_jobs) as executor:
-        stream = executor.stream(lambda item: done.append(item) or item, range(1000))
-        for position in range(100):
-            time.sleep(1e-4)  # the others go ahead meanwhile, but not far
-            assert next(stream) == position
-            assert len(done) <= position + 1 + 4 * n_jobs
-        stream.close()
-        assert len(done) <= 100 + 5 * n_jobs
-        assert executor.map(abs, [-1, -2]) == [1, 2]
-
-
-@pytest.mark.parametrize("closed", [False, True])
-def test_nothing_runs_any_more_after_an_error_or_when_a_stream_is_left(closed):
+def test_nothing_runs_any_more_after_an_error():
     running, begun = set(), threading.Event()
 
     def function(item):
         if item == 0:
             assert begun.wait(10)
-            if not closed:
-                raise RefusedError
-            return
+            raise RefusedError
         running.add(item)
         begun.set()
         time.sleep(0.1)
         running.discard(item)
 
     with threads(2) as executor:
-        stream = executor.stream(function, range(100))
-        if closed:
-            next(stream)
-            stream.close()
-        else:
-            with pytest.raises(RefusedError):
-                next(stream)
+        with pytest.raises(RefusedError):
+            executor.map(function, range(100))
         assert not running

@@ -12,13 +12,12 @@ import prediction_oracle
 from bahsic import BAHSIC, BAHSICCV, FOHSIC, hsic_biased, predictability
 from bahsic.criteria.prediction import RIDGES, ResidualWeights, label_features
 from bahsic.criteria.weights import Matrix
-from bahsic.engine import cholesky as cholesky_module
-from bahsic.engine import lapack, threads, tile_plan
 from bahsic.engine import prediction as prediction_module
 from bahsic.engine import ridge as ridge_module
-from bahsic.engine.cholesky import CholeskyFactor
+from bahsic.engine import threads, tile_plan
+from bahsic.engine.executor import Scratch
 from bahsic.engine.gram import GramTiles
-from bahsic.engine.kernel_block import KernelBlock
+from bahsic.engine.kernel_block import CholeskyFactor, KernelBlock
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, label_kernel
 from selecting import SELECTORS, StoppedError, assert_same_selection, drawn, order, same_fit, standardised, watch_rounds
@@ -553,48 +552,6 @@ def test_any_round_can_be_the_last_before_an_interruption(selector, options, tmp
         assert_same_selection(selector(**options, checkpoint=folder).fit(X, y), whole)
 
 
-@SELECTORS
-@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", Gaussian("median"), "linear"], ids=str)
-def test_in_blocks_the_fit_of_the_candidate_that_won_is_that_of_the_next_subset(selector, kernel, monkeypatch):
-    X, y = drawn(m=60, d=7)
-    options = {"block_size": 15, "random_state": 0, "step": 1, "ridge": 0.01, "kernel": kernel, **RULE}
-    fit, n_fits = ridge_module._Part.fit, []
-
-    def counted(self, *arguments, **options):
-        n_fits[-1] += 1
-        return fit(self, *arguments, **options)
-
-    monkeypatch.setattr(ridge_module._Part, "fit", counted)
-    n_fits.append(0)
-    quick = selector(6, **options).fit(X, y)
-    n_fits.append(0)
-    monkeypatch.setattr(prediction_module._Winner, "is_of", lambda *_: False)
-    slow = selector(6, **options).fit(X, y)
-    assert [step.features for step in quick.path_] == [step.features for step in slow.path_]
-    # A fit for each of four blocks in each round after the first, where the kernel of the round is the next one's own.
-    n_spared = 4 * (len(quick.path_) - (selector is BAHSIC)) if kernel in ("gaussian", "laplacian") else 0
-    assert n_fits[1] - n_fits[0] == n_spared
-
-
-def test_the_ridge_is_chosen_anew_although_the_next_fit_is_known(monkeypatch):
-    X, y = drawn(m=60, d=7)
-    options = {"block_size": 15, "random_state": 0, "step": 1, **RULE}
-    quick = BAHSIC(1, **options).fit(X, y)
-    monkeypatch.setattr(prediction_module._Winner, "is_of", lambda *_: False)
-    assert [step.ridge for step in quick.path_] == [step.ridge for step in BAHSIC(1, **options).fit(X, y).path_]
-
-
-def test_in_blocks_a_winner_does_not_judge_more_units_than_have_fits(monkeypatch):
-    """The 17th unit is the last with a fit of its own; its residuals have a ridge too small to judge the others."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 24))
-    y = X @ rng.normal(size=24) + 0.1 * rng.normal(size=150)
-    options = {"block_size": 50, "random_state": 0, "step": 1, **RULE}
-    quick = FOHSIC(20, **options).fit(X, y)
-    monkeypatch.setattr(prediction_module._Winner, "is_of", lambda *_: False)
-    assert np.array_equal(order(quick), order(FOHSIC(20, **options).fit(X, y)))
-
-
 def test_a_checkpoint_belongs_to_a_criterion_and_a_ridge(tmp_path):
     X, y = drawn()
     BAHSIC(2, checkpoint=tmp_path, **RULE).fit(X, y)
@@ -656,19 +613,15 @@ def test_residuals_in_single_precision_are_as_exact(monkeypatch):
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])
-@pytest.mark.parametrize("by_panels", [False, True])
 @pytest.mark.parametrize("starts", [(0,), (0, 70)])
 @pytest.mark.parametrize("ridge", ["auto", 1e-3])
-def test_residuals_of_a_greater_ridge(ridge, starts, by_panels, precision, monkeypatch):
+def test_residuals_of_a_greater_ridge(ridge, starts, precision, monkeypatch):
     if precision == "single":
         monkeypatch.setattr(ridge_module, "DOUBLE_SAMPLES", 20)
-    if by_panels:
-        monkeypatch.setattr(cholesky_module, "ONE_CALL", 0)
     X, y = drawn(m=150, d=5)
     K, Y, plan = gaussian(standardised(X)), prediction_oracle.indicators(y), tile_plan(150, starts=starts)
     blocks = np.split(np.arange(150), starts[1:])
-    found, factors, made = [], [], CholeskyFactor.__init__
-    monkeypatch.setattr(CholeskyFactor, "__init__", lambda *args: factors.append(args[2]) or made(*args))
+    found = []
     for n_jobs in (1, 2, 3):
         with threads(n_jobs) as executor:
             regression = RidgeRegression(Y, ridge, plan, starts, None, executor)
@@ -682,8 +635,6 @@ def test_residuals_of_a_greater_ridge(ridge, starts, by_panels, precision, monke
     for other in found[1:]:
         assert np.array_equal(other.Q, fit.Q)
         assert np.array_equal(other.losses, fit.losses)
-    # One for each ridge that is tried, and one for the residuals.
-    assert len(factors) == 3 * len(starts) * (1 + (len(RIDGES) if ridge == "auto" else 1))
 
 
 def test_residual_weights_are_zero_between_blocks():
@@ -694,11 +645,7 @@ def test_residual_weights_are_zero_between_blocks():
     assert np.array_equal(weights.matrix(), W)
     for rows, cols in itertools.product([slice(0, 2), slice(1, 4), slice(2, 5)], repeat=2):
         assert np.array_equal(weights.block(rows, cols), W[rows, cols])
-    assert weights.factors() is None
-    whole = ResidualWeights(Q)
-    assert np.array_equal(whole.matrix(), Q @ Q.T)
-    factor, middle = whole.factors()
-    assert np.array_equal(factor @ middle @ factor.T, Q @ Q.T)
+    assert np.array_equal(ResidualWeights(Q).matrix(), Q @ Q.T)
     assert np.array_equal(weights.of_samples(np.array([1, 3])).matrix(), Q[[1, 3]] @ Q[[1, 3]].T)
 
 
@@ -727,40 +674,16 @@ def positive_definite(m, dtype):
     return (X @ X.T / m + 0.5 * np.eye(m)).astype(dtype)
 
 
-class Upper:
-    """A matrix of which the upper triangle may be read."""
-
-    def __init__(self, values):
-        self.values = values
-
-    def __len__(self):
-        return len(self.values)
-
-    def write(self, rows, out):
-        out[:] = self.values[rows, rows.start :]
-
-
-@pytest.fixture(params=["routines", "wrappers"])
-def routines(request, monkeypatch):
-    """LAPACK as SciPy exports it for Cython, and by its wrappers."""
-    if request.param == "wrappers":
-        monkeypatch.setattr("bahsic.engine.lapack._routine", lambda *_: None)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("m", [1, 127, 128, 129, 256, 300, 385, 520])
-@pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.usefixtures("routines")
-def test_cholesky_factors(m, dtype, shared, monkeypatch):
-    monkeypatch.setattr(cholesky_module, "ONE_CALL", 0)
+@pytest.mark.parametrize("m", [1, 95, 96, 97, 300, 700])
+def test_cholesky_factors(m, dtype):
     A, tolerance = positive_definite(m, dtype), 1e3 * np.finfo(dtype).eps
     R = np.random.default_rng(0).normal(size=(m, 3))
     upper = np.triu(A) + np.tril(np.full((m, m), np.nan), -1)
     results = []
     for n_jobs in (1, 2, 3):
         with threads(n_jobs) as executor:
-            shifted = Upper(upper - 0.25 * np.eye(m))
-            factor = CholeskyFactor(shifted, 0.25, executor if shared else None, dtype)
+            factor = CholeskyFactor(Matrix(upper - 0.25 * np.eye(m)), 0.25, executor, dtype, Scratch())
             results.append((factor.inverse_diagonal(), factor.solve(R)))
     inverse, solution = results[0]
     assert solution.dtype == factor.dtype == dtype
@@ -771,12 +694,10 @@ def test_cholesky_factors(m, dtype, shared, monkeypatch):
         assert np.array_equal(other[1], solution)
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_nearly_singular_matrices_have_exact_factors(shared, monkeypatch):
-    monkeypatch.setattr(cholesky_module, "ONE_CALL", 0)
+def test_nearly_singular_matrices_have_exact_factors():
     K = gaussian(np.random.default_rng(0).normal(size=(300, 1)))
     with threads(1) as executor:
-        U = np.triu(CholeskyFactor(Upper(K), 1e-11, executor if shared else None, np.float64)._U)
+        U = np.triu(CholeskyFactor(Matrix(K), 1e-11, executor, np.float64, Scratch())._U)
     np.testing.assert_allclose(U.T @ U, K + 1e-11 * np.eye(300), atol=1e-13)
 
 
@@ -793,17 +714,10 @@ def test_products_with_centred_kernel_values(m, weighted):
     np.testing.assert_allclose(block.product(S), expected @ S, atol=1e-12)
 
 
-def test_routines_are_exported_as_expected():
-    for name, dtype in itertools.product(["potrf", "trtri", "trsm"], "fd"):
-        assert lapack._routine(name, dtype) is not None
-
-
-@pytest.mark.parametrize("at", [0, 100, 127, 128, 200, 299])
-@pytest.mark.parametrize("n_jobs", [None, 1, 2])
-@pytest.mark.usefixtures("routines")
-def test_cholesky_of_what_is_not_positive_definite(at, n_jobs, monkeypatch):
-    monkeypatch.setattr(cholesky_module, "ONE_CALL", 0)
+@pytest.mark.parametrize("at", [0, 95, 96, 200, 299])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_cholesky_of_what_is_not_positive_definite(at, n_jobs):
     A = positive_definite(300, np.float64)
     A[at, at] = -2.0
     with threads(n_jobs) as executor, pytest.raises(np.linalg.LinAlgError):
-        CholeskyFactor(Upper(A), 0.5, None if n_jobs is None else executor, np.float64)
+        CholeskyFactor(Matrix(A), 0.5, executor, np.float64, Scratch())

@@ -75,13 +75,6 @@ def auto_block_size(m: int, *, regressions: bool = False) -> int | None:
     """Return the size of blocks for m samples where none is given, or None, all at once.
 
     There are regressions with the criterion "prediction", or to judge the subsets.
-
-    Examples
-    --------
-    >>> auto_block_size(10_000), auto_block_size(10_001)
-    (None, 500)
-    >>> auto_block_size(4000, regressions=True), auto_block_size(4001, regressions=True)
-    (None, 1000)
     """
     if m <= (EXACT_REGRESSION if regressions else EXACT_SAMPLES):
         return None
@@ -91,15 +84,7 @@ def auto_block_size(m: int, *, regressions: bool = False) -> int | None:
 def random_blocks(
     m: int, block_size: Any, random_state: Any = None, statistic: str = "unbiased", *, weighted: bool = False
 ) -> Blocks | None:
-    """Partition m samples at random into blocks of B or B + 1; None if there is only one block.
-
-    Examples
-    --------
-    >>> [len(samples) for samples in random_blocks(14, 4, random_state=0).samples()]
-    [5, 5, 4]
-    >>> random_blocks(14, 20) is None
-    True
-    """
+    """Partition m samples at random into blocks of B or B + 1; None if there is only one block."""
     if block_size is None:
         return None
     if not is_count(block_size, 4):
@@ -108,20 +93,13 @@ def random_blocks(
         raise ValueError(f"statistic is {statistic!r}; accepted with block_size: 'unbiased', whose mean is unbiased")
     if weighted:
         raise ValueError(f"sample_weight is given and block_size is {block_size!r}; accepted: one of them")
-    n_blocks = m // int(block_size)
-    if n_blocks < 2:
+    if m // int(block_size) < 2:
         return None
     return consecutive_blocks(random_source(random_state).permutation(m), int(block_size))
 
 
 def consecutive_blocks(order: Indices, block_size: int) -> Blocks:
-    """Divide samples into blocks of B or B + 1 neighbours.
-
-    Examples
-    --------
-    >>> consecutive_blocks(np.arange(14), 4).starts
-    (0, 5, 10)
-    """
+    """Divide samples into blocks of B or B + 1 neighbours."""
     sizes = [len(part) for part in np.array_split(order, max(1, len(order) // block_size))]
     return Blocks(order, tuple(int(start) for start in np.cumsum([0, *sizes[:-1]])))
 
@@ -140,12 +118,11 @@ class BlockWeights(Weights):
         return len(self.labels)
 
     def block(self, rows: slice, cols: slice) -> FloatArray:
-        first = bisect_right(self.starts, min(rows.start, cols.start)) - 1
-        start, part = self.starts[first], self.parts[first]
-        if max(rows.stop, cols.stop) <= start + len(part):  # all in one block, as the tiles are
-            return part.block(*(slice(side.start - start, side.stop - start) for side in (rows, cols)))
         W = np.zeros((rows.stop - rows.start, cols.stop - cols.start))
+        first, end = bisect_right(self.starts, min(rows.start, cols.start)) - 1, min(rows.stop, cols.stop)
         for start, part in zip(self.starts[first:], self.parts[first:], strict=True):
+            if start >= end:
+                break
             inside, outside = zip(*(_within(side, start, len(part)) for side in (rows, cols)), strict=True)
             if all(side.start < side.stop for side in inside):
                 W[outside] = part.block(*inside)
@@ -162,16 +139,7 @@ def _within(side: slice, start: int, size: int) -> tuple[slice, slice]:
 
 
 def block_weights(labels: LabelKernel, starts: Sequence[int], each: Any = map) -> BlockWeights:
-    """Return W of the mean of the unbiased HSIC over the blocks that begin at ``starts``; see `label_weights`.
-
-    Examples
-    --------
-    >>> from bahsic.kernels import label_kernel
-    >>> W = block_weights(label_kernel([0, 0, 1, 1, 0, 1, 0, 1]), [0, 4])
-    >>> W.block(slice(0, 2), slice(2, 6)).round(6)
-    array([[-0.005208, -0.005208,  0.      ,  0.      ],
-           [-0.005208, -0.005208,  0.      ,  0.      ]])
-    """
+    """Return W of the mean of the unbiased HSIC over the blocks that begin at ``starts``; see `label_weights`."""
     alone = list(each(partial(_weights_of, labels), pairwise([*starts, len(labels)])))
     parts = tuple(replace(part, scale=part.scale / len(alone)) for part in alone)
     return BlockWeights(parts, tuple(starts), labels)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bahsic.criteria.weights import Gram, Matrix, Statistic, Weights, centred, label_weights, overflow_reported
-from bahsic.kernels import Kernel, kernel_from_name, label_kernel
+from bahsic.kernels import kernel_from_name, label_kernel
 from bahsic.kernels.rows import FloatArray, as_gram, check_same_length, row_blocks
 
 
@@ -168,27 +168,13 @@ def hsic_of_rows(
     statistic: Statistic = "unbiased",
     sample_weight: Any = None,
 ) -> float:
-    """Compute HSIC of data x as they are, neither read as a table nor standardised; else as `bahsic.hsic`.
-
-    Examples
-    --------
-    >>> x = np.linspace(-1, 1, 50)
-    >>> round(hsic_of_rows(x, x**2), 4), round(hsic_of_rows(x, x**2, kernel="linear"), 4)
-    (0.0081, -0.0047)
-    """
-    labels = label_kernel(y, target_kernel, sample_weight)
-    weights = label_weights(labels, statistic, sample_weight)
-    return hsic_value(data_kernel(x, kernel, weights)[1], labels, statistic, weights)
-
-
-def data_kernel(x: Any, kernel: Any, weights: Weights) -> tuple[Kernel, Matrix]:
-    """Return the kernel on data x with numbers in place of rules, and its matrix; see `hsic` for the arguments."""
-    kernel = kernel_from_name(kernel)
-    X = kernel.rows(x, "x")
+    """Compute HSIC of data x as they are, neither read as a table nor standardised; else as `bahsic.hsic`."""
+    labels, kernel = label_kernel(y, target_kernel, sample_weight), kernel_from_name(kernel)
+    weights, X = label_weights(labels, statistic, sample_weight), kernel.rows(x, "x")
     check_same_length(x=len(X), y=len(weights))
     W = weights.matrix() if kernel.needs_labels else None
-    resolved = kernel.resolved(X, W, weights.sample_weight)
-    return resolved, Matrix(resolved.centrable(X))
+    K = Matrix(kernel.resolved(X, W, weights.sample_weight).centrable(X))
+    return hsic_value(K, labels, statistic, weights)
 
 
 def estimate_and_variance(

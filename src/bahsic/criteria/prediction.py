@@ -1,19 +1,15 @@
-r"""Predictability: how well kernel ridge regression on the features predicts the labels of samples left out.
+r"""Kernel ridge regression of the labels: label features Y, the record of a fit, the matrix W of its residuals.
 
-With the labels as centred features Y (m x c), the centred kernel matrix :math:`K_c = HKH` of a subset and a ridge
-:math:`\varepsilon > 0`,
-
-.. math:: B = (K_c + \lambda I)^{-1} Y, \qquad \lambda = m \varepsilon, \qquad R = \lambda B,
-
-where R are the residuals of kernel ridge regression with intercept. The penalised share of explained variance is
-:math:`1 - \lambda \, \mathrm{tr}(Y'B) / \mathrm{tr}(Y'Y)`. Its derivative with respect to K is proportional to BB', so
-to first order a feature is judged by its dependence on the residuals, as HSIC judges it by that on the labels.
+The penalised share of explained variance is :math:`1 - \lambda \, \mathrm{tr}(Y'B) / \mathrm{tr}(Y'Y)` with
+:math:`B = (HKH + \lambda I)^{-1} Y` and :math:`\lambda = m \varepsilon`; its derivative with respect to K is
+proportional to BB', so to first order a feature is judged by its dependence on the residuals :math:`\lambda B`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,11 +74,6 @@ def judging_ridge(n_features: int, n_samples: int) -> float:
     closely that the residuals hardly depend on it any more, and the first-order change says little of what is lost
     without it. With more features than samples the coefficients of a close fit are noise, so the greatest ridge is
     used.
-
-    Examples
-    --------
-    >>> judging_ridge(100, 500), judging_ridge(501, 500)
-    (0.001, 0.1)
     """
     return float(RIDGES[0]) if n_features > n_samples else _JUDGING / n_features
 
@@ -147,14 +138,7 @@ class RidgeFit:
 
 
 def mean_error(values: Array, sample_weight: FloatArray | None = None) -> float:
-    """Return the standard error of a weighted mean of independent values.
-
-    Examples
-    --------
-    >>> values = np.array([1.0, 2.0, 3.0])
-    >>> mean_error(values) == mean_error(values, np.full(3, 1000.0)) == math.sqrt(1 / 3)
-    True
-    """
+    """Return the standard error of a weighted mean of independent values."""
     w = np.ones(len(values)) if sample_weight is None else sample_weight
     w, m = w / w.sum(), len(values)
     return math.sqrt(float(np.square(w * (values - w @ values)).sum()) * m / max(m - 1, 1))
@@ -166,22 +150,22 @@ class ResidualWeights(Weights):
 
     Q: Array
     starts: tuple[int, ...] = (0,)  # first sample of each block
-    sample_weight: FloatArray | None = None
+
+    sample_weight = None  # in Q already
 
     def __len__(self) -> int:
         return len(self.Q)
 
+    @cached_property
+    def _blocks(self) -> Indices:
+        """The block of each sample."""
+        return np.searchsorted(self.starts, np.arange(len(self.Q)), side="right")
+
     def block(self, rows: slice, cols: slice) -> Array:
         W: Array = self.Q[rows] @ self.Q[cols].T
         if len(self.starts) > 1:
-            block_of = [np.searchsorted(self.starts, np.arange(s.start, s.stop), side="right") for s in (rows, cols)]
-            if block_of[0][0] != block_of[1][-1] or block_of[0][-1] != block_of[1][0]:
-                W[block_of[0][:, None] != block_of[1]] = 0.0
+            W *= np.equal.outer(self._blocks[rows], self._blocks[cols])
         return W
 
-    def factors(self) -> tuple[Array, Array] | None:
-        return (self.Q, np.eye(self.Q.shape[1])) if len(self.starts) == 1 else None
-
     def of_samples(self, samples: Indices) -> ResidualWeights:
-        w = self.sample_weight
-        return ResidualWeights(self.Q[samples], (0,), None if w is None else w[samples])
+        return ResidualWeights(self.Q[samples])

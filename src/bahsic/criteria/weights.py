@@ -59,6 +59,12 @@ class Weights(ABC):
         """Return the matrix of the unbiased estimate for the same labels; ``each`` as in `label_weights`."""
         return self
 
+    def diagonal(self) -> FloatArray:
+        """Return the diagonal of W."""
+        m = len(self)
+        parts = [slice(start, min(start + 64, m)) for start in range(0, m, 64)]
+        return np.concatenate([np.diagonal(self.block(part, part)) for part in parts])
+
     def matrix(self) -> FloatArray:
         """Return the whole of W, shape (m, m)."""
         m = len(self)
@@ -168,14 +174,6 @@ def label_weights(
 
     ``each`` applies a function to ranges of samples, perhaps by several workers. Cost O(m^2) time, for few classes
     O(m), and O(m) memory: only the row sums of L are kept.
-
-    Examples
-    --------
-    >>> from bahsic.kernels import label_kernel
-    >>> W = label_weights(label_kernel([0, 0, 1, 1]))
-    >>> W.block(slice(0, 2), slice(0, 4)).round(6)
-    array([[ 0.      ,  0.083333, -0.041667, -0.041667],
-           [ 0.083333,  0.      , -0.041667, -0.041667]])
     """
     w = as_weights(sample_weight, len(labels))
     m = float(len(labels) if w is None else w.sum())

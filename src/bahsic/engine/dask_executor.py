@@ -101,13 +101,8 @@ class DaskExecutor:
     """Runs tasks of several tiles each on a cluster and returns the results in the order of the tiles.
 
     A task calls the same function of a tile as a thread would; the function is sent once for each pass. The data are
-    sent once for a search, or read by the tasks if X is a file, a zarr array or a dask array.
-
-    Parameters
-    ----------
-    client : dask.distributed.Client
-    local : ThreadExecutor
-        Threads for the work that stays in this process.
+    sent once for a search, or read by the tasks if X is a file, a zarr array or a dask array. What stays in this
+    process is done by local threads.
     """
 
     is_local = False
@@ -117,32 +112,50 @@ class DaskExecutor:
         self._lasting: dict[int, tuple[Any, Any]] = {}
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """Results in the order of the items, by the threads of this process."""
+        """Return the results in the order of the items, by the threads of this process."""
         return self._local.map(function, items)
 
     def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Results in the order of the items, by the cluster; few tasks are in flight at a time."""
+        """Yield the results in the order of the items, by the cluster; few tasks are in flight at a time.
+
+        The function is sent again, and tasks are submitted again, if the workers that held them are lost.
+        """
         n_threads = max(1, sum(self._client.nthreads().values()))
-        waiting = list(items)
+        waiting, lost = list(items), _losses()
         size = max(1, len(waiting) // (_TASKS * n_threads))
         batches = iter([waiting[start : start + size] for start in range(0, len(waiting), size)])
-        cargo = _Pass(self, function)
-        flying = deque(cargo.task(batch) for batch in islice(batches, _IN_FLIGHT * n_threads))
+        sent, losses = self._sent(function), 0
+        flying = deque((batch, sent, self.submit(sent, batch)) for batch in islice(batches, _IN_FLIGHT * n_threads))
         try:
             while flying:
-                results = flying.popleft().results()
-                flying.extend(cargo.task(batch) for batch in islice(batches, 1))
+                batch, held, future = flying.popleft()
+                try:
+                    results = future.result()
+                except lost:
+                    losses += 1
+                    if losses > _ATTEMPTS:
+                        raise
+                    sent = self._sent(function) if held is sent else sent  # else it has been sent again already
+                    flying.appendleft((batch, sent, self.submit(sent, batch)))
+                    continue
+                losses = 0
+                flying.extend((batch, sent, self.submit(sent, batch)) for batch in islice(batches, 1))
                 yield from results
         finally:
-            for task in flying:
-                task.cancel()
+            for _, _, future in flying:
+                future.cancel()
 
-    def packed(self, function: Any) -> tuple[bytes, dict[int, Any]]:
-        """A function as bytes, and the futures of the lasting objects that it refers to."""
+    def submit(self, sent: tuple[Any, dict[int, Any]], batch: list[Any]) -> Any:
+        """Submit a task that applies a function that has been sent to some items; returns the future of the results."""
+        return self._client.submit(_results, *sent, batch, os.getpid(), pure=False, retries=_ATTEMPTS)
+
+    def _sent(self, function: Any) -> tuple[Any, dict[int, Any]]:
+        """Send a function; returns its future, and those of the lasting objects that it refers to."""
         file = io.BytesIO()
         pickler = _pickler()(file)
         pickler.dump(function)
-        return file.getvalue(), {key: self._future(thing) for key, thing in pickler.lasting.items()}
+        lasting = {key: self._future(thing) for key, thing in pickler.lasting.items()}
+        return self.scattered((uuid4().hex, file.getvalue())), lasting
 
     def _future(self, thing: Any) -> Any:
         known = self._lasting.get(id(thing))
@@ -178,61 +191,6 @@ class DaskExecutor:
         for fetched in [fetch(workers=[address]) for address in self._client.nthreads()]:
             fetched.result(timeout=wait)
         return future
-
-    def submit(self, *arguments: Any) -> Any:
-        """Submit a task; returns the future of its results."""
-        return self._client.submit(_results, *arguments, os.getpid(), pure=False, retries=_ATTEMPTS)
-
-
-class _Pass:
-    """A function on the cluster, sent again if the workers that held it are lost."""
-
-    def __init__(self, executor: DaskExecutor, function: Any) -> None:
-        self.executor, self._function = executor, function
-        self.version = 0
-        self.send()
-
-    def send(self) -> None:
-        """Send the function and what it refers to."""
-        packed, self._lasting = self.executor.packed(self._function)
-        self._payload = self.executor.scattered((uuid4().hex, packed))
-        self.version += 1
-
-    def task(self, batch: list[Any]) -> _Task:
-        """Submit some items as a task."""
-        return _Task(self, batch)
-
-    def submit(self, batch: list[Any]) -> Any:
-        """Submit some items; returns the future of their results."""
-        return self.executor.submit(self._payload, self._lasting, batch)
-
-
-class _Task:
-    """Items submitted to the cluster, submitted again if their worker is lost."""
-
-    def __init__(self, cargo: _Pass, batch: list[Any]) -> None:
-        self._cargo, self._batch = cargo, batch
-        self._submit()
-
-    def _submit(self) -> None:
-        self._version = self._cargo.version
-        self._future = self._cargo.submit(self._batch)
-
-    def results(self) -> list[Any]:
-        """Wait for the results."""
-        lost = _losses()
-        for _ in range(_ATTEMPTS):
-            try:
-                return list(self._future.result())
-            except lost:
-                if self._version == self._cargo.version:  # else another task has sent everything again
-                    self._cargo.send()
-                self._submit()
-        return list(self._future.result())
-
-    def cancel(self) -> None:
-        """Cancel the task; its results are not needed."""
-        self._future.cancel()
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.scorer import Scorer
 from bahsic.kernels.base import Kernel
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -23,20 +21,12 @@ _EPS = float(np.finfo(np.float64).eps)
 class GenericScorer(Scorer):
     """Scores for any kernel, by its whole matrix for each candidate: slow, but always right."""
 
-    @cached_property
-    def _matrix(self) -> Array:
-        return np.asarray(self._weights.matrix(), dtype=np.float64)
-
     def _products(self, columns: Indices, kernel: Kernel) -> tuple[float, float]:
-        """The score of a subset, and the sum of the magnitudes of its terms."""
-        if not self.plan.keep:
-            return self._products_by_tiles(columns, kernel)
-        K = kernel(np.ascontiguousarray(self.columns.rows(columns).T)) * self._matrix
-        return float(K.sum()), float(np.abs(K).sum())
-
-    def _products_by_tiles(self, columns: Indices, kernel: Kernel) -> tuple[float, float]:
-        """Score of a subset and the sum of the magnitudes of its terms, tile by tile to save memory."""
-        tiles, weights = self.plan.tiles, self._weights
+        """Return the score of a subset, and the sum of the magnitudes of its terms."""
+        if self.plan.keep:
+            M = kernel(np.ascontiguousarray(self.columns.rows(columns).T)) * self.W.matrix
+            return float(M.sum()), float(np.abs(M).sum())
+        tiles, weights = self.plan.tiles, self.W.weights
         K = KernelBlocks(self.columns, columns, kernel, self.plan.budget / 4)
 
         def products(index: int) -> Sums:
@@ -50,15 +40,19 @@ class GenericScorer(Scorer):
         score, size = map_sum(self.executor, products, range(len(tiles)))[0]
         return float(score), float(size)
 
-    def _score(self, columns: Indices, kernel: Kernel) -> float:
+    def total(self, columns: Indices, kernel: Kernel) -> float:
+        """Return <K, W> of a subset with a kernel."""
         return self._products(columns, kernel)[0]
 
-    def _offset(self, columns: Indices, candidates: Indices, kernel: Kernel) -> float:
-        return self._score(columns, kernel) if len(columns) else 0.0
+    def changes(self, columns: Indices, candidates: Indices, kernel: Kernel, *, leaving: bool) -> Intervals:
+        """Return the changes of <K, W> by all candidates."""
+        found = super().changes(columns, candidates, kernel, leaving=leaving)
+        return Intervals(found.values - (self.total(columns, kernel) if len(columns) else 0.0), found.radii)
 
     def _round(
         self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
+        """Stages for the scores themselves, whose order is that of their changes."""
         changed, groups = np.setdiff1d if leaving else np.union1d, self.units.each(candidates)
 
         def scores(positions: Indices) -> Intervals:
@@ -66,4 +60,4 @@ class GenericScorer(Scorer):
             values, sizes = np.array(found).T
             return Intervals(values, _EPS * (256 + 4 * len(columns)) * sizes)
 
-        return [scores], 0.0 if own is None else self._score(columns, own)
+        return [scores], 0.0 if own is None else self.total(columns, own)

@@ -22,27 +22,14 @@ class Encoded:
     Numbers have no cap. Different categories are so far apart that their difference exceeds the cap, which is what
     they contribute. A missing number is 0 and has an offset, u or v; a missing category is NaN and has one too. Where
     the missing numbers of a column lie together, |u - v| takes the place of u + v: exactly zero for two of them.
-
-    Attributes
-    ----------
-    x : ndarray of shape (n_columns, n_samples)
-    offsets : ndarray of shape (1 + n_incomplete, n_samples)
-        Zeros, then the offsets of each column with missing entries.
-    which : ndarray of int64 of shape (n_columns,)
-        Row of ``offsets`` of each column.
-    cap : ndarray of shape (n_columns,)
-    bend : ndarray of shape (n_columns,)
-        1 where missing numbers lie together, else 0.
-    ends : ndarray of int64 of shape (n_units + 1,)
-        The columns of unit k are those from ``ends[k]`` to ``ends[k + 1]``.
     """
 
-    x: NDArray[Any]
-    offsets: NDArray[Any]
-    which: NDArray[np.int64]
-    cap: NDArray[Any]
-    bend: NDArray[Any]
-    ends: NDArray[np.int64]
+    x: NDArray[Any]  # (n_columns, n_samples)
+    offsets: NDArray[Any]  # (1 + n_incomplete, n_samples): zeros, then the offsets of each column with missing entries
+    which: NDArray[np.int64]  # (n_columns,): row of the offsets of each column
+    cap: NDArray[Any]  # (n_columns,)
+    bend: NDArray[Any]  # (n_columns,): 1 where missing numbers lie together, else 0
+    ends: NDArray[np.int64]  # (n_units + 1,): the columns of unit k are those from ends[k] to ends[k + 1]
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
@@ -83,17 +70,7 @@ def largest_contributions(columns: Columns, features: Indices, power: int) -> Ar
 def encode(
     columns: Columns, features: Indices, power: int, dtype: Any = np.float64, scale: Array | None = None
 ) -> Encoded:
-    """Encode columns for kernels of squared (power 2) or absolute differences, each in a unit of its own.
-
-    Parameters
-    ----------
-    columns : Columns
-    features : ndarray of int
-    power : {1, 2}
-    dtype : float32 or float64
-    scale : ndarray of shape (n_features,), optional
-        Contributions are divided by these.
-    """
+    """Encode columns for kernels of squared (power 2) or absolute differences, which are divided by a scale each."""
     x, unit = columns.rows(features), np.ones(len(features)) if scale is None else scale
     different, neutral = columns.different[features] / unit, columns.neutral[features] / unit
     categories, incomplete = different > 0, columns.missing[features]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs, parallel_config
@@ -32,7 +34,6 @@ Sums = tuple[NDArray[np.float64] | Placed, ...]
 
 _SWITCH_INTERVAL = 5e-4  # seconds
 _WORTH_THREADS = 1000  # samples
-_WINDOW = 4  # results that may wait for their turn, for each worker
 
 
 class Executor(Protocol):
@@ -45,8 +46,8 @@ class Executor(Protocol):
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Results in the order of the items; the function runs in this process and may write into shared arrays."""
 
-    def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield the results in the order of the items, few in memory at a time; the function may run in any process."""
+    def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterable[Result]:
+        """Results in the order of the items; the function may run in any process."""
 
 
 @cache
@@ -71,68 +72,6 @@ def thread_count(n_jobs: int | None) -> int:
     return max((int(library["num_threads"]) for library in info), default=1)
 
 
-class _Shared(Generic[Item, Result]):
-    """Items that several threads take one after the other, and results that wait for their turn.
-
-    Items are taken at most ``ahead`` beyond the results that were asked for.
-    """
-
-    def __init__(self, function: Callable[[Item], Result], items: Sequence[Item], ahead: int) -> None:
-        self._function, self._items, self._ahead = function, items, ahead
-        self._changed = threading.Condition()
-        self._done: dict[int, tuple[Any, BaseException | None]] = {}
-        self._taken = self._returned = 0
-
-    def work(self) -> None:
-        """Work on items until none is left."""
-        while (position := self._take(wait=True)) is not None:
-            self._do(position, BaseException)
-
-    def results(self) -> Iterator[Result]:
-        """Yield the results in the order of the items; the calling thread works too."""
-        for turn in range(len(self._items)):
-            while turn not in self._done and (position := self._take(wait=False)) is not None:
-                self._do(position, Exception)  # an interrupt does not wait for its turn
-            with self._changed:
-                while turn not in self._done:
-                    self._changed.wait()
-                result, error = self._done.pop(turn)
-                self._returned = turn + 1
-                self._changed.notify_all()
-            if error is not None:
-                try:
-                    raise error
-                finally:
-                    del error  # its traceback refers to this frame
-            yield result
-
-    def close(self) -> None:
-        """Leave the items that no thread has taken."""
-        with self._changed:
-            self._taken = len(self._items)
-            self._changed.notify_all()
-
-    def _take(self, *, wait: bool) -> int | None:
-        """Position of an item for the calling thread; None if none is left, or none may be taken yet."""
-        with self._changed:
-            while wait and self._returned + self._ahead <= self._taken < len(self._items):
-                self._changed.wait()
-            position = self._taken
-            if position >= min(len(self._items), self._returned + self._ahead):
-                return None
-            self._taken += 1
-            return position
-
-    def _do(self, position: int, kept: type[BaseException]) -> None:
-        try:
-            outcome: tuple[Any, BaseException | None] = self._function(self._items[position]), None
-        except kept as error:
-            outcome = None, error
-        with self._changed:
-            self._done[position] = outcome
-            self._changed.notify_all()
-
-
 class ThreadExecutor:
     """Threads over items, the calling one among them.
 
@@ -147,22 +86,38 @@ class ThreadExecutor:
         self._pool = pool
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """Results in the order of the items."""
-        return list(self.stream(function, items))
+        """Return the results in the order of the items; after an error no further item is begun."""
+        todo = list(items)
+        if self._pool is None or len(todo) < 2:
+            return [function(item) for item in todo]
+        results: list[Any] = [None] * len(todo)
+        left = deque(range(len(todo)))
 
-    def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Results in the order of the items, at most a few for each thread in memory."""
-        waiting = list(items)
-        if self._pool is None or len(waiting) < 2:
-            yield from map(function, waiting)
-            return
-        shared = _Shared(function, waiting, _WINDOW * self.n_threads)
-        helpers = [self._pool.submit(shared.work) for _ in range(min(self.n_threads, len(waiting)) - 1)]
+        def work() -> None:
+            while True:
+                try:
+                    position = left.popleft()
+                except IndexError:  # another thread has taken the last one
+                    return
+                try:
+                    results[position] = function(todo[position])
+                except BaseException:
+                    left.clear()
+                    raise
+
+        helpers = [self._pool.submit(work) for _ in range(min(self.n_threads, len(todo)) - 1)]
         try:
-            yield from shared.results()
-        finally:  # done, an error, or nobody wants the rest
-            shared.close()
-            wait([helper for helper in helpers if not helper.cancel()])
+            work()
+        finally:
+            begun = [helper for helper in helpers if not helper.cancel()]
+            wait(begun)
+        for helper in begun:
+            helper.result()  # raises its error
+        return results
+
+    def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """Return the results in the order of the items."""
+        return self.map(function, items)
 
 
 @contextmanager
@@ -171,17 +126,14 @@ def threads(n_jobs: int | None, n_samples: int | None = None) -> Iterator[Thread
 
     With ``n_jobs=None`` few samples get one thread: their tiles are done before a second one wakes up.
     """
-    n_threads = 1 if _are_few(n_jobs, n_samples) else thread_count(n_jobs)
+    are_few = n_jobs is None and n_samples is not None and n_samples < _WORTH_THREADS
+    n_threads = 1 if are_few else thread_count(n_jobs)
     with blas_controller().limit(limits=1, user_api="blas"):
         if n_threads == 1:
             yield ThreadExecutor(1)
             return
         with fair_switching(), ThreadPoolExecutor(n_threads - 1) as pool:
             yield ThreadExecutor(n_threads, pool)
-
-
-def _are_few(n_jobs: int | None, n_samples: int | None) -> bool:
-    return n_jobs is None and n_samples is not None and n_samples < _WORTH_THREADS
 
 
 @contextmanager
@@ -193,6 +145,26 @@ def fair_switching() -> Iterator[None]:
         yield
     finally:
         sys.setswitchinterval(before)
+
+
+class Scratch(threading.local):
+    """Named buffers of the calling thread, each valid until that thread takes the same name again.
+
+    Fresh memory is handed out page by page at first touch, which costs ten times more than the arithmetic on it. All
+    passes share the names on purpose, so that each reuses the buffers of the one before.
+    """
+
+    def __init__(self) -> None:
+        self._buffers: dict[str, NDArray[np.uint8]] = {}
+
+    def take(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
+        """Return an array of undefined content."""
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        buffer = self._buffers.get(name)
+        if buffer is None or len(buffer) < size:
+            buffer = self._buffers[name] = np.empty(size, dtype=np.uint8)
+        array: NDArray[Any] = buffer[:size].view(dtype).reshape(shape)
+        return array
 
 
 def map_sum(

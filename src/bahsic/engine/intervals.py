@@ -39,22 +39,10 @@ Stage = Callable[[Indices], Intervals]
 def leading(stages: Sequence[Stage], representatives: Indices, count: int) -> tuple[Indices, Intervals]:
     """Positions of the ``count`` greatest scores, greatest first, ties to the lowest position.
 
-    Parameters
-    ----------
-    stages : sequence of callables
-        Each takes positions and returns their scores with error bounds, tighter from stage to stage.
-        Each stage gets only the positions that the one before left undecided. Intervals that still
-        overlap after the last stage are ties.
-    representatives : ndarray of int of shape (n,)
-        For each position the first one with the same column: only that first one is evaluated.
-    count : int
-        Number of positions to return, at most n.
-
-    Returns
-    -------
-    positions : ndarray of shape (count,)
-    scores : Intervals
-        The scores of all positions, as far as they were refined.
+    Each stage takes the positions that the one before left undecided and returns their scores with tighter bounds.
+    Intervals that still overlap after the last stage are ties. For each position ``representatives`` has the first one
+    with the same column: only that is evaluated. Returned are also the scores of all positions, as far as they were
+    refined.
     """
     values = np.zeros(len(representatives))
     radii = np.full(len(representatives), np.inf)

@@ -28,9 +28,6 @@ import numpy as np
 # data, so this is the number of terms whose rounding errors add up.
 ROWS, COLS, TOGETHER = 16, 256, 128
 
-# Coefficients of the short and of the long polynomials of `bahsic.engine.pointwise`.
-SHORT, LONG = 4, 6
-
 # Sums in any order can be made side by side. NaN has to stay NaN: it marks a missing category.
 _FAST = {"contract", "nsz", "reassoc", "arcp"}
 
@@ -175,22 +172,7 @@ def _column_sums(
 
 
 def _group_sums(
-    M,
-    start,
-    first,
-    scale,
-    x,
-    offsets,
-    which,
-    cap,
-    bend,
-    ends,
-    coefficients,
-    sums,
-    absolute,
-    mixed,
-    exponential,
-    long,
+    M, start, first, scale, x, offsets, which, cap, bend, ends, coefficients, sums, absolute, mixed, exponential, long
 ):  # pragma: no cover - runs as machine code
     """Do as `_column_sums` for groups of columns, whose contributions are added up first."""
     height, one = M.shape[0], x.dtype.type(1)
@@ -314,20 +296,10 @@ _TILE = "f8[:,::1]"
 
 
 def unit_sums(tile: Any, columns: Any, coefficients: Any, sums: Any, *, absolute: bool, change: str) -> None:
-    """Add the sums over a tile of scale M times the change by each unit; see `_column_sums`.
+    """Add the sums over a tile (M, start, first, scale) of scale M times the change by each unit; see `_column_sums`.
 
-    Parameters
-    ----------
-    tile : (M, start, first, scale)
-    columns : Encoded
-        Its ``ends`` divide the columns into n units.
-    coefficients : ndarray of shape (n, LONG)
-        Short polynomials use the first `SHORT`, exponentials the first one, which is the factor in the exponent.
-    sums : ndarray of shape (2, n)
-    absolute : bool
-        Whether contributions are absolute differences.
-    change : {"short", "long", "exponential"}
-        A polynomial, or an exponential less one.
+    The ``ends`` of the encoded columns divide them into n units, which have a row of six coefficients each. A change
+    is a "short" or a "long" polynomial, or an "exponential" less one, whose first coefficient is in the exponent.
     """
     real = "f4" if columns.x.dtype == np.float32 else "f8"
     exponential = change == "exponential"

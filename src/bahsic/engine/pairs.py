@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
 from bahsic.engine.compiled import functions
-from bahsic.engine.executor import Executor
+from bahsic.engine.executor import Executor, Scratch
 from bahsic.engine.plan import AT_HAND, Plan, Tile
-from bahsic.engine.scratch import Scratch
 from bahsic.engine.tiles import Differences, upper
 
 Array = NDArray[np.float64]
@@ -35,16 +34,7 @@ _UNDERFLOW = 750.0
 
 
 class WeightTiles:
-    """W on the tiles of a plan, its pairs a < b only.
-
-    Parameters
-    ----------
-    weights : Weights
-        The matrix W.
-    plan : Plan
-    keep : bool
-        Whether tiles are kept in memory or recomputed at each call.
-    """
+    """W on the tiles of a plan, its pairs a < b only; tiles are kept in memory, or recomputed at each call."""
 
     def __init__(self, weights: Weights, plan: Plan, *, keep: bool) -> None:
         self.weights, self.plan = weights, plan
@@ -64,41 +54,43 @@ class WeightTiles:
             self._kept[index] = W
         return W
 
+    @cached_property
+    def diagonal(self) -> Array:
+        """The diagonal of W: pairs of a sample with itself, or with copies of it."""
+        return np.asarray(self.weights.diagonal(), dtype=np.float64)
+
+    @cached_property
+    def matrix(self) -> Array:
+        """The whole of W."""
+        return np.asarray(self.weights.matrix(), dtype=np.float64)
+
+    @cached_property
+    def largest(self) -> float:
+        """Largest magnitude of a pair a < b."""
+        return float(max(np.abs(self(index)).max() for index in range(len(self.plan.tiles))))
+
 
 class Pairs:
     """The distances D of a subset of columns, and W, on the tiles of a plan.
 
     Where memory allows, D is kept on the tiles and follows the subset; otherwise it is made at each call.
 
-    Parameters
-    ----------
-    columns : Columns
-        The data.
-    power : {1, 2}
-        Whether differences are squared or absolute.
-    weights : Weights
-        The matrix W.
-    plan : Plan
-    executor : Executor
-    compiled : bool
-        Whether to use compiled loops.
-
     Attributes
     ----------
-    weights : WeightTiles
-        W on one tile, its pairs a < b only: ``weights(index)``.
+    power : {1, 2}
+        Whether differences are absolute or squared.
+    W : WeightTiles
+    compiled : bool
+        Whether to use compiled loops.
     version : int
-        Another one after each change of D or W.
+        Another one after each change of D, of the bounds on its error, or of W.
     """
 
-    def __init__(
-        self, columns: Columns, power: int, weights: Weights, plan: Plan, executor: Executor, *, compiled: bool
-    ) -> None:
-        self.columns, self.power, self.plan, self.compiled = columns, power, plan, compiled
+    def __init__(self, columns: Columns, power: int, W: WeightTiles, executor: Executor, *, compiled: bool) -> None:
+        self.columns, self.power, self.W, self.plan, self.compiled = columns, power, W, W.plan, compiled
         self.subset: Indices = np.empty(0, dtype=np.intp)
-        self.weights = WeightTiles(weights, plan, keep=plan.keep)
         self._executor: Executor | None = executor
-        self.is_kept = plan.keep and executor.is_local
+        self.is_kept = self.plan.keep and executor.is_local
         self._forget()
         self.version = 0
         self._size_when_made, self._n_added, self._lost, self._scale = 0, 0, 0.0, 0.0
@@ -123,11 +115,11 @@ class Pairs:
         """Make ``subset`` the current one, with a D whose errors are small relative to 1 / ``scale``.
 
         The contributions of the columns that left or entered are subtracted or added. Each subtraction leaves a
-        rounding error relative to the larger D before it, so D is recomputed once the subset has shrunk to a quarter of
-        its size when it was last made, or once the errors, as those of a dominating column that left, could exceed
-        `_WORN` of 1 / ``scale``.
+        rounding error relative to the larger D before it, so D is recomputed once the subset has shrunk to a quarter,
+        or once the errors, as those of a dominating column that left, could exceed `_WORN` of 1 / ``scale``.
         """
-        left, entered = _without(self.subset, subset), _without(subset, self.subset)
+        left = np.setdiff1d(self.subset, subset, assume_unique=True)
+        entered = np.setdiff1d(subset, self.subset, assume_unique=True)
         self.subset = subset
         if self._executor is None or not (len(left) or len(entered) or scale > self._scale):
             return
@@ -185,13 +177,13 @@ class Pairs:
             shape = self.plan.tiles[index].shape
             if M is None:
                 M = np.empty(shape) if self.is_kept else self.scratch.take("products", shape)
-            functions(compiled=self.compiled).weigh(self.totals(index), self.weights(index), gamma, M)
+            functions(compiled=self.compiled).weigh(self.totals(index), self.W(index), gamma, M)
             if self.is_kept:
                 self._M[index] = key, M
         return M
 
     def contributions(self, features: Indices, scale: float) -> Differences:
-        """Return the contributions of some columns to D."""
+        """Return contributions of some columns to D."""
         most = min(self.plan.budget / 4, AT_HAND if self.is_kept else math.inf)
         return Differences(self.columns, features, self.power, most, scale, compiled=self.compiled)
 
@@ -204,10 +196,7 @@ class Pairs:
         return float(found.absolute + relative * found.largest)
 
     def change_errors(self, largest: Array, n_features: Array, scale: float, *, entering: bool) -> Array:
-        """Return bounds on the relative errors of the change of exp(-scale * D) by contributions up to ``largest``.
-
-        They are sums of ``n_features`` differences.
-        """
+        """Return bounds on the relative errors of the change of exp(-scale * D) by sums of differences."""
         own = _sum_error(n_features)
         lost = 0.0 if entering else (_sum_error(self._n_added) + own) * scale * largest
         return np.asarray(_EPS * (lost + own * (1 + np.minimum(scale * largest, _UNDERFLOW))))
@@ -223,26 +212,12 @@ class Pairs:
         largest = Differences.rounding(self.columns, self.subset, self.power, self._scale).largest
         return float(_EPS * (scale * self._lost + _sum_error(self._n_added) * min(scale * largest, _UNDERFLOW)))
 
-    def weigh(self, weights: Weights) -> None:
+    def weigh(self, W: WeightTiles) -> None:
         """Replace W."""
-        self.weights = WeightTiles(weights, self.plan, keep=self.plan.keep)
+        self.W = W
         self.version += 1
 
 
 def _sum_error(n_features: Any) -> Any:
     """Bound on the relative error of the sum of the contributions of features, added one after the other."""
     return _RELATIVE + _ADDING * n_features
-
-
-def _without(features: Indices, others: Indices) -> Indices:
-    """Features that are not among others; both increase. `numpy.setdiff1d` takes several times as long.
-
-    Examples
-    --------
-    >>> _without(np.array([1, 3, 4, 9]), np.array([3, 5, 9]))
-    array([1, 4])
-    """
-    if not len(others):
-        return features
-    places = np.searchsorted(others, features)
-    return np.asarray(features[others[np.minimum(places, len(others) - 1)] != features])

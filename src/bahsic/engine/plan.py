@@ -47,12 +47,12 @@ class Tile:
 
     @property
     def rows(self) -> slice:
-        """Samples that index the rows of the tile."""
+        """Samples of the rows."""
         return slice(self.start, self.stop)
 
     @property
     def cols(self) -> slice:
-        """Samples that index the columns of the tile."""
+        """Samples of the columns."""
         return slice(self.first, self.end)
 
     @property
@@ -68,22 +68,11 @@ class Tile:
 
 @dataclass(frozen=True)
 class Plan:
-    """Tiles of the upper triangle, and whether matrices over all of them are kept.
+    """Tiles of the upper triangle, and whether matrices over all of them are kept."""
 
-    Attributes
-    ----------
-    tiles : tuple of Tile
-        Block by block, from the top, and from the diagonal to the right.
-    keep : bool
-        Whether D, W and M stay in memory between the rounds (three half matrices); otherwise every
-        pass recomputes its panel from the rows.
-    budget : int
-        Bytes that may be spent on the columns of one pass.
-    """
-
-    tiles: tuple[Tile, ...]
-    keep: bool
-    budget: int
+    tiles: tuple[Tile, ...]  # block by block, from the top, and from the diagonal to the right
+    keep: bool  # whether D, W and M stay in memory between the rounds; otherwise every pass makes them anew
+    budget: int  # bytes that may be spent on the columns of one pass
 
     @property
     def n_pairs(self) -> int:
@@ -101,15 +90,7 @@ def tile_plan(n_samples: int, working_memory: float | None = None, starts: Seque
     """Tiles for ``n_samples`` samples within a budget in MiB (scikit-learn's ``working_memory``).
 
     If tiles over all columns are too large, they have a fixed number of rows and columns; a pass then reads
-    the rows of X once for each tile in a row.
-
-    Parameters
-    ----------
-    n_samples : int
-    working_memory : float, optional
-        scikit-learn's setting by default.
-    starts : sequence of int
-        First sample of each block; pairs of samples of different blocks are in no tile.
+    the rows of X once for each tile in a row. Pairs of samples of different blocks are in no tile.
 
     Examples
     --------

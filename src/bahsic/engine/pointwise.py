@@ -7,7 +7,7 @@ to this sum, each with a bound on its error:
 =================  ==================================================================================
 the loop, float32  a polynomial for the exponential where gamma d_j is small, else the exponential itself
 the loop, float64  the same in double precision
-`_Round._exact`    two exponentials of its own for each pair, for a dominating candidate the difference of two scores
+`_Changes._exact`  two exponentials of its own for each pair, for a dominating candidate the difference of two scores
 =================  ==================================================================================
 
 A candidate that one way leaves undecided goes to the next. Without compiled loops there is the last one only.
@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import pairwise, product
 from typing import Any
 
@@ -28,12 +28,11 @@ from numpy.typing import NDArray
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
 from bahsic.engine.compiled import functions, is_worthwhile, loops, work
-from bahsic.engine.diagonal import on_diagonal
 from bahsic.engine.encoding import Encoded, encode, largest_contributions
 from bahsic.engine.executor import Executor, Placed, Sums, map_sum
-from bahsic.engine.gram import ChangedTiles, KernelTiles, LinkedTiles, can_change, gamma_of
+from bahsic.engine.gram import KernelTiles, LinkedTiles, gamma_of, is_flat, link
 from bahsic.engine.intervals import Intervals, Stage
-from bahsic.engine.pairs import Pairs, WeightTiles
+from bahsic.engine.pairs import Pairs
 from bahsic.engine.plan import Plan
 from bahsic.engine.scorer import Scorer
 from bahsic.engine.tiles import add_differences
@@ -88,16 +87,8 @@ class PointwiseScorer(Scorer):
         self._unit, self._scaled = 1.0, columns
         if self.power == 2:
             self._scaled, self._unit = _in_range(columns)
-        self._last: tuple[Any, _Round] | None = None
-        self.pairs = Pairs(self._scaled, self.power, weights, plan, executor, compiled=self.compiled)
-
-    @cached_property
-    def _on_diagonal(self) -> float:
-        return on_diagonal(self._weights)
-
-    @cached_property
-    def largest_weight(self) -> float:
-        return float(max(np.abs(self.pairs.weights(i)).max() for i in range(len(self.plan.tiles))))
+        self._last: tuple[Any, _SubsetSums] | None = None
+        self.pairs = Pairs(self._scaled, self.power, self.W, executor, compiled=self.compiled)
 
     @cached_property
     def reach(self) -> Array:
@@ -143,10 +134,7 @@ class PointwiseScorer(Scorer):
     def weigh(self, weights: Weights) -> None:
         """Replace W."""
         super().weigh(weights)
-        self.pairs.weigh(weights)
-
-    def _kept_weights(self) -> WeightTiles:
-        return self.pairs.weights
+        self.pairs.weigh(self.W)
 
     def move(self, columns: Indices, kernel: Kernel) -> None:
         """Make some columns the current subset."""
@@ -161,75 +149,59 @@ class PointwiseScorer(Scorer):
         """The gamma of a kernel, for data in the unit of `_in_range`."""
         return gamma_of(kernel) * self._unit**2
 
-    def kernel_tiles(self, columns: Indices, kernel: Kernel) -> KernelTiles:
+    def kernel_tiles(self, columns: Indices, kernel: Any) -> KernelTiles:
         """Kernel values of all samples on some columns, less a constant."""
-        if not isinstance(kernel, ScaledKernel) or not np.array_equal(self.pairs.subset, columns):
+        if not np.array_equal(self.pairs.subset, columns):
             return super().kernel_tiles(columns, kernel)
-        return LinkedTiles(self.pairs, kernel.with_gamma(self._gamma(kernel)), self._centre(columns))
+        linked = link(self._scaled, columns, kernel.with_gamma(self._gamma(kernel)))
+        return LinkedTiles(self.pairs, linked, self._centre(columns))
 
-    def changed_tiles(self, columns: Indices, group: Indices, kernel: Kernel, *, leaving: bool) -> KernelTiles:
+    def changed_tiles(self, columns: Indices, group: Indices, kernel: Any, *, leaving: bool) -> KernelTiles:
         """Kernel values on a subset after some columns have left it or entered it, less a constant."""
-        pairs, linked = self.pairs, kernel.with_gamma(self._gamma(kernel))
-        if not can_change(pairs, columns, group, linked, leaving=leaving):
-            return super().changed_tiles(columns, group, kernel, leaving=leaving)
+        pairs, gamma = self.pairs, self._gamma(kernel)
+        scaled = kernel.with_gamma(gamma)
+        after = np.setdiff1d(columns, group) if leaving else np.union1d(columns, group)
+        wide = leaving and bool(pairs.too_wide(self.reach[group].sum(), gamma))
+        known = pairs.is_kept and np.array_equal(pairs.subset, columns)
+        if not known or wide or is_flat(self._scaled, after, scaled):
+            return super().kernel_tiles(after, kernel)
         sign = -1 if leaving else 1
         centre = self._centre(columns) + sign * self._centre(group)
-        return ChangedTiles(pairs, linked, centre, pairs.contributions(group, gamma_of(linked)), sign)
+        return LinkedTiles(pairs, scaled.link, centre, pairs.contributions(group, gamma), sign)
 
     def _centre(self, columns: Indices) -> float:
         """A typical value of D, whose kernel value is taken off."""
         return float(self._typical[columns].sum()) if self.power == 2 else 0.0
 
-    def _score(self, columns: Indices, kernel: Kernel) -> float:
-        return self._formed(columns, self._gamma(kernel), None, leaving=True).score + self._on_diagonal
+    def total(self, columns: Indices, kernel: Kernel) -> float:
+        """Return <K, W> of a nonempty subset with a kernel."""
+        return self._subset_sums(columns, self._gamma(kernel), None).score + self._on_diagonal
+
+    @property
+    def _on_diagonal(self) -> float:
+        """Sum of W_ii k(x_i, x_i), where k(x, x) = 1."""
+        return float(self.W.diagonal.sum())
 
     def _round(
         self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
-        own_gamma = None if own is None else self._gamma(own)
-        found = self._formed(columns, self._gamma(kernel), own_gamma, leaving=leaving)
-        groups = self.units.each(candidates)
-        return found.stages(groups), 0.0 if own is None else found.own_score + self._on_diagonal
+        sums = self._subset_sums(columns, self._gamma(kernel), None if own is None else self._gamma(own))
+        changes = _Changes(self, sums, self.units.each(candidates), 1.0 if leaving else -1.0)
+        return changes.stages(), 0.0 if own is None else sums.own_score + self._on_diagonal
 
-    def _formed(self, columns: Indices, gamma: float, own_gamma: float | None, *, leaving: bool) -> _Round:
-        """The sums of M for a subset, which the last round may have found already."""
-        here = own_gamma is None and np.array_equal(self.pairs.subset, columns)
-        if here and self._last is not None and self._last[0] == (gamma, leaving, self.pairs.version):
+    def _subset_sums(self, columns: Indices, gamma: float, own_gamma: float | None) -> _SubsetSums:
+        """Sum M over the pairs for a subset, unless the last round has done so.
+
+        Its sums hold as long as `Pairs.version` is the same: it changes with D, with the bounds on the error of D and
+        with W. A subset that is made the current one by others, as by a ridge regression, changes it too.
+        """
+        known = own_gamma is None and np.array_equal(self.pairs.subset, columns)
+        if known and self._last is not None and self._last[0] == (gamma, self.pairs.version):
             return self._last[1]
         if not self.compiled and is_worthwhile(self.work):
             self.compiled = self.pairs.compiled = True
         self._move(columns, max(gamma, own_gamma or 0.0))
-        found = _Round.form(self, gamma, own_gamma, leaving=leaving)
-        self._last = (gamma, leaving, self.pairs.version), found
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class _Round:
-    """The changes of one round.
-
-    Attributes
-    ----------
-    scorer : PointwiseScorer
-    gamma : float
-    leaving : bool
-    score, own_score : float
-        Sums of M over the pairs, and of W exp(-own_gamma D).
-    sizes : ndarray of shape (n_samples,)
-        Sum of abs(M) over the pairs of each sample.
-    """
-
-    scorer: PointwiseScorer
-    gamma: float
-    leaving: bool
-    score: float
-    own_score: float
-    sizes: Array
-
-    @staticmethod
-    def form(scorer: PointwiseScorer, gamma: float, own_gamma: float | None, *, leaving: bool) -> _Round:
-        """Sum M over the pairs."""
-        pairs, form = scorer.pairs, functions(compiled=scorer.compiled).form
+        pairs, form = self.pairs, functions(compiled=self.compiled).form
 
         def tile_sums(index: int) -> Sums:
             tile = pairs.plan.tiles[index]
@@ -238,67 +210,82 @@ class _Round:
             score = form(pairs.products(index, gamma), across[0], down[0])
             return np.array([score, own]), Placed(tile.start, across[0]), Placed(tile.first, down[0])
 
-        m, tiles = scorer.columns.n_samples, range(len(pairs.plan.tiles))
-        (score, own_score), across, down = map_sum(scorer.executor, tile_sums, tiles, m)
-        return _Round(scorer, gamma, leaving, 2 * score, 2 * own_score, across + down)
+        (score, own_score), across, down = map_sum(
+            self.executor, tile_sums, range(len(self.plan.tiles)), self.columns.n_samples
+        )
+        found = _SubsetSums(gamma, 2 * score, 2 * own_score, across + down)
+        self._last = (gamma, self.pairs.version), found
+        return found
 
-    @property
-    def _sign(self) -> float:
-        return 1.0 if self.leaving else -1.0
+
+@dataclass(frozen=True, eq=False)
+class _SubsetSums:
+    """Sums of M and of W exp(-own_gamma D) over the pairs, and of abs(M) over those of each sample."""
+
+    gamma: float
+    score: float
+    own_score: float
+    sizes: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Changes:
+    """The changes of a score by groups of columns; the sign is 1 if they leave, -1 if they enter."""
+
+    scorer: PointwiseScorer
+    subset: _SubsetSums
+    groups: Sequence[Indices]
+    sign: float
 
     @cached_property
     def _rounding(self) -> float:
         """Relative error of M, and of sums of it."""
-        return self.scorer.pairs.rounding(self.gamma) + self._adding
+        return self.scorer.pairs.rounding(self.subset.gamma) + self._adding
 
     @property
     def _adding(self) -> float:
         """Relative error of the sums over a tile, whose rows are blocks of columns, and over the tiles."""
         return _EPS * (80 + self.scorer.columns.n_samples / 32)
 
-    def stages(self, groups: Sequence[Indices]) -> list[Stage]:
-        """Ways to the changes by groups of columns, each more exact than the one before."""
-
-        def exact(positions: Indices) -> Intervals:
-            return self._exact([groups[position] for position in positions])
-
+    def stages(self) -> list[Stage]:
+        """Return ways to the changes, each more exact than the one before."""
         if not self.scorer.compiled:
-            return [exact]
+            return [self._exact]
+        return [partial(self._looped, _FLOAT32), partial(self._looped, _FLOAT64), self._exact]
 
-        def looped(dtype: Any) -> Stage:
-            return lambda positions: self._looped([groups[position] for position in positions], np.dtype(dtype))
+    def _chosen(self, positions: Indices) -> list[Indices]:
+        return [self.groups[position] for position in positions]
 
-        return [looped(np.float32), looped(np.float64), exact]
-
-    def _looped(self, groups: Sequence[Indices], dtype: np.dtype[Any]) -> Intervals:
-        """Changes by groups of columns by the compiled loop; nothing is known of those with too large exponents."""
+    def _looped(self, dtype: np.dtype[Any], positions: Indices) -> Intervals:
+        """Return changes by the compiled loop; nothing is known of those with too large exponents."""
+        groups = self._chosen(positions)
         features, starts = np.concatenate(groups), np.cumsum([0, *map(len, groups[:-1])])
-        z = self.gamma * np.add.reduceat(self.scorer.reach[features], starts)
+        z = self.subset.gamma * np.add.reduceat(self.scorer.reach[features], starts)
         mixed = np.logical_or.reduceat(self.scorer.columns.special[features], starts)
         values, radii, left = np.zeros(len(groups)), np.full(len(groups), np.inf), np.ones(len(groups), dtype=bool)
-        kinds = product((_REACH[dtype] | {"exponential": _LARGEST[self.leaving]}).items(), (False, True))
+        kinds = product((_REACH[dtype] | {"exponential": _LARGEST[self.sign > 0]}).items(), (False, True))
         for (change, reach), special in kinds:  # complete columns of numbers by themselves, which is quicker
             mine = left & (z <= reach) & (mixed == special)
             if mine.any():
                 some = [groups[int(position)] for position in np.flatnonzero(mine)]
-                values[mine], radii[mine] = self._sums(some, z[mine], dtype, change)
+                values[mine], radii[mine] = self._by_loop(some, z[mine], dtype, change)
                 left &= ~mine
         return Intervals(values, radii)
 
-    def _sums(self, groups: Sequence[Indices], z: Array, dtype: np.dtype[Any], change: str) -> tuple[Array, Array]:
+    def _by_loop(self, groups: Sequence[Indices], z: Array, dtype: np.dtype[Any], change: str) -> tuple[Array, Array]:
         scorer, scale = self.scorer, 1.0
         if dtype == _FLOAT32:  # weights of about one, whose products neither overflow nor underflow
-            scale = math.ldexp(1.0, min(1000, -int(math.frexp(scorer.largest_weight)[1])))
-        z = self._sign * z
+            scale = math.ldexp(1.0, min(1000, -int(math.frexp(scorer.W.largest)[1])))
+        z = self.sign * z
         coefficients, error = _exponents(z) if change == "exponential" else _polynomials(z, _N_COEFFICIENTS[change])
         sums, norms = np.zeros((2, len(z))), np.zeros(len(z))
         for some, part in scorer.encoded(groups, dtype):
             sums[:, some] = self._unit_sums(part, coefficients[some].astype(dtype), scale, change)
-            norms[some] = part.norms(self.sizes, absolute=scorer.power == 1)
+            norms[some] = part.norms(self.subset.sizes, absolute=scorer.power == 1)
         sums *= 2 / scale
         eps, grown = float(np.finfo(dtype).eps), np.exp(np.maximum(z, 0.0))
         added = np.array([len(group) for group in groups])  # contributions that are added up in a group
-        vanished = 2 * self.n_pairs * _TINY[dtype] / scale * grown
+        vanished = 2 * scorer.plan.n_pairs * _TINY[dtype] / scale * grown
         size = 2 * np.abs(z) * norms
         if change == "exponential":
             spread = 1 + np.maximum(z, 0.0)  # of the error of an exponent, where it is positive
@@ -308,14 +295,9 @@ class _Round:
         radii = (self._rounding + (_TERM[change] + added) * eps) * steepest + error
         return z * sums[0], radii * size + np.abs(z) * vanished
 
-    @property
-    def n_pairs(self) -> int:
-        """Number of pairs of samples."""
-        return self.scorer.plan.n_pairs
-
     def _unit_sums(self, part: Encoded, coefficients: NDArray[Any], scale: float, change: str) -> Array:
         """Sums of M times the changes by some units over all pairs a < b, times a scale."""
-        pairs, gamma, absolute, tile_functions = self.scorer.pairs, self.gamma, self.scorer.power == 1, loops()
+        pairs, gamma, absolute, tile_functions = self.scorer.pairs, self.subset.gamma, self.scorer.power == 1, loops()
 
         def tile_sums(index: int) -> Sums:
             tile, sums = pairs.plan.tiles[index], np.zeros((2, len(part.ends) - 1))
@@ -325,38 +307,38 @@ class _Round:
 
         return map_sum(self.scorer.executor, tile_sums, range(len(pairs.plan.tiles)))[0]
 
-    def _exact(self, groups: Sequence[Indices]) -> Intervals:
-        """Changes by groups of columns, each by its own exponentials."""
-        pairs, gamma = self.scorer.pairs, self.gamma
-        self.scorer.work += work(self.n_pairs, len(groups))
+    def _exact(self, positions: Indices) -> Intervals:
+        """Return changes by groups of columns, each by its own exponentials."""
+        pairs, gamma, sign, groups = self.scorer.pairs, self.subset.gamma, self.sign, self._chosen(positions)
+        self.scorer.work += work(self.scorer.plan.n_pairs, len(groups))
         reach, sizes = np.array([(self.scorer.reach[group].sum(), len(group)) for group in groups]).T
-        sign, tile_functions = self._sign, functions(compiled=self.scorer.compiled)
+        tile_functions = functions(compiled=self.scorer.compiled)
 
         def change(index: int, T: Array) -> Any:
-            return tile_functions.changed(pairs.totals(index), pairs.weights(index), T, gamma, sign)
+            return tile_functions.changed(pairs.totals(index), pairs.W(index), T, gamma, sign)
 
-        sums, magnitudes = self._tile_sums(groups, change)
-        errors = pairs.change_errors(reach, sizes, gamma, entering=not self.leaving) + self._rounding
-        values, radii = sums, (_SCORE * _EPS + self._adding + errors) * magnitudes
-        if self.leaving:  # D less what dominates it is inexact
+        values, magnitudes = self._tile_sums(groups, change)
+        errors = pairs.change_errors(reach, sizes, gamma, entering=sign < 0) + self._rounding
+        radii = (_SCORE * _EPS + self._adding + errors) * magnitudes
+        if sign > 0:  # D less what dominates it is inexact
             for k in map(int, np.flatnonzero(pairs.too_wide(reach, gamma))):
                 values[k], radii[k] = self._without(np.setdiff1d(pairs.subset, groups[k]))
         return Intervals(values, radii)
 
     def _without(self, rest: Indices) -> tuple[float, float]:
         """The change from the subset to some of its columns as the difference of two scores, and its error."""
-        pairs, gamma, tile_functions = self.scorer.pairs, self.gamma, functions(compiled=self.scorer.compiled)
+        pairs, gamma, tile_functions = self.scorer.pairs, self.subset.gamma, functions(compiled=self.scorer.compiled)
 
         def score(index: int, T: Array) -> Any:
             across = np.zeros(len(T))
-            tile_functions.weigh(T, pairs.weights(index), gamma, T)
+            tile_functions.weigh(T, pairs.W(index), gamma, T)
             return tile_functions.form(T, across, np.zeros(T.shape[1])), across.sum()
 
         sums, magnitudes = self._tile_sums([rest], score)
         reach, size = float(self.scorer.reach[rest].sum()), np.array(len(rest))
         error = pairs.change_errors(np.array(reach), size, gamma, entering=True)
-        own = (self._rounding + _SCORE * _EPS) * float(self.sizes.sum())
-        return sums[0] - self.score, (_SCORE * _EPS + self._adding + float(error)) * magnitudes[0] + own
+        own = (self._rounding + _SCORE * _EPS) * float(self.subset.sizes.sum())
+        return sums[0] - self.subset.score, (_SCORE * _EPS + self._adding + float(error)) * magnitudes[0] + own
 
     def _tile_sums(self, groups: Sequence[Indices], term: Callable[[int, Array], Any]) -> Array:
         """Twice the sums over the tiles of two values for each group, given its contributions on a tile."""

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
-from bahsic.engine.diagonal import diagonal
 from bahsic.engine.executor import Executor, Placed, Sums, map_sum
 from bahsic.engine.intervals import Intervals, Stage
-from bahsic.engine.pairs import WeightTiles
 from bahsic.engine.plan import Plan, Tile
 from bahsic.engine.scorer import Scorer
 from bahsic.engine.units import Units
@@ -55,6 +53,7 @@ class PolynomialScorer(Scorer):
         units: Units | None = None,
     ) -> None:
         super().__init__(columns, kernel, weights, executor, plan, units)
+        self._degree, self._coef0 = int(getattr(kernel, "degree", 1)), float(getattr(kernel, "coef0", 0.0))
         largest = float(columns.ranges.max())
         accepted = _LARGEST ** (1 / (2 * self._degree)) / math.sqrt(columns.n_features)
         if largest > accepted:
@@ -63,63 +62,42 @@ class PolynomialScorer(Scorer):
                 f"values would overflow: up to {accepted:.3g}"
             )
 
-    @property
-    def _degree(self) -> int:
-        return int(getattr(self._kernel, "degree", 1))
-
-    @property
-    def _coef0(self) -> float:
-        return float(getattr(self._kernel, "coef0", 0.0))
-
-    @cached_property
-    def _tiles(self) -> WeightTiles:
-        return WeightTiles(self._weights, self.plan, keep=self.plan.keep)
-
-    @cached_property
-    def _diagonal(self) -> Array:
-        return diagonal(self._weights)
+    def weigh(self, weights: Weights) -> None:
+        """Replace W."""
+        super().weigh(weights)
+        vars(self).pop("_products", None)
 
     def kernel(self, reference: Indices, size: float) -> Kernel:
         """The given kernel, which has no rules to evaluate."""
         return self._kernel
 
-    def _score(self, columns: Indices, kernel: Kernel) -> float:
+    def total(self, columns: Indices, kernel: Kernel) -> float:
+        """Return <K, W> of a subset."""
         if self._degree == 1:
             return float(self._products.values[columns].sum())
-        part, tiles, weights, coef0, degree = self.columns, self.plan.tiles, self._tiles, self._coef0, self._degree
+        data, tiles, weights, coef0, degree = self.columns, self.plan.tiles, self.W, self._coef0, self._degree
 
         def tile_score(index: int) -> Sums:
-            K = (_inner_products(part, columns, tiles[index]) + coef0) ** degree
+            K = (_inner_products(data, columns, tiles[index]) + coef0) ** degree
             return (np.array(2 * np.vdot(K, weights(index))),)
 
         (score,) = map_sum(self.executor, tile_score, range(len(tiles)))
-        return float(score) + self._on_diagonal(self._norms(columns))
-
-    def _on_diagonal(self, norms: Array) -> float:
-        """Part of the score from pairs of a sample with itself, given the squared norms of the samples."""
-        return float(self._diagonal @ (norms + self._coef0) ** self._degree)
+        return float(score) + float(weights.diagonal @ (self._norms(columns) + coef0) ** degree)
 
     def _round(
         self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
-        sign = -1.0 if leaving else 1.0
-        score = 0.0 if own is None else self._score(columns, own)
-        groups = self.units.each(candidates)
+        groups, sign = self.units.each(candidates), -1.0 if leaving else 1.0
 
         def changes(positions: Indices) -> Intervals:
             chosen = [groups[position] for position in positions]
-            if self._degree == 1:
-                return self._sums(chosen, sign)
-            return self._changes_by(columns, np.concatenate(chosen), sign)
+            everyone, starts = np.concatenate(chosen), np.cumsum([0, *map(len, chosen[:-1])])
+            if self._degree > 1:  # each group is a column, see `scorer_for`
+                return self._changes_by(columns, everyone, sign)
+            values, radii = self._products.values[everyone], self._products.radii[everyone]
+            return Intervals(sign * np.add.reduceat(values, starts), np.add.reduceat(radii, starts))
 
-        return [changes], score
-
-    def _sums(self, groups: Sequence[Indices], sign: float) -> Intervals:
-        """Score changes by groups of columns for the linear kernel: sums over their columns."""
-        known, starts = self._products, np.cumsum([0, *map(len, groups[:-1])])
-        everyone = np.concatenate(groups)
-        values, radii = (np.add.reduceat(part[everyone], starts) for part in (known.values, known.radii))
-        return Intervals(sign * values, radii)
+        return [changes], 0.0 if own is None else self.total(columns, own)
 
     @cached_property
     def _products(self) -> Intervals:
@@ -150,7 +128,7 @@ class PolynomialScorer(Scorer):
             powers *= columns
             factor = comb(self._degree, q) * sign**q
             forms, magnitudes = self._forms(subset, powers, self._degree - q)
-            on_diagonal = self._diagonal * base ** (self._degree - q)
+            on_diagonal = self.W.diagonal * base ** (self._degree - q)
             squares = powers**2
             values += factor * (forms + squares @ on_diagonal)
             sizes += abs(factor) * (squares @ (magnitudes + np.abs(on_diagonal)))
@@ -158,7 +136,7 @@ class PolynomialScorer(Scorer):
 
     def _forms(self, subset: Indices, columns: Array, power: int) -> tuple[Array, ...]:
         """Quadratic forms phi' M phi of every column for M = W (D + c)^power, and the row sums of abs(M)."""
-        data, tiles, weights, coef0 = self.columns, self.plan.tiles, self._tiles, self._coef0
+        data, tiles, weights, coef0 = self.columns, self.plan.tiles, self.W, self._coef0
 
         def tile_forms(index: int) -> Sums:
             tile, M = tiles[index], weights(index)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bahsic.criteria.blocks import some_samples
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit, judging_ridge
-from bahsic.engine.gram import KernelBlocks, KernelTiles, gamma_of
+from bahsic.engine.gram import KernelBlocks, KernelTiles
 from bahsic.engine.intervals import Intervals
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import Round, Scorer
-from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
@@ -34,29 +33,6 @@ _ROUNDING = 1e-11
 _TOGETHER = 2
 
 
-@dataclass(frozen=True, eq=False)
-class _Winner:
-    """The candidate that won a round in blocks, whose fit is that of the next subset.
-
-    Attributes
-    ----------
-    columns : ndarray of int
-        The columns after the round.
-    gamma : float
-        That of the kernel of the round.
-    fit : RidgeFit
-    """
-
-    columns: Indices
-    gamma: float
-    fit: RidgeFit
-
-    def is_of(self, columns: Indices, kernel: Kernel) -> bool:
-        """Whether the fit is that of some columns with a kernel."""
-        same = isinstance(kernel, ScaledKernel) and gamma_of(kernel) == self.gamma
-        return same and np.array_equal(self.columns, columns)
-
-
 class PredictionScorer:
     """Changes of the explained variance, to first order by the residuals of the subset, or by a fit for each candidate.
 
@@ -65,16 +41,11 @@ class PredictionScorer:
     candidates that this ranks highest are ranked by the explained variance of their own ridge regression, with the
     ridge of the subset; in blocks the `FITTED_IN_BLOCKS` highest by its predictability, see `RidgeRegression.judged`.
 
-    Parameters
-    ----------
-    linear : Scorer
-        Finds the greatest changes of <K, W> for a given W.
-    regression : RidgeRegression
+    The scorer ``linear`` finds the greatest changes of <K, W> for a given W.
     """
 
     def __init__(self, linear: Scorer, regression: RidgeRegression) -> None:
         self.linear, self.units, self._regression = linear, linear.units, regression
-        self._winner: _Winner | None = None
 
     def resume(self, subsets: Sequence[Indices], ridges: Sequence[float]) -> None:
         """Continue after rounds with some subsets, and the ridge of each."""
@@ -95,18 +66,6 @@ class PredictionScorer:
         tiles = self.linear.kernel_tiles(columns, kernel)
         judging = self._judging(len(subset)) if judges else 0.0
         return self._regression.fit(tiles, len(columns), ridge, judging, losses=losses), kernel
-
-    def _own_fit(self, subset: Indices) -> tuple[RidgeFit, Kernel | None]:
-        """`fit` of the subset of a round: that of the winner of the round before, if it is one in blocks."""
-        winner, self._winner = self._winner, None
-        if winner is None or self._judging(len(subset)) > self._regression.ridge:
-            return self.fit(subset)
-        columns = self.units.columns(subset)
-        kernel = self.linear.kernel(columns, len(columns))
-        if not winner.is_of(columns, kernel) or self._regression.is_due(len(columns)):
-            return self.fit(subset)
-        self.linear.move(columns, kernel)
-        return winner.fit, kernel
 
     def _judging(self, n_units: int) -> float:
         """Least ridge of the residuals that judge so many units; 0 where they have fits of their own."""
@@ -136,7 +95,7 @@ class PredictionScorer:
 
     def score(self, subset: Indices) -> Round:
         """Explained variance of a subset, with its regression."""
-        fit, kernel = self._own_fit(subset)
+        fit, kernel = self.fit(subset)
         return Round(subset, subset[:0], fit.explained, kernel, fit)
 
     def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round:
@@ -152,9 +111,9 @@ class PredictionScorer:
         return self._ranked(subset, candidates, count, self.linear.greater(subset, candidates), leaving=False)
 
     def _ranked(self, subset: Indices, candidates: Indices, count: int, kernel: Kernel, *, leaving: bool) -> Round:
-        fit, own = self._own_fit(subset)
+        fit, own = self.fit(subset)
         columns = self.units.columns(subset)
-        self.linear.weigh(ResidualWeights(fit.Q, self._regression.starts, self._regression.sample_weight))
+        self.linear.weigh(ResidualWeights(fit.Q, self._regression.starts))
         exact = len(subset) <= EXACT
         most = min(FITTED_IN_BLOCKS if self._regression.in_blocks else FITTED, len(candidates))
         leading = candidates
@@ -179,22 +138,15 @@ class PredictionScorer:
         def changed(at: int) -> KernelTiles:
             return self.linear.changed_tiles(columns, groups[at], kernel, leaving=leaving)
 
-        fits: list[RidgeFit | None] = [None] * len(candidates)
         if self._regression.in_blocks:
-            fits = self._regression.judged([changed(at) for at in range(len(candidates))], count)
-            values = np.array([-np.inf if found is None else found.predictability for found in fits])
+            values = np.array(self._regression.judged([changed(at) for at in range(len(candidates))], count))
             # Rounding may have left out one of two copies: both count as the better one.
             copies = np.equal.outer(*[self.linear.representatives[candidates]] * 2)
             values = np.where(copies, values, -np.inf).max(axis=1)
         else:
             values = self._explained(columns, candidates, count, kernel, fit, changed, leaving=leaving)
         radii = np.full(len(values), _ROUNDING)
-        best = self.linear.best([lambda at: Intervals(values[at], radii[at])], candidates, count)
-        first = int(np.searchsorted(candidates, best[0]))
-        won = fits[first]
-        if won is not None and isinstance(kernel, ScaledKernel):
-            self._winner = _Winner(np.setxor1d(columns, groups[first]), gamma_of(kernel), won)
-        return best
+        return self.linear.best([lambda at: Intervals(values[at], radii[at])], candidates, count)
 
     def _explained(
         self,

@@ -19,10 +19,10 @@ from bahsic.criteria.weights import Matrix, Weights
 from bahsic.data.columns import Columns, copies
 from bahsic.data.sources import StoredRows
 from bahsic.engine.executor import Executor
-from bahsic.engine.gram import GramTiles, KernelBlocks, KernelTiles, block_variance, tiled_variance
+from bahsic.engine.gram import GramTiles, KernelBlocks, KernelTiles, block_variance, distances, tiled_variance
 from bahsic.engine.intervals import Intervals, Stage, leading
 from bahsic.engine.pairs import WeightTiles
-from bahsic.engine.plan import Plan, Tile
+from bahsic.engine.plan import Plan
 from bahsic.engine.tiles import Differences
 from bahsic.engine.units import Units
 from bahsic.kernels.bandwidth import ScaledKernel
@@ -36,35 +36,19 @@ NO_UNITS: Indices = np.empty(0, dtype=np.intp)
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """One round of a search, as scorers answer it and as searches record it.
+    """One round of a search; checkpoints keep neither the kernel nor the fit."""
 
-    Attributes
-    ----------
-    subset : ndarray of int
-        The units before the round (backward) or after it (forward), in increasing order.
-    changed : ndarray of int
-        The units that leave or enter, by the score after the change, greatest first.
-    score : float
-        Score of the subset, with the kernel for its own size.
-    kernel : Kernel or None
-        That kernel; None for the empty subset. Not kept in checkpoints.
-    fit : RidgeFit or None
-        The ridge regression on the subset, if there is one. Not kept in checkpoints.
-    following : ndarray of int
-        The units that enter next, which a forward search knows already.
-    parameter, ridge, standard_error : float or None
-        The gamma of the kernel, the ridge of the regression, the standard error of the score.
-    """
-
-    subset: Indices
-    changed: Indices
-    score: float
-    kernel: Kernel | None = None
-    fit: RidgeFit | None = None
-    following: Indices = field(default_factory=lambda: NO_UNITS)
-    parameter: float | None = None
+    subset: Indices  # the units before the round (backward) or after it (forward), in increasing order
+    changed: Indices  # the units that leave or enter, by the score after the change, greatest first
+    score: float  # of the subset, with the kernel for its own size
+    kernel: Kernel | None = None  # that kernel; None for the empty subset
+    fit: RidgeFit | None = None  # the ridge regression on the subset, if there is one
+    following: Indices = field(
+        default_factory=lambda: NO_UNITS
+    )  # those that enter next, if a forward search knows them
+    parameter: float | None = None  # gamma of the kernel
     ridge: float | None = None
-    standard_error: float | None = None
+    standard_error: float | None = None  # of the score
 
     def __post_init__(self) -> None:
         if self.kernel is not None:
@@ -84,29 +68,11 @@ class Round:
         return Round(**{**found, **units})
 
 
-# What scorers make of W when it is first asked for.
-_DERIVED = ("_diagonal", "_on_diagonal", "_matrix", "_products", "_tiles", "largest_weight")
-
-
 class Scorer(ABC):
     """Scores <link(D_S), W> of subsets S of the columns, for one kernel and one W.
 
-    Subsets and candidates consist of units: single columns, or groups that enter and leave together.
-
-    Parameters
-    ----------
-    columns : Columns
-        The data.
-    kernel : Kernel
-        Its parameters may be rules; they are evaluated anew in each round.
-    weights : Weights
-        The matrix W.
-    executor : Executor
-        Workers for the tiles.
-    plan : Plan
-        The tiles.
-    units : Units, optional
-        By default each column is a unit.
+    Subsets and candidates consist of units: single columns, or groups that enter and leave together. The parameters of
+    the kernel may be rules, which are evaluated anew in each round.
     """
 
     def __init__(
@@ -118,13 +84,13 @@ class Scorer(ABC):
         plan: Plan,
         units: Units | None = None,
     ) -> None:
-        self.columns = columns
-        self.executor, self.plan = executor, plan
+        self.columns, self.executor, self.plan = columns, executor, plan
         self.units = Units.plain(columns.n_features) if units is None else units
         parameters = kernel.get_params(deep=True)
         self._rules = {name: rule for name, rule in parameters.items() if _is_rule(name, rule)}
         self._kernel = kernel if self._rules else kernel.resolved(np.zeros((2, 1)))
-        self.weights = self._weights = weights
+        self.weights = weights  # for rules, which keep it when another W is set
+        self.W = WeightTiles(weights, plan, keep=plan.keep)
         self._some = _rule_samples(columns, weights)
 
     @cached_property
@@ -178,34 +144,42 @@ class Scorer(ABC):
 
     @cached_property
     def _unbiased(self) -> WeightTiles:
-        """W of the unbiased estimate; its tiles are those that the search keeps, if it keeps them."""
-        weights, kept = self.weights.unbiased(self.executor.stream), self._kept_weights()
-        return kept if kept is not None and kept.weights is weights else WeightTiles(weights, self.plan, keep=False)
+        """W of the unbiased estimate; its tiles are those that the search has, if it is the same."""
+        weights = self.weights.unbiased(self.executor.stream)
+        return self.W if self.W.weights is weights else WeightTiles(weights, self.plan, keep=False)
 
     def move(self, columns: Indices, kernel: Kernel) -> None:  # noqa: B027 - scorers that keep nothing of a subset do nothing
         """Make some columns the current subset, so that `kernel_tiles` of it is quick."""
 
-    def _kept_weights(self) -> WeightTiles | None:
-        """W on the tiles as the search keeps it, if it does."""
-        return None
+    def weigh(self, weights: Weights) -> None:
+        """Replace W; rules for gamma keep the one that the scorer was made with."""
+        self.W = WeightTiles(weights, self.plan, keep=self.plan.keep)
+
+    def score(self, subset: Indices) -> Round:
+        """Score a subset without a change, with the kernel for its own size."""
+        if not len(subset):
+            return Round(subset, subset, 0.0)
+        columns = self.units.columns(subset)
+        kernel = self.kernel(columns, len(columns))
+        return Round(subset, subset[:0], self.total(columns, kernel), kernel)
 
     def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round:
-        """The ``count`` candidates of the subset whose removal leaves the score highest."""
+        """Find the ``count`` candidates of the subset whose removal leaves the score highest."""
         if len(subset) == 1 or count == 0:
             return replace(self.score(subset), changed=candidates[:count])
-        columns = self.units.columns(subset)
-        own = self.kernel(columns, len(columns))
-        stages, score = self._round(columns, candidates, self.smaller(subset), own, leaving=True)
-        return Round(subset, self._best(stages, candidates, count)[0], score, own)
+        return self._ranked(subset, candidates, self.smaller(subset), count, leaving=True)
 
     def entering(self, subset: Indices, candidates: Indices, count: int) -> Round:
-        """The ``count`` candidates whose addition to the subset makes the score highest."""
+        """Find the ``count`` candidates whose addition to the subset makes the score highest."""
         if count == 0:
             return self.score(subset)
+        return self._ranked(subset, candidates, self.greater(subset, candidates), count, leaving=False)
+
+    def _ranked(self, subset: Indices, candidates: Indices, kernel: Kernel, count: int, *, leaving: bool) -> Round:
         columns = self.units.columns(subset)
         own = self.kernel(columns, len(columns)) if len(columns) else None
-        stages, score = self._round(columns, candidates, self.greater(subset, candidates), own, leaving=False)
-        return Round(subset, self._best(stages, candidates, count)[0], score, own)
+        stages, score = self._round(columns, candidates, kernel, own, leaving=leaving)
+        return Round(subset, self.best(stages, candidates, count), score, own)
 
     def smaller(self, subset: Indices) -> Kernel:
         """The kernel for a subset without one unit: one column less, or with groups their mean size."""
@@ -219,23 +193,9 @@ class Scorer(ABC):
         everyone = np.sort(np.concatenate([subset, candidates]))
         return self.kernel(self.units.columns(everyone), self.units.size(subset) + added)
 
-    def weigh(self, weights: Weights) -> None:
-        """Replace W; rules for gamma keep the one that the scorer was made with."""
-        self._weights = weights
-        for name in (
-            "_diagonal",
-            "_on_diagonal",
-            "_matrix",
-            "_products",
-            "_largest_weight",
-            "_tiles",
-        ):  # made of W when asked for
-            vars(self).pop(name, None)
-
     def leading(self, columns: Indices, candidates: Indices, kernel: Kernel, count: int, *, leaving: bool) -> Indices:
-        """The ``count`` candidates whose change of <K, W> is the greatest, in order."""
-        stages, _ = self._round(columns, candidates, kernel, None, leaving=leaving)
-        return self.best(stages, candidates, count)
+        """Return the ``count`` candidates whose change of <K, W> is the greatest, in order."""
+        return self.best(self._round(columns, candidates, kernel, None, leaving=leaving)[0], candidates, count)
 
     def changes(self, columns: Indices, candidates: Indices, kernel: Kernel, *, leaving: bool) -> Intervals:
         """Return the changes of <K, W> by all candidates, by the quickest stage that knows them."""
@@ -245,44 +205,25 @@ class Scorer(ABC):
         if len(unknown):
             more = stages[-1](unknown)
             found.values[unknown], found.radii[unknown] = more.values, more.radii
-        return Intervals(found.values - self._offset(columns, candidates, kernel), found.radii)
-
-    def _offset(self, columns: Indices, candidates: Indices, kernel: Kernel) -> float:
-        """The score that the stages of a round do not subtract from those of the changed subsets."""
-        return 0.0
-
-    def total(self, columns: Indices, kernel: Kernel) -> float:
-        """<K, W> of a subset with a kernel."""
-        return self._score(columns, kernel)
+        return found
 
     def best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> Indices:
-        """The ``count`` candidates of the greatest values, in order; copies count once, ties go to the lowest."""
-        return Scorer._best(self, stages, candidates, count)[0]
+        """Return the ``count`` candidates of the greatest values, in order; ties go to the lowest.
 
-    def score(self, subset: Indices) -> Round:
-        """Score of a subset without a change, with the kernel for its own size."""
-        if not len(subset):
-            return Round(subset, subset, 0.0)
-        columns = self.units.columns(subset)
-        kernel = self.kernel(columns, len(columns))
-        return Round(subset, subset[:0], self._score(columns, kernel), kernel)
+        Copies of a column are evaluated once, as the first of them.
+        """
+        _, first, inverse = np.unique(self.representatives[candidates], return_index=True, return_inverse=True)
+        return candidates[leading(stages, first[inverse], count)[0]]
 
     @abstractmethod
-    def _score(self, columns: Indices, kernel: Kernel) -> float:
-        """Score of a nonempty subset, given by its columns."""
+    def total(self, columns: Indices, kernel: Kernel) -> float:
+        """Return <K, W> of a nonempty subset with a kernel."""
 
     @abstractmethod
     def _round(
         self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
         """Stages for the score changes by the candidates with ``kernel``, and the score of the subset with ``own``."""
-
-    def _best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> tuple[Indices, Intervals]:
-        """The best candidates in order, and their score changes as far as they were refined."""
-        # Copies of a column are evaluated once, as the first of them.
-        _, first, inverse = np.unique(self.representatives[candidates], return_index=True, return_inverse=True)
-        positions, found = leading(stages, first[inverse], count)
-        return candidates[positions], Intervals(found.values[positions], found.radii[positions])
 
 
 def _rule_samples(columns: Columns, weights: Weights) -> Indices | None:
@@ -308,12 +249,9 @@ def _is_rule(name: str, value: object) -> bool:
 
 
 def totals(columns: Columns, features: Indices, power: int) -> Array:
-    """D of some columns for all pairs of samples: squared (power 2) or absolute differences."""
-    m = columns.n_samples
-    typical = float(columns.typical[features].sum())
-    made = Differences(columns, features, power, scale=1 / typical if typical else 0.0)
-    D = made.panel(Tile(0, m, 0, m), np.empty((m, m)))
-    return np.asarray(np.maximum(D, 0, out=D))
+    """Return D of some columns for all pairs of samples: squared (power 2) or absolute differences."""
+    everyone, typical = slice(0, columns.n_samples), float(columns.typical[features].sum())
+    return distances(Differences(columns, features, power, scale=1 / typical if typical else 0.0), everyone, everyone)
 
 
 def kernel_values(

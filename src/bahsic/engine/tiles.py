@@ -1,8 +1,4 @@
-"""The arithmetic of the engine: pure functions of one tile of the pairs of samples.
-
-Every driver (serial, threads, out of memory, cluster) calls these functions and adds up their results.
-The weights of a tile are zero except for pairs a < b, so sums over a tile count each pair once.
-"""
+"""Distances on one tile of the pairs of samples, and bounds on their rounding errors."""
 
 from __future__ import annotations
 
@@ -35,7 +31,7 @@ _PRODUCT_ERROR = 1e-10
 
 
 def upper(block: Array, tile: Tile) -> Array:
-    """Zero the pairs a >= b of a tile in place."""
+    """Zero the pairs a >= b of a tile in place, so that sums over tiles count each pair once."""
     if not tile.on_diagonal:
         return block
     square = block[:, : tile.stop - tile.start]
@@ -51,18 +47,10 @@ def _lower(n: int) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Rounding:
-    """Bounds on the rounding errors of sums of contributions, in units of the machine precision.
+    """Bounds on the rounding errors of sums of contributions, in units of the machine precision."""
 
-    Attributes
-    ----------
-    absolute : float
-        Error of the contributions that are made by matrix products.
-    largest : float
-        Largest sum of the others, which are made of differences and have errors relative to themselves.
-    """
-
-    absolute: float
-    largest: float
+    absolute: float  # error of the contributions that are made by matrix products
+    largest: float  # largest sum of the others, which are made of differences and have errors relative to themselves
 
 
 def by_differences(columns: Columns, features: Indices, scale: float) -> NDArray[np.bool_]:
@@ -96,19 +84,8 @@ class Differences:
     r"""Sum of the contributions of some columns to a squared or absolute distance, a tile at a time.
 
     Squared differences of complete columns of numbers are made by one product, :math:`x^2 + y^2 - 2 x y`, unless
-    they are too wide for that. All others are made of differences, by a compiled loop if there is one.
-
-    Parameters
-    ----------
-    columns : Columns
-    features : ndarray of int
-    power : {1, 2}
-    most : float
-        Bytes of the columns that may be kept in memory from tile to tile.
-    scale : float
-        Errors matter relative to 1 / scale.
-    compiled : bool
-        Whether to use compiled loops.
+    they are too wide for that. All others are made of differences, by a compiled loop if there is one. At most so many
+    bytes of the columns are kept in memory from tile to tile, and errors matter relative to 1 / scale.
     """
 
     def __init__(

@@ -373,7 +373,7 @@ class Search:
                     self._losses[key] = self.regression.losses(inside, fit)
                 scores[inside] = self._losses[key]
                 return scores
-            linear.weigh(ResidualWeights(fit.Q, self.problem.starts, self.problem.data.weights))
+            linear.weigh(ResidualWeights(fit.Q, self.problem.starts))
         elif len(outside):
             scores[outside] = linear.changes(columns, outside, kernel, leaving=False).values
         if len(inside) == 1:
