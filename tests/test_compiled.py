@@ -21,6 +21,9 @@ from bahsic.engine.tiles import add_differences
 from bahsic.kernels import Gaussian, Laplacian
 from pairwise import pairwise
 
+# Coefficients of the polynomials.
+SHORT, LONG = 4, 6
+
 loops = pytest.importorskip("bahsic.engine.loops", reason="numba is not installed", exc_type=ImportError)
 FUNCTIONS = pytest.mark.parametrize("functions", [reference, loops], ids=["reference", "loops"])
 
@@ -78,10 +81,10 @@ def drawn(shape, *, diagonal):
 def changes(t, change, n_coefficients):
     """What units with contributions t (units, rows, columns) do to kernel values; and the coefficients of each."""
     if change in ("short", "long"):
-        coefficients = np.random.default_rng(0).normal(size=(len(t), loops.LONG))
+        coefficients = np.random.default_rng(0).normal(size=(len(t), LONG))
         powers = range(n_coefficients)
         return sum(coefficients[:, k, None, None] * t ** (k + 1) for k in powers), coefficients
-    return np.expm1(change * t), np.full((len(t), loops.LONG), change)
+    return np.expm1(change * t), np.full((len(t), LONG), change)
 
 
 @pairwise(
@@ -101,7 +104,7 @@ def test_sums_over_pairs_of_changes_by_units(height, width, diagonal, power, dty
     unit = np.repeat(np.add.reduceat(largest_contributions(columns, features, power), ends[:-1]), size)
     distinct = min(7, 140 // size)  # units, which repeat themselves after seven
     t = contributions(columns, power, tile)[features[: size * distinct]] / unit[: size * distinct, None, None]
-    n_coefficients = loops.SHORT if change == "short" else loops.LONG
+    n_coefficients = SHORT if change == "short" else LONG
     e, coefficients = changes(t.reshape(distinct, size, *D.shape).sum(axis=1), change, n_coefficients)
     M, n_units = 0.5 * W * np.exp(-0.1 * D), len(ends) - 1
     expected = [(weights * e).sum(axis=(1, 2)) for weights in (M, np.abs(M))]

@@ -21,7 +21,7 @@ Matrix = NDArray[Any]
 _ROWS = 128
 
 # Rows of a panel of the factor, and columns of it that one task works on.
-_PANEL, _CHUNK = 96, 512
+_PANEL, _CHUNK = 80, 512
 
 # Largest condition of a square whose inverse is exact enough as it is.
 _WELL_CONDITIONED = 1e3
@@ -88,14 +88,19 @@ class CholeskyFactor:
         self.dtype, self._executor, self._scratch = dtype, executor, scratch
         self._U = scratch.take("factor", (len(A), len(A)), dtype)
         self._panels: list[tuple[slice, Matrix]] = []  # with the inverses of their squares on the diagonal
-        invert = get_lapack_funcs("trtri", dtype=dtype)
+        factorise, invert = get_lapack_funcs(("potrf", "trtri"), dtype=dtype)
         for panel in _chunks(0, len(A), _PANEL):
             square = self._rest(A, panel, panel)
             square.reshape(-1)[:: len(square) + 1] += dtype(shift)
-            self._U[panel, panel] = square = np.linalg.cholesky(square, upper=True)
-            inverse = invert(square)[0]
-            self._panels.append((panel, inverse))
-            executor.map(partial(self._divide, A, panel, square, inverse), _chunks(panel.stop, len(A), _CHUNK))
+            L, info = factorise(square.T, lower=1, overwrite_a=1)
+            if info:
+                raise np.linalg.LinAlgError(f"leading minor of order {panel.start + info} is not positive definite")
+            self._U[panel, panel] = L.T
+            inverse = invert(L, lower=1)[0]
+            self._panels.append((panel, inverse.T))
+            refined = np.abs(L).max() * np.abs(inverse).max() > _WELL_CONDITIONED
+            divide = partial(self._divide, A, panel, inverse, L if refined else None)
+            executor.map(divide, _chunks(panel.stop, len(A), _CHUNK))
 
     def _rest(self, A: Gram, panel: slice, cols: slice) -> Matrix:
         """Return a part of A less what the panels above explain."""
@@ -103,11 +108,11 @@ class CholeskyFactor:
         found -= self._U[: panel.start, panel].T @ self._U[: panel.start, cols]
         return found
 
-    def _divide(self, A: Gram, panel: slice, square: Matrix, inverse: Matrix, cols: slice) -> None:
+    def _divide(self, A: Gram, panel: slice, inverse: Matrix, L: Matrix | None, cols: slice) -> None:
         rest, out = self._rest(A, panel, cols), self._U[panel, cols]
-        np.matmul(inverse.T, rest, out=out)
-        if np.abs(square).max() * np.abs(inverse).max() > _WELL_CONDITIONED:
-            out += inverse.T @ (rest - square.T @ out)
+        np.matmul(inverse, rest, out=out)
+        if L is not None:
+            out += inverse @ (rest - L @ out)
 
     def solve(self, R: Matrix) -> Matrix:
         """Return (A + lambda I)^-1 R, for R of shape (m, c)."""
