@@ -76,9 +76,8 @@ def auto_block_size(m: int, *, regressions: bool = False) -> int | None:
 
     There are regressions with the criterion "prediction", or to judge the subsets.
     """
-    if m <= (EXACT_REGRESSION if regressions else EXACT_SAMPLES):
-        return None
-    return REGRESSION_SIZE if regressions else BLOCK_SIZE
+    most, size = (EXACT_REGRESSION, REGRESSION_SIZE) if regressions else (EXACT_SAMPLES, BLOCK_SIZE)
+    return None if m <= most else size
 
 
 def random_blocks(

@@ -51,10 +51,6 @@ class Weights(ABC):
     def of_samples(self, samples: Indices) -> Weights:
         """Return W of some samples alone, as one block."""
 
-    def factors(self) -> tuple[FloatArray, FloatArray] | None:
-        """Return Q and B with ``W = Q B Q'`` off the diagonal if W has low rank, else None."""
-        return None
-
     def unbiased(self, each: Map = map) -> Weights:
         """Return the matrix of the unbiased estimate for the same labels; ``each`` as in `label_weights`."""
         return self
@@ -145,16 +141,6 @@ class CentredWeights(Weights):
         if self.statistic == "unbiased":  # a sample is no pair with itself, but makes w - 1 pairs with its copies
             W[on_diagonal] = 0.0 if w is None else diagonal * (w[samples] * (w[samples] - 1))
         return W
-
-    def factors(self) -> tuple[FloatArray, FloatArray] | None:
-        values = getattr(self.centred.gram, "vectors", None)
-        if values is None:
-            return None
-        shift = self.centred.shift
-        Q = np.column_stack([values, np.ones(len(shift)), shift])
-        B = self.scale * np.diag([1.0] * (Q.shape[1] - 2) + [-self.centred.reference, 0.0])
-        B[-1, -2] = B[-2, -1] = -self.scale
-        return (Q if self.sample_weight is None else Q * self.sample_weight[:, None]), B
 
     def of_samples(self, samples: Indices) -> Weights:
         labels: Any = self.centred.gram

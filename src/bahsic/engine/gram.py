@@ -205,10 +205,7 @@ def tiled_variance(K: KernelTiles, W: WeightTiles, executor: Executor) -> float:
 
 def _product(W: WeightTiles, vector: FloatArray, executor: Executor) -> Array:
     """W times a vector, but for the diagonal of W."""
-    factors, tiles = W.weights.factors(), W.plan.tiles
-    if factors is not None and factors[0].shape[1] <= len(vector) // 4:
-        Q, B = factors
-        return np.asarray(Q @ (B @ (vector @ Q)) - np.vecdot(Q @ B, Q) * vector)
+    tiles = W.plan.tiles
 
     def products(index: int) -> Sums:
         tile, block = tiles[index], W(index)
