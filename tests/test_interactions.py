@@ -115,6 +115,13 @@ def test_effects_of_categories():
     np.testing.assert_allclose(found.mean(axis=(1, 2)), [0, 2, 0], atol=0.15)
 
 
+def test_what_predicts_nothing_has_no_interactions():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    assert predictability(X, y) < 0
+    assert [pair.together for pair in interactions(BAHSIC(2).fit(X, y), X, y)] == [0.0]
+
+
 def test_classes_that_alternate():
     """Of many samples some are used, and they are of both classes in whatever order the samples come."""
     m, rng = 2000, np.random.default_rng(0)

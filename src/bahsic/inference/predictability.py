@@ -233,7 +233,7 @@ def _interactions(
     R2 = dict.fromkeys(pairs, 0.0)  # of two features none is left
     with threads(None, len(samples)) as executor:
         regression = RidgeRegression(Y, "auto", plan, (0,), None, executor, exact=True)
-        whole = regression.fit(GramTiles(kernel_without(()), plan), len(units), losses=True).predictability
+        whole = max(0.0, regression.fit(GramTiles(kernel_without(()), plan), len(units), losses=True).predictability)
         values = regression.predictabilities([kernel_without(subset) for subset in subsets])
     R2 |= {subset: max(0.0, value) for subset, value in zip(subsets, values, strict=True)}
     return [whole - R2[i,] - R2[j,] + R2[i, j] for i, j in pairs]
