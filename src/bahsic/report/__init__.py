@@ -154,7 +154,7 @@ def _visible(value: Any) -> Any:
     """Return text with a symbol for each character that cannot be seen, and without breaks before numbers."""
     if type(value) is not str:  # markup
         return value
-    return re.sub(r" (?=[±=<] |\S?\d\.\d)|(?<= [±=<]) ", "\xa0", for_page(value, None))
+    return re.sub(r" (?=[±=<] |\S?\d\.\d|AUC )|(?<= [±=<]) ", "\xa0", for_page(value, None))
 
 
 def _part(name: str) -> str:

@@ -123,7 +123,7 @@ def effect_picture(view: Mapping[str, Any], target: str) -> Picture:
     )
     shape(svg, "path", "band", d=line_through([*above, *below[::-1]]) + "Z")
     shape(svg, "path", "line", d=line_through(middle))
-    return Picture(f"{caption}, {_limits(y)}", markup(svg))
+    return Picture(f"{caption}: {_limits(y)}", markup(svg))
 
 
 def pair_picture(view: Mapping[str, Any], target: str) -> Picture:
@@ -167,7 +167,7 @@ def _jittered(axis: Mapping[str, Any], step: float) -> list[float]:
 
 def _densities(view: Mapping[str, Any], target: str) -> Picture:
     """Draw a hill for each class: where its values of the feature lie."""
-    rows, caption = view["classes"][:MOST_CLASSES], f"values in each class of {target}"
+    rows, caption = view["classes"][:MOST_CLASSES], f"values by {target}"
     svg, left = _named_rows(view, [row["name"] for row in rows], caption, _HILL, 20)
     for base, row in zip(count(_HILL, _HILL), rows):
         x = Axis(0, len(row["heights"]) - 1, left, _WIDTH - 4)
@@ -204,7 +204,7 @@ def _points(view: Mapping[str, Any], target: str) -> Picture:
     xs, ys = view["x"][:MOST_POINTS], view["y"][:MOST_POINTS]
     svg, x, y = _plane(view, target, xs, ys)
     shape(svg, "path", "points", d="".join(f"M{x(a):g} {y(b):g}h0" for a, b in zip(xs, ys, strict=True)))
-    return Picture(f"{target}, {_limits(y)}", markup(svg))
+    return Picture(f"{target}: {_limits(y)}", markup(svg))
 
 
 def _plane(
@@ -219,7 +219,7 @@ def _plane(
 
 
 def _limits(y: Axis) -> str:
-    return f"from {three_digits(y.low)} to {three_digits(y.high)}"
+    return f"{three_digits(y.low)} to {three_digits(y.high)}"
 
 
 def _boxes(view: Mapping[str, Any], target: str) -> Picture:

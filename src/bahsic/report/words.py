@@ -170,9 +170,9 @@ def number_words(result: Mapping[str, Any], curve: Curve | None) -> str:
     if curve.value_of_all is not None and best[1] != curve.n_candidates:
         others.append(f"all {curve.n_candidates}: {'' if others else 'R² '}{shown(curve.value_of_all, '.2f')}")
     beside = f" ({'; '.join(others)})" if others else ""
-    why = f"Smaller sets score more than one standard error below the best{beside}."
-    if result["n_folds"] == 1:
-        why = f"Smaller sets score below the best{beside} by more than one standard error of the difference."
+    # With a single split it is the standard error of the difference, which is smaller than that of a score.
+    below = "more than one standard error" if result["n_folds"] > 1 else "clearly"
+    why = f"Smaller sets score {below} below the best{beside}."
     return f"{why if curve.selected > 1 else ''} {knee_words(curve)}".strip()
 
 
@@ -332,7 +332,7 @@ def column_lines(columns: Sequence[Mapping[str, Any]], n_samples: int, remedy: s
     for role, words in _IDLE.items():
         idle = [column for column in left_out if column["role"] == role]
         lines += [f"{words}: {_with_reasons(idle, shown=role != 'constant')}."] if idle else []
-    return lines + ([f"Missing values in {n_samples} rows: {listed(gaps)}."] if gaps else [])
+    return lines + ([f"Missing values in {n_samples:,} rows: {listed(gaps)}."] if gaps else [])
 
 
 def _with_reasons(columns: Sequence[Mapping[str, Any]], *, shown: bool = True) -> str:
