@@ -274,6 +274,16 @@ def test_samples_that_neither_search_nor_judge(tmp_path, monkeypatch):
     assert all(row["alone"] < 0.1 for row in found["ranking"][:2])
 
 
+def test_a_category_that_tells_something_in_the_searched_samples_only(monkeypatch):
+    pandas = pytest.importorskip("pandas", reason="a frame of pandas")
+    shrink(monkeypatch)
+    rng = np.random.default_rng(19)
+    table = pandas.DataFrame({"a": rng.normal(size=120), "c": rng.normal(size=120)})
+    table["k"] = pandas.Categorical([f"k{level}" for level in rng.integers(0, 30, 120)])
+    fitted = BAHSIC(1, kernel="auto", random_state=0).fit(table, (table["a"] + rng.normal(size=120)).to_numpy())
+    assert all(np.isfinite(step.predictability) for step in fitted.path_)
+
+
 # Lists of columns
 
 

@@ -149,7 +149,7 @@ class Fitting:
             return problem.kernel, None
         auto, n_kept = is_auto(problem.selector.n_features_to_select), problem.units.n_kept
         sizes = {0, n_kept, max(1, n_kept), *direction(problem).sizes(), *([] if auto else [problem.number])}
-        predict = partial(_predicted_fold, sorted(sizes))
+        predict = partial(_predicted_fold, sorted(sizes), is_path=problem.n_held_out > 0)
         best, known = problem.kernel, list[Fold]()
         if len(problem.kernels) > 1:
             trial = trial_splits(problem, splits)
@@ -233,12 +233,16 @@ class Fitting:
         return search
 
 
-def _predicted_fold(sizes: Sequence[int], trained: Trained) -> Fold:
-    """Predict the test part of a split with subsets of these sizes, unless a checkpoint has the predictions."""
+def _predicted_fold(sizes: Sequence[int], trained: Trained, *, is_path: bool = False) -> Fold:
+    """Predict the test part of a split with subsets of these sizes, unless a checkpoint has the predictions.
+
+    A search that gives the path too predicts for all its rounds: other columns may be uninformative in its samples.
+    """
     folder, search = trained.folder, trained.search
     kept = {} if folder is None else folder.read(_HELD_OUT)
     if kept:
         return Fold.from_plain(kept["fold"])
+    sizes = sorted({*sizes, *(len(step.subset) for step in search.rounds)}) if is_path else sizes
     fold = Fold(trained.split.test, search.used_first, search.predictions(trained.columns, sizes))
     if folder is not None:
         folder.write(_HELD_OUT, fold=fold.as_plain())
