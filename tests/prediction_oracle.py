@@ -12,6 +12,11 @@ GRID = [10 ** (-exponent / 2) for exponent in range(2, 9)]
 FEW, FITTED, FITTED_IN_BLOCKS, FIRST_BLOCKS = 16, 8, 4, 2
 
 
+def random_blocks(m, size, seed):
+    """Disjoint random blocks of samples, which differ by one in size at most."""
+    return np.array_split(np.random.RandomState(seed).permutation(m), max(1, m // size))
+
+
 # Features of the labels.
 
 

@@ -14,16 +14,7 @@ import brute_force
 import oracle
 import prediction_oracle
 from bahsic import BAHSIC, FOHSIC, hsic, hsic_blocks, hsic_unbiased, predictability
-from bahsic.criteria import blocks
-from bahsic.criteria.blocks import block_weights, random_blocks
-from bahsic.criteria.hsic import estimate_and_variance
-from bahsic.criteria.weights import Matrix, label_weights
-from bahsic.data.columns import Columns
-from bahsic.engine import threads, tile_plan
-from bahsic.engine.gram import GramTiles, KernelBlocks, tiled_variance
-from bahsic.engine.pairs import WeightTiles
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
-from bahsic.selection.problem import checked_problem
 from pairwise import pairwise
 from selecting import SELECTORS, drawn, order, same_fit, standardised
 
@@ -73,49 +64,16 @@ def permutations_with_repetition(values, length):
 def test_values_by_loops_over_the_blocks(m):
     rng = np.random.default_rng(m)
     x, y = rng.normal(size=(m, 2)), list(rng.permutation(np.resize([0, 1], m)))
-    blocks = random_blocks(m, 4, random_state=3)
+    blocks = prediction_oracle.random_blocks(m, 4, 3)
     labels = oracle.binary_labels(y)  # class counts are those of all samples
     expected = []
-    for samples in blocks.samples():
+    for samples in blocks:
         K = oracle.gram(oracle.gaussian, [x[i] for i in samples], gamma=Fraction(1, 4))
         L = oracle.gram(oracle.linear, [labels[i] for i in samples])
         expected.append(float(oracle.unbiased(K, L)))
     found = hsic_blocks(x, y, block_size=4, standardize=False, random_state=3)
     assert np.allclose(found, expected, rtol=1e-12, atol=1e-15)
     assert hsic(x, y, block_size=4, standardize=False, random_state=3) == pytest.approx(np.mean(expected), rel=1e-12)
-
-
-def test_blocks_hold_every_sample_once_and_differ_by_one_in_size():
-    for m, size in [(8, 4), (10, 4), (103, 10), (1000, 7)]:
-        parts = list(random_blocks(m, size, random_state=0).samples())
-        assert sorted(np.concatenate(parts)) == list(range(m))
-        assert {len(part) for part in parts} <= {size, size + 1, math.ceil(m / (m // size))}
-        assert max(map(len, parts)) - min(map(len, parts)) <= 1
-
-
-def test_blocks_are_random_and_repeatable():
-    first, same, other = (random_blocks(50, 10, random_state=seed).order for seed in (0, 0, 1))
-    assert np.array_equal(first, same)
-    assert not np.array_equal(first, other)
-    assert not np.array_equal(first, np.arange(50))
-
-
-@pytest.mark.parametrize("labels", ["binary", "regression", "delta", "precomputed"])
-def test_weights_are_zero_between_blocks_and_those_of_each_block_within(labels):
-    rng = np.random.default_rng(0)
-    y = {"regression": rng.normal(size=23), "precomputed": np.cov(rng.normal(size=(23, 5)))}.get(
-        labels, rng.permutation(np.resize([0, 1, 1], 23))
-    )
-    kernel = label_kernel(y, labels)
-    starts = [0, 6, 12, 18]
-    weights, expected = block_weights(kernel, starts), np.zeros((23, 23))
-    for start, end in zip(starts, [*starts[1:], 23], strict=True):
-        block = slice(start, end)
-        alone = label_weights(kernel.of_samples(np.arange(start, end)))
-        expected[block, block] = alone.matrix() / 4
-    assert np.allclose(weights.matrix(), expected, rtol=1e-15, atol=0)
-    for rows, cols in [((0, 3), (2, 6)), ((3, 9), (5, 20)), ((7, 9), (12, 14)), ((18, 23), (0, 23)), ((4, 5), (4, 5))]:
-        assert np.array_equal(weights.block(slice(*rows), slice(*cols)), weights.matrix()[slice(*rows), slice(*cols)])
 
 
 KERNELS = [Gaussian(), Laplacian(), Linear(), Polynomial(2), InverseDistance()]
@@ -168,10 +126,8 @@ def test_bits_do_not_depend_on_the_number_of_threads(selector):
 
 @pytest.mark.parametrize("rule", ["median", "optimise", lambda X: 0.1 + len(X) / 10_000])
 def test_rules_are_evaluated_on_some_samples(rule, monkeypatch):
-    from bahsic.engine import scorer
-
     X, y = drawn(m=120, d=5)
-    monkeypatch.setattr(scorer, "RULE_SAMPLES", 60)
+    monkeypatch.setattr("bahsic.engine.scorer.RULE_SAMPLES", 60)
     some = BAHSIC(2, kernel=Gaussian(rule), block_size=30, random_state=0).fit(X, y).path_[0].parameter
     whole = BAHSIC(2, kernel=Gaussian(rule)).fit(X, y).path_[0].parameter
     assert some != whole
@@ -187,28 +143,9 @@ def test_structured_and_precomputed_data():
     K = Spectrum(2)(x)
     assert np.allclose(hsic_blocks(K, y, "precomputed", block_size=4, random_state=0), values, rtol=1e-12)
     labels = label_kernel(y)
-    for value, samples in zip(values, random_blocks(8, 4, random_state=0).samples(), strict=True):
+    for value, samples in zip(values, prediction_oracle.random_blocks(8, 4, 0), strict=True):
         part = K[np.ix_(samples, samples)]
         assert value == pytest.approx(hsic_unbiased(part, labels.of_samples(samples).gram()), rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    "kernel", [Gaussian(0.2), Gaussian(1e-13), Laplacian(0.3), InverseDistance(gamma=0.4), Linear()], ids=repr
-)
-def test_kernel_values_by_blocks_have_the_same_variance(kernel):
-    rng = np.random.default_rng(0)
-    XT = rng.normal(size=(3, 90))
-    XT -= XT.mean(axis=1, keepdims=True)
-    labels = label_kernel(rng.normal(size=90) + XT[0])
-    lazy = KernelBlocks(Columns.plain(XT), np.arange(3), kernel, 100.0)
-    for weights in (None, rng.integers(1, 4, 90)):
-        expected = estimate_and_variance(Matrix(kernel.centrable(XT.T)), labels, weights)
-        assert estimate_and_variance(lazy, labels, weights) == pytest.approx(expected, rel=1e-9, abs=0)
-        with threads(1) as executor:
-            W = label_weights(labels, "unbiased", weights)
-            plan = tile_plan(90, 0.2)
-            found = tiled_variance(GramTiles(lazy, plan), WeightTiles(W, plan, keep=False), executor)
-        assert found == pytest.approx(expected[1], rel=1e-8, abs=0)
 
 
 @pytest.mark.parametrize("given", [3, 2.5, "many", True, -1])
@@ -246,26 +183,9 @@ def test_order_is_found_with_many_blocks():
 def small_auto(monkeypatch):
     """ "auto" takes blocks of 20 beyond 100 samples."""
     for name, value in {"EXACT_SAMPLES": 100, "EXACT_REGRESSION": 100, "BLOCK_SIZE": 20, "REGRESSION_SIZE": 20}.items():
-        monkeypatch.setattr(blocks, name, value)
+        monkeypatch.setattr(f"bahsic.criteria.blocks.{name}", value)
     for user in ("selection.problem", "inference.predictability"):
         monkeypatch.setattr(f"bahsic.{user}.MOST_REGRESSIONS", 5)
-
-
-def test_regressions_of_auto_use_some_of_the_blocks(monkeypatch):
-    for name, value in {"EXACT_SAMPLES": 120, "EXACT_REGRESSION": 100, "BLOCK_SIZE": 10, "REGRESSION_SIZE": 20}.items():
-        monkeypatch.setattr(blocks, name, value)
-    X, y = drawn(141, 6)
-    found = {name: checked_problem(BAHSIC(1, criterion=name), X, y, None) for name in ("hsic", "prediction")}
-    assert [len(found[name].in_blocks().starts) for name in found] == [14, 5]
-    assert found["prediction"].data.columns.n_samples == len(found["prediction"].labels) == 101
-    assert np.array_equal(found["prediction"].data.order, found["hsic"].data.order[:101])
-    given = checked_problem(BAHSIC(1, criterion="prediction", block_size=20), X, y, None)
-    assert len(given.in_blocks().starts) == 7
-    for options in ({"n_features_to_select": "auto"}, {"n_features_to_select": 1, "kernel": "auto"}):
-        assert checked_problem(BAHSIC(**options), X, y, None).block_size == 20
-    X, y = X[:110], y[:110]
-    sizes = [checked_problem(BAHSIC(1, criterion=name), X, y, None).block_size for name in ("hsic", "prediction")]
-    assert sizes == [None, 20]
 
 
 def test_noise_does_not_outlast_weak_features_in_blocks():
@@ -287,13 +207,9 @@ RULES = [
 
 
 def test_auto_is_exact_up_to_ten_thousand_samples_and_blocks_beyond():
-    assert (blocks.EXACT_SAMPLES, blocks.BLOCK_SIZE) == (10_000, 500)
-    assert (blocks.EXACT_REGRESSION, blocks.REGRESSION_SIZE, blocks.MOST_REGRESSIONS) == (4000, 1000, 5)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(10_001, 2)), np.resize([0, 1], 10_001)
     assert BAHSIC(1).fit(X, y).block_size_ == 500
-    found = checked_problem(BAHSIC(1), X[:-1], y[:-1], None)
-    assert (found.block_size, found.starts) == (None, (0,))
 
 
 @SELECTORS
@@ -370,8 +286,9 @@ def test_prediction_needs_the_memory_of_blocks():
 def test_predictability_over_blocks_is_that_of_each(kernel, small_auto):
     X, y = drawn(101, 6)
     Z, Y = standardised(X), prediction_oracle.indicators(y)
-    parts = [prediction_oracle.left_out_losses(kernel(Z[b]), Y[b], 0.01) for b in random_blocks(101, 20, 0).samples()]
-    losses, baseline = np.concatenate(parts, axis=1).sum(axis=1)
+    parts = prediction_oracle.random_blocks(101, 20, 0)
+    losses = [prediction_oracle.left_out_losses(kernel(Z[part]), Y[part], 0.01) for part in parts]
+    losses, baseline = np.concatenate(losses, axis=1).sum(axis=1)
     found = predictability(X, y, ridge=0.01, kernel=kernel)
     assert found == pytest.approx(1 - losses / baseline, rel=1e-9)
     assert found == predictability(X, y, ridge=0.01, kernel=kernel, block_size=20, random_state=0)

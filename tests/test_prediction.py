@@ -10,15 +10,6 @@ from sklearn.neighbors import KNeighborsClassifier
 import brute_force
 import prediction_oracle
 from bahsic import BAHSIC, BAHSICCV, FOHSIC, hsic_biased, predictability
-from bahsic.criteria.prediction import RIDGES, ResidualWeights, label_features
-from bahsic.criteria.weights import Matrix
-from bahsic.engine import prediction as prediction_module
-from bahsic.engine import ridge as ridge_module
-from bahsic.engine import threads, tile_plan
-from bahsic.engine.executor import Scratch
-from bahsic.engine.gram import GramTiles
-from bahsic.engine.kernel_block import CholeskyFactor, KernelBlock
-from bahsic.engine.ridge import RidgeRegression
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, label_kernel
 from selecting import SELECTORS, StoppedError, assert_same_selection, drawn, order, same_fit, standardised, watch_rounds
 from test_stored import dask_array, mapped, zarr_array
@@ -88,17 +79,6 @@ def test_predictability_takes_what_the_label_kernel_takes():
     assert predictability(X, y, target_kernel="delta") == pytest.approx(predictability(X, y), abs=1e-12)
     shifted = predictability(X, 1e6 + 3 * NUMBERS[:24, 0], target_kernel="linear", ridge=0.01)
     assert shifted == pytest.approx(predictability(X, NUMBERS[:24, 0], ridge=0.01), abs=1e-9)
-
-
-def test_a_label_factor_leaves_out_less_than_a_millionth():
-    L = Gaussian(0.7)(np.random.default_rng(0).normal(size=(60, 2)))
-    Y = label_features(label_kernel(L, "precomputed"))
-    H = np.eye(60) - 1 / 60
-    rest = H @ L @ H - Y @ Y.T
-    assert Y.shape[1] < 60
-    assert np.abs(Y.sum(axis=0)).max() < 1e-12
-    assert 0 < np.trace(rest) < 1e-6 * np.trace(H @ L @ H)
-    np.testing.assert_allclose(Y @ Y.T, prediction_oracle.factor(L) @ prediction_oracle.factor(L).T, atol=1e-9)
 
 
 def test_missing_entries_and_categories_in_predictability():
@@ -283,19 +263,6 @@ def test_weights_are_repeated_samples(selector, options):
     assert order(one).tolist() == order(other).tolist()
 
 
-@pytest.mark.parametrize("scale", [0.5, 1.0, 1000.0])
-def test_a_weighted_sample_is_left_out_whole(scale):
-    X, y = drawn(m=30, d=5)
-    w = np.random.default_rng(0).choice([0.2, 0.9, 1.0, 2.0, 10.0], 30)
-    K, Y, plan = gaussian(standardised(X)), prediction_oracle.indicators(y), tile_plan(30)
-    with threads(1) as executor:
-        regression = RidgeRegression(Y, 1e-3, plan, (0,), scale * w, executor)
-        fit = regression.fit(GramTiles(Matrix(K), plan), 5, losses=True)
-    losses, baseline = prediction_oracle.left_out_losses(K, Y, 1e-3, w)
-    np.testing.assert_allclose(fit.losses, losses, rtol=1e-8)
-    assert fit.predictability == pytest.approx(1 - w @ losses / (w @ baseline), abs=1e-10)
-
-
 @SELECTORS
 @pytest.mark.parametrize("stored", [mapped, zarr_array, dask_array])
 def test_stored_data(selector, stored, tmp_path):
@@ -387,7 +354,7 @@ def test_predictability_is_recorded_where_samples_judge():
     for options in ({}, RULE):
         path = BAHSIC(2, **options).fit(X, y).path_
         assert {(step.predictability, step.predictability_error, step.score) for step in path} == {(None,) * 3}
-        assert all((step.ridge in RIDGES) == (options == RULE) for step in path)
+        assert all((step.ridge in prediction_oracle.GRID) == (options == RULE) for step in path)
     for options in ({"n_features_to_select": "auto"}, {"cv": 3}, {"cv": 3, **RULE}, {"kernel": "auto"}):
         path = BAHSIC(**options).fit(X, y).path_
         assert all(step.predictability <= 1 and 0 <= step.score <= 1 for step in path)
@@ -499,12 +466,12 @@ def test_scores_of_many_that_are_not_selected(monkeypatch):
     """The next ones in order have fits of their own, on some of the samples; the rest are not measured."""
     X, y = drawn(m=60, d=12)
     whole = BAHSIC(2, **RULE).fit(X, y)
-    monkeypatch.setattr(prediction_module, "GAINS", 4)
+    monkeypatch.setattr("bahsic.engine.prediction.GAINS", 4)
     few = BAHSIC(2, **RULE).fit(X, y)
     order = whole.elimination_order_[::-1]
     np.testing.assert_allclose(few.scores_[order[:6]], whole.scores_[order[:6]], rtol=1e-12)
     assert np.isnan(few.scores_[order[6:]]).all()
-    monkeypatch.setattr(prediction_module, "GAIN_SAMPLES", 30)
+    monkeypatch.setattr("bahsic.engine.prediction.GAIN_SAMPLES", 30)
     some = BAHSIC(2, **RULE).fit(X, y)
     assert np.array_equal(some.scores_[whole.support_], few.scores_[whole.support_])
     assert not np.isclose(some.scores_[order[2:6]], few.scores_[order[2:6]]).any()
@@ -566,7 +533,7 @@ def test_a_checkpoint_belongs_to_a_criterion_and_a_ridge(tmp_path):
 @pytest.mark.parametrize("precision", ["double", "single"])
 def test_results_do_not_depend_on_the_number_of_threads(selector, options, precision, monkeypatch):
     if precision == "single":
-        monkeypatch.setattr(ridge_module, "DOUBLE_SAMPLES", 50)
+        monkeypatch.setattr("bahsic.engine.ridge.DOUBLE_SAMPLES", 50)
     X, y = drawn(m=300, d=5)
     fits = [selector(**options, step=0.5, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 3)]
     assert_same_selection(fits[0], fits[1])
@@ -578,82 +545,20 @@ def test_results_do_not_depend_on_the_number_of_threads(selector, options, preci
 def test_single_precision_is_refined(selector, kernel, monkeypatch):
     X, y = drawn(m=150, d=20)
     exact = selector(20, kernel=kernel, **RULE).fit(X, y)
-    monkeypatch.setattr(ridge_module, "DOUBLE_SAMPLES", 20)
-    factors = []
-    factored = CholeskyFactor.__init__
-    monkeypatch.setattr(
-        CholeskyFactor,
-        "__init__",
-        lambda self, A, shift, executor, dtype, scratch: (
-            factors.append(dtype) or factored(self, A, shift, executor, dtype, scratch)
-        ),
-    )
+    monkeypatch.setattr("bahsic.engine.ridge.DOUBLE_SAMPLES", 20)
     single = selector(20, kernel=kernel, **RULE).fit(X, y)
-    assert factors.count(np.float32) > 20
+    assert not np.array_equal(single.scores_, exact.scores_)
     assert order(single).tolist() == order(exact).tolist()
     for one, other in zip(single.path_, exact.path_, strict=True):
         assert one.ridge == other.ridge
         assert one.predictability == pytest.approx(other.predictability, abs=1e-5)
 
 
-def test_residuals_in_single_precision_are_as_exact(monkeypatch):
-    X, y = drawn(m=150, d=5)
-    K, Y, plan = gaussian(standardised(X)), prediction_oracle.indicators(y), tile_plan(150)
-    monkeypatch.setattr(ridge_module, "DOUBLE_SAMPLES", 20)
-    with threads(1) as executor:
-        for exact in (False, True):
-            regression = RidgeRegression(Y, 1e-3, plan, (0,), None, executor, exact=exact)
-            found = regression.fit(GramTiles(Matrix(K), plan), 5)
-            W = prediction_oracle.residual_matrix(K, Y, 1e-3, [np.arange(150)])
-            np.testing.assert_allclose(found.Q @ found.Q.T, W, atol=1e-9 * np.abs(W).max())
-            expected = prediction_oracle.explained(K, Y, 1e-3, [np.arange(150)])
-            assert found.explained == pytest.approx(expected, abs=1e-10)
-            (value,) = regression.explained([GramTiles(Matrix(K), plan)])
-            assert value == pytest.approx(expected, abs=1e-10)
-
-
-@pytest.mark.parametrize("precision", ["double", "single"])
-@pytest.mark.parametrize("starts", [(0,), (0, 70)])
-@pytest.mark.parametrize("ridge", ["auto", 1e-3])
-def test_residuals_of_a_greater_ridge(ridge, starts, precision, monkeypatch):
-    if precision == "single":
-        monkeypatch.setattr(ridge_module, "DOUBLE_SAMPLES", 20)
-    X, y = drawn(m=150, d=5)
-    K, Y, plan = gaussian(standardised(X)), prediction_oracle.indicators(y), tile_plan(150, starts=starts)
-    blocks = np.split(np.arange(150), starts[1:])
-    found = []
-    for n_jobs in (1, 2, 3):
-        with threads(n_jobs) as executor:
-            regression = RidgeRegression(Y, ridge, plan, starts, None, executor)
-            found.append(regression.fit(GramTiles(Matrix(K), plan), 5, judging=0.5, losses=True))
-    fit = found[0]
-    W = prediction_oracle.residual_matrix(K, Y, 0.5, blocks)
-    np.testing.assert_allclose(ResidualWeights(fit.Q, starts).matrix(), W, atol=1e-9 * np.abs(W).max())
-    assert fit.explained == pytest.approx(prediction_oracle.explained(K, Y, fit.ridge, blocks), abs=1e-9)
-    expected = prediction_oracle.predictability(K, Y, fit.ridge, blocks)
-    assert fit.predictability == pytest.approx(expected, abs=1e-5)
-    for other in found[1:]:
-        assert np.array_equal(other.Q, fit.Q)
-        assert np.array_equal(other.losses, fit.losses)
-
-
-def test_residual_weights_are_zero_between_blocks():
-    Q = np.arange(10.0).reshape(5, 2) + 1
-    weights = ResidualWeights(Q, (0, 2))
-    W = Q @ Q.T
-    W[:2, 2:] = W[2:, :2] = 0.0
-    assert np.array_equal(weights.matrix(), W)
-    for rows, cols in itertools.product([slice(0, 2), slice(1, 4), slice(2, 5)], repeat=2):
-        assert np.array_equal(weights.block(rows, cols), W[rows, cols])
-    assert np.array_equal(ResidualWeights(Q).matrix(), Q @ Q.T)
-    assert np.array_equal(weights.of_samples(np.array([1, 3])).matrix(), Q[[1, 3]] @ Q[[1, 3]].T)
-
-
 def test_ill_conditioned_regressions_are_in_double_precision(monkeypatch):
     X, y = drawn(m=80, d=6)
     options = {"kernel": Polynomial(degree=5), "ridge": 1e-4, **RULE}
     exact = BAHSIC(6, **options).fit(X, y)
-    monkeypatch.setattr(ridge_module, "DOUBLE_SAMPLES", 20)
+    monkeypatch.setattr("bahsic.engine.ridge.DOUBLE_SAMPLES", 20)
     single = BAHSIC(6, **options).fit(X, y)
     assert order(single).tolist() == order(exact).tolist()
     np.testing.assert_allclose(single.scores_, exact.scores_, rtol=1e-4, atol=1e-7)
@@ -662,62 +567,5 @@ def test_ill_conditioned_regressions_are_in_double_precision(monkeypatch):
 def test_predictability_is_always_in_double_precision(monkeypatch):
     X, y = drawn(m=150, d=5)
     exact = predictability(X, y)
-    monkeypatch.setattr(ridge_module, "DOUBLE_SAMPLES", 20)
+    monkeypatch.setattr("bahsic.engine.ridge.DOUBLE_SAMPLES", 20)
     assert predictability(X, y) == exact
-
-
-# The Cholesky factor
-
-
-def positive_definite(m, dtype):
-    X = np.random.default_rng(m).normal(size=(m, m + 5))
-    return (X @ X.T / m + 0.5 * np.eye(m)).astype(dtype)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("m", [1, 79, 80, 81, 300, 700])
-def test_cholesky_factors(m, dtype):
-    A, tolerance = positive_definite(m, dtype), 1e3 * np.finfo(dtype).eps
-    R = np.random.default_rng(0).normal(size=(m, 3))
-    upper = np.triu(A) + np.tril(np.full((m, m), np.nan), -1)
-    results = []
-    for n_jobs in (1, 2, 3):
-        with threads(n_jobs) as executor:
-            factor = CholeskyFactor(Matrix(upper - 0.25 * np.eye(m)), 0.25, executor, dtype, Scratch())
-            results.append((factor.inverse_diagonal(), factor.solve(R)))
-    inverse, solution = results[0]
-    assert solution.dtype == factor.dtype == dtype
-    np.testing.assert_allclose(inverse, np.diag(np.linalg.inv(A.astype(np.float64))), rtol=tolerance)
-    np.testing.assert_allclose(solution, np.linalg.solve(A.astype(np.float64), R), atol=tolerance)
-    for other in results[1:]:
-        assert np.array_equal(other[0], inverse)
-        assert np.array_equal(other[1], solution)
-
-
-def test_nearly_singular_matrices_have_exact_factors():
-    K = gaussian(np.random.default_rng(0).normal(size=(300, 1)))
-    with threads(1) as executor:
-        U = np.triu(CholeskyFactor(Matrix(K), 1e-11, executor, np.float64, Scratch())._U)
-    np.testing.assert_allclose(U.T @ U, K + 1e-11 * np.eye(300), atol=1e-13)
-
-
-@pytest.mark.parametrize("m", [1, 128, 129, 300])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_products_with_centred_kernel_values(m, weighted):
-    rng = np.random.default_rng(m)
-    w, S = rng.uniform(0.5, 2, size=m) if weighted else np.ones(m), rng.normal(size=(m, 2))
-    K = gaussian(rng.normal(size=(m, 3)))
-    H = np.eye(m) - w / w.sum()
-    expected = np.sqrt(w)[:, None] * (H @ K @ H.T) * np.sqrt(w)
-    upper = np.triu(K)
-    block = KernelBlock.of_sums(upper, upper @ w + w @ upper, w)
-    np.testing.assert_allclose(block.product(S), expected @ S, atol=1e-12)
-
-
-@pytest.mark.parametrize("at", [0, 79, 80, 200, 299])
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_cholesky_of_what_is_not_positive_definite(at, n_jobs):
-    A = positive_definite(300, np.float64)
-    A[at, at] = -2.0
-    with threads(n_jobs) as executor, pytest.raises(np.linalg.LinAlgError):
-        CholeskyFactor(Matrix(A), 0.5, executor, np.float64, Scratch())

@@ -9,7 +9,6 @@ import brute_force
 import mixed_oracle
 import prediction_oracle
 from bahsic import BAHSIC, FOHSIC
-from bahsic.criteria.blocks import random_blocks
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial, label_kernel
 
 N_CASES = 300
@@ -156,7 +155,7 @@ def random_groups(rng, d):
 
 def different(columns, m):
     """Columns that vary and tell something else than those before, also in blocks; these take part in a search."""
-    rows = [np.arange(m)] + ([np.concatenate(list(random_blocks(m, 6, 1).samples()))] if m >= 12 else [])
+    rows = [np.arange(m)] + ([np.concatenate(prediction_oracle.random_blocks(m, 6, 1))] if m >= 12 else [])
     kept, seen = [], set()
     for entries, is_category in columns:
         keys = [(i, what_is_told(np.array(entries, dtype=float)[some], is_category)) for i, some in enumerate(rows)]
@@ -200,7 +199,7 @@ def random_case(seed, shape=None):
     blocks, options = [np.arange(len(repeated))], {}
     if not weighted and m >= 12 and rng.random() < 0.25:
         options = {"block_size": 6, "random_state": 1}
-        blocks = list(random_blocks(m, 6, 1).samples())
+        blocks = prediction_oracle.random_blocks(m, 6, 1)
     given = random_groups(rng, d)
     labels = np.arange(d) if given is None else given
     groups = sorted(np.flatnonzero(labels == label).tolist() for label in np.unique(labels))

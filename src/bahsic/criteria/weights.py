@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,13 +83,6 @@ class Matrix:
         return self.values[rows, cols]
 
 
-class Alike(NamedTuple):
-    """Samples with the same vector, as those of a class: the first one of each kind, and the kind of each sample."""
-
-    first: Indices
-    kinds: Indices
-
-
 @dataclass(frozen=True, eq=False)
 class Centred:
     """G_ij - reference - shift_i - shift_j: doubly centred (biased), or U-centred (unbiased) off the diagonal."""
@@ -97,7 +90,7 @@ class Centred:
     gram: Gram
     reference: float  # a typical entry, subtracted first so that constants cancel exactly
     shift: FloatArray
-    alike: Alike | None = None
+    alike: tuple[Indices, Indices] | None = None  # the first sample of each kind of label, the kind of each sample
 
     def block(self, rows: slice, cols: slice, scale: float = 1.0) -> FloatArray:
         """Return rows and columns, times a scale; rows that are alike are computed once."""
@@ -184,19 +177,19 @@ def centred(gram: Gram, statistic: Statistic, w: FloatArray | None = None, each:
     m = len(gram)
     ones_or_w = np.ones(m) if w is None else w
     reference, alike = typical_entry(gram), _alike(gram) if w is None else None
-    rows = row_blocks(m) if alike is None else [slice(i, i + 1) for i in alike.first.tolist()]
+    rows = row_blocks(m) if alike is None else [slice(i, i + 1) for i in alike[0].tolist()]
     sums = np.concatenate(list(each(partial(_row_sums, gram, reference, statistic, ones_or_w), rows)))
-    sums = sums if alike is None else sums[alike.kinds]
+    sums = sums if alike is None else sums[alike[1]]
     return Centred(gram, reference, centring_shift(sums, statistic, ones_or_w), alike)
 
 
-def _alike(gram: Gram) -> Alike | None:
+def _alike(gram: Gram) -> tuple[Indices, Indices] | None:
     """Return which samples have the same vector, if there are few different ones."""
     vectors = getattr(gram, "vectors", None)
     if vectors is None:
         return None
     _, first, kinds = np.unique(vectors, axis=0, return_index=True, return_inverse=True)
-    return Alike(first, kinds.reshape(-1)) if len(first) <= min(_FEW_KINDS, len(vectors) // 8) else None
+    return (first, kinds.reshape(-1)) if len(first) <= min(_FEW_KINDS, len(vectors) // 8) else None
 
 
 def centring_shift(sums: FloatArray, statistic: Statistic, w: FloatArray) -> FloatArray:
