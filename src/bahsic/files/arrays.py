@@ -102,16 +102,11 @@ def _array_data(path: Path, arrays: Mapping[str, Any], key: str, target: str | i
         raise DataError(f"{path}: array {for_message(key)} is of type {X.dtype}; accepted: numbers or strings")
     data = without_empty_columns(Data(X, names=_feature_names(path, arrays, X.shape[1]), source=path))
     others = [name for name in arrays if name not in {key, "feature_names"}]
-    if target is None and "y" in others:
-        target = "y"
+    target = "y" if target is None and "y" in others else target
     if target is None:
         return data
     if target in others:
         return with_target(path, data, arrays[str(target)], str(target))
-    return _without_column(path, data, others, target)
-
-
-def _without_column(path: Path, data: Data, others: list[str], target: str | int) -> Data:
     X, names = data.X, data.names
     if isinstance(target, str) and target not in (names or []) and not (names is None and target.isdigit()):
         known = others + (names or [])

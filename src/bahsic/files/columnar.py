@@ -69,18 +69,13 @@ def _parquet(path: Path) -> Any:
         size = 8 * file.metadata.num_rows * file.metadata.num_columns  # before reading: repeated values are packed
         check_expansion(path, size)
         table = _validated(file.read())
-        schema = (file.metadata.metadata or {}).get(b"ARROW:schema")
-        for j, field in enumerate([] if schema is None else _schema(schema)):
-            # Columns that were categories when the file was written; reading forgets this for numbers.
-            written = str(field.type).startswith("dictionary")
-            if written and j < table.num_columns and "dictionary" not in str(table.column(j).type):
-                table = table.set_column(j, table.column_names[j], table.column(j).dictionary_encode())
+        if (encoded := (file.metadata.metadata or {}).get(b"ARROW:schema")) is not None:
+            pyarrow, ipc = library("pyarrow", path.suffix), library("pyarrow.ipc", path.suffix)
+            schema = ipc.read_schema(pyarrow.py_buffer(base64.b64decode(encoded)))
+            for j, column in enumerate(table.columns[: len(schema)]):  # reading forgets categories that are numbers
+                if "dictionary" in str(schema.field(j).type) and "dictionary" not in str(column.type):
+                    table = table.set_column(j, table.column_names[j], column.dictionary_encode())
         return table
-
-
-def _schema(encoded: bytes) -> Any:
-    pyarrow, ipc = library("pyarrow", ".parquet"), library("pyarrow.ipc", ".parquet")
-    return ipc.read_schema(pyarrow.py_buffer(base64.b64decode(encoded)))
 
 
 def read_arrow(path: Path, wanted: Wanted) -> Data:

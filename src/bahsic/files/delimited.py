@@ -150,7 +150,10 @@ class _Parsed:
     @property
     def all_notes(self) -> list[str]:
         """Decisions about the file, one line each."""
-        styles = [f"{_listed(names)}: {what}" for what, names in self.styles.items()]
+        styles = []
+        for style, names in self.styles.items():
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            styles.append(f"column{'s' * (len(names) > 1)} {', '.join(map(for_message, names[:3]))}{more}: {style}")
         marks = [f"{for_message(mark)} in {n} cell{'s' * (n > 1)}" for mark, n in self.marks.most_common()]
         missing = [f"treated as missing values: {first_few(marks)}"] if marks else []
         return [*self.layout.notes, *styles, *self.notes, *missing]
@@ -303,8 +306,3 @@ class _Parsed:
         styles += [f"read as numbers without {symbol!r}"] if symbol else []
         for style in [*styles, "spaces separate thousands"] if spaced else styles:
             self.styles.setdefault(style, []).append(self.names[j])
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"column{'s' * (len(names) > 1)} {', '.join(map(for_message, names[:3]))}{more}"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from sklearn.datasets import load_svmlight_file
 
@@ -48,15 +46,8 @@ def read_arff(path: Path, wanted: Wanted) -> Data:
         check_names(path, names)
         if not content["data"]:
             raise DataError(f"{path}: there is no row; give one row for each sample after @data")
-        kinds = [kind for _, kind in content["attributes"]]
-        values = zip(*content["data"], strict=True)
-        columns = [_column(pandas, column, kind) for column, kind in zip(values, kinds, strict=True)]
-        frame = pandas.DataFrame(dict(zip(names, columns, strict=True)))
-        return frame_data(path, frame, wanted, pandas, notes)[0]
-
-
-def _column(pandas: Any, values: Sequence[Any], kind: Any) -> Any:
-    """Column of numbers, with NaN for None, or of categories; liac-arff has checked that nominal values are known."""
-    if isinstance(kind, str) and kind in {"NUMERIC", "REAL", "INTEGER"}:
-        return pandas.Series(values, dtype="float64")
-    return pandas.Categorical(values)
+        columns = {}
+        for (name, kind), values in zip(content["attributes"], zip(*content["data"], strict=True), strict=True):
+            is_number = isinstance(kind, str) and kind in {"NUMERIC", "REAL", "INTEGER"}
+            columns[str(name)] = pandas.Series(values, dtype="float64") if is_number else pandas.Categorical(values)
+        return frame_data(path, pandas.DataFrame(columns), wanted, pandas, notes)[0]

@@ -110,7 +110,11 @@ def _check_file(path: Path) -> None:
         if path.is_dir():
             raise DataError(f"{path}: this is a folder; give a file in it")
         if not path.exists():
-            raise DataError(f"{path}: no such file; {_near_names(path)}")
+            hint = f"there is no folder {path.parent}"
+            if path.parent.is_dir():
+                names = sorted(entry.name for entry in path.parent.iterdir() if not entry.name.startswith("."))
+                hint = f"in its folder: {suggestion(path.name, names).removeprefix('known: ')}"
+            raise DataError(f"{path}: no such file; {hint}")
         if not path.is_file():
             raise DataError(f"{path}: this is not a regular file; save it as one first")
         with path.open("rb") as file:
@@ -118,10 +122,3 @@ def _check_file(path: Path) -> None:
                 raise DataError(f"{path}: the file is empty; give one with data")
     except OSError as error:
         raise DataError(f"{path}: cannot be opened ({error.strerror}); check its permissions") from None
-
-
-def _near_names(path: Path) -> str:
-    if not path.parent.is_dir():
-        return f"there is no folder {path.parent}"
-    names = sorted(entry.name for entry in path.parent.iterdir() if not entry.name.startswith("."))
-    return f"in its folder: {suggestion(path.name, names).removeprefix('known: ')}"
