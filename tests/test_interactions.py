@@ -8,9 +8,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from bahsic import BAHSIC, BAHSICCV, FeatureSelector, interactions, predictability
-from bahsic.data.prepared import prepared
-from bahsic.inference.regression import effects
-from bahsic.kernels import Gaussian
+from reporting import named, result_of
 from test_conditional import chosen, ridge_regression
 
 RIDGES = [10 ** -(1 + i / 2) for i in range(7)]
@@ -93,41 +91,28 @@ def test_effects_are_mean_predictions_with_one_value_everywhere():
     X = random.standard_normal((40, 3))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     Y = (X[:, [0]] * X[:, [1]]) + 0.1 * random.standard_normal((40, 1))
-    values = np.array([3, 17, 8])
-    (found,) = effects(prepared(X, Gaussian()).columns, Y, np.array([0, 1]), [(1, values)])
+    columns = {**named(X), "y": Y[:, 0]}
+    views = result_of(columns, "y", "-k", 2, "--keep", "x1,x2", "--criterion", "hsic", "--kernel", "gaussian")["views"]
+    (effect,) = (view["effect"] for view in views if view["feature"] == "x2")
     width, ridge = chosen(X, Y, [0, 1])
-    for k in range(5):
-        own = np.flatnonzero(np.arange(40) % 5 != k)
-        for at, sample in enumerate(values):
-            changed = X.copy()
-            changed[:, 1] = X[sample, 1]
-            expected = ridge_regression(X[own], Y[own], changed, [0, 1], width, ridge, len(own)).mean()
-            assert found[at, 0, k] == pytest.approx(expected, abs=1e-7)
+    changed, expected = X.copy(), []
+    for value in effect["at"]:
+        changed[:, 1] = min(X[:, 1], key=lambda x: abs(x - value))
+        folds = [np.flatnonzero(np.arange(40) % 5 != k) for k in range(5)]
+        means = [ridge_regression(X[f], Y[f], changed, [0, 1], width, ridge, len(f)).mean() for f in folds]
+        expected.append((np.mean(means), min(means), max(means)))
+    assert len(expected) > 10
+    found = np.column_stack([effect["mean"], effect["low"], effect["high"]])
+    np.testing.assert_allclose(found, expected, rtol=6e-5)  # of five digits
 
 
 def test_effects_of_categories():
     random = np.random.default_rng(0)
-    arm = random.choice(["a", "b", "c"], 200)
-    X = pd.DataFrame({"arm": pd.Categorical(arm), "x": random.standard_normal(200)})
-    Y = (np.where(arm == "b", 2.0, 0.0) + 0.1 * random.standard_normal(200))[:, None]
-    places = np.array([np.flatnonzero(arm == level)[0] for level in "abc"])
-    (found,) = effects(prepared(X, Gaussian()).columns, Y, np.array([0, 1]), [(0, places)])
-    np.testing.assert_allclose(found.mean(axis=(1, 2)), [0, 2, 0], atol=0.15)
-
-
-def test_what_predicts_nothing_has_no_interactions():
-    rng = np.random.default_rng(6)
-    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
-    assert predictability(X, y) < 0
-    assert [pair.together for pair in interactions(BAHSIC(2).fit(X, y), X, y)] == [0.0]
-
-
-def test_classes_that_alternate():
-    """Of many samples some are used, and they are of both classes in whatever order the samples come."""
-    m, rng = 2000, np.random.default_rng(0)
-    y, signs = np.arange(m) % 2, rng.choice([-1, 1], m)
-    X = np.column_stack([signs, signs * np.where(y, 1, -1), rng.normal(size=m)]) + 0.3 * rng.normal(size=(m, 3))
-    order = rng.permutation(m)
-    assert predictability(X, y) == pytest.approx(predictability(X[order], y[order]), rel=1e-6)
-    fitted = BAHSIC(3).fit(X, y)
-    assert interactions(fitted, X, y)[0].together > 0.9
+    arm, x = random.choice(["a", "b", "c"], 200), random.standard_normal(200)
+    y = np.where(arm == "b", 2.0, 0.0) + 0.1 * random.standard_normal(200)
+    views = result_of({"arm": arm, "x": x, "y": y}, "y", "-k", 2, "--criterion", "hsic", "--kernel", "gaussian")[
+        "views"
+    ]
+    (effect,) = (view["effect"] for view in views if view["feature"] == "arm")
+    assert effect["at"] == ["a", "b", "c"]
+    np.testing.assert_allclose(effect["mean"], [0, 2, 0], atol=0.15)

@@ -7,9 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from bahsic.arrays import Array
 
 _ROUNDING = 1e-9
 

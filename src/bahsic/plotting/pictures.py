@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 from scipy.stats import false_discovery_control
 
+from bahsic.arrays import Array, Mask
 from bahsic.parameters import check_count
 from bahsic.plotting.axes import axes_or_new, has_room_in_cells, write_names, write_sizes, write_title
 from bahsic.plotting.checks import band_values, check_fraction, checked_names, similarity_table, vector
@@ -30,8 +30,6 @@ from bahsic.report.words import headline_of, plural
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # Dark and light, which differ in grey too; light bars and markers are also hatched or hollow.
 _DARK, _LIGHT = "#1b3a5c", "#c9d3de"

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Array, Indices
 from bahsic.data.columns import Columns
 from bahsic.data.prepared import Prepared
 from bahsic.inference.redundancy import similarities
 from bahsic.kernels import Gaussian
-
-Indices = NDArray[np.intp]
 
 LEAST_SIMILARITY = 0.7  # of a near-copy, as `bahsic.redundancy` measures it
 MOST_COPIES = 3  # for each feature
@@ -60,7 +58,7 @@ def _promising(columns: Columns, chosen: Indices, others: Indices) -> Indices:
     return np.unique(np.argpartition(-correlations, _PROMISING, axis=1)[:, :_PROMISING])
 
 
-def _unit_ranks(columns: Columns, features: Indices) -> NDArray[np.float64]:
+def _unit_ranks(columns: Columns, features: Indices) -> Array:
     """Return ranks of the entries of columns, a row each, centred and of norm one."""
     ranks = np.argsort(np.argsort(columns.rows(features), axis=1, kind="stable"), axis=1) * 1.0
     ranks -= ranks.mean(axis=1, keepdims=True)

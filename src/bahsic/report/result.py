@@ -6,7 +6,6 @@ Numbers are finite, or None where there is none. The same data and parameters gi
 from __future__ import annotations
 
 import json
-import math
 import platform
 import warnings
 from collections.abc import Mapping, Sequence
@@ -168,8 +167,9 @@ def input_record(data: Any, sha256: str, target_kernel: str, options: Mapping[st
 
 
 def as_json(result: Mapping[str, Any]) -> str:
-    """Return the JSON text of a result, in ASCII, so that no name can harm a terminal."""
-    return json.dumps(_finite(result), indent=1, allow_nan=False) + "\n"
+    """Return the JSON text of a result, in ASCII, so that no name can harm a terminal; null for NaN and infinity."""
+    finite = json.loads(json.dumps(result), parse_constant=lambda _: None)
+    return json.dumps(finite, indent=1, allow_nan=False) + "\n"
 
 
 def ranked(scores: Any, pvalues: Any, names: Sequence[str], order: Any) -> list[dict[str, Any]]:
@@ -235,12 +235,3 @@ def _reason(selector: Any) -> str:
     if automatic is not None or not isinstance(number, int):
         return automatic or f"a fraction of {number} requested"
     return f"{plural(number, 'feature' if selector.feature_groups is None else 'group')} requested"
-
-
-def _finite(value: Any) -> Any:
-    """Return the same data with None in place of numbers that JSON does not have."""
-    if isinstance(value, Mapping):
-        return {key: _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -8,14 +8,11 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.inference.predictability import interactions
 from bahsic.report.schema import LEAST_TOGETHER, MEASURES
-
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 _MOST_PAIRED = 8  # selected features whose pairs are judged
 
@@ -72,7 +69,7 @@ def candidate_mask(selector: Any) -> Mask:
     return mask
 
 
-def fold_shares(selector: Any) -> NDArray[np.float64] | None:
+def fold_shares(selector: Any) -> Array | None:
     """Return the share of the folds that selected each feature; None if there were no folds."""
     return selector.selection_frequencies_ if getattr(selector, "n_folds_", 1) > 1 else None
 

@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.prepared import Prepared
 from bahsic.data.sources import Source
 from bahsic.data.tables import Table
 from bahsic.inference.regression import effects
 from bahsic.kernels import Gaussian
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Rows = list[tuple[str, NDArray[np.bool_]]]  # names of categories, and the samples that have them
+Rows = list[tuple[str, Mask]]  # names of categories, and the samples that have them
 
 CLASSES = ("binary", "multiclass", "delta")  # kernels on labels that are classes
 MOST_CATEGORIES = 8  # with a row of their own

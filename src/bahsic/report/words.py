@@ -173,23 +173,17 @@ def number_words(result: Mapping[str, Any], curve: Curve | None) -> str:
     # With a single split it is the standard error of the difference, which is smaller than that of a score.
     below = "more than one standard error" if result["n_folds"] > 1 else "clearly"
     why = f"Smaller sets score {below} below the best{beside}."
-    return f"{why if curve.selected > 1 else ''} {knee_words(curve)}".strip()
+    return f"{why if curve.selected > 1 else ''} {_fewer_words(curve)}".strip()
 
 
-def knee_words(curve: Curve) -> str:
-    """Return a sentence on far fewer features that predict nearly as well; empty if there are none.
-
-    Examples
-    --------
-    >>> knee_words(Curve(HELD_OUT, [4, 10, 26], [0.70, 0.906, 0.924], selected=26, selected_value=0.924))
-    '10 features reach R² 0.91.'
-    """
+def _fewer_words(curve: Curve) -> str:
+    """Return a sentence on far fewer features that predict nearly as well; empty if there are none."""
     r2 = curve.selected_value or 0.0
-    enough = (n for n, value in zip(curve.sizes, curve.values, strict=True) if value >= _NEARLY * r2 > 0)
-    n = next(enough, curve.selected)
+    enough = (point for point in zip(curve.sizes, curve.values, strict=True) if point[1] >= _NEARLY * r2 > 0)
+    n, value = next(enough, (curve.selected, r2))
     if n > _FAR_FEWER * curve.selected:
         return ""
-    return f"{plural(n, 'feature')} reach{'es' if n == 1 else ''} R² {curve.values[curve.sizes.index(n)]:.2f}."
+    return f"{plural(n, 'feature')} reach{'es' if n == 1 else ''} R² {value:.2f}."
 
 
 def judged_words(result: Mapping[str, Any]) -> str:
@@ -344,9 +338,6 @@ def _with_reasons(columns: Sequence[Mapping[str, Any]], *, shown: bool = True) -
 
 def treatment(role: str, *, standardized: bool = True) -> str:
     """Return what is done with columns of a role."""
-    if role in LEFT_OUT:
-        return "ignored"
-    if role == "category":
-        return "all categories equally distant"
     scaled = "mean 0, variance 1" if standardized else "as it is"
-    return f"in days, {scaled}" if role == "date" else scaled
+    used = {"number": scaled, "date": f"in days, {scaled}", "category": "all categories equally distant"}
+    return used.get(role, "ignored")
