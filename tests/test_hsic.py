@@ -202,12 +202,6 @@ def test_a_constant_x_gives_exactly_zero(kernel, statistic, value):
     assert hsic(x, TARGETS["regression"][:7], kernel, statistic=statistic, sample_weight=[1, 2, 1, 0, 1, 1, 3]) == 0.0
 
 
-@statistics
-def test_a_constant_y_gives_zero(statistic):
-    with pytest.warns(UserWarning, match="y does not vary"):
-        assert hsic(X, np.full(8, 0.3), target_kernel="regression", statistic=statistic) == 0.0
-
-
 def test_matrices_and_functions_as_kernels():
     K, L = symmetric(5), symmetric(5, seed=1)
     assert_allclose(hsic(K, L, "precomputed", "precomputed"), hsic_unbiased(K, L), rtol=1e-13)
@@ -279,19 +273,14 @@ def test_invariances(m, seed, statistic, constant, factor):
     close(ESTIMATES[statistic](K[order][:, order], L[order][:, order]), value)
     close(ESTIMATES[statistic](L, K), value)
     close(hsic_variance(K, L), hsic_variance(L, K))
+    W = hsic_weights(L, statistic)
+    assert_array_equal(W, W.T)
+    close(np.sum(K * W), value)
     assert hsic_variance(K, L) >= 0
     assert hsic_variance(np.ones((m, m)), K) == 0
     close(ESTIMATES[statistic](K + constant, L), value, scale=1e3)
     close(ESTIMATES[statistic](K + a[:, None] + a, L), value)
     close(ESTIMATES[statistic](factor * K, L), factor * value, scale=1e3)
-
-
-@given(m=sizes, seed=seeds, statistic=either)
-def test_hsic_is_the_inner_product_with_w(m, seed, statistic):
-    K, L = symmetric(m, seed), symmetric(m, seed + 1)
-    W = hsic_weights(L, statistic)
-    assert_array_equal(W, W.T)
-    close(np.sum(K * W), ESTIMATES[statistic](K, L))
 
 
 @given(m=sizes, seed=seeds, statistic=either, data=st.data())

@@ -87,12 +87,15 @@ class Doubled(Linear):
         ([1.0, 2.0], Doubled(), "Doubled()", [[2, 4], [4, 8]]),
         (["aab", "ab", "b"], Spectrum(n=1), "Spectrum(n=1, normalize=False)", [[5, 3, 1], [3, 2, 1], [1, 1, 1]]),
         ([0.0, 0.0, 0.0], "regression", "regression", np.ones((3, 3))),
+        (["a", "b", "b"], "auto", "binary", [[1, -0.5, -0.5], [-0.5, 0.25, 0.25], [-0.5, 0.25, 0.25]]),
     ],
 )
 def test_other_kernels(y, target, name, expected):
     labels = label_kernel(y, target)
     assert labels.name == name
     assert_array_equal(labels.gram(), expected)
+    assert len(labels) == len(y)
+    assert labels.gram().dtype == np.float64
     assert_array_equal(labels.block(slice(0, 1), slice(1, 2)), labels.gram()[:1, 1:2])
 
 
@@ -102,24 +105,6 @@ def test_kernels_by_name_and_object():
     assert_array_equal(label_kernel(y, "linear").gram(), np.outer(y, y))
     assert label_kernel(y, Laplacian("median")).kernel == Laplacian(1 / 5)
     assert_array_equal(label_kernel(y, Gaussian(2.0)).gram(), Gaussian(2.0)(y))
-
-
-@pytest.mark.parametrize(
-    ("y", "target"),
-    [
-        (CLASSES, "auto"),
-        (BINARY, "auto"),
-        ([0.5, 1.5, 4.0, 2.25], "auto"),
-        (CLASSES, "delta"),
-        (["aab", "ab", "b"], Spectrum(1)),
-    ],
-)
-def test_blocks_are_parts_of_the_whole(y, target):
-    labels = label_kernel(y, target)
-    L = labels.gram()
-    assert len(labels) == len(y)
-    assert L.dtype == np.float64
-    assert_array_equal(labels.block(slice(1, 3), slice(0, 2)), L[1:3, 0:2])
 
 
 @pytest.mark.parametrize(
@@ -225,13 +210,6 @@ def test_a_constant_output_adds_nothing():
     for weights in (None, np.arange(1.0, 5.0)):
         alone = label_kernel(numbers[:, 0], sample_weight=weights).gram()
         assert_allclose(label_kernel(numbers, sample_weight=weights).gram(), alone, rtol=1e-12)
-
-
-@pytest.mark.parametrize("names", [CLASS_COLUMNS, NUMBER_COLUMNS, list(TABLE)], ids=["classes", "numbers", "mixed"])
-def test_several_outputs_in_any_order(names):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(TABLE)
-    assert_allclose(label_kernel(frame[names[::-1]]).gram(), label_kernel(frame[names]).gram(), rtol=1e-11, atol=1e-14)
 
 
 @pytest.mark.filterwarnings("ignore:column 'site' of y has the class 'c' once")

@@ -176,15 +176,6 @@ def test_other_options_than_those_it_was_prepared_with(options, message):
             call()
 
 
-def test_labels_of_another_length():
-    X, y = drawn(m=60, d=5)
-    data = prepared(X, Gaussian())
-    with pytest.raises(ValueError, match="X has 60"):
-        hsic_scores(data, y[:-1])
-    with pytest.raises(ValueError, match="X has 60 samples, y has 59"):
-        BAHSIC(2).fit(data, y[:-1])
-
-
 # Columns
 
 
