@@ -27,7 +27,7 @@ _MODULES = {
     "test": "testing",
     "rank": "testing",
     "predictability": "testing",
-    "demo": "showing",
+    "demo": "demo",
     "datasets": "showing",
     "completion": "showing",
 }

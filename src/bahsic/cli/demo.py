@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import sys
+from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +13,8 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 
 from bahsic import BAHSIC, FeatureSelector, __version__, hsic_scores, predictability
+from bahsic.cli.selecting import check_report_place, write_report_file
+from bahsic.cli.showing import table
 from bahsic.cli.terminal import Style, has_blocks, selection_text
 from bahsic.datasets import make_xor
 from bahsic.options import options_of
@@ -20,7 +24,18 @@ _FULL_BAR = 24  # characters
 _TOP = 12  # features in the table
 
 
-def breast_cancer_result(text: str) -> dict[str, Any]:
+def demo(options: Namespace) -> None:
+    """Print the demonstration, and write its report if asked for."""
+    if options.report is not None:
+        check_report_place(options.report)
+    result = _breast_cancer_result()
+    sys.stdout.write(_demonstration(result, sys.stdout.encoding))
+    sys.stdout.flush()
+    if options.report is not None:
+        write_report_file(result, options.report, quiet=options.quiet)
+
+
+def _breast_cancer_result() -> dict[str, Any]:
     """Return the result of a selection from scikit-learn's breast cancer data, as the command would give it."""
     data = load_breast_cancer()
     y = data.target_names[data.target]
@@ -28,7 +43,7 @@ def breast_cancer_result(text: str) -> dict[str, Any]:
     recorded = [option.name for option in options_of("select") if option.recorded]
     source = {
         "name": "breast_cancer.csv",
-        "sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "sha256": hashlib.sha256(table("breast_cancer", 0).encode()).hexdigest(),
         "n_samples": len(y),
         "n_features": len(data.feature_names),
         "target": "diagnosis",
@@ -40,7 +55,7 @@ def breast_cancer_result(text: str) -> dict[str, Any]:
     return selection_result(selector, data.data, y, names, input=source, parameters=parameters, seed=0)
 
 
-def demonstration(result: Mapping[str, Any], encoding: str | None = "ascii") -> str:
+def _demonstration(result: Mapping[str, Any], encoding: str | None = "ascii") -> str:
     """Return the text of the demonstration, at most 80 columns wide."""
     mark = "█" if has_blocks(encoding) else "#"
     lines = [

@@ -1,4 +1,4 @@
-"""The commands `demo`, `datasets` and `completion`."""
+"""The commands `datasets` and `completion`."""
 
 from __future__ import annotations
 
@@ -27,20 +27,6 @@ _EMBEDDED = {
 _TARGET = "label"  # of the generators
 
 
-def demo(options: Namespace) -> None:
-    """Print the demonstration, and write its report if asked for."""
-    from bahsic.cli.demo import breast_cancer_result, demonstration
-    from bahsic.cli.selecting import check_report_place, write_report_file
-
-    if options.report is not None:
-        check_report_place(options.report)
-    result = breast_cancer_result(_table("breast_cancer", 0))
-    sys.stdout.write(demonstration(result, sys.stdout.encoding))
-    sys.stdout.flush()
-    if options.report is not None:
-        write_report_file(result, options.report, quiet=options.quiet)
-
-
 def datasets(options: Namespace) -> None:
     """Print the list of data sets, or one of them as CSV."""
     if options.name is None:
@@ -50,7 +36,7 @@ def datasets(options: Namespace) -> None:
     if options.name not in known:
         hint = suggestion(options.name, known, len(known))
         raise CommandError(f"no data set is called {options.name!r}; {hint}", WRONG_USAGE)
-    text = _table(options.name, options.random_state)
+    text = table(options.name, options.random_state)
     if options.output is None:
         sys.stdout.write(text)
         return
@@ -76,7 +62,7 @@ def _list() -> str:
     return "".join(f"{name:<22} {target:<12} {text}\n" for name, target, text in rows)
 
 
-def _table(name: str, seed: int) -> str:
+def table(name: str, seed: int) -> str:
     """Return a data set as CSV, the target in the last column."""
     from sklearn import datasets as theirs
 
@@ -90,9 +76,9 @@ def _table(name: str, seed: int) -> str:
         target = _TARGET
         names = [f"x{j}" for j in range(X.shape[1])]
     text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow([*names, target])
-    table.writerows([*row.tolist(), label] for row, label in zip(X, y, strict=True))
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow([*names, target])
+    rows.writerows([*row.tolist(), label] for row, label in zip(X, y, strict=True))
     return text.getvalue()
 
 
