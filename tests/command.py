@@ -15,7 +15,7 @@ from bahsic.cli import main
 from bahsic.cli.arguments import parsed
 from bahsic.report.snippets import command, python_code
 
-__all__ = ["command", "fresh", "main", "needs", "parsed", "printed", "python_code", "run", "selector_of"]
+__all__ = ["command", "fresh", "main", "needs", "parsed", "printed", "python_code", "run", "selector_of", "write_frame"]
 
 
 def run(*words):
@@ -54,3 +54,22 @@ def selector_of(result):
 
 def needs(name):
     return pytest.importorskip(name, reason=f"files of this format are read by {name}")
+
+
+def write_frame(path, frame):
+    """Write a frame of pandas in the format of the suffix."""
+    path = Path(path)
+    if path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif path.suffix == ".xlsx":
+        needs("openpyxl")
+        frame.to_excel(path, index=False)
+    elif path.suffix == ".arff":
+        nominal = frame.select_dtypes(exclude="number")
+        kinds = dict.fromkeys(frame, "REAL") | {name: sorted(set(nominal[name].dropna())) for name in nominal}
+        rows = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+        table = {"relation": "r", "attributes": list(kinds.items()), "data": rows}
+        path.write_text(needs("arff").dumps(table), encoding="utf-8")
+    else:
+        needs("pyarrow")
+        getattr(frame, f"to_{path.suffix[1:]}")(path)

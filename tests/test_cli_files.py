@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from bahsic.datasets import make_xor
-from command import command, needs, printed, run, selector_of
+from command import command, needs, printed, run, selector_of, write_frame
 
 X, Y, _ = make_xor(n_samples=80, n_features=5, random_state=0)
 NAMES = ["a", "b", "c", "d", "e"]
@@ -28,28 +28,8 @@ def frame():
     return needs("pandas").DataFrame(X, columns=NAMES).assign(label=LABELS)
 
 
-def write_parquet(name):
-    needs("pyarrow")
-    frame().to_parquet(name)
-
-
-def write_feather(name):
-    needs("pyarrow")
-    frame().to_feather(name)
-
-
-def write_arff(name):
-    arff = needs("arff")
-    attributes = [*((column, "REAL") for column in NAMES), ("label", ["ill", "well"])]
-    rows = [[*row, label] for row, label in zip(X.tolist(), LABELS.tolist(), strict=True)]
-    needs("pandas")
-    with open(name, "w", encoding="utf-8") as file:  # noqa: PTH123 - as its users do
-        arff.dump({"relation": "xor", "attributes": attributes, "data": rows}, file)
-
-
-def write_excel(name):
-    needs("openpyxl")
-    frame().to_excel(name)
+def write(name):
+    write_frame(name, frame())
 
 
 def write_h5ad(name):
@@ -70,17 +50,13 @@ def write_gzip(name):
 
 # The file, who writes it, the options it needs, and how its features a and b are called.
 FORMATS = [
-    ("t.csv", lambda name: frame().to_csv(name, index=False), ["-t", "label"], "ab"),
     ("t.csv", lambda name: frame().to_csv(name, index=False, sep="|"), ["-t", "label", "--delimiter", "|"], "ab"),
-    ("t.parquet", write_parquet, ["-t", "label"], "ab"),
-    ("t.feather", write_feather, ["-t", "label"], "ab"),
+    *((f"t.{suffix}", write, ["-t", "label"], "ab") for suffix in ("csv", "parquet", "feather", "arff", "xlsx")),
     ("t.npy", lambda name: np.save(name, np.column_stack([X, Y])), ["-t", "5"], ["x0", "x1"]),
     ("t.npz", lambda name: np.savez(name, X=X, y=LABELS, feature_names=NAMES), [], "ab"),
     ("t.npz", lambda name: np.savez(name, data=X, z=Y), ["--key", "data", "-t", "z"], ["x0", "x1"]),
     ("t.svmlight", lambda name: dump_svmlight_file(X, Y, name), [], ["x0", "x1"]),
     ("t.libsvm.gz", write_gzip, [], ["x0", "x1"]),
-    ("t.arff", write_arff, ["-t", "label"], "ab"),
-    ("t.xlsx", write_excel, ["-t", "label"], "ab"),
     ("t.mat", lambda name: scipy_io.savemat(name, {"X": X, "y": Y, "feature_names": NAMES}), [], "ab"),
     ("t.h5ad", write_h5ad, ["-t", "label", "--layer", "scaled"], "ab"),
 ]
@@ -101,9 +77,9 @@ def check_repeated(result):
 FAST = ["-k", "2", "--criterion", "hsic", "--kernel", "gaussian"]
 
 
-@pytest.mark.parametrize(("name", "write", "options", "found"), FORMATS)
-def test_every_format_from_file_to_repeated_selection(name, write, options, found):
-    write(name)
+@pytest.mark.parametrize(("name", "writer", "options", "found"), FORMATS)
+def test_every_format_from_file_to_repeated_selection(name, writer, options, found):
+    writer(name)
     result = printed("select", name, *options, *FAST)
     assert sorted(result["selected"]) == list(found)
     check_repeated(result)

@@ -9,7 +9,7 @@ import pytest
 
 from bahsic import BAHSIC, hsic_scores, predictability
 from bahsic.files import Data, DataError, read_data, write_table
-from command import command, parsed, printed, run, selector_of
+from command import command, parsed, printed, run, selector_of, write_frame
 
 pandas = pytest.importorskip("pandas", reason="tables with names are read by pandas")
 
@@ -32,17 +32,6 @@ def survival(event=EVENT, time=TIME):
     return y
 
 
-def write(name, table):
-    if name.endswith(".csv"):
-        table.to_csv(name, index=False)
-    elif name.endswith(".xlsx"):
-        pytest.importorskip("openpyxl")
-        table.to_excel(name, index=False)
-    else:
-        pytest.importorskip("pyarrow")
-        table.to_parquet(name)
-
-
 @pytest.fixture(autouse=True)
 def _in_new_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -59,7 +48,7 @@ def check_repeated(result):
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.xlsx"])
 @pytest.mark.parametrize("kind", [int, float, bool])
 def test_events_are_read_from_every_kind_of_column(name, kind):
-    write(name, frame(EVENT.astype(kind)))
+    write_frame(name, frame(EVENT.astype(kind)))
     data = read_data(name, "time", event="died", drop=["side"])
     assert data.names == ["a", "b", "c", "d", "e", "weight"]
     assert data.target == "time"
@@ -70,7 +59,7 @@ def test_events_are_read_from_every_kind_of_column(name, kind):
 
 def test_survival_times_from_the_file_to_the_repeated_selection():
     pytest.importorskip("jinja2")
-    write("t.csv", frame())
+    write_frame("t.csv", frame())
     words = ["select", "t.csv", "--target", "time", "--event", "died", "--drop", "weight,side", *FAST]
     status, out, _ = run(*words, "--json", "--report", "t.html", "-o", "reduced.csv")
     assert status == 0
@@ -98,7 +87,7 @@ def test_survival_times_from_the_file_to_the_repeated_selection():
 def test_rows_without_an_event_or_a_time_are_left_out():
     table = frame().astype({"died": float})
     table.loc[3, "died"] = table.loc[5, "time"] = np.nan
-    write("t.csv", table)
+    write_frame("t.csv", table)
     data = read_data("t.csv", "time", event="died")
     kept = np.delete(np.arange(100), [3, 5])
     np.testing.assert_array_equal(data.y["died"], EVENT[kept])
@@ -108,7 +97,7 @@ def test_rows_without_an_event_or_a_time_are_left_out():
 
 
 def test_rank_and_predictability_of_survival_times():
-    write("t.csv", frame()[["a", "b", "c", "time", "died"]])
+    write_frame("t.csv", frame()[["a", "b", "c", "time", "died"]])
     words = ["t.csv", "-t", "time", "--event", "died", "--json"]
     ranking = json.loads(run("rank", *words)[1])["ranking"]
     scores = hsic_scores(X[:, :3], survival())[0]
@@ -120,7 +109,7 @@ def test_rank_and_predictability_of_survival_times():
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.xlsx"])
 def test_several_outputs_from_the_file_to_the_repeated_selection(name):
     pytest.importorskip("jinja2")
-    write(name, frame())
+    write_frame(name, frame())
     words = ["select", name, "-t", "weight", "--target", "side", "--drop", "time,died", *FAST]
     status, out, _ = run(*words, "--json", "--report", "t.html", "-o", "reduced.csv")
     assert status == 0
@@ -142,7 +131,7 @@ def test_several_outputs_from_the_file_to_the_repeated_selection(name):
 
 
 def test_numbers_beside_text_stay_numbers():
-    write("t.csv", frame())
+    write_frame("t.csv", frame())
     y = read_data("t.csv", ["side", "weight"]).y
     assert [type(value) for value in y[0]] == [str, float]
     assert y[:, 1].tolist() == pytest.approx(WEIGHT.tolist(), rel=1e-15)
@@ -153,7 +142,7 @@ def test_numbers_beside_text_stay_numbers():
 
 
 def test_two_outputs_that_look_like_survival_are_told_of():
-    write("t.csv", frame())
+    write_frame("t.csv", frame())
     _, _, err = run("rank", "t.csv", "-t", "time", "-t", "died")
     assert err.startswith("bahsic: note: the target looks like survival times ")
     assert "--target-kernel survival treats it as censored times" in err
@@ -187,7 +176,7 @@ def test_two_outputs_that_look_like_survival_are_told_of():
     ],
 )
 def test_misuse_is_told_in_one_line(words, told):
-    write("t.csv", frame())
+    write_frame("t.csv", frame())
     np.savez("t.npz", X)
     np.save("t.npy", X)
     name = [] if words.startswith("t.np") else ["t.csv"]
@@ -197,7 +186,7 @@ def test_misuse_is_told_in_one_line(words, told):
 
 
 def test_bad_survival_data_and_unknown_outputs():
-    write("t.csv", frame(np.zeros(100, dtype=int)))
+    write_frame("t.csv", frame(np.zeros(100, dtype=int)))
     for words, told in (
         ("--event died", "the target has no event among 100 subjects; accepted: at least one that is not censored"),
         ("-t sides", "t.csv: no column is called 'sides'; did you mean 'side'?"),

@@ -11,7 +11,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from bahsic.files import DataError, read_data, write_table
-from command import main
+from command import main, write_frame
 
 pandas = pytest.importorskip("pandas", reason="text is read by pandas")
 
@@ -364,32 +364,12 @@ CLASSES = np.array([0, np.nan, 1, 1, np.nan, 0])
 HAS_TARGET = [0, 2, 3, 5]
 
 
-def frame(text=False):
-    names = {0: "no", 1: "yes"}
-    target = [names.get(v) for v in CLASSES.tolist()] if text else CLASSES
-    return pandas.DataFrame(X, columns=["a", "b"]).assign(c=list("uvwxyz"), y=target)
-
-
-def write_rows(path, text):
-    table, suffix = frame(text), path.suffix
-    if suffix == ".csv":
-        table.to_csv(path, index=False)
-    elif suffix in (".parquet", ".feather"):
-        pytest.importorskip("pyarrow", reason="the format is read by pyarrow")
-        getattr(table, f"to_{suffix[1:]}")(path)
-    elif suffix == ".arff":
-        arff = pytest.importorskip("arff", reason="the format is read by liac-arff")
-        kind = ["no", "yes"] if text else "REAL"
-        attributes = [("a", "REAL"), ("b", "REAL"), ("c", "STRING"), ("y", kind)]
-        rows = [[None if pandas.isna(v) else v for v in row] for row in table.astype(object).to_numpy().tolist()]
-        path.write_text(arff.dumps({"relation": "r", "attributes": attributes, "data": rows}), encoding="utf-8")
-
-
 @pytest.mark.parametrize("text", [False, True])
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".feather", ".arff"])
 def test_rows_of_frames_without_a_target_are_left_out(tmp_path, suffix, text):
     path = tmp_path / f"t{suffix}"
-    write_rows(path, text)
+    target = [{0: "no", 1: "yes"}.get(v) for v in CLASSES.tolist()] if text else CLASSES
+    write_frame(path, pandas.DataFrame(X, columns=["a", "b"]).assign(c=list("uvwxyz"), y=target))
     data = read_data(path, "y")
     assert data.y.tolist() == (["no", "yes", "yes", "no"] if text else [0, 1, 1, 0])
     assert text or data.y.dtype == np.int64

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from bahsic import BAHSIC, FOHSIC, hsic, hsic_scores, hsic_test
 from bahsic.files import DataError, read_data
+from command import write_frame
 
 M = 24
 X = np.random.default_rng(0).standard_normal(M)
@@ -147,19 +148,12 @@ def test_spaces_separate_thousands(read_column, space):
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.feather", "t.npy", "t.arff"])
 def test_a_file_with_the_target_only_is_refused(tmp_path, name):
     pandas = pytest.importorskip("pandas", reason="a frame of pandas")
-    path, frame = tmp_path / name, pandas.DataFrame({"y": Y})
-    if name == "t.csv":
-        frame.to_csv(path, index=False)
-    elif name == "t.npy":
-        np.save(path, Y[:, None].astype(float))
-    elif name == "t.arff":
-        pytest.importorskip("arff", reason="the format")
-        path.write_text("@relation r\n@attribute y numeric\n@data\n" + "\n".join(map(str, Y)))
+    if name == "t.npy":
+        np.save(tmp_path / name, Y[:, None].astype(float))
     else:
-        pytest.importorskip("pyarrow", reason="the format")
-        getattr(frame, f"to_{path.suffix[1:]}")(path)
+        write_frame(tmp_path / name, pandas.DataFrame({"y": Y}))
     with pytest.raises(DataError, match="no column besides the target"):
-        read_data(path, 0 if name == "t.npy" else "y")
+        read_data(tmp_path / name, 0 if name == "t.npy" else "y")
 
 
 def test_dictionaries_of_numbers_are_categories_in_every_format(tmp_path):
