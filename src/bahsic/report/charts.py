@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from itertools import count
@@ -112,18 +112,18 @@ def effect_picture(view: Mapping[str, Any], target: str) -> Picture:
     """Draw how the prediction depends on a feature: a line with a band, or for categories points with ranges."""
     effect, name = view["effect"], for_page(target, 24)
     low, mean, high = (effect[part] for part in ("low", "mean", "high"))
-    caption = f"predicted {name}"
+    caption, form = f"predicted {name}", three_digits
     if effect["of"] is not None:
-        caption = f"predicted share of {name} = {for_page(effect['of'], _LONGEST)}"
+        caption, form = f"predicted share of {name} = {for_page(effect['of'], _LONGEST)}", "{:.0%}".format
     if not all(isinstance(value, float) for value in effect["at"]):
-        return _ranges(view, effect["at"], list(zip(low, mean, mean, mean, high, strict=True)), caption)
+        return _ranges(view, effect["at"], list(zip(low, mean, mean, mean, high, strict=True)), caption, form)
     svg, x, y = _plane(view, caption, effect["at"], [*low, *high])
     below, middle, above = (
         [(x(a), y(b)) for a, b in zip(effect["at"], line, strict=True)] for line in (low, mean, high)
     )
     shape(svg, "path", "band", d=line_through([*above, *below[::-1]]) + "Z")
     shape(svg, "path", "line", d=line_through(middle))
-    return Picture(f"{caption}: {_limits(y)}", markup(svg))
+    return Picture(f"{caption}: {form(y.low)} to {form(y.high)}", markup(svg))
 
 
 def pair_picture(view: Mapping[str, Any], target: str) -> Picture:
@@ -135,8 +135,9 @@ def pair_picture(view: Mapping[str, Any], target: str) -> Picture:
     shades = shades[::-1] if is_number else shades
     legend = [(s, for_page(name, _LONGEST)) for s, name in zip(shades, view["names"], strict=True) if name]
     features = [for_page(axis["feature"], 40) for axis in view["axes"]]
-    title = f"{features[0]} and {features[1]}, shaded by {for_page(target, 24)}"
-    svg = picture(_PAIR_WIDTH, _PAIR_HEIGHT + 40, "small", title, "A point for each of some samples.")
+    caption = f"samples, shaded by {for_page(target, 24)}"
+    title = f"{features[0]} and {features[1]}"
+    svg = picture(_PAIR_WIDTH, _PAIR_HEIGHT + 40, "small", title, f"A point for each of some {caption}.")
     left, levels = _row_names(up["levels"] or ())
     x, y = _pair_axis(across, left, _PAIR_WIDTH - 8), _pair_axis(up, _PAIR_HEIGHT, 26)
     for a, b, shade in zip(_jittered(across, 0.618), _jittered(up, 0.755), view["shades"], strict=True):
@@ -149,7 +150,7 @@ def pair_picture(view: Mapping[str, Any], target: str) -> Picture:
         text(svg, "name", (x(level), _PAIR_HEIGHT + 18), for_page(words, 10), anchor="middle")
     if across["levels"] is None:
         _label_ends(svg, across, x, (left, _PAIR_WIDTH), _PAIR_HEIGHT + 18)
-    return Picture(title, markup(svg), legend)
+    return Picture(caption, markup(svg), legend)
 
 
 def _pair_axis(axis: Mapping[str, Any], start: float, end: float) -> Axis:
@@ -204,7 +205,7 @@ def _points(view: Mapping[str, Any], target: str) -> Picture:
     xs, ys = view["x"][:MOST_POINTS], view["y"][:MOST_POINTS]
     svg, x, y = _plane(view, target, xs, ys)
     shape(svg, "path", "points", d="".join(f"M{x(a):g} {y(b):g}h0" for a, b in zip(xs, ys, strict=True)))
-    return Picture(f"{target}: {_limits(y)}", markup(svg))
+    return Picture(f"{target}: {three_digits(y.low)} to {three_digits(y.high)}", markup(svg))
 
 
 def _plane(
@@ -218,10 +219,6 @@ def _plane(
     return svg, x, y
 
 
-def _limits(y: Axis) -> str:
-    return f"{three_digits(y.low)} to {three_digits(y.high)}"
-
-
 def _boxes(view: Mapping[str, Any], target: str) -> Picture:
     """Draw for each category the middle half of the target, its median, and a line from 5 to 95 percent."""
     rows = view["categories"][: MOST_CATEGORIES + 2]
@@ -229,7 +226,13 @@ def _boxes(view: Mapping[str, Any], target: str) -> Picture:
     return _ranges(view, names, quantiles, f"median and middle half of {target}")
 
 
-def _ranges(view: Mapping[str, Any], rows: Sequence[str], values: Sequence[Sequence[float]], caption: str) -> Picture:
+def _ranges(
+    view: Mapping[str, Any],
+    rows: Sequence[str],
+    values: Sequence[Sequence[float]],
+    caption: str,
+    form: Callable[[float], str] = three_digits,
+) -> Picture:
     """Draw a row for each category: five values, the outer ones a line, the middle three a bar and a dot."""
     svg, left = _named_rows(view, rows, caption, _ROW, 20)
     x, bottom = (
@@ -242,8 +245,8 @@ def _ranges(view: Mapping[str, Any], rows: Sequence[str], values: Sequence[Seque
         if at[3] > at[1]:
             _bar(svg, "share", (at[1], at[3]), top)
         shape(svg, "circle", "median", cx=at[2], cy=top + 9, r=4)
-    text(svg, "number", (left, bottom + 14), three_digits(x.low))
-    text(svg, "number", (_WIDTH - 4, bottom + 14), three_digits(x.high), anchor="end")
+    text(svg, "number", (left, bottom + 14), form(x.low))
+    text(svg, "number", (_WIDTH - 4, bottom + 14), form(x.high), anchor="end")
     return Picture(caption, markup(svg))
 
 
@@ -254,7 +257,7 @@ def _named_rows(
     left, names = _row_names(rows)
     svg = _empty(view, height * len(rows) + below, title, names)
     for row, name in enumerate(names):
-        text(svg, "name", (left - 6, height * row + height / 2 + 4), name, anchor="end")
+        text(svg, "name", (left - 6, height * row + height / 2 + 3), name, anchor="end")
     return svg, left
 
 

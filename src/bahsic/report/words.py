@@ -165,14 +165,15 @@ def number_words(result: Mapping[str, Any], curve: Curve | None) -> str:
     if not automatic or curve is None:
         reason = str(result["reason"])[:600].strip().rstrip(".")
         return capitalized(reason) + "." if reason else ""
-    best = max(zip(curve.values, curve.sizes, strict=True), key=lambda point: (point[0], -point[1]))
-    others = [f"{plural(best[1], 'feature')}: R² {shown(best[0], '.2f')}"] if best[1] != curve.selected else []
-    if curve.value_of_all is not None and best[1] != curve.n_candidates:
+    best, n_best = max(zip(curve.values, curve.sizes, strict=True), key=lambda point: (point[0], -point[1]))
+    others = [f"{plural(n_best, 'feature')}: R² {shown(best, '.2f')}"] if n_best != curve.selected else []
+    lower = "below the best" if others else "lower"
+    if curve.value_of_all is not None and n_best != curve.n_candidates:
         others.append(f"all {curve.n_candidates}: {'' if others else 'R² '}{shown(curve.value_of_all, '.2f')}")
-    beside = f" ({'; '.join(others)})" if others else ""
     # With a single split it is the standard error of the difference, which is smaller than that of a score.
-    below = "more than one standard error" if result["n_folds"] > 1 else "clearly"
-    why = f"Smaller sets score {below} below the best{beside}."
+    clearly = "more than one standard error" if result["n_folds"] > 1 else "clearly"
+    beside = f" ({'; '.join(others)})" if others else ""
+    why = f"Smaller sets score {clearly} {lower}{beside}."
     return f"{why if curve.selected > 1 else ''} {_fewer_words(curve)}".strip()
 
 
