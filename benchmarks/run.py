@@ -29,6 +29,7 @@ BENCHMARKS = [
         "wide_sparse",
         "csv_memory",
         "scale",
+        "versions",
     ),
 ]
 

@@ -208,6 +208,32 @@ def _group_sums(
                 sums[1, k] += magnitude
 
 
+def _stored_sums(
+    M, start, first, starts, rows, x, changes, features, scale, sums, absolute
+):  # pragma: no cover - runs as machine code
+    """Add to ``sums`` what pairs of stored entries of sparse columns change beyond the sum of their own changes."""
+    for k in range(len(features)):
+        value = magnitude = 0.0
+        for i in range(starts[features[k]], starts[features[k] + 1]):
+            a = rows[i] - start
+            if a < 0 or a >= M.shape[0]:
+                continue
+            part = size = 0.0
+            for j in range(i + 1, starts[features[k] + 1]):
+                b = rows[j] - first
+                if b < 0 or b >= M.shape[1]:
+                    continue
+                t = x[i] - x[j]
+                t = t * t if absolute is None else abs(t)
+                e = _exponential_change(scale * t, True)
+                part += M[a, b] * (e - changes[i] - changes[j])
+                size += abs(M[a, b]) * (abs(e) - abs(changes[i]) - abs(changes[j]))
+            value += part
+            magnitude += size
+        sums[0, k] += value
+        sums[1, k] += magnitude
+
+
 def _add(T, start, first, sign, x, offsets, which, cap, bend, absolute, mixed):  # pragma: no cover
     """Add the contributions of columns to T, times a sign."""
     for i in range(T.shape[0]):
@@ -231,22 +257,18 @@ def _weigh(D, W, gamma, M):  # pragma: no cover - runs as machine code
 
 
 def _form(M, across, down):  # pragma: no cover - runs as machine code
-    """Add the sums of abs(M) over the columns and the rows to ``across`` and ``down``; return that of M."""
-    score = 0.0
+    """Add the sums of M and of abs(M) over the columns and the rows to the rows of ``across`` and ``down``."""
     for i in range(M.shape[0]):
-        row = size = 0.0
         for left in range(0, M.shape[1], COLS):  # one sum over many terms would round too often
-            m, below = M[i, left : left + COLS], down[left : left + COLS]
+            m, below, sizes = M[i, left : left + COLS], down[0, left : left + COLS], down[1, left : left + COLS]
             value = magnitude = 0.0
             for j in range(len(m)):
                 value += m[j]
                 magnitude += abs(m[j])
-                below[j] += abs(m[j])
-            row += value
-            size += magnitude
-        score += row
-        across[i] += size
-    return score
+                below[j] += m[j]
+                sizes[j] += abs(m[j])
+            across[0, i] += value
+            across[1, i] += magnitude
 
 
 def _changed(D, W, T, gamma, sign):  # pragma: no cover - runs as machine code
@@ -312,6 +334,30 @@ def unit_sums(tile: Any, columns: Any, coefficients: Any, sums: Any, *, absolute
     _compiled(function, f"void({signature})")(*tile, *columns.arrays, *ends, coefficients, sums, *flags)
 
 
+def stored_sums(
+    tile: Any, stored: Any, changes: Any, features: Any, scale: float, sums: Any, *, absolute: bool
+) -> None:
+    """Add the sums over a tile of M times what the pairs of stored entries of some columns change; see `_stored_sums`.
+
+    Parameters
+    ----------
+    tile : (M, start, first)
+    stored : scipy.sparse.csr_array
+        The columns, a row each.
+    changes : ndarray
+        Change of exp(scale t) for each stored entry and one that is not stored.
+    features : ndarray of int
+    scale : float
+    sums : ndarray of shape (2, n_features)
+        The second row is of magnitudes.
+    absolute : bool
+    """
+    index, flag = f"{stored.indices.dtype.kind}{stored.indices.dtype.itemsize}[::1]", True if absolute else None
+    types = f"{index},{index},f8[::1],f8[::1],i8[::1],f8,{_TILE},{'b1' if absolute else 'none'}"
+    arrays = stored.indptr, stored.indices, stored.data, changes, features
+    _compiled(_stored_sums, f"void({_TILE},i8,i8,{types})")(*tile, *arrays, scale, sums, flag)
+
+
 def add(T: Any, start: int, first: int, sign: float, columns: Any, *, absolute: bool) -> None:
     """Add the contributions of columns to the tile T, times a sign; its first sample in rows and columns is given."""
     flags = [True if one else None for one in (absolute, columns.is_mixed)]
@@ -324,9 +370,9 @@ def weigh(D: Any, W: Any, gamma: float, M: Any) -> None:
     _compiled(_weigh, f"void({_TILE},{_TILE},f8,{_TILE})")(D, W, gamma, M)
 
 
-def form(M: Any, across: Any, down: Any) -> float:
-    """Add the sums of abs(M) over the columns and the rows to ``across`` and ``down``; return that of M."""
-    return float(_compiled(_form, f"f8({_TILE},f8[::1],f8[::1])")(M, across, down))
+def form(M: Any, across: Any, down: Any) -> None:
+    """Add the sums of M and of abs(M) over the columns and the rows to the rows of ``across`` and ``down``."""
+    _compiled(_form, f"void({_TILE},{_TILE},{_TILE})")(M, across, down)
 
 
 def changed(D: Any, W: Any, T: Any, gamma: float, sign: float) -> tuple[float, float]:

@@ -24,9 +24,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
+from bahsic.data.sparse_rows import RARE, SparseRows
 from bahsic.engine.compiled import functions, is_worthwhile, loops, work
 from bahsic.engine.encoding import Encoded, encode, largest_contributions
 from bahsic.engine.executor import Executor, Placed, Sums, map_sum
@@ -107,6 +109,14 @@ class PointwiseScorer(Scorer):
         for group in self.units.groups or ():
             found[group] = self.reach[group].sum()
         return found
+
+    @cached_property
+    def is_rare(self) -> NDArray[np.bool_]:
+        """Mask of the sparse columns of numbers with so few stored entries that these alone are worth a loop."""
+        if not isinstance(self._scaled.data, SparseRows):
+            return np.zeros(self.columns.n_features, dtype=bool)
+        n_stored = np.diff(self._scaled.data.stored.indptr)
+        return np.asarray(~self.columns.special & (n_stored <= RARE * self.columns.n_samples))
 
     @cached_property
     def _single(self) -> Encoded | None:
@@ -202,29 +212,33 @@ class PointwiseScorer(Scorer):
             self.compiled = self.pairs.compiled = True
         self._move(columns, max(gamma, own_gamma or 0.0))
         pairs, form = self.pairs, functions(compiled=self.compiled).form
+        gammas = [gamma] if own_gamma is None else [own_gamma, gamma]  # the last products are kept
 
         def tile_sums(index: int) -> Sums:
-            tile = pairs.plan.tiles[index]
-            across, down = np.zeros((2, tile.shape[0])), np.zeros((2, tile.shape[1]))
-            own = 0.0 if own_gamma is None else form(pairs.products(index, own_gamma), across[1], down[1])
-            score = form(pairs.products(index, gamma), across[0], down[0])
-            return np.array([score, own]), Placed(tile.start, across[0]), Placed(tile.first, down[0])
+            tile, found = pairs.plan.tiles[index], []
+            for one in gammas:
+                across, down = np.zeros((2, tile.shape[0])), np.zeros((2, tile.shape[1]))
+                form(pairs.products(index, one), across, down)
+                found += [Placed(tile.start, row) for row in across] + [Placed(tile.first, row) for row in down]
+            return tuple(found)
 
-        (score, own_score), across, down = map_sum(
+        *own, across, sizes, down, more = map_sum(
             self.executor, tile_sums, range(len(self.plan.tiles)), self.columns.n_samples
         )
-        found = _SubsetSums(gamma, 2 * score, 2 * own_score, across + down)
+        own_score = float(own[0].sum()) if own else 0.0
+        found = _SubsetSums(gamma, 2 * float(across.sum()), 2 * own_score, across + down, sizes + more)
         self._last = (gamma, self.pairs.version), found
         return found
 
 
 @dataclass(frozen=True, eq=False)
 class _SubsetSums:
-    """Sums of M and of W exp(-own_gamma D) over the pairs, and of abs(M) over those of each sample."""
+    """Sums of M and of W exp(-own_gamma D) over the pairs, and of M and abs(M) over those of each sample."""
 
     gamma: float
     score: float
     own_score: float
+    totals: Array
     sizes: Array
 
 
@@ -251,7 +265,54 @@ class _Changes:
         """Return ways to the changes, each more exact than the one before."""
         if not self.scorer.compiled:
             return [self._exact]
-        return [partial(self._looped, _FLOAT32), partial(self._looped, _FLOAT64), self._exact]
+        float32, float64 = (partial(self._looped, dtype) for dtype in (_FLOAT32, _FLOAT64))
+        if not self.scorer.is_rare.any() or self.scorer.units.groups is not None:
+            return [float32, float64, self._exact]
+        return [self._stage(float32, self._stored), self._stage(float64), self._stage(self._exact)]
+
+    def _stage(self, others: Stage, rare: Stage | None = None) -> Stage:
+        """Return a stage in which sparse columns have a way of their own, or are known already."""
+        features = np.concatenate(self.groups)
+        in_range = self.sign < 0 or self.subset.gamma * self.scorer.reach[features] <= _LARGEST[True]
+        are_rare = self.scorer.is_rare[features] & in_range
+
+        def stage(positions: Indices) -> Intervals:
+            values, radii = np.zeros(len(positions)), np.full(len(positions), np.inf)
+            for mine, way in ((are_rare[positions], rare), (~are_rare[positions], others)):
+                if way is not None and mine.any():
+                    found = way(positions[mine])
+                    values[mine], radii[mine] = found.values, found.radii
+            return Intervals(values, radii)
+
+        return stage
+
+    def _stored(self, positions: Indices) -> Intervals:
+        """Return changes by sparse columns, in time proportional to the squared numbers of their stored entries.
+
+        Two entries that are not stored are equal. With e_a the change of M_ab where only a is stored, those of all
+        pairs add up to the sum of e_a times the row sum of M, plus that of M_ab (E_ab - e_a - e_b) over stored pairs.
+        """
+        features, pairs, absolute = np.concatenate(self._chosen(positions)), self.scorer.pairs, self.scorer.power == 1
+        data: Any = pairs.columns.data
+        stored, factor = data.stored, -self.subset.gamma if self.sign < 0 else self.subset.gamma
+        t = stored.data - np.repeat(data.otherwise, np.diff(stored.indptr))
+        changes = np.expm1(factor * (np.abs(t) if absolute else np.square(t)))
+
+        def tile_sums(index: int) -> Sums:
+            tile, sums = pairs.plan.tiles[index], np.zeros((2, len(features)))
+            place = pairs.products(index, abs(factor)), tile.start, tile.first
+            loops().stored_sums(place, stored, changes, features, factor, sums, absolute=absolute)
+            return (sums,)
+
+        values, sizes = map_sum(self.scorer.executor, tile_sums, range(len(pairs.plan.tiles)))[0]
+        singly = sparse.csr_array((changes, stored.indices, stored.indptr), stored.shape)[features]
+        added = abs(singly) @ self.subset.sizes  # what is added up for stored pairs, and subtracted again
+        sizes += added
+        grown = np.maximum(factor * self.scorer.reach[features], 0.0)  # of the error of an exponent
+        n_terms = 2 * np.diff(singly.indptr) + self.scorer.columns.n_samples
+        radii = self._rounding * sizes + _EPS * (_EXPONENTIAL + 8 * (1 + grown) + n_terms) * (sizes + 2 * added)
+        vanished = 4 * self.scorer.plan.n_pairs * _TINY[_FLOAT64] * np.exp(grown)
+        return Intervals(2 * (values + singly @ self.subset.totals), 2 * radii + vanished)
 
     def _chosen(self, positions: Indices) -> list[Indices]:
         return [self.groups[position] for position in positions]
@@ -330,9 +391,10 @@ class _Changes:
         pairs, gamma, tile_functions = self.scorer.pairs, self.subset.gamma, functions(compiled=self.scorer.compiled)
 
         def score(index: int, T: Array) -> Any:
-            across = np.zeros(len(T))
+            across = np.zeros((2, len(T)))
             tile_functions.weigh(T, pairs.W(index), gamma, T)
-            return tile_functions.form(T, across, np.zeros(T.shape[1])), across.sum()
+            tile_functions.form(T, across, np.zeros((2, T.shape[1])))
+            return across.sum(axis=1)
 
         sums, magnitudes = self._tile_sums([rest], score)
         reach, size = float(self.scorer.reach[rest].sum()), np.array(len(rest))

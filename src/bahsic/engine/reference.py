@@ -38,13 +38,12 @@ def weigh(D: Array, W: Array, gamma: float, M: Array) -> None:
         M[rows] *= W[rows]
 
 
-def form(M: Array, across: Array, down: Array) -> float:
-    """Add the sums of abs(M) over the columns and the rows to ``across`` and ``down``; return that of M."""
+def form(M: Array, across: Array, down: Array) -> None:
+    """Add the sums of M and of abs(M) over the columns and the rows to the rows of ``across`` and ``down``."""
     for rows in strips(M.shape):
-        sizes = np.abs(M[rows])
-        across[rows] += sizes.sum(axis=1)
-        down += sizes.sum(axis=0)
-    return float(M.sum(axis=1).sum())
+        for side, values in enumerate((M[rows], np.abs(M[rows]))):
+            across[side, rows] += values.sum(axis=1)
+            down[side] += values.sum(axis=0)
 
 
 def changed(D: Array, W: Array, T: Array, gamma: float, sign: float) -> tuple[float, float]:
