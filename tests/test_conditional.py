@@ -1,7 +1,6 @@
 """Tests whether a feature is needed beyond others: against the definition, and on problems of known truth."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -118,6 +117,7 @@ def test_units_order_of_columns_and_threads_change_nothing():
 
 
 def test_mixed_tables_with_missing_entries_and_names():
+    pd = pytest.importorskip("pandas", reason="names come with a dataframe")
     random = np.random.default_rng(1)
     n = 300
     X = pd.DataFrame(

@@ -3,7 +3,6 @@
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -47,6 +46,7 @@ def test_two_that_need_each_other_come_first(seed):
 
 
 def test_two_that_can_replace_each_other_come_last():
+    pd = pytest.importorskip("pandas", reason="names come with a dataframe")
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.standard_normal((200, 3)), columns=["age", "weight", "noise"])
     X["years"] = X["age"] + 0.1 * random.standard_normal(200)
