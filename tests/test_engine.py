@@ -402,11 +402,6 @@ def test_rule_for_gamma_is_for_the_size_asked_for(rule, expected):
     assert kernel.gamma == pytest.approx(expected(XT[[0, 2, 5]].T, 2), rel=1e-14)
 
 
-def test_diagonal_of_the_weights():
-    weights = drawn(0, 150, 1, "normal", "regression", "biased")[1]
-    assert np.array_equal(weights.diagonal(), np.diagonal(weights.matrix()))
-
-
 @pytest.mark.parametrize("m", [1, 5, 128, 129, 1000])
 @pytest.mark.parametrize("working_memory", [0.001, 0.5, 1024])
 def test_tiles_cover_every_pair_once(m, working_memory):

@@ -87,8 +87,8 @@ class RidgeRegression:
         total = sum(block.variance for block in self._blocks)
         for block in self._blocks:
             block.total = total or 1.0
-        first = [tile.start for tile in plan.tiles]  # of each block
-        self._tiles = [range(bisect_left(first, start), bisect_left(first, stop)) for start, stop in pairwise(bounds)]
+        tops = [tile.start for tile in plan.tiles]
+        self._tiles = [range(bisect_left(tops, start), bisect_left(tops, stop)) for start, stop in pairwise(bounds)]
 
     def of_samples(self, samples: Indices, ridge: float) -> RidgeRegression:
         """Return the regression on some of the samples, as one block."""
@@ -132,17 +132,12 @@ class RidgeRegression:
         whole = None if self.in_blocks else self._matrix(kernel, 0, self._executor)
         if ridge is None and self._is_due(n_features):
             some = self._some(kernel, whole)
-            trials = self._executor.map(
-                lambda one: _joined([block.fit(K, one, losses=True) for block, K in some]), self._candidates()
-            )
-            best = max(trials, key=lambda fit: (round(fit.predictability, _DIGITS), fit.ridge))
-            self._ridge, self._chosen_for = best.ridge, n_features
+            best = self._choose(some, n_features)
+            if len(best.Q) == len(self._Y) and best.ridge >= judging:
+                return best
             if len(best.Q) == len(self._Y):
-                if best.ridge >= judging:
-                    return best
-                return replace(
-                    best, Q=np.concatenate([block.residuals(K, judging, self._executor) for block, K in some])
-                )
+                Q = [block.residuals(K, judging, self._executor) for block, K in some]
+                return replace(best, Q=np.concatenate(Q))
         used = self.ridge if ridge is None else ridge
         if whole is not None:
             return self._blocks[0].fit(whole, used, judging, self._executor, losses=losses)
@@ -194,11 +189,20 @@ class RidgeRegression:
         low, high = sorted((n_features, self._chosen_for))
         return not self.is_fixed and low <= _RENEWED * high
 
-    def _candidates(self) -> tuple[float, ...]:
-        if self._ridge is None:
-            return RIDGES
-        place = RIDGES.index(self._ridge)
-        return RIDGES[max(0, place - 1) : place + 2]
+    def _choose(self, some: Sequence[tuple[_Block, KernelBlock]], n_features: int) -> RidgeFit:
+        """Choose the ridge with the least leave-one-out error on some of the samples; return the fit to these."""
+        candidates = RIDGES
+        if self._ridge is not None:
+            place = RIDGES.index(self._ridge)
+            candidates = RIDGES[max(0, place - 1) : place + 2]
+
+        def fitted(ridge: float) -> RidgeFit:
+            return _joined([block.fit(K, ridge, losses=True) for block, K in some])
+
+        trials = self._executor.map(fitted, candidates)
+        best = max(trials, key=lambda fit: (round(fit.predictability, _DIGITS), fit.ridge))
+        self._ridge, self._chosen_for = best.ridge, n_features
+        return best
 
     def _some(self, kernel: KernelTiles, whole: KernelBlock | None) -> list[tuple[_Block, KernelBlock]]:
         """Return about `RIDGE_SAMPLES` samples and their kernel values: the first blocks, or some of the only one."""
