@@ -75,7 +75,7 @@ def drawn(shape, *, diagonal):
     D, W = rng.uniform(0, 9, size=shape), rng.normal(size=shape)
     if diagonal:
         W = np.triu(W, 1)
-    return Tile(start, start + shape[0], first, first + shape[1]), D, W
+    return Tile(slice(start, start + shape[0]), slice(first, first + shape[1])), D, W
 
 
 def changes(t, change, n_coefficients):
@@ -99,7 +99,7 @@ def changes(t, change, n_coefficients):
 def test_sums_over_pairs_of_changes_by_units(height, width, diagonal, power, dtype, change, missing):
     tile, D, W = drawn((height, max(width, height) if diagonal else width), diagonal=diagonal)
     kind, size = missing
-    columns, ends = table(tile.end, together=kind == "together"), np.arange(0, 141, size)
+    columns, ends = table(tile.cols.stop, together=kind == "together"), np.arange(0, 141, size)
     features = np.tile(np.arange(7) if kind != "none" else np.arange(7) % 3, 20)  # more than pass together
     unit = np.repeat(np.add.reduceat(largest_contributions(columns, features, power), ends[:-1]), size)
     distinct = min(7, 140 // size)  # units, which repeat themselves after seven
@@ -111,7 +111,10 @@ def test_sums_over_pairs_of_changes_by_units(height, width, diagonal, power, dty
     sums, again = np.full((2, n_units), 0.25), np.arange(n_units) % distinct
     encoded = replace(encode(columns, features, power, dtype, unit), ends=ends)
     assert encoded.is_mixed == (kind != "none")
-    place, coefficients = (W * np.exp(-0.1 * D), tile.start, tile.first, 0.5), coefficients[again].astype(dtype)
+    place, coefficients = (
+        (W * np.exp(-0.1 * D), tile.rows.start, tile.cols.start, 0.5),
+        coefficients[again].astype(dtype),
+    )
     name = change if change in ("short", "long") else "exponential"
     loops.unit_sums(place, encoded, coefficients, sums, absolute=power == 1, change=name)
     # Errors are relative to the changes, and where these are small to the largest contribution, which is 1.
@@ -128,12 +131,16 @@ def test_sums_over_pairs_of_changes_by_units(height, width, diagonal, power, dty
 )
 def test_contributions_of_columns_are_added_up(height, width, diagonal, power, together, numba):
     tile, D, _ = drawn((height, max(width, height) if diagonal else width), diagonal=diagonal)
-    columns = table(tile.end, together=together)
+    columns = table(tile.cols.stop, together=together)
     for features in (np.arange(7), np.array([1, 5])):
         found, expected = D.copy(), contributions(columns, power, tile)[features].sum(axis=0)
         add_differences(columns, features, power, tile, found, compiled=numba)
-        same = np.arange(tile.first, tile.stop) if diagonal else np.arange(0)  # a sample with itself is left open
-        found[same - tile.start, same - tile.first] = (D + expected)[same - tile.start, same - tile.first]
+        same = (
+            np.arange(tile.cols.start, tile.rows.stop) if diagonal else np.arange(0)
+        )  # a sample with itself is left open
+        found[same - tile.rows.start, same - tile.cols.start] = (D + expected)[
+            same - tile.rows.start, same - tile.cols.start
+        ]
         np.testing.assert_allclose(found, D + expected, rtol=1e-14)
 
 

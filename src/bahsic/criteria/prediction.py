@@ -57,14 +57,17 @@ def label_features(labels: LabelKernel, sample_weight: FloatArray | None = None)
     if labels.name in ("binary", "multiclass", "delta"):
         codes = np.unique(labels.values, axis=0, return_inverse=True)[1].ravel()
         columns = np.eye(int(codes.max()) + 1)
-        return _centred(np.ascontiguousarray((columns[:, 1:] if len(columns) == 2 else columns)[codes]), w)
-    if labels.name == "regression":
-        return _centred(np.asarray(standardised(np.array(labels.values, dtype=np.float64), w), dtype=np.float64), w)
-    if isinstance(labels.kernel, OutputSum):
-        return _centred(_side_by_side(labels.values, len(labels.kernel.scales), w), w)
-    if labels.vectors is not None:
-        return _centred(np.array(labels.vectors, dtype=np.float64), w)
-    return _factor(np.asarray(labels.gram(), dtype=np.float64), w)
+        Y = np.ascontiguousarray((columns[:, 1:] if len(columns) == 2 else columns)[codes])
+    elif labels.name == "regression":
+        Y = np.asarray(standardised(np.array(labels.values, dtype=np.float64), w), dtype=np.float64)
+    elif isinstance(labels.kernel, OutputSum):
+        Y = _side_by_side(labels.values, len(labels.kernel.scales), w)
+    elif labels.vectors is not None:
+        Y = np.array(labels.vectors, dtype=np.float64)
+    else:
+        Y = _factor(np.asarray(labels.gram(), dtype=np.float64), w)
+    Y -= w @ Y / w.sum()
+    return Y
 
 
 def judging_ridge(n_features: int, n_samples: int) -> float:
@@ -76,11 +79,6 @@ def judging_ridge(n_features: int, n_samples: int) -> float:
     used.
     """
     return float(RIDGES[0]) if n_features > n_samples else _JUDGING / n_features
-
-
-def _centred(Y: Array, w: Array) -> Array:
-    Y -= w @ Y / w.sum()
-    return Y
 
 
 def _side_by_side(values: FloatArray, n_numbers: int, w: Array) -> Array:
@@ -99,7 +97,7 @@ def _factor(L: Array, w: Array) -> Array:
     factor, pivots, rank, _ = lapack.dpstrf(L, tol=tolerance, lower=1)
     Y = np.zeros((len(L), rank))
     Y[pivots - 1] = np.tril(factor)[:, :rank]
-    return _centred(Y, w)
+    return Y
 
 
 @dataclass(frozen=True, eq=False)

@@ -176,20 +176,16 @@ def centred(gram: Gram, statistic: Statistic, w: FloatArray | None = None, each:
     """Centre a matrix, see `Centred`; w are frequencies of the samples."""
     m = len(gram)
     ones_or_w = np.ones(m) if w is None else w
-    reference, alike = typical_entry(gram), _alike(gram) if w is None else None
-    rows = row_blocks(m) if alike is None else [slice(i, i + 1) for i in alike[0].tolist()]
+    reference, alike = typical_entry(gram), None
+    vectors = getattr(gram, "vectors", None) if w is None else None
+    if vectors is not None:
+        _, first, kinds = np.unique(vectors, axis=0, return_index=True, return_inverse=True)
+        if len(first) <= min(_FEW_KINDS, m // 8):
+            alike = first, kinds.reshape(-1)
+    rows = row_blocks(m) if alike is None else [slice(i, i + 1) for i in first.tolist()]
     sums = np.concatenate(list(each(partial(_row_sums, gram, reference, statistic, ones_or_w), rows)))
     sums = sums if alike is None else sums[alike[1]]
     return Centred(gram, reference, centring_shift(sums, statistic, ones_or_w), alike)
-
-
-def _alike(gram: Gram) -> tuple[Indices, Indices] | None:
-    """Return which samples have the same vector, if there are few different ones."""
-    vectors = getattr(gram, "vectors", None)
-    if vectors is None:
-        return None
-    _, first, kinds = np.unique(vectors, axis=0, return_index=True, return_inverse=True)
-    return (first, kinds.reshape(-1)) if len(first) <= min(_FEW_KINDS, len(vectors) // 8) else None
 
 
 def centring_shift(sums: FloatArray, statistic: Statistic, w: FloatArray) -> FloatArray:

@@ -73,10 +73,11 @@ def coded(column: Any, where: str) -> tuple[FloatArray, Array]:
         values = column if column.dtype.kind in "fiub" else column.astype(object)
     else:  # arrays would round large integers beside nulls
         values = as_objects(column.to_list())
-    observed = ~_missing(values)
+    objects = values.dtype.kind == "O"
+    observed = ~(np.fromiter(map(is_missing, values), bool, len(values)) if objects else np.isnan(values))
     codes = np.full(len(values), np.nan)
     try:
-        if values.dtype.kind == "O":
+        if objects:
             categories = as_objects(sorted(set(values[observed]), key=lambda value: (isinstance(value, str), value)))
             code = {value: position for position, value in enumerate(categories)}  # numbers before strings
             codes[observed] = [code[value] for value in values[observed]]
@@ -102,7 +103,8 @@ def numbers(column: Any, where: str) -> Any:
         except TypeError as error:
             raise TypeError(f"{where} has dates and other values ({error}); accepted: one kind") from None
     if array.dtype.kind == "O":
-        array = np.where(_missing(array), np.nan, _without_offset_of_objects(array))
+        missing = np.fromiter(map(is_missing, array), bool, len(array))
+        array = np.where(missing, np.nan, _without_offset_of_objects(array))
     if array.dtype.kind not in "fiubO" or (array.dtype.kind == "O" and any(map(np.iscomplexobj, array))):
         raise TypeError(f"{where} has dtype {type_name(column)} (first value {array[0]}); accepted: real numbers")
     try:
@@ -168,10 +170,6 @@ def _without_offset_of_objects(array: Array) -> Array:
         return array
     least = min(whole)
     return as_objects([value if is_missing(value) else value - least for value in array])
-
-
-def _missing(array: Array) -> Any:
-    return np.fromiter(map(is_missing, array), bool, len(array)) if array.dtype.kind == "O" else np.isnan(array)
 
 
 class ColumnRole(NamedTuple):

@@ -11,7 +11,7 @@ from sklearn import get_config
 from sklearn.utils import check_array
 
 from bahsic.arrays import Indices, Mask
-from bahsic.data.column_choice import Names, column_mask
+from bahsic.data.column_choice import column_mask
 from bahsic.data.columns import Columns, mixed_columns
 from bahsic.data.sources import Source, places_not_finite, source_of
 from bahsic.data.standard import Standardisation
@@ -53,11 +53,6 @@ class Prepared:
     def varying(self) -> Indices:
         """The columns that are not constant; all of them if every one is."""
         return np.flatnonzero(self.constant <= self.constant.all())
-
-    @property
-    def names(self) -> Names:
-        """Names of the columns, or None."""
-        return self.table.names
 
     @cached_property
     def _standardised(self) -> tuple[Columns, Mask]:
@@ -153,7 +148,7 @@ def _check_options(data: Prepared, **given: Any) -> None:
     different = [name for name, value in given.items() if repr(getattr(data, name)) != repr(value)]
     if repr(data.categorical_features) != repr(wanted):
         (named, by_type), categorical = by_dtype(wanted), data.table.categorical
-        mask = column_mask(named, len(categorical), data.names, "categorical_features")
+        mask = column_mask(named, len(categorical), data.table.names, "categorical_features")
         if by_type or not np.array_equal(mask, categorical):  # which may be the same columns in other words
             given, different = {"categorical_features": wanted}, ["categorical_features"]
     for name in different:

@@ -62,15 +62,12 @@ def scorer_for(
     data = columns if isinstance(columns, Columns) else Columns.plain(columns)
     plan = tile_plan(data.n_samples) if plan is None else plan
     grouped = units is not None and any(len(group) > 1 for group in units.groups or ())
-    return _scorer_type(kernel, grouped=grouped)(data, kernel, weights, executor, plan, units)
-
-
-def _scorer_type(kernel: Kernel, *, grouped: bool) -> type[Scorer]:
+    scorer: type[Scorer] = GenericScorer
     if type(kernel) in (Gaussian, Laplacian):
-        return PointwiseScorer
-    if type(kernel) is Linear or (type(kernel) is Polynomial and kernel.degree <= MAX_DEGREE and not grouped):
-        return PolynomialScorer
-    return GenericScorer
+        scorer = PointwiseScorer
+    elif type(kernel) is Linear or (type(kernel) is Polynomial and kernel.degree <= MAX_DEGREE and not grouped):
+        scorer = PolynomialScorer
+    return scorer(data, kernel, weights, executor, plan, units)
 
 
 __all__ = ["Columns", "Executor", "Plan", "Round", "Scorer", "scorer_for", "threads", "tile_plan"]

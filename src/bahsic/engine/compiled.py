@@ -32,21 +32,17 @@ def is_worthwhile(done: float, n_pairs: int = 0, n_features: int = 0) -> bool:
     False
     """
     expected = done + _ROUNDS * work(n_pairs, n_features)
-    return (expected >= _WORTH or _wish() == "always") and loops() is not None
+    return (expected >= _WORTH or os.environ.get(VARIABLE, "auto") == "always") and loops() is not None
 
 
 def loops() -> Any:
     """Return the module `bahsic.engine.loops`, or None where compiled loops are not wanted or do not work."""
-    return None if _wish() == "0" else _load()
+    return None if os.environ.get(VARIABLE, "auto") == "0" else _load()
 
 
 def functions(*, compiled: bool) -> Any:
     """Return what has the functions of one tile: the compiled loops, or the reference in numpy."""
     return (loops() if compiled else None) or reference
-
-
-def _wish() -> str:
-    return os.environ.get(VARIABLE, "auto")
 
 
 @cache

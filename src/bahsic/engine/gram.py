@@ -99,7 +99,7 @@ class NestedKernels:
 
 def distances(contributions: Differences, rows: slice, cols: slice) -> Array:
     """Return the distances between two ranges of samples."""
-    tile = Tile(rows.start, rows.stop, cols.start, cols.stop)
+    tile = Tile(rows, cols)
     D = contributions.panel(tile, np.empty(tile.shape))
     np.maximum(D, 0, out=D)
     return none_to_itself(D, tile)  # a distance is a root, which magnifies rounding errors
@@ -124,7 +124,7 @@ class GramTiles:
 
     @cached_property
     def _reference(self) -> float:
-        return typical_entry(self.gram, self.plan.tiles[0].end)
+        return typical_entry(self.gram, self.plan.tiles[0].cols.stop)
 
     def strips(self, index: int) -> Iterator[tuple[slice, Array]]:
         tile = self.plan.tiles[index]
@@ -179,8 +179,8 @@ def _sums(K: KernelTiles, W: WeightTiles, w: FloatArray, executor: Executor) -> 
                 across[1, rows] = M.sum(axis=1)
                 down[1] += M.sum(axis=0)
         down[0, : len(own)] = 0.0  # these pairs are in the sums of the rows: K has both triangles, W has one
-        rows_and_columns = (tile.start, across), (tile.first, down)
-        return *(Placed(start, one) for start, sums in rows_and_columns for one in sums), Placed(tile.start, own)
+        rows_and_columns = (tile.rows.start, across), (tile.cols.start, down)
+        return *(Placed(start, one) for start, sums in rows_and_columns for one in sums), Placed(tile.rows.start, own)
 
     found = map_sum(executor, tile_sums, range(len(K.plan.tiles)), len(w))
     return found[0] + found[2], found[1] + found[3], found[4]
@@ -209,7 +209,7 @@ def _product(W: WeightTiles, vector: FloatArray, executor: Executor) -> Array:
 
     def products(index: int) -> Sums:
         tile, block = tiles[index], W(index)
-        return Placed(tile.start, block @ vector[tile.cols]), Placed(tile.first, vector[tile.rows] @ block)
+        return Placed(tile.rows.start, block @ vector[tile.cols]), Placed(tile.cols.start, vector[tile.rows] @ block)
 
     across, down = map_sum(executor, products, range(len(tiles)), len(vector))
     return np.asarray(across + down)

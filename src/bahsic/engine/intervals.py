@@ -23,11 +23,6 @@ class Intervals:
     radii: Array
 
     @property
-    def lower(self) -> Array:
-        """Lower ends."""
-        return self.values - self.radii
-
-    @property
     def upper(self) -> Array:
         """Upper ends."""
         return self.values + self.radii
@@ -59,8 +54,9 @@ def leading(stages: Sequence[Stage], representatives: Indices, count: int) -> tu
         scores = Intervals(values[representatives], radii[representatives])
         order, groups = overlap_groups(scores, count)
         members = np.bincount(groups)
-        distinct = _distinct_in_groups(representatives[order], groups)
-        undecided = np.unique(representatives[order[(members > 1)[groups] & distinct[groups]]])
+        labels, starts = representatives[order], np.flatnonzero(np.diff(groups, prepend=-1))
+        distinct = np.minimum.reduceat(labels, starts) < np.maximum.reduceat(labels, starts)  # whether labels differ
+        undecided = np.unique(labels[(members > 1)[groups] & distinct[groups]])
         if not len(undecided):
             break
     order = order[np.lexsort((order, groups))]
@@ -78,7 +74,7 @@ def overlap_groups(scores: Intervals, count: int) -> tuple[Indices, Indices]:
     >>> [found.tolist() for found in overlap_groups(scores, 3)]
     [[1, 2, 3], [0, 0, 1]]
     """
-    lower, upper = scores.lower, scores.upper
+    lower, upper = scores.values - scores.radii, scores.upper
     threshold = np.partition(lower, len(lower) - count)[len(lower) - count]
     candidates = np.flatnonzero(upper >= threshold)
     order = candidates[np.argsort(-scores.values[candidates], kind="stable")]
@@ -86,9 +82,3 @@ def overlap_groups(scores: Intervals, count: int) -> tuple[Indices, Indices]:
     greatest_below = np.maximum.accumulate(upper[order][::-1])[::-1][1:]
     groups = np.concatenate([[0], np.cumsum(least_above > greatest_below)])
     return order, groups
-
-
-def _distinct_in_groups(labels: Indices, groups: Indices) -> NDArray[np.bool_]:
-    """For each group, whether its members have more than one label."""
-    starts = np.flatnonzero(np.diff(groups, prepend=-1))
-    return np.minimum.reduceat(labels, starts) < np.maximum.reduceat(labels, starts)

@@ -35,35 +35,23 @@ _PANELS = 40
 
 @dataclass(frozen=True)
 class Tile:
-    """A rectangle of pairs in the upper triangle: samples ``start:stop`` against samples ``first:end``.
+    """A rectangle of pairs in the upper triangle: a range of samples against another one.
 
     On the diagonal the first columns are the samples of the rows; elsewhere all columns come after the rows.
     """
 
-    start: int
-    stop: int
-    first: int
-    end: int
-
-    @property
-    def rows(self) -> slice:
-        """Samples of the rows."""
-        return slice(self.start, self.stop)
-
-    @property
-    def cols(self) -> slice:
-        """Samples of the columns."""
-        return slice(self.first, self.end)
+    rows: slice
+    cols: slice
 
     @property
     def on_diagonal(self) -> bool:
         """Whether the first columns are the samples of the rows."""
-        return self.first == self.start
+        return bool(self.cols.start == self.rows.start)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and columns of the tile."""
-        return self.stop - self.start, self.end - self.first
+        return self.rows.stop - self.rows.start, self.cols.stop - self.cols.start
 
 
 @dataclass(frozen=True)
@@ -73,11 +61,7 @@ class Plan:
     tiles: tuple[Tile, ...]  # block by block, from the top, and from the diagonal to the right
     keep: bool  # whether D, W and M stay in memory between the rounds; otherwise every pass makes them anew
     budget: int  # bytes that may be spent on the columns of one pass
-
-    @property
-    def n_pairs(self) -> int:
-        """Number of pairs of samples on the tiles."""
-        return sum(prod(tile.shape) for tile in self.tiles)
+    n_pairs: int  # of samples, on all tiles
 
 
 def strips(shape: tuple[int, int]) -> Iterator[slice]:
@@ -95,32 +79,27 @@ def tile_plan(n_samples: int, working_memory: float | None = None, starts: Seque
     Examples
     --------
     >>> plan = tile_plan(300)
-    >>> [(tile.start, tile.shape) for tile in plan.tiles]
+    >>> [(tile.rows.start, tile.shape) for tile in plan.tiles]
     [(0, (128, 300)), (128, (128, 172)), (256, (44, 44))]
     >>> plan.keep
     True
-    >>> [(tile.start, tile.shape) for tile in tile_plan(300, starts=[0, 200]).tiles]
+    >>> [(tile.rows.start, tile.shape) for tile in tile_plan(300, starts=[0, 200]).tiles]
     [(0, (200, 200)), (200, (100, 100))]
     """
     mebibytes = get_config()["working_memory"] if working_memory is None else working_memory
     budget = int(mebibytes * 2**20)
     blocks = list(pairwise([*starts, n_samples]))
-    height, width = _shape(max(end - start for start, end in blocks), budget, several=len(blocks) > 1)
+    longest, entries = max(end - start for start, end in blocks), max(1, budget // (_PANELS * BYTES))
+    few_rows = len(blocks) > 1 or longest <= _ROWS
+    height, width = ceil(longest / ceil(longest / _ROWS)) if few_rows else PANEL_HEIGHT, longest
+    if height * width > entries:
+        height = max(1, isqrt(entries // 4))  # four times as wide as high: fewer columns waste less on the diagonal
+        width = entries // height
     tiles = tuple(
-        Tile(top, min(top + height, end), first, min(first + width, end))
+        Tile(slice(top, min(top + height, end)), slice(first, min(first + width, end)))
         for start, end in blocks
         for top in range(start, end, height)
         for first in range(top, end, width)
     )
-    kept = 3 * BYTES * sum(prod(tile.shape) for tile in tiles)  # D, W and M
-    return Plan(tiles, keep=kept <= budget, budget=budget)
-
-
-def _shape(longest: int, budget: int, *, several: bool) -> tuple[int, int]:
-    """Rows and columns of the tiles, for one or several blocks of at most ``longest`` samples."""
-    entries = max(1, budget // (_PANELS * BYTES))
-    height = ceil(longest / ceil(longest / _ROWS)) if several or longest <= _ROWS else PANEL_HEIGHT
-    if height * longest <= entries:
-        return height, longest
-    height = max(1, isqrt(entries // 4))  # four times as wide as high: fewer columns waste less on the diagonal
-    return height, entries // height
+    n_pairs = sum(prod(tile.shape) for tile in tiles)
+    return Plan(tiles, keep=3 * BYTES * n_pairs <= budget, budget=budget, n_pairs=n_pairs)  # of D, W and M

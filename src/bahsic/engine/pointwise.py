@@ -87,8 +87,9 @@ class PointwiseScorer(Scorer):
         self.compiled = is_worthwhile(0.0, plan.n_pairs, columns.n_features)
         self.work = 0.0
         self._unit, self._scaled = 1.0, columns
-        if self.power == 2:
-            self._scaled, self._unit = _in_range(columns)
+        exponent = int(np.frexp(columns.ranges.max())[1]) if self.power == 2 else 0
+        if abs(exponent) > _USUAL_EXPONENT:  # squares would overflow or underflow
+            self._scaled, self._unit = columns.in_unit(exponent), math.ldexp(1.0, exponent)
         self._last: tuple[Any, _SubsetSums] | None = None
         self.pairs = Pairs(self._scaled, self.power, self.W, executor, compiled=self.compiled)
 
@@ -156,7 +157,7 @@ class PointwiseScorer(Scorer):
         self.pairs.move(columns, max(gamma, 1 / typical if typical else 0.0))
 
     def _gamma(self, kernel: Kernel) -> float:
-        """The gamma of a kernel, for data in the unit of `_in_range`."""
+        """The gamma of a kernel, for the scaled data."""
         return gamma_of(kernel) * self._unit**2
 
     def kernel_tiles(self, columns: Indices, kernel: Any) -> KernelTiles:
@@ -185,19 +186,15 @@ class PointwiseScorer(Scorer):
 
     def total(self, columns: Indices, kernel: Kernel) -> float:
         """Return <K, W> of a nonempty subset with a kernel."""
-        return self._subset_sums(columns, self._gamma(kernel), None).score + self._on_diagonal
-
-    @property
-    def _on_diagonal(self) -> float:
-        """Sum of W_ii k(x_i, x_i), where k(x, x) = 1."""
-        return float(self.W.diagonal.sum())
+        sums = self._subset_sums(columns, self._gamma(kernel), None)
+        return sums.score + float(self.W.diagonal.sum())  # as k(x, x) = 1
 
     def _round(
         self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
     ) -> tuple[Sequence[Stage], float]:
         sums = self._subset_sums(columns, self._gamma(kernel), None if own is None else self._gamma(own))
         changes = _Changes(self, sums, self.units.each(candidates), 1.0 if leaving else -1.0)
-        return changes.stages(), 0.0 if own is None else sums.own_score + self._on_diagonal
+        return changes.stages(), 0.0 if own is None else sums.own_score + float(self.W.diagonal.sum())
 
     def _subset_sums(self, columns: Indices, gamma: float, own_gamma: float | None) -> _SubsetSums:
         """Sum M over the pairs for a subset, unless the last round has done so.
@@ -219,7 +216,9 @@ class PointwiseScorer(Scorer):
             for one in gammas:
                 across, down = np.zeros((2, tile.shape[0])), np.zeros((2, tile.shape[1]))
                 form(pairs.products(index, one), across, down)
-                found += [Placed(tile.start, row) for row in across] + [Placed(tile.first, row) for row in down]
+                found += [Placed(tile.rows.start, row) for row in across] + [
+                    Placed(tile.cols.start, row) for row in down
+                ]
             return tuple(found)
 
         *own, across, sizes, down, more = map_sum(
@@ -314,12 +313,9 @@ class _Changes:
         vanished = 4 * self.scorer.plan.n_pairs * _TINY[_FLOAT64] * np.exp(grown)
         return Intervals(2 * (values + singly @ self.subset.totals), 2 * radii + vanished)
 
-    def _chosen(self, positions: Indices) -> list[Indices]:
-        return [self.groups[position] for position in positions]
-
     def _looped(self, dtype: np.dtype[Any], positions: Indices) -> Intervals:
         """Return changes by the compiled loop; nothing is known of those with too large exponents."""
-        groups = self._chosen(positions)
+        groups = [self.groups[position] for position in positions]
         features, starts = np.concatenate(groups), np.cumsum([0, *map(len, groups[:-1])])
         z = self.subset.gamma * np.add.reduceat(self.scorer.reach[features], starts)
         mixed = np.logical_or.reduceat(self.scorer.columns.special[features], starts)
@@ -362,7 +358,7 @@ class _Changes:
 
         def tile_sums(index: int) -> Sums:
             tile, sums = pairs.plan.tiles[index], np.zeros((2, len(part.ends) - 1))
-            place = pairs.products(index, gamma), tile.start, tile.first, scale
+            place = pairs.products(index, gamma), tile.rows.start, tile.cols.start, scale
             tile_functions.unit_sums(place, part, coefficients, sums, absolute=absolute, change=change)
             return (sums,)
 
@@ -370,7 +366,8 @@ class _Changes:
 
     def _exact(self, positions: Indices) -> Intervals:
         """Return changes by groups of columns, each by its own exponentials."""
-        pairs, gamma, sign, groups = self.scorer.pairs, self.subset.gamma, self.sign, self._chosen(positions)
+        pairs, gamma, sign = self.scorer.pairs, self.subset.gamma, self.sign
+        groups = [self.groups[position] for position in positions]
         self.scorer.work += work(self.scorer.plan.n_pairs, len(groups))
         reach, sizes = np.array([(self.scorer.reach[group].sum(), len(group)) for group in groups]).T
         tile_functions = functions(compiled=self.scorer.compiled)
@@ -446,11 +443,3 @@ def _powers(n: int) -> Array:
         basis = np.polynomial.chebyshev.Chebyshev.basis(k, domain=[0, 1])
         found[k, : k + 1] = basis.convert(kind=np.polynomial.Polynomial).coef
     return found
-
-
-def _in_range(columns: Columns) -> tuple[Columns, float]:
-    """Data in a unit in which their powers neither overflow nor underflow, and that unit."""
-    exponent = int(np.frexp(columns.ranges.max())[1])
-    if abs(exponent) <= _USUAL_EXPONENT:
-        return columns, 1.0
-    return columns.in_unit(exponent), math.ldexp(1.0, exponent)

@@ -144,7 +144,7 @@ class PolynomialScorer(Scorer):
                 M = M * (_inner_products(data, subset, tile) + coef0) ** power
             forms = 2 * np.vecdot(columns[:, tile.cols] @ M.T, columns[:, tile.rows])
             sizes = np.abs(M)
-            return forms, Placed(tile.start, sizes.sum(axis=1)), Placed(tile.first, sizes.sum(axis=0))
+            return forms, Placed(tile.rows.start, sizes.sum(axis=1)), Placed(tile.cols.start, sizes.sum(axis=0))
 
         forms, across, down = map_sum(self.executor, tile_forms, range(len(tiles)), self.columns.n_samples)
         return forms, across + down

@@ -49,7 +49,8 @@ class PredictionScorer:
 
     def resume(self, subsets: Sequence[Indices], ridges: Sequence[float]) -> None:
         """Continue after rounds with some subsets, and the ridge of each."""
-        self._regression.resume((self.units.size(subset), ridge) for subset, ridge in zip(subsets, ridges, strict=True))
+        sizes = [len(self.units.columns(subset)) for subset in subsets]
+        self._regression.resume(zip(sizes, ridges, strict=True))
 
     def fit(
         self, subset: Indices, ridge: float | None = None, *, judges: bool = True, losses: bool = False

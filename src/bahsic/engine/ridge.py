@@ -84,10 +84,11 @@ class RidgeRegression:
         w = np.ones(len(self._Y)) if sample_weight is None else np.asarray(self.sample_weight, dtype=np.float64)
         self._samples = [slice(*ends) for ends in pairwise(bounds)]
         self._blocks = [_Block(self._Y[block], w[block], self._scratch, exact=exact) for block in self._samples]
+        self.in_blocks = len(self._blocks) > 1  # whether each of several blocks has a regression
         total = sum(block.variance for block in self._blocks)
         for block in self._blocks:
             block.total = total or 1.0
-        tops = [tile.start for tile in plan.tiles]
+        tops = [tile.rows.start for tile in plan.tiles]
         self._tiles = [range(bisect_left(tops, start), bisect_left(tops, stop)) for start, stop in pairwise(bounds)]
 
     def of_samples(self, samples: Indices, ridge: float) -> RidgeRegression:
@@ -105,11 +106,6 @@ class RidgeRegression:
     def ridge(self) -> float:
         """The ridge in use."""
         return RIDGES[0] if self._ridge is None else float(self._ridge)
-
-    @property
-    def in_blocks(self) -> bool:
-        """Whether there is a regression for each of several blocks."""
-        return len(self._blocks) > 1
 
     def empty(self) -> RidgeFit:
         """Return the fit to no feature: residuals are the labels themselves."""

@@ -87,11 +87,14 @@ class Scorer(ABC):
         self.columns, self.executor, self.plan = columns, executor, plan
         self.units = Units.plain(columns.n_features) if units is None else units
         parameters = kernel.get_params(deep=True)
-        self._rules = {name: rule for name, rule in parameters.items() if _is_rule(name, rule)}
+        gammas = ((name, value) for name, value in parameters.items() if name.rpartition("__")[2] == "gamma")
+        self._rules = {name: value for name, value in gammas if not is_number(value)}
         self._kernel = kernel if self._rules else kernel.resolved(np.zeros((2, 1)))
         self.weights = weights  # for rules, which keep it when another W is set
         self.W = WeightTiles(weights, plan, keep=plan.keep)
-        self._some = _rule_samples(columns, weights)
+        piecewise = isinstance(weights, BlockWeights) or isinstance(columns.data, StoredRows)
+        few = piecewise and columns.n_samples > RULE_SAMPLES  # samples on which rules for gamma are evaluated
+        self._some = some_samples(columns.n_samples, RULE_SAMPLES) if few else None
 
     @cached_property
     def representatives(self) -> Indices:
@@ -184,14 +187,13 @@ class Scorer(ABC):
     def smaller(self, subset: Indices) -> Kernel:
         """The kernel for a subset without one unit: one column less, or with groups their mean size."""
         columns = self.units.columns(subset)
-        remaining = len(columns) - 1 if self.units.are_columns else len(columns) * (1 - 1 / len(subset))
+        remaining = len(columns) - 1 if self.units.groups is None else len(columns) * (1 - 1 / len(subset))
         return self.kernel(columns, remaining)
 
     def greater(self, subset: Indices, candidates: Indices) -> Kernel:
         """The kernel for a subset with one of the candidates: one column more, or with groups their mean size."""
-        added = 1 if self.units.are_columns else self.units.size(candidates) / len(candidates)
-        everyone = np.sort(np.concatenate([subset, candidates]))
-        return self.kernel(self.units.columns(everyone), self.units.size(subset) + added)
+        inside, others = self.units.columns(subset), self.units.columns(candidates)
+        return self.kernel(np.sort(np.concatenate([inside, others])), len(inside) + len(others) / len(candidates))
 
     def leading(self, columns: Indices, candidates: Indices, kernel: Kernel, count: int, *, leaving: bool) -> Indices:
         """Return the ``count`` candidates whose change of <K, W> is the greatest, in order."""
@@ -226,14 +228,6 @@ class Scorer(ABC):
         """Stages for the score changes by the candidates with ``kernel``, and the score of the subset with ``own``."""
 
 
-def _rule_samples(columns: Columns, weights: Weights) -> Indices | None:
-    """Samples on which rules for gamma are evaluated, or None for all samples."""
-    many = columns.n_samples > RULE_SAMPLES
-    if not many or not (isinstance(weights, BlockWeights) or isinstance(columns.data, StoredRows)):
-        return None
-    return some_samples(columns.n_samples, RULE_SAMPLES)
-
-
 def _with_gammas(kernel: Kernel, gammas: dict[str, float]) -> Kernel:
     if set(gammas) == {"gamma"}:  # the usual case, in every round: no need to look into the kernel
         copied = copy(kernel)
@@ -242,10 +236,6 @@ def _with_gammas(kernel: Kernel, gammas: dict[str, float]) -> Kernel:
         copied = clone(kernel)
         copied.set_params(**gammas)
     return copied
-
-
-def _is_rule(name: str, value: object) -> bool:
-    return name.rpartition("__")[2] == "gamma" and not is_number(value)
 
 
 def totals(columns: Columns, features: Indices, power: int) -> Array:

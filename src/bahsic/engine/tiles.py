@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,15 +33,9 @@ def upper(block: Array, tile: Tile) -> Array:
     """Zero the pairs a >= b of a tile in place, so that sums over tiles count each pair once."""
     if not tile.on_diagonal:
         return block
-    square = block[:, : tile.stop - tile.start]
-    np.copyto(square, 0.0, where=_lower(len(square)))
+    square = block[:, : tile.shape[0]]
+    np.copyto(square, 0.0, where=np.tri(len(square), dtype=bool))
     return block
-
-
-@lru_cache(maxsize=4)
-def _lower(n: int) -> NDArray[np.bool_]:
-    """Mask of the diagonal and the entries below it, of an n x n matrix."""
-    return np.tri(n, dtype=bool)
 
 
 @dataclass(frozen=True)
@@ -162,11 +155,11 @@ def add_differences(columns: Columns, features: Indices, power: int, tile: Tile,
         add_columns(columns, features, power, tile, out)
         return
     for part in columns.portions(features) if len(features) else ():
-        loops.add(out, tile.start, tile.first, 1.0, encode(columns, part, power), absolute=power == 1)
+        loops.add(out, tile.rows.start, tile.cols.start, 1.0, encode(columns, part, power), absolute=power == 1)
 
 
 def none_to_itself(out: NDArray[Any], tile: Tile) -> NDArray[Any]:
     """Zero the contributions of samples to themselves on a tile."""
-    same = np.arange(max(tile.start, tile.first), min(tile.stop, tile.end))
-    out[same - tile.start, same - tile.first] = 0.0
+    same = np.arange(max(tile.rows.start, tile.cols.start), min(tile.rows.stop, tile.cols.stop))
+    out[same - tile.rows.start, same - tile.cols.start] = 0.0
     return out

@@ -37,11 +37,6 @@ class Units:
         return len(self.labels)
 
     @property
-    def are_columns(self) -> bool:
-        """Whether each unit is the column of the same number."""
-        return self.groups is None
-
-    @property
     def name(self) -> str:
         """The word for the units."""
         return "features" if self.groups is None else "groups"
@@ -65,10 +60,6 @@ class Units:
         if self.groups is None:
             return np.sort(units)
         return np.sort(np.concatenate([units[:0], *self.each(units)]))
-
-    def size(self, units: Indices) -> int:
-        """Return the number of columns of some units."""
-        return sum(map(len, self.each(units)))
 
     def members(self, units: Indices) -> Indices:
         """Return the columns of some units in their order, with those that take no part."""

@@ -139,13 +139,13 @@ def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and 
     options: Any = {"categorical_features": categorical_features, "missing": missing, "identifiers": "use"}
     data = prepared(as_table_like(X), Gaussian(), **options, whole=True)
     d = len(data.constant)
-    tested = column_mask(feature, d, data.names, "feature")
-    known = ~tested if given is None else column_mask(given, d, data.names, "given")
+    tested = column_mask(feature, d, data.table.names, "feature")
+    known = ~tested if given is None else column_mask(given, d, data.table.names, "given")
     if not tested.any():
         raise ValueError("feature has no column; accepted: one or more")
     if (tested & known).any():
         both = np.flatnonzero(tested & known)[0]
-        name = int(both) if data.names is None else str(data.names[both])
+        name = int(both) if data.table.names is None else str(data.table.names[both])
         raise ValueError(f"feature and given both have column {name!r}; accepted: different ones")
     samples = Samples(data.X, y, resolved_target_kernel(None, y, target_kernel))
     Y = label_features(label_kernel(y, samples.target_kernel))

@@ -205,7 +205,7 @@ def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int
     automatic = is_auto(own)
     data, labels = selector_data(selector, X, kernel), label_kernel(y, selector.target_kernel_ if automatic else own)
     check_same_length(X=data.columns.n_samples, y=len(labels))
-    group_of, names = group_of_columns(selector.feature_groups, len(data.constant), data.names)
+    group_of, names = group_of_columns(selector.feature_groups, len(data.constant), data.table.names)
     units = [support[group_of[support] == number] for number in np.unique(group_of[support])]
     best = np.sort(np.argsort([-selector.scores_[unit].max() for unit in units], kind="stable")[:n_features])
     values = _interactions(data, labels, kernel, units, best.tolist())

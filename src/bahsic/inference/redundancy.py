@@ -78,7 +78,7 @@ def redundancy(
     options: Any = {"standardize": standardize, "missing": missing, "identifiers": identifiers, "whole": True}
     if isinstance(X, Prepared):
         data = prepared(X, kernel, categorical_features=categorical_features, **options).weighted(None)
-        chosen = np.array(_positions(features, len(data.constant), data.names))
+        chosen = np.array(_positions(features, len(data.constant), data.table.names))
         return similarities(data.columns, chosen, data.constant, kernel)
     X, positions = X if hasattr(X, "shape") else np.asarray(X), None
     if features is not None and len(X.shape) == 2:  # read only these

@@ -271,7 +271,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     options = {"method": method, "n_permutations": n_permutations}
     groups = None
     if feature_test == "conditional":
-        groups, _ = group_of_columns(getattr(selector, "feature_groups", None), len(data.constant), data.names)
+        groups, _ = group_of_columns(getattr(selector, "feature_groups", None), len(data.constant), data.table.names)
     selector, kernel = _fixed_selector(selector, data.X, own), without_labels(kernel)
     Y = None if groups is None else label_features(label_kernel(y, target_kernel))
     split_test = _SplitTest(selector, samples, data, kernel, options, groups, Y)

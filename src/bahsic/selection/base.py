@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -185,7 +185,11 @@ class Selector(CallbackSupportMixin, BaseSelector):
         auto, units = is_auto(self.n_features_to_select), problem.units
         kernel, judged = searches.cross_fit()
         search = searches.search(kernel)
-        order = _with_copies(search.order, problem.copies)
+        order, copies = search.order, problem.copies
+        if copies:  # which come right behind the columns that stand for them
+            place = np.argsort(order)
+            behind = sorted(range(len(order)), key=lambda j: (place[copies.get(j, j)], j in copies))
+            order = np.array(behind, dtype=np.intp)
         chosen = judged.smallest() if judged is not None and auto else problem.number
         ranked, size = order[~units.left_out[order]], max(chosen, 1, units.n_kept)
         selected = np.sort(ranked[:size])
@@ -313,21 +317,6 @@ class Selector(CallbackSupportMixin, BaseSelector):
         named, by_type = by_dtype(self.categorical_features)
         tags.input_tags.categorical, tags.input_tags.string = named is not None, by_type or named is not None
         return tags
-
-
-def _with_copies(order: Indices, copies: Mapping[int, int]) -> Indices:
-    """Return all features in order, each copy right behind the one that stands for it.
-
-    Examples
-    --------
-    >>> _with_copies(np.array([2, 0, 1, 3]), {1: 2, 3: 2})
-    array([2, 1, 3, 0])
-    """
-    behind: dict[int, list[int]] = {}
-    for j, first in copies.items():
-        behind.setdefault(first, []).append(j)
-    parts = [[j, *behind.get(j, ())] for j in order.tolist() if j not in copies]
-    return np.array([j for part in parts for j in part], dtype=np.intp)
 
 
 @contextmanager

@@ -282,7 +282,7 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         labels = validate_data(self, y=y, multi_output=True)  # before X, whose names it would forget
         self._numeric = is_numeric(X, self.categorical_features)
         self._missing = bool(problem.data.table.missing.any())
-        seen, names = self._seen(X, reset=True), problem.data.names
+        seen, names = self._seen(X, reset=True), problem.data.table.names
         known = range(self.n_features_in_) if names is None else names
         return Samples(seen, labels, known, routed["estimator"]["fit"], routed["scorer"]["score"])
 

@@ -140,7 +140,8 @@ class Fitting:
         if not problem.n_held_out and len(problem.searched) == len(problem):
             return self._run(problem.in_blocks(), self._executor, self._folder, regressions=False)
         part, _ = problem.split(problem.searched, problem.searched[:0])
-        return self._run(part, self._executor, self._inner(kernel, "fold-1"), regressions=False)
+        folder = self._folder and self._folder.inner(kernel_name(kernel), "fold-1")
+        return self._run(part, self._executor, folder, regressions=False)
 
     def cross_fit(self) -> tuple[Kernel, CrossFit | None]:
         """Return the kernel whose searches predict held-out samples best, and these predictions if there are any."""
@@ -174,7 +175,8 @@ class Fitting:
         def fold(number: int, executor: Executor) -> Result:
             is_final = problem.n_held_out > 0 and len(splits[number].train) == len(problem.searched)
             name = f"fold-{number + 1}" if is_final or not problem.n_held_out else "trial"
-            folder, (part, columns) = self._inner(kernel, name), problem.split(*splits[number])
+            folder = self._folder and self._folder.inner(kernel_name(kernel), name)
+            part, columns = problem.split(*splits[number])
             search = self._run(part, executor, folder, regressions=regressions)
             if is_final:
                 self._judged[kernel_name(kernel)] = search
@@ -219,10 +221,6 @@ class Fitting:
                 raise
         beside = [future.result() for future in futures]
         return beside + [function(number, self._executor) for number in numbers[n_beside:]]
-
-    def _inner(self, kernel: Kernel, name: str) -> Folder | None:
-        """Return the folder of a part of the fit."""
-        return None if self._folder is None else self._folder.inner(kernel_name(kernel), name)
 
     def _run(self, problem: Problem, executor: Executor, folder: Folder | None, *, regressions: bool) -> Search:
         search = Search(problem, executor, regressions=regressions)

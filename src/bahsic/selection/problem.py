@@ -172,7 +172,7 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any, *, forwar
     data = data if w is not None else data.ordered(order)
     if order is not None:
         labels = labels.of_samples(order)
-    kept = column_mask(selector.keep, len(data.table.categorical), data.names, "keep")
+    kept = column_mask(selector.keep, len(data.table.categorical), data.table.names, "keep")
     copies = same_columns(data, kept) if selector.criterion == "prediction" and selector.feature_groups is None else {}
     problem = Problem(selector, kernels[0], data, labels, y, kept, kernels, forward=forward, copies=copies)
     problem = problem.set_aside(order)
