@@ -199,7 +199,7 @@ def test_every_selected_feature_has_a_positive_worth():
             assert (fitted.scores_[fitted.support_] > 0).all()
             assert fitted.n_features_ == fitted.support_.sum()
             (why,) = (step.reason for step in fitted.path_ if step.reason)
-            assert why.startswith(f"{fitted.n_features_} of 40 features predict")
+            assert why.startswith(f"{fitted.n_features_} of 40 features are enough")
             pruned += "that added nothing" in why
     assert pruned
 

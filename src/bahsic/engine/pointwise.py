@@ -216,9 +216,8 @@ class PointwiseScorer(Scorer):
             for one in gammas:
                 across, down = np.zeros((2, tile.shape[0])), np.zeros((2, tile.shape[1]))
                 form(pairs.products(index, one), across, down)
-                found += [Placed(tile.rows.start, row) for row in across] + [
-                    Placed(tile.cols.start, row) for row in down
-                ]
+                found += [Placed(tile.rows.start, row) for row in across]
+                found += [Placed(tile.cols.start, row) for row in down]
             return tuple(found)
 
         *own, across, sizes, down, more = map_sum(
@@ -291,7 +290,8 @@ class _Changes:
         Two entries that are not stored are equal. With e_a the change of M_ab where only a is stored, those of all
         pairs add up to the sum of e_a times the row sum of M, plus that of M_ab (E_ab - e_a - e_b) over stored pairs.
         """
-        features, pairs, absolute = np.concatenate(self._chosen(positions)), self.scorer.pairs, self.scorer.power == 1
+        features = np.concatenate([self.groups[position] for position in positions])
+        pairs, absolute = self.scorer.pairs, self.scorer.power == 1
         data: Any = pairs.columns.data
         stored, factor = data.stored, -self.subset.gamma if self.sign < 0 else self.subset.gamma
         t = stored.data - np.repeat(data.otherwise, np.diff(stored.indptr))
@@ -299,7 +299,7 @@ class _Changes:
 
         def tile_sums(index: int) -> Sums:
             tile, sums = pairs.plan.tiles[index], np.zeros((2, len(features)))
-            place = pairs.products(index, abs(factor)), tile.start, tile.first
+            place = pairs.products(index, abs(factor)), tile.rows.start, tile.cols.start
             loops().stored_sums(place, stored, changes, features, factor, sums, absolute=absolute)
             return (sums,)
 
