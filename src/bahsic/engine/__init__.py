@@ -38,26 +38,10 @@ def scorer_for(
     plan: Plan | None = None,
     units: Units | None = None,
 ) -> Scorer:
-    """Choose and make the scorer for a kernel.
+    """Choose and make the scorer for a kernel, whose parameters may be rules, and the matrix W of HSIC = <K, W>.
 
-    Parameters
-    ----------
-    columns : Columns, or ndarray of shape (n_features, n_samples)
-        The data, a feature in each row; means of zero where the kernel is a function of distances.
-    kernel : Kernel
-        Its parameters may be rules.
-    weights : Weights
-        The matrix W of HSIC = <K, W>.
-    executor : Executor
-        Workers for the tiles.
-    plan : Plan, optional
-        The tiles; by default as scikit-learn's ``working_memory`` allows.
-    units : Units, optional
-        What enters or leaves as a whole; by default each column by itself.
-
-    Returns
-    -------
-    Scorer
+    The data have a feature in each row, with means of zero where the kernel is a function of distances. Tiles are by
+    default as scikit-learn's ``working_memory`` allows; ``units`` enter or leave as a whole, by default each column.
     """
     data = columns if isinstance(columns, Columns) else Columns.plain(columns)
     plan = tile_plan(data.n_samples) if plan is None else plan

@@ -24,13 +24,7 @@ def work(n_pairs: int, n_scored: int) -> float:
 
 
 def is_worthwhile(done: float, n_pairs: int = 0, n_features: int = 0) -> bool:
-    """Return whether loops should run, after some work, for a search of some size.
-
-    Examples
-    --------
-    >>> is_worthwhile(0, 100**2, 100)
-    False
-    """
+    """Return whether loops should run, after some work, for a search of some size."""
     expected = done + _ROUNDS * work(n_pairs, n_features)
     return (expected >= _WORTH or os.environ.get(VARIABLE, "auto") == "always") and loops() is not None
 

@@ -57,13 +57,7 @@ def blas_controller() -> ThreadpoolController:
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Number of threads meant by ``n_jobs``; None means as many as BLAS would use by itself.
-
-    Examples
-    --------
-    >>> thread_count(2)
-    2
-    """
+    """Return the number of threads meant by ``n_jobs``; None means as many as BLAS would use by itself."""
     if n_jobs is not None:
         check_jobs(n_jobs)
         with parallel_config(backend="threading"):  # allowed also in processes that may not start others

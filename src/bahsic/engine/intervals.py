@@ -67,12 +67,6 @@ def overlap_groups(scores: Intervals, count: int) -> tuple[Indices, Indices]:
     """Positions that may be among the ``count`` greatest, sorted, and the number of the group of each.
 
     Groups are numbered from the greatest scores on; intervals of different groups don't overlap.
-
-    Examples
-    --------
-    >>> scores = Intervals(np.array([1.0, 5.0, 4.9, 3.0]), np.array([0.1, 0.1, 0.1, 0.1]))
-    >>> [found.tolist() for found in overlap_groups(scores, 3)]
-    [[1, 2, 3], [0, 0, 1]]
     """
     lower, upper = scores.values - scores.radii, scores.upper
     threshold = np.partition(lower, len(lower) - count)[len(lower) - count]

@@ -337,20 +337,10 @@ def unit_sums(tile: Any, columns: Any, coefficients: Any, sums: Any, *, absolute
 def stored_sums(
     tile: Any, stored: Any, changes: Any, features: Any, scale: float, sums: Any, *, absolute: bool
 ) -> None:
-    """Add the sums over a tile of M times what the pairs of stored entries of some columns change; see `_stored_sums`.
+    """Add the sums over a tile (M, start, first) of what the stored pairs of some columns change; see `_stored_sums`.
 
-    Parameters
-    ----------
-    tile : (M, start, first)
-    stored : scipy.sparse.csr_array
-        The columns, a row each.
-    changes : ndarray
-        Change of exp(scale t) for each stored entry and one that is not stored.
-    features : ndarray of int
-    scale : float
-    sums : ndarray of shape (2, n_features)
-        The second row is of magnitudes.
-    absolute : bool
+    The columns are rows of a sparse array. ``changes`` has for each stored entry the change of exp(scale t) for it and
+    one that is not stored; the second row of ``sums`` is of magnitudes.
     """
     index, flag = f"{stored.indices.dtype.kind}{stored.indices.dtype.itemsize}[::1]", True if absolute else None
     types = f"{index},{index},f8[::1],f8[::1],i8[::1],f8,{_TILE},{'b1' if absolute else 'none'}"

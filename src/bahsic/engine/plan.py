@@ -75,16 +75,6 @@ def tile_plan(n_samples: int, working_memory: float | None = None, starts: Seque
 
     If tiles over all columns are too large, they have a fixed number of rows and columns; a pass then reads
     the rows of X once for each tile in a row. Pairs of samples of different blocks are in no tile.
-
-    Examples
-    --------
-    >>> plan = tile_plan(300)
-    >>> [(tile.rows.start, tile.shape) for tile in plan.tiles]
-    [(0, (128, 300)), (128, (128, 172)), (256, (44, 44))]
-    >>> plan.keep
-    True
-    >>> [(tile.rows.start, tile.shape) for tile in tile_plan(300, starts=[0, 200]).tiles]
-    [(0, (200, 200)), (200, (100, 100))]
     """
     mebibytes = get_config()["working_memory"] if working_memory is None else working_memory
     budget = int(mebibytes * 2**20)

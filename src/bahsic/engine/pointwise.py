@@ -1,16 +1,8 @@
-r"""Scores for the Gaussian and the Laplacian kernel: one loop over the pairs of samples for all candidates of a round.
+"""Scores for the Gaussian and the Laplacian kernel: one loop over the pairs of samples for all candidates of a round.
 
-With :math:`M = W \exp(-\gamma D)` and the contribution :math:`d_j` of a candidate, the score changes by the sum over
-the pairs of :math:`M (e^{\pm\gamma d_j} - 1)`: plus if the candidate leaves, minus if it enters. There are three ways
-to this sum, each with a bound on its error:
-
-=================  ==================================================================================
-the loop, float32  a polynomial for the exponential where gamma d_j is small, else the exponential itself
-the loop, float64  the same in double precision
-`_Changes._exact`  two exponentials of its own for each pair, for a dominating candidate the difference of two scores
-=================  ==================================================================================
-
-A candidate that one way leaves undecided goes to the next. Without compiled loops there is the last one only.
+Candidates are scored by the compiled loop in float32; those whose order is undecided in float64, and by exponentials
+of their own for each pair. Each way has a bound on its error, see ARCHITECTURE.md. Without compiled loops there is the
+last one only.
 """
 
 from __future__ import annotations
@@ -27,18 +19,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bahsic.criteria.weights import Weights
-from bahsic.data.columns import Columns
 from bahsic.data.sparse_rows import RARE, SparseRows
 from bahsic.engine.compiled import functions, is_worthwhile, loops, work
 from bahsic.engine.encoding import Encoded, encode, largest_contributions
-from bahsic.engine.executor import Executor, Placed, Sums, map_sum
+from bahsic.engine.executor import Placed, Sums, map_sum
 from bahsic.engine.gram import KernelTiles, LinkedTiles, gamma_of, is_flat, link
 from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs
-from bahsic.engine.plan import Plan
 from bahsic.engine.scorer import Scorer
 from bahsic.engine.tiles import add_differences
-from bahsic.engine.units import Units
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
@@ -73,17 +62,9 @@ _USUAL_EXPONENT = 20
 class PointwiseScorer(Scorer):
     """Scores for k = exp(-gamma D) with D a sum of squared or absolute differences."""
 
-    def __init__(
-        self,
-        columns: Columns,
-        kernel: Kernel,
-        weights: Weights,
-        executor: Executor,
-        plan: Plan,
-        units: Units | None = None,
-    ) -> None:
-        super().__init__(columns, kernel, weights, executor, plan, units)
-        self.power = kernel.power if isinstance(kernel, ScaledKernel) else 2
+    def _set_up(self) -> None:
+        columns, plan = self.columns, self.plan
+        self.power = self._kernel.power if isinstance(self._kernel, ScaledKernel) else 2
         self.compiled = is_worthwhile(0.0, plan.n_pairs, columns.n_features)
         self.work = 0.0
         self._unit, self._scaled = 1.0, columns
@@ -91,7 +72,7 @@ class PointwiseScorer(Scorer):
         if abs(exponent) > _USUAL_EXPONENT:  # squares would overflow or underflow
             self._scaled, self._unit = columns.in_unit(exponent), math.ldexp(1.0, exponent)
         self._last: tuple[Any, _SubsetSums] | None = None
-        self.pairs = Pairs(self._scaled, self.power, self.W, executor, compiled=self.compiled)
+        self.pairs = Pairs(self._scaled, self.power, self.W, self.executor, compiled=self.compiled)
 
     @cached_property
     def reach(self) -> Array:

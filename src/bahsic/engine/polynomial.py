@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
-from bahsic.engine.executor import Executor, Placed, Sums, map_sum
+from bahsic.engine.executor import Placed, Sums, map_sum
 from bahsic.engine.intervals import Intervals, Stage
-from bahsic.engine.plan import Plan, Tile
+from bahsic.engine.plan import Tile
 from bahsic.engine.scorer import Scorer
-from bahsic.engine.units import Units
 from bahsic.kernels.base import Kernel
 
 Array = NDArray[np.float64]
@@ -43,16 +42,8 @@ class PolynomialScorer(Scorer):
     p = 1 and c = 0 it does not depend on the subset: that is the linear kernel.
     """
 
-    def __init__(
-        self,
-        columns: Columns,
-        kernel: Kernel,
-        weights: Weights,
-        executor: Executor,
-        plan: Plan,
-        units: Units | None = None,
-    ) -> None:
-        super().__init__(columns, kernel, weights, executor, plan, units)
+    def _set_up(self) -> None:
+        columns, kernel = self.columns, self._kernel
         self._degree, self._coef0 = int(getattr(kernel, "degree", 1)), float(getattr(kernel, "coef0", 0.0))
         largest = float(columns.ranges.max())
         accepted = _LARGEST ** (1 / (2 * self._degree)) / math.sqrt(columns.n_features)

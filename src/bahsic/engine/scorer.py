@@ -95,6 +95,10 @@ class Scorer(ABC):
         piecewise = isinstance(weights, BlockWeights) or isinstance(columns.data, StoredRows)
         few = piecewise and columns.n_samples > RULE_SAMPLES  # samples on which rules for gamma are evaluated
         self._some = some_samples(columns.n_samples, RULE_SAMPLES) if few else None
+        self._set_up()
+
+    def _set_up(self) -> None:  # noqa: B027 - for those that need more
+        """Set what a scorer has of its own."""
 
     @cached_property
     def representatives(self) -> Indices:
