@@ -122,7 +122,9 @@ def write_title(ax: Axes, text: str) -> None:
     """Write a small title, wrapped to the width of the Axes."""
     letters = max(20, int(_points(ax)[0] / _LETTER))
     # Without y, matplotlib would move the title above an exponent of the axis, and out of the figure.
-    ax.set_title("\n".join(textwrap.wrap(text, letters)), fontsize="small", y=1.0, pad=_EXPONENT)
+    ax.set_title(
+        "\n".join(textwrap.wrap(text, letters, break_on_hyphens=False)), fontsize="small", y=1.0, pad=_EXPONENT
+    )
 
 
 def has_room_in_cells(ax: Axes, count: int) -> bool:

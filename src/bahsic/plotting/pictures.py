@@ -85,7 +85,9 @@ def plot_path(selector: Any, *, ax: Axes | None = None) -> Axes:
         _mark_selected(ax, curve)
     if curve.is_r2:
         words = "".join(headline_of(measured(selector)))
-        write_title(ax, words.replace(" ± ", "\u00a0±\u00a0"))  # not at the end of a line
+        for part in (" ± ", "R² ", "held-out "):  # not at the end of a line
+            words = words.replace(part, part.replace(" ", "\u00a0"))
+        write_title(ax, words)
     return ax
 
 
@@ -141,7 +143,7 @@ def plot_ranking(selector: Any, *, n: int = 30, names: Any = None, ax: Axes | No
         right.set_ylabel("chosen in folds", fontsize="small")
     known = values[np.isfinite(values)]
     ax.set_xlabel(f"{curve.quantity.name} down to here", loc="left")  # on the right there may be an exponent
-    ax.legend(loc="lower right" if known[0] < known[-1] else "lower left", fontsize="small")  # away from the best ones
+    ax.legend(loc="lower left" if known[0] < known[-1] else "lower right", fontsize="small")  # away from the markers
     return ax
 
 

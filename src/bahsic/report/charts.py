@@ -93,13 +93,15 @@ def curve_axes(curve: Curve) -> tuple[Axis, Axis]:
 
 
 def _draw_grid(svg: Element, x: Axis, y: Axis, caption: str) -> None:
+    highest = max(map(abs, y.ticks()))
+    unit = 1.0 if highest == 0 or 0.001 < highest < 10_000 else 10.0 ** math.floor(math.log10(highest))
     for value in y.ticks():
         shape(svg, "line", "zero" if value == 0 else "grid", x1=x.start, x2=x.stop, y1=y(value), y2=y(value))
-        text(svg, "number", (x.start - 8, y(value) + 4), shown(value), anchor="end")
+        text(svg, "number", (x.start - 8, y(value) + 4), three_digits(value / unit), anchor="end")
     for value in filter(float.is_integer, x.ticks()):
         text(svg, "number", (x(value), 274), f"{value:g}", anchor="middle")
     text(svg, "caption", ((x.start + x.stop) / 2, 295), "number of features", anchor="middle")
-    text(svg, "caption", (0, 14), caption)
+    text(svg, "caption", (0, 14), caption if unit == 1 else f"{caption}, in units of {shown(unit)}")
 
 
 def feature_picture(view: Mapping[str, Any], target: str) -> Picture:
