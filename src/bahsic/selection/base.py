@@ -185,7 +185,7 @@ class Selector(CallbackSupportMixin, BaseSelector):
         auto, units = is_auto(self.n_features_to_select), problem.units
         kernel, judged = searches.cross_fit()
         search = searches.search(kernel)
-        order, copies = search.order, problem.copies
+        order, copies = search.direction.order(search.rounds, search.scorer), problem.copies
         if copies:  # which come right behind the columns that stand for them
             place = np.argsort(order)
             behind = sorted(range(len(order)), key=lambda j: (place[copies.get(j, j)], j in copies))

@@ -213,7 +213,7 @@ class Search:
         """With ``regressions`` each subset has one, whatever the criterion, so that it can predict other samples."""
         self.problem, self.units, self.rounds = problem, problem.units, list[Round]()
         self._executor, self._plan = executor, tile_plan(len(problem), starts=problem.starts)
-        self._direction, self._regressions = direction(problem), regressions
+        self.direction, self._regressions = direction(problem), regressions
         self._losses: dict[bytes, Array] = {}
 
     @cached_property
@@ -253,9 +253,9 @@ class Search:
         fitted = [step for step in self.rounds if len(step.subset) and step.ridge is not None]
         if fitted:
             self.regression.resume([step.subset for step in fitted], [float(step.ridge or 0.0) for step in fitted])
-        if len(self.rounds) == len(self._direction.sizes()):
+        if len(self.rounds) == len(self.direction.sizes()):
             return
-        for answer in self._direction.rounds(self.scorer, self.rounds[-1] if self.rounds else None):
+        for answer in self.direction.rounds(self.scorer, self.rounds[-1] if self.rounds else None):
             step = answer
             if selector.standard_errors and selector.criterion == "hsic" and step.kernel is not None:
                 step = replace(step, standard_error=math.sqrt(self.linear.variance(step.subset, step.kernel)))
@@ -267,14 +267,9 @@ class Search:
             yield self.rounds[-1]
 
     @property
-    def order(self) -> Indices:
-        """All units, the most relevant first; those that a forward search left are ranked by what each would add."""
-        return self._direction.order(self.rounds, self.scorer)
-
-    @property
     def used_first(self) -> Indices:
         """The units that take part, the most relevant first; those that a forward search left in any order."""
-        order = self._direction.order(self.rounds)
+        order = self.direction.order(self.rounds)
         return order[~self.units.left_out[order]]
 
     def predictions(self, columns: Columns, sizes: Sequence[int]) -> dict[int, Array]:
@@ -333,7 +328,7 @@ class Search:
 
     def _useful(self, subset: Indices) -> Indices:
         """Return a subset without the units that add nothing, the worst first, unless they are kept."""
-        subset, step = np.sort(subset), self._direction.step
+        subset, step = np.sort(subset), self.direction.step
         while len(subset) > 1:
             worth = self.scores(subset, subset[:0])[subset]
             idle = np.flatnonzero(~self.units.kept[subset] & ~(worth > 0))
