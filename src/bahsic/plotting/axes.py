@@ -120,10 +120,10 @@ def write_sizes(ax: Axes, sizes: Sequence[int]) -> None:
 
 def write_title(ax: Axes, text: str) -> None:
     """Write a small title, wrapped to the width of the Axes."""
-    letters = max(20, int(_points(ax)[0] / _LETTER))
+    lines = textwrap.wrap(text, max(20, int(_points(ax)[0] / _LETTER)), break_on_hyphens=False)
     # Without y, matplotlib would move the title above an exponent of the axis, and out of the figure.
     ax.set_title(
-        "\n".join(textwrap.wrap(text, letters, break_on_hyphens=False)), fontsize="small", y=1.0, pad=_EXPONENT
+        "\n".join(lines), fontsize="small", y=1.0, pad=_EXPONENT
     )
 
 
