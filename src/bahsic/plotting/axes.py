@@ -122,9 +122,7 @@ def write_title(ax: Axes, text: str) -> None:
     """Write a small title, wrapped to the width of the Axes."""
     lines = textwrap.wrap(text, max(20, int(_points(ax)[0] / _LETTER)), break_on_hyphens=False)
     # Without y, matplotlib would move the title above an exponent of the axis, and out of the figure.
-    ax.set_title(
-        "\n".join(lines), fontsize="small", y=1.0, pad=_EXPONENT
-    )
+    ax.set_title("\n".join(lines), fontsize="small", y=1.0, pad=_EXPONENT)
 
 
 def has_room_in_cells(ax: Axes, count: int) -> bool:
