@@ -12,10 +12,10 @@ from sklearn import config_context
 
 import bahsic
 from bahsic import BAHSIC
-from bahsic.data.columns import Columns
+from bahsic.data.columns import Columns, largest_contributions
 from bahsic.datasets import make_xor
 from bahsic.engine import compiled, reference
-from bahsic.engine.encoding import encode, largest_contributions
+from bahsic.engine.encoding import encode
 from bahsic.engine.plan import Tile
 from bahsic.engine.tiles import add_differences
 from bahsic.kernels import Gaussian, Laplacian

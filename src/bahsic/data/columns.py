@@ -296,3 +296,10 @@ def copies(columns: Columns, tolerance: float = 0.0) -> Indices:
             else:
                 originals.append((int(column), x))
     return first
+
+
+def largest_contributions(columns: Columns, features: Indices, power: int) -> Array:
+    """Return the largest possible contribution of each of some columns, and 1 for those that contribute nothing."""
+    ranges, different, neutral = columns.ranges[features], columns.different[features], columns.neutral[features]
+    largest = np.where(different > 0, np.maximum(different, neutral), (2 * ranges) ** power + neutral)
+    return np.where(largest > 0, largest, 1.0)

@@ -60,13 +60,6 @@ class Encoded:
         return np.asarray(1.001 * largest * np.add.reduceat(found, self.ends[:-1]))
 
 
-def largest_contributions(columns: Columns, features: Indices, power: int) -> Array:
-    """Return the largest possible contribution of each of some columns, and 1 for those that contribute nothing."""
-    ranges, different, neutral = columns.ranges[features], columns.different[features], columns.neutral[features]
-    largest = np.where(different > 0, np.maximum(different, neutral), (2 * ranges) ** power + neutral)
-    return np.where(largest > 0, largest, 1.0)
-
-
 def encode(
     columns: Columns, features: Indices, power: int, dtype: Any = np.float64, scale: Array | None = None
 ) -> Encoded:

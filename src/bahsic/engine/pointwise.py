@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bahsic.criteria.weights import Weights
+from bahsic.data.columns import largest_contributions
 from bahsic.data.sparse_rows import RARE, SparseRows
 from bahsic.engine.compiled import functions, is_worthwhile, loops, work
-from bahsic.engine.encoding import Encoded, encode, largest_contributions
+from bahsic.engine.encoding import Encoded, encode
 from bahsic.engine.executor import Placed, Sums, map_sum
 from bahsic.engine.gram import KernelTiles, LinkedTiles, gamma_of, is_flat, link
 from bahsic.engine.intervals import Intervals, Stage

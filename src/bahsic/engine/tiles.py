@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bahsic.data.columns import Columns
+from bahsic.data.columns import Columns, largest_contributions
 from bahsic.data.sparse_rows import SparseRows
 from bahsic.engine.compiled import loops as load_loops
-from bahsic.engine.encoding import encode, largest_contributions
+from bahsic.engine.encoding import encode
 from bahsic.engine.plan import Tile
 from bahsic.engine.reference import add_columns
 
