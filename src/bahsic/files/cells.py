@@ -56,7 +56,7 @@ _TRANSLATIONS = {
     "thousands": _UNWRITTEN | {ord(","): None},
     "decimal": _UNWRITTEN | {ord("."): None, ord(","): "."},
 }
-_SEPARATED = re.compile(rf"[0-9][{_SPACES}][0-9]")
+SPACED = re.compile(rf"[0-9][{_SPACES}][0-9]")  # spaces that separate thousands
 _LIST = re.compile(r"\s*[0-9]+(?:\s*,\s*[0-9]+){2,}\s*")
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?[0-9]+,[0-9]+\s*")
 _DATE = re.compile(
@@ -65,6 +65,9 @@ _DATE = re.compile(
 )
 
 _EMPTY = MISSING_MARKS | {""}
+
+# Kinds of numbers that have a decimal mark for certain.
+DECIMAL_MARKS = {"decimal": ",", "decimal_and_points": ",", "point": ".", "thousands": "."}
 
 Form = tuple[str, str]  # the symbol of a number, empty without one, and the kind of its spelling
 
@@ -105,17 +108,6 @@ def form_of(text: str) -> Form | None:
     """
     found = _NUMBER.fullmatch(text.translate(_MINUS))
     return None if found is None else (found[1], str(found.lastgroup))
-
-
-def has_spaces(text: str) -> bool:
-    """Return whether a number has spaces that separate thousands."""
-    return _SEPARATED.search(text) is not None
-
-
-def decimal_marks(kinds: Collection[str]) -> set[str]:
-    """Return the decimal marks that numbers of these kinds have for certain: a comma, a point, both or none."""
-    comma, point = {"decimal", "decimal_and_points"}, {"point", "thousands"}
-    return {mark for mark, certain in ((",", comma), (".", point)) if certain & set(kinds)}
 
 
 def meaning_of_commas(kinds: Collection[str], delimiter: str, decimal_mark: Callable[[], str | None]) -> str:

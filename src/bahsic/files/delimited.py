@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from bahsic.files.cells import (
+    DECIMAL_MARKS,
     MISSING_MARKS,
+    SPACED,
     CommasError,
     Form,
     dates,
-    decimal_marks,
     form_of,
-    has_spaces,
     is_mark,
     meaning_of_commas,
     mostly_decimal_commas,
@@ -245,7 +245,7 @@ class _Parsed:
         found = {form for form in forms if form is not None}
         symbols, kinds = {symbol for symbol, _ in found}, {kind for _, kind in found}
         if certain:
-            self.decimal_marks |= decimal_marks(kinds)
+            self.decimal_marks |= {DECIMAL_MARKS[kind] for kind in kinds & DECIMAL_MARKS.keys()}
         if len(symbols) != 1:
             return None
         try:
@@ -254,7 +254,7 @@ class _Parsed:
             if certain:
                 raise self._ambiguous(j, error, texts) from None
             return None
-        self._note_style(j, symbols.pop(), commas, spaced=any(map(has_spaces, texts)))
+        self._note_style(j, symbols.pop(), commas, spaced=any(map(SPACED.search, texts)))
         plain_texts = [form and plain(text, commas) for text, form in zip(texts, forms, strict=True)]
         values = np.array([*(np.nan if text is None else float(text) for text in plain_texts), np.nan])
         huge = [code for code in np.flatnonzero(np.isinf(values)).tolist() if forms[code] != ("", "infinite")]

@@ -29,7 +29,7 @@ GROUPINGS = ("frequency", "channel")
 def read_h5ad(path: Path, target: str | int | None = None, layer: str | None = None) -> Data:
     """Read cells x genes: X or a layer, and the target from `obs`; nothing else of the file is loaded."""
     anndata_io, h5py = library("anndata.io", path.suffix), library("h5py", path.suffix)
-    with one_line_errors(path, "reading .h5ad"), _opened(h5py, path) as file:
+    with _opened(h5py, path) as file:
         names = [str(name) for name in anndata_io.read_elem(file["var"]).index]
         check_names(path, names, "call adata.var_names_make_unique() and write it again")
         matrix = _matrix(path, file, layer)
@@ -92,7 +92,7 @@ def read_epochs(path: Path, target: str | int | None = None, group_by: str = "fr
     """
     mne = library("mne", ".fif")
     if group_by not in GROUPINGS:
-        raise ValueError(f"group_by is {group_by!r}; accepted: {', '.join(map(repr, GROUPINGS))}")
+        raise DataError(f"{path}: group_by is {group_by!r}; accepted: {', '.join(map(repr, GROUPINGS))}")
     check_gzip(path)
     with one_line_errors(path, "reading epochs (saved as NAME-epo.fif)"):
         epochs = mne.read_epochs(path, verbose="error")

@@ -27,7 +27,7 @@ class Wanted:
     event: str | None = None
     drop: Sequence[str] = ()
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Refuse columns that are named twice, or dropped as well, and an event without one time."""
         path, targets, event = self.path, self.targets, self.event
         if event is not None and len(targets) != 1:
