@@ -51,7 +51,7 @@ _NUMBER = re.compile(
 )
 _MINUS = {0x2212: "-"}
 _UNWRITTEN = dict.fromkeys(map(ord, f"{_SPACES}\t%{_CURRENCY}")) | _MINUS
-_TRANSLATIONS = {
+TRANSLATIONS = {  # of numbers to how Python writes them, for each meaning of commas
     "": _UNWRITTEN,
     "thousands": _UNWRITTEN | {ord(","): None},
     "decimal": _UNWRITTEN | {ord("."): None, ord(","): "."},
@@ -73,11 +73,7 @@ Form = tuple[str, str]  # the symbol of a number, empty without one, and the kin
 
 
 class CommasError(ValueError):
-    """Commas in numbers whose meaning cannot be known: what they are, and what to do."""
-
-    def __init__(self, what: str, remedy: str = "write points") -> None:
-        super().__init__(f"{what}; {remedy}")
-        self.what, self.remedy = what, remedy
+    """Commas in numbers whose meaning cannot be known: what they are and, unless points help, what to do."""
 
 
 def is_mark(text: str) -> bool:
@@ -139,11 +135,6 @@ def meaning_of_commas(kinds: Collection[str], delimiter: str, decimal_mark: Call
     if mark is None:
         raise CommasError("commas, decimal or of thousands", "write numbers without them")
     return "decimal" if mark == "," else "thousands"
-
-
-def plain(text: str, commas: str) -> str:
-    """Return a number as Python writes it, given the meaning of its commas."""
-    return text.translate(_TRANSLATIONS[commas])
 
 
 def mostly_decimal_commas(texts: Iterable[str]) -> bool:

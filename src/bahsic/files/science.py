@@ -32,7 +32,10 @@ def read_h5ad(path: Path, target: str | int | None = None, layer: str | None = N
     with _opened(h5py, path) as file:
         names = [str(name) for name in anndata_io.read_elem(file["var"]).index]
         check_names(path, names, "call adata.var_names_make_unique() and write it again")
-        matrix = _matrix(path, file, layer)
+        layers = file.get("layers", [])
+        if layer is None and "X" not in file:
+            raise DataError(f"{path}: there is no X; give a layer: {', '.join(map(for_message, layers))}")
+        matrix = file["X"] if layer is None else layers[chosen(path, "layer", layer, layers)]
         # Arrays may be compressed; a sparse matrix consists of three.
         check_expansion(path, sum(part.nbytes for part in (matrix.values() if hasattr(matrix, "values") else [matrix])))
         X = checked_sparse(path, anndata_io.read_elem(matrix))
@@ -63,14 +66,6 @@ def _opened(h5py: Any, path: Path) -> Any:
                 at += step
             heap = content.find(_HEAP, heap + 1)
     return h5py.File(path, "r")
-
-
-def _matrix(path: Path, file: Any, layer: str | None) -> Any:
-    if layer is not None:
-        return file["layers"][chosen(path, "layer", layer, file.get("layers", []))]
-    if "X" not in file:
-        raise DataError(f"{path}: there is no X; give a layer: {', '.join(map(for_message, file.get('layers', [])))}")
-    return file["X"]
 
 
 def mark_selection(path: Path, source: Path, selected: Any, ranking: Any = None) -> None:
