@@ -51,9 +51,8 @@ class SparseRows:
 
     def scaled(self, exponent: int) -> SparseRows:
         """All values times 2**exponent."""
-        stored = self.stored.copy()
-        stored.data = np.ldexp(stored.data, exponent)
-        return replace(self, stored=stored, otherwise=np.ldexp(self.otherwise, exponent))
+        factor = math.ldexp(1.0, exponent)
+        return SparseRows(self.stored * factor, self.otherwise * factor)
 
     def shift(self, feature: int, by: float) -> None:
         """Take a number off a column, in place."""

@@ -48,7 +48,8 @@ _WHOLE, _ZEROS_IN_FRONT = re.compile(r"\s*-?(0|[1-9][0-9]*)\s*"), re.compile(r"\
 def read_delimited(path: Path, wanted: Wanted, delimiter: str | None = None) -> Data:
     """Read a table of text: columns of numbers become float64, ISO dates datetime64, all others categories.
 
-    The file is read several times, so that memory holds little more than the numbers.
+    The file is read several times, so that memory holds little more than the numbers; they are copied only where rows
+    without a target are left out.
 
     Empty cells, the marks that pandas knows (NA, NaN, null, ...) and ``?`` are missing values; marks such as ``-``,
     ``.`` and ``unknown`` are missing if all other entries of the column are numbers or dates, else categories.
