@@ -289,17 +289,16 @@ def by_dtype(categorical_features: Any) -> tuple[Any, bool]:
 
 
 def _values(data: Any, categorical: Mask, names: Names, argument: str) -> tuple[Any, dict[int, Array]]:
-    is_array = not isinstance(data, list)
-    if is_array and not categorical.any():
+    if not isinstance(data, list) and not categorical.any():
         return as_float(data), {}
-    columns = data.T if is_array else data
-    values, categories = list(as_float(columns) if is_array else columns), {}
-    for j in np.flatnonzero(categorical).tolist() if is_array else range(len(columns)):
+    values, categories = [], {}
+    for j, column in enumerate(data if isinstance(data, list) else data.T):
         where = f"column {_shown(names, j)} of {argument}"
         if categorical[j]:
-            values[j], categories[j] = coded(columns[j], where)
+            codes, categories[j] = coded(column, where)
+            values.append(codes)
         else:
-            values[j] = numbers(columns[j], where)
+            values.append(numbers(column, where))
     return np.column_stack(values), categories
 
 
