@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -46,7 +45,7 @@ class _Parser(argparse.ArgumentParser):
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:
     """Return the arguments of a command line; those of its --config file come first, so that the command line wins."""
-    parser, commands = _parsers()
+    parser, commands = parsers()
     finder = _Parser(add_help=False)
     finder.add_argument("--config")
     finder.add_argument("--target", "-t", nargs="?")
@@ -128,16 +127,15 @@ def _int_or_fraction(text: str) -> int | float | None:
     return value if (isinstance(value, int) and value >= 1) or 0 < value < 1 else None
 
 
-def _float_within(text: str, low: float, high: float) -> float | None:
-    return value if low <= (value := float(text)) <= high else None
-
-
-def _whole(text: str, low: int, high: int) -> int | None:
-    return int(text) if text.isdecimal() and low <= int(text) <= high else None
+def _number_within(low: float, high: float, accepted: str) -> _Reader:
+    return _Reader("F", lambda text: value if low <= (value := float(text)) <= high else None, accepted)
 
 
 def _whole_from(low: int, high: int = 10**9, metavar: str = "N") -> _Reader:
-    return _Reader(metavar, partial(_whole, low=low, high=high), f"a whole number from {low} to {high}")
+    def whole(text: str) -> int | None:
+        return int(text) if text.isdecimal() and low <= int(text) <= high else None
+
+    return _Reader(metavar, whole, f"a whole number from {low} to {high}")
 
 
 _character = _Reader("C", _one_character, "one character, such as ; or tab")
@@ -151,10 +149,8 @@ _READERS = {
     "count": _positive,
     "folder": _Reader("FOLDER", Path, "a folder"),
     "groups": _Reader("GROUPS", str, "FILE.csv, prefix:SEP or file"),
-    "number": _Reader("F", partial(_float_within, low=5e-324, high=sys.float_info.max), "a number above 0"),
-    "ridge": _Reader(
-        "F", partial(_float_within, low=RIDGES[0], high=RIDGES[1]), "a number from {:g} to {:g}".format(*RIDGES)
-    ),
+    "number": _number_within(5e-324, sys.float_info.max, "a number above 0"),
+    "ridge": _number_within(*RIDGES, "a number from {:g} to {:g}".format(*RIDGES)),
     "cv": _whole_from(2),
     "seed": _whole_from(0, 2**32 - 1, "SEED"),
 }
@@ -234,12 +230,7 @@ _EXCEPTIONS: dict[tuple[str, str], dict[str, Any]] = {
 # fmt: on
 
 
-def command_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
-    return _parsers()[0]
-
-
-def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
+def parsers() -> tuple[_Parser, dict[str, _Parser]]:
     """Return the parser of the whole command line, and those of the commands."""
     whole = _Parser(
         prog="bahsic",

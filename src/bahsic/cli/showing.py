@@ -10,7 +10,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
 
-from bahsic.cli.arguments import command_parser
+from bahsic.cli.arguments import parsers
 from bahsic.cli.messages import WRONG_USAGE, CommandError, say
 from bahsic.names import suggestion
 from bahsic.whole import appearing
@@ -88,4 +88,4 @@ def completion(options: Namespace) -> None:
         import shtab
     except ImportError:
         raise CommandError('completion needs shtab: pip install "bahsic[completion]"', 1) from None
-    sys.stdout.write(shtab.complete(command_parser(), options.shell) + "\n")
+    sys.stdout.write(shtab.complete(parsers()[0], options.shell) + "\n")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 from bahsic.names import for_page
-from bahsic.report.curve import Curve
+from bahsic.report.schema import Curve
 from bahsic.report.svg import Axis, line_through, markup, picture, shape, shown, text, text_width, three_digits
 from bahsic.report.views import MOST_CATEGORIES, MOST_CLASSES, MOST_POINTS, SHADES
 from bahsic.report.words import capitalized, plural, r2_text
@@ -37,9 +37,9 @@ class Picture(NamedTuple):
     legend: Sequence[tuple[str, str]] = ()  # shades and what they mean
 
 
-def chart_style() -> str:
-    """Return the style sheet of the charts, whose colours are variables: ink, muted, paper, accent, rule, other."""
-    return files(__package__).joinpath("charts.css").read_text(encoding="utf-8")
+def text_of(name: str) -> str:
+    """Return the text of a file of the report, such as charts.css, the style sheet of all charts."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def curve_chart(curve: Curve) -> str:
@@ -53,10 +53,10 @@ def curve_chart(curve: Curve) -> str:
     _draw_grid(svg, x, y, name)
     points = [(x(size), y(value)) for size, value in zip(sizes, curve.values, strict=True)]
     if curve.errors is not None:
-        limits = list(zip(points, curve.values, curve.errors, strict=True))
-        upper = [(at[0], y(value + error)) for at, value, error in limits]
-        lower = [(at[0], y(value - error)) for at, value, error in reversed(limits)]
-        shape(svg, "path", "band", d=f"{line_through([*upper, *lower])}Z")
+        limits = list(zip(curve.sizes, curve.values, curve.errors, strict=True))
+        outline = [(x(size), y(value + error)) for size, value, error in limits]
+        outline += [(x(size), y(value - error)) for size, value, error in reversed(limits)]
+        shape(svg, "path", "band", d=f"{line_through(outline)}Z")
     if (whole := curve.value_of_all) is not None:
         shape(svg, "line", "whole", x1=x.start, x2=x.stop, y1=y(whole), y2=y(whole))
         # Smaller sets mostly predict better than nearly all features, so that there is room below the line.
@@ -120,11 +120,10 @@ def effect_picture(view: Mapping[str, Any], target: str) -> Picture:
     if not all(isinstance(value, float) for value in effect["at"]):
         return _ranges(view, effect["at"], list(zip(low, mean, mean, mean, high, strict=True)), caption, form)
     svg, x, y = _plane(view, caption, effect["at"], [*low, *high])
-    below, middle, above = (
-        [(x(a), y(b)) for a, b in zip(effect["at"], line, strict=True)] for line in (low, mean, high)
-    )
-    shape(svg, "path", "band", d=line_through([*above, *below[::-1]]) + "Z")
-    shape(svg, "path", "line", d=line_through(middle))
+    at = list(map(x, effect["at"]))
+    outline = [*zip(at, map(y, high), strict=True), *zip(at[::-1], map(y, low[::-1]), strict=True)]
+    shape(svg, "path", "band", d=f"{line_through(outline)}Z")
+    shape(svg, "path", "line", d=line_through(list(zip(at, map(y, mean), strict=True))))
     return Picture(f"{caption}: {form(y.low)} to {form(y.high)}", markup(svg))
 
 
@@ -174,7 +173,7 @@ def _densities(view: Mapping[str, Any], target: str) -> Picture:
     svg, left = _named_rows(view, [row["name"] for row in rows], caption, _HILL, 20)
     for base, row in zip(count(_HILL, _HILL), rows):
         x = Axis(0, len(row["heights"]) - 1, left, _WIDTH - 4)
-        hill = [(x(i), base - (_HILL - 5) * _unit(height)) for i, height in enumerate(row["heights"])]
+        hill = [(x(i), base - (_HILL - 5) * height) for i, height in enumerate(row["heights"])]
         shape(svg, "path", "hill", d=f"M{left:g} {base}L{line_through(hill)[1:]}V{base}Z")
         shape(svg, "line", "grid", x1=left, x2=_WIDTH - 4, y1=base, y2=base)
     _label_ends(svg, view, Axis(view["low"], view["high"], 0, 0), (left, _WIDTH - 4), _HILL * len(rows) + 16)
@@ -192,7 +191,7 @@ def _shares(view: Mapping[str, Any], target: str) -> Picture:
     for top, row in zip(count(0, _ROW), rows):
         _bar(svg, "ground", (x(0), x(1)), top)
         start, shares = 0.0, row["shares"][1:2] if two else row["shares"][: len(classes)]
-        for i, share in enumerate(map(_unit, shares)):
+        for i, share in enumerate(shares):
             end = min(1.0, start + share)
             _bar(svg, "share" if two else f"class{i % SHADES}", (x(start), x(end)), top)
             start = end
@@ -237,10 +236,8 @@ def _ranges(
 ) -> Picture:
     """Draw a row for each category: five values, the outer ones a line, the middle three a bar and a dot."""
     svg, left = _named_rows(view, rows, caption, _ROW, 20)
-    x, bottom = (
-        Axis(min(row[0] for row in values), max(row[4] for row in values), left + 4, _WIDTH - 8),
-        _ROW * len(rows),
-    )
+    low, high, bottom = min(row[0] for row in values), max(row[4] for row in values), _ROW * len(rows)
+    x = Axis(low, high, left + 4, _WIDTH - 8)
     for top, row in zip(count(0, _ROW), values):
         at = [x(value) for value in row]
         shape(svg, "line", "zero", x1=at[0], x2=at[4], y1=top + 9, y2=top + 9)
@@ -276,10 +273,6 @@ def _row_names(rows: Sequence[str]) -> tuple[float, list[str]]:
 
 def _bar(svg: Element, kind: str, ends: tuple[float, float], top: float) -> None:
     shape(svg, "rect", kind, x=ends[0], y=top + 2, width=max(0.0, ends[1] - ends[0]), height=_BAR)
-
-
-def _unit(value: Any) -> float:
-    return min(1.0, max(0.0, float(value)))
 
 
 def _label_ends(svg: Element, view: Mapping[str, Any], x: Axis, places: tuple[float, float], y: float) -> None:

@@ -44,9 +44,7 @@ def feature_names(selector: Any) -> list[str]:
 
 def search_order(selector: Any) -> Indices:
     """Return all features in the order of the search, the most relevant first."""
-    backward = hasattr(selector, "elimination_order_")
-    order: Indices = selector.elimination_order_[::-1] if backward else selector.selection_order_
-    return order
+    return selector.elimination_order_[::-1] if hasattr(selector, "elimination_order_") else selector.selection_order_
 
 
 def display_order(selector: Any) -> Indices:
@@ -59,14 +57,12 @@ def display_order(selector: Any) -> Indices:
 
 def selected_mask(selector: Any) -> Mask:
     """Return the selected features: none where held-out samples show that nothing predicts the target."""
-    mask: Mask = selector.support_ & bool(getattr(selector, "predicts_", True))
-    return mask
+    return selector.support_ & bool(getattr(selector, "predicts_", True))
 
 
 def candidate_mask(selector: Any) -> Mask:
     """Return the features that took part in the selection."""
-    mask: Mask = np.array([not column.left_out for column in selector.columns_]) | selector.support_
-    return mask
+    return np.array([not column.left_out for column in selector.columns_]) | selector.support_
 
 
 def fold_shares(selector: Any) -> Array | None:
@@ -78,14 +74,9 @@ def pairs_of(selector: Any, names: Sequence[str], *data: Any) -> list[dict[str, 
     """Return the interactions of the best selected features, or groups, the strongest first; none for HSIC."""
     if selector.criterion != "prediction" or not selected_mask(selector).any():
         return []
-    numbered = selector.feature_groups is None
-    return [
-        {
-            "features": [names[end] if numbered and isinstance(end, int) else str(end) for end in pair[:2]],
-            "together": pair.together,
-        }
-        for pair in interactions(selector, *data, n_features=_MOST_PAIRED)
-    ]
+    numbered, pairs = selector.feature_groups is None, interactions(selector, *data, n_features=_MOST_PAIRED)
+    ends = [[names[end] if numbered and isinstance(end, int) else str(end) for end in pair[:2]] for pair in pairs]
+    return [{"features": both, "together": pair.together} for both, pair in zip(ends, pairs, strict=True)]
 
 
 def partner_in(pairs: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:

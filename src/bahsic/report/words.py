@@ -10,8 +10,7 @@ from scipy.stats import false_discovery_control
 
 from bahsic.criteria.blocks import MOST_REGRESSIONS
 from bahsic.data.entries import LEFT_OUT
-from bahsic.report.curve import HELD_OUT, Curve
-from bahsic.report.schema import LEAST_TOGETHER, SOMETHING, n_candidates, r2_of
+from bahsic.report.schema import HELD_OUT, LEAST_TOGETHER, SOMETHING, Curve, n_candidates, r2_of
 from bahsic.report.svg import shown
 
 DASH = "–"  # noqa: RUF001 - where there is no number
