@@ -205,18 +205,20 @@ _ARGUMENTS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 }
 _DATA, _TARGET, _NULL = "data delimiter drop key layer group_by ", "target event ", "pvalues permutations "
 
-# For each command what it does and its arguments; "*" stands for its rows of the table of options.
+# For each command the module with its function, what it does, and its arguments; "*" stands for its rows of the table
+# of options.
 _COMMANDS = {
-    "select": ("select features of a table", _DATA + _TARGET + "* method test stability memory output escape_formulas "
-               "report json top"),
-    "rank": ("rank features by the dependence of the target on each one alone", _DATA + _TARGET + _NULL + "* json top"),
-    "test": ("test whether columns are independent of other columns", _DATA + "x y " + _NULL + "* json"),
-    "predictability": ("say how well given columns predict the target, and what each adds",
+    "select": ("selecting", "select features of a table",
+               _DATA + _TARGET + "* method test stability memory output escape_formulas report json top"),
+    "rank": ("testing", "rank features by the dependence of the target on each one alone",
+             _DATA + _TARGET + _NULL + "* json top"),
+    "test": ("testing", "test whether columns are independent of other columns", _DATA + "x y " + _NULL + "* json"),
+    "predictability": ("testing", "say how well given columns predict the target, and what each adds",
                        _DATA + _TARGET + "x * json"),
-    "report": ("write the report of a saved result", "result page"),
-    "demo": ("show selections from two small data sets", "report"),
-    "datasets": ("list data sets that need no download, or write one as CSV", "name csv *"),
-    "completion": ("print the completion script of a shell", "shell"),
+    "report": ("selecting", "write the report of a saved result", "result page"),
+    "demo": ("demo", "show selections from two small data sets", "report"),
+    "datasets": ("showing", "list data sets that need no download, or write one as CSV", "name csv *"),
+    "completion": ("showing", "print the completion script of a shell", "shell"),
 }
 
 # What an argument is in single commands.
@@ -239,8 +241,9 @@ def parsers() -> tuple[_Parser, dict[str, _Parser]]:
     )
     whole.add_argument("--version", action="version", version=f"bahsic {__version__}")
     commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (text, arguments) in _COMMANDS.items():
+    for name, (module, text, arguments) in _COMMANDS.items():
         parser = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        parser.set_defaults(module=module)
         for argument in ("quiet", "debug", "config", *arguments.split()):
             if argument == "*":
                 for option in options_of(name):

@@ -6,7 +6,7 @@ import os
 import shutil
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from textwrap import wrap
@@ -82,18 +82,17 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int | None = No
 def ranking_table(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], style: Style, top: int = 20) -> str:
     """Return aligned lines of rank, feature, what is known of it and, where features were selected, a mark."""
     shown = list(rows[:top] if top else rows)
-    digits, marked = max(4, len(str(len(shown)))), any(row.get("selected") for row in rows)
+    marked, mark = any(row.get("selected") for row in rows), "✓" if has_blocks(style.encoding) else "*"
     columns = [column for column in feature_columns(result, shown) if column.heading not in ("group", "resamples, %")]
     cells = [_aligned([c.heading, *c.cells], style, right=bool(c.values)) for c in columns]
+    ranks = _aligned(["rank", *(str(row["rank"]) for row in shown)], style, right=True)
+    digits, names = len(ranks[0]), ["feature", *(row["feature"] for row in shown)]
     beside = digits + (12 if marked else 2) + sum(2 + display_width(column[0]) for column in cells)
-    longest = max((display_width(for_terminal(row["feature"][:200], style.encoding)) for row in shown), default=0)
-    width = max(10, min(longest, _WIDEST_NAME, style.width - beside))
-    mark = "✓" if has_blocks(style.encoding) else "*"
-    heading = "".join([f"{'rank':>{digits}}  {'feature':{width}}", *(f"  {column[0]}" for column in cells)])
+    width = max(10, min(_longest(names, style), _WIDEST_NAME, style.width - beside))
+    features = [fitted(name, width, style.encoding) for name in names]
+    heading, *table = ("  ".join(line) for line in zip(ranks, features, *cells, strict=True))
     lines = [style.painted(heading + "  selected" if marked else heading.rstrip(), _BOLD)]
-    for i, row in enumerate(shown, start=1):
-        name = fitted(row["feature"], width, style.encoding)
-        line = "".join([f"{row['rank']:>{digits}}  {name}", *(f"  {column[i]}" for column in cells)])
+    for row, line in zip(shown, table, strict=True):
         lines.append(style.painted(f"{line}  {mark}", _GREEN) if row.get("selected") else line.rstrip())
     if len(shown) < len(rows):
         n_selected = sum(bool(row.get("selected")) for row in rows[len(shown) :])
@@ -103,12 +102,16 @@ def ranking_table(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], 
     return "\n".join(lines) + "\n"
 
 
+def _longest(cells: Iterable[str], style: Style) -> int:
+    return max(display_width(for_terminal(cell[:200], style.encoding)) for cell in cells)
+
+
 def _aligned(cells: Sequence[str], style: Style, *, right: bool) -> list[str]:
     """Return the cells of a column, numbers on the right and text on the left."""
     if right:
         width = max(map(len, cells))
         return [f"{words.ascii_text(cell):>{width}}" for cell in cells]
-    width = min(_WIDEST_TEXT, max(display_width(for_terminal(cell[:200], style.encoding)) for cell in cells))
+    width = min(_WIDEST_TEXT, _longest(cells, style))
     return [fitted(cell, width, style.encoding) for cell in cells]
 
 
