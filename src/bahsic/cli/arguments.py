@@ -247,7 +247,7 @@ def parsers() -> tuple[_Parser, dict[str, _Parser]]:
         for argument in ("quiet", "debug", "config", *arguments.split()):
             if argument == "*":
                 for option in options_of(name):
-                    parser.add_argument(*option.flags, dest=option.name, help=_help(option), **_reading(option))
+                    parser.add_argument(*option.flags, **_reading(option))
             else:
                 flags, options = _ARGUMENTS[argument]
                 parser.add_argument(*flags, **options | _EXCEPTIONS.get((name, argument), {}))
@@ -255,19 +255,15 @@ def parsers() -> tuple[_Parser, dict[str, _Parser]]:
 
 
 def _reading(option: Option) -> dict[str, Any]:
-    """Return the arguments of argparse that read an option of this kind."""
-    default = None if option.depends_on_method else option.command_default()
+    """Return the arguments of argparse for a row of the table of options."""
+    default, text = option.command_default(), option.help
+    if default is not None and option.kind != "switch":
+        forward = f", forward: {option.command_default('forward')}" if option.depends_on_method else ""
+        text = f"{text} (default: {default}{forward})"
+    options = {"dest": option.name, "help": text, "default": None if option.depends_on_method else default}
     if option.kind == "switch":
-        return {"action": argparse.BooleanOptionalAction, "default": default}
+        return options | {"action": argparse.BooleanOptionalAction}
     if option.kind == "choice":
-        return {"choices": option.choices, "default": default}
+        return options | {"choices": option.choices}
     reader = replace(_READERS.get(option.name, _READERS[option.kind]), words=option.choices)
-    return {"type": reader, "metavar": "|".join([reader.metavar, *option.choices]), "default": default}
-
-
-def _help(option: Option) -> str:
-    default = option.command_default()
-    if default is None or option.kind == "switch":
-        return option.help
-    forward = f", forward: {option.command_default('forward')}" if option.depends_on_method else ""
-    return f"{option.help} (default: {default}{forward})"
+    return options | {"type": reader, "metavar": "|".join([reader.metavar, *option.choices])}

@@ -116,10 +116,7 @@ def _aligned(cells: Sequence[str], style: Style, *, right: bool) -> list[str]:
 
 
 def curve_text(curve: Curve, style: Style, height: int = _PLOT_HEIGHT) -> str:
-    """Return a curve as a plot, a column of blocks for each step of the path.
-
-    Empty where the path has fewer than two steps, or no value above zero; values below zero have no block.
-    """
+    """Return a curve as a plot, a column of blocks for each step; empty for one step, or without a value above zero."""
     width = style.width - 26
     curve = curve.thinned(width)
     n, highest = len(curve.sizes), max(curve.values)

@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
-from itertools import count
+from itertools import accumulate, count, pairwise
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 from bahsic.names import for_page
 from bahsic.report.schema import Curve
 from bahsic.report.svg import Axis, line_through, markup, picture, shape, shown, text, text_width, three_digits
-from bahsic.report.views import MOST_CATEGORIES, MOST_CLASSES, MOST_POINTS, SHADES
+from bahsic.report.views import SHADES
 from bahsic.report.words import capitalized, plural, r2_text
 
 _PATH_WIDTH, _TOP, _BOTTOM = 600, 24, 256
@@ -26,6 +26,7 @@ _HILL = 32  # height of the row of a density
 _LONGEST = 20  # characters of the name of a class or category
 _PAIR_WIDTH, _PAIR_HEIGHT = 420, 260
 _LONGEST_DURATION = 3000  # days
+_Rows = Sequence[tuple[str, Sequence[float]]]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -106,8 +107,16 @@ def _draw_grid(svg: Element, x: Axis, y: Axis, caption: str) -> None:
 
 def feature_picture(view: Mapping[str, Any], target: str) -> Picture:
     """Draw a feature against the target."""
-    draw = {"densities": _densities, "shares": _shares, "points": _points, "boxes": _boxes}[view["kind"]]
-    return draw(view, for_page(target, 24))
+    name, kind = for_page(target, 24), view["kind"]
+    if kind == "points":
+        svg, x, y = _plane(view, name, view["x"], view["y"])
+        points = zip(map(x, view["x"]), map(y, view["y"]), strict=True)
+        shape(svg, "path", "points", d="".join(f"M{a:g} {b:g}h0" for a, b in points))
+        return Picture(f"{name}: {three_digits(y.low)} to {three_digits(y.high)}", markup(svg))
+    if kind == "boxes":  # the middle half of the target, its median, and a line from 5 to 95 percent
+        rows = [(row["name"], row["quantiles"]) for row in view["categories"]]
+        return _ranges(view, rows, f"median and middle half of {name}")
+    return (_densities if kind == "densities" else _shares)(view, name)
 
 
 def effect_picture(view: Mapping[str, Any], target: str) -> Picture:
@@ -118,7 +127,8 @@ def effect_picture(view: Mapping[str, Any], target: str) -> Picture:
     if effect["of"] is not None:
         caption, form = f"predicted share of {name} = {for_page(effect['of'], _LONGEST)}", "{:.0%}".format
     if not all(isinstance(value, float) for value in effect["at"]):
-        return _ranges(view, effect["at"], list(zip(low, mean, mean, mean, high, strict=True)), caption, form)
+        rows = list(zip(effect["at"], zip(low, mean, mean, mean, high, strict=True), strict=True))
+        return _ranges(view, rows, caption, form)
     svg, x, y = _plane(view, caption, effect["at"], [*low, *high])
     at = list(map(x, effect["at"]))
     outline = [*zip(at, map(y, high), strict=True), *zip(at[::-1], map(y, low[::-1]), strict=True)]
@@ -130,19 +140,17 @@ def effect_picture(view: Mapping[str, Any], target: str) -> Picture:
 def pair_picture(view: Mapping[str, Any], target: str) -> Picture:
     """Draw two features in the plane, each point shaded by the target."""
     across, up = view["axes"]
-    is_number = "" in view["names"]  # fifths of numbers, from grey to the colour
     n_shades = len(view["names"])
     shades = ["class3", "class0"] if n_shades == 2 else [f"class{i % SHADES}" for i in range(n_shades)]
-    shades = shades[::-1] if is_number else shades
+    shades = shades[::-1] if "" in view["names"] else shades  # fifths of numbers, from grey to the colour
     legend = [(s, for_page(name, _LONGEST)) for s, name in zip(shades, view["names"], strict=True) if name]
     features = [for_page(axis["feature"], 40) for axis in view["axes"]]
-    caption = f"samples, shaded by {for_page(target, 24)}"
-    title = f"{features[0]} and {features[1]}"
+    caption, title = f"samples, shaded by {for_page(target, 24)}", " and ".join(features)
     svg = picture(_PAIR_WIDTH, _PAIR_HEIGHT + 40, "small", title, f"A point for each of some {caption}.")
     left, levels = _row_names(up["levels"] or ())
-    x, y = _pair_axis(across, left, _PAIR_WIDTH - 8), _pair_axis(up, _PAIR_HEIGHT, 26)
-    for a, b, shade in zip(_jittered(across, 0.618), _jittered(up, 0.755), view["shades"], strict=True):
-        shape(svg, "circle", shades[shade], cx=x(a), cy=y(b), r=3.5)
+    (x, xs), (y, ys) = _placed(across, left, _PAIR_WIDTH - 8, 0.618), _placed(up, _PAIR_HEIGHT, 26, 0.755)
+    for a, b, shade in zip(xs, ys, view["shades"], strict=True):
+        shape(svg, "circle", shades[shade], cx=a, cy=b, r=3.5)
     text(svg, "caption", (0, 12), features[1])
     text(svg, "caption", (_PAIR_WIDTH, _PAIR_HEIGHT + 34), features[0], anchor="end")
     for level, words in enumerate(levels):
@@ -154,22 +162,19 @@ def pair_picture(view: Mapping[str, Any], target: str) -> Picture:
     return Picture(caption, markup(svg), legend)
 
 
-def _pair_axis(axis: Mapping[str, Any], start: float, end: float) -> Axis:
-    if axis["levels"] is not None:
-        return Axis(-0.5, len(axis["levels"]) - 0.5, start, end)
-    return Axis(min(axis["values"]), max(axis["values"]), start + math.copysign(4, end - start), end)
-
-
-def _jittered(axis: Mapping[str, Any], step: float) -> list[float]:
-    """Return the values of a feature; those of a category side by side, by steps that fill the space evenly."""
+def _placed(axis: Mapping[str, Any], start: float, end: float, step: float) -> tuple[Axis, list[float]]:
+    """Return an axis and the values along it; those of a category side by side, by steps that fill the space evenly."""
+    values = axis["values"]
     if axis["levels"] is None:
-        return list(axis["values"])
-    return [value + 0.6 * ((step * i) % 1 - 0.5) for i, value in enumerate(axis["values"])]
+        x = Axis(min(values), max(values), start + math.copysign(4, end - start), end)
+        return x, list(map(x, values))
+    x = Axis(-0.5, len(axis["levels"]) - 0.5, start, end)
+    return x, [x(value + 0.6 * ((step * i) % 1 - 0.5)) for i, value in enumerate(values)]
 
 
 def _densities(view: Mapping[str, Any], target: str) -> Picture:
     """Draw a hill for each class: where its values of the feature lie."""
-    rows, caption = view["classes"][:MOST_CLASSES], f"values by {target}"
+    rows, caption = view["classes"], f"values by {target}"
     svg, left = _named_rows(view, [row["name"] for row in rows], caption, _HILL, 20)
     for base, row in zip(count(_HILL, _HILL), rows):
         x = Axis(0, len(row["heights"]) - 1, left, _WIDTH - 4)
@@ -182,36 +187,23 @@ def _densities(view: Mapping[str, Any], target: str) -> Picture:
 
 def _shares(view: Mapping[str, Any], target: str) -> Picture:
     """Draw a bar for each category, divided by the classes; of two classes the share of the second one is written."""
-    rows = view["categories"][: MOST_CATEGORIES + 2]
-    classes = [for_page(name, _LONGEST) for name in view["classes"][:MOST_CLASSES]]
+    rows, classes = view["categories"], [for_page(name, _LONGEST) for name in view["classes"]]
     two = len(classes) == 2
     caption = f"share of {target} = {classes[1]}" if two else f"shares of {target}"
     svg, left = _named_rows(view, [row["name"] for row in rows], caption, _ROW)
     x = Axis(0, 1, left, _WIDTH - (46 if two else 4))
     for top, row in zip(count(0, _ROW), rows):
         _bar(svg, "ground", (x(0), x(1)), top)
-        start, shares = 0.0, row["shares"][1:2] if two else row["shares"][: len(classes)]
-        for i, share in enumerate(shares):
-            end = min(1.0, start + share)
+        ends = [0.0, *accumulate(row["shares"][1:] if two else row["shares"], lambda a, b: min(1.0, a + b))]
+        for i, (start, end) in enumerate(pairwise(ends)):
             _bar(svg, "share" if two else f"class{i % SHADES}", (x(start), x(end)), top)
-            start = end
         if two:
-            text(svg, "number", (x.stop + 5, top + 13), f"{100 * start:.0f}%")
+            text(svg, "number", (x.stop + 5, top + 13), f"{100 * ends[-1]:.0f}%")
     legend = [] if two else [(f"class{i % SHADES}", name) for i, name in enumerate(classes)]
     return Picture(caption, markup(svg), legend)
 
 
-def _points(view: Mapping[str, Any], target: str) -> Picture:
-    """Draw a point for each of some samples."""
-    xs, ys = view["x"][:MOST_POINTS], view["y"][:MOST_POINTS]
-    svg, x, y = _plane(view, target, xs, ys)
-    shape(svg, "path", "points", d="".join(f"M{x(a):g} {y(b):g}h0" for a, b in zip(xs, ys, strict=True)))
-    return Picture(f"{target}: {three_digits(y.low)} to {three_digits(y.high)}", markup(svg))
-
-
-def _plane(
-    view: Mapping[str, Any], caption: str, xs: Sequence[float], ys: Sequence[float]
-) -> tuple[Element, Axis, Axis]:
+def _plane(view: Mapping[str, Any], caption: str, xs: list[float], ys: list[float]) -> tuple[Element, Axis, Axis]:
     """Return an empty plane with its axes, and the range of the feature written below."""
     x, y = Axis(min(xs), max(xs), 6, _WIDTH - 6), Axis(min(ys), max(ys), 88, 4)
     svg = _empty(view, 120, f"{caption} against the feature")
@@ -220,25 +212,12 @@ def _plane(
     return svg, x, y
 
 
-def _boxes(view: Mapping[str, Any], target: str) -> Picture:
-    """Draw for each category the middle half of the target, its median, and a line from 5 to 95 percent."""
-    rows = view["categories"][: MOST_CATEGORIES + 2]
-    names, quantiles = [row["name"] for row in rows], [row["quantiles"] for row in rows]
-    return _ranges(view, names, quantiles, f"median and middle half of {target}")
-
-
-def _ranges(
-    view: Mapping[str, Any],
-    rows: Sequence[str],
-    values: Sequence[Sequence[float]],
-    caption: str,
-    form: Callable[[float], str] = three_digits,
-) -> Picture:
+def _ranges(view: Mapping[str, Any], rows: _Rows, caption: str, form: Callable[[float], str] = three_digits) -> Picture:
     """Draw a row for each category: five values, the outer ones a line, the middle three a bar and a dot."""
-    svg, left = _named_rows(view, rows, caption, _ROW, 20)
-    low, high, bottom = min(row[0] for row in values), max(row[4] for row in values), _ROW * len(rows)
+    svg, left = _named_rows(view, [name for name, _ in rows], caption, _ROW, 20)
+    low, high, bottom = min(row[0] for _, row in rows), max(row[4] for _, row in rows), _ROW * len(rows)
     x = Axis(low, high, left + 4, _WIDTH - 8)
-    for top, row in zip(count(0, _ROW), values):
+    for top, (_, row) in zip(count(0, _ROW), rows):
         at = [x(value) for value in row]
         shape(svg, "line", "zero", x1=at[0], x2=at[4], y1=top + 9, y2=top + 9)
         if at[3] > at[1]:

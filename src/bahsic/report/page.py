@@ -8,10 +8,10 @@ from typing import Any
 from bahsic.names import for_page, target_name
 from bahsic.report import words
 from bahsic.report.charts import curve_axes, curve_chart, effect_picture, feature_picture, pair_picture, point_text
-from bahsic.report.neighbours import LEAST_SIMILARITY, MOST_COPIES
 from bahsic.report.schema import HSIC, Curve, candidates, curve_of
-from bahsic.report.snippets import Snippet, command, python_code
+from bahsic.report.snippets import command, python_code
 from bahsic.report.table import feature_columns, has_worth
+from bahsic.report.views import LEAST_SIMILARITY, MOST_COPIES
 
 ROWS = 200  # features in the page; all are in the table beside it
 _STEPS = 200  # of the path
@@ -27,6 +27,8 @@ def page(result: Mapping[str, Any]) -> dict[str, Any]:
     curve = None if curve is None else curve.thinned(_STEPS)
     columns = feature_columns(result, rows[:ROWS])
     known = "it is" if len(result["leaks"]) == 1 else "they are"
+    codes = python_code(result), None if result["input"]["name"] is None else command(result)
+    python, shell = (code if code is not None and len(code.text) <= _CODE_CHARACTERS else None for code in codes)
     return {
         "headline": words.headline_of(result, for_page(target)),
         "source": words.judged_words(result),
@@ -48,8 +50,8 @@ def page(result: Mapping[str, Any]) -> dict[str, Any]:
         "pair": result["pair"],
         "pair_chart": pair_picture(result["pair"], target) if result["pair"] else None,
         "columns": _columns(result),
-        "python": _unless_long(python_code(result)),
-        "command": None if result["input"]["name"] is None else _unless_long(command(result)),
+        "python": python,
+        "command": shell,
         "method": f"{words.method_words(result)} {words.block_words(result)}".strip(),
         "details": _details(result),
         "script_data": {"selected": n_selected, "stops": _stops(result, curve)},
@@ -124,10 +126,6 @@ def _columns(result: Mapping[str, Any]) -> dict[str, Any]:
         "rows": [(column, words.treatment(column["role"], standardized=standardized)) for column in table[:ROWS]],
         "n_columns": len(table),
     }
-
-
-def _unless_long(code: Snippet) -> Snippet | None:
-    return code if len(code.text) <= _CODE_CHARACTERS else None
 
 
 def _details(result: Mapping[str, Any]) -> dict[str, list[tuple[str, Any]]]:

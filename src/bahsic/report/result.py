@@ -25,9 +25,8 @@ from bahsic.kernels import label_kernel
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.names import target_name
 from bahsic.report import selector as reading
-from bahsic.report.neighbours import near_copies
 from bahsic.report.schema import LEAST_TOGETHER, MEASURES, SCHEMA
-from bahsic.report.views import feature_views, numbers_of, pair_view
+from bahsic.report.views import feature_views, near_copies, numbers_of, pair_view
 from bahsic.report.words import headline_of, plural
 
 # Selected features whose redundancy, near-duplicates and pictures are recorded.

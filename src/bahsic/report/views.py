@@ -1,4 +1,4 @@
-"""Plain data of the pictures of selected features.
+"""Plain data of the pictures of selected features, and of their near-duplicates.
 
 A target of classes gives densities of a number within each class, or shares of the classes in each category. A numeric
 target gives points, or its quantiles in each category.
@@ -6,6 +6,7 @@ target gives points, or its quantiles in each category.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,9 +15,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bahsic.arrays import Array, Indices, Mask
+from bahsic.data.columns import Columns
 from bahsic.data.prepared import Prepared
 from bahsic.data.sources import Source
 from bahsic.data.tables import Table
+from bahsic.inference.redundancy import similarities
 from bahsic.inference.regression import effects
 from bahsic.kernels import Gaussian
 
@@ -36,6 +39,18 @@ _SMOOTHING = np.array([1, 4, 7, 4, 1]) / 17
 _ENDS = (0.01, 0.99)  # quantiles at which the axis of a number ends
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
+LEAST_SIMILARITY = 0.7  # of a near-copy, as `bahsic.redundancy` measures it
+MOST_COPIES = 3  # for each feature
+
+# Number of features up to which all are compared; of more, those with the highest rank correlations.
+_MOST_COMPARED = 1000
+_PROMISING = 20  # for each selected feature
+
+# Work of comparing features, in products of numbers; beyond it fewer samples are compared.
+_WORK = 10**10
+_FACTORS_SQUARED = 400  # products for each sample and pair of features
+_FEWEST_SAMPLES, _MOST_SAMPLES = 100, 2000
+
 
 def feature_views(
     data: Prepared, y: Any, target_kernel: str, selected: Sequence[int], described: Sequence[int], names: Sequence[str]
@@ -45,24 +60,25 @@ def feature_views(
     known_target = labels.ndim == 1 and (has_classes or target_kernel == "regression")
     if not known_target or isinstance(table.values, Source) or not len(described):
         return []
-    views, grids = [], []
+    views, places = [], []
     for j in described:
         x = numbers_of(table, j)
         rows = _categories(x, table, j)
+        values, samples = _grid(x, rows)
         view = {"feature": names[j], "date": _is_date(table, j), "n_missing": int(np.isnan(x).sum())}
-        views.append(view | (_against_classes if has_classes else _against_numbers)(x, labels, rows))
-        grids.append(_grid(x, rows))
+        view |= (_against_classes if has_classes else _against_numbers)(x, labels, rows)
+        views.append(view | {"effect": {"of": None, "at": values}})
+        places.append((j, samples))
     classes = np.unique(labels) if has_classes else np.empty(0)
     classes = classes[-1:] if len(classes) == 2 else classes
     Y = np.asarray(np.equal.outer(labels, classes) if has_classes else labels[:, None], dtype=np.float64)
-    places = [(j, samples) for j, (_, samples) in zip(described, grids, strict=True)]
     curves = effects(data.for_kernel(Gaussian()).columns, Y, np.sort(selected), places)
-    for view, (values, _), curve in zip(views, grids, curves, strict=True):
+    for view, curve in zip(views, curves, strict=True):
         steepest = int(np.ptp(curve.mean(axis=2), axis=0).argmax())  # the class that depends on the feature most
         folds = curve[:, steepest].clip(0, 1) if has_classes else curve[:, 0]
         low, mean, high = (_rounded(summary(folds, axis=1)) for summary in (np.min, np.mean, np.max))
         of = _name(classes[steepest]) if has_classes else None
-        view["effect"] = {"of": of, "at": values, "mean": mean, "low": low, "high": high}
+        view["effect"] |= {"of": of, "mean": mean, "low": low, "high": high}
     return views
 
 
@@ -183,3 +199,40 @@ def _name(value: Any) -> str:
     """Return the name of a class or category; whole numbers have no point."""
     plain = value.item() if isinstance(value, np.generic) else value
     return f"{plain:g}" if isinstance(plain, float) else str(plain)[:200]
+
+
+def near_copies(data: Prepared, selected: Sequence[int], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return for each selected feature up to three near-duplicates that are not selected, with their similarity."""
+    chosen, (m, d) = np.asarray(selected, dtype=np.intp), data.table.values.shape
+    affordable = _WORK // (len(chosen) * min(d, _MOST_COMPARED) * _FACTORS_SQUARED)
+    size, sample = min(_MOST_SAMPLES, max(_FEWEST_SAMPLES, affordable)), data.for_kernel(Gaussian()).weighted(None)
+    sample = sample.ordered(_sample(m, size)) if m > size else sample
+    constant = sample.constant | np.isin(np.arange(d), data.table.left_out)
+    others = np.setdiff1d(np.flatnonzero(~constant), chosen)
+    if len(others) > _MOST_COMPARED:
+        others = others[_promising(sample.columns, chosen, others)]
+    return [
+        {
+            "feature": names[j],
+            "copies": [
+                {"feature": names[others[i]], "similarity": float(row[i])}
+                for i in np.argsort(-row, kind="stable")[:MOST_COPIES]
+                if row[i] >= LEAST_SIMILARITY
+            ],
+        }
+        for j, row in zip(chosen, similarities(sample.columns, chosen, constant, Gaussian(), others), strict=True)
+    ]
+
+
+def _promising(columns: Columns, chosen: Indices, others: Indices) -> Indices:
+    """Return positions among the others of those with the highest rank correlation with any chosen feature."""
+    ranks, parts = _unit_ranks(columns, chosen), np.array_split(others, math.ceil(len(others) / _MOST_COMPARED))
+    correlations = np.concatenate([np.abs(ranks @ _unit_ranks(columns, part).T) for part in parts], axis=1)
+    return np.unique(np.argpartition(-correlations, _PROMISING, axis=1)[:, :_PROMISING])
+
+
+def _unit_ranks(columns: Columns, features: Indices) -> Array:
+    """Return ranks of the entries of columns, a row each, centred and of norm one."""
+    ranks = np.argsort(np.argsort(columns.rows(features), axis=1, kind="stable"), axis=1) * 1.0
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    return np.asarray(ranks / np.linalg.norm(ranks, axis=1, keepdims=True))
