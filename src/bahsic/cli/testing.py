@@ -6,6 +6,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -85,10 +86,8 @@ def _test_input(options: Namespace) -> inputs.Input:
     """Read the data; in a format whose targets are no columns, y may be one of them."""
     options.target = None
     if options.data.name.lower().removesuffix(".gz").endswith(_OWN_TARGETS) and len(options.y) == 1:
-        try:
+        with suppress(CommandError):  # then it is a column, or the message below is the better one
             return inputs.read_input(Namespace(**{**vars(options), "target": options.y[0]}), needs_target=False)
-        except CommandError:  # then it is a column, or the message below is the better one
-            pass
     return inputs.read_input(options, needs_target=False)
 
 

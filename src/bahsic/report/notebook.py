@@ -46,12 +46,8 @@ def _selection_html(selector: Any) -> str:
     selector = getattr(selector, "selector_", selector)  # the one inside BAHSICCV
     if not hasattr(selector, "path_"):
         return ""
-    known, names, nothing = (
-        reading.measured(selector),
-        reading.feature_names(selector),
-        not reading.selected_mask(selector).any(),
-    )
-    lines, curve = warning_lines(known), curve_of(known)
+    known, names = reading.measured(selector), reading.feature_names(selector)
+    lines, curve, nothing = warning_lines(known), curve_of(known), not known["n_features"]
     if nothing:
         lines.append(kept_words([names[j] for j in np.flatnonzero(selector.support_)]))
     return (

@@ -38,9 +38,6 @@ _PLURALS = {"number": "numbers", "category": "categories", "date": "dates"}
 _IDLE = {"constant": "Constant", "copy": "Duplicate", "uninformative": "Uninformative"}
 
 
-# Numbers and names
-
-
 def ascii_text(text: str) -> str:
     """Return a sentence with ASCII in place of the symbols that this package writes."""
     return text.translate(_ASCII)
@@ -91,9 +88,6 @@ def equation(p: float) -> str:
     return f"p {probability(p)}" if p < _LEAST_PVALUE else f"p = {probability(p)}"
 
 
-# The headline
-
-
 class Headline(NamedTuple):
     """A sentence around the name of the target, which may be any text."""
 
@@ -131,9 +125,6 @@ def r2_text(r2: float, error: float | None) -> str:
     """Return R2 with its standard error, such as "0.70 ± 0.02"; errors below 0.001 are shown as 0.001."""
     digits = ".2f" if error is None or error >= 0.005 else ".3f"
     return shown(r2, digits) + ("" if error is None else f" ± {max(error, 0.001):{digits}}")
-
-
-# Warnings, and what follows the headline
 
 
 def leak_words(names: Sequence[str]) -> str:
@@ -234,9 +225,6 @@ def frequencies(stability: Mapping[str, Any] | None) -> dict[str, float]:
     return {entry["feature"]: entry["frequency"] for entry in stability["features"]} if stability else {}
 
 
-# Single features
-
-
 def feature_facts(row: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
     """Return sentences on a selected feature: its loss, its partner, its p-value."""
     facts, p = [_loss_words(row, result)], row.get("needed")
@@ -271,9 +259,6 @@ def significance_words(rows: Iterable[Mapping[str, Any]]) -> str:
     exceptions = f" (not {named(others)})" if n and 0 < len(others) <= _NAMED else ""
     verb = "depends" if n <= 1 and others else "depend"
     return f"{count} {verb} on the target individually{exceptions}, at a false discovery rate of {LEVEL:.0%}."
-
-
-# Method and columns
 
 
 def method_words(result: Mapping[str, Any]) -> str:
