@@ -136,7 +136,7 @@ def predictability(options: Namespace) -> None:
         whole = given if sorted(x) == everything else _predictability(options, source, everything)
         without = [_predictability(options, source, [i for i in x if i != j]) for j in x]
         alone = [_predictability(options, source, [j]) if len(x) > 1 else given for j in x]
-    columns = [
+    columns: list[dict[str, Any]] = [
         {"feature": source.names[j], "column": j, "alone": single, "lost_without": given - rest}
         for j, single, rest in zip(x, alone, without, strict=True)
     ]
@@ -145,7 +145,7 @@ def predictability(options: Namespace) -> None:
         "predictability": given,
         "predictability_of_all": whole,
         "n_of_all": len(everything),
-        "columns": sorted(columns, key=lambda column: -float(column["lost_without"])),
+        "columns": sorted(columns, key=lambda column: -column["lost_without"]),
     }
     _print(options, result, start, _predictability_text(result, style_of(sys.stdout)))
 

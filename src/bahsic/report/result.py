@@ -87,8 +87,9 @@ def selection_result(
     known, order = reading.measured(selector), reading.display_order(selector).tolist()
     selected = order[: known["n_features"]]
     described = selected[:MOST_DESCRIBED]
-    pairs, pair = reading.pairs_of(selector, names, data, y), None
+    pairs = reading.pairs_of(selector, names, data, y)
     views = feature_views(data, y, selector.target_kernel_, selected, described, names)
+    pair: dict[str, Any] | None = None
     if views and pairs and pairs[0]["together"] >= LEAST_TOGETHER and set(pairs[0]["features"]) <= set(names):
         best = [names.index(name) for name in pairs[0]["features"]]
         pair = {"together": pairs[0]["together"], **pair_view(data, y, selector.target_kernel_, best, names)}
@@ -99,9 +100,10 @@ def selection_result(
         row.update(reading.partner_in(pairs, row["feature"] if groups is None else row["group"]))
         row["needed"] = None if test is None else float(test.feature_pvalues[j])
     if stability is not None:
-        shares = [{"feature": names[j], "frequency": float(stability["frequencies"][j])} for j in order]
-        stability = {name: value for name, value in stability.items() if name != "frequencies"}
-        stability["features"] = [share for share in shares if share["frequency"] > 0]
+        how_often = {name: value for name, value in stability.items() if name != "frequencies"}
+        often = [(names[j], float(stability["frequencies"][j])) for j in order]
+        features = [{"feature": name, "frequency": frequency} for name, frequency in often if frequency > 0]
+        stability = {**how_often, "features": features}
     if test is not None:
         discoveries = [names[j] for j in test.discoveries(_FALSE_DISCOVERIES)]
         test = {"pvalue": test.pvalue, "split_pvalues": test.split_pvalues.tolist(), "discoveries": discoveries}

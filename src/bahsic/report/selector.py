@@ -44,7 +44,9 @@ def feature_names(selector: Any) -> list[str]:
 
 def search_order(selector: Any) -> Indices:
     """Return all features in the order of the search, the most relevant first."""
-    return selector.elimination_order_[::-1] if hasattr(selector, "elimination_order_") else selector.selection_order_
+    backward = hasattr(selector, "elimination_order_")
+    order: Indices = selector.elimination_order_[::-1] if backward else selector.selection_order_
+    return order
 
 
 def display_order(selector: Any) -> Indices:
@@ -57,12 +59,14 @@ def display_order(selector: Any) -> Indices:
 
 def selected_mask(selector: Any) -> Mask:
     """Return the selected features: none where held-out samples show that nothing predicts the target."""
-    return selector.support_ & bool(getattr(selector, "predicts_", True))
+    mask: Mask = selector.support_ & bool(getattr(selector, "predicts_", True))
+    return mask
 
 
 def candidate_mask(selector: Any) -> Mask:
     """Return the features that took part in the selection."""
-    return np.array([not column.left_out for column in selector.columns_]) | selector.support_
+    mask: Mask = np.array([not column.left_out for column in selector.columns_]) | selector.support_
+    return mask
 
 
 def fold_shares(selector: Any) -> Array | None:

@@ -60,25 +60,26 @@ def feature_views(
     known_target = labels.ndim == 1 and (has_classes or target_kernel == "regression")
     if not known_target or isinstance(table.values, Source) or not len(described):
         return []
-    views, places = [], []
+    views: list[dict[str, Any]] = []
+    places = []
     for j in described:
         x = numbers_of(table, j)
         rows = _categories(x, table, j)
         values, samples = _grid(x, rows)
         view = {"feature": names[j], "date": _is_date(table, j), "n_missing": int(np.isnan(x).sum())}
-        view |= (_against_classes if has_classes else _against_numbers)(x, labels, rows)
-        views.append(view | {"effect": {"of": None, "at": values}})
+        against = (_against_classes if has_classes else _against_numbers)(x, labels, rows)
+        views.append({**view, **against, "effect": {"of": None, "at": values}})
         places.append((j, samples))
     classes = np.unique(labels) if has_classes else np.empty(0)
     classes = classes[-1:] if len(classes) == 2 else classes
     Y = np.asarray(np.equal.outer(labels, classes) if has_classes else labels[:, None], dtype=np.float64)
     curves = effects(data.for_kernel(Gaussian()).columns, Y, np.sort(selected), places)
-    for view, curve in zip(views, curves, strict=True):
+    for entry, curve in zip(views, curves, strict=True):
         steepest = int(np.ptp(curve.mean(axis=2), axis=0).argmax())  # the class that depends on the feature most
         folds = curve[:, steepest].clip(0, 1) if has_classes else curve[:, 0]
         low, mean, high = (_rounded(summary(folds, axis=1)) for summary in (np.min, np.mean, np.max))
         of = _name(classes[steepest]) if has_classes else None
-        view["effect"] |= {"of": of, "mean": mean, "low": low, "high": high}
+        entry["effect"] |= {"of": of, "mean": mean, "low": low, "high": high}
     return views
 
 
