@@ -107,11 +107,10 @@ def write_report_file(result: dict[str, Any], path: Path, *, quiet: bool) -> Non
 
 def _selector(options: Namespace, source: Input, groups: list[str] | None) -> Any:
     values = [(option, getattr(options, option.name)) for option in options_of("select")]
-    given = {option.name: None if value == option.none else value for option, value in values if value is not None} | {
-        "categorical_features": categorical_columns(options.categorical_features, source),
-        "feature_groups": groups,
-        "keep": None if options.keep is None else source.positions(options.keep),
-    }
+    given: dict[str, Any] = {o.name: None if value == o.none else value for o, value in values if value is not None}
+    given["categorical_features"] = categorical_columns(options.categorical_features, source)
+    given["feature_groups"] = groups
+    given["keep"] = None if options.keep is None else source.positions(options.keep)
     kind = BAHSIC if options.method == "backward" else FOHSIC
     return kind(**given, verbose=int(not options.quiet and sys.stderr is not None and sys.stderr.isatty()))
 

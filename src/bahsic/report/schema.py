@@ -119,11 +119,3 @@ def candidates(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def n_candidates(result: Mapping[str, Any]) -> int:
     """Return the number of features that took part in the selection."""
     return sum(column["role"] not in LEFT_OUT for column in result["columns"])
-
-
-def r2_of(result: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    """Return held-out R2 and its standard error: the best on the path where nothing predicts the target."""
-    measures = result
-    if result["predicts"] is False:
-        measures = max(result["path"], key=lambda step: float(step["predictability"]))
-    return measures["predictability"], measures["predictability_error"]

@@ -10,7 +10,7 @@ from scipy.stats import false_discovery_control
 
 from bahsic.criteria.blocks import MOST_REGRESSIONS
 from bahsic.data.entries import LEFT_OUT
-from bahsic.report.schema import HELD_OUT, LEAST_TOGETHER, SOMETHING, Curve, n_candidates, r2_of
+from bahsic.report.schema import HELD_OUT, LEAST_TOGETHER, SOMETHING, Curve, n_candidates
 from bahsic.report.svg import shown
 
 DASH = "–"  # noqa: RUF001 - where there is no number
@@ -103,7 +103,10 @@ class Headline(NamedTuple):
 
 def headline_of(result: Mapping[str, Any], target: str = "the target") -> Headline:
     """Return the sentence about a result, or about what `bahsic.report.selector.measured` returns."""
-    (r2, error), n, predicts = r2_of(result), result["n_features"], result["predicts"]
+    n, predicts, best = result["n_features"], result["predicts"], result
+    if predicts is False:
+        best = max(result["path"], key=lambda step: float(step["predictability"]))
+    r2, error = best["predictability"], best["predictability_error"]
     count, one = f"{n} of {plural(n_candidates(result), 'feature')}", n == 1
     if r2 is None:
         return Headline(f"{count} selected for ", target)
