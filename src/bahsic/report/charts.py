@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from bahsic.names import for_page
 from bahsic.report.schema import Curve
 from bahsic.report.svg import Axis, line_through, markup, picture, shape, shown, text, text_width, three_digits
-from bahsic.report.views import SHADES
+from bahsic.report.views import MOST_CATEGORIES, MOST_CLASSES, MOST_POINTS, SHADES
 from bahsic.report.words import capitalized, plural, r2_text
 
 _PATH_WIDTH, _TOP, _BOTTOM = 600, 24, 256
@@ -23,6 +23,7 @@ _LEAST_SPAN = 0.1  # of the vertical axis, so that small differences look small
 _WIDTH = 300
 _ROW, _BAR = 21, 14  # height of a row, and of a bar in it
 _HILL = 32  # height of the row of a density
+_MOST_ROWS = MOST_CATEGORIES + 2  # with the missing ones, and all others
 _LONGEST = 20  # characters of the name of a class or category
 _PAIR_WIDTH, _PAIR_HEIGHT = 420, 260
 _LONGEST_DURATION = 3000  # days
@@ -109,12 +110,13 @@ def feature_picture(view: Mapping[str, Any], target: str) -> Picture:
     """Draw a feature against the target."""
     name, kind = for_page(target, 24), view["kind"]
     if kind == "points":
-        svg, x, y = _plane(view, name, view["x"], view["y"])
-        points = zip(map(x, view["x"]), map(y, view["y"]), strict=True)
+        xs, ys = view["x"][:MOST_POINTS], view["y"][:MOST_POINTS]
+        svg, x, y = _plane(view, name, xs, ys)
+        points = zip(map(x, xs), map(y, ys), strict=True)
         shape(svg, "path", "points", d="".join(f"M{a:g} {b:g}h0" for a, b in points))
         return Picture(f"{name}: {three_digits(y.low)} to {three_digits(y.high)}", markup(svg))
     if kind == "boxes":  # the middle half of the target, its median, and a line from 5 to 95 percent
-        rows = [(row["name"], row["quantiles"]) for row in view["categories"]]
+        rows = [(row["name"], row["quantiles"]) for row in view["categories"][:_MOST_ROWS]]
         return _ranges(view, rows, f"median and middle half of {name}")
     return (_densities if kind == "densities" else _shares)(view, name)
 
@@ -174,7 +176,7 @@ def _placed(axis: Mapping[str, Any], start: float, end: float, step: float) -> t
 
 def _densities(view: Mapping[str, Any], target: str) -> Picture:
     """Draw a hill for each class: where its values of the feature lie."""
-    rows, caption = view["classes"], f"values by {target}"
+    rows, caption = view["classes"][:MOST_CLASSES], f"values by {target}"
     svg, left = _named_rows(view, [row["name"] for row in rows], caption, _HILL, 20)
     for base, row in zip(count(_HILL, _HILL), rows):
         x = Axis(0, len(row["heights"]) - 1, left, _WIDTH - 4)
@@ -187,14 +189,16 @@ def _densities(view: Mapping[str, Any], target: str) -> Picture:
 
 def _shares(view: Mapping[str, Any], target: str) -> Picture:
     """Draw a bar for each category, divided by the classes; of two classes the share of the second one is written."""
-    rows, classes = view["categories"], [for_page(name, _LONGEST) for name in view["classes"]]
+    rows = view["categories"][:_MOST_ROWS]
+    classes = [for_page(name, _LONGEST) for name in view["classes"][:MOST_CLASSES]]
     two = len(classes) == 2
     caption = f"share of {target} = {classes[1]}" if two else f"shares of {target}"
     svg, left = _named_rows(view, [row["name"] for row in rows], caption, _ROW)
     x = Axis(0, 1, left, _WIDTH - (46 if two else 4))
     for top, row in zip(count(0, _ROW), rows):
         _bar(svg, "ground", (x(0), x(1)), top)
-        ends = [0.0, *accumulate(row["shares"][1:] if two else row["shares"], lambda a, b: min(1.0, a + b))]
+        shares = row["shares"][1:2] if two else row["shares"][: len(classes)]
+        ends = [0.0, *accumulate(shares, lambda a, b: min(1.0, a + b))]
         for i, (start, end) in enumerate(pairwise(ends)):
             _bar(svg, "share" if two else f"class{i % SHADES}", (x(start), x(end)), top)
         if two:
