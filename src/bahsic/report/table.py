@@ -28,7 +28,8 @@ def feature_columns(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
     if has_worth(result):
         columns = [_column("worth", rows, "relevance", worth_words, DASH), _column("alone", rows, "alone", number)]
     elif not any("score" in row for row in rows):
-        columns = [_column("lost without it", rows, "relevance", "{:.3g}".format)]
+        unit = "HSIC" if result.get("criterion") == "hsic" else "criterion"
+        columns = [_column(f"{unit} lost without it", rows, "relevance", "{:.3g}".format)]
     else:
         columns = [_dependence(rows, result["ranking"]), _column("p-value", rows, "pvalue", probability, DASH)]
     if result.get("predicts") is not False:
