@@ -40,13 +40,13 @@ _PRICE_OF_LOOKING_UP = 40
 # Rows of the products in one task.
 _ROWS = 512
 
-# Factors are scaled if their exponents are larger, so that fourth powers neither overflow nor underflow.
-_LARGEST_EXPONENT = 60
-
 
 @dataclass(frozen=True, eq=False)
 class CentredMatrices:
-    """Centred kernel matrices of c kernels, over 2**exponents: as matrices, or as F'F + diag(excess)."""
+    """Centred kernel matrices of c kernels, over 2**exponents: as matrices, or as F'F + diag(excess).
+
+    The exponents keep fourth powers of the factors from overflow and underflow.
+    """
 
     diagonals: Array  # (c, m)
     exponents: Indices  # (c,)
@@ -101,11 +101,9 @@ def from_factors(
         factors -= factors.mean(axis=1, keepdims=True)
         peaks = np.maximum(factors.max(axis=1), -factors.min(axis=1)).reshape(len(counts), -1).max(axis=1, initial=0.0)
         exponents = np.frexp(peaks)[1].astype(np.intp)
-        exponents[np.abs(exponents) <= _LARGEST_EXPONENT] = 0
-        if exponents.any():
-            np.ldexp(factors, -np.repeat(exponents, counts)[:, None], out=factors)
-            errors = np.ldexp(errors, -2 * exponents)
-            excess = None if excess is None else np.ldexp(excess, -2 * exponents[:, None])
+        np.ldexp(factors, -np.repeat(exponents, counts)[:, None], out=factors)
+        errors = np.ldexp(errors, -2 * exponents)
+        excess = None if excess is None else np.ldexp(excess, -2 * exponents[:, None])
         diagonals = owners @ np.square(factors)
     if excess is not None:
         diagonals += _centred_diagonals(excess)
@@ -214,15 +212,27 @@ def cheapest_forms(A: CentredMatrices, B: CentredMatrices) -> tuple[CentredMatri
 
 
 def gamma_test(A: CentredMatrices, B: CentredMatrices) -> tuple[Array, Array]:
-    """Return biased estimates, and p-values by a gamma distribution with the moments of their permutations."""
-    observed, (mean, variance) = inner_products(A, B)[:, 0], _permutation_moments(A, B)
+    """Return biased estimates, and p-values by a gamma distribution with the moments of their permutations.
+
+    The moments are those of <A, B> over all permutations of the samples of B (Kazi-Aoual et al. 1995).
+    """
+    m, observed = A.diagonals.shape[1], inner_products(A, B)[:, 0]
+    (u_A, v_A), (u_B, v_B) = _invariants(A), _invariants(B)
+    mean = A.traces * B.traces / (m - 1)
+    variance = 2 * u_A * u_B / ((m - 1) ** 2 * (m + 1) * (m - 2))
+    variance += v_A * v_B / (m * (m + 1) * (m - 1) * (m - 2) * (m - 3))
     # If permutations change only rounding errors, all values are as great as the observed one: p is 1. So it is where
     # no gamma distribution has the mean, which matrices of less than a few bits and indefinite ones may give.
     changes = (variance > 1e-14 * mean**2) & (mean > 0)
     scale = np.divide(variance, mean, out=np.ones_like(mean), where=changes)
     pvalues = special.gammaincc(np.where(changes, mean, 1.0) / scale, np.maximum(observed, 0) / scale)
-    m = A.diagonals.shape[1]
     return _scaled(observed / (m - 1) ** 2, A, B), np.where(changes, pvalues, 1.0)
+
+
+def _invariants(A: CentredMatrices) -> tuple[Array, Array]:
+    """Return u and v of the variance over permutations."""
+    m, T, T2, S = A.diagonals.shape[1], A.traces, A.squares, np.square(A.diagonals).sum(axis=1)
+    return (m - 1) * T2 - T**2, m * (m + 1) * S - (m - 1) * (T**2 + 2 * T2)
 
 
 def permutation_test(
@@ -268,15 +278,13 @@ def _permuted_products(A: CentredMatrices, B: CentredMatrices, permutations: Per
         return inner_products(A, shuffled).T
     if A.matrices is None:  # a single one too
         return _permuted_products(B, A, np.argsort(permutations, axis=1).astype(np.int32))
-    return np.array(
-        [[_permuted_inner_product(matrix, B.matrices[0], p) for matrix in A.matrices] for p in permutations]
-    )
-
-
-def _permuted_inner_product(A: Array, B: Array, permutation: NDArray[np.int32]) -> float:
-    # Whole rows: one triangle has half the entries, but not in contiguous rows, which is slower.
-    parts = row_blocks(len(A))
-    return sum(float(np.vdot(A[part], B[permutation[part]].take(permutation, axis=1))) for part in parts)
+    products = np.zeros((n, len(A.matrices)))
+    for p, row in zip(permutations, products, strict=True):
+        # Whole rows: one triangle has half the entries, but not in contiguous rows, which is slower.
+        for part in row_blocks(m):
+            permuted = B.matrices[0][p[part]].take(p, axis=1)
+            row += [np.vdot(matrix[part], permuted) for matrix in A.matrices]
+    return products
 
 
 def _scaled(values: Array, A: CentredMatrices, B: CentredMatrices) -> Array:
@@ -290,25 +298,3 @@ def _uncertainty(A: CentredMatrices, B: CentredMatrices) -> Array:
     missing = A.errors * (b + B.errors) + a * B.errors
     # Products, diagonals and traces enter with weights 1, m / (m - 2) and less: together less than 4.
     return _scaled(4 * (2 * m * np.finfo(float).eps * a * b + missing) / (m * (m - 3)), A, B)
-
-
-def _permutation_moments(A: CentredMatrices, B: CentredMatrices) -> tuple[Array, Array]:
-    """Return mean and variance of <A, B> over all permutations of the samples of B, each of shape (c,).
-
-    With traces T, sums of squares T2 and sums of squared diagonals S (Kazi-Aoual et al. 1995):
-    mean ``T_A T_B / (m - 1)``, variance
-    ``2 u_A u_B / ((m-1)^2 (m+1) (m-2)) + v_A v_B / (m (m+1) (m-1) (m-2) (m-3))`` with
-    ``u = (m-1) T2 - T^2`` and ``v = m (m+1) S - (m-1) (T^2 + 2 T2)``.
-    """
-    m = A.diagonals.shape[1]
-    u_A, v_A = _invariants(A, m)
-    u_B, v_B = _invariants(B, m)
-    mean = A.traces * B.traces / (m - 1)
-    variance = 2 * u_A * u_B / ((m - 1) ** 2 * (m + 1) * (m - 2))
-    variance += v_A * v_B / (m * (m + 1) * (m - 1) * (m - 2) * (m - 3))
-    return mean, variance
-
-
-def _invariants(A: CentredMatrices, m: int) -> tuple[Array, Array]:
-    T, T2, S = A.traces, A.squares, np.square(A.diagonals).sum(axis=1)
-    return (m - 1) * T2 - T**2, m * (m + 1) * S - (m - 1) * (T**2 + 2 * T2)

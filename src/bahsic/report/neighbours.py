@@ -11,7 +11,7 @@ import numpy as np
 from bahsic.arrays import Array, Indices
 from bahsic.data.columns import Columns
 from bahsic.data.prepared import Prepared
-from bahsic.inference.redundancy import similarities
+from bahsic.inference.scores import similarities
 from bahsic.kernels import Gaussian
 
 LEAST_SIMILARITY = 0.7  # of a near-copy, as `bahsic.redundancy` measures it

@@ -17,7 +17,7 @@ from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.prepared import Prepared
 from bahsic.data.sources import Source
 from bahsic.data.tables import Table
-from bahsic.inference.regression import effects
+from bahsic.inference.conditional import effects
 from bahsic.kernels import Gaussian
 
 Rows = list[tuple[str, Mask]]  # names of categories, and the samples that have them
