@@ -27,17 +27,10 @@ from bahsic.criteria.blocks import some_samples
 from bahsic.criteria.prediction import label_features
 from bahsic.data.column_choice import column_mask
 from bahsic.data.columns import Columns
-from bahsic.data.prepared import Prepared, prepared
+from bahsic.data.prepared import Prepared
 from bahsic.engine.scorer import totals
-from bahsic.inference.dependence import as_table_like
-from bahsic.inference.parts import (
-    Samples,
-    Split,
-    combined_pvalues,
-    parallel_map,
-    random_splits,
-    resolved_target_kernel,
-)
+from bahsic.inference import parts
+from bahsic.inference.dependence import as_prepared
 from bahsic.kernels import Gaussian, label_kernel
 from bahsic.parameters import check_count, check_jobs, random_source
 
@@ -150,8 +143,7 @@ def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and 
     """
     check_count("n_splits", n_splits)
     check_jobs(n_jobs)
-    options: Any = {"categorical_features": categorical_features, "missing": missing, "identifiers": "use"}
-    data = prepared(as_table_like(X), Gaussian(), **options, whole=True)
+    data = as_prepared(X, Gaussian(), "X", categorical_features=categorical_features, missing=missing)
     d = len(data.constant)
     tested = column_mask(feature, d, data.table.names, "feature")
     known = ~tested if given is None else column_mask(given, d, data.table.names, "given")
@@ -161,16 +153,16 @@ def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and 
         both = np.flatnonzero(tested & known)[0]
         name = int(both) if data.table.names is None else str(data.table.names[both])
         raise ValueError(f"feature and given both have column {name!r}; accepted: different ones")
-    samples = Samples(data.X, y, resolved_target_kernel(None, y, target_kernel))
+    samples = parts.Samples(data.X, y, parts.resolved_target_kernel(None, y, target_kernel))
     Y = label_features(label_kernel(y, samples.target_kernel))
-    splits = random_splits(samples, n_splits, test_size, random_source(random_state))
+    splits = parts.random_splits(samples, n_splits, test_size, random_source(random_state))
     units = [np.flatnonzero(tested), np.flatnonzero(known)]
 
-    def split_pvalue(split: Split) -> float:
+    def split_pvalue(split: parts.Split) -> float:
         return float(needed_pvalues(data, Y, split.learning, split.test, units, 1)[0])
 
-    pvalues = np.array(parallel_map(split_pvalue, splits, n_jobs, len(samples)))
-    return ConditionalTest(min(1.0, float(combined_pvalues(pvalues))), pvalues)
+    pvalues = np.array(parts.parallel_map(split_pvalue, splits, n_jobs, len(samples)))
+    return ConditionalTest(min(1.0, float(parts.combined_pvalues(pvalues))), pvalues)
 
 
 def needed_pvalues(

@@ -179,10 +179,9 @@ class KernelInput:
         """Return the data of some of the samples."""
         if self.columns is not None:
             return replace(self, columns=self.columns.of_samples(samples))
-        if isinstance(self.kernel, Precomputed):
-            return replace(self, rows=self.rows[np.ix_(samples, samples)])
+        chosen = np.ix_(samples, samples) if isinstance(self.kernel, Precomputed) else samples
         array = isinstance(self.rows, np.ndarray)
-        return replace(self, rows=self.rows[samples] if array else [self.rows[i] for i in samples])
+        return replace(self, rows=self.rows[chosen] if array else [self.rows[i] for i in samples])
 
 
 def kernel_input(
@@ -198,9 +197,7 @@ def kernel_input(
         rows = kernel.rows(x, "x")
         check_same_length(x=len(rows), y=n_samples)
         return KernelInput(kernel, rows)
-    identifiers = x.identifiers if isinstance(x, Prepared) else "use"  # x are the columns that the user has chosen
-    data = prepared(as_table_like(x), kernel, **options, identifiers=identifiers, whole=True, argument="x")
-    data = data.weighted(None).ordered(None)
+    data = as_prepared(x, kernel, **options).weighted(None).ordered(None)
     check_same_length(x=data.table.values.shape[0], y=n_samples)
     changed = data.standardize or data.table.categorical.any() or data.table.missing.any()
     if not changed and isinstance(data.table.values, np.ndarray):
@@ -212,16 +209,17 @@ def kernel_input(
     return KernelInput(kernel, None, data.columns, samples, data.varying)
 
 
-def as_table_like(x: Any) -> Any:
-    """Return data with two dimensions, of which an array or a series may have one."""
-    check_at_hand(x, "x")
-    if isinstance(x, Prepared) or sparse.issparse(x) or is_frame(x):
-        return x
-    if hasattr(x, "to_frame"):  # a series, whose type an array could lose
-        return x.to_frame()
-    array = x if len(getattr(x, "shape", ())) == 2 else as_array(x, "x")
-    if array.ndim not in (1, 2) or 0 in array.shape:
-        raise ValueError(
-            f"x has shape {array.shape}; accepted: one or two dimensions, at least one sample and one feature"
-        )
-    return array[:, None] if array.ndim == 1 else array
+def as_prepared(x: Any, kernel: Kernel, argument: str = "x", **options: Any) -> Prepared:
+    """Prepare data, of which an array or a series may have one dimension; identifiers count as the user chose them."""
+    check_at_hand(x, argument)
+    options |= {"identifiers": x.identifiers if isinstance(x, Prepared) else "use", "whole": True}
+    if hasattr(x, "to_frame") and not is_frame(x):  # a series, whose type an array could lose
+        x = x.to_frame()
+    elif not (isinstance(x, Prepared) or sparse.issparse(x) or is_frame(x)):
+        x = x if len(getattr(x, "shape", ())) == 2 else as_array(x, argument)
+        if x.ndim not in (1, 2) or 0 in x.shape:
+            raise ValueError(
+                f"{argument} has shape {x.shape}; accepted: one or two dimensions, at least one sample and one feature"
+            )
+        x = x[:, None] if x.ndim == 1 else x
+    return prepared(x, kernel, **options, argument=argument)

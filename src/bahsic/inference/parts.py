@@ -26,7 +26,7 @@ from bahsic.kernels.vector import kernel_on_features
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_MIN_SAMPLES = FEWEST_SAMPLES["unbiased"]
+MIN_SAMPLES = FEWEST_SAMPLES["unbiased"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +107,10 @@ def random_splits(samples: Samples, n_splits: int, test_size: float, random: np.
     strata = samples.strata("target_kernel='regression' for numbers")
     n_test = sum(part_size(test_size, len(stratum)) for stratum in strata)
     n_learning = len(samples) - n_test
-    if min(n_test, n_learning) < _MIN_SAMPLES:
+    if min(n_test, n_learning) < MIN_SAMPLES:
         raise ValueError(
             f"test_size is {test_size!r}, which makes {n_learning} samples to select with and {n_test} to test with; "
-            f"accepted: at least {_MIN_SAMPLES} of each"
+            f"accepted: at least {MIN_SAMPLES} of each"
         )
     tests = [draw_part(random, strata, test_size) for _ in range(n_splits)]
     seeds = random.randint(2**31 - 1, size=n_splits)

@@ -8,17 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bahsic.arrays import Indices
 from bahsic.criteria.blocks import MOST_REGRESSIONS, RULE_SAMPLES, auto_block_size, random_blocks, some_samples
 from bahsic.criteria.prediction import label_features
 from bahsic.criteria.weights import Gram, Matrix
 from bahsic.data.column_choice import group_of_columns
-from bahsic.data.prepared import Prepared, prepared
+from bahsic.data.prepared import Prepared
 from bahsic.engine import threads, tile_plan
 from bahsic.engine.gram import GramTiles, KernelBlocks
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import kernel_values, resolved_on
-from bahsic.inference.dependence import as_table_like
+from bahsic.inference.dependence import as_prepared
 from bahsic.inference.parts import selector_data
 from bahsic.kernels import Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
@@ -115,15 +114,13 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     """
     check_ridge(ridge)
     kernel, labels = kernel_on_features(kernel, "features"), label_kernel(y, target_kernel)
-    options: Any = {"standardize": standardize, "categorical_features": categorical_features, "whole": True}
-    identifiers = x.identifiers if isinstance(x, Prepared) else "use"  # x are the columns that the user has chosen
-    data = prepared(as_table_like(x), kernel, **options, identifiers=identifiers, argument="x")
+    data = as_prepared(x, kernel, standardize=standardize, categorical_features=categorical_features)
     m = len(labels)
     check_same_length(x=data.table.values.shape[0], y=m)
     if m < 2:
         raise ValueError(f"x has {m} sample; accepted: at least 2, so that one can be left out")
     labels.warn_of_choice()
-    if isinstance(block_size, str) and block_size == "auto":
+    if is_auto(block_size):
         blocks = random_blocks(m, auto_block_size(m, regressions=True), 0 if random_state is None else random_state)
         blocks = None if blocks is None else blocks.first(MOST_REGRESSIONS)
     else:
@@ -208,32 +205,24 @@ def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int
     group_of, names = group_of_columns(selector.feature_groups, len(data.constant), data.table.names)
     units = [support[group_of[support] == number] for number in np.unique(group_of[support])]
     best = np.sort(np.argsort([-selector.scores_[unit].max() for unit in units], kind="stable")[:n_features])
-    values = _interactions(data, labels, kernel, units, best.tolist())
-    named = [names.tolist()[group_of[units[i][0]]] for i in best]
-    pairs = [Interaction(*pair, value) for pair, value in zip(combinations(named, 2), values, strict=True)]
-    return sorted(pairs, key=lambda pair: -pair.together)
-
-
-def _interactions(
-    data: Prepared, labels: LabelKernel, kernel: Kernel, units: Sequence[Indices], tested: Sequence[int]
-) -> list[float]:
-    """Return the interactions of the units whose numbers are ``tested``, in the order of `combinations`."""
-    pairs: list[tuple[int, ...]] = list(combinations(tested, 2))
+    pairs: list[tuple[int, ...]] = list(combinations(best.tolist(), 2))
     if not pairs:
         return []
     samples = some_samples(len(labels), _SAMPLES)
     columns, Y = data.columns.of_samples(samples), label_features(labels.of_samples(samples))
     plan = tile_plan(len(samples))
 
-    def kernel_without(units_left_out: tuple[int, ...]) -> KernelBlocks:
-        features = np.concatenate([unit for i, unit in enumerate(units) if i not in units_left_out])
+    def kernel_without(left_out: tuple[int, ...]) -> KernelBlocks:
+        features = np.concatenate([unit for i, unit in enumerate(units) if i not in left_out])
         return KernelBlocks(columns, features, resolved_on(kernel, columns, features))
 
-    subsets = [*((i,) for i in tested), *(pairs if len(units) > 2 else [])]
+    subsets = [*((i,) for i in best.tolist()), *(pairs if len(units) > 2 else [])]
     R2 = dict.fromkeys(pairs, 0.0)  # of two features none is left
     with threads(None, len(samples)) as executor:
         regression = RidgeRegression(Y, "auto", plan, (0,), None, executor, exact=True)
         whole = max(0.0, regression.fit(GramTiles(kernel_without(()), plan), len(units), losses=True).predictability)
         values = regression.predictabilities([kernel_without(subset) for subset in subsets])
     R2 |= {subset: max(0.0, value) for subset, value in zip(subsets, values, strict=True)}
-    return [whole - R2[i,] - R2[j,] + R2[i, j] for i, j in pairs]
+    named = {i: names.tolist()[group_of[units[i][0]]] for i in best.tolist()}
+    found = [Interaction(named[i], named[j], whole - R2[i,] - R2[j,] + R2[i, j]) for i, j in pairs]
+    return sorted(found, key=lambda pair: -pair.together)

@@ -30,25 +30,13 @@ from bahsic.data.tables import column_names, columns_of
 from bahsic.engine import threads
 from bahsic.engine.executor import Executor
 from bahsic.engine.scorer import kernel_values, resolved_on
-from bahsic.inference.centred import (
-    CentredMatrices,
-    Permutations,
-    draw_permutations,
-    factored,
-    from_factors,
-    from_matrices,
-    gamma_test,
-    inner_products,
-    permutation_test,
-    pivoted_cholesky,
-    unbiased,
-)
-from bahsic.inference.independence import centred_labels, check_method, without_labels
+from bahsic.inference import centred
+from bahsic.inference.independence import centred_labels, without_labels
 from bahsic.kernels import Gaussian, Kernel, LabelKernel, label_kernel
 from bahsic.kernels.base import is_number
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
-from bahsic.parameters import check_count, random_source
+from bahsic.parameters import check_choice, check_count, random_source
 
 # Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
 # Fewer columns of categories, because the squares of their matrices cost O(m c^2).
@@ -122,7 +110,7 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     >>> SelectKBest(hsic_scores, k=2).fit(X, y).get_support()
     array([False, False,  True,  True])
     """
-    check_method(method, ("gamma", "permutation"))
+    check_choice("method", method, ("gamma", "permutation"))
     check_count("n_permutations", n_permutations)
     kernel = without_labels(kernel_on_features(kernel, "single features"))
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
@@ -138,7 +126,7 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     columns, labels = data.columns, labels if data.order is None else labels.of_samples(data.order)
     permutations = None
     if method == "permutation":
-        permutations = draw_permutations(len(labels), n_permutations, random_source(random_state))
+        permutations = centred.draw_permutations(len(labels), n_permutations, random_source(random_state))
     with threads(n_jobs, len(labels)) as executor:
         return scores_of_columns(columns, np.arange(columns.n_features), kernel, labels, permutations, executor)
 
@@ -148,20 +136,20 @@ def scores_of_columns(
     features: Indices,
     kernel: Kernel,
     labels: LabelKernel,
-    permutations: Permutations | None,
+    permutations: centred.Permutations | None,
     executor: Executor,
 ) -> tuple[Array, Array]:
     """Return the `hsic_scores` of some columns; gamma p-values without permutations."""
     B = None
     if labels.vectors is None and type(labels.kernel) is Gaussian and labels.values.shape[1] == 1:
         B = gaussian_factors(labels.values.T.astype(np.float64), np.array([labels.kernel.gamma], dtype=np.float64))
-    B = factored(centred_labels(labels)) if B is None else B
+    B = centred.factored(centred_labels(labels)) if B is None else B
 
     def score(chunk: Indices) -> tuple[Array, Array]:
         A = centred_columns(columns, features[chunk], kernel, as_matrices=B.factors is None)
         if permutations is None:
-            return unbiased(A, B, np.arange(len(labels), dtype=np.int32)[None])[0], gamma_test(A, B)[1]
-        values, pvalues = permutation_test(A, B, permutations)
+            return centred.unbiased(A, B, np.arange(len(labels), dtype=np.int32)[None])[0], centred.gamma_test(A, B)[1]
+        values, pvalues = centred.permutation_test(A, B, permutations)
         return values[0], pvalues
 
     chunks = column_chunks(columns, features, kernel)
@@ -180,7 +168,7 @@ def column_chunks(columns: Columns, features: Indices, kernel: Kernel) -> list[I
 
 def centred_columns(
     columns: Columns, features: Indices, kernel: Kernel, *, as_matrices: bool = False
-) -> CentredMatrices:
+) -> centred.CentredMatrices:
     """Return the centred kernel matrices of a chunk of `column_chunks`; a rule for gamma is evaluated for each column.
 
     A Gaussian kernel has factors unless ``as_matrices``, at a cost of O(m r^2) for each column of numbers of rank r.
@@ -195,7 +183,7 @@ def centred_columns(
             f"X has {columns.n_samples} samples and the kernel on single features is {kernel!r}; accepted for more "
             f"than {_MAX_SAMPLES} samples: a Gaussian kernel that is not much narrower than the features"
         )
-    return from_matrices([Matrix(kernel_values(columns, np.array([j]), kernel)) for j in features])
+    return centred.from_matrices([Matrix(kernel_values(columns, np.array([j]), kernel)) for j in features])
 
 
 def _gammas(columns: Columns, features: Indices, kernel: Gaussian) -> Array:
@@ -207,7 +195,7 @@ def _gammas(columns: Columns, features: Indices, kernel: Gaussian) -> Array:
     return np.array([float(resolved_on(kernel, columns, np.array([j])).gamma) for j in features])
 
 
-def _numbers(columns: Columns, features: Indices, gammas: Array) -> CentredMatrices | None:
+def _numbers(columns: Columns, features: Indices, gammas: Array) -> centred.CentredMatrices | None:
     """Return the matrices of columns of numbers, or None as `gaussian_factors`."""
     X = columns.rows(features)
     missing = np.isnan(X)
@@ -218,7 +206,7 @@ def _numbers(columns: Columns, features: Indices, gammas: Array) -> CentredMatri
 
 def gaussian_factors(
     X: Array, gammas: Array, offsets: Array | None = None, *, together: bool = False
-) -> CentredMatrices | None:
+) -> centred.CentredMatrices | None:
     """Return the centred Gaussian kernel matrices of the c rows of X, which is overwritten; None if the rank is high.
 
     ``offsets`` (c, m) are what the axes of missing entries contribute to gamma D; with ``together`` they are one axis.
@@ -242,15 +230,15 @@ def gaussian_factors(
 
     max_rank = min(m, 64 + 2 * math.isqrt(m))
     diagonals = -2 * to_origin if own_axes is None else -2 * to_origin - own_axes
-    factors, errors = pivoted_cholesky(diagonals, rows, max_rank)
+    factors, errors = centred.pivoted_cholesky(diagonals, rows, max_rank)
     if factors.shape[1] == max_rank < m:
         return None
     if own_axes is not None and together:
         factors, own_axes = np.concatenate([factors, np.sqrt(own_axes)[:, None]], axis=1), None
-    return from_factors(factors.reshape(-1, m), [factors.shape[1]] * c, errors, own_axes)
+    return centred.from_factors(factors.reshape(-1, m), [factors.shape[1]] * c, errors, own_axes)
 
 
-def _categories(columns: Columns, features: Indices, gammas: Array) -> CentredMatrices:
+def _categories(columns: Columns, features: Indices, gammas: Array) -> centred.CentredMatrices:
     """Return the matrices of columns of categories, whose last level marks the missing entries."""
     X = columns.rows(features)
     missing = np.isnan(X)
@@ -262,7 +250,7 @@ def _categories(columns: Columns, features: Indices, gammas: Array) -> CentredMa
     step = np.expm1(-neutral / 2) - np.expm1(-different / 2)
     heights = np.where(missing, step[:, None], np.sqrt(-np.expm1(-different))[:, None])
     excess = missing * -np.expm1(-neutral)[:, None] if missing.any() else None
-    return from_factors(_indicators(level, heights, int(ends[-1])), counts.tolist(), excess=excess)
+    return centred.from_factors(_indicators(level, heights, int(ends[-1])), counts.tolist(), excess=excess)
 
 
 def _indicators(level: Indices, heights: Array, n_levels: int) -> sparse.csr_array:
@@ -373,7 +361,7 @@ def similarities(
                 for other_places, B in right[at:] if left is right else right:
                     norms = np.sqrt(np.multiply.outer(A.squares, B.squares))
                     norms[norms == 0] = 1.0  # a matrix of zeros has no product with any other
-                    table[np.ix_(places, other_places)] = cosines = inner_products(A, B) / norms
+                    table[np.ix_(places, other_places)] = cosines = centred.inner_products(A, B) / norms
                     if symmetric:
                         table[np.ix_(other_places, places)] = cosines.T
     np.clip(table, -1.0, 1.0, out=table)
@@ -386,7 +374,7 @@ def similarities(
 
 def _pieces(
     columns: Columns, features: Indices, positions: Indices, kernel: Kernel
-) -> list[tuple[Indices, CentredMatrices]]:
+) -> list[tuple[Indices, centred.CentredMatrices]]:
     """Return the centred kernel matrices of a group of features, with their positions in the table."""
     chunks = [positions[chunk] for chunk in column_chunks(columns, features[positions], kernel)]
     return [(chunk, centred_columns(columns, features[chunk], kernel)) for chunk in chunks]
