@@ -105,18 +105,15 @@ def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and 
         The column to test, or the columns to test as one.
     given : int or str, or list of them, default=None
         The columns whose information is already available; none for an empty list. None means all others.
-    target_kernel : str, Kernel or callable, default="auto"
-        Kernel on y, whose features are predicted; see `bahsic.kernels.label_kernel`.
-    categorical_features, missing
-        As for `BAHSIC`.
+    target_kernel, categorical_features, missing
+        As for `BAHSIC`; the features of the kernel on y are predicted.
     n_splits : int, default=20
         Random splits of the samples, whose p-values are combined as in `selection_test`. With one split the p-value
         depends on the split, but is not doubled.
     test_size : float, default=0.5
         Fraction of the samples to test with. The others learn what shape the effect has.
-    random_state : int, RandomState, Generator or None, default=None
-    n_jobs : int or None, default=None
-        Number of threads, as for `selection_frequencies`; the result does not depend on it.
+    random_state, n_jobs
+        As for `selection_frequencies`.
 
     Returns
     -------
@@ -186,7 +183,10 @@ def needed_pvalues(
 def _sums_and_variances(
     columns: Columns, Y: Array, n: int, units: Sequence[Indices], n_tested: int | None
 ) -> list[tuple[float, float]]:
-    """Return for each unit the sum of the products of residuals and its variance; the first n samples learn."""
+    """Return for each unit the sum of the products of residuals, and its variance if these are independent.
+
+    The first n samples learn, the others judge.
+    """
     features = np.concatenate(units)
     D = totals(columns, features, 2)
     scaled_D, prediction = _scaled(D, len(features)), np.empty_like(Y)
@@ -200,24 +200,18 @@ def _sums_and_variances(
         if not len(unit):  # nothing varies
             results.append((0.0, 0.0))
             continue
-        rest = np.maximum(D - totals(columns, unit, 2), 0.0)
-        rest = _scaled(rest, len(features) - len(unit))
+        rest = _scaled(np.maximum(D - totals(columns, unit, 2), 0.0), len(features) - len(unit))
         # One tuning serves m too: predictions are known for the test samples, without their labels.
         tuning = _Tuning(rest[n:, n:])
         f = prediction[n:] - _fitted(rest, prediction[:n], *tuning.best(prediction[n:]))[n:]
-        results.append(product_of_residuals(rest[n:, n:], Y[n:], f, tuning))
+        own, (width, ridge), (f_width, f_ridge) = rest[n:, n:], tuning.best(Y[n:]), tuning.best(f)
+        of_Y = _residual_operator(own, width, ridge / _UNDERSMOOTHING)
+        of_f = _residual_operator(own, f_width, f_ridge / _UNDERSMOOTHING)
+        products = np.einsum("ij,ij->i", of_Y @ Y[n:], of_f @ f)
+        independent = np.einsum("ij,ij->i", of_Y, of_Y) @ np.einsum("ij,ij->i", of_f, of_f)
+        dependent = np.linalg.norm(of_Y.T.astype(np.float32) @ of_f.astype(np.float32)) ** 2
+        results.append((float(products.sum()), float(np.square(products).sum() * dependent / independent)))
     return results
-
-
-def product_of_residuals(D: Array, Y: Array, f: Array, tuning: _Tuning) -> tuple[float, float]:
-    """Return the inner product of the leave-one-out residuals of Y and f, and its variance if they are independent."""
-    (width, ridge), (f_width, f_ridge) = tuning.best(Y), tuning.best(f)
-    of_Y = _residual_operator(D, width, ridge / _UNDERSMOOTHING)
-    of_f = _residual_operator(D, f_width, f_ridge / _UNDERSMOOTHING)
-    products = np.einsum("ij,ij->i", of_Y @ Y, of_f @ f)
-    independent = np.einsum("ij,ij->i", of_Y, of_Y) @ np.einsum("ij,ij->i", of_f, of_f)
-    dependent = np.linalg.norm(of_Y.T.astype(np.float32) @ of_f.astype(np.float32)) ** 2
-    return float(products.sum()), float(np.square(products).sum() * dependent / independent)
 
 
 def _scaled(D: Array, n_features: int) -> Array:

@@ -187,10 +187,7 @@ class KernelInput:
 def kernel_input(
     x: Any, kernel: Kernel, n_samples: int, weights: FloatArray | None = None, **options: Any
 ) -> KernelInput:
-    """Check data x and bring them into the form that a kernel takes; the options are those of `hsic`.
-
-    Numbers that are not to be standardised stay as they are. Constant columns take no part, unless all are constant.
-    """
+    """Check data x and bring them into the form that a kernel takes; constant columns take no part, unless all are."""
     if not takes_numbers(kernel):
         if sparse.issparse(x):
             raise TypeError(f"x is a sparse matrix, which kernel={kernel!r} does not take; accepted: x.toarray()")

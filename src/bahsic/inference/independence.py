@@ -80,7 +80,7 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
     - ``"permutation"`` compares the unbiased estimate with its values for randomly permuted labels:
       p = (1 + number of these >= the observed one) / (1 + number of permutations). The level is exact for any
       distribution and number of samples. If no more than ``n_permutations`` others exist (up to 6 samples with 999),
-      each permutation is used once.
+      each permutation is used once. Values that differ only by rounding count as equal to the observed one.
     - ``"gamma"`` compares the biased estimate with a gamma distribution of the exact mean and variance (over all
       permutations, Kazi-Aoual et al. 1995). Its shape is an approximation. Use it for small p-values without many
       permutations.
@@ -94,12 +94,8 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
         Numbers, categories, or both. For features that were selected with these samples, use `selection_test`.
     y : array-like of shape (m,) or (m, k), dataframe or series, or whatever ``target_kernel`` takes
     method : {"permutation", "gamma", "normal"}
-    kernel : str, Kernel or callable
-        Kernel on x, see `hsic`. The rule "optimise" depends on the labels and is refused.
-    target_kernel : str, Kernel or callable
-        Kernel on y; "auto" chooses by the type of y, see `bahsic.kernels.label_kernel`.
-    standardize, categorical_features, missing
-        As for `hsic`: numbers in x get zero mean and unit variance unless ``standardize=False``.
+    kernel, target_kernel, standardize, categorical_features, missing
+        As for `hsic`. The rule "optimise" of a kernel on x depends on the labels and is refused.
     n_permutations : int
     random_state : int, RandomState, Generator or None
         Seed or generator used to draw the permutations.
@@ -111,10 +107,6 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
     HypothesisTest
         Cost O(m^2 d) time and two m x m matrices of memory. Each permutation takes m p r operations for kernel matrices
         of numerical ranks p and r, m^2 r if only one of them has low rank, and m^2 otherwise.
-
-    Notes
-    -----
-    Values that differ only by rounding count as equal to the observed one.
 
     Examples
     --------

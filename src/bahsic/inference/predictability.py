@@ -72,17 +72,11 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
         The features.
     y : array-like of shape (m,) or (m, k)
         The labels: classes, numbers, several outputs, or whatever ``target_kernel`` takes.
-    kernel : str, Kernel or callable, default="gaussian"
-        Kernel on x; ``"gaussian"`` has gamma = 1/(2 d).
-    target_kernel : str, Kernel or callable, default="auto"
-        Kernel on y, whose features are predicted; see `bahsic.kernels.label_kernel`.
+    kernel, target_kernel, standardize, categorical_features
+        As for `hsic`; ``"gaussian"`` has gamma = 1/(2 d), and the features of the kernel on y are predicted.
     ridge : float or "auto", default="auto"
         The penalty is m times the ridge. "auto" uses the one of 0.1, 0.0316, ..., 0.0001 with the least error, which
         makes the result slightly too high.
-    standardize : bool, default=True
-        Whether to give each number zero mean and unit variance first.
-    categorical_features : None, "from_dtype", or array-like of bool, int or str, default="from_dtype"
-        Which columns are categories, as for `BAHSIC`.
     block_size : int, "auto" or None, default="auto"
         An int B fits a regression to each of several disjoint random blocks of B samples. "auto" uses all samples at
         once (None) up to 4000 of them, and five blocks of 1000 beyond.

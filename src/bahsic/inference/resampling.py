@@ -210,10 +210,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     kernel, target_kernel : str, Kernel or callable, or None
         Kernels of the tests of independence; None means those of the selector, or "gaussian" and "auto" if it has
         none. The conditional test uses Gaussian kernels of several widths on the features.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or generator used to draw splits and permutations.
-    n_jobs : int or None, default=None
-        Number of threads, as for `selection_frequencies`; the result does not depend on it.
+    random_state, n_jobs
+        As for `selection_frequencies`; splits and permutations are drawn.
 
     Returns
     -------
@@ -230,8 +228,6 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     Rueschendorf: Random variables with maximum sums. Advances in Applied Probability 14, 1982.
     Meinshausen, Meier, Buehlmann: p-values for high-dimensional regression. JASA 104, 2009.
     Vovk, Wang: Combining p-values via averaging. Biometrika 107, 2020.
-    Lundborg, Kim, Shah, Samworth: The projected covariance measure for assumption-lean variable significance testing.
-    Annals of Statistics 52, 2024.
 
     Examples
     --------
@@ -289,14 +285,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
 
     results = parts.parallel_map(split_result, splits, n_jobs, len(samples))
     supports, joint, expected = (np.array(values) for values in zip(*results, strict=True))
-    expected_false = parts.combined_pvalues(expected)
-    return SelectionTest(
-        pvalue=min(1.0, float(parts.combined_pvalues(joint))),
-        feature_pvalues=np.minimum(1.0, expected_false),
-        frequencies=np.mean(supports, axis=0),
-        split_pvalues=joint,
-        expected_false=expected_false,
-    )
+    pvalue, expected_false = min(1.0, float(parts.combined_pvalues(joint))), parts.combined_pvalues(expected)
+    return SelectionTest(pvalue, np.minimum(1.0, expected_false), np.mean(supports, axis=0), joint, expected_false)
 
 
 def _fixed_selector(selector: Any, X: Any, target_kernel: Any) -> Any:

@@ -169,13 +169,15 @@ def column_chunks(columns: Columns, features: Indices, kernel: Kernel) -> list[I
 def centred_columns(
     columns: Columns, features: Indices, kernel: Kernel, *, as_matrices: bool = False
 ) -> centred.CentredMatrices:
-    """Return the centred kernel matrices of a chunk of `column_chunks`; a rule for gamma is evaluated for each column.
-
-    A Gaussian kernel has factors unless ``as_matrices``, at a cost of O(m r^2) for each column of numbers of rank r.
-    """
+    """Return the centred kernel matrices of a chunk of `column_chunks`, of a Gaussian kernel as factors if possible."""
     if type(kernel) is Gaussian and not as_matrices:
-        gammas = _gammas(columns, features, kernel)
-        factors = (_categories if columns.different[features].any() else _numbers)(columns, features, gammas)
+        gammas, X = _gammas(columns, features, kernel), columns.rows(features)
+        missing = np.isnan(X)
+        if columns.different[features].any():
+            return _categories(columns, features, gammas, X, missing)
+        X[missing] = 0.0  # the centre
+        offsets = missing * (gammas * columns.neutral[features] / 2)[:, None] if missing.any() else None
+        factors = gaussian_factors(X, gammas, offsets, together=columns.together)
         if factors is not None:
             return factors
     if columns.n_samples > _MAX_SAMPLES:
@@ -193,15 +195,6 @@ def _gammas(columns: Columns, features: Indices, kernel: Gaussian) -> Array:
     if columns.special[features].any():  # rules look at all pairs of samples
         columns = columns.of_samples(some_samples(columns.n_samples, RULE_SAMPLES))
     return np.array([float(resolved_on(kernel, columns, np.array([j])).gamma) for j in features])
-
-
-def _numbers(columns: Columns, features: Indices, gammas: Array) -> centred.CentredMatrices | None:
-    """Return the matrices of columns of numbers, or None as `gaussian_factors`."""
-    X = columns.rows(features)
-    missing = np.isnan(X)
-    X[missing] = 0.0  # the centre
-    offsets = missing * (gammas * columns.neutral[features] / 2)[:, None] if missing.any() else None
-    return gaussian_factors(X, gammas, offsets, together=columns.together)
 
 
 def gaussian_factors(
@@ -238,10 +231,8 @@ def gaussian_factors(
     return centred.from_factors(factors.reshape(-1, m), [factors.shape[1]] * c, errors, own_axes)
 
 
-def _categories(columns: Columns, features: Indices, gammas: Array) -> centred.CentredMatrices:
-    """Return the matrices of columns of categories, whose last level marks the missing entries."""
-    X = columns.rows(features)
-    missing = np.isnan(X)
+def _categories(columns: Columns, features: Indices, gammas: Array, X: Array, missing: Mask) -> centred.CentredMatrices:
+    """Return the matrices of columns X of categories, whose last level marks the missing entries."""
     different, neutral = (gammas * values[features] for values in (columns.different, columns.neutral))
     counts = np.nanmax(X, axis=1, initial=-1).astype(np.intp) + 2
     ends = np.cumsum(counts)
@@ -292,14 +283,8 @@ def redundancy(
         The features to compare: numbers, names in a dataframe, or a mask such as ``support_``. All by default.
     kernel : str, Kernel or callable
         Kernel on a single feature, see `kernel_from_name`. A rule for gamma is evaluated for each feature.
-    standardize : bool
-        Whether to give each feature zero mean and unit variance first, as the selectors do.
-    categorical_features : None, "from_dtype", or array-like of bool, int or str
-        The columns of X that are categories, as for `BAHSIC`.
-    missing : {"neutral", "indicator", "error"}
-        How to treat missing entries, as for `BAHSIC`.
-    identifiers : {"drop", "use"}
-        Whether columns that look like identifiers count as constant, as for `BAHSIC`.
+    standardize, categorical_features, missing, identifiers
+        As for `BAHSIC`; columns that look like identifiers count as constant.
 
     Returns
     -------
