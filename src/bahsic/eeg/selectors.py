@@ -243,11 +243,8 @@ class ChannelSelector(_SignalSelector):
         Samples a second.
     n_channels : int or "auto", default="auto"
         Number of channels to select; "auto" takes the smallest number that predicts about as well as the best one.
-    fmin, fmax : float or None, default=None
-        Lowest and highest frequency to use, in Hz; by default all but zero.
-    width : float, array-like or None, default=4.0
-        Bins of frequencies: their width in Hz, or a list of their limits in Hz; None uses each Fourier coefficient by
-        itself.
+    fmin, fmax, width
+        Frequencies to use, and their bins, as for `FrequencySelector`.
     features : {"power", "relative_power"}, default="power"
         Columns of a channel: the logarithm of its power in each bin, or the same after common average reference, minus
         its mean over the channels. The latter is better for EEG of many channels, where neighbours are correlated.

@@ -139,9 +139,8 @@ def frequency_bins(n_samples: int, sfreq: float, fmin: float | None, fmax: float
         if (np.diff(starts) < 1).any():
             raise ValueError(f"width is {width!r}; accepted: limits with a multiple of {step:g} Hz between them")
         return Bins(starts, every)
-    members = np.flatnonzero(
-        (every > 0 if fmin is None else every >= fmin) & (every <= (np.inf if fmax is None else fmax))
-    )
+    low, high = step if fmin is None else fmin, np.inf if fmax is None else fmax
+    members = np.flatnonzero((every >= low) & (every <= high))
     if not len(members):
         raise ValueError(
             f"fmin is {fmin!r} and fmax {fmax!r}; accepted: an interval with one of the frequencies "

@@ -50,10 +50,10 @@ class CentredMatrices:
 
     diagonals: Array  # (c, m)
     exponents: Indices  # (c,)
+    excess: Array  # (c, m): added to the diagonals before centring; zeros for matrices
     matrices: Array | None = None  # (c, m, m), or else:
     factors: Any = None  # (r, m), those of all matrices; rows of an array are centred, those of a csr_array are not
     owners: Any = None  # csr_array (c, r): one where a factor belongs to a matrix
-    excess: Array | None = None  # (c, m): added to the diagonals before centring
     errors: Array | float = 0.0  # Frobenius norms of the errors of the factors
 
     @property
@@ -70,9 +70,7 @@ class CentredMatrices:
             return np.diagonal(inner_products(self, self))
         factors = self.factors.reshape(len(self.diagonals), -1, self.factors.shape[1])
         squares = np.square(np.matmul(factors, factors.transpose(0, 2, 1))).sum(axis=(1, 2))
-        if self.excess is not None:
-            squares += np.vecdot(self.excess, 2 * self.diagonals - _centred_diagonals(self.excess))
-        return np.asarray(squares)
+        return np.asarray(squares + np.vecdot(self.excess, 2 * self.diagonals - _centred_diagonals(self.excess)))
 
 
 def from_matrices(grams: Sequence[Gram]) -> CentredMatrices:
@@ -85,7 +83,7 @@ def from_matrices(grams: Sequence[Gram]) -> CentredMatrices:
             matrix[rows] = centred_gram.block(rows, slice(0, m))
         exponents[position] = math.frexp(max(float(matrix.max()), -float(matrix.min())))[1]
         np.ldexp(matrix, -exponents[position], out=matrix)
-    return CentredMatrices(np.diagonal(A, axis1=1, axis2=2), exponents, matrices=A)
+    return CentredMatrices(np.diagonal(A, axis1=1, axis2=2), exponents, np.zeros((len(A), m)), matrices=A)
 
 
 def from_factors(
@@ -93,6 +91,7 @@ def from_factors(
 ) -> CentredMatrices:
     """Centre c matrices F'F + diag(excess), given the number of factors of each; an array of factors is overwritten."""
     exponents, owners = np.zeros(len(counts), dtype=np.intp), _owners(counts)
+    excess = np.zeros((len(counts), factors.shape[1])) if excess is None else excess
     if sparse.issparse(factors):
         means = factors.mean(axis=1)
         shifted = owners @ (factors.power(2) - 2 * sparse.diags_array(means) @ factors)
@@ -103,11 +102,10 @@ def from_factors(
         exponents = np.frexp(peaks)[1].astype(np.intp)
         np.ldexp(factors, -np.repeat(exponents, counts)[:, None], out=factors)
         errors = np.ldexp(errors, -2 * exponents)
-        excess = None if excess is None else np.ldexp(excess, -2 * exponents[:, None])
+        excess = np.ldexp(excess, -2 * exponents[:, None])
         diagonals = owners @ np.square(factors)
-    if excess is not None:
-        diagonals += _centred_diagonals(excess)
-    return CentredMatrices(diagonals, 2 * exponents, factors=factors, owners=owners, excess=excess, errors=errors)
+    diagonals += _centred_diagonals(excess)
+    return CentredMatrices(diagonals, 2 * exponents, excess, factors=factors, owners=owners, errors=errors)
 
 
 def _owners(counts: Sequence[int]) -> Any:
@@ -149,12 +147,7 @@ def inner_products(A: CentredMatrices, B: CentredMatrices) -> Array:
         table = A.owners @ _squared_products(A.factors, B.factors) @ B.owners.T
     if sparse.issparse(table):
         table = table.toarray() + _squared_sums(A) @ _squared_sums(B).T
-    if A.excess is not None:
-        table += A.excess @ B.diagonals.T
-    if B.excess is not None:
-        own = 0.0 if A.excess is None else _centred_diagonals(A.excess)
-        table += (A.diagonals - own) @ B.excess.T
-    return np.asarray(table)
+    return np.asarray(table + A.excess @ B.diagonals.T + (A.diagonals - _centred_diagonals(A.excess)) @ B.excess.T)
 
 
 def _squared_products(F: Any, G: Any) -> Any:
@@ -274,7 +267,8 @@ def _permuted_products(A: CentredMatrices, B: CentredMatrices, permutations: Per
     if B.matrices is None:
         factors = np.take(B.factors, permutations, axis=1).swapaxes(0, 1).reshape(-1, m)
         owners = _owners([len(B.factors)] * n)
-        shuffled = replace(B, diagonals=B.diagonals[0][permutations], factors=factors, owners=owners)
+        diagonals, excess = B.diagonals[0][permutations], B.excess[0][permutations]
+        shuffled = replace(B, diagonals=diagonals, excess=excess, factors=factors, owners=owners)
         return inner_products(A, shuffled).T
     if A.matrices is None:  # a single one too
         return _permuted_products(B, A, np.argsort(permutations, axis=1).astype(np.int32))

@@ -254,10 +254,8 @@ def _residual_operator(D: Array, width: float, ridge: float) -> Array:
     factor, _ = lapack.dpotrf(_regularised(np.exp(-width * D), ridge).T, overwrite_a=1)
     half, _ = lapack.dpotri(factor, overwrite_c=1)  # the upper triangle
     A = np.where(np.tri(n, dtype=bool), half.T, half)
-    A *= n * ridge
-    A -= 1 / n
-    A /= np.diag(A)[:, None].copy()
-    return np.asarray(A)
+    A = n * ridge * A - 1 / n
+    return np.asarray(A / np.diag(A)[:, None])
 
 
 def _fitted(D: Array, Y: Array, width: float, ridge: float) -> Array:
@@ -276,15 +274,12 @@ def _coefficients(K: Array, Y: Array, ridge: float) -> tuple[Array, Array]:
 
 
 def _regularised(K: Array, ridge: float) -> Array:
-    A = _centred(K)
-    A[np.diag_indices(len(A))] += len(A) * ridge
-    return A
+    return _centred(K) + len(K) * ridge * np.eye(len(K))
 
 
 def _centred(K: Array) -> Array:
     means = K.mean(axis=0)
-    A = np.add.outer(means - means.mean(), means)
-    return np.asarray(np.subtract(K, A, out=A))
+    return np.asarray(K - np.add.outer(means - means.mean(), means))
 
 
 def effects(columns: Columns, Y: Array, selected: Indices, places: Sequence[tuple[int, Indices]]) -> list[Array]:

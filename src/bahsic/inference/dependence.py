@@ -197,7 +197,7 @@ def kernel_input(
     data = as_prepared(x, kernel, **options).weighted(None).ordered(None)
     check_same_length(x=data.table.values.shape[0], y=n_samples)
     changed = data.standardize or data.table.categorical.any() or data.table.missing.any()
-    if not changed and isinstance(data.table.values, np.ndarray):
+    if not changed and isinstance(data.table.values, np.ndarray):  # numbers as they are
         rows = kernel.rows(data.table.values, "x")
         varies = (rows != rows[0]).any(axis=0)
         return KernelInput(kernel, rows if varies.all() or not varies.any() else rows[:, varies])

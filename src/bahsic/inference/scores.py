@@ -325,11 +325,7 @@ def redundancy(
 
 
 def similarities(
-    columns: Columns,
-    features: Indices,
-    constant: Mask,
-    kernel: Kernel,
-    others: Indices | None = None,
+    columns: Columns, features: Indices, constant: Mask, kernel: Kernel, others: Indices | None = None
 ) -> Array:
     """Return the table of `redundancy` for some columns, with each other or with ``others``."""
     symmetric = others is None
