@@ -62,11 +62,9 @@ class FrequencySelector(_SignalSelector):
     sfreq : float
         Samples a second.
     n_frequencies : int or "auto", default=5
-        Number of frequencies to select, or of bins with ``width``. With "auto" the selector chooses it, or with
-        ``contiguous`` the criterion.
+        Number of frequencies or bins. With "auto" the selector chooses it, or with ``contiguous`` the criterion.
     n_neighbours : int, default=4
-        Number of neighbours of each selected frequency that pass the filter with it: the nearest ones, half of them
-        below and half above. Not used with ``width``.
+        How many of the nearest neighbours of a frequency pass with it, half of them below. Not used with ``width``.
     fmin, fmax : float or None, default=None
         Lowest and highest frequency to select from, in Hz; by default all but zero.
     selector : selector or None, default=None
@@ -78,8 +76,7 @@ class FrequencySelector(_SignalSelector):
         - "mean_power": the power, averaged over the channels (the paper's).
         - "power": the logarithm of the power of each channel.
         - "relative_power": the same after common average reference, minus its mean over the channels.
-        - "covariance": the logarithm of the covariance matrix between the channels, which has the power of all
-          mixtures of channels.
+        - "covariance": the logarithm of the covariance matrix of the channels, with the power of all their mixtures.
     width : float, array-like or None, default=None
         Bins of frequencies to select from: their width in Hz, or a list of their limits in Hz, which replaces ``fmin``
         and ``fmax``. None uses each Fourier coefficient by itself.
@@ -116,8 +113,7 @@ class FrequencySelector(_SignalSelector):
 
     Notes
     -----
-    An interval of "covariance" costs the cube of the number of channels for each trial; for 45 trials of 64
-    channels about 20 ms.
+    An interval of "covariance" costs the cube of the number of channels for each trial.
 
     Examples
     --------

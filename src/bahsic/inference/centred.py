@@ -139,32 +139,19 @@ def inner_products(A: CentredMatrices, B: CentredMatrices) -> Array:
         return np.asarray(A.matrices.reshape(len(A.matrices), -1) @ B.matrices.reshape(len(B.matrices), -1).T)
     if A.matrices is not None:
         return inner_products(B, A).T
-    table: Any
     if B.matrices is not None:
         rows = A.factors.toarray() if sparse.issparse(A.factors) else A.factors
         table = np.column_stack([A.owners @ np.vecdot(rows @ matrix, rows) for matrix in B.matrices])
+    elif sparse.issparse(A.factors) and sparse.issparse(B.factors):
+        # (p - s t / m)^2 = p (p - 2 s t / m) + (s t / m)^2 for products p and sums s and t of two factors
+        p, m, s, t = (A.factors @ B.factors.T).tocoo(), A.factors.shape[1], A.factors.sum(axis=1), B.factors.sum(axis=1)
+        row, col = p.coords
+        p.data *= p.data - 2 / m * s[row] * t[col]
+        table = (A.owners @ p.tocsr() @ B.owners.T).toarray()
+        table += np.multiply.outer(A.owners @ np.square(s) / m, B.owners @ np.square(t) / m)
     else:
-        table = A.owners @ _squared_products(A.factors, B.factors) @ B.owners.T
-    if sparse.issparse(table):
-        table = table.toarray() + _squared_sums(A) @ _squared_sums(B).T
+        table = A.owners @ np.square(A.factors @ B.factors.T) @ B.owners.T
     return np.asarray(table + A.excess @ B.diagonals.T + (A.diagonals - _centred_diagonals(A.excess)) @ B.excess.T)
-
-
-def _squared_products(F: Any, G: Any) -> Any:
-    """Return the squared inner products of factors (r, r'); of two sparse ones without the constant part."""
-    products = F @ G.T
-    if not sparse.issparse(products):
-        return np.square(products, out=products)
-    # (p - s t / m)^2 = p (p - 2 s t / m) + (s t / m)^2 for the sums s and t of two factors.
-    products, m = products.tocoo(), F.shape[1]
-    row, col = products.coords
-    products.data *= products.data - 2 / m * F.sum(axis=1)[row] * G.sum(axis=1)[col]
-    return products.tocsr()
-
-
-def _squared_sums(A: CentredMatrices) -> Array:
-    """Return the sums over the factors of each matrix of s^2 / m, for their sums s; shape (c, 1)."""
-    return np.asarray(A.owners @ np.square(A.factors.sum(axis=1)) / A.factors.shape[1])[:, None]
 
 
 def pivoted_cholesky(diagonals: Array, rows: Callable[[Indices], Array], max_rank: int) -> tuple[Array, Array]:

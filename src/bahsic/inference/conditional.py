@@ -34,12 +34,10 @@ from bahsic.inference.dependence import as_prepared
 from bahsic.kernels import Gaussian, label_kernel
 from bahsic.parameters import check_count, check_jobs, random_source
 
-# The ridge of the residuals is that of the least error, divided by this: what a regression smooths away would be
-# left for a near-copy to explain.
+# What the ridge of least error is divided by for residuals: a near-copy would explain what a regression smooths away.
 _UNDERSMOOTHING = 10.0
 
-# Samples that learn the direction, and samples of one regression of the test. With more there are several
-# regressions, up to a number.
+# Samples that learn the direction, and samples of one regression of the test; with more there are several regressions.
 _LEARNING_SAMPLES, _TEST_SAMPLES, _MAX_REGRESSIONS = 500, 500, 4
 
 # Ridges and factors of gamma that are tried; a factor of gamma is a power of the kernel. The ridges go far down,
@@ -108,8 +106,7 @@ def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and 
     target_kernel, categorical_features, missing
         As for `BAHSIC`; the features of the kernel on y are predicted.
     n_splits : int, default=20
-        Random splits of the samples, whose p-values are combined as in `selection_test`. With one split the p-value
-        depends on the split, but is not doubled.
+        Random splits of the samples, whose p-values are combined as in `selection_test`; that of one is not doubled.
     test_size : float, default=0.5
         Fraction of the samples to test with. The others learn what shape the effect has.
     random_state, n_jobs

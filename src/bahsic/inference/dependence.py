@@ -54,20 +54,18 @@ def hsic(  # noqa: PLR0913 - the kernels, the estimate, and how a table is read
     sample_weight : array-like of shape (m,), optional
         How often each sample counts: the value is the HSIC of the data with each sample repeated that often.
     standardize : bool, default=True
-        Whether to give each number in x zero mean and unit variance first, so that units do not matter. Ignored for
-        kernels on other samples, and for functions.
+        Whether to give numbers in x zero mean and unit variance first. Ignored for other samples, and for functions.
     categorical_features, missing
         Which columns of x are categories, and how to treat missing entries, as for `BAHSIC`.
     block_size : int, optional
         If given, the value is the mean over disjoint random blocks of that many samples, see `hsic_blocks`.
     random_state : int, RandomState, Generator or None
-        Seed or generator used to draw the blocks.
+        For the blocks.
 
     Returns
     -------
     float
-        Cost O(m^2 d) time, one m x m matrix of memory (two with gamma="optimise"); with blocks of B samples
-        O(m B d) and B x B.
+        Cost O(m^2 d) time, one m x m matrix of memory (two with gamma="optimise"); with blocks O(m B d) and B x B.
 
     Notes
     -----

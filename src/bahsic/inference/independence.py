@@ -81,9 +81,8 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
       p = (1 + number of these >= the observed one) / (1 + number of permutations). The level is exact for any
       distribution and number of samples. If no more than ``n_permutations`` others exist (up to 6 samples with 999),
       each permutation is used once. Values that differ only by rounding count as equal to the observed one.
-    - ``"gamma"`` compares the biased estimate with a gamma distribution of the exact mean and variance (over all
-      permutations, Kazi-Aoual et al. 1995). Its shape is an approximation. Use it for small p-values without many
-      permutations.
+    - ``"gamma"`` compares the biased estimate with a gamma distribution of the exact mean and variance over all
+      permutations (Kazi-Aoual et al. 1995). Its shape is an approximation, for small p-values without permutations.
     - ``"normal"`` compares the unbiased estimate over its standard deviation (varHSIC) with the standard normal
       distribution. **It is not a test**: for independent data the limit is not normal, and the level is not kept. Use
       it to say by how many standard errors a dependence differs from zero.

@@ -75,8 +75,7 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     kernel, target_kernel, standardize, categorical_features
         As for `hsic`; ``"gaussian"`` has gamma = 1/(2 d), and the features of the kernel on y are predicted.
     ridge : float or "auto", default="auto"
-        The penalty is m times the ridge. "auto" uses the one of 0.1, 0.0316, ..., 0.0001 with the least error, which
-        makes the result slightly too high.
+        The penalty is m times the ridge. "auto" uses the best of 0.1, 0.0316, ..., 0.0001: the result is slightly high.
     block_size : int, "auto" or None, default="auto"
         An int B fits a regression to each of several disjoint random blocks of B samples. "auto" uses all samples at
         once (None) up to 4000 of them, and five blocks of 1000 beyond.
@@ -86,16 +85,14 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     Returns
     -------
     float
-        1 is perfect, 0 is as good as predicting the mean, and negative values are worse. Costs O(m^3) time and a few
-        m x m matrices; with blocks O(m B^2) time.
+        1 is perfect, 0 as good as the mean, negative worse. Costs O(m^3) time, a few m x m matrices; blocks O(m B^2).
 
     Notes
     -----
     With :math:`A = (HKH + \lambda I)^{-1}`, :math:`\lambda = m \varepsilon`, the residual of sample i when it is left
     out is :math:`\lambda (AY)_i / (\lambda A_{ii} - 1/m)`; the penalty stays the same and the intercept is free.
 
-    The result is too high for features that were selected on the same samples. Use ``predictability_`` of a selector
-    then.
+    For features that were selected on the same samples it is too high: use ``predictability_`` of the selector.
 
     Examples
     --------

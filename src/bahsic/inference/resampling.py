@@ -35,8 +35,7 @@ class SelectionTest:
         P-value of the hypothesis that the selected features, taken together, are independent of the labels.
     feature_pvalues : ndarray of shape (n_features,)
         P-value of the hypothesis that a feature adds nothing to the other selected features in predicting the labels,
-        or with ``feature_test="marginal"`` that it alone is independent of them. Adjusted for the number of features;
-        1 for features that are rarely selected.
+        or with ``feature_test="marginal"`` that it alone is independent of them. Adjusted; 1 if rarely selected.
     frequencies : ndarray of shape (n_features,)
         Fraction of the splits in which each feature was selected.
     split_pvalues : ndarray of shape (n_splits,)
@@ -117,8 +116,7 @@ def selection_frequencies(
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator used to draw the subsamples.
     n_jobs : int or None, default=None
-        Number of threads. None means as many as BLAS uses, or one if there are few samples.
-        The result does not depend on it.
+        Number of threads, see `BAHSIC`; the result does not depend on it.
 
     Returns
     -------
@@ -183,12 +181,10 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     - ``feature_pvalues``: a feature does not help to predict y beyond the other features that were selected with it
       (``feature_test="conditional"``, see `conditional_test`), or it is independent of y by itself (``"marginal"``).
       In each split the p-value of a selected feature is multiplied by the number of selected features; other features
-      have 1. This controls the family-wise error: the probability that any feature whose hypothesis holds in every
-      split has a value of at most t is at most t.
+      have 1. So with probability 1 - t no feature whose hypothesis holds in every split has a value of at most t.
 
-    The conditional test detects features that matter only in combination, as in XOR. Of two near-duplicates that were
-    both selected, it calls neither needed. A small `pvalue` says that the selector finds dependence, not that each
-    selected feature matters.
+    The conditional test detects features that matter only in combination, as in XOR. Of two selected near-duplicates,
+    it calls neither needed. A small `pvalue` says that the selector finds dependence, not that each feature matters.
 
     Parameters
     ----------
@@ -201,8 +197,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     test_size : float, default=0.5
         Fraction of the samples to test with; the selector gets the others.
     feature_test : {"conditional", "marginal"}, default="conditional"
-        The hypothesis of `feature_pvalues`. Columns of one of the selector's ``feature_groups`` are tested together by
-        the conditional test, and share its p-value.
+        The hypothesis of `feature_pvalues`. The conditional test tests the columns of a group of the selector together.
     method : {"permutation", "gamma"}, default="permutation"
         Test of independence, see `hsic_test`: "permutation" is exact, "gamma" is faster and approximate.
     n_permutations : int, default=999

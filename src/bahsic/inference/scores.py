@@ -1,7 +1,6 @@
 r"""HSIC of single features with the labels and with each other, by kernel matrices of single columns as a few factors.
 
-Up to what centring removes, the kernel matrix of a column, Gaussian for numbers and delta for categories, is
-F'F + diag(e), so that no m x m matrix is needed.
+Up to what centring removes, the kernel matrix of a column, Gaussian or delta for categories, is F'F + diag(e).
 
 - **Numbers**: Cholesky factors of :math:`\langle \phi(x) - \phi(c), \phi(x') - \phi(c) \rangle` for the features
   :math:`\phi` of the Gaussian kernel and a point c. This is accurate also where all kernel values are near one.
@@ -113,9 +112,8 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     check_choice("method", method, ("gamma", "permutation"))
     check_count("n_permutations", n_permutations)
     kernel = without_labels(kernel_on_features(kernel, "single features"))
-    options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
-    options["identifiers"] = identifiers
-    data = prepared(X, kernel, **options, whole=True).weighted(None)
+    options: Any = {"standardize": standardize, "missing": missing, "identifiers": identifiers, "whole": True}
+    data = prepared(X, kernel, categorical_features=categorical_features, **options).weighted(None)
     labels = y if isinstance(y, LabelKernel) else label_kernel(y, target_kernel)
     check_same_length(X=data.table.values.shape[0], y=len(labels))
     check_statistic("unbiased", len(labels))
@@ -241,23 +239,17 @@ def _categories(columns: Columns, features: Indices, gammas: Array, X: Array, mi
     step = np.expm1(-neutral / 2) - np.expm1(-different / 2)
     heights = np.where(missing, step[:, None], np.sqrt(-np.expm1(-different))[:, None])
     excess = missing * -np.expm1(-neutral)[:, None] if missing.any() else None
-    return centred.from_factors(_indicators(level, heights, int(ends[-1])), counts.tolist(), excess=excess)
-
-
-def _indicators(level: Indices, heights: Array, n_levels: int) -> sparse.csr_array:
-    """Return rows that mark the samples of each level, of a column in each row of ``level``.
-
-    A level of more than half of the samples is marked by the others, so that rare categories keep their digits.
-    """
-    frequent = np.bincount(level.ravel(), minlength=n_levels) > level.shape[1] / 2
+    # A level of more than half of the samples is marked by the others, so that rare categories keep their digits.
+    frequent = np.bincount(level.ravel(), minlength=int(ends[-1])) > level.shape[1] / 2
     inside = frequent[level]
-    columns, samples = np.nonzero(~inside)
-    flipped = np.flatnonzero(inside.any(axis=1)[columns])
-    of_frequent = columns[flipped], inside.argmax(axis=1)[columns[flipped]]
-    rows = np.concatenate([level[columns, samples], level[of_frequent]])
-    values = np.concatenate([heights[columns, samples], heights[of_frequent]])
-    samples = np.concatenate([samples, samples[flipped]])
-    return sparse.csr_array((values, (rows, samples)), shape=(n_levels, level.shape[1]))
+    own, samples = np.nonzero(~inside)
+    flipped = np.flatnonzero(inside.any(axis=1)[own])
+    of_frequent = own[flipped], inside.argmax(axis=1)[own[flipped]]
+    rows = np.concatenate([level[own, samples], level[of_frequent]])
+    values = np.concatenate([heights[own, samples], heights[of_frequent]])
+    marked = rows, np.concatenate([samples, samples[flipped]])
+    factors = sparse.csr_array((values, marked), shape=(int(ends[-1]), level.shape[1]))
+    return centred.from_factors(factors, counts.tolist(), excess=excess)
 
 
 def redundancy(
@@ -296,8 +288,7 @@ def redundancy(
     -----
     With a Gaussian kernel (a delta kernel for categories), the cost is O(k^2 m r^2) time and up to 256 MB, or O(m r) if
     that is more, for kernel matrices of numerical rank r (about 20). Other kernels, for up to 32,000 samples, take
-    O(k^2 m^2) time and up to 256 MB, or two m x m matrices. The biased HSIC of independent features is not zero but of
-    the order 1 / m.
+    O(k^2 m^2) time and up to 256 MB, or two m x m matrices. The biased HSIC of independent features is of order 1 / m.
 
     Examples
     --------
