@@ -81,9 +81,8 @@ class FrequencySelector(_SignalSelector):
         Bins of frequencies to select from: their width in Hz, or a list of their limits in Hz, which replaces ``fmin``
         and ``fmax``. None uses each Fourier coefficient by itself.
     contiguous : bool, default=False
-        Whether to select one interval of frequencies. All intervals are tried, and the best ones are those whose
-        columns have the highest HSIC, or predictability for a selector with ``criterion="prediction"``. Powers
-        and covariances are then those of the interval as a whole.
+        Whether to select one interval of frequencies, by the powers or covariances of each interval as a whole. The best
+        have the highest HSIC, or predictability for a selector with ``criterion="prediction"``.
     min_width : float, default=4.0
         Smallest width of the interval in Hz, with ``contiguous`` and the number "auto".
     averaged : float, default=0.05
@@ -151,12 +150,12 @@ class FrequencySelector(_SignalSelector):
         if not isinstance(self.averaged, Real) or not 0 <= self.averaged <= 1:
             raise ValueError(f"averaged is {self.averaged!r}; accepted: a number from 0 to 1")
         chosen = self._interval(signals, y, bins) if self.contiguous else self._selected(signals, y, bins)
-        self.all_frequencies_ = bins.frequencies
-        self.frequencies_ = self.all_frequencies_[chosen]
-        self.passing_ = self._passing(bins, chosen)
-        self._n_samples = signals.shape[-1]
+        self.all_frequencies_: Array = bins.frequencies
+        self.frequencies_: Array = self.all_frequencies_[chosen]
+        self.passing_: Mask = self._passing(bins, chosen)
+        self._n_samples: int = signals.shape[-1]
         edges = np.flatnonzero(np.diff(np.concatenate([[False], self.passing_, [False]])))
-        self.bands_ = bins.every[np.column_stack([edges[::2], edges[1::2] - 1])]
+        self.bands_: Array = bins.every[np.column_stack([edges[::2], edges[1::2] - 1])]
 
     def _unfitted_selector(self) -> Any:
         if self.selector is not None:

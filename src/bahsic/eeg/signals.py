@@ -44,7 +44,7 @@ def power_spectra(X: Any, sfreq: float, fmin: float | None = None, fmax: float |
     """
     signals = checked_signals(X, sfreq)
     bins = frequency_bins(signals.shape[-1], sfreq, fmin, fmax)
-    return band_features(signals, "mean_power")(bins.inside), bins.frequencies
+    return band_features(signals, "mean_power")(bins.interval(0, len(bins) - 1)), bins.frequencies
 
 
 def band_hsic(X: Any, y: Any, sfreq: float, lower: Any, upper: Any, **options: Any) -> Array:
@@ -107,14 +107,9 @@ class Bins:
         return len(self.starts) - 1
 
     @property
-    def inside(self) -> slice:
-        """The coefficients of all bins."""
-        return slice(int(self.starts[0]), int(self.starts[-1]))
-
-    @property
     def frequencies(self) -> Array:
         """Mean frequency of each bin, in Hz."""
-        sums = np.add.reduceat(self.every[self.inside], self.starts[:-1] - self.starts[0])
+        sums = np.add.reduceat(self.every[: self.starts[-1]], self.starts[:-1])
         return np.asarray(sums / np.diff(self.starts))
 
     def interval(self, first: int, last: int) -> slice:

@@ -43,13 +43,10 @@ _ROWS = 512
 
 @dataclass(frozen=True, eq=False)
 class CentredMatrices:
-    """Centred kernel matrices of c kernels, over 2**exponents: as matrices, or as F'F + diag(excess).
-
-    The exponents keep fourth powers of the factors from overflow and underflow.
-    """
+    """Centred kernel matrices of c kernels, over 2**exponents: as matrices, or as F'F + diag(excess)."""
 
     diagonals: Array  # (c, m)
-    exponents: Indices  # (c,)
+    exponents: Indices  # (c,): with them, fourth powers of the factors neither overflow nor underflow
     excess: Array  # (c, m): added to the diagonals before centring; zeros for matrices
     matrices: Array | None = None  # (c, m, m), or else:
     factors: Any = None  # (r, m), those of all matrices; rows of an array are centred, those of a csr_array are not
@@ -192,12 +189,10 @@ def cheapest_forms(A: CentredMatrices, B: CentredMatrices) -> tuple[CentredMatri
 
 
 def gamma_test(A: CentredMatrices, B: CentredMatrices) -> tuple[Array, Array]:
-    """Return biased estimates, and p-values by a gamma distribution with the moments of their permutations.
-
-    The moments are those of <A, B> over all permutations of the samples of B (Kazi-Aoual et al. 1995).
-    """
+    """Return biased estimates, and p-values by a gamma distribution with the moments of their permutations."""
     m, observed = A.diagonals.shape[1], inner_products(A, B)[:, 0]
     (u_A, v_A), (u_B, v_B) = _invariants(A), _invariants(B)
+    # Moments of <A, B> over all permutations of the samples of B (Kazi-Aoual et al. 1995).
     mean = A.traces * B.traces / (m - 1)
     variance = 2 * u_A * u_B / ((m - 1) ** 2 * (m + 1) * (m - 2))
     variance += v_A * v_B / (m * (m + 1) * (m - 1) * (m - 2) * (m - 3))
@@ -225,8 +220,7 @@ def permutation_test(
     chunks = [permutations[start : start + size] for start in range(0, len(permutations), size)]
     values = np.concatenate((executor or ThreadExecutor(1)).map(lambda chunk: unbiased(A, B, chunk), chunks))
     # Values that differ by less than their error bounds count as equal.
-    pvalues = np.mean(values >= values[0] - 2 * _uncertainty(A, B), axis=0)
-    return values, pvalues
+    return values, np.mean(values >= values[0] - 2 * _uncertainty(A, B), axis=0)
 
 
 def unbiased(A: CentredMatrices, B: CentredMatrices, permutations: Permutations) -> Array:
@@ -241,11 +235,8 @@ def draw_permutations(m: int, count: int, random: np.random.RandomState) -> Perm
     """Draw ``count`` permutations of m samples after the identity; return all permutations if these are no more."""
     if m < 13 and math.factorial(m) <= count + 1:
         return np.array(list(itertools.permutations(range(m))), dtype=np.int32)
-    permutations = np.empty((count + 1, m), dtype=np.int32)
-    permutations[0] = np.arange(m)
-    for row in permutations[1:]:
-        row[:] = random.permutation(m)
-    return permutations
+    drawn = itertools.chain([np.arange(m)], (random.permutation(m) for _ in range(count)))
+    return np.fromiter(drawn, np.dtype((np.int32, m)), count + 1)
 
 
 def _permuted_products(A: CentredMatrices, B: CentredMatrices, permutations: Permutations) -> Array:

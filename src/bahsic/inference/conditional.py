@@ -65,7 +65,6 @@ class ConditionalTest(NamedTuple):
 
     Examples
     --------
-    >>> import numpy as np
     >>> ConditionalTest(0.03, np.array([0.015, 0.2])).pvalue
     0.03
     """
@@ -162,10 +161,7 @@ def conditional_test(  # noqa: PLR0913 - the question, how a table is read, and 
 def needed_pvalues(
     data: Prepared, Y: Array, learning: Indices, test: Indices, units: Sequence[Indices], n_tested: int | None = None
 ) -> Array:
-    """Return for each of the first units the p-value that it adds nothing to the others in predicting the labels.
-
-    Units are sets of columns, of data for a Gaussian kernel. Of many samples, some are used.
-    """
+    """Return for each of the first sets of columns the p-value that it adds nothing to the others, on some samples."""
     learning = learning[some_samples(len(learning), _LEARNING_SAMPLES)]
     test = test[some_samples(len(test), _TEST_SAMPLES * _MAX_REGRESSIONS)]
     n_parts = -(-len(test) // _TEST_SAMPLES)
@@ -180,10 +176,7 @@ def needed_pvalues(
 def _sums_and_variances(
     columns: Columns, Y: Array, n: int, units: Sequence[Indices], n_tested: int | None
 ) -> list[tuple[float, float]]:
-    """Return for each unit the sum of the products of residuals, and its variance if these are independent.
-
-    The first n samples learn, the others judge.
-    """
+    """Return for each unit the sum of the products of residuals and its variance; the first n samples learn."""
     features = np.concatenate(units)
     D = totals(columns, features, 2)
     scaled_D, prediction = _scaled(D, len(features)), np.empty_like(Y)
@@ -248,7 +241,7 @@ def _residual_operator(D: Array, width: float, ridge: float) -> Array:
     :math:`\lambda (AH)_i / (\lambda A_{ii} - 1/n)`.
     """
     n = len(D)
-    factor, _ = lapack.dpotrf(_regularised(np.exp(-width * D), ridge).T, overwrite_a=1)
+    factor, _ = lapack.dpotrf((_centred(np.exp(-width * D)) + n * ridge * np.eye(n)).T, overwrite_a=1)
     half, _ = lapack.dpotri(factor, overwrite_c=1)  # the upper triangle
     A = np.where(np.tri(n, dtype=bool), half.T, half)
     A = n * ridge * A - 1 / n
@@ -264,14 +257,10 @@ def _fitted(D: Array, Y: Array, width: float, ridge: float) -> Array:
 
 def _coefficients(K: Array, Y: Array, ridge: float) -> tuple[Array, Array]:
     """Return the coefficients and the intercepts of kernel ridge regression; the former add up to zero."""
-    mean = Y.mean(axis=0)
-    factor = linalg.cho_factor(_regularised(K, ridge), check_finite=False)
+    mean, n = Y.mean(axis=0), len(K)
+    factor = linalg.cho_factor(_centred(K) + n * ridge * np.eye(n), check_finite=False)
     a = linalg.cho_solve(factor, Y - mean, check_finite=False)
     return np.asarray(a), np.asarray(mean - K.mean(axis=0) @ a)
-
-
-def _regularised(K: Array, ridge: float) -> Array:
-    return _centred(K) + len(K) * ridge * np.eye(len(K))
 
 
 def _centred(K: Array) -> Array:

@@ -22,6 +22,7 @@ from bahsic.engine import threads
 from bahsic.kernels.labels.choice import chosen_name, labels_of
 from bahsic.kernels.rows import as_labels, check_same_length
 from bahsic.kernels.vector import kernel_on_features
+from bahsic.parameters import is_auto
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -68,7 +69,7 @@ class Samples:
 
 def resolved_target_kernel(selector: Any, y: Any, target_kernel: Any) -> Any:
     """Return the kernel on the labels that a selector uses for all of them, in place of "auto"."""
-    if not (isinstance(target_kernel, str) and target_kernel == "auto"):
+    if not is_auto(target_kernel):
         return target_kernel
     predicts_numbers = hasattr(selector, "__sklearn_tags__") and is_regressor(selector)
     return "regression" if predicts_numbers else chosen_name(y, "auto", warn=True)

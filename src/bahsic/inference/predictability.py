@@ -75,7 +75,7 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     kernel, target_kernel, standardize, categorical_features
         As for `hsic`; ``"gaussian"`` has gamma = 1/(2 d), and the features of the kernel on y are predicted.
     ridge : float or "auto", default="auto"
-        The penalty is m times the ridge. "auto" uses the best of 0.1, 0.0316, ..., 0.0001: the result is slightly high.
+        The penalty is m times the ridge. "auto" uses the best of 0.1, 0.0316, ..., 0.0001, so the result is slightly high.
     block_size : int, "auto" or None, default="auto"
         An int B fits a regression to each of several disjoint random blocks of B samples. "auto" uses all samples at
         once (None) up to 4000 of them, and five blocks of 1000 beyond.
@@ -147,8 +147,7 @@ def predictability_alone(data: Prepared, labels: LabelKernel, features: Sequence
 def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int = 16) -> list[Interaction]:
     r"""Measure which selected features work together: the joint gain in R2 of each pair beyond its single gains.
 
-    With S the selected features and :math:`R^2` the leave-one-out predictability of kernel ridge regression, zero
-    where it is no better than the mean,
+    With S the selected features and :math:`R^2` the `predictability`, zero where it is no better than the mean,
 
     .. math:: R^2(S) - R^2(S \setminus i) - R^2(S \setminus j) + R^2(S \setminus \{i, j\})
 
@@ -189,9 +188,8 @@ def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int
             raise ValueError("X is None; accepted: the X and y of fit, or a FeatureSelector fitted just now")
         X, y = selector._fitted_to  # noqa: SLF001 - what `fit` has kept for this
     kernel = kernel_on_features(selector.kernel_, "features that were selected")
-    own = selector.target_kernel
-    automatic = is_auto(own)
-    data, labels = selector_data(selector, X, kernel), label_kernel(y, selector.target_kernel_ if automatic else own)
+    target_kernel = selector.target_kernel_ if is_auto(selector.target_kernel) else selector.target_kernel
+    data, labels = selector_data(selector, X, kernel), label_kernel(y, target_kernel)
     check_same_length(X=data.columns.n_samples, y=len(labels))
     group_of, names = group_of_columns(selector.feature_groups, len(data.constant), data.table.names)
     units = [support[group_of[support] == number] for number in np.unique(group_of[support])]

@@ -35,7 +35,8 @@ class SelectionTest:
         P-value of the hypothesis that the selected features, taken together, are independent of the labels.
     feature_pvalues : ndarray of shape (n_features,)
         P-value of the hypothesis that a feature adds nothing to the other selected features in predicting the labels,
-        or with ``feature_test="marginal"`` that it alone is independent of them. Adjusted; 1 if rarely selected.
+        or with ``feature_test="marginal"`` that it alone is independent of them. Adjusted for the number of features;
+        1 for features that are rarely selected.
     frequencies : ndarray of shape (n_features,)
         Fraction of the splits in which each feature was selected.
     split_pvalues : ndarray of shape (n_splits,)
@@ -46,14 +47,10 @@ class SelectionTest:
 
     Examples
     --------
-    >>> from bahsic import BAHSIC
-    >>> from bahsic.datasets import make_xor
-    >>> X, y, _ = make_xor(n_samples=80, n_features=5, random_state=0)
-    >>> result = selection_test(BAHSIC(2), X, y, n_splits=3, random_state=0)
-    >>> result.frequencies
-    array([1., 1., 0., 0., 0.])
+    >>> expected = np.array([0.01, np.inf, 0.02])
+    >>> result = SelectionTest(0.01, np.minimum(expected, 1.0), np.array([1.0, 0.3, 0.9]), np.array([0.005]), expected)
     >>> result.discoveries(fdr=0.1)
-    array([0, 1])
+    array([0, 2])
     """
 
     pvalue: float
@@ -79,7 +76,6 @@ class SelectionTest:
         ----------
         Benjamini, Yekutieli: The control of the false discovery rate in multiple testing under dependency. Annals of
         Statistics 29, 2001.
-        Meinshausen, Meier, Buehlmann: p-values for high-dimensional regression. JASA 104, 2009.
         """
         parts.check_fraction("fdr", fdr)
         mean_pvalues = np.minimum(self.expected_false / len(self.expected_false), 1.0)
@@ -111,8 +107,7 @@ def selection_frequencies(
     subsample : float, default=0.5
         Size of a subsample as a fraction of the samples, which are drawn without replacement.
     stratify : bool, default=True
-        Whether to draw that fraction of each class, if the labels are classes for the selector's ``target_kernel``, or
-        else for `bahsic.kernels.label_kernel`.
+        Whether to draw that fraction of each class, if the labels are classes for the selector or `label_kernel`.
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator used to draw the subsamples.
     n_jobs : int or None, default=None
@@ -181,7 +176,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     - ``feature_pvalues``: a feature does not help to predict y beyond the other features that were selected with it
       (``feature_test="conditional"``, see `conditional_test`), or it is independent of y by itself (``"marginal"``).
       In each split the p-value of a selected feature is multiplied by the number of selected features; other features
-      have 1. So with probability 1 - t no feature whose hypothesis holds in every split has a value of at most t.
+      have 1. This controls the family-wise error over the hypotheses that hold in every split.
 
     The conditional test detects features that matter only in combination, as in XOR. Of two selected near-duplicates,
     it calls neither needed. A small `pvalue` says that the selector finds dependence, not that each feature matters.
@@ -286,7 +281,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
 
 def _fixed_selector(selector: Any, X: Any, target_kernel: Any) -> Any:
     """Return a clone that prints nothing, with those options fixed that all samples decide, not parts of them."""
-    options, changes = selector.get_params(deep=False), {}
+    options = selector.get_params(deep=False)
+    changes: dict[str, Any] = {}
     if "verbose" in options:  # many fits at the same time would write into each other's lines
         changes["verbose"] = 0
     if str(options.get("target_kernel")) == "auto":

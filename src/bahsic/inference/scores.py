@@ -81,9 +81,8 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     standardize, categorical_features, missing, identifiers
         As for `BAHSIC`.
     method : {"gamma", "permutation"}
-        As for `hsic_test`; all features share the same permutations.
     n_permutations, random_state, n_jobs
-        As for `hsic_test`.
+        As for `hsic_test`; all features share the same permutations.
 
     Returns
     -------
@@ -170,9 +169,9 @@ def centred_columns(
     """Return the centred kernel matrices of a chunk of `column_chunks`, of a Gaussian kernel as factors if possible."""
     if type(kernel) is Gaussian and not as_matrices:
         gammas, X = _gammas(columns, features, kernel), columns.rows(features)
-        missing = np.isnan(X)
         if columns.different[features].any():
-            return _categories(columns, features, gammas, X, missing)
+            return _categories(columns, features, gammas, X)
+        missing = np.isnan(X)
         X[missing] = 0.0  # the centre
         offsets = missing * (gammas * columns.neutral[features] / 2)[:, None] if missing.any() else None
         factors = gaussian_factors(X, gammas, offsets, together=columns.together)
@@ -229,8 +228,9 @@ def gaussian_factors(
     return centred.from_factors(factors.reshape(-1, m), [factors.shape[1]] * c, errors, own_axes)
 
 
-def _categories(columns: Columns, features: Indices, gammas: Array, X: Array, missing: Mask) -> centred.CentredMatrices:
+def _categories(columns: Columns, features: Indices, gammas: Array, X: Array) -> centred.CentredMatrices:
     """Return the matrices of columns X of categories, whose last level marks the missing entries."""
+    missing = np.isnan(X)
     different, neutral = (gammas * values[features] for values in (columns.different, columns.neutral))
     counts = np.nanmax(X, axis=1, initial=-1).astype(np.intp) + 2
     ends = np.cumsum(counts)
@@ -238,7 +238,7 @@ def _categories(columns: Columns, features: Indices, gammas: Array, X: Array, mi
     # Kernel values of a missing and of any other category, without what is constant in rows and columns.
     step = np.expm1(-neutral / 2) - np.expm1(-different / 2)
     heights = np.where(missing, step[:, None], np.sqrt(-np.expm1(-different))[:, None])
-    excess = missing * -np.expm1(-neutral)[:, None] if missing.any() else None
+    excess = missing * -np.expm1(-neutral)[:, None]
     # A level of more than half of the samples is marked by the others, so that rare categories keep their digits.
     frequent = np.bincount(level.ravel(), minlength=int(ends[-1])) > level.shape[1] / 2
     inside = frequent[level]
@@ -281,8 +281,8 @@ def redundancy(
     Returns
     -------
     ndarray of shape (k, k)
-        Symmetric, between 0 (independent in the sample) and 1 (the same up to sign and scale), in the order of
-        ``features``. The diagonal is 1. The value of a constant feature with any other is 0.
+        Symmetric, from 0 (independent in the sample, or constant) to 1 (the same up to sign and scale), in the order of
+        ``features``. The diagonal is 1.
 
     Notes
     -----
