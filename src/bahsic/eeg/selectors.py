@@ -81,8 +81,8 @@ class FrequencySelector(_SignalSelector):
         Bins of frequencies to select from: their width in Hz, or a list of their limits in Hz, which replaces ``fmin``
         and ``fmax``. None uses each Fourier coefficient by itself.
     contiguous : bool, default=False
-        Whether to select one interval of frequencies, by the powers or covariances of each interval as a whole. The best
-        have the highest HSIC, or predictability for a selector with ``criterion="prediction"``.
+        Whether to select one interval of frequencies, by its powers or covariances as a whole: one of those of the
+        highest HSIC, or predictability for a selector with ``criterion="prediction"``. All intervals are tried.
     min_width : float, default=4.0
         Smallest width of the interval in Hz, with ``contiguous`` and the number "auto".
     averaged : float, default=0.05

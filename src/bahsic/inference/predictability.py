@@ -75,7 +75,8 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     kernel, target_kernel, standardize, categorical_features
         As for `hsic`; ``"gaussian"`` has gamma = 1/(2 d), and the features of the kernel on y are predicted.
     ridge : float or "auto", default="auto"
-        The penalty is m times the ridge. "auto" uses the best of 0.1, 0.0316, ..., 0.0001, so the result is slightly high.
+        The penalty is m times the ridge. "auto" uses the one of 0.1, 0.0316, ..., 0.0001 with the least error, which
+        makes the result slightly too high.
     block_size : int, "auto" or None, default="auto"
         An int B fits a regression to each of several disjoint random blocks of B samples. "auto" uses all samples at
         once (None) up to 4000 of them, and five blocks of 1000 beyond.

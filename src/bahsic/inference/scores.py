@@ -354,9 +354,7 @@ def _pieces(
 
 def _positions(features: Any, d: int, names: Names) -> list[int]:
     """Return the numbers of the features in question."""
-    if features is None:
-        return list(range(d))
-    positions = column_positions(features, d, names, "features")
+    positions = column_positions(range(d) if features is None else features, d, names, "features")
     if not positions:
         raise ValueError(f"features is {features!r}; accepted: one or more columns")
     return positions
