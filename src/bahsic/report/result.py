@@ -19,8 +19,7 @@ from bahsic.data.entries import ColumnRole
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.tables import Table
 from bahsic.inference.predictability import predictability_alone
-from bahsic.inference.redundancy import redundancy
-from bahsic.inference.scores import hsic_scores
+from bahsic.inference.scores import hsic_scores, redundancy
 from bahsic.kernels import label_kernel
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.names import target_name

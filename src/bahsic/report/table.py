@@ -28,7 +28,8 @@ def feature_columns(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
     if has_worth(result):
         columns = [_column("worth", rows, "relevance", worth_words, DASH), _column("alone", rows, "alone", number)]
     elif not any("score" in row for row in rows):
-        columns = [_column("lost without it", rows, "relevance", "{:.3g}".format)]
+        unit = "HSIC" if result.get("criterion") == "hsic" else "criterion"
+        columns = [_column(f"{unit} lost without it", rows, "relevance", "{:.3g}".format)]
     else:
         # Unbiased estimates below zero mean none.
         best = max((row["score"] for row in result["ranking"] if row["score"] is not None), default=0.0)

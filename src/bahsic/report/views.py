@@ -19,8 +19,8 @@ from bahsic.data.columns import Columns
 from bahsic.data.prepared import Prepared
 from bahsic.data.sources import Source
 from bahsic.data.tables import Table
-from bahsic.inference.redundancy import similarities
-from bahsic.inference.regression import effects
+from bahsic.inference.conditional import effects
+from bahsic.inference.scores import similarities
 from bahsic.kernels import Gaussian
 
 Rows = list[tuple[str, Mask]]  # names of categories, and the samples that have them
