@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -53,10 +53,30 @@ _IGNORED = (
 )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BaseSelector(NotebookMixin, SelectorMixin, BaseEstimator):
-    """What all selectors share: a mask of the selected features, and an executor that is neither copied nor pickled."""
+    """What all selectors share: parameters, the selected features, an executor that is neither copied nor pickled."""
 
-    executor: Any
+    step: float = 0.1
+    kernel: Any = "gaussian"
+    target_kernel: Any = "auto"
+    criterion: Any = "hsic"
+    ridge: Any = "auto"
+    statistic: str = "unbiased"
+    standardize: bool = True
+    categorical_features: Any = "from_dtype"
+    missing: str = "neutral"
+    identifiers: Any = "drop"
+    feature_groups: Any = None
+    keep: Any = None
+    cv: Any = None
+    standard_errors: bool = False
+    n_jobs: int | None = None
+    block_size: int | str | None = "auto"
+    random_state: Any = None
+    checkpoint: Any = None
+    executor: Any = None
+    verbose: int = 0
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "support_")
@@ -77,6 +97,7 @@ class BaseSelector(NotebookMixin, SelectorMixin, BaseEstimator):
         return {**state, "executor": client_address(self.executor)}
 
 
+@dataclass(eq=False, repr=False)
 class Selector(CallbackSupportMixin, BaseSelector):
     """Base class of backward elimination and forward selection."""
 
@@ -84,52 +105,7 @@ class Selector(CallbackSupportMixin, BaseSelector):
 
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": True}  # as scikit-learn's splitters
 
-    def __init__(  # noqa: PLR0913 - the search, the kernels, the table, and what to report
-        self,
-        n_features_to_select: float | str | None = None,
-        *,
-        step: float = 0.1,
-        kernel: Any = "gaussian",
-        target_kernel: Any = "auto",
-        criterion: Any = "hsic",
-        ridge: Any = "auto",
-        statistic: str = "unbiased",
-        standardize: bool = True,
-        categorical_features: Any = "from_dtype",
-        missing: str = "neutral",
-        identifiers: Any = "drop",
-        feature_groups: Any = None,
-        keep: Any = None,
-        cv: Any = None,
-        standard_errors: bool = False,
-        n_jobs: int | None = None,
-        block_size: int | str | None = "auto",
-        random_state: Any = None,
-        checkpoint: Any = None,
-        executor: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.step = step
-        self.kernel = kernel
-        self.target_kernel = target_kernel
-        self.criterion = criterion
-        self.ridge = ridge
-        self.statistic = statistic
-        self.standardize = standardize
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.identifiers = identifiers
-        self.feature_groups = feature_groups
-        self.keep = keep
-        self.cv = cv
-        self.standard_errors = standard_errors
-        self.n_jobs = n_jobs
-        self.block_size = block_size
-        self.random_state = random_state
-        self.checkpoint = checkpoint
-        self.executor = executor
-        self.verbose = verbose
+    n_features_to_select: float | str | None = None
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -44,6 +45,7 @@ def _estimator_has(method: str) -> Callable[[BAHSICCV], bool]:
     return lambda search: hasattr(getattr(search, "estimator_", search.estimator), method)
 
 
+@dataclass(eq=False, repr=False)
 class BAHSICCV(MetaEstimatorMixin, BaseSelector):
     """Select features by `BAHSIC`, and their number by cross-validating an estimator.
 
@@ -156,60 +158,11 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
     # Groups are for the splitter; `fit` itself makes no use of them.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
 
-    support_: NDArray[np.bool_]
-
-    def __init__(  # noqa: PLR0913 - those of BAHSIC and its own
-        self,
-        estimator: Any,
-        *,
-        min_features_to_select: int = 1,
-        cv: Any = None,
-        scoring: Any = None,
-        one_standard_error: bool = False,
-        step: float = 0.1,
-        kernel: Any = "gaussian",
-        target_kernel: Any = "auto",
-        criterion: Any = "hsic",
-        ridge: Any = "auto",
-        statistic: str = "unbiased",
-        standardize: bool = True,
-        categorical_features: Any = "from_dtype",
-        missing: str = "neutral",
-        identifiers: Any = "drop",
-        feature_groups: Any = None,
-        keep: Any = None,
-        standard_errors: bool = False,
-        n_jobs: int | None = None,
-        block_size: int | str | None = "auto",
-        random_state: Any = None,
-        checkpoint: Any = None,
-        executor: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.min_features_to_select = min_features_to_select
-        self.cv = cv
-        self.scoring = scoring
-        self.one_standard_error = one_standard_error
-        self.step = step
-        self.kernel = kernel
-        self.target_kernel = target_kernel
-        self.criterion = criterion
-        self.ridge = ridge
-        self.statistic = statistic
-        self.standardize = standardize
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.identifiers = identifiers
-        self.feature_groups = feature_groups
-        self.keep = keep
-        self.standard_errors = standard_errors
-        self.n_jobs = n_jobs
-        self.block_size = block_size
-        self.random_state = random_state
-        self.checkpoint = checkpoint
-        self.executor = executor
-        self.verbose = verbose
+    estimator: Any
+    _: KW_ONLY
+    min_features_to_select: int = 1
+    scoring: Any = None
+    one_standard_error: bool = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Self:
         """Choose the number of features, select them, and fit the estimator to them.

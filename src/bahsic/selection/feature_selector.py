@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from bahsic.options import recorded_options
 from bahsic.selection.selectors import BAHSIC
 
 
+@dataclass(eq=False, repr=False)
 class FeatureSelector(BAHSIC):
     """Select the few features that predict the target.
 
@@ -56,45 +58,20 @@ class FeatureSelector(BAHSIC):
     0.49
     """
 
-    step = 0.1
-    criterion = "prediction"
-    ridge = "auto"
-    statistic = "unbiased"
-    standardize = True
-    block_size = "auto"
-    executor = None
-    standard_errors = False
+    n_features_to_select: float | str | None = "auto"
+    _: KW_ONLY
+    kernel: Any = "auto"
+    cv: Any = "auto"
 
-    def __init__(  # noqa: PLR0913 - what users of tables have to say
-        self,
-        n_features_to_select: float | str | None = "auto",
-        *,
-        kernel: Any = "auto",
-        target_kernel: Any = "auto",
-        categorical_features: Any = "from_dtype",
-        missing: str = "neutral",
-        identifiers: Any = "drop",
-        feature_groups: Any = None,
-        keep: Any = None,
-        cv: Any = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        checkpoint: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.kernel = kernel
-        self.target_kernel = target_kernel
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.identifiers = identifiers
-        self.feature_groups = feature_groups
-        self.keep = keep
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.checkpoint = checkpoint
-        self.verbose = verbose
+    # Not to be chosen.
+    step: float = field(default=0.1, init=False)
+    criterion: Any = field(default="prediction", init=False)
+    ridge: Any = field(default="auto", init=False)
+    statistic: str = field(default="unbiased", init=False)
+    standardize: bool = field(default=True, init=False)
+    standard_errors: bool = field(default=False, init=False)
+    block_size: int | str | None = field(default="auto", init=False)
+    executor: Any = field(default=None, init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Select the features; see `BAHSIC.fit`.

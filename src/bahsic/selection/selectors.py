@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from bahsic.selection.base import Selector
 
@@ -198,6 +198,7 @@ class BAHSIC(Selector):
     """
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FOHSIC(Selector):
     """Select features by forward selection with the Hilbert-Schmidt independence criterion (HSIC).
 
@@ -243,51 +244,4 @@ class FOHSIC(Selector):
 
     _forward = True
 
-    def __init__(  # noqa: PLR0913 - the parameters of BAHSIC, with a step of one feature
-        self,
-        n_features_to_select: float | str | None = None,
-        *,
-        step: float = 1,
-        kernel: Any = "gaussian",
-        target_kernel: Any = "auto",
-        criterion: Any = "hsic",
-        ridge: Any = "auto",
-        statistic: str = "unbiased",
-        standardize: bool = True,
-        categorical_features: Any = "from_dtype",
-        missing: str = "neutral",
-        identifiers: Any = "drop",
-        feature_groups: Any = None,
-        keep: Any = None,
-        cv: Any = None,
-        standard_errors: bool = False,
-        n_jobs: int | None = None,
-        block_size: int | str | None = "auto",
-        random_state: Any = None,
-        checkpoint: Any = None,
-        executor: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_features_to_select,
-            step=step,
-            kernel=kernel,
-            target_kernel=target_kernel,
-            criterion=criterion,
-            ridge=ridge,
-            statistic=statistic,
-            standardize=standardize,
-            categorical_features=categorical_features,
-            missing=missing,
-            identifiers=identifiers,
-            feature_groups=feature_groups,
-            keep=keep,
-            cv=cv,
-            standard_errors=standard_errors,
-            n_jobs=n_jobs,
-            block_size=block_size,
-            random_state=random_state,
-            checkpoint=checkpoint,
-            executor=executor,
-            verbose=verbose,
-        )
+    step: float = 1
