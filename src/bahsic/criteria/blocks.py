@@ -10,14 +10,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Indices
 from bahsic.criteria.weights import CentredWeights, Weights, label_weights
 from bahsic.kernels import LabelKernel
 from bahsic.kernels.rows import FloatArray
 from bahsic.parameters import is_count, random_source
-
-Indices = NDArray[np.intp]
 
 # block_size="auto": up to so many samples all of them at once, beyond it random blocks of this size.
 EXACT_SAMPLES, BLOCK_SIZE = 10_000, 500

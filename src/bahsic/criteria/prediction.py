@@ -12,16 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from bahsic.arrays import Array, Indices
 from bahsic.criteria.weights import Weights
 from bahsic.kernels import LabelKernel
 from bahsic.kernels.labels.outputs import OutputSum, standardised
 from bahsic.kernels.rows import FloatArray
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # Ridges that "auto" chooses from: half decades. Smaller ones interpolate, larger ones predict the mean.
 RIDGES = tuple(10.0 ** (-exponent / 2) for exponent in range(2, 9))

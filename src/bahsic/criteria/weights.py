@@ -10,12 +10,10 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Indices
 from bahsic.kernels.rows import Array, FloatArray, as_weights, row_blocks
 from bahsic.parameters import Aside, Message
-
-Indices = NDArray[np.intp]
 
 Statistic = Literal["unbiased", "biased"]
 

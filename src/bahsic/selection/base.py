@@ -11,12 +11,12 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.sources import is_dask_array, source_of
 from bahsic.data.sparse_rows import warn_of_cost
 from bahsic.data.tables import by_dtype
@@ -32,9 +32,6 @@ from bahsic.selection.path import PathStep
 from bahsic.selection.problem import Problem, checked_problem, is_crossfitted
 from bahsic.selection.search import Search, direction
 from bahsic.selection.tables import selected_columns
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # Attributes that a fit may leave out, and an earlier one may have set.
 _OPTIONAL = (
@@ -78,9 +75,9 @@ class BaseSelector(NotebookMixin, SelectorMixin, BaseEstimator):
     executor: Any = None
     verbose: int = 0
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> Mask:
         check_is_fitted(self, "support_")
-        support: NDArray[np.bool_] = self.support_
+        support: Mask = self.support_
         return support
 
     def __sklearn_clone__(self) -> Self:

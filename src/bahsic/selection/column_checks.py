@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from bahsic.arrays import Indices, Mask
 from bahsic.data.columns import Columns, copies
 from bahsic.data.entries import ColumnRole, rare_rows
 from bahsic.data.prepared import Prepared
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from bahsic.selection.crossfit import CrossFit
     from bahsic.selection.problem import Problem
 
-Indices = NDArray[np.intp]
 
 # Levels at which a column has to depend on the labels by itself: one that hardly varies or has gaps, and a category of
 # many levels. Of noise with gaps 1.6 to 2.7% pass a test at 1% by the gamma approximation.
@@ -87,7 +86,7 @@ def _many(problem: Problem, values: FloatArray) -> dict[int, str]:
     return {j: what for j, what in found.items() if not kept[j] and gaps[j] < 1}
 
 
-def same_columns(data: Prepared, kept: NDArray[np.bool_]) -> dict[int, int]:
+def same_columns(data: Prepared, kept: Mask) -> dict[int, int]:
     """Return the columns that tell the same as another one, with that one: the first, or the first that is kept.
 
     Numbers are the same up to scale and shift if they are standardised, categories up to their names.
@@ -158,7 +157,7 @@ def column_roles(problem: Problem) -> tuple[ColumnRole, ...]:
     return tuple(roles)
 
 
-def leaks(problem: Problem, best: int | None, selected: NDArray[np.bool_], judged: CrossFit | None) -> list[int]:
+def leaks(problem: Problem, best: int | None, selected: Mask, judged: CrossFit | None) -> list[int]:
     """Return the selected columns that equal the labels but for names or a scale, or predict them nearly perfectly.
 
     ``best`` is the column that the search ranks first, None with groups.

@@ -12,18 +12,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import skew
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.criteria.blocks import MOST_HELD_OUT
 from bahsic.criteria.prediction import CLEARLY, mean_error
 from bahsic.kernels import LabelKernel
 from bahsic.parameters import Given, Message, is_auto, is_count
 from bahsic.report.schema import SOMETHING
 from bahsic.selection.problem import Problem
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # cv="auto": so many folds, and fewer from so many samples on. With blocks, held-out samples judge instead.
 FOLDS, FEWER_FOLDS, MANY_SAMPLES = 5, 3, 1000
@@ -262,7 +259,7 @@ def _is_skewed(problem: Problem) -> bool:
     return bool(0 < y.min() < y.max() and skew(y, axis=None) > max(_SKEWED, 2 * abs(skew(np.log(y), axis=None))))
 
 
-def _auc(second: NDArray[np.bool_], scores: Array, w: Array) -> float | None:
+def _auc(second: Mask, scores: Array, w: Array) -> float | None:
     """Return the ROC AUC of the second class; None unless there are both.
 
     `sklearn.metrics.roc_auc_score` takes 2 ms, mostly for checks, and a fit needs hundreds of scores.

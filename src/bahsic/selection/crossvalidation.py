@@ -11,7 +11,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.metrics import check_scoring
@@ -22,6 +21,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bahsic.arrays import Array, Indices
 from bahsic.data.tables import by_dtype
 from bahsic.engine.units import Units
 from bahsic.kernels import Precomputed
@@ -35,8 +35,6 @@ from bahsic.selection.folds import Samples, chosen_size, cv_results, judged, unr
 from bahsic.selection.problem import Problem, checked_problem
 from bahsic.selection.selectors import BAHSIC
 from bahsic.selection.tables import estimator_table, is_numeric, selected_columns
-
-Indices = NDArray[np.intp]
 
 _FILE = "bahsic-crossvalidation.json"
 
@@ -268,10 +266,10 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         return max(smallest, units.n_kept)
 
     @property
-    def feature_importances_(self) -> NDArray[np.float64]:
+    def feature_importances_(self) -> Array:
         """The importances of `selector_`."""
         check_is_fitted(self, "selector_")
-        importances: NDArray[np.float64] = self.selector_.feature_importances_
+        importances: Array = self.selector_.feature_importances_
         return importances
 
     @property

@@ -16,9 +16,9 @@ from threading import Event, Lock
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import config_context, get_config
 
+from bahsic.arrays import Indices
 from bahsic.data.columns import Columns
 from bahsic.data.sources import is_dask_array
 from bahsic.engine.dask_executor import executor_for
@@ -47,7 +47,6 @@ except ImportError:  # scikit-learn < 1.9
         return call
 
 
-Indices = NDArray[np.intp]
 Result = TypeVar("Result")
 
 _HELD_OUT = "bahsic-held-out.json"

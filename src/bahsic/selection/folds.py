@@ -17,12 +17,9 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.tables import as_table
 from bahsic.selection.fitting import Trained
-
-Scores = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 _SCORES = "bahsic-scores.json"
 
@@ -40,10 +37,10 @@ _ENCODED = (
 
 @dataclass(frozen=True)
 class ScoredFold:
-    """Scores of the nested subsets of one fold, sizes increasing, and the rank of each column's unit."""
+    """Array of the nested subsets of one fold, sizes increasing, and the rank of each column's unit."""
 
     sizes: list[int]
-    scores: Scores
+    scores: Array
     rank: Indices
 
 
@@ -128,7 +125,7 @@ def judged(
     return ScoredFold(sizes, np.array([kept[size] for size in sizes]), rank)
 
 
-def chosen_size(scores: Scores, *, one_standard_error: bool) -> int:
+def chosen_size(scores: Array, *, one_standard_error: bool) -> int:
     """Return the position of the size to choose, given scores of shape (n_splits, n_sizes), sizes increasing.
 
     Examples
@@ -146,7 +143,7 @@ def chosen_size(scores: Scores, *, one_standard_error: bool) -> int:
     return int(np.argmax(mean >= mean[best] - error - rounding))
 
 
-def cv_results(folds: Sequence[ScoredFold], scores: Scores) -> dict[str, NDArray[Any]]:
+def cv_results(folds: Sequence[ScoredFold], scores: Array) -> dict[str, NDArray[Any]]:
     """Return the contents of `BAHSICCV.cv_results_`."""
     sizes = np.array(folds[0].sizes)
     results = {"n_features": sizes, "mean_test_score": scores.mean(axis=0), "std_test_score": scores.std(axis=0)}

@@ -10,8 +10,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.criteria.base import Criterion
 from bahsic.criteria.blocks import (
     HELD_OUT_SHARE,
@@ -34,9 +34,6 @@ from bahsic.kernels.rows import as_weights
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import Aside, Given, Message, check_jobs, check_ridge, is_auto, is_count, is_fraction
 from bahsic.selection.column_checks import same_columns, uninformative
-
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 _CRITERIA = ("hsic", "prediction")
 
@@ -122,7 +119,7 @@ class Problem:
         return replace(self, aside=aside, notes=notes)
 
     @cached_property
-    def label_features(self) -> NDArray[np.float64]:
+    def label_features(self) -> Array:
         """Features of the labels that regressions predict, shape (m, c)."""
         return label_features(self.labels, self.data.weights)
 

@@ -14,9 +14,9 @@ from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from bahsic.arrays import Array, Indices
 from bahsic.criteria.base import Criterion, checked_score
 from bahsic.criteria.blocks import MOST_REGRESSIONS, block_weights
 from bahsic.criteria.prediction import CLEARLY, ResidualWeights, RidgeFit, mean_error
@@ -32,9 +32,6 @@ from bahsic.engine.units import Units
 from bahsic.parameters import is_auto
 from bahsic.selection.checkpoint import Folder
 from bahsic.selection.problem import Problem
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # Work up to which the worth of every selected unit has a regression of its own.
 _MAX_WORK = 1e11

@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import validate_data
 
+from bahsic.arrays import Indices
 from bahsic.data.tables import (
     as_array,
     as_numbers,
@@ -23,8 +23,6 @@ from bahsic.data.tables import (
     decoded,
     is_frame,
 )
-
-Indices = NDArray[np.intp]
 
 # Types of pandas, polars and pyarrow that hold dates, times or spans of time.
 _TIME = re.compile(r"date|time|period|duration", re.IGNORECASE)
