@@ -33,22 +33,6 @@ from bahsic.selection.problem import Problem, checked_problem, is_crossfitted
 from bahsic.selection.search import Search, direction
 from bahsic.selection.tables import selected_columns
 
-# Attributes that a fit may leave out, and an earlier one may have set.
-_OPTIONAL = (
-    *("predictability_", "predictability_error_", "score_", "score_name_", "n_folds_", "selection_frequencies_"),
-    *("n_judged_", "predicts_", "group_order_"),
-)
-
-# Roles of columns to warn of, with the words for them.
-_IGNORED = (
-    (
-        ("identifier", "text", "empty"),
-        "look like identifiers or are empty and are ignored",
-        "; identifiers='use' keeps them, columns_ has the reasons",
-    ),
-    (("constant",), "are constant and are ignored", ""),
-)
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BaseSelector(NotebookMixin, SelectorMixin, BaseEstimator):
@@ -183,7 +167,11 @@ class Selector(CallbackSupportMixin, BaseSelector):
         unbiased = self.statistic == "unbiased" and self.criterion == "hsic"
         problem.labels.warn(unbiased=unbiased, way_out="statistic='biased'", weighted=problem.data.weights is not None)
         labels = getattr(self, "feature_names_in_", np.arange(len(self.columns_)))
-        for roles, what, remedy in _IGNORED:
+        ways_out = "; identifiers='use' keeps them, columns_ has the reasons"
+        for roles, what, remedy in (
+            (("identifier", "text", "empty"), "look like identifiers or are empty and are ignored", ways_out),
+            (("constant",), "are constant and are ignored", ""),
+        ):
             names = labels[[column.role in roles for column in self.columns_]]
             if len(names):
                 shown = ", ".join(map(str, names[:10])) + (", ..." if len(names) > 10 else "") + remedy
@@ -214,8 +202,6 @@ class Selector(CallbackSupportMixin, BaseSelector):
                     score=score,
                 )
             )
-        for name in _OPTIONAL:
-            self.__dict__.pop(name, None)
         if judged is not None and is_auto(self.n_features_to_select):
             why = reason(judged, chosen, n_selected, units.name)
             at = min(range(len(path)), key=lambda position: abs(len(search.rounds[position].subset) - chosen))
@@ -294,8 +280,11 @@ class Selector(CallbackSupportMixin, BaseSelector):
 
 @contextmanager
 def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
-    """Restore the estimator if a fit fails or is interrupted."""
+    """Forget an earlier fit; restore it if this one fails or is interrupted."""
     before = dict(vars(estimator))
+    for name in before:
+        if name.endswith("_"):
+            delattr(estimator, name)
     try:
         yield
     except BaseException:

@@ -24,7 +24,7 @@ from bahsic.options import OPTIONS
 from bahsic.selection.problem import Problem
 from bahsic.whole import appearing
 
-_FORMAT = 5
+_FORMAT = 6
 _PACKAGES = ("bahsic", "numpy", "scipy")
 
 _SHORT = 40  # characters of a part of a fingerprint that is kept as it is

@@ -49,11 +49,7 @@ class Split(NamedTuple):
 def problem_splits(
     cv: Any, problem: Problem, y: Any, groups: Any, n_samples: int, sample_weight: Any = None
 ) -> list[Split]:
-    """Return the splits of the samples of a problem, given those samples that it was made of.
-
-    "auto" and None are `FOLDS` folds of up to `MANY_SAMPLES` samples, `FEWER_FOLDS` beyond, or the held-out samples
-    where there are blocks.
-    """
+    """Return the splits of the samples of a problem, which was made of some of the given number of samples."""
     auto = cv is None or is_auto(cv)
     is_odd = isinstance(cv, str | bytes | int | float) or not (hasattr(cv, "split") or isinstance(cv, Iterable))
     if is_odd and not auto and not is_count(cv, 2):
@@ -92,9 +88,7 @@ def trial_splits(problem: Problem, splits: Sequence[Split]) -> Sequence[Split]:
 
 
 def _stratified_folds(labels: LabelKernel, n_folds: int) -> list[Split]:
-    """Return folds of nearly the same size, with much the same labels where these can be sorted; always the same ones.
-
-    Names of classes make no difference.
+    """Return folds of nearly the same size and labels; always the same ones, whatever the names of classes.
 
     Examples
     --------
@@ -140,17 +134,6 @@ class Fold:
     test: Indices  # the samples that judge
     order: Indices  # the units, the most relevant first
     predictions: dict[int, Array]  # label features of these samples, for each number of units
-
-    def as_plain(self) -> dict[str, Any]:
-        """Return the outcome as plain data."""
-        values = [[size, array.tolist()] for size, array in self.predictions.items()]
-        return {"test": self.test.tolist(), "order": self.order.tolist(), "predictions": values}
-
-    @staticmethod
-    def from_plain(plain: dict[str, Any]) -> Fold:
-        """Return the outcome that plain data stand for."""
-        test, order = (np.array(plain[name], dtype=np.intp) for name in ("test", "order"))
-        return Fold(test, order, {size: np.array(values) for size, values in plain["predictions"]})
 
 
 class Measure(NamedTuple):
@@ -227,10 +210,7 @@ class CrossFit:
 
 
 def reason(judged: CrossFit, chosen: int, n_needed: int, name: str = "features") -> str:
-    """Return why a number of units was chosen, in words; zero where nothing predicts the labels.
-
-    So many of them are needed; the others add nothing.
-    """
+    """Return in words why a number of units was chosen, 0 if nothing predicts the labels, and how many are needed."""
     best, largest = judged.best, judged.sizes[-1]
     shown = {size: f"{round(judged.measure(size).predictability, 2) + 0.0:.2f}" for size in judged.sizes}  # no -0.00
     everything = f"{largest} {name[:-1] if largest == 1 else name}"
