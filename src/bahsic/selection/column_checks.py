@@ -22,28 +22,21 @@ if TYPE_CHECKING:
 # Levels at which a column has to depend on the labels by itself: one that hardly varies or has gaps, and a category of
 # many levels. Of noise with gaps 1.6 to 2.7% pass a test at 1% by the gamma approximation.
 _RARE_LEVEL, _CATEGORY_LEVEL = 0.01, 0.05
+_MANY_LEVELS, _MANY_GAPS = 20, 0.5  # number of categories, and share of missing entries, above which a column has many
 
-# Number of categories, and share of missing entries, above which a column has many.
-_MANY_LEVELS, _MANY_GAPS = 20, 0.5
-
-# Difference up to which standardised columns are the same.
-_SAME = 1e-6
-
-# Rows that show which columns may hardly vary.
-_SOME_ROWS = 40
+_SAME = 1e-6  # difference up to which standardised columns are the same
+_SOME_ROWS = 40  # that show which columns may hardly vary
 
 # Held-out R2 of one feature from which on it looks like a leak, and the rank correlation of numbers with the labels.
 _PREDICTS, _SAME_RANKS = 0.99, 0.9999
-
 # Samples from which on a nearly perfect prediction is no accident, and selected features that are compared with labels.
 _FEWEST_SAMPLES, _N_COMPARED = 20, 100
 
 
 def uninformative(problem: Problem, order: Indices | None) -> tuple[dict[int, str], list[int]]:
-    """Return words for columns of a frame that could mislead a search, and those of them that are uninformative.
+    """Return words for columns of a frame that could mislead a search, and those that fail a test by themselves.
 
-    A test of each by itself says whether it tells anything, on the samples in the given order, which are those of the
-    labels. Kept columns are not looked at.
+    The order says which samples of the table the labels belong to. Kept columns are not looked at.
     """
     data, labels, kept = problem.data, problem.labels, problem.kept
     values, counts, m = data.table.values, data.weights, len(labels)
@@ -87,10 +80,7 @@ def _many(problem: Problem, values: FloatArray) -> dict[int, str]:
 
 
 def same_columns(data: Prepared, kept: Mask) -> dict[int, int]:
-    """Return the columns that tell the same as another one, with that one: the first, or the first that is kept.
-
-    Numbers are the same up to scale and shift if they are standardised, categories up to their names.
-    """
+    """Return the columns that tell the same as another one, with that one: the first, or the first that is kept."""
     columns = data.columns
     if data.table.categorical.any():
         rows = np.array(columns.rows(np.arange(columns.n_features)))
@@ -106,13 +96,12 @@ def same_columns(data: Prepared, kept: Mask) -> dict[int, int]:
         if not data.constant[original]:
             stands = int(next(iter(alike[kept[alike]]), original))
             found |= {int(j): stands for j in alike if not kept[j] and j != stands}
-    gappy = np.flatnonzero(data.table.missing & ~data.constant & ~data.table.categorical & ~kept)
-    complete = np.flatnonzero(~data.table.missing & ~data.constant & ~data.table.categorical)
-    complete = complete[~np.isin(complete, list(found))]
     values = data.table.values
     if data.missing != "neutral" or not isinstance(values, np.ndarray):
         return found
-    return found | _copies_with_gaps(values, gappy, complete)
+    numbers = ~data.constant & ~data.table.categorical
+    gappy, complete = (np.flatnonzero(numbers & which) for which in (data.table.missing & ~kept, ~data.table.missing))
+    return found | _copies_with_gaps(values, gappy, complete[~np.isin(complete, list(found))])
 
 
 def _copies_with_gaps(values: FloatArray, gappy: Indices, complete: Indices) -> dict[int, int]:
@@ -158,10 +147,7 @@ def column_roles(problem: Problem) -> tuple[ColumnRole, ...]:
 
 
 def leaks(problem: Problem, best: int | None, selected: Mask, judged: CrossFit | None) -> list[int]:
-    """Return the selected columns that equal the labels but for names or a scale, or predict them nearly perfectly.
-
-    ``best`` is the column that the search ranks first, None with groups.
-    """
+    """Return the selected columns that equal the labels, and the best one if it predicts them nearly perfectly."""
     if len(problem) < _FEWEST_SAMPLES:
         return []
     columns = np.flatnonzero(selected)[:_N_COMPARED]

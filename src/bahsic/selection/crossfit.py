@@ -29,14 +29,9 @@ FOLDS, FEWER_FOLDS, MANY_SAMPLES = 5, 3, 1000
 # so many search and so many judge instead.
 _COMPARED, _SEARCH, _JUDGE = 200, 700, 1000
 
-# Fewest samples that can choose features.
-_FEWEST = 4
-
-# Skewness of numbers from which on their logarithms may be easier to predict.
-_SKEWED = 2.0
-
-# Means of losses that differ by less, relative to the greatest, are ties.
-_ROUNDING = 1e-9
+_FEWEST = 4  # samples that can choose features
+_SKEWED = 2.0  # skewness of numbers from which on their logarithms may be easier to predict
+_ROUNDING = 1e-9  # means of losses that differ by less, relative to the greatest, are ties
 
 
 class Split(NamedTuple):
@@ -170,11 +165,10 @@ class CrossFit:
         self.score_name = ("ROC AUC" if is_one_column else "accuracy") if classes else "R2"
 
     def smallest(self) -> int:
-        """Return the smallest size whose mean loss is within one standard error of the least.
+        """Return the smallest size whose mean loss is within one standard error of the least; 0 if it predicts nothing.
 
-        Of the least one with several folds (Breiman's rule), whose searches may take different features. With a single
-        split of the difference, which is smaller. The size is 0 unless it predicts better than the mean by a one-sided
-        test at 5%.
+        The error is that of the least loss with several folds (Breiman's rule), whose searches may take different
+        features; with a single split that of the difference, which is smaller.
         """
         least, means = self._losses[self.best], self.mean_losses
         for size in self.sizes:
@@ -240,12 +234,10 @@ def _is_skewed(problem: Problem) -> bool:
 
 
 def _auc(second: Mask, scores: Array, w: Array) -> float | None:
-    """Return the ROC AUC of the second class; None unless there are both.
-
-    `sklearn.metrics.roc_auc_score` takes 2 ms, mostly for checks, and a fit needs hundreds of scores.
-    """
+    """Return the ROC AUC of the second class; None unless there are both."""
     if second.all() or not second.any():
         return None
+    # `sklearn.metrics.roc_auc_score` takes 2 ms, mostly for checks, and a fit needs hundreds of scores.
     order = np.argsort(scores[~second])
     first, below = scores[~second][order], np.append(0, np.cumsum(w[~second][order]))
     lower, equal = (below[np.searchsorted(first, scores[second], side)] for side in ("left", "right"))

@@ -51,11 +51,8 @@ Result = TypeVar("Result")
 
 _HELD_OUT = "bahsic-held-out.json"
 
-# Seconds before a bar appears.
-_DELAY = 2.0
-
-# Tasks reported to callbacks: enough for a bar that moves evenly.
-_TASKS = 100
+_DELAY = 2.0  # seconds before a bar appears
+_TASKS = 100  # reported to callbacks: enough for a bar that moves evenly
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,10 +177,7 @@ class Fitting:
         return self._side_by_side(fold, range(first, len(splits)))
 
     def needed(self, kernel: Kernel, judged: CrossFit, size: int, units: Indices) -> CrossFit:
-        """Let each fold predict with what it needs of its best so many units.
-
-        For held-out samples these are known: those that the search on all others needs.
-        """
+        """Let each fold predict with what it needs of its best so many units; held-out samples with the given ones."""
         problem, known = self.problem.with_kernel(kernel), self._judged.get(kernel_name(kernel))
 
         def fold(number: int, executor: Executor) -> Fold:
@@ -228,16 +222,14 @@ class Fitting:
 
 
 def _predicted_fold(sizes: Sequence[int], trained: Trained, *, is_path: bool = False) -> Fold:
-    """Predict the test part of a split with subsets of these sizes, and of all rounds if the search gives the path.
-
-    In its samples other columns may be uninformative, so that its rounds have other sizes.
-    """
+    """Predict the test part of a split with subsets of these sizes, and of all rounds if the search gives the path."""
     folder, search = trained.folder, trained.search
     kept = {} if folder is None else folder.read(_HELD_OUT)
     if kept:
         predictions = {size: np.array(values) for size, values in kept["predictions"]}
     else:
-        sizes = sorted({*sizes, *(len(step.subset) for step in search.rounds)}) if is_path else sizes
+        if is_path:  # other columns may be uninformative in its samples
+            sizes = sorted({*sizes, *(len(step.subset) for step in search.rounds)})
         predictions = search.predictions(trained.columns, sizes)
         if folder is not None:
             folder.write(_HELD_OUT, predictions=[[size, array.tolist()] for size, array in predictions.items()])
