@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import wraps
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -27,11 +28,27 @@ from bahsic.report.words import leak_words
 from bahsic.selection.checkpoint import checkpoint_folder
 from bahsic.selection.column_checks import column_roles, leaks
 from bahsic.selection.crossfit import CrossFit, problem_splits, reason, trial_splits
-from bahsic.selection.fitting import CallbackSupportMixin, Fitting, fitting, kernel_name, with_callbacks
+from bahsic.selection.fitting import Fitting, fitting, kernel_name
 from bahsic.selection.path import PathStep
 from bahsic.selection.problem import Problem, checked_problem, is_crossfitted
 from bahsic.selection.search import Search, direction
 from bahsic.selection.tables import selected_columns
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn < 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Call the method, from a frame of its own as scikit-learn does: warnings count the frames."""
+
+        @wraps(method)
+        def call(estimator: Any, *arguments: Any, **named: Any) -> Any:
+            return method(estimator, *arguments, **named)
+
+        return call
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -61,8 +78,7 @@ class BaseSelector(NotebookMixin, SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self, "support_")
-        support: Mask = self.support_
-        return support
+        return np.asarray(self.support_)
 
     def __sklearn_clone__(self) -> Self:
         """Return a clone that works with the same client, which scikit-learn would try to copy."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,7 +45,11 @@ def uninformative(problem: Problem, order: Indices | None) -> tuple[dict[int, st
         return {}, []
     values = values if order is None else values[order]
     together = data.missing == "indicator"
-    likely = _repeating(values) if counts is None else range(values.shape[1])
+    likely: Iterable[int] = range(values.shape[1])
+    if counts is None:  # those of which some rows, evenly spaced, have much the same value
+        some = np.sort(values[np.linspace(0, m - 1, min(m, _SOME_ROWS)).astype(np.intp)], axis=0)
+        repeated = np.count_nonzero(some[1:] == some[:-1], axis=0) + np.count_nonzero(np.isnan(some), axis=0)
+        likely = np.flatnonzero(repeated >= len(some) // 4).tolist()
     found = ((j, rare_rows(values[:, j], counts, missing=together)) for j in likely if not kept[j])
     rare = {j: rows for j, rows in found if rows is not None}
     notes = {j: f"one value in all but {int(rows.sum())} of {m} rows" for j, rows in rare.items()}
@@ -116,14 +121,6 @@ def _copies_with_gaps(values: FloatArray, gappy: Indices, complete: Indices) -> 
         if len(like) and len(known) >= _SOME_ROWS:
             found[j] = int(like[0])
     return found
-
-
-def _repeating(values: FloatArray) -> list[int]:
-    """Columns of which some rows, evenly spaced, have much the same value: all that hardly vary are among them."""
-    rows = np.linspace(0, len(values) - 1, min(len(values), _SOME_ROWS)).astype(np.intp)
-    some = np.sort(values[rows], axis=0)
-    repeated = np.count_nonzero(some[1:] == some[:-1], axis=0) + np.count_nonzero(np.isnan(some), axis=0)
-    return np.flatnonzero(repeated >= len(rows) // 4).tolist()
 
 
 def _in_order_of_appearance(codes: FloatArray) -> FloatArray:

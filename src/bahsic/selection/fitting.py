@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial, wraps
+from functools import partial
 from threading import Event, Lock
 from typing import Any, TypeVar
 
@@ -29,23 +29,6 @@ from bahsic.selection.checkpoint import Folder
 from bahsic.selection.crossfit import CrossFit, Fold, Split, trial_splits
 from bahsic.selection.problem import Problem
 from bahsic.selection.search import Search, direction
-
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn < 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to support."""
-
-    def with_callbacks(method: Any) -> Any:
-        """Call the method, from a frame of its own as scikit-learn does: warnings count the frames."""
-
-        @wraps(method)
-        def call(estimator: Any, *arguments: Any, **named: Any) -> Any:
-            return method(estimator, *arguments, **named)
-
-        return call
-
 
 Result = TypeVar("Result")
 
@@ -121,8 +104,7 @@ class Fitting:
     advance: Callable[[float], object]  # reports work that is done
     folder: Folder | None
     _stop: Event = field(default_factory=Event)  # set when a search has failed
-    # By the name of the kernel, on all samples that are not held out.
-    _judged: dict[str, Search] = field(default_factory=dict)
+    _judged: dict[str, Search] = field(default_factory=dict)  # by the kernel's name, on all that are not held out
 
     def search(self, kernel: Kernel) -> Search:
         """Search on all samples that are not held out."""
@@ -239,6 +221,3 @@ def _predicted_fold(sizes: Sequence[int], trained: Trained, *, is_path: bool = F
 def kernel_name(kernel: Kernel) -> str:
     """Return the name of a kernel's type, as users write it."""
     return type(kernel).__name__.lower()
-
-
-__all__ = ["CallbackSupportMixin", "Fitting", "Trained", "fitting", "kernel_name", "with_callbacks"]

@@ -59,10 +59,7 @@ class Backward:
     step: float  # see `round_size`
 
     def rounds(self, scorer: Any, after: Round | None = None) -> Iterator[Round]:
-        """Yield rounds until no unit may leave, from the beginning or after a round of an earlier search.
-
-        There is one without a change where none may from the beginning.
-        """
+        """Yield rounds until no unit may leave, at least one; from the beginning, or after one of an earlier search."""
         kept, subset = self.units.kept, np.flatnonzero(~self.units.left_out)
         if after is not None:
             subset = np.setdiff1d(after.subset, after.changed, assume_unique=True)
@@ -99,7 +96,7 @@ class Forward:
     number: int  # of units at which the search ends
 
     def rounds(self, scorer: Any, after: Round | None = None) -> Iterator[Round]:
-        """Yield rounds until there are enough units, from the beginning or after a round of an earlier search."""
+        """Yield rounds until there are enough units; from the beginning, or after one of an earlier search."""
         subset, entering = np.flatnonzero(self.units.kept), NO_UNITS
         if after is not None:
             subset, entering = np.union1d(after.subset, after.following), after.following
@@ -155,14 +152,11 @@ class CriterionScorer:
 
     def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round:
         """Find the ``count`` candidates that leave the subset next."""
-        alone = len(subset) == 1 or not count
-        changed = candidates[:count] if alone else self._ranked("leaving", subset, candidates, count)
-        return replace(self.score(subset), changed=changed)
+        return replace(self.score(subset), changed=self._ranked("leaving", subset, candidates, count))
 
     def entering(self, subset: Indices, candidates: Indices, count: int) -> Round:
         """Find the ``count`` candidates that enter the subset next."""
-        changed = self._ranked("entering", subset, candidates, count) if count else candidates[:0]
-        return replace(self.score(subset), changed=changed)
+        return replace(self.score(subset), changed=self._ranked("entering", subset, candidates, count))
 
     def worth(self, selected: Indices, outside: Indices) -> Array:
         """Return what the subset would lose without each of its units, or gain with the first `GAINS` others."""
@@ -179,6 +173,8 @@ class CriterionScorer:
         return checked_score(self._criterion, self._units.columns(subset))
 
     def _ranked(self, method: str, subset: Indices, candidates: Indices, count: int) -> Indices:
+        if not count or len(candidates) == 1:  # nothing to compare
+            return candidates[:count]
         groups = self._units.each(candidates)
         best = np.asarray(getattr(self._criterion, method)(self._units.columns(subset), groups, count))
         if best.shape == (count,) and np.isin(best, np.arange(len(candidates))).all() and len(set(best)) == count:
@@ -290,11 +286,9 @@ class Search:
         return [out / len(blocks) for out in total]
 
     def needed(self, order: Indices, size: int) -> Indices:
-        """Return the best so many units without those that add nothing, and with others that clearly add something.
-
-        As many of the next ones as have left are tried, by a one-sided test at 5% of leave-one-out losses.
-        """
+        """Return the best so many units without those that add nothing, and with others that clearly add something."""
         subset, w = self._useful(order[:size]), self.problem.data.weights
+        # As many of the next ones as have left are tried, by a one-sided test at 5% of leave-one-out losses.
         for unit in order[size : 2 * size - len(subset)]:
             larger = np.union1d(subset, unit)
             before, after = (np.asarray(self._fit_to(units, losses=True).losses) for units in (subset, larger))
