@@ -212,8 +212,7 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         pairs = self._pairs(problem, samples, routed["splitter"]["split"])
         splits = problem_splits(pairs, problem, samples.y, None, len(samples.y), weights)
         own = ("estimator", "scoring", "min_features_to_select", "one_standard_error")
-        record = {name: getattr(self, name) for name in own}
-        record |= {"metadata": {"fit": samples.fit_params, "score": samples.score_params}}
+        record = {name: getattr(self, name) for name in own} | {"metadata": params}
         folder = None if self.checkpoint is None else checkpoint_folder(selector, problem, pairs, **record)
         if folder is not None and not folder.read(_FILE):
             folder.write(_FILE)
