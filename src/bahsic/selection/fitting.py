@@ -33,7 +33,6 @@ from bahsic.selection.search import Search, direction
 Result = TypeVar("Result")
 
 _HELD_OUT = "bahsic-held-out.json"
-
 _DELAY = 2.0  # seconds before a bar appears
 _TASKS = 100  # reported to callbacks: enough for a bar that moves evenly
 

@@ -35,7 +35,6 @@ from bahsic.selection.problem import Problem
 
 _MAX_WORK = 1e11  # up to which the worth of every selected unit has a regression of its own
 _TOGETHER = 1000  # samples that are predicted together
-
 _ROUNDS = "bahsic-checkpoint.json"
 
 
@@ -152,11 +151,14 @@ class CriterionScorer:
 
     def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round:
         """Find the ``count`` candidates that leave the subset next."""
-        return replace(self.score(subset), changed=self._ranked("leaving", subset, candidates, count))
+        alone = len(subset) == 1 or not count
+        changed = candidates[:count] if alone else self._ranked("leaving", subset, candidates, count)
+        return replace(self.score(subset), changed=changed)
 
     def entering(self, subset: Indices, candidates: Indices, count: int) -> Round:
         """Find the ``count`` candidates that enter the subset next."""
-        return replace(self.score(subset), changed=self._ranked("entering", subset, candidates, count))
+        changed = self._ranked("entering", subset, candidates, count) if count else candidates[:0]
+        return replace(self.score(subset), changed=changed)
 
     def worth(self, selected: Indices, outside: Indices) -> Array:
         """Return what the subset would lose without each of its units, or gain with the first `GAINS` others."""
@@ -173,8 +175,6 @@ class CriterionScorer:
         return checked_score(self._criterion, self._units.columns(subset))
 
     def _ranked(self, method: str, subset: Indices, candidates: Indices, count: int) -> Indices:
-        if not count or len(candidates) == 1:  # nothing to compare
-            return candidates[:count]
         groups = self._units.each(candidates)
         best = np.asarray(getattr(self._criterion, method)(self._units.columns(subset), groups, count))
         if best.shape == (count,) and np.isin(best, np.arange(len(candidates))).all() and len(set(best)) == count:
