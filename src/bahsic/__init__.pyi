@@ -19,9 +19,9 @@ from bahsic.inference.resampling import selection_test as selection_test
 from bahsic.inference.scores import hsic_scores as hsic_scores
 from bahsic.inference.scores import redundancy as redundancy
 from bahsic.selection.crossvalidation import BAHSICCV as BAHSICCV
-from bahsic.selection.feature_selector import FeatureSelector as FeatureSelector
 from bahsic.selection.selectors import BAHSIC as BAHSIC
 from bahsic.selection.selectors import FOHSIC as FOHSIC
+from bahsic.selection.selectors import FeatureSelector as FeatureSelector
 from bahsic.versions import show_versions as show_versions
 
 __version__: str

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bahsic.arrays import Indices
-from bahsic.criteria.blocks import Blocks, random_blocks
+from bahsic.criteria.blocks import RULE_SAMPLES, Blocks, random_blocks
 from bahsic.criteria.hsic import hsic_value
 from bahsic.criteria.weights import Matrix, Statistic, Weights, label_weights
 from bahsic.data.columns import Columns
@@ -136,12 +136,12 @@ def hsic_blocks(  # noqa: PLR0913 - as `hsic`
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
     data = kernel_input(x, kernel_from_name(kernel), len(labels), **options)
     labels.warn()
-    return _block_values(data, labels, blocks or Blocks.one(len(labels)))
+    return _block_values(data, labels, blocks or Blocks(np.arange(len(labels)), (0,)))
 
 
 def _block_values(data: KernelInput, labels: LabelKernel, blocks: Blocks) -> NDArray[np.float64]:
     """Return the unbiased HSIC of each block."""
-    rule_samples = blocks.some_samples if len(blocks) > 1 else np.arange(len(labels))
+    rule_samples = blocks.order[:RULE_SAMPLES] if len(blocks) > 1 else np.arange(len(labels))
     W = label_weights(labels.of_samples(rule_samples)) if data.kernel.needs_labels else None
     kernel = data.of_samples(rule_samples).resolved(W)
     parts = ((data.of_samples(samples), labels.of_samples(samples)) for samples in blocks.samples())

@@ -115,7 +115,7 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     data = prepared(X, kernel, categorical_features=categorical_features, **options).weighted(None)
     labels = y if isinstance(y, LabelKernel) else label_kernel(y, target_kernel)
     check_same_length(X=data.table.values.shape[0], y=len(labels))
-    check_statistic("unbiased", len(labels))
+    check_statistic("unbiased", len(labels), f"there are {len(labels)} samples")
     if labels.vectors is not None:  # check the range of their kernel values; others are evaluated, and checked, anyway
         largest = int(np.abs(labels.vectors).max(axis=1).argmax())
         labels.block(slice(largest, largest + 1), slice(largest, largest + 1))
