@@ -155,7 +155,7 @@ def add_differences(columns: Columns, features: Indices, power: int, tile: Tile,
         add_columns(columns, features, power, tile, out)
         return
     for part in columns.portions(features) if len(features) else ():
-        loops.add(out, tile.rows.start, tile.cols.start, 1.0, encode(columns, part, power), absolute=power == 1)
+        loops.add(out, tile.rows.start, tile.cols.start, encode(columns, part, power), absolute=power == 1)
 
 
 def none_to_itself(out: NDArray[Any], tile: Tile) -> NDArray[Any]:
