@@ -9,6 +9,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from functools import cache, partial
 from itertools import islice
@@ -37,8 +38,6 @@ _PATIENCE = 120
 
 # Seconds for sending an object the first time; four times as many in each further attempt.
 _SENDING = 20
-
-_INSTALL = "executor needs dask and distributed, which are not installed: pip install 'bahsic[dask]'"
 
 
 @contextmanager
@@ -78,7 +77,8 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError as error:
-        raise ImportError(_INSTALL) from error
+        message = "executor needs dask and distributed, which are not installed: pip install 'bahsic[dask]'"
+        raise ImportError(message) from error
     return distributed
 
 
@@ -196,8 +196,6 @@ class DaskExecutor:
 @cache
 def _losses() -> tuple[type[BaseException], ...]:
     """Exceptions that a future raises when its worker or its data are lost."""
-    from concurrent.futures import CancelledError
-
     return CancelledError, _distributed().KilledWorker
 
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Array, Indices
 from bahsic.criteria.hsic import variance_of_products
 from bahsic.criteria.weights import Gram, centring_shift, overflow_reported, typical_entry
 from bahsic.data.columns import Columns
@@ -21,9 +21,6 @@ from bahsic.engine.tiles import Differences, none_to_itself
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import FloatArray
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 def gamma_of(kernel: Kernel) -> float:
@@ -141,7 +138,7 @@ class LinkedTiles:
     link: Callable[..., Any]
     centre: float  # a typical value of D, whose kernel value is taken off
     change: Differences | None = None
-    sign: int = -1  # 1 if the columns enter
+    add: np.ufunc = np.add  # or subtract, if the columns leave
 
     @property
     def plan(self) -> Plan:
@@ -154,7 +151,7 @@ class LinkedTiles:
         for rows in strips(D.shape):
             Z, out = D[rows], take("first", D[rows].shape)
             if change is not None:
-                Z = (np.subtract if self.sign < 0 else np.add)(Z, change[rows], out=out)
+                Z = self.add(Z, change[rows], out=out)
                 np.maximum(Z, 0.0, out=Z)
             K = self.link(Z, out=out)
             K -= reference

@@ -270,7 +270,7 @@ def _add(T, start, first, x, offsets, which, cap, bend, absolute, mixed):  # pra
 
 
 @_loop
-def weigh(D, W, gamma, M):  # pragma: no cover - runs as machine code
+def weigh(D: Any, W: Any, gamma: Any, M: Any) -> None:  # pragma: no cover - runs as machine code
     """Set M to W exp(-gamma D)."""
     for i in range(D.shape[0]):
         m, d, w = M[i], D[i], W[i]
@@ -279,7 +279,7 @@ def weigh(D, W, gamma, M):  # pragma: no cover - runs as machine code
 
 
 @_loop
-def form(M, across, down):  # pragma: no cover - runs as machine code
+def form(M: Any, across: Any, down: Any) -> None:  # pragma: no cover - runs as machine code
     """Add the sums of M and of abs(M) over the columns and the rows to the rows of ``across`` and ``down``."""
     for i in range(M.shape[0]):
         for left in range(0, M.shape[1], COLS):  # one sum over many terms would round too often
@@ -295,7 +295,9 @@ def form(M, across, down):  # pragma: no cover - runs as machine code
 
 
 @_loop
-def changed(D, W, T, gamma, sign):  # pragma: no cover - runs as machine code
+def changed(
+    D: Any, W: Any, T: Any, gamma: Any, sign: Any
+) -> tuple[float, float]:  # pragma: no cover - runs as machine code
     """Return the sum of W (exp(-gamma (D - sign T)) - exp(-gamma D)), and that of its magnitudes."""
     total = size = 0.0
     for i in range(D.shape[0]):

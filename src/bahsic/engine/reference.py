@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from bahsic.arrays import Array, Indices
 from bahsic.data.columns import Columns
 from bahsic.engine.plan import Tile, strips
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # Columns of numbers up to which each is added by itself.
 _FEW = 3
