@@ -69,16 +69,7 @@ class Pairs:
     """The distances D of a subset of columns, and W, on the tiles of a plan.
 
     Where memory allows, D is kept on the tiles and follows the subset; otherwise it is made at each call.
-
-    Attributes
-    ----------
-    power : {1, 2}
-        Whether differences are absolute or squared.
-    W : WeightTiles
-    compiled : bool
-        Whether to use compiled loops.
-    version : int
-        Another one after each change of D, of the bounds on its error, or of W.
+    Differences are absolute (power 1) or squared (power 2).
     """
 
     def __init__(self, columns: Columns, power: int, W: WeightTiles, executor: Executor, *, compiled: bool) -> None:
@@ -87,7 +78,7 @@ class Pairs:
         self._executor: Executor | None = executor
         self.is_kept = self.plan.keep and executor.is_local
         self._forget()
-        self.version = 0
+        self.version = 0  # another one after each change of D, of the bounds on its error, or of W
         self._size_when_made, self._n_added, self._lost, self._scale = 0, 0, 0.0, 0.0
 
     def _forget(self) -> None:
