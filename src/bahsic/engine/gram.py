@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -102,16 +102,6 @@ def distances(contributions: Differences, rows: slice, cols: slice) -> Array:
     return none_to_itself(D, tile)  # a distance is a root, which magnifies rounding errors
 
 
-class KernelTiles(Protocol):
-    """Kernel values of all pairs of samples, centrable and less a constant, on the tiles of a plan."""
-
-    @property
-    def plan(self) -> Plan: ...
-
-    def strips(self, index: int) -> Iterator[tuple[slice, Array]]:
-        """Yield some rows of a tile after the other, with their values: arrays to write into, valid until the next."""
-
-
 @dataclass(frozen=True, eq=False)
 class GramTiles:
     """The tiles of a matrix that is read by blocks, less a typical entry."""
@@ -124,6 +114,7 @@ class GramTiles:
         return typical_entry(self.gram, self.plan.tiles[0].cols.stop)
 
     def strips(self, index: int) -> Iterator[tuple[slice, Array]]:
+        """Yield some rows of a tile after the other, with their values: arrays to write into, valid until the next."""
         tile = self.plan.tiles[index]
         K = self.gram.block(tile.rows, tile.cols)
         for rows in strips(tile.shape):
@@ -156,6 +147,10 @@ class LinkedTiles:
             K = self.link(Z, out=out)
             K -= reference
             yield rows, K
+
+
+# Kernel values of all pairs of samples, centrable and less a constant, on the tiles of a plan.
+KernelTiles = GramTiles | LinkedTiles
 
 
 def _sums(K: KernelTiles, W: WeightTiles, w: FloatArray, executor: Executor) -> tuple[Array, Array, Array]:
