@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +43,12 @@ _inlined = numba.njit(fastmath=_FAST)
 _in_order = numba.njit(fastmath={"contract"})  # for the rounding to whole numbers, which must not be simplified
 
 
-def _loop(function: Callable[..., Any]) -> Any:
+def _loop(function: Callable[..., Any], fastmath: Any = _FAST) -> Any:
     """Compile a function when it is first called, without a cache on disk if no folder for it can be written."""
     try:
-        return numba.njit(cache=True, nogil=True, fastmath=_FAST)(function)
+        return numba.njit(cache=True, nogil=True, fastmath=fastmath)(function)
     except (OSError, RuntimeError):  # no folder
-        return numba.njit(nogil=True, fastmath=_FAST)(function)
+        return numba.njit(nogil=True, fastmath=fastmath)(function)
 
 
 def _announce() -> None:
@@ -254,7 +255,7 @@ def _stored_sums(
         sums[1, k] += magnitude
 
 
-@_loop
+@partial(_loop, fastmath={"contract"})  # u - v of two missing entries is zero, whatever it is added to
 def _add(T, start, first, x, offsets, which, cap, bend, absolute, mixed):  # pragma: no cover
     """Add the contributions of columns to T."""
     for i in range(T.shape[0]):
