@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -15,18 +16,22 @@ from bahsic.cli import main
 from bahsic.cli.arguments import parsed
 from bahsic.report.snippets import command, python_code
 
-__all__ = ["command", "fresh", "main", "needs", "parsed", "printed", "python_code", "run", "selector_of", "write_frame"]
+__all__ = [
+    "check_repeated", "command", "fresh", "main", "needs", "parsed", "printed", "python_code", "run", "selector_of",
+    "write_frame",
+]  # fmt: skip
 
 
-def run(*words):
+def run(*words, encoding="utf-8", isatty=False):
     """Exit status, standard output and standard error of a command in this process."""
-    streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2)]
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="") for _ in range(2)]
+    streams[0].isatty = lambda: isatty
     with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
         status = main([str(word) for word in words])
     texts = []
     for stream in streams:
         stream.flush()
-        texts.append(stream.buffer.getvalue().decode())
+        texts.append(stream.buffer.getvalue().decode(encoding))
     return status, *texts
 
 
@@ -50,6 +55,18 @@ def selector_of(result):
     space = {}
     exec(python_code(result).text, space)
     return space
+
+
+def check_repeated(result):
+    """What the report says repeats a selection does so, in Python and in a shell."""
+    selector = selector_of(result)["selector"]
+    path = [(step.n_features, step.hsic, step.predictability, step.ridge) for step in selector.path_]
+    assert path == [(s["n_features"], s["hsic"], s["predictability"], s["ridge"]) for s in result["path"]]
+    assert selector.kernel_ == result["kernel"]
+    chosen = selector.get_support(indices=True).tolist()
+    assert chosen == sorted(row["column"] for row in result["ranking"] if row["selected"])
+    again = printed(*shlex.split(command(result).text)[1:])
+    assert {**again, "timing": None} == {**result, "timing": None}
 
 
 def needs(name):

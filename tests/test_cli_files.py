@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import shlex
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from bahsic.datasets import make_xor
-from command import command, needs, printed, run, selector_of, write_frame
+from command import check_repeated, command, needs, printed, run, write_frame
 
 X, Y, _ = make_xor(n_samples=80, n_features=5, random_state=0)
 NAMES = ["a", "b", "c", "d", "e"]
@@ -60,18 +59,6 @@ FORMATS = [
     ("t.mat", lambda name: scipy_io.savemat(name, {"X": X, "y": Y, "feature_names": NAMES}), [], "ab"),
     ("t.h5ad", write_h5ad, ["-t", "label", "--layer", "scaled"], "ab"),
 ]
-
-
-def check_repeated(result):
-    """What the report says repeats the selection, in Python and in a shell."""
-    space = selector_of(result)
-    path = [(step.n_features, step.hsic, step.predictability, step.ridge) for step in space["selector"].path_]
-    assert path == [(s["n_features"], s["hsic"], s["predictability"], s["ridge"]) for s in result["path"]]
-    assert space["selector"].kernel_ == result["kernel"]
-    chosen = space["selector"].get_support(indices=True).tolist()
-    assert chosen == sorted(row["column"] for row in result["ranking"] if row["selected"])
-    again = printed(*shlex.split(command(result).text)[1:])
-    assert {**again, "timing": None} == {**result, "timing": None}
 
 
 FAST = ["-k", "2", "--criterion", "hsic", "--kernel", "gaussian"]
