@@ -9,6 +9,7 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bahsic
@@ -18,7 +19,7 @@ from bahsic.report.snippets import command, python_code
 
 __all__ = [
     "check_repeated", "command", "fresh", "main", "needs", "parsed", "printed", "python_code", "run", "selector_of",
-    "write_frame",
+    "write_epochs", "write_frame",
 ]  # fmt: skip
 
 
@@ -90,3 +91,15 @@ def write_frame(path, frame):
     else:
         needs("pyarrow")
         getattr(frame, f"to_{path.suffix[1:]}")(path)
+
+
+def write_epochs(path, m, channels, metadata=None):
+    """Write two seconds of noise in the channels Cz and Pz, some with a wave of 12 Hz where the event is "left"."""
+    mne, n, rate = needs("mne"), 128, 64.0
+    signal = 1e-6 * np.random.default_rng(0).standard_normal((m, 2, n))
+    signal[::2, channels] += 1e-5 * np.sin(2 * np.pi * 12 * np.arange(n) / rate)
+    events = np.column_stack([np.arange(m), np.zeros(m, dtype=int), 1 + np.arange(m) % 2])
+    info = mne.create_info(["Cz", "Pz"], rate, "eeg", verbose="error")
+    epochs = mne.EpochsArray(signal, info, events, event_id={"left": 1, "right": 2}, verbose="error")
+    epochs.metadata = metadata
+    epochs.save(path, verbose="error")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command import main, printed, run
+from command import printed, run
 
 X = np.random.default_rng(0).standard_normal((40, 3))
 Y = (X[:, 0] > 0).astype(int)
@@ -67,7 +67,7 @@ def test_a_pipe_may_hold_a_configuration(table, tmp_path):
     os.mkfifo(tmp_path / "p")
     write = "import pathlib, sys; pathlib.Path(sys.argv[1]).write_text('quiet = true')"
     with subprocess.Popen([sys.executable, "-c", write, str(tmp_path / "p")]):
-        assert main(["select", table, "-k", "1", "--config", str(tmp_path / "p")]) == 0
+        assert run("select", table, "-k", "1", "--config", tmp_path / "p")[0] == 0
 
 
 @pytest.mark.parametrize(
