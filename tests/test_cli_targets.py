@@ -84,11 +84,9 @@ def test_rows_without_an_event_or_a_time_are_left_out():
     table = frame().astype({"died": float})
     table.loc[3, "died"] = table.loc[5, "time"] = np.nan
     write_frame("t.csv", table)
-    data = read_data("t.csv", "time", event="died")
-    kept = np.delete(np.arange(100), [3, 5])
+    data, kept = read_data("t.csv", "time", event="died"), np.delete(np.arange(100), [3, 5])
     np.testing.assert_array_equal(data.y["died"], EVENT[kept])
-    np.testing.assert_allclose(data.y["time"], TIME[kept], rtol=1e-15)
-    np.testing.assert_allclose(data.X["a"], X[kept, 0], rtol=1e-15)
+    np.testing.assert_allclose([data.y["time"], data.X["a"]], [TIME[kept], X[kept, 0]], rtol=1e-15)
     assert data.notes == ("1 row without a target left out",) * 2
 
 
