@@ -183,7 +183,7 @@ def test_test_of_the_selection_uses_the_seed_and_prints_the_same_bytes(xor, word
     assert found["discoveries"] == [NAMES[j] for j in expected.discoveries()]
 
 
-def test_groups_by_prefix_by_file_and_by_none(result, xor):
+def test_groups_by_prefix_by_file_and_by_none(result):
     found = result("-k", 1, "--groups", "prefix:_")
     assert sorted(found["selected"]) == ["a_1", "a_2"]
     assert {entry["feature"]: entry["group"] for entry in found["ranking"]}["b_2"] == "b"
@@ -193,10 +193,6 @@ def test_groups_by_prefix_by_file_and_by_none(result, xor):
     assert groups == {"a_1": "first", "a_2": "first", "b_1": "b_1", "b_2": "b_2", "c": "last", "d": "last"}
     assert sorted(found["selected"]) == ["a_1", "a_2"]
     assert result("-k", 1)["ranking"][0]["group"] is None
-    for text, told in (("a_11,one\n", "did you mean 'a_1'?"), ("c,one\nc,two\n", "line 2 has 'c' again")):
-        Path("groups.csv").write_text(text)
-        status, _, err = run("select", xor, "-k", 1, "--groups", "groups.csv")
-        assert (status, told in err) == (3, True)
 
 
 def shrink(monkeypatch):
@@ -260,20 +256,6 @@ def test_keep_takes_a_file(method, result, xor):
     Path("c").write_text("d\n")  # a column comes before a file of its name
     assert result("-k", 3, "--keep", "c")["parameters"]["keep"] == ["c"]
     assert run("select", xor, "--keep", "panel.txt", "-o", "panel.txt")[0] == 2
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"a_1\nb\n", "panel.txt: line 2: xor.npz: no column is called 'b'; "),
-        (b"# nothing\n\n", "--keep panel.txt: no names; accepted: a name of a column in each line"),
-        (b"\xff\xfe\x00", "--keep panel.txt: not UTF-8; accepted: a name of a column in each line"),
-    ],
-)
-def test_bad_lists(content, message, xor):
-    Path("panel.txt").write_bytes(content)
-    status, out, err = run("select", xor, "--keep", "panel.txt")
-    assert (status, out, err.count("\n"), err.startswith(f"bahsic: error: {message}")) == (3, "", 1, True)
 
 
 def test_what_each_addition_brings(result, xor):
@@ -623,24 +605,6 @@ def test_configuration_and_the_command_line_that_wins(xor):
     assert (found["n_features_to_select"], found["keep"], found["step"]) == (3, ["a_1"], 0.5)
     assert (found["standard_errors"], found["criterion"]) == (False, "hsic")
     assert printed("select", xor, "--config", "c.toml")["parameters"]["keep"] == ["c", "d"]
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("metod = 'forward'", "unknown key 'metod', did you mean 'method'?"),
-        ("method = 'sideways'", "invalid choice: 'sideways'"),
-        ("method = true", "method is true"),
-        ("[select]\nk = 3", "unknown key 'select'"),
-        ("[keep]\nk = 3", "keep is a table"),
-        ("k = ", "not TOML"),
-    ],
-)
-def test_wrong_configuration(xor, tmp_path, text, told):
-    (tmp_path / "c.toml").write_text(text)
-    status, _, err = run("select", xor, "--config", "c.toml")
-    assert (status, told in err, err.count("\n")) == (2, True, 1)
-    assert "No such file" in run("select", xor, "--config", "none.toml")[2]
 
 
 # Start

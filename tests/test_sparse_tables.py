@@ -36,7 +36,7 @@ def test_large_values_that_are_not_standardised():
 @pairwise(
     selector=[BAHSIC, FOHSIC],
     kernel=[Gaussian(), Gaussian("median"), Laplacian(), Linear(), Polynomial(2)],
-    container=["csr_matrix", "csc_array", "coo_array", "lil_matrix"],
+    container=["csr_matrix", "csc_array", "coo_array", "lil_matrix", "bsr_array", "dia_matrix", "dok_array"],
 )
 @pytest.mark.filterwarnings("ignore:2 of 12 features are constant")
 def test_the_selection_is_that_of_the_dense_table(selector, kernel, container):
