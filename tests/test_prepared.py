@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn import clone
 from sklearn.datasets import dump_svmlight_file
 
-from bahsic import BAHSIC, hsic_scores, redundancy, selection_test
+from bahsic import BAHSIC, FOHSIC, hsic_scores, redundancy, selection_test
+from bahsic.data.prepared import prepared
+from bahsic.kernels import Gaussian
 from command import printed
-from selecting import drawn
+from selecting import drawn, same_fit
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +76,52 @@ def test_a_command_says_what_the_functions_say(table, blocks):
     assert_allclose([step["hsic"] for step in found["path"]], [step.hsic for step in selector.fit(X, y).path_])
     expected = selection_test(selector, X, y, random_state=0)
     assert_allclose(found["test"]["split_pvalues"], expected.split_pvalues, rtol=1e-9)
+
+
+# In the library, where what was prepared is passed as X
+
+OPTIONS = {"categorical_features": [4], "missing": "neutral"}
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
+def test_prepared_data_serve_as_the_table(kernel):
+    X, y = mixed()
+    data, weight = prepared(X, Gaussian(), **OPTIONS), np.arange(60) % 3
+    assert_array_equal(hsic_scores(data, y, kernel=kernel, **OPTIONS), hsic_scores(X, y, kernel=kernel, **OPTIONS))
+    assert_array_equal(redundancy(data, [4, 1], **OPTIONS), redundancy(X, [4, 1], **OPTIONS))
+    blocks = {"block_size": 20, "random_state": 1}
+    for selector in (BAHSIC(3), FOHSIC(3), BAHSIC(3, **blocks)):
+        selector.set_params(kernel=kernel, **OPTIONS)
+        for weights in (None, weight) if selector.block_size != 20 else (None,):
+            fits = [clone(selector).fit(given, y, sample_weight=weights) for given in (X, data)]
+            assert same_fit(*fits)
+        tests = [selection_test(selector, given, y, n_splits=2, random_state=0) for given in (X, data)]
+        assert_array_equal(tests[0].split_pvalues, tests[1].split_pvalues)
+    S = sparse.csr_array(np.where(np.abs(X) < 0.7, 0.0, np.nan_to_num(X)))
+    for given in (prepared(S, Gaussian()), prepared(S, Gaussian()).weighted(np.arange(1.0, 61))):
+        assert_array_equal(hsic_scores(given, y), hsic_scores(S, y))
+        assert_array_equal(redundancy(given, [3, 1]), redundancy(S, [3, 1]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"standardize": False}, "X was prepared with standardize=True, and standardize is False; accepted: the same"),
+        ({"missing": "error"}, "X was prepared with missing='neutral', and missing is 'error'; accepted: the same"),
+        ({"categorical_features": [3]}, r"X was prepared with categorical_features=\[4\], and"),
+        ({"categorical_features": "from_dtype"}, r"X was prepared with categorical_features=\[4\], and"),
+    ],
+)
+def test_other_options_than_those_it_was_prepared_with(options, message):
+    X, y = mixed()
+    data = prepared(X, Gaussian(), **OPTIONS)
+    same = {**OPTIONS, "categorical_features": np.arange(6) == 4}  # the same column in other words
+    assert_array_equal(hsic_scores(data, y, **same), hsic_scores(X, y, **OPTIONS))
+    for call in (hsic_scores, lambda data, y, **given: redundancy(data, **given)):
+        with pytest.raises(ValueError, match=message):
+            call(data, y, **{**OPTIONS, **options})
+    with pytest.raises(ValueError, match=message):
+        FOHSIC(2, **{**OPTIONS, **options}).fit(data, y)
 
 
 # Copies

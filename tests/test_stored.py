@@ -1,5 +1,6 @@
 """Data that stay in a file: the bits of a fit in memory, in little memory, with the same errors."""
 
+import pickle
 import tracemalloc
 from itertools import cycle
 
@@ -8,6 +9,8 @@ import pytest
 from sklearn import config_context
 
 from bahsic import BAHSIC
+from bahsic.data.sources import StoredRows, source_of
+from bahsic.data.standard import Standardisation
 from bahsic.kernels import Gaussian
 from selecting import SELECTORS, drawn, same_fit
 
@@ -150,6 +153,27 @@ def test_transform(stored, tmp_path):
     (tmp_path / "new").mkdir()
     with pytest.raises(ValueError, match="6 features"):
         selector.transform(stored(X[:, :5], tmp_path / "new"))
+
+
+def test_a_memmap_is_sent_by_the_name_of_its_file_and_a_part_as_it_is(tmp_path):
+    X, _ = drawn(m=60, d=6)
+    for array, most in ((mapped(X, tmp_path), 500), (mapped(X, tmp_path)[10:50:2], X.nbytes)):
+        sent = pickle.dumps(source_of(array))
+        assert len(sent) < most
+        assert np.array_equal(pickle.loads(sent).read(np.array([5, 3, 19]), slice(1, 3)), array[[5, 3, 19], 1:3])
+
+
+def test_columns_of_chunks_are_read_with_their_neighbours(tmp_path, monkeypatch):
+    X, _ = drawn(m=60, d=8)
+    source, reads = source_of(zarr_array(X, tmp_path)), []
+    rows, _ = StoredRows.standardised(source, Gaussian(), Standardisation())
+    monkeypatch.setattr("bahsic.data.sources._ENTRIES", 60 * 4)
+    read = source.read
+    monkeypatch.setattr(source, "read", lambda *where: reads.append(where) or read(*where))
+    expected = (X - X.mean(axis=0)) / X.std(axis=0)
+    for j in range(8):
+        np.testing.assert_allclose(rows.rows(np.array([j]))[0], expected[:, j], rtol=1e-12, atol=1e-14)
+    assert len(reads) == 2
 
 
 def test_memory_does_not_grow_with_the_square_of_the_samples(tmp_path):

@@ -203,8 +203,8 @@ def recording(selector, seen):
     """A selector that adds to a list how it took its labels."""
 
     class Seen(selector):
-        def fit(self, X, y, sample_weight=None):
-            fitted = super().fit(X, y, sample_weight=sample_weight)
+        def fit(self, X, y, sample_weight=None, groups=None):
+            fitted = super().fit(X, y, sample_weight=sample_weight, groups=groups)
             seen.append(getattr(self, "selector_", self).target_kernel_)
             return fitted
 
