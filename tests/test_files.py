@@ -105,12 +105,12 @@ def test_numbers_of_text_are_exact_and_not_copied(tmp_path):
 
 
 def test_memory_for_text_is_bounded(tmp_path):
-    """The peak above what importing takes, on 21 MB of short numbers: 8 bytes a cell of 7, and little else."""
+    """The peak above what importing takes, on 8 MB of short numbers: 8 bytes a cell of 7, and little else."""
     needs("pandas")
     if not Path("/proc/self/status").exists():
         pytest.skip("the peak of a process (getrusage has that of its parent too) is read from /proc")
     row = ",".join(["0.1234"] * 200) + "\n"
-    path = text_file(tmp_path / "t.csv", ",".join(f"c{j}" for j in range(200)) + "\n" + row * 15_000)
+    path = text_file(tmp_path / "t.csv", ",".join(f"c{j}" for j in range(200)) + "\n" + row * 6000)
     code = """if True:
         import re, sys, pandas, bahsic.files
         peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1])

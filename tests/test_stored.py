@@ -48,7 +48,7 @@ def _little_memory():
 @SELECTORS
 @STORES
 def test_the_bits_are_those_of_a_fit_in_memory(selector, stored, tmp_path):
-    X, y = drawn(m=90, d=7)
+    X, y = drawn(m=60, d=6)
     A = stored(X, tmp_path)
     fits = [selector(2, step=2, standard_errors=True).fit(data, y) for data in (X, A)]
     assert same_fit(*fits)
