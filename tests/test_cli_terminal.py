@@ -234,18 +234,13 @@ def test_an_interrupted_selection_shows_progress_and_goes_on(spawn, data):
     assert child.exitstatus == 0
 
 
-def test_quiet_and_without_colour_in_a_terminal(spawn):
-    child = spawn(*SELECT, "--quiet", NO_COLOR="1")
+def test_no_progress_where_it_is_not_wanted(spawn, data):
+    child = spawn(*SELECT, "--quiet", NO_COLOR="1")  # in a terminal, at the same time as in a pipe
+    process = fresh("-m", "bahsic", *SELECT, cwd=data)
     text = child.read()
     child.wait()
-    assert child.exitstatus == 0
-    assert "3 of 120 features" in text
-    assert "\x1b" not in text
-    assert "left" not in text
-
-
-def test_no_progress_in_a_pipe(data):
-    process = fresh("-m", "bahsic", *SELECT, cwd=data)
-    assert (process.returncode, process.stderr) == (0, "")
-    assert "\x1b" not in process.stdout
-    assert "3 of 120 features" in process.stdout
+    assert (child.exitstatus, process.returncode, process.stderr) == (0, 0, "")
+    for shown in (text, process.stdout):
+        assert "3 of 120 features" in shown
+        assert "\x1b" not in shown
+        assert "left" not in shown
