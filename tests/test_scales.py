@@ -171,3 +171,29 @@ def test_wide_columns_with_missing_entries(selector, factor, engine):
     subsets = [features[at:] for at in range(5)] if selector is BAHSIC else [features[: at + 1] for at in range(3)]
     expected = [hsic(X[:, chosen], y, kernel=Gaussian(1 / (2 * len(chosen))), standardize=False) for chosen in subsets]
     np.testing.assert_allclose([step.hsic for step in fitted.path_], expected, rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
+def test_copies_with_gaps_in_any_unit(unit):
+    rng = np.random.default_rng(0)
+    x, noise = rng.normal(size=(2, 120))
+    copy = np.where(rng.random(120) < 0.1, np.nan, x)
+    selector = BAHSIC(1, criterion="prediction").fit(unit * np.column_stack([x, copy, noise]), x)
+    assert [column.role for column in selector.columns_] == ["number", "copy", "number"]
+
+
+def test_an_empty_column_of_a_frame_whose_gaps_are_a_value():
+    pandas = pytest.importorskip("pandas", reason="a frame of pandas")
+    x = np.random.default_rng(0).normal(size=120)
+    frame = pandas.DataFrame({"x": x, "empty": np.where(np.arange(120) > 0, np.nan, 1.0)})
+    weights = np.where(np.arange(120) > 0, 1.0, 0.0)
+    with pytest.warns(UserWarning, match="constant"):
+        selector = BAHSIC(1, missing="indicator").fit(frame, x, sample_weight=weights)
+    assert selector.columns_[1].role == "constant"
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
+def test_a_skewed_target_in_any_unit(unit):
+    rng = np.random.default_rng(0)
+    with pytest.warns(UserWarning, match="very skewed"):
+        BAHSIC("auto", criterion="prediction").fit(rng.normal(size=(60, 2)), unit * np.exp(3 * rng.normal(size=60)))

@@ -223,10 +223,10 @@ def rare_rows(x: Array, weights: Array | None = None, *, missing: bool = False) 
     w = np.ones(len(x)) if weights is None else weights
     if w.sum() < _FEWEST_ROWS:
         return None
-    if missing:
-        x = np.nan_to_num(x, nan=np.nanmax(x) + 1.0)
     if np.isnan(x).all():
         return None
+    if missing:
+        x = np.nan_to_num(x, nan=np.nanmax(x) + 1.0)
     usual = np.nanquantile(x, 0.5, weights=w, method="inverted_cdf")  # the median is the value of more than half
     rare = ~((x == usual) | np.isnan(x))
     n_rare = w[rare].sum()

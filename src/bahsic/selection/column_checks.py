@@ -101,23 +101,22 @@ def same_columns(data: Prepared, kept: Mask) -> dict[int, int]:
         if not data.constant[original]:
             stands = int(next(iter(alike[kept[alike]]), original))
             found |= {int(j): stands for j in alike if not kept[j] and j != stands}
-    values = data.table.values
-    if data.missing != "neutral" or not isinstance(values, np.ndarray):
+    if data.missing != "neutral" or not isinstance(data.columns.data, np.ndarray):
         return found
     numbers = ~data.constant & ~data.table.categorical
     gappy, complete = (np.flatnonzero(numbers & which) for which in (data.table.missing & ~kept, ~data.table.missing))
-    return found | _copies_with_gaps(values, gappy, complete[~np.isin(complete, list(found))])
+    return found | _copies_with_gaps(data.columns.data, gappy, complete[~np.isin(complete, list(found))])
 
 
-def _copies_with_gaps(values: FloatArray, gappy: Indices, complete: Indices) -> dict[int, int]:
-    """Return the columns that are the same as a complete one in all rows that they have, with that one."""
+def _copies_with_gaps(values: Array, gappy: Indices, complete: Indices) -> dict[int, int]:
+    """Return the rows of ``values`` that are the same as a complete one in all entries that they have, with that one."""
     found: dict[int, int] = {}
     for j in gappy.tolist():
-        known, like = np.flatnonzero(~np.isnan(values[:, j])), complete
-        for rows in (known[:_SOME_ROWS], known):  # the first ones rule out nearly all
-            X, x = values[np.ix_(rows, like)], values[rows, j]
-            X, x = X - X.mean(axis=0), x - x.mean()
-            like = like[np.abs(x @ X) > (1 - _SAME**2) * np.linalg.norm(X, axis=0) * np.linalg.norm(x)]
+        known, like = np.flatnonzero(~np.isnan(values[j])), complete
+        for some in (known[:_SOME_ROWS], known):  # the first ones rule out nearly all
+            X, x = values[np.ix_(like, some)], values[j, some]
+            X, x = X - X.mean(axis=1, keepdims=True), x - x.mean()
+            like = like[np.abs(X @ x) > (1 - _SAME**2) * np.linalg.norm(X, axis=1) * np.linalg.norm(x)]
         if len(like) and len(known) >= _SOME_ROWS:
             found[j] = int(like[0])
     return found

@@ -222,7 +222,10 @@ def _is_skewed(problem: Problem) -> bool:
     if problem.labels.name != "regression":
         return False
     y = np.asarray(problem.y, dtype=np.float64)
-    return bool(0 < y.min() < y.max() and skew(y, axis=None) > max(_SKEWED, 2 * abs(skew(np.log(y), axis=None))))
+    if not 0 < y.min() < y.max():
+        return False
+    unit = y.max()  # cubes of large numbers overflow
+    return bool(skew(y / unit, axis=None) > max(_SKEWED, 2 * abs(skew(np.log(y), axis=None))))
 
 
 def _auc(second: Mask, scores: Array, w: Array) -> float | None:
