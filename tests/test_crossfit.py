@@ -307,3 +307,24 @@ def test_a_killed_fit_resumes_in_the_middle_of_a_fold(tmp_path, monkeypatch):
     n_written = len(written)
     selector.fit(X, y)
     assert len(written) == n_written
+
+
+def test_a_block_predicts_in_the_units_of_all_samples():
+    rng = np.random.default_rng(0)
+    X, half = rng.normal(size=(100, 3)), np.arange(50)
+    y = X[:, 0] * np.where(np.arange(100) < 50, 3, 1) + 2
+    fits = [
+        BAHSIC(1, criterion="prediction", ridge=0.01, cv=[(half, half + 50)], block_size=size, random_state=0).fit(X, y)
+        for size in (50, None)
+    ]
+    assert fits[0].block_size_ == 50
+    assert fits[0].predictability_ == pytest.approx(fits[1].predictability_, abs=1e-9)
+
+
+def test_a_class_that_no_block_holds():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [149, 149, 2])
+    X = rng.normal(size=(300, 2)) + y[:, None]
+    splits = [(np.arange(200), np.arange(200, 300))]
+    selector = BAHSIC("auto", criterion="prediction", cv=splits, block_size=50, random_state=0).fit(X, y)
+    assert selector.predictability_ < 1

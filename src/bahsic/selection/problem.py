@@ -94,9 +94,9 @@ class Problem:
             labels = label_kernel(labels_of(self.y, order, kernel), kernel, data.weights)
         except ValueError:  # one class alone, say: no feature can depend on it
             labels = self.labels.of_samples(own)
-        part = replace(self, data=data, labels=labels, n_held_out=0).set_aside(order)
-        vars(part)["label_features"] = self.label_features[own]
-        return part.in_blocks(), columns
+        part = replace(self, data=data, labels=labels, n_held_out=0).set_aside(order).in_blocks()
+        vars(part)["label_features"] = self.label_features[own]  # in the units of all samples, which judge
+        return part, columns
 
     def set_aside(self, order: Indices | None) -> Problem:
         """Return the problem without uninformative columns and copies; the order says where its samples are."""
