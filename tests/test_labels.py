@@ -267,3 +267,11 @@ def test_classes_of_nearly_every_sample_take_no_memory(kernel):
     told = r"y has 34000 classes in 60000 samples, too many for a column each; accepted: fewer, target_kernel='delta'"
     with pytest.raises(ValueError, match=told):
         label_kernel(np.char.add("c", y.astype(str)), kernel)
+
+
+@pytest.mark.parametrize("offset", [2**53, 2**62])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_large_whole_numbers_are_labels_up_to_an_offset(offset, columns):
+    y = np.random.default_rng(0).integers(0, 200, (60, columns)).squeeze()
+    large, small = label_kernel(y + offset, "regression"), label_kernel(y, "regression")
+    np.testing.assert_allclose(large.gram(), small.gram(), atol=1e-9)

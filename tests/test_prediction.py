@@ -569,3 +569,11 @@ def test_predictability_is_always_in_double_precision(monkeypatch):
     exact = predictability(X, y)
     monkeypatch.setattr("bahsic.engine.ridge.DOUBLE_SAMPLES", 20)
     assert predictability(X, y) == exact
+
+
+@pytest.mark.parametrize("weight", [1e14, 1e20])
+def test_a_sample_that_outweighs_all_others_is_refused(weight):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    weights = np.where(np.arange(30) == 7, weight, 1.0)
+    with pytest.raises(ValueError, match=r"sample_weight has 1e\+\d\d for one sample, and less than 1e-12 of that"):
+        BAHSIC(1, criterion="prediction").fit(X, X[:, 0], sample_weight=weights)

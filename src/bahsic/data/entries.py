@@ -12,7 +12,7 @@ import numpy as np
 
 from bahsic.arrays import Mask
 from bahsic.data.column_choice import as_objects
-from bahsic.kernels.rows import EXACT, Array, FloatArray, is_missing
+from bahsic.kernels.rows import EXACT, Array, FloatArray, as_float, is_missing
 
 _CATEGORIES = (nw.Categorical, nw.Enum)
 
@@ -146,22 +146,6 @@ def _in_days(value: Any) -> float:
     elif isinstance(value, time):
         value = datetime.combine(date.min, value.replace(tzinfo=None)) - datetime.min  # noqa: DTZ901
     return float(value / timedelta(days=1))
-
-
-def as_float(numbers: Any) -> Any:
-    """Return numbers in float32 or float64; those beyond its range are infinite.
-
-    Of integers that float64 would round, the least of their column is subtracted first, which changes no difference.
-    """
-    if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iu" and numbers.itemsize == 8 and numbers.size:
-        low, high = numbers.min(axis=0), numbers.max(axis=0)
-        large = (high > EXACT) | (low < -EXACT)
-        if large.any():
-            less = numbers.astype(np.uint64) - np.where(large, low, 0).astype(np.uint64)  # modulo 2**64
-            return np.where(large, less.astype(np.float64), numbers.astype(np.float64))
-    dtype = numbers.dtype if numbers.dtype in (np.float32, np.float64) else np.float64
-    with np.errstate(over="ignore"):  # numbers beyond float64 become infinite, which is reported later
-        return numbers.astype(dtype, copy=False)
 
 
 class ColumnRole(NamedTuple):

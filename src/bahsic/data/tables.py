@@ -18,7 +18,6 @@ from bahsic.data.column_choice import Names, as_objects, column_mask
 from bahsic.data.entries import (
     LEFT_OUT,
     ColumnRole,
-    as_float,
     coded,
     has_categories,
     is_time,
@@ -29,7 +28,7 @@ from bahsic.data.entries import (
 )
 from bahsic.data.sources import Source, place_words
 from bahsic.kernels.base import Kernel
-from bahsic.kernels.rows import EXACT, Array, FloatArray, check_at_hand
+from bahsic.kernels.rows import EXACT, Array, FloatArray, as_float, check_at_hand
 from bahsic.kernels.vector import Gaussian, Laplacian
 from bahsic.names import first_few
 from bahsic.parameters import Given, Message

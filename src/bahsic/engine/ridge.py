@@ -44,6 +44,9 @@ _RENEWED = 2 / 3
 _FIRST_BLOCKS = 2
 
 # For what one thread does by itself.
+# Share of the weight that all samples but one need, for rounding to leave them digits.
+_LEAST_REST = 1e-12
+
 _SERIAL = ThreadExecutor(1)
 
 # Samples on which the ridge is chosen: some of them, or the first blocks.
@@ -246,6 +249,11 @@ class _Block:
         self._Y = np.asarray(Y - w @ Y / w.sum())
         self.w, self._roots, self._scratch, self._exact = w, np.sqrt(w)[:, None], scratch, exact
         self._n = float(w.sum())
+        if len(w) > 1 and self._n - w.max() < _LEAST_REST * self._n:
+            raise ValueError(
+                f"sample_weight has {w.max():g} for one sample, and less than {_LEAST_REST:g} of that for all others of a "
+                "regression together; accepted with criterion='prediction' or held-out samples: more"
+            )
         self.variance = float(w @ np.square(self._Y).sum(axis=1))
         self.total = self.variance or 1.0  # of all blocks together
         self._targets = self._Y * self._roots

@@ -43,6 +43,22 @@ def as_rows(X: Any, argument: str, names: Any = None) -> FloatArray:
     return rows
 
 
+def as_float(numbers: Any) -> Any:
+    """Return numbers in float32 or float64; those beyond its range are infinite.
+
+    Of integers that float64 would round, the least of their column is subtracted first, which changes no difference.
+    """
+    if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iu" and numbers.itemsize == 8 and numbers.size:
+        low, high = numbers.min(axis=0), numbers.max(axis=0)
+        large = (high > EXACT) | (low < -EXACT)
+        if large.any():
+            less = numbers.astype(np.uint64) - np.where(large, low, 0).astype(np.uint64)  # modulo 2**64
+            return np.where(large, less.astype(np.float64), numbers.astype(np.float64))
+    dtype = numbers.dtype if numbers.dtype in (np.float32, np.float64) else np.float64
+    with np.errstate(over="ignore"):  # numbers beyond float64 become infinite, which is reported later
+        return numbers.astype(dtype, copy=False)
+
+
 def as_labels(y: Any, argument: str, names: Any = None) -> Array:
     """Return labels (samples x columns) to test for equality: numbers as in `as_rows`, strings or other objects."""
     array, names = _array(y, argument), getattr(y, "column_names", getattr(y, "columns", names))

@@ -29,7 +29,16 @@ from bahsic.kernels.labels.outputs import (
     target_type,
 )
 from bahsic.kernels.labels.survival import survival_hint, survival_vectors
-from bahsic.kernels.rows import Array, FloatArray, as_labels, as_rows, as_weights, row_blocks, scaled_by_power_of_two
+from bahsic.kernels.rows import (
+    Array,
+    FloatArray,
+    as_float,
+    as_labels,
+    as_rows,
+    as_weights,
+    row_blocks,
+    scaled_by_power_of_two,
+)
 from bahsic.kernels.structured import CountKernel
 from bahsic.kernels.vector import Delta, Gaussian, Linear, kernel_from_name, known_name
 from bahsic.parameters import Given, Message
@@ -291,6 +300,8 @@ def _sizes(labels: Array, weights: FloatArray) -> Array:
 
 def _from_numbers(y: Any, sample_weight: Any) -> LabelKernel:
     values: FloatArray = as_rows(y, "y").astype(np.float64)
+    if np.asarray(y).dtype.kind in "iu":
+        values = as_float(np.asarray(y).reshape(values.shape))
     peak = float(max(values.max(), -values.min()))
     if values.shape[1] > 1:
         values = standardised(values, _frequencies(sample_weight, len(values)))
@@ -305,7 +316,7 @@ def _from_outputs(columns: list[Output], sample_weight: Any) -> LabelKernel:
     numbers = []
     for column in columns:
         if column.is_number:  # scaled so that exp(-(y - y')^2) is the kernel "regression"
-            values = standardised(column.values[:, None].astype(np.float64), weights)
+            values = standardised(as_float(column.values[:, None]).astype(np.float64), weights)
             numbers.append(values * np.sqrt(median_gamma(Gaussian("median"), values, weights)))
     classes = [balanced_class_vectors(column, weights) for column in columns if not column.is_number]
     scales = tuple(balancing_scale(values, weights) for values in numbers)
