@@ -43,10 +43,10 @@ _RENEWED = 2 / 3
 # Blocks in which all candidates of a round are judged; only the better half of them is judged in the others too.
 _FIRST_BLOCKS = 2
 
-# For what one thread does by itself.
 # Share of the weight that all samples but one need, for rounding to leave them digits.
 _LEAST_REST = 1e-12
 
+# For what one thread does by itself.
 _SERIAL = ThreadExecutor(1)
 
 # Samples on which the ridge is chosen: some of them, or the first blocks.
