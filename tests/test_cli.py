@@ -596,6 +596,17 @@ def test_output_that_cannot_be_printed(xor, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
+def test_a_selection_is_printed_if_its_files_cannot_be_written(xor, capsys, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device", "out.npz")
+
+    monkeypatch.setattr("bahsic.cli.selecting.write_table", full)
+    assert main(["select", xor, "-k", "2", "-o", "out.npz", "-q", "--json"]) == 1
+    out, err = capsys.readouterr()
+    assert err == "bahsic: error: out.npz: No space left on device\n"
+    assert len(json.loads(out)["selected"]) == 2
+
+
 # Configuration
 
 

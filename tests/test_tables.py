@@ -481,3 +481,9 @@ def test_what_are_no_columns_or_groups(options, error, message):
 
 
 # Groups
+
+
+def test_a_column_of_infinity_alone_is_refused_without_a_warning():
+    pandas = pytest.importorskip("pandas", reason="a frame of pandas")
+    with pytest.raises(ValueError, match="X contains infinity: 30 entries, the first in row 0, column 'bad'"):
+        BAHSIC(1).fit(pandas.DataFrame({"a": np.arange(30) % 7, "bad": np.inf}), np.arange(30) % 2)

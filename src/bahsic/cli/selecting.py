@@ -44,7 +44,17 @@ def select(options: Namespace) -> None:
     """Read, select, write the files that were asked for, and print."""
     _check_places(options)
     source, selector, result = selection(options)
-    if options.output is not None:  # files first, as printing may fail
+    text = as_json(result) if options.json else selection_text(result, style_of(sys.stdout), options.top)
+    try:
+        _write_files(options, source, selector, result)  # before printing, which may fail too
+    except OSError:  # a full disk must not lose what the search has found
+        sys.stdout.write(text)
+        raise
+    sys.stdout.write(text)
+
+
+def _write_files(options: Namespace, source: Input, selector: Any, result: dict[str, Any]) -> None:
+    if options.output is not None:
         with data_errors():
             columns, escape = source.positions(result["selected"] or result["kept"]), options.escape_formulas
             write_table(options.output, source.data, columns, selector.ranking_, escape_formulas=escape)
@@ -52,8 +62,6 @@ def select(options: Namespace) -> None:
             say(f"wrote {options.output}")
     if options.report is not None:
         write_report_file(result, options.report, quiet=options.quiet)
-    text = as_json(result) if options.json else selection_text(result, style_of(sys.stdout), options.top)
-    sys.stdout.write(text)
 
 
 def selection(options: Namespace) -> tuple[Input, Any, dict[str, Any]]:

@@ -191,7 +191,7 @@ def number_role(x: Array, name: str | None) -> tuple[str, str] | None:
     They count the rows up or down from about zero, or are nearly all different in a column that is called so.
     """
     x = x[~np.isnan(x)]
-    if len(x) < _FEWEST_ROWS or not np.array_equal(x, np.round(x)):
+    if len(x) < _FEWEST_ROWS or not np.isfinite(x).all() or not np.array_equal(x, np.round(x)):
         return None
     steps = np.diff(x)
     if ((steps > 0).all() or (steps < 0).all()) and x.min() >= 0 and x.max() <= 2 * len(x):
