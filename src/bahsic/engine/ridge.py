@@ -251,8 +251,8 @@ class _Block:
         self._n = float(w.sum())
         if len(w) > 1 and self._n - w.max() < _LEAST_REST * self._n:
             raise ValueError(
-                f"sample_weight has {w.max():g} for one sample, and less than {_LEAST_REST:g} of that for all others of a "
-                "regression together; accepted with criterion='prediction' or held-out samples: more"
+                f"sample_weight has {w.max():g} for one sample, and less than {_LEAST_REST:g} of that for all others "
+                "of a regression together; accepted with criterion='prediction' or held-out samples: more"
             )
         self.variance = float(w @ np.square(self._Y).sum(axis=1))
         self.total = self.variance or 1.0  # of all blocks together

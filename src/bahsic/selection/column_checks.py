@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import rankdata
 
-from bahsic.arrays import Indices, Mask
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.columns import Columns, copies
 from bahsic.data.entries import ColumnRole, rare_rows
 from bahsic.data.prepared import Prepared
@@ -109,7 +109,7 @@ def same_columns(data: Prepared, kept: Mask) -> dict[int, int]:
 
 
 def _copies_with_gaps(values: Array, gappy: Indices, complete: Indices) -> dict[int, int]:
-    """Return the rows of ``values`` that are the same as a complete one in all entries that they have, with that one."""
+    """Return the rows of ``values`` that are the same as a complete one in all entries they have, with that one."""
     found: dict[int, int] = {}
     for j in gappy.tolist():
         known, like = np.flatnonzero(~np.isnan(values[j])), complete
