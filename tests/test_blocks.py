@@ -1,10 +1,8 @@
 """The mean of HSIC over blocks: unbiased, the same engine, its standard error from the spread of the blocks."""
 
-import math
 import tracemalloc
 import warnings
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -17,47 +15,6 @@ from bahsic import BAHSIC, FOHSIC, hsic, hsic_blocks, hsic_unbiased, predictabil
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, Polynomial, Spectrum, label_kernel
 from pairwise import pairwise
 from selecting import SELECTORS, drawn, order, same_fit, standardised
-
-
-def partitions(samples, size):
-    """All partitions of a list into sets of one size."""
-    if not samples:
-        yield []
-        return
-    first, rest = samples[0], samples[1:]
-    for others in combinations(rest, size - 1):
-        left = [sample for sample in rest if sample not in others]
-        for parts in partitions(left, size):
-            yield [(first, *others), *parts]
-
-
-def test_the_mean_over_all_partitions_is_the_statistic_of_all_samples():
-    """Both are U-statistics with the same kernel h: each set of four is in a block equally often."""
-    x, y = [0, 1, 3, 4, 6, 9, 11, 2], [1, 0, 2, 2, 5, 1, 0, 7]
-    K, L = ([[Fraction(abs(a - b)) for b in values] for a in values] for values in (x, y))
-    means = [
-        sum(oracle.unbiased(*([[G[i][j] for j in part] for i in part] for G in (K, L))) for part in parts) / 2
-        for parts in partitions(list(range(8)), 4)
-    ]
-    assert len(means) == 35
-    assert sum(means) / len(means) == oracle.unbiased(K, L)
-    assert len(set(means)) > 1
-
-
-def test_the_expectation_is_the_population_value():
-    """P(0,0) = 1/2, P(1,1) = 1/3, P(1,0) = 1/6 with delta kernels has HSIC = 1/9; blocks of four of eight."""
-    pairs = {(0, 0): Fraction(1, 2), (1, 1): Fraction(1, 3), (1, 0): Fraction(1, 6)}
-    expectation = Fraction(0)
-    for sample in permutations_with_repetition(list(pairs), 4):
-        K, L = ([[oracle.delta([a[i]], [b[i]]) for b in sample] for a in sample] for i in (0, 1))
-        expectation += math.prod(pairs[pair] for pair in sample) * oracle.unbiased(K, L)
-    assert expectation == Fraction(1, 9)  # of each block, hence of their mean
-
-
-def permutations_with_repetition(values, length):
-    if length == 0:
-        return [()]
-    return [(value, *rest) for value in values for rest in permutations_with_repetition(values, length - 1)]
 
 
 @pytest.mark.parametrize("m", [8, 9, 11, 14])
@@ -170,12 +127,6 @@ def test_what_does_not_go_with_blocks():
         hsic(X, y, block_size=10, random_state="now")
 
 
-def test_order_is_found_with_many_blocks():
-    X, y = drawn(m=2000, d=6)
-    fitted = BAHSIC(2, block_size=50, random_state=0, step=1).fit(X, y)
-    assert set(order(fitted)[:2]) == {1, 4}
-
-
 # block_size="auto"
 
 
@@ -233,6 +184,18 @@ def test_auto_is_exact_for_few_samples_and_none_for_many(selector, small_auto):
     assert same_fit(few, exact.fit(X[:100], y[:100]))
     assert exact.fit(X, y).block_size_ is None
     assert exact.path_[0].hsic != selector(2).fit(X, y).path_[0].hsic
+
+
+def test_regressions_of_auto_use_some_of_the_blocks(small_auto, monkeypatch):
+    X, y = drawn(141, 6)
+    unused = np.random.RandomState(0).permutation(141)[101:]
+    other = y.copy()
+    other[unused] = y[unused[::-1]]
+    for options, same in ((RULES[1], True), ({**RULES[1], "block_size": 20}, False), ({}, False)):
+        one, two = (BAHSIC(1, random_state=0, **options).fit(X, labels) for labels in (y, other))
+        assert same_fit(one, two) == same
+    monkeypatch.setattr("bahsic.criteria.blocks.EXACT_SAMPLES", 141)
+    assert [BAHSIC(**options).fit(X, y).block_size_ for options in RULES[:3]] == [None, 20, 20]
 
 
 def test_one_block_is_no_block():

@@ -217,12 +217,6 @@ def test_categories_are_refused():
         BAHSIC(2, criterion=Explained()).fit(table, y)
 
 
-def test_a_notebook_names_the_unit():
-    X, y = drawn()
-    page = BAHSIC(2, criterion=Explained(), step=1).fit(X, y)._repr_html_()
-    assert "criterion lost without it" in page
-
-
 def test_many_samples_are_taken_at_once():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((10_100, 4))

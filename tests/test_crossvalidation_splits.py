@@ -162,16 +162,6 @@ def test_each_gets_the_weights_that_it_requests(ranking, fits, scores):
     assert np.array_equal(scores_of(in_pipeline[1]), expected)
 
 
-def test_weights_that_the_rankings_did_not_request():
-    """scikit-learn asks for a decision where weights come from another tool."""
-    X, y = drawn(60)
-    with sklearn.config_context(enable_metadata_routing=True):
-        estimator = LogisticRegression().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
-        pipeline = make_pipeline(BAHSICCV(estimator, cv=2))
-        with pytest.raises(ValueError, match=r"\[sample_weight\] are passed but are not explicitly set as requested"):
-            pipeline.fit(X, y, sample_weight=WEIGHTS)
-
-
 # Other tools of scikit-learn
 
 
@@ -233,14 +223,6 @@ def test_blocks_of_a_generator_do_not_depend_on_workers():
     assert all(np.array_equal(one.cv_results_[name], two.cv_results_[name]) for name in one.cv_results_)
     other = BAHSICCV(LogisticRegression(), random_state=6, **parameters).fit(X, y)
     assert not np.array_equal(one.cv_results_["split0_ranking"], other.cv_results_["split0_ranking"])
-
-
-def test_errors_are_recorded_for_all_data():
-    X, y = drawn(60)
-    search = BAHSICCV(LogisticRegression(), cv=2, step=0.5, standard_errors=True).fit(X, y)
-    alone = BAHSIC(search.n_features_, step=0.5, standard_errors=True).fit(X, y)
-    assert search.selector_.path_ == alone.path_
-    assert all(step.standard_error is not None for step in alone.path_)
 
 
 class Cluster:

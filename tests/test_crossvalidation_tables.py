@@ -267,16 +267,6 @@ def test_prediction_for_samples_with_nothing_observed():
         search.predict(np.full((1, 8), np.inf))
 
 
-def test_output_keeps_the_types_of_a_dataframe():
-    columns, y = patients()
-    X = in_pandas(columns)
-    search = BAHSICCV(Seen(), cv=CV, keep=["ward", "visits"], **MIXED).set_output(transform="pandas").fit(X, y)
-    assert search.transform(X).equals(X[["ward", "visits"]])
-    arrow = in_pyarrow(columns)
-    found = BAHSICCV(Seen(), cv=CV, keep="ward", **MIXED).fit(arrow, y).transform(arrow)
-    assert found[:, 0].tolist() == columns["ward"]
-
-
 def test_tags():
     """What the search and its estimator take both."""
     trees = HistGradientBoostingClassifier()

@@ -59,18 +59,6 @@ def test_the_path_has_the_hsic_of_its_subsets(selector):
     assert BAHSIC(2, **blocks).fit(X, Y).path_[0].hsic == pytest.approx(hsic(X, Y, **blocks), rel=1e-9)
 
 
-@pytest.mark.parametrize("statistic", ["unbiased", "biased"])
-def test_weights_are_repetitions(statistic):
-    weights = np.arange(M) % 3
-    repeated = hsic(np.repeat(X, weights, axis=0), np.repeat(Y, weights), statistic=statistic)
-    assert hsic(X, Y, statistic=statistic, sample_weight=weights) == pytest.approx(repeated, rel=1e-9)
-    wild = X.copy()
-    wild[weights == 0] = 1e9  # samples that do not count change nothing
-    assert hsic(wild, Y, statistic=statistic, sample_weight=weights) == pytest.approx(repeated, rel=1e-9)
-    whole = BAHSIC(2, statistic=statistic).fit(X, Y, sample_weight=weights).path_[0].hsic
-    assert whole == pytest.approx(repeated, rel=1e-9)
-
-
 COLOURS = np.array(["red", "green", "blue"], dtype=object)[RNG.integers(3, size=M)]
 AGES = np.where(np.arange(M) % 7 == 0, np.nan, RNG.normal(40, 10, M))
 FLAGS = RNG.integers(2, size=M) > 0

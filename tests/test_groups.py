@@ -162,7 +162,7 @@ def test_each_round_is_that_of_the_definition(selector, name, estimate, engine):
 
     options = {"kernel": KERNELS[name], "statistic": estimate.__name__.removeprefix("hsic_"), "step": 1}
     inside = list(GROUPS) if leaving else []
-    for step in selector(4, feature_groups=IDS, **options).fit(X, y).path_:
+    for step in selector(4, feature_groups=IDS, standard_errors=True, **options).fit(X, y).path_:
         (label,) = {IDS[j] for j in step.features}
         assert list(step.features) == GROUPS[label]
         candidates = [other for other in GROUPS if (other in inside) == leaving]
@@ -173,32 +173,9 @@ def test_each_round_is_that_of_the_definition(selector, name, estimate, engine):
         subset = inside if leaving else subsets[label]
         assert step.n_features == len(columns_of(subset))
         assert step.hsic == pytest.approx(score(subset, step.n_features), rel=1e-8)
+        variance = hsic_variance(gram(KERNELS[name], Z, subset, step.n_features), L)
+        assert step.standard_error == pytest.approx(variance**0.5, rel=1e-6)
         inside = subsets[label]
-
-
-@SELECTORS
-def test_standard_errors_are_those_of_all_columns_of_the_groups(selector):
-    X, y = drawn()
-    fitted = selector(feature_groups=IDS, standard_errors=True, step=1).fit(X, y)
-    full = fitted.path_[0 if selector is BAHSIC else -1]
-    K = Gaussian(1 / 16)(standardised(X))
-    assert full.standard_error == pytest.approx(hsic_variance(K, label_kernel(y).gram()) ** 0.5, rel=1e-9)
-    assert full.parameter == 1 / 16
-
-
-@SELECTORS
-@pytest.mark.parametrize("step", [1, 2, 3, 0.5])
-def test_steps_are_numbers_of_groups(selector, step):
-    fitted = selector(step=step, feature_groups=IDS).fit(*drawn())
-    remaining, expected = 4, []
-    while remaining:
-        expected.append(min(remaining, max(1, int(step * remaining) if isinstance(step, float) else step)))
-        remaining -= expected[-1]
-    changed = [len({IDS[j] for j in step.features}) for step in fitted.path_]
-    assert changed == expected
-    sizes = np.cumsum([len(step.features) for step in fitted.path_])
-    found = [step.n_features for step in fitted.path_]
-    assert found == (sizes.tolist() if selector is FOHSIC else (8 - np.append(0, sizes[:-1])).tolist())
 
 
 def test_copies_of_groups_go_by_their_position():
@@ -223,16 +200,6 @@ def test_groups_of_constant_features_rank_last(selector):
     assert fitted.group_order_[-1] == "a"
     assert fitted.ranking_[[0, 6]].tolist() == [4 - 1, 4 - 1]
     assert fitted.ranking_[1] == fitted.ranking_[2] == 1, "a group with one that varies is judged by that"
-
-
-@SELECTORS
-def test_constant_features_may_be_kept(selector):
-    X, y = drawn()
-    X[:, 7] = X[:, 0] = 0.0
-    with pytest.warns(UserWarning, match="2 of 8 features are constant"):
-        fitted = selector(3, keep=7, step=1).fit(X, y)
-    assert fitted.get_support(indices=True).tolist() == [1, 4, 7]
-    assert fitted.ranking_[0] == 6
 
 
 # Features that are kept

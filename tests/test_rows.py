@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from bahsic.kernels import Delta, Gaussian, label_kernel
+from bahsic.kernels import Delta, Gaussian
 
 
 def as_rows(X, argument):
@@ -78,21 +78,6 @@ def test_labels_keep_their_type():
     assert as_labels([True, False], "y").dtype.kind == "b"
     assert as_labels(np.array([True, False], dtype=object), "y").dtype.kind == "b"
     assert as_labels(np.array(["a", "b"]), "y").tolist() == [["a"], ["b"]]
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ([1.0, 2.0], r"sample_weight has shape \(2,\); accepted: one weight for each of 3 samples"),
-        ([1.0, -1.0, 1.0], "sample_weight ranges over -1.0 to 1.0; accepted: >= 0"),
-        ([1, 1e160, 1], "accepted: >= 0, up to 1e\\+30, and not all zero"),
-        ([0, 0, 0], "not all zero"),
-        ([1.0, np.nan, 1.0], "sample_weight has 1 entries that are NaN"),
-    ],
-)
-def test_bad_weights(weights, message):
-    with pytest.raises(ValueError, match=message):
-        label_kernel([0.5, 1.5, 4.0], sample_weight=weights)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

@@ -76,13 +76,6 @@ def test_rounds_of_several_features(selector, number, step, expected):
     assert changes(selector, number, step=step) == expected
 
 
-def test_all_numbers_of_features_in_a_round_follow_the_step():
-    X, y = np.random.default_rng(0).normal(size=(20, 100)), np.resize([0, 1], 20)
-    left = [step.n_features for step in BAHSIC(kernel="linear", step=0.1).fit(X, y).path_]
-    assert left[:4] == [100, 90, 81, 73]
-    assert left[-10:] == list(range(10, 0, -1))
-
-
 # Features that are constant, and features that are kept
 
 
