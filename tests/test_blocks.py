@@ -198,11 +198,6 @@ def test_regressions_of_auto_use_some_of_the_blocks(small_auto, monkeypatch):
     assert [BAHSIC(**options).fit(X, y).block_size_ for options in RULES[:3]] == [None, 20, 20]
 
 
-def test_one_block_is_no_block():
-    X, y = drawn(40, 6)
-    assert BAHSIC(2, block_size=30).fit(X, y).block_size_ is None
-
-
 @pytest.mark.parametrize(
     ("options", "weights", "word"),
     [({}, np.arange(120) % 3, "sample_weight"), ({"statistic": "biased"}, None, "the biased statistic")],
@@ -217,13 +212,6 @@ def test_auto_without_blocks_is_exact_with_a_warning(options, weights, word, sma
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert same_fit(found, BAHSIC(1, block_size=None, **options).fit(X, y, sample_weight=weights))
-
-
-def test_auto_blocks_have_checkpoints(tmp_path, small_auto):
-    X, y = drawn(101, 6)
-    whole = BAHSIC(2).fit(X, y)
-    for _ in range(2):  # the second one is read
-        assert same_fit(BAHSIC(2, checkpoint=tmp_path).fit(X, y), whole)
 
 
 def test_auto_blocks_of_a_stored_array(tmp_path, small_auto):
@@ -256,14 +244,3 @@ def test_predictability_over_blocks_is_that_of_each(kernel, small_auto):
     assert found == pytest.approx(1 - losses / baseline, rel=1e-9)
     assert found == predictability(X, y, ridge=0.01, kernel=kernel, block_size=20, random_state=0)
     assert abs(found - predictability(X, y, ridge=0.01, kernel=kernel, block_size=None)) > 1e-3
-
-
-def test_predictability_of_numbers_that_are_categories():
-    pd = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
-    x, noise = rng.integers(4, size=200), rng.normal(size=200)
-    y = np.array([0.0, 1.0, 0.5, -1.0])[x] + 0.1 * noise
-    X = pd.DataFrame({"code": x, "noise": noise})
-    named = predictability(X, y, categorical_features=["code"])
-    assert named == predictability(X.astype({"code": "category"}), y)
-    assert named != predictability(X, y)

@@ -5,16 +5,14 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, get_scorer, make_scorer
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from bahsic import BAHSIC, BAHSICCV
-from bahsic.datasets import make_xor
 from bahsic.kernels import Gaussian
 from selecting import drawn, scores_by_hand
 from selecting import quick_search as quick
@@ -71,16 +69,6 @@ def test_scores_by_hand(scoring, score, parameters):
     assert np.array_equal(search.support_, BAHSIC(best, **parameters).fit(X, y).support_)
 
 
-def test_scores_of_a_regression_by_hand():
-    X, _ = drawn(60)
-    y = np.sin(X[:, 1]) + X[:, 4]
-    search = BAHSICCV(LinearRegression(), min_features_to_select=2).fit(X, y)
-    expected = scores_by_hand(X, y, LinearRegression(), KFold(5).split(X), "r2", {}, sizes=range(2, 9))
-    assert search.selector_.target_kernel_ == "regression"
-    assert search.cv_results_["mean_test_score"] == pytest.approx(expected.mean(axis=0), rel=1e-12)
-    assert search.n_features_ == 2 + np.argmax(expected.mean(axis=0))
-
-
 @pytest.mark.parametrize(
     ("step", "smallest", "expected"),
     [
@@ -123,15 +111,6 @@ def test_what_the_estimator_cannot_do_is_not_there():
         search.predict(drawn()[0])
     with pytest.raises(NotFittedError):
         search.get_support()
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_xor_is_two_features(seed):
-    X, y, support = make_xor(n_samples=200, n_features=22, random_state=seed)
-    for one_standard_error in (False, True):
-        search = BAHSICCV(KNeighborsClassifier(), step=0.3, cv=3, one_standard_error=one_standard_error).fit(X, y)
-        assert np.array_equal(search.support_, support)
-        assert search.n_features_ == 2
 
 
 # Which size to choose

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from bahsic import BAHSIC, BAHSICCV
-from bahsic.kernels import Precomputed, label_kernel
+from bahsic.kernels import label_kernel
 from selecting import drawn
 from selecting import quick_search as quick
 
@@ -115,12 +115,8 @@ def test_several_outputs():
     ("changes", "error", "message"),
     [
         ({"estimator": StandardScaler}, TypeError, "estimator is <class .*; accepted: an object with a method fit"),
-        ({"estimator": 3}, TypeError, "estimator is 3; accepted"),
         ({"estimator": StandardScaler()}, TypeError, "score"),
         ({"min_features_to_select": 0}, ValueError, "min_features_to_select is 0; accepted: an int of at least 1"),
-        ({"min_features_to_select": 2.0}, ValueError, "min_features_to_select is 2.0"),
-        ({"min_features_to_select": True}, ValueError, "min_features_to_select is True"),
-        ({"min_features_to_select": None}, ValueError, "min_features_to_select is None"),
         ({"min_features_to_select": 9}, ValueError, "min_features_to_select is 9, X has 8 features"),
         (
             {"min_features_to_select": 3, "feature_groups": [0, 0, 0, 0, 1, 1, 1, 1]},
@@ -130,14 +126,11 @@ def test_several_outputs():
         ({"keep": "age"}, ValueError, "^keep has 'age', which is not a column"),
         ({"cv": 1}, ValueError, "cv is 1; accepted: at least 2"),
         ({"cv": ShuffleSplit(1)}, ValueError, r"cv is ShuffleSplit\(.*number of splits: 1; accepted: at least 2"),
-        ({"cv": []}, ValueError, r"cv is \[\], number of splits: 0"),
         ({"cv": "five"}, ValueError, "cv.*five"),
         ({"scoring": "acuracy"}, ValueError, "acuracy"),
         ({"scoring": ["accuracy"]}, ValueError, r"scoring is \['accuracy'\]; accepted: None"),
-        ({"step": 0}, ValueError, "^step is 0; accepted"),
         ({"n_jobs": 0}, ValueError, "^n_jobs is 0"),
         ({"target_kernel": "precomputed"}, ValueError, "target_kernel is 'precomputed'"),
-        ({"target_kernel": Precomputed()}, ValueError, "target_kernel is 'precomputed'"),
     ],
 )
 def test_invalid_parameters(changes, error, message):

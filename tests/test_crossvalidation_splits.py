@@ -74,35 +74,6 @@ def test_splits_by_hand(cv, groups):
     assert np.array_equal(scores_of(given.fit(X, y)), expected)
 
 
-class Clock(Ridge):
-    """Column 0 is the time: refuses to predict what is not later than all that it was fitted to."""
-
-    def fit(self, X, y):
-        self.last_ = X[:, 0].max()
-        return super().fit(X, y)
-
-    def score(self, X, y):
-        assert X[:, 0].min() > self.last_
-        return super().score(X, y)
-
-
-def test_time_goes_forward():
-    X, _ = drawn(60)
-    X[:, 0] = np.arange(60)
-    y = 2 * X[:, 1] + X[:, 4]
-    parameters = {"step": 0.5, "keep": 0}
-    cv = TimeSeriesSplit(4, gap=2)
-    search = BAHSICCV(Clock(), cv=cv, **parameters).fit(X, y)
-    splits = list(cv.split(X))
-    assert sorted({len(train) for train, _ in splits}) == [10, 22, 34, 46]
-    for i, (train, _) in enumerate(splits):
-        alone = BAHSIC(2, target_kernel="regression", **parameters).fit(X[train], y[train])
-        position = search.cv_results_["n_features"].tolist().index(2)
-        assert np.array_equal(search.cv_results_[f"split{i}_support"][position], alone.support_)
-    with pytest.raises(AssertionError):
-        BAHSICCV(Clock(), cv=KFold(4), **parameters).fit(X, y)
-
-
 # Weights
 
 

@@ -1,15 +1,13 @@
 """The engine on mixed tables with missing entries and groups: certified intervals contain the truth."""
 
-import math
-
 import numpy as np
 import pytest
 
+import mixed_oracle
 from bahsic import hsic_weights
 from bahsic.data.prepared import prepared
 from bahsic.engine import Columns, Units
 from bahsic.kernels import Gaussian, Laplacian, label_kernel
-from mixed_oracle import weights_of_labels
 from pairwise import ENGINES, pairwise
 from rounds import assert_within_bounds, best_values, stages_of
 from test_engine import as_weights
@@ -67,11 +65,9 @@ class Draw:
         """Changes of the score by definition on the repeated sample, and a bound on their rounding errors."""
         picks = np.repeat(np.arange(self.m), 1 if self.weights is None else self.weights)
         L = label_kernel(self.y[picks], self.labels).gram()
-        W = weights_of_labels(L, self.statistic)
-        together = self.missing == "indicator"
-        given, power = zip(self.X.T, self.categorical, strict=True), self.kernel().power
-        D = np.array([distances(x[picks], bool(c), power, together=together) for x, c in given])
-        D[:, picks[:, None] == picks] = 0.0  # a sample, and its copies by weights
+        W = mixed_oracle.weights_of_labels(L, self.statistic)
+        given = mixed_oracle.as_columns(self.X[picks]), self.categorical, self.kernel().power
+        D = mixed_oracle.totals(*given, samples=picks.tolist(), together=self.missing == "indicator")
         total = sum((D[j] for unit in inside for j in self.groups[unit]), np.zeros_like(W))
         before, sign = W * np.exp(-gamma * total), -1 if leaving else 1
         after = [W * np.exp(-gamma * (total + sign * D[self.groups[unit]].sum(axis=0))) for unit in candidates]
@@ -81,25 +77,6 @@ class Draw:
     def split(self, *, leaving):
         everything = np.arange(len(self.groups))
         return (everything, everything) if leaving else np.split(everything, [len(everything) // 2])
-
-
-def distances(x, categorical, power=2, *, together=False):
-    """What a column contributes to D, by definition; ``together``: missing entries are one value."""
-    if categorical and together:
-        x = np.nan_to_num(x, nan=-1.0)
-    seen = ~np.isnan(x)
-    if categorical:
-        D = (x[:, None] != x).astype(float)
-        D *= (2 if power == 2 else 2 / math.sqrt(math.pi)) / D[np.ix_(seen, seen)].mean()
-        from_centre = D.max() / 2
-    else:
-        z = (x - x[seen].mean()) / x[seen].std()
-        D = np.abs(np.subtract.outer(z, z)) ** power
-        from_centre = np.abs(z - (0.0 if power == 2 else np.sort(z[seen])[(seen.sum() - 1) // 2])) ** power
-    mean = D[np.ix_(seen, seen)].mean()
-    D[~seen] = np.where(seen, from_centre + mean / 2, 0.0 if together else mean)
-    D[:, ~seen] = D[~seen].T
-    return D
 
 
 def check(draw, gamma, *, leaving):
@@ -129,7 +106,7 @@ def test_every_stage_contains_the_truth(sizes, labels, statistic, missing, kerne
     options = {"labels": labels, "statistic": statistic, "missing": missing, "kernel": kernel, "weighted": weighted}
     for seed, m in enumerate([58, 61, 63]):  # loops take four rows at once
         draw = Draw(seed, d=21, m=m, sizes=SIZES[sizes], **options)
-        for scale in [0.1, 1.0, 8.0]:
+        for scale in [0.1, 1.0, 8.0, 100.0]:
             check(draw, scale / 42, leaving=leaving)
 
 
@@ -141,14 +118,6 @@ def test_single_precision_decides_between_most_units(labels, leaving, kernel, mi
     single, double, exact = (np.median(interval.radii) for interval in found)
     assert single < np.ptp(truth) / 50
     assert (double, exact) < (1e-9 * np.ptp(truth), 1e-8 * np.ptp(truth))
-
-
-@pairwise(leaving=[True, False], kernel=POINTWISE, gamma=[1e-3, 0.05, 1.0, 4.0], engine=ENGINES)
-def test_many_categories_and_far_outliers(leaving, kernel, gamma, engine):
-    kinds = ["many categories", "outlier", "number", "category"]
-    for seed in range(2):
-        draw = Draw(seed, kinds=kinds, d=12, m=90, sizes=(1,), missing="error", kernel=kernel, weighted=seed == 1)
-        check(draw, gamma, leaving=leaving)
 
 
 @pairwise(n_codes=[2, 41, 10**5], kernel=POINTWISE, leaving=[True, False], engine=ENGINES)
@@ -205,7 +174,7 @@ def test_categories_beside_numbers_in_any_unit(scale, leaving, engine):
     options = {"standardize": False, "categorical_features": categorical, "missing": "neutral"}
     columns = prepared(X, Gaussian(), **options).columns
     W, gamma = hsic_weights(label_kernel(y).gram()), min(1.0, scale**-2) / 8
-    D = np.array([distances(x, bool(c)) * (1 if c else np.nanvar(x)) for x, c in zip(X.T, categorical, strict=True)])
+    D = mixed_oracle.totals(mixed_oracle.as_columns(X), categorical, 2, standardize=False)
     inside = np.arange(5) if leaving else np.arange(3)
     candidates = np.arange(5) if leaving else np.arange(3, 5)
     before = np.exp(-gamma * D[inside].sum(axis=0))
@@ -213,20 +182,3 @@ def test_categories_beside_numbers_in_any_unit(scale, leaving, engine):
     found, _ = stages_of(columns, Gaussian(gamma), as_weights(W), inside, candidates, leaving=leaving)
     assert_within_bounds(found, np.array(truth), 1e-14 * np.abs(W * before).sum())
     np.testing.assert_allclose(found[-1].values, truth, rtol=1e-7)
-
-
-@pytest.mark.usefixtures("engine")
-@pytest.mark.parametrize("gamma", [1.0, 1e6])
-def test_entering_groups_of_far_samples_and_a_steep_kernel(gamma):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 6))
-    X[0] = [9, -8, 7, 9, 6, 9]
-    X[1], X[2], X[3] = X[0] + 1e-3 * rng.normal(size=6), -X[0], -X[0] + 1e-3 * rng.normal(size=6)
-    XT = np.ascontiguousarray(((X - X.mean(axis=0)) / X.std(axis=0)).T)
-    W = hsic_weights(label_kernel(np.resize([0, 1], 60)).gram())
-    pairs = [np.array([0, 1]), np.array([2, 3]), np.array([4, 5])]
-    given = XT, Gaussian(gamma), as_weights(W), np.arange(0), np.arange(3)
-    found, _ = stages_of(*given, leaving=False, units=Units.plain(6, pairs))
-    D = np.array([np.subtract.outer(x, x) ** 2 for x in XT])
-    truth = np.array([(np.expm1(-gamma * D[pair].sum(axis=0)) * W).sum() for pair in pairs])
-    assert_within_bounds(found[-1:], truth)

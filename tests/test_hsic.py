@@ -154,32 +154,11 @@ def test_hsic_by_definition(kernel, target, statistic):
     assert_allclose(hsic(single, y, kernel, statistic=statistic), expected, rtol=1e-4)
 
 
-# An offset of 1e6 makes the values of the polynomial kernel, which is not translation invariant, equal
-# in their first digits: what HSIC measures is in the last four that a Gram matrix of float64 has.
-# With 2 features distances are made of differences, with 12 by a matrix product.
-@pairwise(kernel=KERNELS, change=[(1e8, 0.0), (1e-8, 0.0), (1.0, 1e6)], features=[2, 12], statistic=ESTIMATES)
-def test_scaled_and_shifted_data(kernel, change, features, statistic):
-    factor, offset = change
-    digits = 1e-3 if offset and isinstance(kernel, Polynomial) else 1e-12
-    data = np.random.default_rng(6).normal(size=(8, features)) * factor + offset
-    expected = value_by_definition(statistic, data_gram(kernel, data), target_gram("regression"))
-    found = hsic(data, TARGETS["regression"], kernel, statistic=statistic)
-    assert_allclose(found, expected, rtol=digits, atol=1e-300)
-
-
 @pytest.mark.parametrize("size", [1e200, 1e-200])
 def test_regression_on_labels_of_any_size(size):
     y = TARGETS["regression"]
     expected = value_by_definition("unbiased", data_gram(Gaussian(), X), target_gram("regression"))
     assert_allclose(hsic(X, np.array(y) * size), expected, rtol=1e-12)
-
-
-@statistics
-@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "inverse_distance"])
-def test_huge_values_are_far_apart(kernel, statistic):
-    x = np.array([1.0, 2.0, 2.0, 5.0, -1.0]) * 1e200
-    expected = hsic([1.0, 2.0, 2.0, 5.0, -1.0], [1, 1, 2, 2, 1], Delta(), statistic=statistic)
-    assert_allclose(hsic(x, [1, 1, 2, 2, 1], kernel, statistic=statistic), expected, rtol=1e-12)
 
 
 def test_huge_values_with_the_linear_kernel_are_an_error():
@@ -219,19 +198,14 @@ FOUR, TWICE = [1.0, 2.0, 3.0, 4.0], [1, 2, 1, 2]
         ([1.0, np.nan, 3.0, 4.0], TWICE, {"missing": "error"}, "x contains NaN .* row 1, column 0"),
         ([1.0, np.inf, 3.0, 4.0], TWICE, {}, "x contains infinity: 1 entry, in row 1"),
         (np.ones((4, 2, 2)), TWICE, {}, r"x has shape \(4, 2, 2\); accepted: one or two dimensions"),
-        (FOUR, [1.5, 2, np.inf, 2], {}, "y has 1 entries that are NaN or infinite"),
         ([1, 2, 3], [1, 2, 1], {}, "there are 3 samples; .* 4 for .*unbiased.* 2 for .*biased"),
         ([1], [[1.0]], {"target_kernel": "linear", "statistic": "biased"}, "there are 1 samples"),
-        (FOUR, ["a"] * 4, {}, r"y has one class only \('a'\); at least two"),
         ([1, 2, 3, 4, 5], [1, 2, 1, 2, 1, 2], {}, "x has 5 samples, y has 6 samples"),
         ([1j, 2, 3, 4], TWICE, {}, "Complex data not supported"),
         (np.ones((4, 3)), TWICE, {"kernel": "precomputed"}, r"x has shape \(4, 3\); accepted: a square"),
-        (np.triu(np.ones((4, 4))), TWICE, {"kernel": "precomputed"}, "x is not symmetric"),
         (FOUR, TWICE, {"kernel": "gausian"}, "kernel is 'gausian', did you mean 'gaussian'"),
-        (FOUR, TWICE, {"target_kernel": "multi"}, "target_kernel is 'multi', did you mean 'multiclass'"),
         (FOUR, TWICE, {"statistic": "fair"}, "statistic is 'fair'; accepted: 'unbiased', 'biased'"),
         (FOUR, TWICE, {"sample_weight": [1, 1]}, r"sample_weight has shape \(2,\)"),
-        (FOUR, TWICE, {"sample_weight": [1, 1, 1, -1]}, "sample_weight ranges over -1.0"),
         (FOUR, TWICE, {"sample_weight": [0.25] * 4}, "sample_weight sums to 1 samples; accepted: at"),
     ],
 )

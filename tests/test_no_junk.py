@@ -330,18 +330,6 @@ def test_a_pickle_has_no_data():
         selector.summary()
 
 
-def test_the_command_tells_of_leaks_first(tmp_path, capsys):
-    X, y = drawn(m=150)
-    frame = pd.DataFrame(X, columns=list("abcdef")).assign(**{"growth, eur": 1.1 * y, "growth": y})
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    assert main(["select", str(tmp_path / "t.csv"), "--target", "growth", "--quiet"]) == 0
-    first = " ".join(capsys.readouterr().out.split("\n\n")[0].split())
-    assert first.startswith(
-        "growth, eur looks like a leak: alone it predicts the target nearly perfectly; --drop '\"growth, eur\"' "
-        "excludes it."
-    )
-
-
 @pytest.mark.parametrize("criterion", ["hsic", "prediction"])
 def test_a_table_of_nothing_but_a_random_category_says_that_nothing_predicts(criterion):
     random = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import bahsic
 import oracle
-from bahsic import hsic_biased, hsic_unbiased, hsic_weights
+from bahsic import hsic_biased, hsic_unbiased
 from bahsic.kernels import Gaussian, Linear
 from pairwise import covering
 
@@ -68,21 +68,6 @@ def test_binary_labels_give_the_maximum_mean_discrepancy(kernel):
     blocks = {(a, b): K[y == a][:, y == b].mean() for a, b in product("ny", repeat=2)}
     discrepancy = blocks["n", "n"] + blocks["y", "y"] - 2 * blocks["n", "y"]
     assert_allclose(9**2 * hsic(x, y, kernel, statistic="biased"), discrepancy, rtol=1e-12)
-
-
-def test_closed_form_with_sample_weights():
-    rng = np.random.default_rng(1)
-    K, L = (matrix + matrix.T for matrix in rng.normal(size=(2, 6, 6)))
-    w = np.array([2, 1, 0, 3, 1, 1])
-    m, k0, l0 = w.sum(), np.diag(K), np.diag(L)
-    rK, rL = K @ w - k0, L @ w - l0
-    closed = (
-        w @ (K * L) @ w - np.sum(w * k0 * l0) + (w @ rK) * (w @ rL) / ((m - 1) * (m - 2)) - 2 * (w * rK) @ rL / (m - 2)
-    )
-    index = oracle.repeated(range(6), w)
-    repeated = oracle.unbiased(*([[oracle.exact(float(M[i, j])) for j in index] for i in index] for M in (K, L)))
-    assert_allclose(closed / (m * (m - 3)), float(repeated), rtol=1e-12)
-    assert_allclose(np.sum(K * hsic_weights(L, sample_weight=w)), float(repeated), rtol=1e-12)
 
 
 def test_biased_by_the_trace():

@@ -44,23 +44,10 @@ def changes(selector, *arguments, **options):
     return [step.features for step in fitted(selector, *arguments, **options).path_]
 
 
-def test_backward_one_at_a_time_to_the_end():
-    path = fitted(BAHSIC, step=1).path_
-    assert [(step.n_features, step.value, step.features) for step in path] == [
-        *((6, 15.0, (1,)), (5, 15.0, (3,)), (4, 14.0, (5,)), (3, 12.0, (0,)), (2, 9.0, (4,)), (1, 5.0, (2,)))
-    ]
-
-
-def test_forward_one_at_a_time():
-    path = fitted(FOHSIC, 3, step=1).path_
-    assert [(step.n_features, step.value, step.features) for step in path] == [
-        *((1, 5.0, (2,)), (2, 9.0, (4,)), (3, 12.0, (0,)))
-    ]
-
-
 @pytest.mark.parametrize(
     ("selector", "number", "step", "expected"),
     [
+        (BAHSIC, None, 1, [(1,), (3,), (5,), (0,), (4,), (2,)]),
         (BAHSIC, None, 0.5, [(1, 3, 5), (0,), (4,), (2,)]),
         (BAHSIC, None, 0.99, [(1, 3, 5, 0, 4), (2,)]),
         (BAHSIC, None, np.float32(0.5), [(1, 3, 5), (0,), (4,), (2,)]),

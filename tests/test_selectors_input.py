@@ -16,8 +16,8 @@ ESTIMATORS = pytest.mark.parametrize("selector", [BAHSIC, FOHSIC, partial(BAHSIC
 
 # Bad input
 
-BAD_STEPS = [0, -1, 0.0, 1.0, 1.5, -0.1, "all", None, True, np.nan]
-BAD_NUMBERS = [0, -1, 0.0, 1.5, -0.5, "half", True, np.nan]
+BAD_STEPS = [0, 0.0, 1.0, -0.1, "all", None, True, np.nan]
+BAD_NUMBERS = [0, 0.0, 1.5, "half", True, np.nan]
 
 
 @selectors_in_turn
@@ -28,15 +28,12 @@ BAD_NUMBERS = [0, -1, 0.0, 1.5, -0.5, "half", True, np.nan]
         ({"kernel": "gausian"}, ValueError, "kernel is 'gausian'.*gaussian"),
         ({"kernel": 3}, (TypeError, ValueError), "kernel is 3"),
         ({"kernel": Gaussian(-1.0)}, ValueError, "gamma is -1.0"),
-        ({"kernel": Gaussian("mean")}, ValueError, "gamma is 'mean'"),
         ({"target_kernel": "bnary"}, ValueError, "target_kernel is 'bnary'"),
         ({"statistic": "exact"}, ValueError, "statistic is 'exact'; accepted: 'unbiased', 'biased'"),
         ({"standardize": "yes"}, TypeError, "standardize is 'yes'; accepted: True, False"),
-        ({"standard_errors": 1}, TypeError, "standard_errors is 1; accepted: True, False"),
         ({"kernel": "rbf"}, ValueError, "kernel is 'rbf', did you mean 'gaussian'"),
         ({"categorical_features": "auto"}, ValueError, "categorical_features is 'auto'; accepted: 'from_dtype'"),
         ({"n_jobs": 0}, ValueError, "n_jobs is 0"),
-        ({"n_jobs": "two"}, ValueError, "n_jobs is 'two'"),
         *(({"step": step}, ValueError, "step is .*; accepted") for step in BAD_STEPS),
         *(({"n_features_to_select": number}, ValueError, "n_features_to_select is .*; ac") for number in BAD_NUMBERS),
     ],

@@ -58,18 +58,6 @@ def test_units_change_nothing(selector, kernel, change):
     assert [step.hsic for step in found.path_] == pytest.approx([s.hsic for s in expected.path_], rel=tolerance, abs=0)
 
 
-@selectors_in_turn
-@pytest.mark.parametrize("exponent", [-500, -60, -10, 10, 60, 400])
-def test_without_standardising_a_common_unit_goes_with_gamma(selector, exponent):
-    X, y = drawn()
-    X[:, 3] = np.resize([0.0, 1.0, 1.0], 40)
-    expected = selector(kernel=Gaussian(0.125), standardize=False).fit(X, y)
-    scaled = Gaussian(math.ldexp(0.125, -2 * exponent))
-    found = selector(kernel=scaled, standardize=False).fit(np.ldexp(X, exponent), y)
-    assert np.array_equal(order(found), order(expected))
-    assert [step.hsic for step in found.path_] == pytest.approx([step.hsic for step in expected.path_], rel=1e-9)
-
-
 @SELECTORS
 def test_without_standardising_values_beyond_range_are_refused(selector):
     X, y = drawn()

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-import column_oracle
+import mixed_oracle
 from bahsic import hsic, hsic_scores, hsic_test, redundancy
 from bahsic.kernels import Gaussian, Laplacian
+from pairwise import pairwise
 
 
 def holes(x, share=0.3, seed=9):
@@ -37,23 +38,22 @@ def odd_columns(m, seed=0):
     return np.column_stack(X), np.flatnonzero(categorical)
 
 
-def totals(X, categorical, *, power=2, standardize=True, together=False):
-    """D of each column, with the constants that the selectors use."""
-    found, standard = [], column_oracle.standard_mean(power)
-    for j, column in enumerate(X.T):
-        seen = column[~np.isnan(column)]
-        if (seen == seen[0]).all() and not together:  # tells nothing
-            found.append(np.zeros((len(X), len(X))))
-            continue
-        if j in categorical or (seen == seen[0]).all():
-            x = np.where(np.isnan(column), -1.0, column) if together else column
-            kind = {"different": standard / column_oracle.chance_of_difference(x), "neutral": standard}
-        else:
-            x = (column - seen.mean()) / (seen.std() if standardize else 1.0)
-            centre = 0.0 if power == 2 else np.sort(x)[(len(seen) - 1) // 2]
-            kind = {"centre": centre, "neutral": column_oracle.mean_of_pairs(x, power), "together": together}
-        found.append(column_oracle.totals(x, power=power, **kind))
-    return found
+def totals(X, categorical, **options):
+    """D of each column."""
+    flags = np.isin(np.arange(X.shape[1]), categorical)
+    return mixed_oracle.totals(mixed_oracle.as_columns(X), flags, **{"power": 2, **options})
+
+
+def centred(D, gamma):
+    """Centred kernel matrix; it is accurate also where all kernel values are near one."""
+    A = np.expm1(-gamma * D.astype(np.longdouble))
+    A -= A.mean(axis=1, keepdims=True)
+    return A - A.mean(axis=0)
+
+
+def alignment(A, B):
+    """Normalised inner product of two centred matrices."""
+    return float((A * B).sum() / np.sqrt((A * A).sum() * (B * B).sum()))
 
 
 def labels(kind, x):
@@ -61,15 +61,19 @@ def labels(kind, x):
     return {"numbers": numbers, "classes": np.digitize(numbers, [-0.5, 0.5])}[kind]
 
 
-@pytest.mark.parametrize("missing", ["neutral", "indicator"])
-@pytest.mark.parametrize("gamma", [0.5, 1e-9, 40.0])
-@pytest.mark.parametrize("m", [7, 61])
-def test_scores_and_redundancy_are_those_of_the_kernel_matrices(m, gamma, missing):
+@pairwise(
+    m=[7, 61],
+    kernel=[Gaussian(0.5), Gaussian(1e-9), Gaussian(40.0), Laplacian(0.5)],
+    missing=["neutral", "indicator"],
+)
+def test_scores_and_redundancy_are_those_of_the_kernel_matrices(m, kernel, missing):
     X, categorical = odd_columns(m)
-    options = {"kernel": Gaussian(gamma), "categorical_features": categorical, "missing": missing}
+    options = {"kernel": kernel, "categorical_features": categorical, "missing": missing}
+    gamma = kernel.gamma
     # Centred already, and as large as before: so that digits are not lost to the ones of exp(-gamma D).
-    A = [column_oracle.centred(D, gamma) for D in totals(X, categorical, together=missing == "indicator")]
-    expected = np.array([[column_oracle.alignment(one, two) for two in A] for one in A])
+    D = totals(X, categorical, power=kernel.power, together=missing == "indicator")
+    A = [centred(one, gamma) for one in D]
+    expected = np.array([[alignment(one, two) for two in A] for one in A])
     assert_allclose(redundancy(X, **options), expected, rtol=1e-10, atol=1e-12)
     for y in (labels("numbers", X[:, 0]), labels("classes", X[:, 0])):
         scores, pvalues = hsic_scores(X, y, **options)
@@ -108,26 +112,15 @@ def test_labels_whose_kernel_matrix_has_full_rank(kernel, method):
     assert np.isfinite(scores).all()
 
 
-@pytest.mark.parametrize("m", [7, 61])
-def test_the_laplacian_kernel_on_columns_of_all_kinds(m):
-    X, categorical = odd_columns(m)
-    y = labels("numbers", X[:, 0])
-    options = {"kernel": "laplacian", "categorical_features": categorical}
-    (scores, pvalues), table = hsic_scores(X, y, **options), redundancy(X, **options)
-    A = [column_oracle.centred(D, 0.5).astype(float) for D in totals(X, categorical, power=1)]
-    assert_allclose(scores, [hsic(K, y, kernel="precomputed") for K in A], rtol=1e-9, atol=1e-13)
-    expected = [hsic_test(K, y, kernel="precomputed", method="gamma").pvalue for K in A]
-    assert_allclose(pvalues, expected, rtol=1e-7)
-    assert_allclose(table, [[column_oracle.alignment(one, two) for two in A] for one in A], rtol=1e-11, atol=1e-13)
-
-
 @pytest.mark.parametrize("kernel", [Gaussian("median"), Laplacian("median")], ids=str)
 def test_the_median_rule_is_that_of_the_pairs(kernel):
     X, categorical = odd_columns(25)
     y = labels("numbers", X[:, 0])
     scores, _ = hsic_scores(X, y, kernel=kernel, categorical_features=categorical)
     for j, D in enumerate(totals(X, categorical, power=kernel.power)):
-        K = np.exp(-column_oracle.median_gamma(D, kernel.power, np.ones(25)) * D)
+        distances = D[np.triu_indices(25, 1)] ** (1 / kernel.power)
+        median = np.median(distances) or np.median(distances[distances > 0])
+        K = np.exp(-D / (2 * median**kernel.power))
         assert scores[j] == pytest.approx(hsic(K, y, kernel="precomputed"), rel=1e-9, abs=1e-14)
 
 
@@ -149,11 +142,11 @@ def test_narrow_kernels_have_matrices():
     scores, pvalues = hsic_scores(X, y, **options)
     table = redundancy(X, **options)
     D = totals(X, [2], standardize=False)
-    A = [column_oracle.centred(one, 5.0).astype(float) for one in D]
+    A = [centred(one, 5.0).astype(float) for one in D]
     assert_allclose(scores, [hsic(K, y, kernel="precomputed") for K in A], rtol=1e-9, atol=1e-14)
     expected = [hsic_test(K, y, kernel="precomputed", method="gamma").pvalue for K in A]
     assert_allclose(pvalues, expected, rtol=1e-8)
-    assert_allclose(table, [[column_oracle.alignment(one, two) for two in A] for one in A], rtol=1e-10)
+    assert_allclose(table, [[alignment(one, two) for two in A] for one in A], rtol=1e-10)
 
 
 @pytest.mark.parametrize(
