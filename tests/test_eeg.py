@@ -163,16 +163,6 @@ def test_power_that_moves_between_channels_is_found_by_groups(features, criterio
     assert 13 < high < low + 6
 
 
-@CRITERIA
-def test_number_of_bins_is_chosen(criterion):
-    X, y = moving(n_trials=80)
-    X += moving(n_trials=80, frequency=24.5, seed=1)[0]
-    found = FrequencySelector(RATE, **BINS, features="power", selector=selector_for("power", criterion)).fit(X, y)
-    assert {12, 24} & set(found.bands_[:, 0])
-    assert len(found.frequencies_) <= 3
-    assert found.selector_.n_features_ == 6 * len(found.frequencies_)
-
-
 def test_bins_pass_whole_and_without_neighbours():
     X, y = moving()
     found = FrequencySelector(RATE, **{**BINS, "n_frequencies": 2}, features="power", n_neighbours=8).fit(X, y)

@@ -25,12 +25,12 @@ def fuzzed(root, *words, first=""):
 def test_parts_find_nothing(root, parts, libraries):
     for library in libraries:
         pytest.importorskip(library, reason="the part needs it")
-    done = fuzzed(root, *(word for part in parts for word in ("--part", part)), "--cases", "5")
+    done = fuzzed(root, *(word for part in parts for word in ("--part", part)), "--cases", "10")
     assert done.returncode == 0, done.stdout + done.stderr
     for part, line in zip(parts, done.stdout.splitlines()[-2:], strict=True):
         row = line.split()
-        assert row[:2] == [part, "5"]
-        assert sum(map(int, row[2:5])) == 5
+        assert row[:2] == [part, "10"]
+        assert sum(map(int, row[2:5])) == 10
         assert int(row[2]) > 0
 
 

@@ -210,10 +210,9 @@ def test_errors_name_the_column():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(TABLE)
     frame.loc[3, "dose"] = np.nan
-    with pytest.raises(ValueError, match=r"y has 1 entries that are NaN or infinite, .* row 3, column 'dose'"):
-        label_kernel(frame)
-    with pytest.raises(ValueError, match=r"y has 1 entries that are NaN or infinite, .* row 3, column 'dose'"):
-        label_kernel(frame[NUMBER_COLUMNS])
+    for columns in (frame, frame[NUMBER_COLUMNS]):
+        with pytest.raises(ValueError, match=r"y has 1 entries that are NaN or infinite, .* row 3, column 'dose'"):
+            label_kernel(columns)
     frame = pandas.DataFrame(TABLE).astype({"site": object})
     frame.loc[5, "site"] = None
     with pytest.raises(ValueError, match=r"y has 1 missing values .* in row 5, column 'site'"):

@@ -172,17 +172,3 @@ def test_no_hint_for_other_outputs(columns):
 def test_bad_survival_times(y, message):
     with pytest.raises(ValueError, match=message):
         label_kernel(y, "survival")
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("target_kernel", ["auto", "survival"])
-def test_an_interaction_in_the_hazard_is_found(seed, target_kernel):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(200, 12))
-    hazard = np.exp(1.5 * np.sign(X[:, 3]) * np.sign(X[:, 8]))
-    death, censoring = rng.exponential(1 / hazard), rng.exponential(2.5, size=200)
-    y = subjects(death <= censoring, np.minimum(death, censoring))
-    assert 0.2 < 1 - y["event"].mean() < 0.4
-    selector = BAHSIC(2, target_kernel=target_kernel).fit(X, y)
-    assert selector.get_support(indices=True).tolist() == [3, 8]
-    assert selector.target_kernel_ == "survival"
