@@ -92,11 +92,10 @@ def test_number_of_jobs_changes_not_one_bit(selector, name):
         assert other.path_ == fits[0].path_
 
 
-@selectors_in_turn
-@pytest.mark.parametrize("name", list(reversed(KERNELS)))  # so that each kernel has the other selector
-def test_little_working_memory_gives_the_same_order(selector, name):
+@pairwise(name=KERNELS, statistic=["unbiased", "biased"], selector=[BAHSIC, FOHSIC])
+def test_little_working_memory_gives_the_same_order(name, statistic, selector):
     X, y = drawn(300, 20, seed=2)
-    estimator = selector(4, step=0.3, kernel=KERNELS[name], n_jobs=1)
+    estimator = selector(4, step=0.3, kernel=KERNELS[name], statistic=statistic, n_jobs=1)
     expected = clone(estimator).fit(X, y)
     with sklearn.config_context(working_memory=0.5):
         found = clone(estimator).fit(X, y)
