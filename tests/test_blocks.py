@@ -139,15 +139,6 @@ def small_auto(monkeypatch):
         monkeypatch.setattr(f"bahsic.{user}.MOST_REGRESSIONS", 5)
 
 
-def test_noise_does_not_outlast_weak_features_in_blocks():
-    """What blocks of few samples explain grows with noise, what they predict does not."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 2000)
-    X = np.column_stack([y + 1.5 * rng.normal(size=2000), y + 3 * rng.normal(size=2000), rng.normal(size=(2000, 4))])
-    fitted = BAHSIC(2, criterion="prediction", block_size=200, random_state=0, step=1).fit(X, y)
-    assert fitted.get_support(indices=True).tolist() == [0, 1]
-
-
 RULES = [
     {},
     {"criterion": "prediction"},

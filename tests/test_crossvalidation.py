@@ -178,9 +178,6 @@ def test_rules_against_the_definition(rule):
         assert number_by(scores, one_standard_error=rule) == expected + 1
 
 
-# Splits
-
-
 # Other tools of scikit-learn
 
 

@@ -122,18 +122,6 @@ def test_what_are_no_groups(selector, groups, error, message):
 # Scores
 
 
-@selectors_in_turn
-@pytest.mark.parametrize(
-    "kernel", [*KERNELS.values(), Gaussian("median"), Gaussian(0.2)], ids=[*KERNELS, "median", "number"]
-)
-def test_groups_of_one_are_the_plain_selector(selector, kernel):
-    X, y = drawn(m=30, d=12)
-    plain, grouped = (selector(kernel=kernel, feature_groups=groups).fit(X, y) for groups in (None, range(12)))
-    assert same_fit(grouped, plain)
-    assert_array_equal(grouped.group_order_, order(plain))
-    assert_array_equal(grouped.ranking_, plain.ranking_)
-
-
 def gram(kernel, X, labels, size):
     """The kernel matrix of the columns of some groups, with the gamma for subsets of a given size."""
     Z = X[:, columns_of(labels)]

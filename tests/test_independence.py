@@ -144,7 +144,7 @@ def test_the_scale_of_the_data_changes_nothing(method):
             assert_allclose(found.null_sample / scale**2, expected.null_sample, rtol=1e-7)
 
 
-# Level and power
+# Level
 
 
 def within_band(rejections, n, level=0.05):

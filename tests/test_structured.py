@@ -4,7 +4,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import oracle
-from bahsic import hsic
 from bahsic.kernels import Spectrum, WeisfeilerLehman
 from contracts import KernelContract
 
@@ -89,14 +88,6 @@ def test_networkx_graphs(labelled):
     path = networkx.path_graph(3)
     path.nodes[0]["label"] = "C"  # labels of some nodes only are not used
     assert_array_equal(WeisfeilerLehman(0)([path], [networkx.path_graph(3)]), [[5.0]])
-
-
-def test_graphs_and_strings_in_hsic():
-    graphs = random_graphs()
-    K, L = np.array(by_definition(graphs, 1)), np.array([[oracle.spectrum(s, t, 1) for t in STRINGS] for s in STRINGS])
-    expected = float(oracle.unbiased(K.tolist(), L.tolist()))
-    assert_allclose(hsic(graphs, STRINGS, WeisfeilerLehman(1), Spectrum(1)), expected, rtol=1e-12)
-    assert_allclose(hsic(np.array(STRINGS), graphs, Spectrum(1), WeisfeilerLehman(1)), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -28,11 +28,6 @@ def test_every_container_gives_the_same_fit(selector, frame):
     assert len(set(names)) == len(names) == 2
 
 
-def test_an_interaction_of_a_category_and_a_number_is_found():
-    columns, y = patients(m=150)
-    assert BAHSIC(2, **MIXED).fit(in_pandas(columns), y).get_feature_names_out().tolist() == ["smokes", "dose"]
-
-
 def observed(values):
     """The entries that are there, by their rows."""
     gone = [value is None or type(value).__name__ == "NAType" or value != value for value in values]  # noqa: PLR0124
@@ -72,14 +67,6 @@ def test_transform_names_the_selected_columns_that_are_missing(selector):
         fitted.transform(X[NAMES[::-1]])
     with pytest.raises(ValueError, match="X has 2 columns called 'dose'"):
         fitted.transform(X[["dose", "city", "visits", "dose"]])
-
-
-@SELECTORS
-def test_single_precision_with_categories_and_missing_entries(selector):
-    X = in_codes(patients()[0]).astype(np.float32)
-    y = patients()[1]
-    options = MIXED | {"categorical_features": [0, 1, 3]}
-    assert same_fit(selector(**options).fit(X, y), selector(**options).fit(X.astype(float), y))
 
 
 @selectors_in_turn
