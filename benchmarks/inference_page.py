@@ -71,7 +71,7 @@ def _xor(rows: list[Line]) -> str:
 def _band(rows: list[Line]) -> str:
     """What chance does to the rates of the table, which are of as many data sets each."""
     (band,) = {(row["n"], row["note"].partition("band ")[2]) for row in rows if row["labels"]}
-    return f"A rate is of {band[0]} data sets; if the level is 5%, 99.9% of such rates are from {band[1]}."
+    return f"Each rate is over {band[0]} data sets. At a true level of 5%, 99.9% of such rates are from {band[1]}."
 
 
 def _power(rows: list[Line]) -> str:

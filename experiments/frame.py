@@ -12,7 +12,10 @@ from experiments.version import version
 Cell = dict[str, Any]
 
 #: Modules with an `EXPERIMENT`, in the order in which all are run.
-NAMES = ("artificial", "ring", "real", "machines", "judges", "genes", "raw", "honest", "junk", "eeg")
+NAMES = (
+    *("artificial", "ring", "planted", "real", "machines", "judges", "genes", "raw", "tables", "honest", "junk"),
+    "eeg",
+)
 
 RESULTS = Path(__file__).resolve().parent / "results"
 

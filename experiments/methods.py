@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.baselines import Array, Order, Problem, Task
-from experiments.baselines.boosting import boosting_permutation, boosting_shap, fastcan
+from experiments.baselines.boosting import boosting_permutation, boosting_shap, conditional_importance, fastcan
 from experiments.baselines.linear import l0_svm, l1, svm_rfe
 from experiments.baselines.radius_margin import r2w2
 from experiments.baselines.recent import boruta, forest, hsic_lasso, mrmr, sequential
@@ -38,7 +38,7 @@ class Method:
         "paper": one of the paper's eight; "today": in use today; "option": an option of ours; "prediction": our other
         criterion; "variant", "linear": ours, for the published problems or for genes alone; "auto": a rule for the
         number of features; "past": a rule that only its rows are left of; "reference"; "numbers": classes taken as
-        numbers; "bins": numbers taken as bins.
+        numbers; "bins": numbers taken as bins; "conditional": for planted problems alone.
     tasks : tuple
         What it can do.
     by_number : bool
@@ -145,6 +145,7 @@ METHODS: Mapping[str, Method] = {
     "fastcan": Method(fastcan, "fastcan", "today"),
     "boosting_permutation": Method(boosting_permutation, "boosting, permutation", "today"),
     "boosting_shap": Method(boosting_shap, "boosting, SHAP", "today"),
+    "cfi": Method(conditional_importance, "boosting, conditional", "conditional"),
     "bahsic_median": Method(_with(rule="median"), "median", "option"),
     "bahsic_optimise": Method(_with(rule="optimise"), "optimise", "option"),
     "bahsic_step1": Method(_with(step=1), "step 1", "option"),

@@ -4,7 +4,17 @@ from collections import Counter
 from pathlib import Path
 from statistics import median
 
-from experiments import against, eeg_page, honest_table, junk_table, raw_table, real, ring_table
+from experiments import (
+    against,
+    eeg_page,
+    honest_table,
+    junk_table,
+    planted_table,
+    raw_table,
+    real,
+    ring_table,
+    tables_table,
+)
 from experiments.artificial import N_RUNS, N_RUNS_OF_PAPER, SIZES_OF_TABLE, TODAY, means
 from experiments.artificial import table as artificial_table
 from experiments.auto_table import numbers_table
@@ -92,6 +102,10 @@ def _parts(results: Path) -> dict[str, str]:
         "ring_standing": ring_table.standing(rows["ring"]),
         "ring_check": ring_table.check(rows["ring"]),
         "ring": ring_table.tables(rows["ring"]),
+        "planted": planted_table.table(rows["planted"]),
+        "graphs": planted_table.graphs(rows["planted"]),
+        "tables_summary": tables_table.summary(rows["tables"]),
+        "tables": tables_table.table(rows["tables"]),
         "ranks": ranks_table(judged),
         "raw_summary": raw_table.summary_table(rows["raw"]),
         "raw": raw_table.table(rows["raw"]),

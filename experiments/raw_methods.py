@@ -38,14 +38,15 @@ def _bahsic(**options: Any) -> Callable[[Any, NDArray[Any], Task, int], Mask]:
     return select
 
 
-def _forest(task: Task, seed: int) -> Any:
+def forest_of(task: Task, seed: int) -> Any:
+    """Return a random forest of 100 trees."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     kind = RandomForestRegressor if task == "regression" else RandomForestClassifier
     return kind(100, random_state=seed, n_jobs=1)
 
 
-def _encoded(X: Any) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def encoded(X: Any) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Numbers with missing entries filled in and categories as indicators, and the column that each comes from."""
     from sklearn.impute import SimpleImputer
     from sklearn.preprocessing import OneHotEncoder
@@ -70,8 +71,8 @@ def _rfecv(X: Any, y: NDArray[Any], task: Task, seed: int) -> Mask:
     """Recursive elimination by a forest, a tenth at a time, with the number by five folds (scikit-learn)."""
     from sklearn.feature_selection import RFECV
 
-    encoded, origins = _encoded(X)
-    support = RFECV(_forest(task, seed), step=0.1, cv=5).fit(encoded, y).support_
+    values, origins = encoded(X)
+    support = RFECV(forest_of(task, seed), step=0.1, cv=5).fit(values, y).support_
     return _columns(support, origins, X.shape[1])
 
 
@@ -79,23 +80,23 @@ def _from_model(X: Any, y: NDArray[Any], task: Task, seed: int) -> Mask:
     """Columns of more than the mean importance in a forest (scikit-learn)."""
     from sklearn.feature_selection import SelectFromModel
 
-    encoded, origins = _encoded(X)
-    return _columns(SelectFromModel(_forest(task, seed)).fit(encoded, y).get_support(), origins, X.shape[1])
+    values, origins = encoded(X)
+    return _columns(SelectFromModel(forest_of(task, seed)).fit(values, y).get_support(), origins, X.shape[1])
 
 
 def _boruta(X: Any, y: NDArray[Any], task: Task, seed: int) -> Mask:
     """Confirmed and tentative columns of BorutaPy, 30 rounds."""
-    encoded, origins = _encoded(X)
+    values, origins = encoded(X)
     with library():
         from boruta import BorutaPy
 
-        trees = _forest(task, seed).set_params(max_depth=5)
-        fitted = BorutaPy(trees, n_estimators=100, max_iter=30, random_state=seed).fit(encoded, y)
+        trees = forest_of(task, seed).set_params(max_depth=5)
+        fitted = BorutaPy(trees, n_estimators=100, max_iter=30, random_state=seed).fit(values, y)
     return _columns(fitted.support_ | fitted.support_weak_, origins, X.shape[1])
 
 
-def _permutation(X: Any, y: NDArray[Any], task: Task, seed: int) -> Mask:
-    """Columns whose permutation importance in gradient boosting is twice its deviation, in samples held out."""
+def importance(X: Any, y: NDArray[Any], task: Task, seed: int) -> Any:
+    """Return the permutation importance of columns in gradient boosting, in a third of the samples held out."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
     from sklearn.inspection import permutation_importance
     from sklearn.model_selection import train_test_split
@@ -106,7 +107,12 @@ def _permutation(X: Any, y: NDArray[Any], task: Task, seed: int) -> Mask:
     parts = train_test_split(X, y, test_size=1 / 3, random_state=seed, stratify=classes)
     with threadpool_limits(1):
         model = kind(categorical_features="from_dtype", random_state=seed).fit(parts[0], parts[2])
-        found = permutation_importance(model, parts[1], parts[3], n_repeats=10, random_state=seed)
+        return permutation_importance(model, parts[1], parts[3], n_repeats=10, random_state=seed)
+
+
+def _permutation(X: Any, y: NDArray[Any], task: Task, seed: int) -> Mask:
+    """Columns whose permutation importance is more than twice its deviation."""
+    found = importance(X, y, task, seed)
     mask: Mask = found.importances_mean > 2 * found.importances_std
     return mask
 

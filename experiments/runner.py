@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
+
+from tqdm import tqdm
 
 from experiments.data import MissingDataError
 from experiments.frame import Cell, Experiment
@@ -53,6 +56,7 @@ class _Worker:
 def _work(pipe: Connection, experiment: Experiment, folder: Path | None) -> None:
     """Receive cells until there is none, send (rows, error) for each."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    tqdm.set_lock(threading.RLock())  # its own is a semaphore of the system, which a killed process leaves behind
     with contextlib.suppress(EOFError):
         while True:
             cell = pipe.recv()

@@ -98,7 +98,7 @@ DAMAGES = {
     "empty": lambda text: "",
     "digit": lambda text: text.replace("0.1", "0.2", 1) if "0.1" in text else text.replace("1", "2", 1),
     "list": lambda text: "[1, 2]",
-    "format": lambda text: text.replace('"format": 5', '"format": 4'),
+    "format": lambda text: text.replace('"format": 6', '"format": 5'),
 }
 
 

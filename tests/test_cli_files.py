@@ -90,7 +90,7 @@ def test_every_format_from_file_to_repeated_selection(name, writer, options, fou
     [
         ("ragged.csv", b"a,b,label\n1,2,x\n3,y\n", "line 3 has 2 cells, the header 3; correct that line"),
         ("nearest.csv", b"a,b,lable\n1,2,x\n3,4,y\n", "no column is called 'label'; did you mean 'lable'?"),
-        ("garbage.parquet", bytes(range(256)) * 9, "reading Parquet failed"),
+        ("garbage.parquet", bytes(range(256)) * 9, "reading .parquet failed"),
         ("garbage.npz", bytes(range(256)) * 9, "reading .npz failed"),
         ("text.csv", b"a,b,label\n1,2,x\n3,4,y\n", "accepted: at least 4"),
         ("wide.csv", b"a,label\n1,x\n1e400,y\n3,x\n4,y\n5,x\n", "X contains infinity: 1 entry, in row 1, column 'a'"),

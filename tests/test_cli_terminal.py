@@ -23,7 +23,7 @@ from bahsic.cli.terminal import (
     style_of,
 )
 from bahsic.names import for_terminal
-from bahsic.report.curve import path_curve
+from bahsic.report.schema import curve_of
 from command import fresh
 from reporting import noise_result, wine_result, xor_result
 
@@ -127,7 +127,8 @@ def steps(*values):
 
 
 def plot(path, selected, style):
-    return curve_text(path_curve(path, selected), style).splitlines()
+    result = {"path": path, "n_features": selected, "predicts": None, "predictability": None, "columns": []}
+    return curve_text(curve_of(result), style).splitlines()
 
 
 def test_plot_has_heights_in_proportion():

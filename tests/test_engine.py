@@ -268,6 +268,33 @@ def test_a_subset_reached_in_many_steps_is_as_good_as_a_fresh_one(kernel, leavin
                 assert_within_bounds(found[-1:], truth, error + TINY)
 
 
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("kernel", POINTWISE)
+def test_sums_of_a_round_are_used_again_only_while_they_hold(kernel):
+    """Whatever has happened since: another subset, gamma, D with larger errors, or W."""
+    rng, (XT, _) = np.random.default_rng(5), drawn(5, 20, 12, "lognormal", "regression")
+    XT[0] *= 1e5  # D keeps an error of its own when this column leaves
+    choices = [drawn(seed, 20, 12, "normal", "regression")[1] for seed in range(2)]
+    subsets = [np.arange(12), np.arange(1, 12), np.arange(2, 12), np.arange(6)]
+    with threads(1) as executor:
+        weights = choices[0]
+        scorer = scorer_for(XT, kernel(0.1), weights, executor)
+        for _ in range(80):
+            subset, chosen = subsets[rng.integers(4)], kernel([0.1, 1e-3, 1e-9][rng.integers(3)])
+            wanted = rng.integers(4)
+            if wanted == 0:
+                scorer.move(subset, chosen)
+            elif wanted == 1:
+                weights = choices[rng.integers(2)]
+                scorer.weigh(weights)
+            else:
+                found = scorer.changes(subset, subset[-2:], chosen, leaving=True)
+                truth, error = Truth(XT, weights, chosen, subset).changes(subset[-2:], leaving=True)
+                assert (np.abs(found.values - truth) <= found.radii + error + TINY).all()
+                fresh = scorer_for(XT, chosen, weights, executor)
+                assert scorer.total(subset, chosen) == pytest.approx(fresh.total(subset, chosen), abs=1e-12)
+
+
 def gram(kernel, XT, subset):
     """The kernel matrix of a subset by definition, in extended precision."""
     X = XT[subset].T.astype(EXACT)

@@ -283,7 +283,7 @@ def test_arff_has_nominal_and_missing_values(tmp_path):
     assert data.X["hue"].cat.categories.tolist() == ["red", "sky blue"]
     assert data.X["hue"].cat.codes.tolist() == [0, 1, -1]
     assert data.X["note"].tolist() == ["it's", "a,b", "it's"]
-    refused(text_file(path, path.read_text(encoding="utf-8") + "1,green,x,no\n"), "reading ARFF failed")
+    refused(text_file(path, path.read_text(encoding="utf-8") + "1,green,x,no\n"), "reading .arff failed")
 
 
 # --- single sciences ---------------------------------------------------------------------------------------------

@@ -129,6 +129,11 @@ def test_large_integers_keep_their_differences(container, gap, offset):
     assert_array_equal(values, expected)
 
 
+def test_large_integers_beside_categories_keep_their_differences():
+    X = np.array([[0, 2**60], [1, 2**60 + 1], [0, 2**60 + 5]])
+    assert_array_equal(as_table(X, [0]).values, [[0, 0], [1, 1], [0, 5]])
+
+
 @given(
     st.lists(st.one_of(st.none(), st.sampled_from(["a", "b", "A", ""]), st.integers(-2, 2)), min_size=1), st.randoms()
 )

@@ -42,6 +42,21 @@ def boosting_shap(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     return by_score(values.reshape(*values.shape[:2], -1).mean(axis=(0, 2)))
 
 
+def conditional_importance(X: Array, y: NDArray[Any], problem: Problem) -> Order:
+    """Conditional feature importance of gradient boosting (Chamma et al., 2023) of hidimstat, by five folds."""
+    with library(), threadpool_limits(1):
+        from hidimstat import CFICV
+        from sklearn.metrics import log_loss
+        from sklearn.model_selection import KFold, StratifiedKFold
+
+        kind = KFold if problem.task == "regression" else StratifiedKFold
+        folds = kind(5, shuffle=True, random_state=problem.seed)
+        options: Any = {} if problem.task == "regression" else {"method": "predict_proba", "loss": log_loss}
+        test = CFICV(_boosting(problem), folds, n_permutations=_REPEATS, random_state=problem.seed, **options)
+        found = test.fit(X, y).importance(X, y)
+    return by_score(np.mean(found, axis=-1))
+
+
 def fastcan(X: Array, y: NDArray[Any], problem: Problem) -> Order:
     """Forward selection by canonical correlation with the labels (Zhang and Lang, 2022) of fastcan."""
     with library():

@@ -13,15 +13,15 @@ from bahsic.inference.independence import hsic_test as hsic_test
 from bahsic.inference.predictability import Interaction as Interaction
 from bahsic.inference.predictability import interactions as interactions
 from bahsic.inference.predictability import predictability as predictability
-from bahsic.inference.redundancy import redundancy as redundancy
 from bahsic.inference.resampling import SelectionTest as SelectionTest
 from bahsic.inference.resampling import selection_frequencies as selection_frequencies
 from bahsic.inference.resampling import selection_test as selection_test
 from bahsic.inference.scores import hsic_scores as hsic_scores
+from bahsic.inference.scores import redundancy as redundancy
 from bahsic.selection.crossvalidation import BAHSICCV as BAHSICCV
-from bahsic.selection.feature_selector import FeatureSelector as FeatureSelector
 from bahsic.selection.selectors import BAHSIC as BAHSIC
 from bahsic.selection.selectors import FOHSIC as FOHSIC
+from bahsic.selection.selectors import FeatureSelector as FeatureSelector
 from bahsic.versions import show_versions as show_versions
 
 __version__: str

@@ -65,25 +65,7 @@ def make_multiclass(
     line, and around (1, 1) for class 3, which is not. With the classes taken as numbers, class 3 removes
     almost all linear correlation of the second feature. The other features are standard normal. Classes are of
     equal size, as far as `n_samples` allows, and in random order. The paper does not give its centres.
-
-    Parameters
-    ----------
-    n_samples : int, default=200
-        Number of samples m, at least 4 (one for each class).
-    n_features : int, default=22
-        Number of features d, at least 2.
-    noise : float, default=0.3
-        Standard deviation of the two relevant features around their centre.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of the random numbers.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-        The classes, 0 to 3.
-    support : ndarray of shape (n_features,)
-        True for the relevant features, the first two.
+    Parameters and results are those of `make_xor`, with the classes 0 to 3 as labels.
 
     Examples
     --------

@@ -39,7 +39,9 @@ def for_terminal(text: str, encoding: str | None = "utf-8") -> str:
     a\x1b[2Jb\u202e gr\xf6\xdfe
     """
     kept = [character for character in unicodedata.normalize("NFC", text) if character not in _LEFT_OUT]
-    shown = _without_unseen(_with_few_marks(kept), _escape)
+    shown = _without_unseen(
+        _with_few_marks(kept), lambda char: char.encode("unicode_escape", "surrogatepass").decode("ascii")
+    )
     return shown.encode(encoding or "ascii", "backslashreplace").decode(encoding or "ascii")
 
 
@@ -52,10 +54,9 @@ def for_page(name: object, longest: int | None = 60) -> str:
     ('a␉b␡⟨U+202E⟩c', 'probe_…ssion')
     """
     text = str(name)
-    if longest is None or len(text) <= 2 * longest:
-        seen = _without_unseen(text, _symbol)
-    else:  # only the ends are looked at: a name may be very long, and an unseen character becomes several
-        seen = _without_unseen(f"{text[:longest]}…{text[-longest:]}", _symbol)
+    if longest is not None and len(text) > 2 * longest:  # only the ends show; unseen characters become several
+        text = f"{text[:longest]}…{text[-longest:]}"
+    seen = _without_unseen(text, _symbol)
     return seen if longest is None else _cut(seen, longest)
 
 
@@ -153,10 +154,6 @@ def _with_few_marks(characters: Iterable[str]) -> list[str]:
         if marks <= _MOST_MARKS:
             kept.append(character)
     return kept
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def _symbol(character: str) -> str:

@@ -18,9 +18,6 @@ RIDGES: Final = (1e-10, 1e10)
 
 _SAME: Final = object()  # the default is that of the constructor of BAHSIC
 
-# Defaults of `bahsic select` that are not those of the selectors: the number, the kernel and the criterion.
-_NUMBER, _KERNEL, _CRITERION = "auto", "auto", "prediction"
-
 
 @dataclass(frozen=True)
 class Option:
@@ -68,14 +65,14 @@ OPTIONS: Final = (
     Option("n_features_to_select", "amount", None,
            "how many features (or groups) to select: a number, a fraction, or auto, the fewest that predict about as "
            "well as the best set",
-           ("auto",), ("-k", "--n-features-to-select", "--n-features"), default_of_command=_NUMBER),
+           ("auto",), ("-k", "--n-features-to-select", "--n-features"), default_of_command="auto"),
     Option("step", "amount", 0.1,
            "features that leave or enter in a round: a number, or a fraction of those that remain",
            (), ("--step",), forward_default=1),
     Option("kernel", "choice", "gaussian",
            "kernel on the features; auto (select only): the best of gaussian, laplacian and linear",
            ("auto", "gaussian", "laplacian", "linear", "polynomial", "inverse_distance"), ("--kernel",), _JUDGING,
-           default_of_command=_KERNEL, select_choices=("auto",)),
+           default_of_command="auto", select_choices=("auto",)),
     Option("target_kernel", "choice", "auto",
            "kernel on the target; auto: by its type (more than 20 different numbers are not classes)",
            ("auto", "binary", "multiclass", "regression", "multioutput", "survival", "delta"), ("--target-kernel",),
@@ -83,7 +80,7 @@ OPTIONS: Final = (
     Option("criterion", "choice", "hsic",
            "what to maximise: prediction, how well a regression on the features predicts the target, or hsic, the "
            "dependence on the target (as in the paper)",
-           ("hsic", "prediction"), ("--criterion",), default_of_command=_CRITERION),
+           ("hsic", "prediction"), ("--criterion",), default_of_command="prediction"),
     Option("ridge", "number", "auto",
            "penalty of that regression, over the number of samples; auto: by leave-one-out error",
            ("auto",), ("--ridge",), ("select", "predictability")),

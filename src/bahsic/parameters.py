@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
@@ -76,6 +77,12 @@ def check_count(argument: str, count: Any, at_least: int = 1) -> None:
     """Raise unless a count is an int of at least ``at_least``."""
     if not is_count(count, at_least):
         raise ValueError(f"{argument} is {count!r}; accepted: an int of at least {at_least}")
+
+
+def check_choice(argument: str, value: Any, choices: Collection[str]) -> None:
+    """Raise unless a value is one of the choices."""
+    if value not in choices:
+        raise ValueError(f"{argument} is {value!r}; accepted: {', '.join(map(repr, choices))}")
 
 
 def check_jobs(n_jobs: Any) -> None:

@@ -178,7 +178,11 @@ def pearson_criterion(X: Any, y: Any) -> FloatArray:
     >>> pearson_criterion([[1, 5, 2], [2, 5, 0], [3, 5, 1]], [2.0, 4.0, 6.0]).round(12)
     array([ 1. ,  0. , -0.5])
     """
-    columns, target = _standardised(as_rows(X, "X"))[0], _standardised(_numbers(y))[0]
+    labels = as_labels(y, "y")
+    if labels.shape[1] != 1:
+        raise ValueError(f"y has shape {labels.shape}; accepted: one label for each sample")
+    numbers = labels if labels.dtype.kind in "fiub" else label_kernel(y, "binary").values
+    columns, target = _standardised(as_rows(X, "X"))[0], _standardised(numbers)[0]
     check_same_length(X=columns.shape[1], y=target.shape[1])
     _check_varied(y=target.T)
     return np.asarray(np.clip(columns @ target[0] / target.shape[1], -1.0, 1.0))
@@ -225,15 +229,6 @@ def _resolved(x: Any, y: Any, kernel: Any, target_kernel: Any, statistic: Statis
     labels.warn_of_choice()
     W = label_weights(labels, statistic).matrix() if kernel.needs_labels else None
     return kernel.resolved(X, W), X, labels
-
-
-def _numbers(y: Any) -> FloatArray:
-    """Labels as one column of numbers; of two classes of another type the first gets the smaller number."""
-    labels = as_labels(y, "y")
-    if labels.shape[1] != 1:
-        raise ValueError(f"y has shape {labels.shape}; accepted: one label for each sample")
-    values: FloatArray = labels if labels.dtype.kind in "fiub" else label_kernel(y, "binary").values
-    return values
 
 
 def _standardised(X: FloatArray) -> tuple[FloatArray, FloatArray]:

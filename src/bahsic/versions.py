@@ -33,7 +33,9 @@ def show_versions() -> None:
         for library in threadpool_info()
         if library["user_api"] == "blas"
     )
-    found["compiled loops"] = _compiled(found["numba"])
+    numba, works = found["numba"], loops() is not None
+    why_not = "numba is not installed" if numba == "-" else f"numba does not work here, or {VARIABLE} is 0"
+    found["compiled loops"] = f"yes, by numba {numba}, where the data are large enough" if works else f"no: {why_not}"
     width = max(len(name) for name in found)
     print("\n".join(f"{name:{width}}  {value}" for name, value in found.items()))  # noqa: T201 - what it is for
 
@@ -43,12 +45,3 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return "-"
-
-
-def _compiled(numba: str) -> str:
-    """Whether compiled loops run, or why not."""
-    if loops() is not None:
-        return f"yes, by numba {numba}, where the data are large enough"
-    if numba == "-":
-        return "no: numba is not installed"
-    return f"no: numba does not work here, or {VARIABLE} is 0"

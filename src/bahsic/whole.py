@@ -50,7 +50,8 @@ def appearing(path: str | os.PathLike[str], *, durable: bool = False) -> Iterato
         try:
             yield draft
             if special:
-                _pour(draft, target)
+                with draft.open("rb") as content, target.open("wb", buffering=0) as sink:
+                    shutil.copyfileobj(content, sink)
             else:
                 _move(draft, target, durable=durable)
         finally:
@@ -70,11 +71,6 @@ def _resolved(path: Path) -> Path:
 def _is_special(path: Path) -> bool:
     """Whether there is a device, a pipe or anything else that is neither a file nor a folder."""
     return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def _pour(draft: Path, target: Path) -> None:
-    with draft.open("rb") as content, target.open("wb", buffering=0) as sink:
-        shutil.copyfileobj(content, sink)
 
 
 def _move(draft: Path, target: Path, *, durable: bool) -> None:

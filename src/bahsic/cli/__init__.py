@@ -20,18 +20,6 @@ from bahsic.cli.messages import CommandError, say
 
 FAILURE, INTERRUPTED = 1, 130
 
-# The module that runs each command, by a function of the command's name.
-_MODULES = {
-    "select": "selecting",
-    "report": "selecting",
-    "test": "testing",
-    "rank": "testing",
-    "predictability": "testing",
-    "demo": "demo",
-    "datasets": "showing",
-    "completion": "showing",
-}
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, by default that of the process, and return its exit status.
@@ -44,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = parsed(words)
         with _warnings_as_notes(options.quiet):
-            getattr(import_module(f"bahsic.cli.{_MODULES[options.command]}"), options.command)(options)
+            getattr(import_module(f"bahsic.cli.{options.module}"), options.command)(options)
         sys.stdout.flush()  # here, where a closed pipe is noticed
     except SystemExit as end:  # of argparse: help, version, or wrong usage
         sys.stdout.flush()

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -46,7 +45,7 @@ class _Parser(argparse.ArgumentParser):
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:
     """Return the arguments of a command line; those of its --config file come first, so that the command line wins."""
-    parser, commands = _parsers()
+    parser, commands = parsers()
     finder = _Parser(add_help=False)
     finder.add_argument("--config")
     finder.add_argument("--target", "-t", nargs="?")
@@ -128,16 +127,15 @@ def _int_or_fraction(text: str) -> int | float | None:
     return value if (isinstance(value, int) and value >= 1) or 0 < value < 1 else None
 
 
-def _float_within(text: str, low: float, high: float) -> float | None:
-    return value if low <= (value := float(text)) <= high else None
-
-
-def _whole(text: str, low: int, high: int) -> int | None:
-    return int(text) if text.isdecimal() and low <= int(text) <= high else None
+def _number_within(low: float, high: float, accepted: str) -> _Reader:
+    return _Reader("F", lambda text: value if low <= (value := float(text)) <= high else None, accepted)
 
 
 def _whole_from(low: int, high: int = 10**9, metavar: str = "N") -> _Reader:
-    return _Reader(metavar, partial(_whole, low=low, high=high), f"a whole number from {low} to {high}")
+    def whole(text: str) -> int | None:
+        return int(text) if text.isdecimal() and low <= int(text) <= high else None
+
+    return _Reader(metavar, whole, f"a whole number from {low} to {high}")
 
 
 _character = _Reader("C", _one_character, "one character, such as ; or tab")
@@ -151,10 +149,8 @@ _READERS = {
     "count": _positive,
     "folder": _Reader("FOLDER", Path, "a folder"),
     "groups": _Reader("GROUPS", str, "FILE.csv, prefix:SEP or file"),
-    "number": _Reader("F", partial(_float_within, low=5e-324, high=sys.float_info.max), "a number above 0"),
-    "ridge": _Reader(
-        "F", partial(_float_within, low=RIDGES[0], high=RIDGES[1]), "a number from {:g} to {:g}".format(*RIDGES)
-    ),
+    "number": _number_within(5e-324, sys.float_info.max, "a number above 0"),
+    "ridge": _number_within(*RIDGES, "a number from {:g} to {:g}".format(*RIDGES)),
     "cv": _whole_from(2),
     "seed": _whole_from(0, 2**32 - 1, "SEED"),
 }
@@ -209,18 +205,20 @@ _ARGUMENTS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 }
 _DATA, _TARGET, _NULL = "data delimiter drop key layer group_by ", "target event ", "pvalues permutations "
 
-# For each command what it does and its arguments; "*" stands for its rows of the table of options.
+# For each command the module with its function, what it does, and its arguments; "*" stands for its rows of the table
+# of options.
 _COMMANDS = {
-    "select": ("select features of a table", _DATA + _TARGET + "* method test stability memory output escape_formulas "
-               "report json top"),
-    "rank": ("rank features by the dependence of the target on each one alone", _DATA + _TARGET + _NULL + "* json top"),
-    "test": ("test whether columns are independent of other columns", _DATA + "x y " + _NULL + "* json"),
-    "predictability": ("say how well given columns predict the target, and what each adds",
+    "select": ("selecting", "select features of a table",
+               _DATA + _TARGET + "* method test stability memory output escape_formulas report json top"),
+    "rank": ("testing", "rank features by the dependence of the target on each one alone",
+             _DATA + _TARGET + _NULL + "* json top"),
+    "test": ("testing", "test whether columns are independent of other columns", _DATA + "x y " + _NULL + "* json"),
+    "predictability": ("testing", "say how well given columns predict the target, and what each adds",
                        _DATA + _TARGET + "x * json"),
-    "report": ("write the report of a saved result", "result page"),
-    "demo": ("show selections from two small data sets", "report"),
-    "datasets": ("list data sets that need no download, or write one as CSV", "name csv *"),
-    "completion": ("print the completion script of a shell", "shell"),
+    "report": ("selecting", "write the report of a saved result", "result page"),
+    "demo": ("demo", "show selections from two small data sets", "report"),
+    "datasets": ("showing", "list data sets that need no download, or write one as CSV", "name csv *"),
+    "completion": ("showing", "print the completion script of a shell", "shell"),
 }
 
 # What an argument is in single commands.
@@ -234,12 +232,7 @@ _EXCEPTIONS: dict[tuple[str, str], dict[str, Any]] = {
 # fmt: on
 
 
-def command_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
-    return _parsers()[0]
-
-
-def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
+def parsers() -> tuple[_Parser, dict[str, _Parser]]:
     """Return the parser of the whole command line, and those of the commands."""
     whole = _Parser(
         prog="bahsic",
@@ -248,12 +241,13 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
     )
     whole.add_argument("--version", action="version", version=f"bahsic {__version__}")
     commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (text, arguments) in _COMMANDS.items():
+    for name, (module, text, arguments) in _COMMANDS.items():
         parser = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        parser.set_defaults(module=module)
         for argument in ("quiet", "debug", "config", *arguments.split()):
             if argument == "*":
                 for option in options_of(name):
-                    parser.add_argument(*option.flags, dest=option.name, help=_help(option), **_reading(option))
+                    parser.add_argument(*option.flags, **_reading(option))
             else:
                 flags, options = _ARGUMENTS[argument]
                 parser.add_argument(*flags, **options | _EXCEPTIONS.get((name, argument), {}))
@@ -261,19 +255,15 @@ def _parsers() -> tuple[_Parser, dict[str, _Parser]]:
 
 
 def _reading(option: Option) -> dict[str, Any]:
-    """Return the arguments of argparse that read an option of this kind."""
-    default = None if option.depends_on_method else option.command_default()
+    """Return the arguments of argparse for a row of the table of options."""
+    default, text = option.command_default(), option.help
+    if default is not None and option.kind != "switch":
+        forward = f", forward: {option.command_default('forward')}" if option.depends_on_method else ""
+        text = f"{text} (default: {default}{forward})"
+    options = {"dest": option.name, "help": text, "default": None if option.depends_on_method else default}
     if option.kind == "switch":
-        return {"action": argparse.BooleanOptionalAction, "default": default}
+        return options | {"action": argparse.BooleanOptionalAction}
     if option.kind == "choice":
-        return {"choices": option.choices, "default": default}
+        return options | {"choices": option.choices}
     reader = replace(_READERS.get(option.name, _READERS[option.kind]), words=option.choices)
-    return {"type": reader, "metavar": "|".join([reader.metavar, *option.choices]), "default": default}
-
-
-def _help(option: Option) -> str:
-    default = option.command_default()
-    if default is None or option.kind == "switch":
-        return option.help
-    forward = f", forward: {option.command_default('forward')}" if option.depends_on_method else ""
-    return f"{option.help} (default: {default}{forward})"
+    return options | {"type": reader, "metavar": "|".join([reader.metavar, *option.choices])}

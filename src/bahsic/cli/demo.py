@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 
-from bahsic import BAHSIC, FeatureSelector, __version__, hsic_scores, predictability
-from bahsic.cli.selecting import check_report_place, write_report_file
+from bahsic import BAHSIC, __version__, hsic_scores, predictability
+from bahsic.cli.arguments import parsed
+from bahsic.cli.selecting import check_report_place, selection, write_report_file
 from bahsic.cli.showing import table
 from bahsic.cli.terminal import Style, has_blocks, selection_text
 from bahsic.datasets import make_xor
-from bahsic.options import options_of
-from bahsic.report.result import selection_result
 
 _FULL_BAR = 24  # characters
 _TOP = 12  # features in the table
@@ -28,56 +28,33 @@ def demo(options: Namespace) -> None:
     """Print the demonstration, and write its report if asked for."""
     if options.report is not None:
         check_report_place(options.report)
-    result = _breast_cancer_result()
-    sys.stdout.write(_demonstration(result, sys.stdout.encoding))
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "breast_cancer.csv")
+        path.write_text(table(path.stem, 0), encoding="utf-8", newline="")
+        result = selection(parsed(["select", str(path), "--target", "diagnosis", "--quiet"]))[2]
+    del result["timing"]
+    encoding = sys.stdout.encoding
+    sys.stdout.write(f"""\
+bahsic {__version__}: select the few features that predict a target
+
+1. Breast cancer: 569 tumours, 30 measurements, benign or malignant
+
+{selection_text(result, Style(80, encoding), _TOP).rstrip()}
+
+{_one_by_one(result)}
+
+{_xor("█" if has_blocks(encoding) else "#")}
+
+Your own data:  bahsic select table.csv --target column --report page.html
+In Python:      from bahsic import FeatureSelector
+                FeatureSelector().fit(X, y)
+""")  # noqa: S608 - English, no SQL
     sys.stdout.flush()
     if options.report is not None:
         write_report_file(result, options.report, quiet=options.quiet)
 
 
-def _breast_cancer_result() -> dict[str, Any]:
-    """Return the result of a selection from scikit-learn's breast cancer data, as the command would give it."""
-    data = load_breast_cancer()
-    y = data.target_names[data.target]
-    selector = FeatureSelector().fit(data.data, y)
-    recorded = [option.name for option in options_of("select") if option.recorded]
-    source = {
-        "name": "breast_cancer.csv",
-        "sha256": hashlib.sha256(table("breast_cancer", 0).encode()).hexdigest(),
-        "n_samples": len(y),
-        "n_features": len(data.feature_names),
-        "target": "diagnosis",
-        "target_kernel": selector.target_kernel_,
-        "options": {},
-    }
-    parameters = {"method": "backward", **{name: getattr(selector, name) for name in recorded}, "cv": None}  # or "auto"
-    names = list(map(str, data.feature_names))
-    return selection_result(selector, data.data, y, names, input=source, parameters=parameters, seed=0)
-
-
-def _demonstration(result: Mapping[str, Any], encoding: str | None = "ascii") -> str:
-    """Return the text of the demonstration, at most 80 columns wide."""
-    mark = "█" if has_blocks(encoding) else "#"
-    lines = [
-        f"bahsic {__version__}: select the few features that predict a target",
-        "",
-        "1. Breast cancer: 569 tumours, 30 measurements, benign or malignant",
-        "",
-        selection_text(result, Style(80, encoding), _TOP).rstrip(),
-        "",
-        *_one_by_one(result),
-        "",
-        *_xor(mark),
-        "",
-        "Your own data:  bahsic select table.csv --target column --report page.html",
-        "In Python:      from bahsic import FeatureSelector",
-        "                FeatureSelector().fit(X, y)",
-        "",
-    ]
-    return "\n".join(lines)
-
-
-def _one_by_one(result: Mapping[str, Any]) -> list[str]:
+def _one_by_one(result: Mapping[str, Any]) -> str:
     """Return the R2 of as many features, chosen by their univariate scores, for comparison."""
     X, y = load_breast_cancer(return_X_y=True)
     number = result["n_features"]
@@ -87,10 +64,10 @@ def _one_by_one(result: Mapping[str, Any]) -> list[str]:
         "All 30 features:": range(X.shape[1]),
     }
     scores = {name: predictability(X[:, columns], y, kernel=result["kernel"]) for name, columns in sets.items()}
-    return [f"{name:42}leave-one-out R2 {value:.2f}" for name, value in scores.items()]
+    return "\n".join(f"{name:42}leave-one-out R2 {value:.2f}" for name, value in scores.items())
 
 
-def _xor(mark: str) -> list[str]:
+def _xor(mark: str) -> str:
     """Return how two features are found that predict only in combination."""
     X, y, support = make_xor(n_samples=200, n_features=22, random_state=0)
     selector = BAHSIC("auto", criterion="prediction").fit(X, y)
@@ -104,17 +81,17 @@ def _xor(mark: str) -> list[str]:
     ]
     longest = max(value for _, value in rows)
     bars = [mark * max(0, round(_FULL_BAR * value / longest)) for _, value in rows]
+    lines = [f"   {name:32}{value:8.2f}  {bar}".rstrip() for (name, value), bar in zip(rows, bars, strict=True)]
+    chart = "\n".join([f"   {'R2':>40}", *lines])
     order, number = selector.elimination_order_[::-1], selector.n_features_
-    return [
-        "2. XOR: 200 samples, 22 features. The label says whether x1 and x2 have the same",
-        "   sign, the other 20 features are noise. None predicts by itself:",
-        "",
-        f"   {'R2':>40}",
-        *(f"   {name:32}{value:8.2f}  {bar}".rstrip() for (name, value), bar in zip(rows, bars, strict=True)),
-        "",
-        f"   Univariate ranking:  {_names(np.argsort(-scores))}, ...",
-        f"   Ranking by BAHSIC:   {_names(order)}, ... (selected: {_names(order[:number])})",
-    ]
+    return f"""\
+2. XOR: 200 samples, 22 features. The label says whether x1 and x2 have the same
+   sign, the other 20 features are noise. None predicts by itself:
+
+{chart}
+
+   Univariate ranking:  {_names(np.argsort(-scores))}, ...
+   Ranking by BAHSIC:   {_names(order)}, ... (selected: {_names(order[:number])})"""
 
 
 def _names(features: NDArray[np.intp]) -> str:

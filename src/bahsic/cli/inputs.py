@@ -25,10 +25,7 @@ from bahsic.options import flag_of, options_of
 from bahsic.parameters import Aside, Given
 
 # What the command calls the parameters of the library.
-_NAMES = {option.name: option.flags[0] for option in options_of("select")} | {
-    "y": "the target",
-    "delimiter": "--delimiter",
-}
+_NAMES = {"y": "the target", "delimiter": "--delimiter"} | {o.name: o.flags[0] for o in options_of("select")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +46,8 @@ class Input:
             return self._positions[name]
         if self.data.names is None and name.isdecimal() and int(name) < len(self.names):
             return int(name)
-        raise CommandError(
-            f"{self.data.source}: no column is called {for_message(name)}; {suggestion(name, self.names)}"
-        )
+        hint = suggestion(name, self.names)
+        raise CommandError(f"{self.data.source}: no column is called {for_message(name)}; {hint}")
 
     def positions(self, names: Sequence[str]) -> list[int]:
         """Return the positions of columns."""
@@ -65,10 +61,7 @@ class Input:
 
 
 def listed_names(words: Sequence[str] | None, source: Input, flag: str) -> list[str] | None:
-    """Return the names of columns that an option lists, or a file with a name in each line, each name once.
-
-    In a file, empty lines and those that begin with # are ignored.
-    """
+    """Return the names of columns that an option lists, or a file with one in each line that does not begin with #."""
     if words is None or len(words) != 1 or words[0] in source.names or not Path(words[0]).is_file():
         return None if words is None else list(words)
     accepted = "accepted: a name of a column in each line"
@@ -130,35 +123,28 @@ def data_errors(status: int = BAD_DATA) -> Iterator[None]:
 def in_options(error: Warning | Exception) -> str:
     """Return what an error or a warning of the library says, with the options of the command for its parameters."""
     message = error.args[0] if error.args else ""
-    return "".join(map(_in_options, getattr(message, "parts", (str(error),))))
-
-
-def _in_options(part: str | Given) -> str:
-    if not isinstance(part, Given):
-        return "" if isinstance(part, Aside) else part
-    name = _NAMES.get(part.name, part.name)
-    return name if part.value is None else f"{name} {shlex.quote(part.value)}"
+    words = []
+    for part in getattr(message, "parts", (str(error),)):
+        if isinstance(part, Given):
+            words += [_NAMES.get(part.name, part.name), *([] if part.value is None else [" ", shlex.quote(part.value)])]
+        elif not isinstance(part, Aside):
+            words.append(part)
+    return "".join(words)
 
 
 def categorical_columns(names: str | Sequence[str], source: Input, among: Sequence[int] | None = None) -> Any:
-    """Return the parameter categorical_features for the option --categorical-features.
+    """Return the parameter categorical_features for --categorical-features, as places among some columns if given.
 
-    Columns of text, which "from_dtype" or "auto" means, are categories also where others are named. Places are those
-    among some of the columns, if these are given.
+    Columns of text, which "from_dtype" or "auto" means, are categories also where others are named.
     """
     listed = [] if isinstance(names, str) else names
     named = {source.position(name) for name in listed if name not in ("auto", "from_dtype")}
-    if not named:
-        return "from_dtype"
-    return ["from_dtype", *(sorted(named) if among is None else [i for i, j in enumerate(among) if j in named])]
+    columns = range(len(source.names)) if among is None else among
+    return ["from_dtype", *(i for i, j in enumerate(columns) if j in named)] if named else "from_dtype"
 
 
 def feature_groups(rule: str | None, source: Input) -> list[str] | None:
-    """Return the group of each feature, for the option --feature-groups.
-
-    The rule is ``prefix:SEP``, ``file``, or the path of a CSV file with a line ``feature,group`` for each feature that
-    is not a group of its own.
-    """
+    """Return the group of each feature by a rule: ``prefix:SEP``, ``file``, or the path of a CSV file."""
     if rule is None:
         return None
     if rule == "file":
@@ -187,8 +173,8 @@ def _groups_of_file(path: str, source: Input) -> list[str]:
         if line == 1 and row == ["feature", "group"]:
             continue
         if (position := source.position(row[0])) in label_of:
-            what = f"line {line} has {for_message(row[0])} again"
-            raise CommandError(f"{path}: {what}; accepted: one group for a feature")
+            again = for_message(row[0])
+            raise CommandError(f"{path}: line {line} has {again} again; accepted: one group for a feature")
         label_of[position] = row[1].strip()
     return [label_of.get(j, name) for j, name in enumerate(source.names)]
 
@@ -196,13 +182,10 @@ def _groups_of_file(path: str, source: Input) -> list[str]:
 def plain_columns(source: Input, positions: Sequence[int]) -> Any:
     """Return columns as an array of labels: of one dimension for a single one."""
     X, path = source.data.X, Path(source.data.source or "")
-    if hasattr(X, "iloc"):
-        columns = [X.iloc[:, j] for j in positions]
-    else:
-        columns = [X[:, [j]].toarray() if hasattr(X, "toarray") else X[:, j] for j in positions]
-    checked = [
-        complete_target(path, column, source.names[j], X.shape[0]) for column, j in zip(columns, positions, strict=True)
-    ]
+    checked = []
+    for j in positions:
+        column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, [j]].toarray() if hasattr(X, "toarray") else X[:, j]
+        checked.append(complete_target(path, column, source.names[j], X.shape[0]))
     if len({column.dtype.kind in "fiu" for column in checked}) == 2:  # numbers beside text stay numbers
         checked = [column.astype(object) for column in checked]
     return checked[0] if len(checked) == 1 else np.column_stack(checked)

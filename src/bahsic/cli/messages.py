@@ -31,12 +31,10 @@ def say(message: str) -> None:
 
 
 def text_of(path: str | Path, limit: int = 2**28) -> str:
-    """Return the text of a file in UTF-8.
-
-    Raise OSError for more than so many bytes that are not of a regular file: a device such as /dev/zero has no end.
-    """
+    """Return the text of a file in UTF-8, of a device up to so many bytes: one such as /dev/zero has no end."""
+    is_file = Path(path).is_file()
     with Path(path).open("rb") as file:
-        content = file.read() if Path(path).is_file() else file.read(limit + 1)
-    if len(content) > limit and not Path(path).is_file():
+        content = file.read(-1 if is_file else limit + 1)
+    if len(content) > limit and not is_file:
         raise OSError(errno.EFBIG, f"no regular file, with more than {limit} bytes", str(path))
     return content.decode("utf-8-sig")

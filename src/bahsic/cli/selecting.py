@@ -43,23 +43,34 @@ _SUBSAMPLE = 0.5  # share of the samples in each selection of --stability
 def select(options: Namespace) -> None:
     """Read, select, write the files that were asked for, and print."""
     _check_places(options)
-    times = [time.perf_counter()]
-    source = read_input(options)
-    times.append(time.perf_counter())
+    source, selector, result = selection(options)
+    if options.output is not None:  # files first, as printing may fail
+        with data_errors():
+            columns, escape = source.positions(result["selected"] or result["kept"]), options.escape_formulas
+            write_table(options.output, source.data, columns, selector.ranking_, escape_formulas=escape)
+        if not options.quiet:
+            say(f"wrote {options.output}")
+    if options.report is not None:
+        write_report_file(result, options.report, quiet=options.quiet)
+    text = as_json(result) if options.json else selection_text(result, style_of(sys.stdout), options.top)
+    sys.stdout.write(text)
+
+
+def selection(options: Namespace) -> tuple[Input, Any, dict[str, Any]]:
+    """Return the data, the fitted selector, and the result with its times."""
+    start, source = time.perf_counter(), read_input(options)
+    read = time.perf_counter()
     groups = feature_groups(options.feature_groups, source)
     options.keep = listed_names(options.keep, source, flag_of("keep"))
     selector = _selector(options, source, groups)
     with data_errors(), config_context(**({} if options.memory is None else {"working_memory": options.memory})):
         data = prepared_for(selector, source.data.X)
         _fit(selector, data, source.data.y, options)
-    times.append(time.perf_counter())
+    fitted = time.perf_counter()
     with data_errors():
         result = _result(options, source, data, selector, groups)
-    seconds = {"read": times[1] - times[0], "fit": times[2] - times[1], "total": time.perf_counter() - times[0]}
-    result["timing"] = {f"{name}_seconds": round(value, 3) for name, value in seconds.items()}
-    _write_files(options, source, selector, result)  # first, as printing may fail
-    text = as_json(result) if options.json else selection_text(result, style_of(sys.stdout), options.top)
-    sys.stdout.write(text)
+    seconds = {"read": read - start, "fit": fitted - read, "total": time.perf_counter() - start}
+    return source, selector, result | {"timing": {f"{name}_seconds": round(s, 3) for name, s in seconds.items()}}
 
 
 def report(options: Namespace) -> None:
@@ -95,13 +106,11 @@ def write_report_file(result: dict[str, Any], path: Path, *, quiet: bool) -> Non
 
 
 def _selector(options: Namespace, source: Input, groups: list[str] | None) -> Any:
-    given = {option.name: getattr(options, option.name) for option in options_of("select")} | {
-        "categorical_features": categorical_columns(options.categorical_features, source),
-        "feature_groups": groups,
-        "keep": None if options.keep is None else source.positions(options.keep),
-    }
-    words = {option.name: option.none for option in options_of("select") if option.none}
-    given = {name: None if value == words.get(name) else value for name, value in given.items() if value is not None}
+    values = [(option, getattr(options, option.name)) for option in options_of("select")]
+    given: dict[str, Any] = {o.name: None if value == o.none else value for o, value in values if value is not None}
+    given["categorical_features"] = categorical_columns(options.categorical_features, source)
+    given["feature_groups"] = groups
+    given["keep"] = None if options.keep is None else source.positions(options.keep)
     kind = BAHSIC if options.method == "backward" else FOHSIC
     return kind(**given, verbose=int(not options.quiet and sys.stderr is not None and sys.stderr.isatty()))
 
@@ -148,18 +157,6 @@ def _result(
     )
 
 
-def _write_files(options: Namespace, source: Input, selector: Any, result: dict[str, Any]) -> None:
-    if options.output is not None:
-        with data_errors():
-            columns = source.positions(result["selected"] or result["kept"])
-            escape = options.escape_formulas
-            write_table(options.output, source.data, columns, selector.ranking_, escape_formulas=escape)
-        if not options.quiet:
-            say(f"wrote {options.output}")
-    if options.report is not None:
-        write_report_file(result, options.report, quiet=options.quiet)
-
-
 def _check_places(options: Namespace) -> None:
     """Refuse, before any work, files that cannot be written in the end."""
     if options.output is not None:
@@ -188,8 +185,7 @@ def check_report_place(page: Path) -> None:
 def _check_different(written: Sequence[Path | None], read: Sequence[Any]) -> None:
     """Refuse to write a file twice, or over one that is read."""
     seen = {Path(path).resolve() for path in read if path is not None and Path(path).exists()}
-    for path in written:
-        if path is not None:
-            if path.resolve() in seen:
-                raise CommandError(f"{path}: is read, or written twice; give another name", WRONG_USAGE)
-            seen.add(path.resolve())
+    for path in filter(None, written):
+        if path.resolve() in seen:
+            raise CommandError(f"{path}: is read, or written twice; give another name", WRONG_USAGE)
+        seen.add(path.resolve())

@@ -10,13 +10,12 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
 
-from bahsic.cli.arguments import command_parser
+from bahsic.cli.arguments import parsers
 from bahsic.cli.messages import WRONG_USAGE, CommandError, say
 from bahsic.names import suggestion
 from bahsic.whole import appearing
 
-# Of scikit-learn's own, those for classification and regression that come with it: what to call the target, and
-# what they are.
+# Those that come with scikit-learn: what to call the target, and what they are.
 _EMBEDDED = {
     "breast_cancer": ("diagnosis", "569 tumours, 30 measurements, benign or malignant"),
     "diabetes": ("progression", "442 patients, 10 measurements, progression of the disease"),
@@ -30,7 +29,12 @@ _TARGET = "label"  # of the generators
 def datasets(options: Namespace) -> None:
     """Print the list of data sets, or one of them as CSV."""
     if options.name is None:
-        sys.stdout.write(_list())
+        rows = [("name", "target", "description")]
+        rows += [(name, target, text) for name, (target, text) in _EMBEDDED.items()]
+        for name, function in _generators().items():
+            first_line = (inspect.getdoc(function) or "").splitlines()[0]
+            rows.append((name, _TARGET, first_line.rstrip(".").replace("*", "")))  # emphasis is for the site
+        sys.stdout.write("".join(f"{name:<22} {target:<12} {text}\n" for name, target, text in rows))
         return
     known = [*_EMBEDDED, *_generators()]
     if options.name not in known:
@@ -51,15 +55,6 @@ def _generators() -> dict[str, Callable[..., Any]]:
 
     functions = inspect.getmembers(ours, inspect.isfunction)
     return {name.removeprefix("make_"): function for name, function in functions if name.startswith("make_")}
-
-
-def _list() -> str:
-    rows = [("name", "target", "description")]
-    rows += [(name, target, text) for name, (target, text) in _EMBEDDED.items()]
-    for name, function in _generators().items():
-        first_line = (inspect.getdoc(function) or "").splitlines()[0]
-        rows.append((name, _TARGET, first_line.rstrip(".").replace("*", "")))  # emphasis is for the site
-    return "".join(f"{name:<22} {target:<12} {text}\n" for name, target, text in rows)
 
 
 def table(name: str, seed: int) -> str:
@@ -88,4 +83,4 @@ def completion(options: Namespace) -> None:
         import shtab
     except ImportError:
         raise CommandError('completion needs shtab: pip install "bahsic[completion]"', 1) from None
-    sys.stdout.write(shtab.complete(command_parser(), options.shell) + "\n")
+    sys.stdout.write(shtab.complete(parsers()[0], options.shell) + "\n")

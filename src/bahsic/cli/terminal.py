@@ -5,30 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import unicodedata
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from textwrap import wrap
 from typing import Any, TextIO
 
 from bahsic.names import for_option, for_shell, for_terminal, target_name
 from bahsic.options import flag_of
-from bahsic.report.curve import Curve
-from bahsic.report.schema import candidates, checked, curve_of
+from bahsic.report import words
+from bahsic.report.schema import Curve, candidates, checked, curve_of
 from bahsic.report.table import feature_columns, has_worth
-from bahsic.report.words import (
-    ascii_text,
-    block_words,
-    capitalized,
-    column_lines,
-    evidence_lines,
-    headline_of,
-    kept_words,
-    method_words,
-    number_words,
-    plural,
-    warning_lines,
-)
 
 _LINES = 25  # of the whole text, unless --top says how long the table is
 _FEWEST_ROWS = 3
@@ -67,25 +55,15 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int | None = No
     result = checked(result)
     leaks, curve = result["leaks"], curve_of(result)
     remedy = f"; --drop {for_shell(for_option(leaks))} excludes {'it' if len(leaks) == 1 else 'them'}"
-    why = number_words(result, curve) if result["predictability"] is not None else ""
-    before = paragraphs(
-        [
-            *warning_lines(result, remedy),
-            headline_of(result, target_name(result["input"].get("target"))).ascii,
-            " ".join(filter(None, [kept_words(result["kept"]), why, *evidence_lines(result)])).replace("R²", "R2"),
-        ],
-        style,
-    )
-    blocks = block_words(result).removesuffix(".")
-    notes = paragraphs(
-        [
-            "" if curve is None else _additions(result, curve),
-            " ".join(column_lines(result["columns"], result["input"].get("n_samples", 0))),
-            method_words(result),
-            f"{blocks} ({flag_of('block_size')} none: all at once)." if blocks else "",
-        ],
-        style,
-    )
+    why = words.number_words(result, curve) if result["predictability"] is not None else ""
+    headline = words.headline_of(result, target_name(result["input"].get("target"))).ascii
+    evidence = " ".join(filter(None, [words.kept_words(result["kept"]), why, *words.evidence_lines(result)]))
+    before = paragraphs([*words.warning_lines(result, remedy), headline, evidence.replace("R²", "R2")], style)
+    additions = "" if curve is None else _additions(result, curve)
+    columns = " ".join(words.column_lines(result["columns"], result["input"].get("n_samples", 0)))
+    blocks = words.block_words(result).removesuffix(".")
+    blocks = f"{blocks} ({flag_of('block_size')} none: all at once)." if blocks else ""
+    notes = paragraphs([additions, columns, words.method_words(result), blocks], style)
     rows = candidates(result)
 
     def space_beside(plot: str) -> int:
@@ -104,43 +82,41 @@ def selection_text(result: Mapping[str, Any], style: Style, top: int | None = No
 def ranking_table(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], style: Style, top: int = 20) -> str:
     """Return aligned lines of rank, feature, what is known of it and, where features were selected, a mark."""
     shown = list(rows[:top] if top else rows)
-    digits, marked = max(4, len(str(len(shown)))), any(row.get("selected") for row in rows)
+    marked, mark = any(row.get("selected") for row in rows), "✓" if has_blocks(style.encoding) else "*"
     columns = [column for column in feature_columns(result, shown) if column.heading not in ("group", "resamples, %")]
     cells = [_aligned([c.heading, *c.cells], style, right=bool(c.values)) for c in columns]
+    ranks = _aligned(["rank", *(str(row["rank"]) for row in shown)], style, right=True)
+    digits, names = len(ranks[0]), ["feature", *(row["feature"] for row in shown)]
     beside = digits + (12 if marked else 2) + sum(2 + display_width(column[0]) for column in cells)
-    longest = max((display_width(for_terminal(row["feature"][:200], style.encoding)) for row in shown), default=0)
-    width = max(10, min(longest, _WIDEST_NAME, style.width - beside))
-    mark = "✓" if has_blocks(style.encoding) else "*"
-    heading = "".join([f"{'rank':>{digits}}  {'feature':{width}}", *(f"  {column[0]}" for column in cells)])
+    width = max(10, min(_longest(names, style), _WIDEST_NAME, style.width - beside))
+    features = [fitted(name, width, style.encoding) for name in names]
+    heading, *table = ("  ".join(line) for line in zip(ranks, features, *cells, strict=True))
     lines = [style.painted(heading + "  selected" if marked else heading.rstrip(), _BOLD)]
-    for i, row in enumerate(shown, start=1):
-        name = fitted(row["feature"], width, style.encoding)
-        line = "".join([f"{row['rank']:>{digits}}  {name}", *(f"  {column[i]}" for column in cells)])
+    for row, line in zip(shown, table, strict=True):
         lines.append(style.painted(f"{line}  {mark}", _GREEN) if row.get("selected") else line.rstrip())
     if len(shown) < len(rows):
         n_selected = sum(bool(row.get("selected")) for row in rows[len(shown) :])
-        selected = f", {n_selected} of them selected" if n_selected else ""
-        lines.append(
-            style.painted(f"{'...':>{digits}}  {len(rows) - len(shown)} more{selected}; --top 0 shows all", _DIM)
-        )
+        more = f"{len(rows) - len(shown)} more" + (f", {n_selected} of them selected" if n_selected else "")
+        lines.append(style.painted(f"{'...':>{digits}}  {more}; --top 0 shows all", _DIM))
     lines += [style.painted(f"{'':{digits}}  {_WORTH}", _DIM)] if has_worth(result) else []
     return "\n".join(lines) + "\n"
+
+
+def _longest(cells: Iterable[str], style: Style) -> int:
+    return max(display_width(for_terminal(cell[:200], style.encoding)) for cell in cells)
 
 
 def _aligned(cells: Sequence[str], style: Style, *, right: bool) -> list[str]:
     """Return the cells of a column, numbers on the right and text on the left."""
     if right:
         width = max(map(len, cells))
-        return [f"{ascii_text(cell):>{width}}" for cell in cells]
-    width = min(_WIDEST_TEXT, max(display_width(for_terminal(cell[:200], style.encoding)) for cell in cells))
+        return [f"{words.ascii_text(cell):>{width}}" for cell in cells]
+    width = min(_WIDEST_TEXT, _longest(cells, style))
     return [fitted(cell, width, style.encoding) for cell in cells]
 
 
 def curve_text(curve: Curve, style: Style, height: int = _PLOT_HEIGHT) -> str:
-    """Return a curve as a plot, a column of blocks for each step of the path.
-
-    Empty where the path has fewer than two steps, or no value above zero; values below zero have no block.
-    """
+    """Return a curve as a plot, a column of blocks for each step; empty for one step, or without a value above zero."""
     width = style.width - 26
     curve = curve.thinned(width)
     n, highest = len(curve.sizes), max(curve.values)
@@ -149,7 +125,7 @@ def curve_text(curve: Curve, style: Style, height: int = _PLOT_HEIGHT) -> str:
     levels, (edge, corner, line) = (_LEVELS, "│└─") if has_blocks(style.encoding) else (_ASCII_LEVELS, "|+-")
     wide, full = max(1, min(_WIDEST_BAR, width // n)), len(levels) - 1
     parts = [round(max(0.0, value / highest) * height * full) for value in curve.values]
-    label = f"{capitalized(ascii_text(curve.quantity.name))} {highest:.3g}"
+    label = f"{words.capitalized(words.ascii_text(curve.quantity.name))} {highest:.3g}"
     lines = []
     for row in range(height - 1, -1, -1):
         blocks = "".join(wide * levels[min(full, max(0, part - row * full))] for part in parts)
@@ -180,15 +156,14 @@ def _additions(result: Mapping[str, Any], curve: Curve) -> str:
     gains = ["", *(f", {round(after - before, 3) + 0.0:+.3f}" for before, after in pairwise(values))]
     added = [f"{', '.join(s['features'])} ({v:.3f}{g})" for s, v, g in zip(steps, values, gains, strict=True)]
     kept = result["parameters"].get("keep")
-    beside = f" to the {plural(len(kept), 'kept feature').removeprefix('1 ')}" if kept else ""
-    return f"Added{beside}, with {ascii_text(curve.quantity.name)} after each step: {', '.join(added)}."
+    beside = f" to the {words.plural(len(kept), 'kept feature').removeprefix('1 ')}" if kept else ""
+    return f"Added{beside}, with {words.ascii_text(curve.quantity.name)} after each step: {', '.join(added)}."
 
 
 def paragraphs(lines: Sequence[str], style: Style) -> str:
     """Return lines, wrapped to the width of the terminal; empty ones are left out."""
-    return "".join(
-        f"{wrapped}\n" for line in lines for wrapped in wrap(for_terminal(line, style.encoding), style.width)
-    )
+    wrapped = [part for line in lines for part in wrap(for_terminal(line, style.encoding), style.width)]
+    return "".join(f"{part}\n" for part in wrapped)
 
 
 def display_width(text: str) -> int:
@@ -209,26 +184,17 @@ def fitted(name: object, width: int, encoding: str | None = "utf-8") -> str:
     ends = name if len(name) <= 8 * width else name[: 4 * width] + name[-4 * width :]
     text = for_terminal(ends, encoding)
     if len(ends) < len(name) or display_width(text) > width:
-        text = _cut(text, width, "…" if _has(encoding, "…") else "...")
+        ellipsis = "…" if _has(encoding, "…") else "..."
+        space = width - len(ellipsis)
+        text = _beginning(text, space - space // 2) + ellipsis + _beginning(text[::-1], space // 2)[::-1]
     filling = " " * (width - display_width(text))
     # Terminals attach numbers to a right-to-left name before them.
     turned = any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
     return text + (_LEFT_TO_RIGHT_MARK if turned and _has(encoding, _LEFT_TO_RIGHT_MARK) else "") + filling
 
 
-def _cut(text: str, width: int, ellipsis: str) -> str:
-    space = width - len(ellipsis)
-    start = _beginning(text, space - space // 2)
-    end = _beginning(text[::-1], space // 2)[::-1]
-    return start + ellipsis + end
-
-
 def _beginning(text: str, width: int) -> str:
-    end, used = 0, 0
-    while end < len(text) and used + _columns(text[end]) <= width:
-        used += _columns(text[end])
-        end += 1
-    return text[:end]
+    return text[: bisect_right(list(accumulate(map(_columns, text))), width)]
 
 
 def _has(encoding: str | None, characters: str) -> bool:

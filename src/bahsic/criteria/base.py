@@ -9,11 +9,9 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from bahsic.arrays import Array, Indices
 
 
 class Criterion(BaseEstimator, ABC):

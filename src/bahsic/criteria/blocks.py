@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Indices
 from bahsic.criteria.weights import CentredWeights, Weights, label_weights
 from bahsic.kernels import LabelKernel
 from bahsic.kernels.rows import FloatArray
 from bahsic.parameters import is_count, random_source
 
-Indices = NDArray[np.intp]
-
 # block_size="auto": up to so many samples all of them at once, beyond it random blocks of this size.
 EXACT_SAMPLES, BLOCK_SIZE = 10_000, 500
-
 # The same where there are regressions, which cost the cube of the samples.
 EXACT_REGRESSION, REGRESSION_SIZE = 4000, 1000
 
-# Largest number of blocks with regressions.
-MOST_REGRESSIONS = 5
-
-# Samples in no block that judge the subsets: at most so many, at least one in so many.
-MOST_HELD_OUT, HELD_OUT_SHARE = 8000, 5
-
-# Number of samples on which rules for gamma are evaluated when there are blocks: 8 million pairs.
-RULE_SAMPLES = 4096
+MOST_REGRESSIONS = 5  # blocks with regressions
+MOST_HELD_OUT, HELD_OUT_SHARE = 8000, 5  # samples in no block that judge: at most so many, at least one in so many
+RULE_SAMPLES = 4096  # on which rules for gamma are evaluated when there are blocks: 8 million pairs
 
 
 def some_samples(m: int, most: int) -> Indices:
@@ -50,11 +41,6 @@ class Blocks:
     def __len__(self) -> int:
         return len(self.starts)
 
-    @staticmethod
-    def one(m: int) -> Blocks:
-        """Return all samples in one block."""
-        return Blocks(np.arange(m), (0,))
-
     def samples(self) -> Iterator[Indices]:
         """Return the samples of each block."""
         return iter(np.split(self.order, self.starts[1:]))
@@ -65,17 +51,9 @@ class Blocks:
             return self
         return Blocks(self.order[: self.starts[number]], self.starts[:number])
 
-    @property
-    def some_samples(self) -> Indices:
-        """Random samples on which rules for gamma are evaluated."""
-        return self.order[:RULE_SAMPLES]
-
 
 def auto_block_size(m: int, *, regressions: bool = False) -> int | None:
-    """Return the size of blocks for m samples where none is given, or None, all at once.
-
-    There are regressions with the criterion "prediction", or to judge the subsets.
-    """
+    """Return the size of blocks for m samples where none is given; None for all at once."""
     most, size = (EXACT_REGRESSION, REGRESSION_SIZE) if regressions else (EXACT_SAMPLES, BLOCK_SIZE)
     return None if m <= most else size
 
@@ -118,31 +96,26 @@ class BlockWeights(Weights):
 
     def block(self, rows: slice, cols: slice) -> FloatArray:
         W = np.zeros((rows.stop - rows.start, cols.stop - cols.start))
-        first, end = bisect_right(self.starts, min(rows.start, cols.start)) - 1, min(rows.stop, cols.stop)
-        for start, part in zip(self.starts[first:], self.parts[first:], strict=True):
-            if start >= end:
-                break
-            inside, outside = zip(*(_within(side, start, len(part)) for side in (rows, cols)), strict=True)
-            if all(side.start < side.stop for side in inside):
-                W[outside] = part.block(*inside)
+        first = bisect_right(self.starts, min(rows.start, cols.start)) - 1
+        end = bisect_left(self.starts, min(rows.stop, cols.stop))
+        for start, part in zip(self.starts[first:end], self.parts[first:end], strict=True):
+            r, c = (slice(max(side.start, start), min(side.stop, start + len(part))) for side in (rows, cols))
+            if r.start < r.stop and c.start < c.stop:
+                inside = part.block(_shifted(r, start), _shifted(c, start))
+                W[_shifted(r, rows.start), _shifted(c, cols.start)] = inside
         return W
 
     def of_samples(self, samples: Indices) -> Weights:
         return label_weights(self.labels.of_samples(samples))
 
 
-def _within(side: slice, start: int, size: int) -> tuple[slice, slice]:
-    """Return the part of a range of samples that lies in a block, as slices of the block and of the range."""
-    low, high = max(side.start, start), max(min(side.stop, start + size), side.start, start)
-    return slice(low - start, high - start), slice(low - side.start, high - side.start)
+def _shifted(side: slice, start: int) -> slice:
+    return slice(side.start - start, side.stop - start)
 
 
 def block_weights(labels: LabelKernel, starts: Sequence[int], each: Any = map) -> BlockWeights:
     """Return W of the mean of the unbiased HSIC over the blocks that begin at ``starts``; see `label_weights`."""
-    alone = list(each(partial(_weights_of, labels), pairwise([*starts, len(labels)])))
+    ends = pairwise([*starts, len(labels)])
+    alone = list(each(label_weights, [labels.of_samples(np.arange(*block)) for block in ends]))
     parts = tuple(replace(part, scale=part.scale / len(alone)) for part in alone)
     return BlockWeights(parts, tuple(starts), labels)
-
-
-def _weights_of(labels: LabelKernel, block: tuple[int, int]) -> CentredWeights:
-    return label_weights(labels.of_samples(np.arange(*block)))

@@ -160,20 +160,13 @@ def hsic_bound(m: int, delta: float) -> float:
     return 8 * math.sqrt(math.log(2 / delta) / m)
 
 
-def hsic_of_rows(
-    x: Any,
-    y: Any,
-    kernel: Any = "gaussian",
-    target_kernel: Any = "auto",
-    statistic: Statistic = "unbiased",
-    sample_weight: Any = None,
-) -> float:
+def hsic_of_rows(x: Any, y: Any, kernel: Any, target_kernel: Any, statistic: Statistic) -> float:
     """Compute HSIC of data x as they are, neither read as a table nor standardised; else as `bahsic.hsic`."""
-    labels, kernel = label_kernel(y, target_kernel, sample_weight), kernel_from_name(kernel)
-    weights, X = label_weights(labels, statistic, sample_weight), kernel.rows(x, "x")
+    labels, kernel = label_kernel(y, target_kernel), kernel_from_name(kernel)
+    weights, X = label_weights(labels, statistic), kernel.rows(x, "x")
     check_same_length(x=len(X), y=len(weights))
     W = weights.matrix() if kernel.needs_labels else None
-    K = Matrix(kernel.resolved(X, W, weights.sample_weight).centrable(X))
+    K = Matrix(kernel.resolved(X, W).centrable(X))
     return hsic_value(K, labels, statistic, weights)
 
 

@@ -12,33 +12,25 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from bahsic.arrays import Array, Indices
 from bahsic.criteria.weights import Weights
 from bahsic.kernels import LabelKernel
 from bahsic.kernels.labels.outputs import OutputSum, standardised
 from bahsic.kernels.rows import FloatArray
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
 # Ridges that "auto" chooses from: half decades. Smaller ones interpolate, larger ones predict the mean.
 RIDGES = tuple(10.0 ** (-exponent / 2) for exponent in range(2, 9))
-
-# Least ridge of the residuals that judge features to first order, times the number of features; see `judging_ridge`.
-_JUDGING = 0.1
+_JUDGING = 0.1  # least ridge of the residuals that judge to first order, times the number of features
 
 NOT_DEFINITE = (
     "kernel is not positive definite on these samples; accepted with criterion='prediction' or "
     "n_features_to_select='auto': a kernel that is, such as 'gaussian', or a greater ridge"
 )
 
-# Standard errors by which a mean has to exceed zero: a one-sided test at 5%.
-CLEARLY = 1.645
-
-# Part of the variance that the factor of a label kernel may leave out.
-_LABEL_TOLERANCE = 1e-6
+CLEARLY = 1.645  # standard errors by which a mean has to exceed zero: a one-sided test at 5%
+_LABEL_TOLERANCE = 1e-6  # part of the variance that the factor of a label kernel may leave out
 
 
 def label_features(labels: LabelKernel, sample_weight: FloatArray | None = None) -> Array:
@@ -61,7 +53,9 @@ def label_features(labels: LabelKernel, sample_weight: FloatArray | None = None)
     elif labels.name == "regression":
         Y = np.asarray(standardised(np.array(labels.values, dtype=np.float64), w), dtype=np.float64)
     elif isinstance(labels.kernel, OutputSum):
-        Y = _side_by_side(labels.values, len(labels.kernel.scales), w)
+        n_numbers = len(labels.kernel.scales)  # with the variance one over all samples, as the vectors of classes have
+        numbers = standardised(np.array(labels.values[:, :n_numbers], dtype=np.float64), w) / math.sqrt(w.sum())
+        Y = np.column_stack([numbers, labels.values[:, n_numbers:]])
     elif labels.vectors is not None:
         Y = np.array(labels.vectors, dtype=np.float64)
     else:
@@ -79,12 +73,6 @@ def judging_ridge(n_features: int, n_samples: int) -> float:
     used.
     """
     return float(RIDGES[0]) if n_features > n_samples else _JUDGING / n_features
-
-
-def _side_by_side(values: FloatArray, n_numbers: int, w: Array) -> Array:
-    """Return numbers with the variance one over all samples, then the vectors of classes, which have it already."""
-    numbers = standardised(np.array(values[:, :n_numbers], dtype=np.float64), w) / math.sqrt(w.sum())
-    return np.column_stack([numbers, values[:, n_numbers:]])
 
 
 def _factor(L: Array, w: Array) -> Array:

@@ -10,21 +10,17 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Indices
 from bahsic.kernels.rows import Array, FloatArray, as_weights, row_blocks
 from bahsic.parameters import Aside, Message
-
-Indices = NDArray[np.intp]
 
 Statistic = Literal["unbiased", "biased"]
 
 # Like the built-in `map`, perhaps by several workers.
 Map = Callable[[Callable[[slice], FloatArray], Iterable[slice]], Iterable[FloatArray]]
 
-# Most kinds of samples whose rows of W are made once for each kind.
-_FEW_KINDS = 64
-
+_FEW_KINDS = 64  # of samples whose rows of W are made once for each kind
 FEWEST_SAMPLES = {"unbiased": 4, "biased": 2}
 
 
@@ -95,17 +91,14 @@ class Centred:
     def block(self, rows: slice, cols: slice, scale: float = 1.0) -> FloatArray:
         """Return rows and columns, times a scale; rows that are alike are computed once."""
         if self.alike is None:
-            return self._centred(self.gram.block(rows, cols), self.shift[rows], cols, scale)
-        vectors: FloatArray = self.gram.vectors  # type: ignore[attr-defined]
-        first, kinds = self.alike
-        centred = self._centred(vectors[first] @ vectors[cols].T, self.shift[first], cols, scale)
-        return np.take(centred, kinds[rows], axis=0)
-
-    def _centred(self, G: FloatArray, shift: FloatArray, cols: slice, scale: float) -> FloatArray:
+            G, shift = self.gram.block(rows, cols), self.shift[rows]
+        else:
+            vectors: FloatArray = self.gram.vectors  # type: ignore[attr-defined]
+            G, shift = vectors[self.alike[0]] @ vectors[cols].T, self.shift[self.alike[0]]
         centred = np.subtract(G, self.reference, dtype=np.float64)
         centred -= shift[:, None] + self.shift[cols]
         centred *= scale
-        return centred
+        return centred if self.alike is None else np.take(centred, self.alike[1][rows], axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +149,7 @@ def label_weights(
     """
     w = as_weights(sample_weight, len(labels))
     m = float(len(labels) if w is None else w.sum())
-    check_statistic(statistic, m, weighted=w is not None)
+    check_statistic(statistic, m, f"there are {m:g} samples" if w is None else f"sample_weight sums to {m:g} samples")
     scale = 1 / (m * (m - 3)) if statistic == "unbiased" else 1 / (m - 1) ** 2
     return CentredWeights(centred(labels, statistic, w, each), statistic, w, scale)
 
@@ -224,11 +217,10 @@ def _diagonal(rows: slice, cols: slice) -> tuple[tuple[Array, Array], Array]:
     return (samples - rows.start, samples - cols.start), samples
 
 
-def check_statistic(statistic: str, m: float, *, weighted: bool = False) -> None:
-    """Raise unless the statistic is known and there are enough samples for it."""
+def check_statistic(statistic: str, m: float, few: str) -> None:
+    """Raise unless the statistic is known and there are enough samples for it; ``few`` says how many there are."""
     if statistic not in FEWEST_SAMPLES:
         raise ValueError(f"statistic is {statistic!r}; accepted: 'unbiased', 'biased'")
     if m < FEWEST_SAMPLES[statistic]:
-        few = f"sample_weight sums to {m:g} samples" if weighted else f"there are {m:g} samples"
         aside = Aside(" for statistic='unbiased', at least 2 for statistic='biased'")
         raise ValueError(Message(f"{few}; accepted: at least 4", aside))

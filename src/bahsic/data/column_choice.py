@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.arrays import Mask
 from bahsic.kernels.rows import Array
 from bahsic.names import first_few
 
 Names = NDArray[np.object_] | None
 
 
-def column_mask(columns: Any, n_features: int, names: Names, argument: str) -> NDArray[np.bool_]:
+def column_mask(columns: Any, n_features: int, names: Names, argument: str) -> Mask:
     """Return the given columns as a mask."""
     mask = np.zeros(n_features, dtype=bool)
     if columns is not None:

@@ -62,8 +62,7 @@ class Columns:
     @cached_property
     def special(self) -> Mask:
         """Mask of the columns that hold categories or missing entries."""
-        found: Mask = self.missing | (self.different > 0)
-        return found
+        return np.asarray(self.missing | (self.different > 0))
 
     def rows(self, features: Indices | slice, out: Array | None = None, samples: slice | None = None) -> Array:
         """Return some columns, a row each, in new memory or in ``out``, of all samples or of a range of them."""
@@ -197,9 +196,9 @@ def mixed_columns(
     check_mixture(kernel, categories=bool(categorical.any()), missing=bool(missing.any()), standardize=how.standardize)
     if not isinstance(kernel, ScaledKernel):  # the mean of x x' is zero, as is the product with zero
         if missing.any():
-            data = data.filled() if isinstance(data, SparseRows) else np.nan_to_num(data, copy=False, nan=0.0)
+            np.nan_to_num(data.stored.data if isinstance(data, SparseRows) else data, copy=False, nan=0.0)
         return Columns.plain(data), constant
-    if together and missing.any():
+    if together and missing.any() and isinstance(data, np.ndarray):
         categorical, missing, constant = _with_missing_codes(data, categorical, missing, constant, how.n_own)
     missing = missing & ~constant
     idle = np.flatnonzero(constant & (table.missing | categorical))
@@ -213,15 +212,9 @@ def mixed_columns(
 
 
 def _with_missing_codes(
-    data: Array | SparseRows,
-    categorical: Mask,
-    missing: Mask,
-    constant: Mask,
-    n_own: int | None,
+    data: Array, categorical: Mask, missing: Mask, constant: Mask, n_own: int | None
 ) -> tuple[Mask, ...]:
     """Make missing a category, also beside a single number; return categorical, missing and constant columns."""
-    if not isinstance(data, np.ndarray):
-        return categorical, missing, constant
     absent = np.isnan(data[:, :n_own])
     varies = absent.any(axis=1) & ~absent.all(axis=1)
     categorical = categorical | (missing & constant)
@@ -235,10 +228,7 @@ def _with_missing_codes(
 def _contributions_of_columns(
     columns: Columns, categorical: Mask, power: int, how: Standardisation
 ) -> tuple[Array, Array]:
-    """Return what two categories and a missing entry contribute; numbers with missing entries are centred in place.
-
-    The centre is the mean, or for p = 1 the median. Constant columns contribute nothing.
-    """
+    """Return what two categories and a missing entry contribute; numbers with missing entries are centred in place."""
     different, neutral = np.zeros((2, columns.n_features))
     for j in np.flatnonzero(categorical | columns.missing):
         x = columns.rows(np.array([j]))[0, : how.n_own]

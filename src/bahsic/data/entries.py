@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Mask
 from bahsic.data.column_choice import as_objects
 from bahsic.kernels.rows import EXACT, Array, FloatArray, is_missing
 
@@ -99,12 +99,15 @@ def numbers(column: Any, where: str) -> Any:
         raise TypeError(f"{where} has strings or categories (dtype {type_name(column)}); accepted: {accepted}")
     if is_time(column):
         try:
-            return _days(column)
+            return _days(array)
         except TypeError as error:
             raise TypeError(f"{where} has dates and other values ({error}); accepted: one kind") from None
     if array.dtype.kind == "O":
-        missing = np.fromiter(map(is_missing, array), bool, len(array))
-        array = np.where(missing, np.nan, _without_offset_of_objects(array))
+        observed = ~np.fromiter(map(is_missing, array), bool, len(array))
+        values, array = array[observed], np.full(len(array), np.nan, dtype=object)
+        if all(type(value) is int for value in values) and max(map(abs, values), default=0) > EXACT:
+            values = values - min(values)  # float64 would round them
+        array[observed] = values
     if array.dtype.kind not in "fiubO" or (array.dtype.kind == "O" and any(map(np.iscomplexobj, array))):
         raise TypeError(f"{where} has dtype {type_name(column)} (first value {array[0]}); accepted: real numbers")
     try:
@@ -125,14 +128,12 @@ def is_time(column: Any) -> bool:
     return isinstance(first, date | time | timedelta) or type(first).__name__ == "Period"
 
 
-def _days(column: Any) -> FloatArray:
+def _days(array: Array) -> FloatArray:
     """Return dates and times as days since 1970, durations and times of the day as days; NaN where one is missing."""
-    array = entries(column)
     if array.dtype.kind == "O":
         return np.array([np.nan if is_missing(value) else _in_days(value) for value in array], dtype=np.float64)
-    numbers = array - np.datetime64(0, "s") if array.dtype.kind == "M" else array
-    days: FloatArray = numbers / np.timedelta64(1, "D")  # NaN for NaT
-    return days
+    durations: Any = array - np.datetime64(0, "s") if array.dtype.kind == "M" else array
+    return np.asarray(durations / np.timedelta64(1, "D"))  # NaN for NaT
 
 
 def _in_days(value: Any) -> float:
@@ -161,15 +162,6 @@ def as_float(numbers: Any) -> Any:
     dtype = numbers.dtype if numbers.dtype in (np.float32, np.float64) else np.float64
     with np.errstate(over="ignore"):  # numbers beyond float64 become infinite, which is reported later
         return numbers.astype(dtype, copy=False)
-
-
-def _without_offset_of_objects(array: Array) -> Array:
-    """Return integers that float64 would round, less the least of them; other objects as they are."""
-    whole = [value for value in array if not is_missing(value)]
-    if not whole or not all(type(value) is int for value in whole) or max(map(abs, whole)) <= EXACT:
-        return array
-    least = min(whole)
-    return as_objects([value if is_missing(value) else value - least for value in array])
 
 
 class ColumnRole(NamedTuple):
@@ -226,7 +218,7 @@ def number_role(x: Array, name: str | None) -> tuple[str, str] | None:
     return None
 
 
-def rare_rows(x: Array, weights: Array | None = None, *, missing: bool = False) -> NDArray[np.bool_] | None:
+def rare_rows(x: Array, weights: Array | None = None, *, missing: bool = False) -> Mask | None:
     """Return the rows that differ from nearly all others in a column that hardly varies; None for other columns."""
     w = np.ones(len(x)) if weights is None else weights
     if w.sum() < _FEWEST_ROWS:

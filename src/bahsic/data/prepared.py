@@ -110,7 +110,7 @@ def prepared(  # noqa: PLR0913 - the options of a table
     """
     if isinstance(X, Prepared):
         options = {"standardize": standardize, "missing": missing, "identifiers": identifiers}
-        _check_options(X, categorical_features=categorical_features, **options)
+        _check_options(X, {"categorical_features": categorical_features} | options)
         return X.for_kernel(kernel)
     source = source_of(X)
     if source is None:
@@ -142,16 +142,14 @@ def _stored_table(source: Source, categorical_features: Any, missing: str, *, wh
     return Table(source, nowhere, None, {}, nowhere)
 
 
-def _check_options(data: Prepared, **given: Any) -> None:
+def _check_options(data: Prepared, options: dict[str, Any]) -> None:
     """Raise where data were prepared with other options."""
-    wanted = given.pop("categorical_features")
-    different = [name for name, value in given.items() if repr(getattr(data, name)) != repr(value)]
-    if repr(data.categorical_features) != repr(wanted):
-        (named, by_type), categorical = by_dtype(wanted), data.table.categorical
-        mask = column_mask(named, len(categorical), data.table.names, "categorical_features")
-        if by_type or not np.array_equal(mask, categorical):  # which may be the same columns in other words
-            given, different = {"categorical_features": wanted}, ["categorical_features"]
-    for name in different:
-        raise ValueError(
-            f"X was prepared with {name}={getattr(data, name)!r}, and {name} is {given[name]!r}; accepted: the same"
-        )
+    for name, value in options.items():
+        known, table = getattr(data, name), data.table
+        same = repr(known) == repr(value)
+        if name == "categorical_features" and not same:  # which may be the same columns in other words
+            named, by_type = by_dtype(value)
+            mask = column_mask(named, len(table.categorical), table.names, name)
+            same = not by_type and np.array_equal(mask, table.categorical)
+        if not same:
+            raise ValueError(f"X was prepared with {name}={known!r}, and {name} is {value!r}; accepted: the same")

@@ -45,21 +45,14 @@ class SparseRows:
         dense[part.tocoo().coords] = part.data
         return dense
 
-    def filled(self) -> SparseRows:
-        """Return columns with missing entries set to zero."""
-        stored = self.stored.copy()
-        stored.data = np.nan_to_num(stored.data, nan=0.0)
-        return replace(self, stored=stored)
-
     def of_samples(self, samples: Indices) -> SparseRows:
         """Return the same columns for some samples only."""
         return replace(self, stored=self.stored[:, samples])
 
     def scaled(self, exponent: int) -> SparseRows:
         """All values times 2**exponent."""
-        stored = self.stored.copy()
-        stored.data = np.ldexp(stored.data, exponent)
-        return replace(self, stored=stored, otherwise=np.ldexp(self.otherwise, exponent))
+        factor = math.ldexp(1.0, exponent)
+        return SparseRows(self.stored * factor, self.otherwise * factor)
 
     def shift(self, feature: int, by: float) -> None:
         """Take a number off a column, in place."""
@@ -77,15 +70,14 @@ class SparseRows:
         """Return columns of X (n_samples, n_features), standardised if asked for, and a mask of the constant ones."""
         XT = sparse.csr_array((X if how.order is None else X[how.order]).T, dtype=np.float64, copy=True)
         XT.sort_indices()
-        own = XT[:, : how.n_own].T  # in csc
-        own_feature = np.repeat(np.arange(own.shape[1]), np.diff(own.indptr))
-        low, high = (np.nan_to_num(values) for values in min_max_axis(own, axis=0, ignore_nan=True))
+        extremes = min_max_axis(XT[:, : how.n_own].T, axis=0, ignore_nan=True)
+        low, high = (np.nan_to_num(values) for values in extremes)
         constant, feature = low == high, np.repeat(np.arange(XT.shape[0]), np.diff(XT.indptr))
         exponents = safe_exponents(low, high, standardize=how.standardize)
-        XT.data, own.data = np.ldexp(XT.data, -exponents[feature]), np.ldexp(own.data, -exponents[own_feature])
+        XT.data = np.ldexp(XT.data, -exponents[feature])
         otherwise = np.zeros(XT.shape[0])
         if how.standardize:
-            means, variances = mean_variance_axis(own, axis=0, weights=how.weights)
+            means, variances = mean_variance_axis(XT[:, : how.n_own].T, axis=0, weights=how.weights)
             means, deviations = np.nan_to_num(means), np.where(constant, 1.0, np.sqrt(np.nan_to_num(variances)))
             XT.data = (XT.data - means[feature]) / deviations[feature]
             XT.data[constant[feature] & ~np.isnan(XT.data)] = 0.0

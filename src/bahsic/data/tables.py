@@ -10,10 +10,10 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from bahsic.arrays import Indices, Mask
 from bahsic.data.column_choice import Names, as_objects, column_mask
 from bahsic.data.entries import (
     LEFT_OUT,
@@ -34,18 +34,16 @@ from bahsic.kernels.vector import Gaussian, Laplacian
 from bahsic.names import first_few
 from bahsic.parameters import Given, Message
 
-_ROWS = 1024  # whose missing entries are counted at a time
-
 
 @dataclass(frozen=True, eq=False)
 class Table:
     """Table of samples x features, as numbers and codes of categories, NaN where an entry is missing."""
 
     values: FloatArray | sparse.csc_array | Source
-    categorical: NDArray[np.bool_]
+    categorical: Mask
     names: Names  # None unless all are strings
     categories: dict[int, Array]  # of each categorical column, in the order of their codes
-    missing: NDArray[np.bool_]  # columns with missing entries
+    missing: Mask  # columns with missing entries
     special: dict[int, tuple[str, str]] = field(default_factory=dict)  # role and reason: left out (all 0 here), dates
     is_frame: bool = False  # whose columns may be of any kind
 
@@ -59,7 +57,7 @@ class Table:
         """Names of the columns; x0, x1, ... where they have none."""
         return [f"x{j}" for j in range(len(self.categorical))] if self.names is None else self.names.tolist()
 
-    def roles(self, constant: NDArray[np.bool_], missing: str) -> list[ColumnRole]:
+    def roles(self, constant: Mask, missing: str) -> list[ColumnRole]:
         """Return the role of each column; ``missing`` says what was done with missing entries."""
         counts = _n_missing(self.values) if self.missing.any() else np.zeros(len(constant), dtype=np.intp)
         how, left_out, roles = "a value of their own" if missing == "indicator" else "neutral", set(self.left_out), []
@@ -75,14 +73,14 @@ class Table:
             roles.append(ColumnRole(name, role, reason))
         return roles
 
-    def categorical_for(self, kernel: Kernel) -> NDArray[np.bool_]:
+    def categorical_for(self, kernel: Kernel) -> Mask:
         """Return a mask of the columns that are categories for a kernel; where it takes none, booleans are 0 and 1."""
         if type(kernel) in (Gaussian, Laplacian):
             return self.categorical
         booleans = [j for j, known in self.categories.items() if all(isinstance(one, bool | np.bool_) for one in known)]
         return self.categorical & ~np.isin(np.arange(len(self.categorical)), booleans)
 
-    def of_samples(self, samples: NDArray[np.intp]) -> Table:
+    def of_samples(self, samples: Indices) -> Table:
         """Return the table of some samples, in memory."""
         values: Any = self.values[samples]  # type: ignore[index]
         missing = _n_missing(values) > 0 if self.missing.any() else self.missing
@@ -119,7 +117,7 @@ def as_table(
         by_name = isinstance(identifiers, str)
         given = column_mask(None if by_name else identifiers, len(categorical), names, "identifiers")
         asked = column_mask(used, len(categorical), names, "keep") | (not by_name or identifiers == "use")
-        left_out = _left_out(values, categories, names, named | set(np.flatnonzero(asked).tolist()))
+        left_out = _left_out(values, categories, names, asked | named)
         left_out |= {j: ("identifier", "given as one") for j in np.flatnonzero(given).tolist() if j not in left_out}
         values = values.copy() if left_out and not isinstance(data, list) else values  # it may be the user's memory
         for j in left_out:
@@ -130,14 +128,14 @@ def as_table(
     return Table(values, categorical, names, categories, absent, special, frame)
 
 
-def _left_out(values: Array, categories: dict[int, Array], names: Names, named: set[int]) -> dict[int, tuple[str, str]]:
+def _left_out(values: Array, categories: dict[int, Array], names: Names, named: Mask) -> dict[int, tuple[str, str]]:
     """Return role and reason of columns without entries, and of those that look like identifiers but for ``named``."""
     roles = {}
     for j in range(values.shape[1]):
         x, role = values[:, j], None
         if np.isnan(x).all():
             role = "empty", "no entry"
-        elif j not in named:
+        elif not named[j]:
             name = None if names is None else names[j]
             role = text_role(x, categories[j]) if j in categories else number_role(x, name)
         if role is not None:
@@ -265,18 +263,17 @@ def _csc(X: Any, argument: str) -> sparse.csc_array:
     return matrix
 
 
-def _categorical(data: Any, wanted: Any, names: Names, argument: str) -> tuple[NDArray[np.bool_], set[int]]:
-    """Return a mask of the columns of categories, and those of them that the user has named."""
+def _categorical(data: Any, wanted: Any, names: Names, argument: str) -> tuple[Mask, ...]:
+    """Return masks of the columns of categories, and of those of them that the user has named."""
     n_features = len(data) if isinstance(data, list) else data.shape[1]
     wanted, by_type = by_dtype(wanted)
     if isinstance(wanted, str) and (names is None or wanted not in names):
         raise ValueError(
             f"categorical_features is {wanted!r}; accepted: 'from_dtype', or columns by their names, indices or a mask"
         )
-    mask = column_mask(wanted, n_features, names, "categorical_features")
-    named = set(np.flatnonzero(mask).tolist())
+    mask = named = column_mask(wanted, n_features, names, "categorical_features")
     if by_type and isinstance(data, list):
-        mask |= np.array([has_categories(column) for column in data], dtype=bool)
+        mask = named | [has_categories(column) for column in data]
     if sparse.issparse(data) and mask.any():
         raise ValueError(f"categorical_features has columns of a sparse {argument}; accepted: None, or dense data")
     return mask, named
@@ -291,22 +288,21 @@ def by_dtype(categorical_features: Any) -> tuple[Any, bool]:
     return categorical_features, False
 
 
-def _values(data: Any, categorical: NDArray[np.bool_], names: Names, argument: str) -> tuple[Any, dict[int, Array]]:
-    is_array = not isinstance(data, list)
-    if is_array and not categorical.any():
+def _values(data: Any, categorical: Mask, names: Names, argument: str) -> tuple[Any, dict[int, Array]]:
+    if not isinstance(data, list) and not categorical.any():
         return as_float(data), {}
-    columns = data.T if is_array else data
-    values, categories = list(as_float(columns) if is_array else columns), {}
-    for j in np.flatnonzero(categorical).tolist() if is_array else range(len(columns)):
+    values, categories = [], {}
+    for j, column in enumerate(data if isinstance(data, list) else data.T):
         where = f"column {_shown(names, j)} of {argument}"
         if categorical[j]:
-            values[j], categories[j] = coded(columns[j], where)
+            codes, categories[j] = coded(column, where)
+            values.append(codes)
         else:
-            values[j] = numbers(columns[j], where)
+            values.append(numbers(column, where))
     return np.column_stack(values), categories
 
 
-def _checked_entries(values: Any, missing: str, names: Names, argument: str) -> NDArray[np.bool_]:
+def _checked_entries(values: Any, missing: str, names: Names, argument: str) -> Mask:
     """Return columns with missing entries; raises where these, or infinite ones, are not accepted."""
     entries = values.data if sparse.issparse(values) else values
     if not entries.size or (math.isfinite(entries.min()) and math.isfinite(entries.max())):  # both propagate NaN
@@ -335,14 +331,13 @@ def _places(test: Any, values: Any, names: Names) -> str:
     return place_words(len(rows), rows[0], _shown(names, columns[0])) + more
 
 
-def _n_missing(values: Any) -> NDArray[np.intp]:
+def _n_missing(values: Any) -> Indices:
     """Return the number of missing entries of each column."""
     if isinstance(values, Source):
         return np.zeros(values.shape[1], dtype=np.intp)
     if sparse.issparse(values):
         return np.bincount(_where(np.isnan, values)[1], minlength=values.shape[1])
-    parts = (values[start : start + _ROWS] for start in range(0, len(values), _ROWS))  # masks of some rows at a time
-    return sum((np.count_nonzero(np.isnan(part), axis=0) for part in parts), np.zeros(values.shape[1], dtype=np.intp))
+    return np.asarray(np.isnan(values).sum(axis=0))
 
 
 def _where(test: Any, values: Any) -> Any:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bahsic.eeg.bands import averaged_interval, interval_scores
-from bahsic.eeg.signals import FEATURES, Array, Bins, Indices, band_features, checked_signals, frequency_bins
-from bahsic.parameters import check_count, is_count
+from bahsic.arrays import Array, Indices, Mask
+from bahsic.eeg.signals import FEATURES, Bins, band_features, checked_signals, frequency_bins
+from bahsic.inference.dependence import hsic
+from bahsic.inference.predictability import predictability
+from bahsic.kernels.labels.choice import chosen_name
+from bahsic.parameters import check_choice, check_count, is_auto, is_count
 from bahsic.selection.selectors import BAHSIC
 
 
@@ -43,6 +48,7 @@ class _SignalSelector(TransformerMixin, BaseEstimator):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class FrequencySelector(_SignalSelector):
     """Select frequencies by the dependence of the labels on them, and filter the signals to them.
 
@@ -56,11 +62,9 @@ class FrequencySelector(_SignalSelector):
     sfreq : float
         Samples a second.
     n_frequencies : int or "auto", default=5
-        Number of frequencies to select, or of bins with ``width``. With "auto" the selector chooses it, or with
-        ``contiguous`` the criterion.
+        Number of frequencies or bins. With "auto" the selector chooses it, or with ``contiguous`` the criterion.
     n_neighbours : int, default=4
-        Number of neighbours of each selected frequency that pass the filter with it: the nearest ones, half of them
-        below and half above. Not used with ``width``.
+        How many of the nearest neighbours of a frequency pass with it, half of them below. Not used with ``width``.
     fmin, fmax : float or None, default=None
         Lowest and highest frequency to select from, in Hz; by default all but zero.
     selector : selector or None, default=None
@@ -72,15 +76,13 @@ class FrequencySelector(_SignalSelector):
         - "mean_power": the power, averaged over the channels (the paper's).
         - "power": the logarithm of the power of each channel.
         - "relative_power": the same after common average reference, minus its mean over the channels.
-        - "covariance": the logarithm of the covariance matrix between the channels, which has the power of all
-          mixtures of channels.
+        - "covariance": the logarithm of the covariance matrix of the channels, with the power of all their mixtures.
     width : float, array-like or None, default=None
         Bins of frequencies to select from: their width in Hz, or a list of their limits in Hz, which replaces ``fmin``
         and ``fmax``. None uses each Fourier coefficient by itself.
     contiguous : bool, default=False
-        Whether to select one interval of frequencies. All intervals are tried, and the best ones are those whose
-        columns have the highest HSIC, or predictability for a selector with ``criterion="prediction"``. Powers
-        and covariances are then those of the interval as a whole.
+        Whether to select one interval of frequencies, by its powers or covariances as a whole: one of those of the
+        highest HSIC, or predictability for a selector with ``criterion="prediction"``. All intervals are tried.
     min_width : float, default=4.0
         Smallest width of the interval in Hz, with ``contiguous`` and the number "auto".
     averaged : float, default=0.05
@@ -110,8 +112,7 @@ class FrequencySelector(_SignalSelector):
 
     Notes
     -----
-    An interval of "covariance" costs the cube of the number of channels for each trial; for 45 trials of 64
-    channels about 20 ms.
+    An interval of "covariance" costs the cube of the number of channels for each trial.
 
     Examples
     --------
@@ -127,51 +128,34 @@ class FrequencySelector(_SignalSelector):
     (60, 3, 100)
     """
 
-    def __init__(  # noqa: PLR0913 - what to select from, by what, and how many
-        self,
-        sfreq: float,
-        *,
-        n_frequencies: int | str = 5,
-        n_neighbours: int = 4,
-        fmin: float | None = None,
-        fmax: float | None = None,
-        selector: Any = None,
-        features: str = "mean_power",
-        width: Any = None,
-        contiguous: bool = False,
-        min_width: float = 4.0,
-        averaged: float = 0.05,
-    ) -> None:
-        self.sfreq = sfreq
-        self.n_frequencies = n_frequencies
-        self.n_neighbours = n_neighbours
-        self.fmin = fmin
-        self.fmax = fmax
-        self.selector = selector
-        self.features = features
-        self.width = width
-        self.contiguous = contiguous
-        self.min_width = min_width
-        self.averaged = averaged
+    sfreq: float
+    _: KW_ONLY
+    n_frequencies: int | str = 5
+    n_neighbours: int = 4
+    fmin: float | None = None
+    fmax: float | None = None
+    selector: Any = None
+    features: str = "mean_power"
+    width: Any = None
+    contiguous: bool = False
+    min_width: float = 4.0
+    averaged: float = 0.05
 
     def _fit(self, signals: Array, y: Any, bins: Bins) -> None:
-        self._check(len(bins))
-        chosen = self._interval(signals, y, bins) if self.contiguous else self._selected(signals, y, bins)
-        self.all_frequencies_ = bins.frequencies
-        self.frequencies_ = self.all_frequencies_[chosen]
-        self.passing_ = self._passing(bins, chosen)
-        self._n_samples = signals.shape[-1]
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], self.passing_, [False]])))
-        self.bands_ = bins.every[np.column_stack([edges[::2], edges[1::2] - 1])]
-
-    def _check(self, n_bins: int) -> None:
-        _check_number("n_frequencies", self.n_frequencies, n_bins)
+        _check_number("n_frequencies", self.n_frequencies, len(bins))
         check_count("n_neighbours", self.n_neighbours, 0)
-        _check_features(self.features, *FEATURES)
+        check_choice("features", self.features, tuple(FEATURES))
         if not isinstance(self.min_width, Real) or not 0 <= self.min_width < np.inf:
             raise ValueError(f"min_width is {self.min_width!r}; accepted: a number of at least 0, in Hz")
         if not isinstance(self.averaged, Real) or not 0 <= self.averaged <= 1:
             raise ValueError(f"averaged is {self.averaged!r}; accepted: a number from 0 to 1")
+        chosen = self._interval(signals, y, bins) if self.contiguous else self._selected(signals, y, bins)
+        self.all_frequencies_: Array = bins.frequencies
+        self.frequencies_: Array = self.all_frequencies_[chosen]
+        self.passing_: Mask = self._passing(bins, chosen)
+        self._n_samples: int = signals.shape[-1]
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], self.passing_, [False]])))
+        self.bands_: Array = bins.every[np.column_stack([edges[::2], edges[1::2] - 1])]
 
     def _unfitted_selector(self) -> Any:
         if self.selector is not None:
@@ -191,18 +175,26 @@ class FrequencySelector(_SignalSelector):
         return np.unique(groups[self.selector_.get_support()])
 
     def _interval(self, signals: Array, y: Any, bins: Bins) -> Indices:
+        """Return the bins of the best intervals, averaged."""
         if self.n_frequencies == "auto":
             widths = np.subtract.outer(bins.starts[1:], bins.starts[:-1]).T * bins.every[1]
             allowed = np.triu(widths >= self.min_width - 1e-9)
             allowed[0, -1] = True  # all there is, where that is narrow
         else:
             allowed = np.eye(len(bins), k=int(self.n_frequencies) - 1, dtype=bool)
-        columns = band_features(signals, self.features)
-        self.interval_scores_ = interval_scores(columns, y, bins, allowed, self._unfitted_selector())
-        first, last = averaged_interval(self.interval_scores_, self.averaged)
-        return np.arange(first, last + 1)
+        judge, columns = _criterion(self._unfitted_selector(), y), band_features(signals, self.features)
+        values = np.array([judge(columns(bins.interval(*ends))) for ends in np.argwhere(allowed).tolist()])
+        self.interval_scores_ = np.full(allowed.shape, np.nan)
+        self.interval_scores_[allowed] = values
+        first, last = np.nonzero(allowed)
+        order = np.argsort(-values, kind="stable")[: max(1, math.ceil(self.averaged * len(values)))]
+        first, last = first[order], last[order]
+        near = (first <= last[0]) & (last >= first[0])  # those that overlap with the best one
+        start, length = round(first[near].mean() + 1e-9), round((last - first)[near].mean() + 1e-9)
+        start = min(start, len(bins) - 1 - length)
+        return np.arange(start, start + length + 1)
 
-    def _passing(self, bins: Bins, chosen: Indices) -> NDArray[np.bool_]:
+    def _passing(self, bins: Bins, chosen: Indices) -> Mask:
         """Return a mask of the coefficients of the selected bins, or of frequencies and their nearest neighbours."""
         passing = np.zeros(len(bins.every), dtype=bool)
         for place in chosen:
@@ -234,6 +226,7 @@ class FrequencySelector(_SignalSelector):
         return np.asarray(np.fft.irfft(coefficients, n=signals.shape[-1], axis=-1))
 
 
+@dataclass(eq=False, repr=False)
 class ChannelSelector(_SignalSelector):
     """Select channels by the dependence of the labels on their power spectra.
 
@@ -245,11 +238,8 @@ class ChannelSelector(_SignalSelector):
         Samples a second.
     n_channels : int or "auto", default="auto"
         Number of channels to select; "auto" takes the smallest number that predicts about as well as the best one.
-    fmin, fmax : float or None, default=None
-        Lowest and highest frequency to use, in Hz; by default all but zero.
-    width : float, array-like or None, default=4.0
-        Bins of frequencies: their width in Hz, or a list of their limits in Hz; None uses each Fourier coefficient by
-        itself.
+    fmin, fmax, width
+        Frequencies to use, and their bins, as for `FrequencySelector`.
     features : {"power", "relative_power"}, default="power"
         Columns of a channel: the logarithm of its power in each bin, or the same after common average reference, minus
         its mean over the channels. The latter is better for EEG of many channels, where neighbours are correlated.
@@ -285,29 +275,19 @@ class ChannelSelector(_SignalSelector):
     (60, 1, 100)
     """
 
-    def __init__(
-        self,
-        sfreq: float,
-        *,
-        n_channels: int | str = "auto",
-        fmin: float | None = None,
-        fmax: float | None = None,
-        width: Any = 4.0,
-        features: str = "power",
-        selector: Any = None,
-    ) -> None:
-        self.sfreq = sfreq
-        self.n_channels = n_channels
-        self.fmin = fmin
-        self.fmax = fmax
-        self.width = width
-        self.features = features
-        self.selector = selector
+    sfreq: float
+    _: KW_ONLY
+    n_channels: int | str = "auto"
+    fmin: float | None = None
+    fmax: float | None = None
+    width: Any = 4.0
+    features: str = "power"
+    selector: Any = None
 
     def _fit(self, signals: Array, y: Any, bins: Bins) -> None:
         n = signals.shape[1]
         _check_number("n_channels", self.n_channels, n)
-        _check_features(self.features, "power", "relative_power")
+        check_choice("features", self.features, ("power", "relative_power"))
         columns = band_features(signals, self.features)
         powers = [columns(bins.interval(place, place)) for place in range(len(bins))]
         selector = BAHSIC() if self.selector is None else clone(self.selector)
@@ -336,12 +316,21 @@ class ChannelSelector(_SignalSelector):
         return signals[:, self.channels_]
 
 
+def _criterion(selector: Any, y: Any) -> Callable[[Array], float]:
+    """Return the criterion of a BAHSIC or FOHSIC as a function of columns."""
+    parameters = selector.get_params(deep=False)
+    missing = sorted({"criterion", "kernel", "target_kernel", "ridge", "statistic", "standardize"} - set(parameters))
+    if missing:
+        raise ValueError(f"selector has no parameter {missing[0]!r}; accepted with contiguous=True: BAHSIC or FOHSIC")
+    if parameters["criterion"] not in ("hsic", "prediction"):
+        raise ValueError(f"criterion is {parameters['criterion']!r}; accepted: 'hsic' or 'prediction'")
+    judge: Callable[..., float]
+    judge, own = (hsic, "statistic") if parameters["criterion"] == "hsic" else (predictability, "ridge")
+    options = {name: parameters[name] for name in ("kernel", "standardize", own)}
+    options["target_kernel"] = chosen_name(y, parameters["target_kernel"], warn=True)  # here, and not for each interval
+    return lambda columns: judge(columns, y, **options)
+
+
 def _check_number(argument: str, number: Any, limit: int) -> None:
-    automatic = isinstance(number, str) and number == "auto"
-    if not automatic and (not is_count(number) or int(number) > limit):
+    if not is_auto(number) and (not is_count(number) or int(number) > limit):
         raise ValueError(f"{argument} is {number!r}; accepted: an int from 1 to {limit}, or 'auto'")
-
-
-def _check_features(name: Any, *names: str) -> None:
-    if name not in names:
-        raise ValueError(f"features is {name!r}; accepted: {', '.join(map(repr, names))}")

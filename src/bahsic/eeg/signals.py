@@ -1,4 +1,4 @@
-"""Signals of trials: checks, power spectra, bins of frequencies, and the columns by which a bin is judged."""
+"""Signals of trials: power spectra, HSIC of bands, bins of frequencies, and the columns by which a bin is judged."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from bahsic.arrays import Array, Indices
+from bahsic.inference.dependence import hsic
+from bahsic.kernels.labels.choice import chosen_name
 
 # Part of each covariance matrix that is replaced by the identity with the same trace.
 _SHRINKAGE = 0.05
@@ -44,7 +44,56 @@ def power_spectra(X: Any, sfreq: float, fmin: float | None = None, fmax: float |
     """
     signals = checked_signals(X, sfreq)
     bins = frequency_bins(signals.shape[-1], sfreq, fmin, fmax)
-    return band_features(signals, "mean_power")(bins.inside), bins.frequencies
+    return band_features(signals, "mean_power")(bins.interval(0, len(bins) - 1)), bins.frequencies
+
+
+def band_hsic(X: Any, y: Any, sfreq: float, lower: Any, upper: Any, **options: Any) -> Array:
+    """Compute HSIC between the labels and the power spectrum in each frequency band (the paper's figure fg:bci).
+
+    Parameters
+    ----------
+    X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
+    y : array-like of shape (n_trials,)
+    sfreq : float
+        Samples a second.
+    lower, upper : array-like of shape (n_lower,) and (n_upper,)
+        Cut-offs in Hz.
+    **options
+        Options of `bahsic.hsic`, such as kernel and target_kernel.
+
+    Returns
+    -------
+    ndarray of shape (n_lower, n_upper)
+        HSIC of the standardised powers from ``lower[i]`` to ``upper[j]``, both included; NaN where ``lower[i]`` is not
+        below ``upper[j]`` or no frequency lies between. For `bahsic.plotting.plot_bands`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.standard_normal((60, 3, 100)), np.arange(60) % 2
+    >>> X[y == 1] += np.sin(2 * np.pi * 12 * np.arange(100) / 100)
+    >>> values = band_hsic(X, y, 100, lower=[5, 11, 20], upper=[13, 30])
+    >>> [int(i) for i in np.unravel_index(np.nanargmax(values), values.shape)]
+    [1, 0]
+    """
+    lows, highs = _cut_offs("lower", lower), _cut_offs("upper", upper)
+    spectra, frequencies = power_spectra(X, sfreq)
+    deviations = spectra.std(axis=0)
+    standard = (spectra - spectra.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)
+    options["target_kernel"] = chosen_name(y, options.get("target_kernel", "auto"), warn=True)  # not for each band
+    values = np.full((len(lows), len(highs)), np.nan)
+    for i, j in np.argwhere(lows[:, None] < highs):
+        band = (frequencies >= lows[i]) & (frequencies <= highs[j])
+        if band.any():
+            values[i, j] = hsic(standard[:, band], y, **{"standardize": False, **options})
+    return values
+
+
+def _cut_offs(argument: str, values: Any) -> Array:
+    cut_offs = np.asarray(values)
+    if cut_offs.ndim != 1 or cut_offs.dtype.kind not in "iuf" or not np.isfinite(cut_offs).all():
+        raise ValueError(f"{argument} is {values!r}; accepted: a list of finite numbers, in Hz")
+    return cut_offs.astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -58,14 +107,9 @@ class Bins:
         return len(self.starts) - 1
 
     @property
-    def inside(self) -> slice:
-        """The coefficients of all bins."""
-        return slice(int(self.starts[0]), int(self.starts[-1]))
-
-    @property
     def frequencies(self) -> Array:
         """Mean frequency of each bin, in Hz."""
-        sums = np.add.reduceat(self.every[self.inside], self.starts[:-1] - self.starts[0])
+        sums = np.add.reduceat(self.every[: self.starts[-1]], self.starts[:-1])
         return np.asarray(sums / np.diff(self.starts))
 
     def interval(self, first: int, last: int) -> slice:
@@ -90,9 +134,8 @@ def frequency_bins(n_samples: int, sfreq: float, fmin: float | None, fmax: float
         if (np.diff(starts) < 1).any():
             raise ValueError(f"width is {width!r}; accepted: limits with a multiple of {step:g} Hz between them")
         return Bins(starts, every)
-    members = np.flatnonzero(
-        (every > 0 if fmin is None else every >= fmin) & (every <= (np.inf if fmax is None else fmax))
-    )
+    low, high = step if fmin is None else fmin, np.inf if fmax is None else fmax
+    members = np.flatnonzero((every >= low) & (every <= high))
     if not len(members):
         raise ValueError(
             f"fmin is {fmin!r} and fmax {fmax!r}; accepted: an interval with one of the frequencies "
@@ -107,7 +150,7 @@ def frequency_bins(n_samples: int, sfreq: float, fmin: float | None, fmax: float
     return Bins(np.append(starts, end), every)
 
 
-def _are_widths(limits: NDArray[Any]) -> bool:
+def _are_widths(limits: Any) -> bool:
     if limits.dtype.kind not in "iuf" or limits.ndim > 1:
         return False
     return bool((np.diff(limits) > 0).all()) and len(limits) > 1 if limits.ndim else 0 < float(limits) < np.inf

@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
-from bahsic.engine.direct import GenericScorer
 from bahsic.engine.executor import Executor, threads
 from bahsic.engine.plan import Plan, tile_plan
 from bahsic.engine.pointwise import PointwiseScorer
 from bahsic.engine.polynomial import MAX_DEGREE, PolynomialScorer
-from bahsic.engine.scorer import Round, Scorer
+from bahsic.engine.scorer import GenericScorer, Round, Scorer
 from bahsic.engine.units import Units
 from bahsic.kernels import Gaussian, Laplacian, Linear, Polynomial
 from bahsic.kernels.base import Kernel

@@ -9,6 +9,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from functools import cache, partial
 from itertools import islice
@@ -38,29 +39,21 @@ _PATIENCE = 120
 # Seconds for sending an object the first time; four times as many in each further attempt.
 _SENDING = 20
 
-_INSTALL = "executor needs dask and distributed, which are not installed: pip install 'bahsic[dask]'"
-
 
 @contextmanager
 def executor_for(executor: Any, X: Any, n_jobs: int | None, n_samples: int) -> Iterator[Executor]:
     """Threads of this process, or a cluster: of the given client, or of the current client if X is a dask array."""
-    with threads(n_jobs, n_samples) as local, _client(executor, X) as client:
+    with threads(n_jobs, n_samples) as local:
+        if isinstance(executor, str):
+            with _connected(executor) as client:
+                yield DaskExecutor(client, local)
+            return
+        client = _client_at_hand() if executor is None and is_dask_array(X) else executor
+        if client is not None and not (hasattr(client, "submit") and hasattr(client, "scatter")):
+            raise TypeError(
+                f"executor is {executor!r}; accepted: None, a dask.distributed.Client or the address of a scheduler"
+            )
         yield local if client is None else DaskExecutor(client, local)
-
-
-@contextmanager
-def _client(executor: Any, X: Any) -> Iterator[Any]:
-    if isinstance(executor, str):
-        with _connected(executor) as client:
-            yield client
-    elif executor is None:
-        yield _client_at_hand() if is_dask_array(X) else None
-    elif hasattr(executor, "submit") and hasattr(executor, "scatter"):
-        yield executor
-    else:
-        raise TypeError(
-            f"executor is {executor!r}; accepted: None, a dask.distributed.Client or the address of a scheduler"
-        )
 
 
 def _connected(address: str) -> Any:
@@ -78,7 +71,8 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError as error:
-        raise ImportError(_INSTALL) from error
+        message = "executor needs dask and distributed, which are not installed: pip install 'bahsic[dask]'"
+        raise ImportError(message) from error
     return distributed
 
 
@@ -196,8 +190,6 @@ class DaskExecutor:
 @cache
 def _losses() -> tuple[type[BaseException], ...]:
     """Exceptions that a future raises when its worker or its data are lost."""
-    from concurrent.futures import CancelledError
-
     return CancelledError, _distributed().KilledWorker
 
 

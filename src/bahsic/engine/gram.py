@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Array, Indices
 from bahsic.criteria.hsic import variance_of_products
 from bahsic.criteria.weights import Gram, centring_shift, overflow_reported, typical_entry
 from bahsic.data.columns import Columns
@@ -21,9 +21,6 @@ from bahsic.engine.tiles import Differences, none_to_itself
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 from bahsic.kernels.rows import FloatArray
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 def gamma_of(kernel: Kernel) -> float:
@@ -105,16 +102,6 @@ def distances(contributions: Differences, rows: slice, cols: slice) -> Array:
     return none_to_itself(D, tile)  # a distance is a root, which magnifies rounding errors
 
 
-class KernelTiles(Protocol):
-    """Kernel values of all pairs of samples, centrable and less a constant, on the tiles of a plan."""
-
-    @property
-    def plan(self) -> Plan: ...
-
-    def strips(self, index: int) -> Iterator[tuple[slice, Array]]:
-        """Yield some rows of a tile after the other, with their values: arrays to write into, valid until the next."""
-
-
 @dataclass(frozen=True, eq=False)
 class GramTiles:
     """The tiles of a matrix that is read by blocks, less a typical entry."""
@@ -127,6 +114,7 @@ class GramTiles:
         return typical_entry(self.gram, self.plan.tiles[0].cols.stop)
 
     def strips(self, index: int) -> Iterator[tuple[slice, Array]]:
+        """Yield some rows of a tile after the other, with their values: arrays to write into, valid until the next."""
         tile = self.plan.tiles[index]
         K = self.gram.block(tile.rows, tile.cols)
         for rows in strips(tile.shape):
@@ -141,7 +129,7 @@ class LinkedTiles:
     link: Callable[..., Any]
     centre: float  # a typical value of D, whose kernel value is taken off
     change: Differences | None = None
-    sign: int = -1  # 1 if the columns enter
+    add: np.ufunc = np.add  # or subtract, if the columns leave
 
     @property
     def plan(self) -> Plan:
@@ -154,11 +142,15 @@ class LinkedTiles:
         for rows in strips(D.shape):
             Z, out = D[rows], take("first", D[rows].shape)
             if change is not None:
-                Z = (np.subtract if self.sign < 0 else np.add)(Z, change[rows], out=out)
+                Z = self.add(Z, change[rows], out=out)
                 np.maximum(Z, 0.0, out=Z)
             K = self.link(Z, out=out)
             K -= reference
             yield rows, K
+
+
+# Kernel values of all pairs of samples, centrable and less a constant, on the tiles of a plan.
+KernelTiles = GramTiles | LinkedTiles
 
 
 def _sums(K: KernelTiles, W: WeightTiles, w: FloatArray, executor: Executor) -> tuple[Array, Array, Array]:

@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from bahsic.arrays import Array, Indices
 
 
 @dataclass(frozen=True)
@@ -21,11 +19,6 @@ class Intervals:
 
     values: Array
     radii: Array
-
-    @property
-    def upper(self) -> Array:
-        """Upper ends."""
-        return self.values + self.radii
 
 
 Stage = Callable[[Indices], Intervals]
@@ -68,7 +61,7 @@ def overlap_groups(scores: Intervals, count: int) -> tuple[Indices, Indices]:
 
     Groups are numbered from the greatest scores on; intervals of different groups don't overlap.
     """
-    lower, upper = scores.values - scores.radii, scores.upper
+    lower, upper = scores.values - scores.radii, scores.values + scores.radii
     threshold = np.partition(lower, len(lower) - count)[len(lower) - count]
     candidates = np.flatnonzero(upper >= threshold)
     order = candidates[np.argsort(-scores.values[candidates], kind="stable")]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import get_lapack_funcs
 
+from bahsic.arrays import Array
 from bahsic.criteria.weights import Gram, centring_shift
 from bahsic.engine.executor import Executor, Scratch
 
-Array = NDArray[np.float64]
 Matrix = NDArray[Any]
 
 # Rows that `KernelBlock.product` reads at a time.
@@ -143,9 +143,3 @@ class CholeskyFactor:
 
 def _chunks(start: int, stop: int, size: int) -> Iterator[slice]:
     return (slice(first, min(first + size, stop)) for first in range(start, stop, size))
-
-
-@lru_cache(maxsize=4)
-def below_diagonal(n: int) -> NDArray[np.bool_]:
-    """Return the part of an n x n matrix below its diagonal."""
-    return np.tri(n, k=-1, dtype=bool)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,24 @@ _LOG2_32, _ROUNDING32 = np.float32(0.6931471805599453), np.float32(1.5 * 2.0**23
 
 _inlined = numba.njit(fastmath=_FAST)
 _in_order = numba.njit(fastmath={"contract"})  # for the rounding to whole numbers, which must not be simplified
+
+
+def _loop(function: Callable[..., Any], fastmath: Any = _FAST) -> Any:
+    """Compile a function when it is first called, without a cache on disk if no folder for it can be written."""
+    try:
+        return numba.njit(cache=True, nogil=True, fastmath=fastmath)(function)
+    except (OSError, RuntimeError):  # no folder
+        return numba.njit(nogil=True, fastmath=fastmath)(function)
+
+
+def _announce() -> None:
+    """Say on a terminal that the first compilation takes some seconds, unless its results are on disk already."""
+    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "__pycache__")
+    if sys.stderr.isatty() and not any(folder.rglob("loops.*.nbi")):
+        print("bahsic: compiling inner loops, once; a few seconds", file=sys.stderr)  # noqa: T201 - on a terminal only
+
+
+_announce()
 
 
 @_in_order
@@ -131,6 +149,7 @@ def _fill(block: Any, M: Any, left: Any, right: Any, scale: Any) -> None:  # pra
             row[j] = 0
 
 
+@_loop
 def _column_sums(
     M, start, first, scale, x, offsets, which, cap, bend, coefficients, sums, absolute, mixed, exponential, long
 ):  # pragma: no cover - runs as machine code
@@ -171,6 +190,7 @@ def _column_sums(
                     sums[1, k] += magnitude
 
 
+@_loop
 def _group_sums(
     M, start, first, scale, x, offsets, which, cap, bend, ends, coefficients, sums, absolute, mixed, exponential, long
 ):  # pragma: no cover - runs as machine code
@@ -208,6 +228,7 @@ def _group_sums(
                 sums[1, k] += magnitude
 
 
+@_loop
 def _stored_sums(
     M, start, first, starts, rows, x, changes, features, scale, sums, absolute
 ):  # pragma: no cover - runs as machine code
@@ -234,8 +255,9 @@ def _stored_sums(
         sums[1, k] += magnitude
 
 
-def _add(T, start, first, sign, x, offsets, which, cap, bend, absolute, mixed):  # pragma: no cover
-    """Add the contributions of columns to T, times a sign."""
+@partial(_loop, fastmath={"contract"})  # u - v of two missing entries is zero, whatever it is added to
+def _add(T, start, first, x, offsets, which, cap, bend, absolute, mixed):  # pragma: no cover
+    """Add the contributions of columns to T."""
     for i in range(T.shape[0]):
         for left in range(0, T.shape[1], COLS):
             row = T[i, left : left + COLS]
@@ -245,18 +267,20 @@ def _add(T, start, first, sign, x, offsets, which, cap, bend, absolute, mixed): 
                 a, h, w = x[k, start + i], cap[k], u[start + i]
                 s = -1.0 if bend[k] * w > 0 else 1.0
                 for j in range(len(row)):
-                    row[j] += sign * _contribution(y[j], a, h, w, s, v[j], absolute, mixed)
+                    row[j] += _contribution(y[j], a, h, w, s, v[j], absolute, mixed)
 
 
-def _weigh(D, W, gamma, M):  # pragma: no cover - runs as machine code
-    """M = W exp(-gamma D)."""
+@_loop
+def weigh(D: Any, W: Any, gamma: Any, M: Any) -> None:  # pragma: no cover - runs as machine code
+    """Set M to W exp(-gamma D)."""
     for i in range(D.shape[0]):
         m, d, w = M[i], D[i], W[i]
         for j in range(len(d)):
             m[j] = w[j] * _exponential(-gamma * d[j])
 
 
-def _form(M, across, down):  # pragma: no cover - runs as machine code
+@_loop
+def form(M: Any, across: Any, down: Any) -> None:  # pragma: no cover - runs as machine code
     """Add the sums of M and of abs(M) over the columns and the rows to the rows of ``across`` and ``down``."""
     for i in range(M.shape[0]):
         for left in range(0, M.shape[1], COLS):  # one sum over many terms would round too often
@@ -271,8 +295,11 @@ def _form(M, across, down):  # pragma: no cover - runs as machine code
             across[1, i] += magnitude
 
 
-def _changed(D, W, T, gamma, sign):  # pragma: no cover - runs as machine code
-    """Sum over a tile of the changes of W exp(-gamma D) by sign T less in D, and of their magnitudes."""
+@_loop
+def changed(
+    D: Any, W: Any, T: Any, gamma: Any, sign: Any
+) -> tuple[float, float]:  # pragma: no cover - runs as machine code
+    """Return the sum of W (exp(-gamma (D - sign T)) - exp(-gamma D)), and that of its magnitudes."""
     total = size = 0.0
     for i in range(D.shape[0]):
         for left in range(0, D.shape[1], COLS):  # one sum over many terms would round too often
@@ -288,50 +315,19 @@ def _changed(D, W, T, gamma, sign):  # pragma: no cover - runs as machine code
     return sign * total, size
 
 
-def _columns(real: str) -> str:
-    """Types of an encoded table."""
-    return f"{real}[:,::1],{real}[:,::1],i8[::1],{real}[::1],{real}[::1]"
-
-
-@cache
-def _compiled(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
-    """Compile a function for some types, without a cache on disk if no folder for it can be written."""
-    options: dict[str, Any] = {"nogil": True, "fastmath": _FAST}
-    try:
-        compiled = numba.njit(cache=True, **options)(function)
-    except (OSError, RuntimeError):  # no folder
-        compiled = numba.njit(**options)(function)
-    _announce()
-    compiled.compile(signature)
-    return compiled  # type: ignore[no-any-return]
-
-
-@cache
-def _announce() -> None:
-    """Say on a terminal that the first compilation takes some seconds, unless its results are on disk already."""
-    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "__pycache__")
-    if sys.stderr.isatty() and not any(folder.rglob("loops.*.nbi")):
-        print("bahsic: compiling inner loops, once; a few seconds", file=sys.stderr)  # noqa: T201 - on a terminal only
-
-
-_TILE = "f8[:,::1]"
-
-
 def unit_sums(tile: Any, columns: Any, coefficients: Any, sums: Any, *, absolute: bool, change: str) -> None:
     """Add the sums over a tile (M, start, first, scale) of scale M times the change by each unit; see `_column_sums`.
 
     The ``ends`` of the encoded columns divide them into n units, which have a row of six coefficients each. A change
     is a "short" or a "long" polynomial, or an "exponential" less one, whose first coefficient is in the exponent.
     """
-    real = "f4" if columns.x.dtype == np.float32 else "f8"
     exponential = change == "exponential"
-    long = real == "f8" if exponential else change == "long"
-    flags = [True if one else None for one in (absolute, columns.is_mixed, exponential, long)]
-    types = ",".join("none" if one is None else "b1" for one in flags)
-    grouped = len(columns.ends) <= len(columns.x)
-    signature = f"{_TILE},i8,i8,f8,{_columns(real)},{'i8[::1],' if grouped else ''}{real}[:,::1],{_TILE},{types}"
-    function, ends = (_group_sums, [columns.ends]) if grouped else (_column_sums, [])
-    _compiled(function, f"void({signature})")(*tile, *columns.arrays, *ends, coefficients, sums, *flags)
+    long = columns.x.dtype == np.float64 if exponential else change == "long"
+    flags = [one or None for one in (absolute, columns.is_mixed, exponential, long)]
+    if len(columns.ends) > len(columns.x):
+        _column_sums(*tile, *columns.arrays, coefficients, sums, *flags)
+    else:
+        _group_sums(*tile, *columns.arrays, columns.ends, coefficients, sums, *flags)
 
 
 def stored_sums(
@@ -342,31 +338,9 @@ def stored_sums(
     The columns are rows of a sparse array. ``changes`` has for each stored entry the change of exp(scale t) for it and
     one that is not stored; the second row of ``sums`` is of magnitudes.
     """
-    index, flag = f"{stored.indices.dtype.kind}{stored.indices.dtype.itemsize}[::1]", True if absolute else None
-    types = f"{index},{index},f8[::1],f8[::1],i8[::1],f8,{_TILE},{'b1' if absolute else 'none'}"
-    arrays = stored.indptr, stored.indices, stored.data, changes, features
-    _compiled(_stored_sums, f"void({_TILE},i8,i8,{types})")(*tile, *arrays, scale, sums, flag)
+    _stored_sums(*tile, stored.indptr, stored.indices, stored.data, changes, features, scale, sums, absolute or None)
 
 
-def add(T: Any, start: int, first: int, sign: float, columns: Any, *, absolute: bool) -> None:
-    """Add the contributions of columns to the tile T, times a sign; its first sample in rows and columns is given."""
-    flags = [True if one else None for one in (absolute, columns.is_mixed)]
-    types = ",".join("none" if one is None else "b1" for one in flags)
-    _compiled(_add, f"void({_TILE},i8,i8,f8,{_columns('f8')},{types})")(T, start, first, sign, *columns.arrays, *flags)
-
-
-def weigh(D: Any, W: Any, gamma: float, M: Any) -> None:
-    """Set M to W exp(-gamma D)."""
-    _compiled(_weigh, f"void({_TILE},{_TILE},f8,{_TILE})")(D, W, gamma, M)
-
-
-def form(M: Any, across: Any, down: Any) -> None:
-    """Add the sums of M and of abs(M) over the columns and the rows to the rows of ``across`` and ``down``."""
-    _compiled(_form, f"void({_TILE},{_TILE},{_TILE})")(M, across, down)
-
-
-def changed(D: Any, W: Any, T: Any, gamma: float, sign: float) -> tuple[float, float]:
-    """Return the sum of W (exp(-gamma (D - sign T)) - exp(-gamma D)), and that of its magnitudes."""
-    signature = f"UniTuple(f8,2)({_TILE},{_TILE},{_TILE},f8,f8)"
-    total, size = _compiled(_changed, signature)(D, W, T, gamma, sign)
-    return total, size
+def add(T: Any, start: int, first: int, columns: Any, *, absolute: bool) -> None:
+    """Add the contributions of columns to the tile T, whose first sample in rows and columns is given."""
+    _add(T, start, first, *columns.arrays, absolute or None, columns.is_mixed or None)

@@ -8,19 +8,14 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import EPS, Array, Indices, Mask
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
 from bahsic.engine.compiled import functions
 from bahsic.engine.executor import Executor, Scratch
 from bahsic.engine.plan import AT_HAND, Plan, Tile
-from bahsic.engine.tiles import Differences, upper
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
-_EPS = float(np.finfo(np.float64).eps)
+from bahsic.engine.tiles import Differences, rounding_errors, upper
 
 # Largest error of scale * D: where updates could have left more, D is recomputed.
 _WORN = 4e-10
@@ -37,21 +32,21 @@ class WeightTiles:
     """W on the tiles of a plan, its pairs a < b only; tiles are kept in memory, or recomputed at each call."""
 
     def __init__(self, weights: Weights, plan: Plan, *, keep: bool) -> None:
-        self.weights, self.plan = weights, plan
-        self._kept: dict[int, Array] | None = {} if keep else None
+        self.weights, self.plan, self._keep = weights, plan, keep
+        self._kept: dict[int, Array] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """In another process no tile is there yet."""
-        return partial(WeightTiles, keep=self._kept is not None), (self.weights, self.plan)
+        return partial(WeightTiles, keep=self._keep), (self.weights, self.plan)
 
     def __call__(self, index: int) -> Array:
         """W on one tile, to be read only."""
-        if self._kept is not None and index in self._kept:
-            return self._kept[index]
-        tile = self.plan.tiles[index]
-        W = upper(np.asarray(self.weights.block(tile.rows, tile.cols), dtype=np.float64), tile)
-        if self._kept is not None:
-            self._kept[index] = W
+        W = self._kept.get(index)
+        if W is None:
+            tile = self.plan.tiles[index]
+            W = upper(np.asarray(self.weights.block(tile.rows, tile.cols), dtype=np.float64), tile)
+            if self._keep:
+                self._kept[index] = W
         return W
 
     @cached_property
@@ -74,16 +69,7 @@ class Pairs:
     """The distances D of a subset of columns, and W, on the tiles of a plan.
 
     Where memory allows, D is kept on the tiles and follows the subset; otherwise it is made at each call.
-
-    Attributes
-    ----------
-    power : {1, 2}
-        Whether differences are absolute or squared.
-    W : WeightTiles
-    compiled : bool
-        Whether to use compiled loops.
-    version : int
-        Another one after each change of D, of the bounds on its error, or of W.
+    Differences are absolute (power 1) or squared (power 2).
     """
 
     def __init__(self, columns: Columns, power: int, W: WeightTiles, executor: Executor, *, compiled: bool) -> None:
@@ -92,7 +78,7 @@ class Pairs:
         self._executor: Executor | None = executor
         self.is_kept = self.plan.keep and executor.is_local
         self._forget()
-        self.version = 0
+        self.version = 0  # another one after each change of D, of the bounds on its error, or of W
         self._size_when_made, self._n_added, self._lost, self._scale = 0, 0, 0.0, 0.0
 
     def _forget(self) -> None:
@@ -126,25 +112,20 @@ class Pairs:
         self.version += 1
         lost = self._lost + self._loss(False, left, scale) + self._loss(True, entered, scale)
         worn = len(left) > 0 and 4 * len(subset) <= self._size_when_made
-        inexact = _EPS * scale * lost > _WORN
+        inexact = EPS * scale * lost > _WORN
         if not self.is_kept or worn or inexact or len(left) + len(entered) >= len(subset):
-            self._make(subset, scale)
+            self._size_when_made = self._n_added = len(subset)
+            self._scale, self._lost, self._whole = scale, self._loss(True, subset, scale), None
+            if self.is_kept:
+                self._executor.map(self._keep, range(len(self.plan.tiles)))
+                self._whole = None
             return
         self._lost, self._scale = lost, max(scale, self._scale)
         self._n_added += len(left) + len(entered)
-        changes = [(sign, self.contributions(some, scale)) for sign, some in ((-1, left), (1, entered)) if len(some)]
+        both = (np.subtract, left), (np.add, entered)
+        changes = [(operation, self.contributions(some, scale)) for operation, some in both if len(some)]
         if changes:
             self._executor.map(partial(self._change, changes), range(len(self.plan.tiles)))
-
-    def _make(self, subset: Indices, scale: float) -> None:
-        """Make D of a subset, from the columns themselves."""
-        self._size_when_made = self._n_added = len(subset)
-        self._scale = scale
-        self._lost = self._loss(True, subset, scale)
-        self._whole = None
-        if self.is_kept and self._executor is not None:
-            self._executor.map(self._keep, range(len(self.plan.tiles)))
-            self._whole = None
 
     def _keep(self, index: int) -> None:
         tile = self.plan.tiles[index]
@@ -152,16 +133,16 @@ class Pairs:
         self._D[index] = self._made(tile, np.empty(tile.shape) if D is None else D)
 
     def _made(self, tile: Tile, out: Array) -> Array:
+        """Return D on a tile, made of the columns themselves."""
         whole = self._whole
         if whole is None:
             whole = self._whole = self.contributions(self.subset, self._scale)
         return whole.panel(tile, out)
 
-    def _change(self, changes: Sequence[tuple[int, Differences]], index: int) -> None:
+    def _change(self, changes: Sequence[tuple[np.ufunc, Differences]], index: int) -> None:
         tile, D = self.plan.tiles[index], self._D[index]
-        for sign, change in changes:
-            panel = change.panel(tile, self.scratch.take("first", tile.shape))
-            (np.add if sign > 0 else np.subtract)(D, panel, out=D)
+        for operation, change in changes:
+            operation(D, change.panel(tile, self.scratch.take("first", tile.shape)), out=D)
 
     def totals(self, index: int) -> Array:
         """D on one tile, to be read only."""
@@ -191,26 +172,26 @@ class Pairs:
         """Bound on the error, in units of the machine precision, that a change leaves in D."""
         if not len(features):
             return 0.0
-        found = Differences.rounding(self.columns, features, self.power, scale)
+        absolute, largest = rounding_errors(self.columns, features, self.power, scale)
         relative = 0.0 if entered else _sum_error(self._n_added) + _sum_error(len(features))
-        return float(found.absolute + relative * found.largest)
+        return float(absolute + relative * largest)
 
     def change_errors(self, largest: Array, n_features: Array, scale: float, *, entering: bool) -> Array:
         """Return bounds on the relative errors of the change of exp(-scale * D) by sums of differences."""
         own = _sum_error(n_features)
         lost = 0.0 if entering else (_sum_error(self._n_added) + own) * scale * largest
-        return np.asarray(_EPS * (lost + own * (1 + np.minimum(scale * largest, _UNDERFLOW))))
+        return np.asarray(EPS * (lost + own * (1 + np.minimum(scale * largest, _UNDERFLOW))))
 
-    def too_wide(self, largest: Array, scale: float) -> NDArray[np.bool_]:
+    def too_wide(self, largest: Array, scale: float) -> Mask:
         """Return whether D less contributions up to ``largest`` would not be exact enough."""
-        return np.asarray(_EPS * scale * (self._lost + _sum_error(self._n_added) * largest) > _WORN)
+        return np.asarray(EPS * scale * (self._lost + _sum_error(self._n_added) * largest) > _WORN)
 
     def rounding(self, scale: float) -> float:
         """Return a bound on the relative error of exp(-scale * D) where it does not underflow, but for that of exp."""
         if not len(self.subset):
             return 0.0
-        largest = Differences.rounding(self.columns, self.subset, self.power, self._scale).largest
-        return float(_EPS * (scale * self._lost + _sum_error(self._n_added) * min(scale * largest, _UNDERFLOW)))
+        _, largest = rounding_errors(self.columns, self.subset, self.power, self._scale)
+        return float(EPS * (scale * self._lost + _sum_error(self._n_added) * min(scale * largest, _UNDERFLOW)))
 
     def weigh(self, W: WeightTiles) -> None:
         """Replace W."""

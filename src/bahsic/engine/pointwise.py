@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bahsic.arrays import EPS, Array, Indices, Mask
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import largest_contributions
 from bahsic.data.sparse_rows import RARE, SparseRows
@@ -31,11 +32,6 @@ from bahsic.engine.scorer import Scorer
 from bahsic.engine.tiles import add_differences
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
-_EPS = float(np.finfo(np.float64).eps)
 
 # Largest gamma d_j for which float32 holds the exponential, of a candidate that leaves and of one that enters.
 _LARGEST = {True: 60.0, False: 80.0}
@@ -94,7 +90,7 @@ class PointwiseScorer(Scorer):
         return found
 
     @cached_property
-    def is_rare(self) -> NDArray[np.bool_]:
+    def is_rare(self) -> Mask:
         """Mask of the sparse columns of numbers with so few stored entries that these alone are worth a loop."""
         if not isinstance(self._scaled.data, SparseRows):
             return np.zeros(self.columns.n_features, dtype=bool)
@@ -158,9 +154,9 @@ class PointwiseScorer(Scorer):
         known = pairs.is_kept and np.array_equal(pairs.subset, columns)
         if not known or wide or is_flat(self._scaled, after, scaled):
             return super().kernel_tiles(after, kernel)
-        sign = -1 if leaving else 1
-        centre = self._centre(columns) + sign * self._centre(group)
-        return LinkedTiles(pairs, scaled.link, centre, pairs.contributions(group, gamma), sign)
+        add = np.subtract if leaving else np.add
+        centre = add(self._centre(columns), self._centre(group))
+        return LinkedTiles(pairs, scaled.link, centre, pairs.contributions(group, gamma), add)
 
     def _centre(self, columns: Indices) -> float:
         """A typical value of D, whose kernel value is taken off."""
@@ -239,7 +235,7 @@ class _Changes:
     @property
     def _adding(self) -> float:
         """Relative error of the sums over a tile, whose rows are blocks of columns, and over the tiles."""
-        return _EPS * (80 + self.scorer.columns.n_samples / 32)
+        return EPS * (80 + self.scorer.columns.n_samples / 32)
 
     def stages(self) -> list[Stage]:
         """Return ways to the changes, each more exact than the one before."""
@@ -291,7 +287,7 @@ class _Changes:
         sizes += added
         grown = np.maximum(factor * self.scorer.reach[features], 0.0)  # of the error of an exponent
         n_terms = 2 * np.diff(singly.indptr) + self.scorer.columns.n_samples
-        radii = self._rounding * sizes + _EPS * (_EXPONENTIAL + 8 * (1 + grown) + n_terms) * (sizes + 2 * added)
+        radii = self._rounding * sizes + EPS * (_EXPONENTIAL + 8 * (1 + grown) + n_terms) * (sizes + 2 * added)
         vanished = 4 * self.scorer.plan.n_pairs * _TINY[_FLOAT64] * np.exp(grown)
         return Intervals(2 * (values + singly @ self.subset.totals), 2 * radii + vanished)
 
@@ -316,7 +312,10 @@ class _Changes:
         if dtype == _FLOAT32:  # weights of about one, whose products neither overflow nor underflow
             scale = math.ldexp(1.0, min(1000, -int(math.frexp(scorer.W.largest)[1])))
         z = self.sign * z
-        coefficients, error = _exponents(z) if change == "exponential" else _polynomials(z, _N_COEFFICIENTS[change])
+        if change == "exponential":  # the first coefficient is in the exponent, whose error is one of rounding
+            coefficients, error = np.repeat(z[:, None], max(_N_COEFFICIENTS.values()), axis=1), np.zeros(len(z))
+        else:
+            coefficients, error = _polynomials(z, _N_COEFFICIENTS[change])
         sums, norms = np.zeros((2, len(z))), np.zeros(len(z))
         for some, part in scorer.encoded(groups, dtype):
             sums[:, some] = self._unit_sums(part, coefficients[some].astype(dtype), scale, change)
@@ -359,7 +358,7 @@ class _Changes:
 
         values, magnitudes = self._tile_sums(groups, change)
         errors = pairs.change_errors(reach, sizes, gamma, entering=sign < 0) + self._rounding
-        radii = (_SCORE * _EPS + self._adding + errors) * magnitudes
+        radii = (_SCORE * EPS + self._adding + errors) * magnitudes
         if sign > 0:  # D less what dominates it is inexact
             for k in map(int, np.flatnonzero(pairs.too_wide(reach, gamma))):
                 values[k], radii[k] = self._without(np.setdiff1d(pairs.subset, groups[k]))
@@ -378,8 +377,8 @@ class _Changes:
         sums, magnitudes = self._tile_sums([rest], score)
         reach, size = float(self.scorer.reach[rest].sum()), np.array(len(rest))
         error = pairs.change_errors(np.array(reach), size, gamma, entering=True)
-        own = (self._rounding + _SCORE * _EPS) * float(self.subset.sizes.sum())
-        return sums[0] - self.subset.score, (_SCORE * _EPS + self._adding + float(error)) * magnitudes[0] + own
+        own = (self._rounding + _SCORE * EPS) * float(self.subset.sizes.sum())
+        return sums[0] - self.subset.score, (_SCORE * EPS + self._adding + float(error)) * magnitudes[0] + own
 
     def _tile_sums(self, groups: Sequence[Indices], term: Callable[[int, Array], Any]) -> Array:
         """Twice the sums over the tiles of two values for each group, given its contributions on a tile."""
@@ -395,11 +394,6 @@ class _Changes:
             return (sums,)
 
         return 2 * map_sum(self.scorer.executor, tile_sums, range(len(pairs.plan.tiles)))[0]
-
-
-def _exponents(z: Array) -> tuple[Array, float]:
-    """Coefficients of the loop for exponentials; their error is one of rounding."""
-    return np.repeat(z[:, None], max(_N_COEFFICIENTS.values()), axis=1), 0.0
 
 
 def _polynomials(z: Array, n: int) -> tuple[Array, Array]:

@@ -8,8 +8,8 @@ from functools import cached_property
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import EPS, Array, Indices
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
 from bahsic.engine.executor import Placed, Sums, map_sum
@@ -17,11 +17,6 @@ from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.plan import Tile
 from bahsic.engine.scorer import Scorer
 from bahsic.kernels.base import Kernel
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
-_EPS = float(np.finfo(np.float64).eps)
 
 # Greatest kernel value whose sums over the samples do not overflow.
 _LARGEST = 1e290
@@ -107,7 +102,7 @@ class PolynomialScorer(Scorer):
         ]
         found = [self._changes(subset, base, part, sign) for part in parts]
         values, sizes = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        rounding = _EPS * (self.columns.n_samples + 16 * self._degree + len(subset))
+        rounding = EPS * (self.columns.n_samples + 16 * self._degree + len(subset))
         return Intervals(values, rounding * sizes)
 
     def _changes(self, subset: Indices, base: Array, features: Indices, sign: float) -> tuple[Array, Array]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Array, Indices
 from bahsic.criteria.blocks import some_samples
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit, judging_ridge
 from bahsic.engine.gram import KernelBlocks, KernelTiles
@@ -15,9 +15,6 @@ from bahsic.engine.intervals import Intervals
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import Round, Scorer
 from bahsic.kernels.base import Kernel
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # In subsets of at most so many units, the best candidates to first order get a regression of their own, so many.
 EXACT, FITTED = 16, 8
@@ -57,7 +54,8 @@ class PredictionScorer:
     ) -> tuple[RidgeFit, Kernel | None]:
         """Ridge regression on a subset with the kernel for its size and a ridge or that of the search; that kernel.
 
-        ``judges`` says whether `RidgeFit.Q` will judge features, ``losses`` whether leave-one-out losses are wanted.
+        ``judges`` says whether `RidgeFit.Q` will judge features, with a ridge of at least `judging_ridge` where they
+        have no fits of their own, and ``losses`` whether leave-one-out losses are wanted.
         """
         if not len(subset):
             return self._regression.empty(), None
@@ -65,14 +63,10 @@ class PredictionScorer:
         kernel = self.linear.kernel(columns, len(columns))
         self.linear.move(columns, kernel)
         tiles = self.linear.kernel_tiles(columns, kernel)
-        judging = self._judging(len(subset)) if judges else 0.0
+        judging = 0.0
+        if judges and len(subset) > EXACT and not self._regression.is_fixed:
+            judging = judging_ridge(len(subset), self.linear.columns.n_samples)
         return self._regression.fit(tiles, len(columns), ridge, judging, losses=losses), kernel
-
-    def _judging(self, n_units: int) -> float:
-        """Least ridge of the residuals that judge so many units; 0 where they have fits of their own."""
-        if n_units <= EXACT or self._regression.is_fixed:
-            return 0.0
-        return judging_ridge(n_units, self.linear.columns.n_samples)
 
     def losses(self, subset: Indices, fit: RidgeFit) -> Array:
         """Predictability that a subset with a given fit would lose without each of its units."""
@@ -85,7 +79,8 @@ class PredictionScorer:
 
         It is measured on some of the samples.
         """
-        columns, kernel = self.units.columns(subset), self.linear.greater(subset, candidates)
+        columns = self.units.columns(subset)
+        kernel = self.linear.changed_kernel(subset, candidates, leaving=False)
         samples = some_samples(self.linear.columns.n_samples, GAIN_SAMPLES)
         data, regression = self.linear.columns.of_samples(samples), self._regression.of_samples(samples, fit.ridge)
         with_each = [np.union1d(columns, group) for group in self.units.each(candidates[:GAINS])]
@@ -103,15 +98,16 @@ class PredictionScorer:
         """The ``count`` candidates of the subset without which the most remains explained."""
         if len(subset) == 1 or count == 0:
             return replace(self.score(subset), changed=candidates[:count])
-        return self._ranked(subset, candidates, count, self.linear.smaller(subset), leaving=True)
+        return self._ranked(subset, candidates, count, leaving=True)
 
     def entering(self, subset: Indices, candidates: Indices, count: int) -> Round:
         """The ``count`` candidates with which the most is explained."""
         if count == 0:
             return self.score(subset)
-        return self._ranked(subset, candidates, count, self.linear.greater(subset, candidates), leaving=False)
+        return self._ranked(subset, candidates, count, leaving=False)
 
-    def _ranked(self, subset: Indices, candidates: Indices, count: int, kernel: Kernel, *, leaving: bool) -> Round:
+    def _ranked(self, subset: Indices, candidates: Indices, count: int, *, leaving: bool) -> Round:
+        kernel = self.linear.changed_kernel(subset, candidates, leaving=leaving)
         fit, own = self.fit(subset)
         columns = self.units.columns(subset)
         self.linear.weigh(ResidualWeights(fit.Q, self._regression.starts))
@@ -145,29 +141,14 @@ class PredictionScorer:
             copies = np.equal.outer(*[self.linear.representatives[candidates]] * 2)
             values = np.where(copies, values, -np.inf).max(axis=1)
         else:
-            values = self._explained(columns, candidates, count, kernel, fit, changed, leaving=leaving)
+            first = self.linear.changes(columns, candidates, kernel, leaving=leaving)
+            # From the kernel of the subset to that of the round.
+            moved = self.linear.total(columns, kernel) - fit.quadratic if len(columns) else 0.0
+            bounds = fit.explained + fit.at_most(moved + first.values + first.radii) + _ROUNDING
+            values, queue = np.full(len(candidates), -np.inf), np.argsort(-bounds, kind="stable")
+            for some in (queue[start : start + _TOGETHER] for start in range(0, len(queue), _TOGETHER)):
+                if bounds[some[0]] < np.sort(values)[len(values) - count] - 4 * _ROUNDING:
+                    break  # the others can't be among the best
+                values[some] = self._regression.explained([changed(at) for at in some])
         radii = np.full(len(values), _ROUNDING)
         return self.linear.best([lambda at: Intervals(values[at], radii[at])], candidates, count)
-
-    def _explained(
-        self,
-        columns: Indices,
-        candidates: Indices,
-        count: int,
-        kernel: Kernel,
-        fit: RidgeFit,
-        changed: Callable[[int], KernelTiles],
-        *,
-        leaving: bool,
-    ) -> Array:
-        """Explained variance of the candidates' own fits; minus infinity for those that can't be among the best."""
-        first = self.linear.changes(columns, candidates, kernel, leaving=leaving)
-        # From the kernel of the subset to that of the round.
-        moved = self.linear.total(columns, kernel) - fit.quadratic if len(columns) else 0.0
-        bounds = fit.explained + fit.at_most(moved + first.upper) + _ROUNDING
-        values, queue = np.full(len(candidates), -np.inf), np.argsort(-bounds, kind="stable")
-        for some in (queue[start : start + _TOGETHER] for start in range(0, len(queue), _TOGETHER)):
-            if bounds[some[0]] < np.sort(values)[len(values) - count] - 4 * _ROUNDING:
-                break
-            values[some] = self._regression.explained([changed(at) for at in some])
-        return values

@@ -6,24 +6,21 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise, product
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Array, Indices
 from bahsic.criteria.blocks import some_samples
 from bahsic.criteria.prediction import NOT_DEFINITE, RIDGES, RidgeFit
 from bahsic.criteria.weights import Gram
 from bahsic.engine.executor import Executor, Placed, Scratch, ThreadExecutor
 from bahsic.engine.gram import GramTiles, KernelTiles
-from bahsic.engine.kernel_block import CholeskyFactor, KernelBlock, below_diagonal
+from bahsic.engine.kernel_block import CholeskyFactor, KernelBlock
 from bahsic.engine.plan import Plan, tile_plan
 from bahsic.kernels.rows import FloatArray
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Result = TypeVar("Result")
 
 # Samples of a block up to which it is factored in float64; beyond it float32 is refined until it is as exact, unless
@@ -129,10 +126,10 @@ class RidgeRegression:
         if ridge is None and self._is_due(n_features):
             some = self._some(kernel, whole)
             best = self._choose(some, n_features)
-            if len(best.Q) == len(self._Y) and best.ridge >= judging:
-                return best
-            if len(best.Q) == len(self._Y):
-                Q = [block.residuals(K, judging, self._executor) for block, K in some]
+            if len(best.Q) == len(self._Y):  # the fit to some of the samples is that to all of them
+                if best.ridge >= judging:
+                    return best
+                Q = [block.fit(K, judging, executor=self._executor, losses=False).Q for block, K in some]
                 return replace(best, Q=np.concatenate(Q))
         used = self.ridge if ridge is None else ridge
         if whole is not None:
@@ -228,7 +225,7 @@ class RidgeRegression:
                 target[some] = values
             if tile.on_diagonal:
                 K[rows, : rows.start] = 0.0
-                np.copyto(target[:, : len(target)], 0.0, where=below_diagonal(len(target)))
+                np.copyto(target[:, : len(target)], 0.0, where=np.tri(len(target), k=-1, dtype=bool))
             return Placed(rows.start, target @ w[cols]), Placed(cols.start, w[rows] @ target)
 
         sums = np.zeros(m)
@@ -270,9 +267,9 @@ class _Block:
     ) -> RidgeFit:
         """Fit to centred kernel values, with residuals of a ridge of at least ``judging``; threads share the work."""
         if judging > ridge:  # two factors at the same time
-            tasks: list[Any] = [partial(self.fit, K, ridge, losses=losses), partial(self.residuals, K, judging)]
-            fit, Q = executor.map(lambda task: task(), tasks)
-            return replace(fit, Q=Q)  # type: ignore[no-any-return]
+            tasks = (ridge, losses), (judging, False)
+            fit, judge = executor.map(lambda task: self.fit(K, task[0], losses=task[1]), tasks)
+            return replace(fit, Q=judge.Q)
         lam, left_out = self._n * ridge, None
         factor = self._factor(K, lam, executor)
         b = self._solution(K, lam, factor)
@@ -290,12 +287,6 @@ class _Block:
             losses=left_out,
             sample_weight=self.w,
         )
-
-    def residuals(self, K: KernelBlock, ridge: float, executor: Executor = _SERIAL) -> Array:
-        """Return `RidgeFit.Q` alone."""
-        lam = self._n * ridge
-        b = self._solution(K, lam, self._factor(K, lam, executor))
-        return b * self._roots * math.sqrt(lam / self.total)
 
     def explained(self, K: KernelBlock, ridge: float) -> float:
         """Return the part of the explained share of the variance of all blocks.

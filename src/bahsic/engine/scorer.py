@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from bahsic.arrays import EPS, Array, Indices
 from bahsic.criteria.blocks import RULE_SAMPLES, BlockWeights, some_samples
 from bahsic.criteria.prediction import RidgeFit
 from bahsic.criteria.weights import Matrix, Weights
 from bahsic.data.columns import Columns, copies
 from bahsic.data.sources import StoredRows
-from bahsic.engine.executor import Executor
+from bahsic.engine.executor import Executor, Sums, map_sum
 from bahsic.engine.gram import GramTiles, KernelBlocks, KernelTiles, block_variance, distances, tiled_variance
 from bahsic.engine.intervals import Intervals, Stage, leading
 from bahsic.engine.pairs import WeightTiles
@@ -27,9 +27,6 @@ from bahsic.engine.tiles import Differences
 from bahsic.engine.units import Units
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel, is_number
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 NO_UNITS: Indices = np.empty(0, dtype=np.intp)
 
@@ -43,9 +40,7 @@ class Round:
     score: float  # of the subset, with the kernel for its own size
     kernel: Kernel | None = None  # that kernel; None for the empty subset
     fit: RidgeFit | None = None  # the ridge regression on the subset, if there is one
-    following: Indices = field(
-        default_factory=lambda: NO_UNITS
-    )  # those that enter next, if a forward search knows them
+    following: Indices = field(default_factory=lambda: NO_UNITS)  # that enter next, if a forward search knows them
     parameter: float | None = None  # gamma of the kernel
     ridge: float | None = None
     standard_error: float | None = None  # of the score
@@ -174,30 +169,28 @@ class Scorer(ABC):
         """Find the ``count`` candidates of the subset whose removal leaves the score highest."""
         if len(subset) == 1 or count == 0:
             return replace(self.score(subset), changed=candidates[:count])
-        return self._ranked(subset, candidates, self.smaller(subset), count, leaving=True)
+        return self._ranked(subset, candidates, count, leaving=True)
 
     def entering(self, subset: Indices, candidates: Indices, count: int) -> Round:
         """Find the ``count`` candidates whose addition to the subset makes the score highest."""
         if count == 0:
             return self.score(subset)
-        return self._ranked(subset, candidates, self.greater(subset, candidates), count, leaving=False)
+        return self._ranked(subset, candidates, count, leaving=False)
 
-    def _ranked(self, subset: Indices, candidates: Indices, kernel: Kernel, count: int, *, leaving: bool) -> Round:
-        columns = self.units.columns(subset)
+    def _ranked(self, subset: Indices, candidates: Indices, count: int, *, leaving: bool) -> Round:
+        columns, kernel = self.units.columns(subset), self.changed_kernel(subset, candidates, leaving=leaving)
         own = self.kernel(columns, len(columns)) if len(columns) else None
         stages, score = self._round(columns, candidates, kernel, own, leaving=leaving)
         return Round(subset, self.best(stages, candidates, count), score, own)
 
-    def smaller(self, subset: Indices) -> Kernel:
-        """The kernel for a subset without one unit: one column less, or with groups their mean size."""
-        columns = self.units.columns(subset)
-        remaining = len(columns) - 1 if self.units.groups is None else len(columns) * (1 - 1 / len(subset))
-        return self.kernel(columns, remaining)
-
-    def greater(self, subset: Indices, candidates: Indices) -> Kernel:
-        """The kernel for a subset with one of the candidates: one column more, or with groups their mean size."""
-        inside, others = self.units.columns(subset), self.units.columns(candidates)
-        return self.kernel(np.sort(np.concatenate([inside, others])), len(inside) + len(others) / len(candidates))
+    def changed_kernel(self, subset: Indices, candidates: Indices, *, leaving: bool) -> Kernel:
+        """The kernel for a subset without or with one more unit: of one column, or with groups of their mean size."""
+        columns, others = self.units.columns(subset), self.units.columns(candidates)
+        if leaving and self.units.groups is None:
+            return self.kernel(columns, len(columns) - 1)
+        if leaving:
+            return self.kernel(columns, len(columns) * (1 - 1 / len(subset)))
+        return self.kernel(np.sort(np.concatenate([columns, others])), len(columns) + len(others) / len(candidates))
 
     def leading(self, columns: Indices, candidates: Indices, kernel: Kernel, count: int, *, leaving: bool) -> Indices:
         """Return the ``count`` candidates whose change of <K, W> is the greatest, in order."""
@@ -232,14 +225,56 @@ class Scorer(ABC):
         """Stages for the score changes by the candidates with ``kernel``, and the score of the subset with ``own``."""
 
 
+class GenericScorer(Scorer):
+    """Scores for any kernel, by its whole matrix for each candidate: slow, but always right."""
+
+    def _products(self, columns: Indices, kernel: Kernel) -> tuple[float, float]:
+        """Return the score of a subset, and the sum of the magnitudes of its terms."""
+        if self.plan.keep:
+            M = kernel(np.ascontiguousarray(self.columns.rows(columns).T)) * self.W.matrix
+            return float(M.sum()), float(np.abs(M).sum())
+        tiles, weights = self.plan.tiles, self.W.weights
+        K = KernelBlocks(self.columns, columns, kernel, self.plan.budget / 4)
+
+        def products(index: int) -> Sums:
+            tile = tiles[index]
+            M = K.block(tile.rows, tile.cols) * weights.block(tile.rows, tile.cols)
+            if tile.on_diagonal:  # pairs below the diagonal repeat those above it, and the sum is doubled
+                square = M[:, : len(M)]
+                M[:, : len(M)] = np.triu(square, 1) + np.diag(np.diagonal(square)) / 2
+            return (2 * np.array([M.sum(), np.abs(M).sum()]),)
+
+        score, size = map_sum(self.executor, products, range(len(tiles)))[0]
+        return float(score), float(size)
+
+    def total(self, columns: Indices, kernel: Kernel) -> float:
+        """Return <K, W> of a subset with a kernel."""
+        return self._products(columns, kernel)[0]
+
+    def changes(self, columns: Indices, candidates: Indices, kernel: Kernel, *, leaving: bool) -> Intervals:
+        """Return the changes of <K, W> by all candidates."""
+        found = super().changes(columns, candidates, kernel, leaving=leaving)
+        return Intervals(found.values - (self.total(columns, kernel) if len(columns) else 0.0), found.radii)
+
+    def _round(
+        self, columns: Indices, candidates: Indices, kernel: Kernel, own: Kernel | None, *, leaving: bool
+    ) -> tuple[Sequence[Stage], float]:
+        """Stages for the scores themselves, whose order is that of their changes."""
+        changed, groups = np.setdiff1d if leaving else np.union1d, self.units.each(candidates)
+
+        def scores(positions: Indices) -> Intervals:
+            found = [self._products(changed(columns, groups[position]), kernel) for position in positions]
+            values, sizes = np.array(found).T
+            return Intervals(values, EPS * (256 + 4 * len(columns)) * sizes)
+
+        return [scores], 0.0 if own is None else self.total(columns, own)
+
+
 def _with_gammas(kernel: Kernel, gammas: dict[str, float]) -> Kernel:
-    if set(gammas) == {"gamma"}:  # the usual case, in every round: no need to look into the kernel
-        copied = copy(kernel)
-        copied.__dict__.update(gammas)
-    else:
-        copied = clone(kernel)
-        copied.set_params(**gammas)
-    return copied
+    if isinstance(kernel, ScaledKernel):  # the usual case, in every round: no need to look into the kernel
+        return kernel.with_gamma(gammas["gamma"])
+    changed: Kernel = clone(kernel).set_params(**gammas)
+    return changed
 
 
 def totals(columns: Columns, features: Indices, power: int) -> Array:

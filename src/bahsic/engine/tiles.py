@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bahsic.arrays import EPS, Array, Indices, Mask
 from bahsic.data.columns import Columns, largest_contributions
 from bahsic.data.sparse_rows import SparseRows
 from bahsic.engine.compiled import loops as load_loops
 from bahsic.engine.encoding import encode
 from bahsic.engine.plan import Tile
 from bahsic.engine.reference import add_columns
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
-_EPS = float(np.finfo(np.float64).eps)
 
 # Columns whose squares are added up at once, as many as matrix products do or more.
 _SQUARES = 512
@@ -38,15 +33,7 @@ def upper(block: Array, tile: Tile) -> Array:
     return block
 
 
-@dataclass(frozen=True)
-class Rounding:
-    """Bounds on the rounding errors of sums of contributions, in units of the machine precision."""
-
-    absolute: float  # error of the contributions that are made by matrix products
-    largest: float  # largest sum of the others, which are made of differences and have errors relative to themselves
-
-
-def by_differences(columns: Columns, features: Indices, scale: float) -> NDArray[np.bool_]:
+def by_differences(columns: Columns, features: Indices, scale: float) -> Mask:
     """Mask of the columns too wide for the error of a product of all others, times ``scale``, to be negligible.
 
     The product ``x^2 + y^2 - 2 x y`` has an error relative to the squared norms of the samples, at most the sum of
@@ -69,8 +56,22 @@ def _product_error(n_features: int) -> float:
 
 def _widest(scale: float, n_features: int) -> float:
     """Largest squared norm of samples whose squared distances a product makes exactly enough."""
-    error = _product_error(n_features) * _EPS * scale
+    error = _product_error(n_features) * EPS * scale
     return _PRODUCT_ERROR / error if error > 0 else math.inf
+
+
+def rounding_errors(columns: Columns, features: Indices, power: int, scale: float) -> tuple[float, float]:
+    """Bound the rounding errors of a sum of contributions, in units of the machine precision.
+
+    Returned are the error of those that are made by matrix products, and the largest sum of the others, which are made
+    of differences and have errors relative to themselves.
+    """
+    largest = largest_contributions(columns, features, power)
+    if power == 1:
+        return 0.0, 2 * float(largest.sum())
+    wide, squares = by_differences(columns, features, scale), np.square(columns.ranges[features])
+    norms = min(float(squares[~wide].sum()), _widest(scale, len(features)))
+    return _product_error(len(features)) * norms, float(largest[wide | columns.special[features]].sum())
 
 
 class Differences:
@@ -102,17 +103,6 @@ class Differences:
         few = 8 * (len(self._together) + 2) * columns.n_samples <= most
         one = len(columns.portions(self._together)) == 1 if sparse else few
         self._all = self._rows(self._together, None) if one and self._product else None
-
-    @staticmethod
-    def rounding(columns: Columns, features: Indices, power: int, scale: float) -> Rounding:
-        """Return bounds on the rounding errors of the contributions of some features."""
-        largest = largest_contributions(columns, features, power)
-        if power == 1:
-            return Rounding(0.0, 2 * float(largest.sum()))
-        wide, squares = by_differences(columns, features, scale), np.square(columns.ranges[features])
-        norms = min(float(squares[~wide].sum()), _widest(scale, len(features)))
-        singly = wide | columns.special[features]
-        return Rounding(_product_error(len(features)) * norms, float(largest[singly].sum()))
 
     def _rows(self, features: Indices, samples: slice | None) -> NDArray[Any]:
         """Complete columns of numbers, with a row of ones and a row of the samples' squared norms below."""
@@ -155,7 +145,7 @@ def add_differences(columns: Columns, features: Indices, power: int, tile: Tile,
         add_columns(columns, features, power, tile, out)
         return
     for part in columns.portions(features) if len(features) else ():
-        loops.add(out, tile.rows.start, tile.cols.start, 1.0, encode(columns, part, power), absolute=power == 1)
+        loops.add(out, tile.rows.start, tile.cols.start, encode(columns, part, power), absolute=power == 1)
 
 
 def none_to_itself(out: NDArray[Any], tile: Tile) -> NDArray[Any]:

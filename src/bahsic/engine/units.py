@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
+from bahsic.arrays import Indices, Mask
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Readers of arrays of numbers: .npy and .npz by numpy, .mat by scipy."""
+"""Readers of arrays of numbers: .npy and .npz by numpy, .mat by scipy, svmlight by scikit-learn."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 from scipy import io, sparse
+from sklearn.datasets import load_svmlight_file
 
 from bahsic.files.data import (
     Data,
     DataError,
     check_expansion,
+    check_gzip,
     check_names,
     checked_sparse,
     chosen,
     column_position,
-    one_line_errors,
     without_empty_columns,
 )
 from bahsic.files.targets import with_target
@@ -29,7 +30,7 @@ from bahsic.names import for_message, suggestion
 
 def read_npy(path: Path, target: str | int | None = None) -> Data:
     """Read one array of samples x features; the target is the number of a column."""
-    with one_line_errors(path, "reading .npy"), _pickles_explained(path):
+    with _pickles_explained(path):
         mapped = np.lib.format.open_memmap(path, mode="r")  # allocates nothing if the header is false
         return _array_data(path, {"X": np.array(mapped)}, "X", target)
 
@@ -39,35 +40,43 @@ def read_npz(path: Path, target: str | int | None = None, key: str | None = None
 
     The target is another array of the file (by default y), or a column of X.
     """
-    with one_line_errors(path, "reading .npz"):
-        with zipfile.ZipFile(path) as archive:
-            check_expansion(path, sum(member.file_size for member in archive.infolist()))
-        with _pickles_explained(path), np.load(path, allow_pickle=False) as arrays:
-            return _array_data(path, arrays, _key(path, list(arrays), key), target)
+    with zipfile.ZipFile(path) as archive:
+        check_expansion(path, sum(member.file_size for member in archive.infolist()))
+    with _pickles_explained(path), np.load(path, allow_pickle=False) as arrays:
+        return _array_data(path, arrays, _key(path, list(arrays), key), target)
 
 
 def read_mat(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
     """Read MATLAB's format up to version 7 (not 7.3), with arrays as in `read_npz`; y may be called Y."""
-    with one_line_errors(path, "reading .mat"):
-        try:
-            shapes = {name: shape for name, shape, _ in io.whosmat(path)}
-        except NotImplementedError:
-            raise DataError(f"{path}: MATLAB's version 7.3 is not read; save it with save(..., '-v7')") from None
-        key = _key(path, list(shapes), key)
-        wanted = {key, "y", "Y", "feature_names", *([] if target is None else [str(target)])} & set(shapes)
-        check_expansion(path, sum(8 * int(np.prod([float(n) for n in shapes[name]])) for name in wanted))
-        return _array_data(path, _mat_arrays(path, wanted, target), key, target)
-
-
-def _mat_arrays(path: Path, wanted: set[str], target: str | int | None) -> dict[str, Any]:
-    """Load only the needed arrays; others may be large, or of any type."""
+    try:
+        shapes = {name: shape for name, shape, _ in io.whosmat(path)}
+    except NotImplementedError:
+        raise DataError(f"{path}: MATLAB's version 7.3 is not read; save it with save(..., '-v7')") from None
+    key = _key(path, list(shapes), key)
+    wanted = {key, "y", "Y", "feature_names", *([] if target is None else [str(target)])} & set(shapes)
+    check_expansion(path, sum(8 * int(np.prod([float(n) for n in shapes[name]])) for name in wanted))
+    # Other arrays may be large, or of any type.
     found = io.loadmat(path, variable_names=sorted(wanted))
     arrays = {name: array for name, array in found.items() if not name.startswith("__")}
     if "y" not in arrays and "Y" in arrays and target != "Y":
         arrays["y"] = arrays.pop("Y")
     if "feature_names" in arrays:
         arrays["feature_names"] = [str(np.squeeze(name)).rstrip() for name in np.ravel(arrays["feature_names"])]
-    return arrays
+    return _array_data(path, arrays, key, target)
+
+
+def read_svmlight(path: Path, target: str | int | None = None) -> Data:
+    """Read a sparse table whose rows start with their label, also compressed by gzip; columns have no names.
+
+    Memory follows the entries, not the largest number of a column, see `without_empty_columns`.
+    """
+    if target not in (None, "label"):
+        raise DataError(f"{path}: rows of svmlight start with their target, the label; leave target={target!r} out")
+    check_gzip(path)
+    X, y = load_svmlight_file(str(path))
+    if 0 in X.shape:
+        raise DataError(f"{path}: there is no feature; give rows such as '1 1:0.5 3:2'")
+    return with_target(path, without_empty_columns(Data(X, source=path)), y, "label")
 
 
 @contextmanager
@@ -100,7 +109,12 @@ def _array_data(path: Path, arrays: Mapping[str, Any], key: str, target: str | i
         )
     if X.dtype.kind not in "fiubU":
         raise DataError(f"{path}: array {for_message(key)} is of type {X.dtype}; accepted: numbers or strings")
-    data = without_empty_columns(Data(X, names=_feature_names(path, arrays, X.shape[1]), source=path))
+    names = [str(name) for name in np.ravel(arrays["feature_names"]).tolist()] if "feature_names" in arrays else None
+    if names is not None:
+        if len(names) != X.shape[1]:
+            raise DataError(f"{path}: {len(names)} feature_names for {X.shape[1]} columns; give one for each")
+        check_names(path, names)
+    data = without_empty_columns(Data(X, names=names, source=path))
     others = [name for name in arrays if name not in {key, "feature_names"}]
     target = "y" if target is None and "y" in others else target
     if target is None:
@@ -117,13 +131,3 @@ def _array_data(path: Path, arrays: Mapping[str, Any], key: str, target: str | i
     name = str(j) if names is None else names[j]
     left = None if names is None else [names[i] for i in rest]
     return with_target(path, replace(data, X=X[:, rest], names=left), column, name)
-
-
-def _feature_names(path: Path, arrays: Mapping[str, Any], n_features: int) -> list[str] | None:
-    if "feature_names" not in arrays:
-        return None
-    names = [str(name) for name in np.ravel(arrays["feature_names"]).tolist()]
-    if len(names) != n_features:
-        raise DataError(f"{path}: {len(names)} feature_names for {n_features} columns; give one for each")
-    check_names(path, names)
-    return names

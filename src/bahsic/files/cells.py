@@ -51,12 +51,12 @@ _NUMBER = re.compile(
 )
 _MINUS = {0x2212: "-"}
 _UNWRITTEN = dict.fromkeys(map(ord, f"{_SPACES}\t%{_CURRENCY}")) | _MINUS
-_TRANSLATIONS = {
+TRANSLATIONS = {  # of numbers to how Python writes them, for each meaning of commas
     "": _UNWRITTEN,
     "thousands": _UNWRITTEN | {ord(","): None},
     "decimal": _UNWRITTEN | {ord("."): None, ord(","): "."},
 }
-_SEPARATED = re.compile(rf"[0-9][{_SPACES}][0-9]")
+SPACED = re.compile(rf"[0-9][{_SPACES}][0-9]")  # spaces that separate thousands
 _LIST = re.compile(r"\s*[0-9]+(?:\s*,\s*[0-9]+){2,}\s*")
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?[0-9]+,[0-9]+\s*")
 _DATE = re.compile(
@@ -66,15 +66,14 @@ _DATE = re.compile(
 
 _EMPTY = MISSING_MARKS | {""}
 
+# Kinds of numbers that have a decimal mark for certain.
+DECIMAL_MARKS = {"decimal": ",", "decimal_and_points": ",", "point": ".", "thousands": "."}
+
 Form = tuple[str, str]  # the symbol of a number, empty without one, and the kind of its spelling
 
 
 class CommasError(ValueError):
-    """Commas in numbers whose meaning cannot be known: what they are, and what to do."""
-
-    def __init__(self, what: str, remedy: str = "write points") -> None:
-        super().__init__(f"{what}; {remedy}")
-        self.what, self.remedy = what, remedy
+    """Commas in numbers whose meaning cannot be known: what they are and, unless points help, what to do."""
 
 
 def is_mark(text: str) -> bool:
@@ -107,17 +106,6 @@ def form_of(text: str) -> Form | None:
     return None if found is None else (found[1], str(found.lastgroup))
 
 
-def has_spaces(text: str) -> bool:
-    """Return whether a number has spaces that separate thousands."""
-    return _SEPARATED.search(text) is not None
-
-
-def decimal_marks(kinds: Collection[str]) -> set[str]:
-    """Return the decimal marks that numbers of these kinds have for certain: a comma, a point, both or none."""
-    comma, point = {"decimal", "decimal_and_points"}, {"point", "thousands"}
-    return {mark for mark, certain in ((",", comma), (".", point)) if certain & set(kinds)}
-
-
 def meaning_of_commas(kinds: Collection[str], delimiter: str, decimal_mark: Callable[[], str | None]) -> str:
     """Return what commas mean in a column.
 
@@ -147,11 +135,6 @@ def meaning_of_commas(kinds: Collection[str], delimiter: str, decimal_mark: Call
     if mark is None:
         raise CommasError("commas, decimal or of thousands", "write numbers without them")
     return "decimal" if mark == "," else "thousands"
-
-
-def plain(text: str, commas: str) -> str:
-    """Return a number as Python writes it, given the meaning of its commas."""
-    return text.translate(_TRANSLATIONS[commas])
 
 
 def mostly_decimal_commas(texts: Iterable[str]) -> bool:

@@ -1,17 +1,18 @@
-"""Readers of Parquet, Feather and Arrow, by pyarrow."""
+"""Readers of tables with typed columns: Parquet, Feather and Arrow by pyarrow, Excel by openpyxl, ARFF by liac-arff."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 
+from bahsic.files.cells import MISSING_MARKS, is_mark
 from bahsic.files.data import (
     Data,
     DataError,
@@ -20,11 +21,11 @@ from bahsic.files.data import (
     check_unchanged,
     library,
     named,
-    one_line_errors,
     stamp_of,
 )
 from bahsic.files.targets import Wanted, of_rows
-from bahsic.kernels.rows import EXACT, is_missing
+from bahsic.files.text import text_encoding
+from bahsic.kernels.rows import EXACT
 from bahsic.names import for_message
 
 # Types of integers that float64 does not tell apart.
@@ -43,29 +44,44 @@ def whole_numbers(values: Sequence[int | None], pandas: Any) -> Any:
 class StoredTable:
     """Columns of an Arrow table as they stand in the file."""
 
-    read: Callable[[Path], Any]
     path: Path
     stamp: tuple[int, int]
-    names: list[str]
     rows: Any
 
     def frame(self, parsed: Any) -> Any:
         """Return a frame of the same columns in their own types."""
         check_unchanged(self.path, self.stamp)
-        pandas = library("pandas", self.path.suffix)
-        table = self.read(self.path).select([self.names.index(name) for name in parsed.columns])
-        frame = table.to_pandas(types_mapper=pandas.ArrowDtype, ignore_metadata=True)
+        table, pandas = _arrow_table(self.path), library("pandas", self.path.suffix)
+        names = named(table.column_names)[0]
+        chosen = table.select([names.index(name) for name in parsed.columns])
+        frame = chosen.to_pandas(types_mapper=pandas.ArrowDtype, ignore_metadata=True)
         return of_rows(frame, self.rows).set_axis(parsed.columns, axis=1)
 
 
-def read_parquet(path: Path, wanted: Wanted) -> Data:
-    """Read a Parquet file: strings become categories; an index of pandas is no feature."""
-    return _table_data(path, _parquet, wanted)
+def read_arrow(path: Path, wanted: Wanted) -> Data:
+    """Read a Parquet, Feather or Arrow file: strings become categories; an index of pandas is no feature."""
+    pandas = library("pandas", path.suffix)
+    stamp, table = stamp_of(path), _arrow_table(path)
+    frame = table.to_pandas(strings_to_categorical=True, date_as_object=False)
+    for field in table.schema:  # types that pandas turns into objects or, beside missing entries, into floats
+        kind, name = str(field.type), field.name
+        if kind == "bool" and frame[name].dtype == object:
+            frame[name] = frame[name].astype("category")
+        elif kind == "null" or kind.startswith("decimal"):
+            frame[name] = frame[name].astype("float64")
+        elif kind in _LARGEST and frame[name].dtype == float and frame[name].abs().max() > EXACT:
+            frame[name] = pandas.array(table[name].to_pylist(), dtype=_LARGEST[kind])
+    data, rows = frame_data(path, frame.set_axis([str(name) for name in frame.columns], axis=1), wanted, pandas)
+    return data.stored_as(StoredTable(path, stamp, rows))
+
+
+def _arrow_table(path: Path) -> Any:
+    return _parquet(path) if path.suffix.lower() == ".parquet" else _arrow(path)
 
 
 def _parquet(path: Path) -> Any:
     parquet = library("pyarrow.parquet", path.suffix)
-    with one_line_errors(path, "reading Parquet"), parquet.ParquetFile(path) as file:
+    with parquet.ParquetFile(path) as file:
         size = 8 * file.metadata.num_rows * file.metadata.num_columns  # before reading: repeated values are packed
         check_expansion(path, size)
         table = _validated(file.read())
@@ -78,22 +94,17 @@ def _parquet(path: Path) -> Any:
         return table
 
 
-def read_arrow(path: Path, wanted: Wanted) -> Data:
-    """Read a Feather or Arrow file (the IPC format of files or of streams), like `read_parquet`."""
-    return _table_data(path, _arrow, wanted)
-
-
 def _arrow(path: Path) -> Any:
+    """Return the table of a Feather or Arrow file: the IPC format of files or of streams."""
     pyarrow, feather, ipc = (library(f"pyarrow{part}", path.suffix) for part in ("", ".feather", ".ipc"))
-    with one_line_errors(path, "reading Arrow"):
-        with path.open("rb") as file:
-            magic = file.read(4)
-        # Files begin with ARROW1, the first version of Feather with FEA1; streams have no such mark.
-        if magic == b"FEA1":
-            return _validated(feather.read_table(path))
-        with (ipc.open_file if magic == b"ARRO" else ipc.open_stream)(str(path)) as file:
-            batches = map(file.get_batch, range(file.num_record_batches)) if magic == b"ARRO" else file
-            return _validated(pyarrow.Table.from_batches(_checked(path, batches), file.schema))
+    with path.open("rb") as file:
+        magic = file.read(4)
+    # Files begin with ARROW1, the first version of Feather with FEA1; streams have no such mark.
+    if magic == b"FEA1":
+        return _validated(feather.read_table(path))
+    with (ipc.open_file if magic == b"ARRO" else ipc.open_stream)(str(path)) as file:
+        batches = map(file.get_batch, range(file.num_record_batches)) if magic == b"ARRO" else file
+        return _validated(pyarrow.Table.from_batches(_checked(path, batches), file.schema))
 
 
 def _validated(table: Any) -> Any:
@@ -109,25 +120,6 @@ def _checked(path: Path, batches: Iterable[Any]) -> Iterator[Any]:
         size += batch.nbytes
         check_expansion(path, size)
         yield batch
-
-
-def _table_data(path: Path, read: Callable[[Path], Any], wanted: Wanted) -> Data:
-    pandas = library("pandas", path.suffix)
-    stamp, table = stamp_of(path), read(path)
-    with one_line_errors(path, "reading the table"):
-        frame = table.to_pandas(strings_to_categorical=True, date_as_object=False)
-        for field in table.schema:  # types that pandas turns into objects or, beside missing entries, into floats
-            kind, name = str(field.type), field.name
-            if kind == "bool" and frame[name].dtype == object:
-                frame[name] = frame[name].astype("category")
-            elif kind == "null" or kind.startswith("decimal"):
-                frame[name] = frame[name].astype("float64")
-            elif kind in _LARGEST and frame[name].dtype == float and frame[name].abs().max() > EXACT:
-                frame[name] = pandas.array(table[name].to_pylist(), dtype=_LARGEST[kind])
-        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-        names = named(list(frame.columns))[0]
-        data, rows = frame_data(path, frame, wanted, pandas)
-        return data.stored_as(StoredTable(read, path, stamp, names, rows))
 
 
 def frame_data(path: Path, frame: Any, wanted: Wanted, pandas: Any, notes: Sequence[str] = ()) -> tuple[Data, Any]:
@@ -157,21 +149,71 @@ def _target_values(column: Any, pandas: Any) -> Any:
     return column.astype(object).to_numpy()
 
 
-def _is_time(column: Any) -> bool:
-    """Return whether a column has dates, times or durations."""
-    if column.dtype.kind in "mM":
-        return True
-    first = next((value for value in column if not is_missing(value)), None) if column.dtype == object else None
-    return isinstance(first, date | time | timedelta)
-
-
 def _checked_types(path: Path, frame: Any, pandas: Any) -> Any:
     """Return the frame, times with a zone in UTC; refuse columns that are neither numbers nor categories nor dates."""
-    zoned = {}
+    zoned, types = {}, pandas.api.types
     for name, dtype in frame.dtypes.items():
-        is_text = isinstance(dtype, pandas.CategoricalDtype) or pandas.api.types.is_string_dtype(frame[name])
+        is_text = isinstance(dtype, pandas.CategoricalDtype) or types.is_string_dtype(frame[name])
+        is_time = types.infer_dtype(frame[name]).startswith(("date", "time"))
         if isinstance(dtype, pandas.DatetimeTZDtype):
             zoned[name] = frame[name].dt.tz_convert("UTC").dt.tz_localize(None)
-        elif not (is_text or _is_time(frame[name]) or pandas.api.types.is_numeric_dtype(dtype)) or dtype.kind == "c":
+        elif dtype.kind == "c" or not (is_text or is_time or types.is_numeric_dtype(dtype)):
             raise DataError(f"{path}: column {for_message(name)} is of type {dtype}; drop it or convert it to numbers")
     return frame.assign(**zoned) if zoned else frame
+
+
+def read_excel(path: Path, wanted: Wanted) -> Data:
+    """Read the first sheet: names in the first row, a sample in each row that is not empty.
+
+    Text becomes categories. As in CSV files, a first column without a name holds labels of rows, and marks such as "NA"
+    are missing values. Of a formula, the value that was last computed is read.
+    """
+    pandas, _ = library("pandas", path.suffix), library("openpyxl", path.suffix)
+    with ZipFile(path) as archive:
+        check_expansion(path, sum(part.file_size for part in archive.infolist()))
+    with pandas.ExcelFile(path, engine="openpyxl") as book:
+        sheets = book.sheet_names
+        cells = book.parse(0, header=None, na_values=sorted(MISSING_MARKS), dtype=object)
+    rows = cells.iloc[1:].dropna(how="all").reset_index(drop=True)
+    if not len(rows):
+        raise DataError(f"{path}: there is no row; give one row for each sample below a row of names")
+    names = ["" if pandas.isna(name) else str(name).strip() for name in cells.iloc[0]]
+    empty = [not name and (j == 0 or rows[j].isna().all()) for j, name in enumerate(names)]
+    places = [j for j in range(len(names)) if not empty[j]]
+    columns = [_typed_cells(rows[j], pandas) for j in places]
+    frame = pandas.concat(columns, axis=1).set_axis([names[j] for j in places], axis=1)
+    notes = [f"read the first of {len(sheets)} sheets, {for_message(sheets[0])}"] if len(sheets) > 1 else []
+    return frame_data(path, frame, wanted, pandas, notes)[0]
+
+
+def _typed_cells(column: Any, pandas: Any) -> Any:
+    """Return a column of cells as numbers, booleans, dates or categories, whichever holds them all."""
+    observed = column[[not (isinstance(cell, str) and is_mark(cell.strip())) for cell in column]]
+    kind = pandas.api.types.infer_dtype(observed)
+    if kind == "integer" and (observed.notna().sum() == len(column) or observed.abs().max() > EXACT):
+        cells = observed.reindex(column.index)
+        return pandas.Series(whole_numbers(cells.where(cells.notna(), None).tolist(), pandas))
+    if kind in ("integer", "floating", "mixed-integer-float", "empty"):
+        return observed.astype("float64").reindex(column.index)
+    if kind.startswith(("date", "time")):
+        return observed.reindex(column.index)
+    if kind == "boolean" and not column.isna().any():
+        return column.astype(bool)
+    return column.map(lambda cell: str(cell).strip(), na_action="ignore").astype("category")
+
+
+def read_arff(path: Path, wanted: Wanted) -> Data:
+    """Read a table whose attributes are numbers, nominal or strings; the last two become categories."""
+    arff, pandas = library("arff", path.suffix), library("pandas", path.suffix)
+    encoding, notes = text_encoding(path)
+    with path.open(encoding=encoding) as text:
+        content = arff.load(text)
+    names = [str(name) for name, _ in content["attributes"]]
+    check_names(path, names)
+    if not content["data"]:
+        raise DataError(f"{path}: there is no row; give one row for each sample after @data")
+    columns = {}
+    for (name, kind), values in zip(content["attributes"], zip(*content["data"], strict=True), strict=True):
+        is_number = isinstance(kind, str) and kind in {"NUMERIC", "REAL", "INTEGER"}
+        columns[str(name)] = pandas.Series(values, dtype="float64") if is_number else pandas.Categorical(values)
+    return frame_data(path, pandas.DataFrame(columns), wanted, pandas, notes)[0]

@@ -25,16 +25,8 @@ HARMLESS_SIZE = 2 * 10**9  # bytes
 # Sparse tables with more columns lose the empty ones.
 MANY_COLUMNS = 100_000
 
-# For each module that is optional, the package it belongs to and the extra that installs it.
-_EXTRAS = {
-    "pandas": ("pandas", "files"),
-    "pyarrow": ("pyarrow", "files"),
-    "openpyxl": ("openpyxl", "files"),
-    "arff": ("liac-arff", "files"),
-    "anndata": ("anndata", "anndata"),
-    "h5py": ("h5py", "anndata"),
-    "mne": ("mne", "mne"),
-}
+# The extras that install packages; that of all others is "files".
+_EXTRAS = {"anndata": "anndata", "h5py": "anndata", "mne": "mne"}
 
 
 class DataError(ValueError):
@@ -103,7 +95,8 @@ def library(name: str, suffix: str, action: str = "reading") -> Any:
     try:
         return import_module(name)
     except ImportError:
-        package, extra = _EXTRAS[name.partition(".")[0]]
+        package = "liac-arff" if name == "arff" else name.partition(".")[0]
+        extra = _EXTRAS.get(package, "files")
         raise ImportError(f'{action} {suffix} needs {package}: pip install "bahsic[{extra}]"') from None
 
 

@@ -13,22 +13,22 @@ from typing import Any
 import numpy as np
 
 from bahsic.files.cells import (
+    DECIMAL_MARKS,
     MISSING_MARKS,
+    SPACED,
+    TRANSLATIONS,
     CommasError,
     Form,
     dates,
-    decimal_marks,
     form_of,
-    has_spaces,
     is_mark,
     meaning_of_commas,
     mostly_decimal_commas,
-    plain,
     plain_numbers,
 )
 from bahsic.files.columnar import whole_numbers
 from bahsic.files.data import Data, DataError, check_gzip, check_unchanged, library, one_line_errors, stamp_of
-from bahsic.files.targets import Wanted
+from bahsic.files.targets import Wanted, of_rows
 from bahsic.files.text import Layout, layout_of
 from bahsic.kernels.rows import EXACT
 from bahsic.names import first_few, for_message
@@ -48,7 +48,8 @@ _WHOLE, _ZEROS_IN_FRONT = re.compile(r"\s*-?(0|[1-9][0-9]*)\s*"), re.compile(r"\
 def read_delimited(path: Path, wanted: Wanted, delimiter: str | None = None) -> Data:
     """Read a table of text: columns of numbers become float64, ISO dates datetime64, all others categories.
 
-    The file is read several times, so that memory holds little more than the numbers.
+    The file is read several times, so that memory holds little more than the numbers; they are copied only where rows
+    without a target are left out.
 
     Empty cells, the marks that pandas knows (NA, NaN, null, ...) and ``?`` are missing values; marks such as ``-``,
     ``.`` and ``unknown`` are missing if all other entries of the column are numbers or dates, else categories.
@@ -68,8 +69,7 @@ def read_delimited(path: Path, wanted: Wanted, delimiter: str | None = None) -> 
         table = _Parsed(pandas, layout, [*features, *outputs])  # outputs last, so that X is a view of the others
         columns = {name: table.column(len(features) + k) for k, name in enumerate(outputs)}
         y, target, rows, left_out = wanted.outputs(columns, layout.n_rows)
-        notes = *table.all_notes, *left_out
-        X = table.frame(len(features), rows)
+        X, notes = table.frame(len(features), rows), (*table.all_notes, *left_out)
         return Data(X, y, features, target=target, source=path, notes=notes).stored_as(StoredText(layout, stamp, rows))
 
 
@@ -126,24 +126,16 @@ class _Parsed:
         self._read_texts(undecided)
 
     def frame(self, n_features: int, rows: Any) -> Any:
-        """Return a DataFrame of the first columns, of some rows in their order; the numbers are moved in place."""
-        if rows is not None:
-            step = max(1, CELLS_AT_ONCE // len(self.names))
-            for start in range(0, len(rows), step):
-                chosen = rows[start : start + step]
-                self.numbers[start : start + len(chosen)] = self.numbers[chosen]
-            self.numbers = self.numbers[: len(rows)]
+        """Return a DataFrame of the first columns, of some rows."""
         frame = self.pandas.DataFrame(self.numbers, columns=self.names, copy=False)
         for j, column in self.others.items():
-            chosen = column if rows is None else column[rows]
-            unused = rows is not None and hasattr(chosen, "remove_unused_categories")
-            frame.isetitem(j, chosen.remove_unused_categories() if unused else chosen)
-        return frame.iloc[:, :n_features]
+            frame.isetitem(j, column)
+        return of_rows(frame.iloc[:, :n_features], rows)
 
     def column(self, j: int) -> Any:
         """Return the entries of a column."""
         if j not in self.others:
-            return self.numbers[:, j].copy()  # rows may be moved later
+            return self.numbers[:, j].copy()
         column = self.others[j]
         return column if isinstance(column, np.ndarray) else np.asarray(column, dtype=object)
 
@@ -245,17 +237,17 @@ class _Parsed:
         found = {form for form in forms if form is not None}
         symbols, kinds = {symbol for symbol, _ in found}, {kind for _, kind in found}
         if certain:
-            self.decimal_marks |= decimal_marks(kinds)
+            self.decimal_marks |= {DECIMAL_MARKS[kind] for kind in kinds & DECIMAL_MARKS.keys()}
         if len(symbols) != 1:
             return None
         try:
             commas = meaning_of_commas(kinds, self.layout.delimiter, self._decimal_mark)
         except CommasError as error:
             if certain:
-                raise self._ambiguous(j, error, texts) from None
+                raise self._ambiguous(j, texts, *error.args) from None
             return None
-        self._note_style(j, symbols.pop(), commas, spaced=any(map(has_spaces, texts)))
-        plain_texts = [form and plain(text, commas) for text, form in zip(texts, forms, strict=True)]
+        self._note_style(j, symbols.pop(), commas, spaced=any(map(SPACED.search, texts)))
+        plain_texts = [form and text.translate(TRANSLATIONS[commas]) for text, form in zip(texts, forms, strict=True)]
         values = np.array([*(np.nan if text is None else float(text) for text in plain_texts), np.nan])
         huge = [code for code in np.flatnonzero(np.isinf(values)).tolist() if forms[code] != ("", "infinite")]
         if huge:
@@ -278,7 +270,7 @@ class _Parsed:
     def _check_numbers_in_text(self, j: int, texts: list[str], strange: list[str], n_entries: int) -> None:
         """Note a column of categories nearly all of which are numbers; refuse it if they have decimal commas."""
         if mostly_decimal_commas(texts[:: max(1, len(texts) // _SAMPLE)]):
-            raise self._ambiguous(j, CommasError("decimal commas"), texts)
+            raise self._ambiguous(j, texts, "decimal commas")
         few = max(1, n_entries // 10)
         if 0 < len(strange) <= few < n_entries / 2:
             self._note(j, strange[:1], "all are read as categories", separator=";")
@@ -292,10 +284,10 @@ class _Parsed:
         found = self.decimal_marks | ({"."} if fractions else set())
         return found.pop() if len(found) == 1 else None
 
-    def _ambiguous(self, j: int, error: CommasError, texts: list[str]) -> DataError:
+    def _ambiguous(self, j: int, texts: list[str], what: str, remedy: str = "write points") -> DataError:
         example = for_message(next(text for text in texts if "," in text))
         column = for_message(self.names[j])
-        return DataError(f"{self.layout.path}: column {column} has {error.what}, as in {example}; {error.remedy}")
+        return DataError(f"{self.layout.path}: column {column} has {what}, as in {example}; {remedy}")
 
     def _note(self, j: int, strange: list[str], what: str, separator: str = ":") -> None:
         named, other = for_message(self.names[j]), for_message(min(strange))

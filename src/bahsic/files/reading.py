@@ -7,13 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bahsic.files.arrays import read_mat, read_npy, read_npz
-from bahsic.files.columnar import read_arrow, read_parquet
-from bahsic.files.data import Data, DataError, TargetError
+from bahsic.files.arrays import read_mat, read_npy, read_npz, read_svmlight
+from bahsic.files.columnar import read_arff, read_arrow, read_excel
+from bahsic.files.data import Data, DataError, TargetError, one_line_errors
 from bahsic.files.delimited import read_delimited
-from bahsic.files.exchange import read_arff, read_svmlight
 from bahsic.files.science import read_epochs, read_h5ad
-from bahsic.files.spreadsheet import read_excel
 from bahsic.files.targets import Wanted
 from bahsic.names import for_message, suggestion
 
@@ -21,8 +19,7 @@ from bahsic.names import for_message, suggestion
 _TABLES: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {
     **dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), (read_delimited, ("delimiter",))),
     ".xlsx": (read_excel, ()),
-    ".parquet": (read_parquet, ()),
-    **dict.fromkeys((".feather", ".arrow"), (read_arrow, ())),
+    **dict.fromkeys((".parquet", ".feather", ".arrow"), (read_arrow, ())),
     ".arff": (read_arff, ()),
 }
 _READERS: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = _TABLES | {
@@ -90,8 +87,8 @@ def read_data(path: str | os.PathLike[str], target: str | int | list[str] | None
             takes = f"takes {', '.join(accepted)}" if accepted else "takes no option"
             raise DataError(f"{path}: {name} is not an option of {suffix}, which {takes}; leave it out")
     wanted = Wanted(path, targets, given.pop("event", None), given.pop("drop", ()))
-    wanted.check()
-    data = reader(path, wanted, **given) if is_table else reader(path, *targets, **given)
+    with one_line_errors(path, f"reading {suffix}"):
+        data = reader(path, wanted, **given) if is_table else reader(path, *targets, **given)
     if not data.X.shape[1]:
         raise DataError(f"{path}: there is no column besides the target; give a table with a column for each feature")
     return data

@@ -29,10 +29,13 @@ GROUPINGS = ("frequency", "channel")
 def read_h5ad(path: Path, target: str | int | None = None, layer: str | None = None) -> Data:
     """Read cells x genes: X or a layer, and the target from `obs`; nothing else of the file is loaded."""
     anndata_io, h5py = library("anndata.io", path.suffix), library("h5py", path.suffix)
-    with one_line_errors(path, "reading .h5ad"), _opened(h5py, path) as file:
+    with _opened(h5py, path) as file:
         names = [str(name) for name in anndata_io.read_elem(file["var"]).index]
         check_names(path, names, "call adata.var_names_make_unique() and write it again")
-        matrix = _matrix(path, file, layer)
+        layers = file.get("layers", [])
+        if layer is None and "X" not in file:
+            raise DataError(f"{path}: there is no X; give a layer: {', '.join(map(for_message, layers))}")
+        matrix = file["X"] if layer is None else layers[chosen(path, "layer", layer, layers)]
         # Arrays may be compressed; a sparse matrix consists of three.
         check_expansion(path, sum(part.nbytes for part in (matrix.values() if hasattr(matrix, "values") else [matrix])))
         X = checked_sparse(path, anndata_io.read_elem(matrix))
@@ -65,14 +68,6 @@ def _opened(h5py: Any, path: Path) -> Any:
     return h5py.File(path, "r")
 
 
-def _matrix(path: Path, file: Any, layer: str | None) -> Any:
-    if layer is not None:
-        return file["layers"][chosen(path, "layer", layer, file.get("layers", []))]
-    if "X" not in file:
-        raise DataError(f"{path}: there is no X; give a layer: {', '.join(map(for_message, file.get('layers', [])))}")
-    return file["X"]
-
-
 def mark_selection(path: Path, source: Path, selected: Any, ranking: Any = None) -> None:
     """Copy an .h5ad file, adding ``var["hsic_selected"]`` and ``var["hsic_rank"]``."""
     anndata_io, h5py = library("anndata.io", ".h5ad", "writing"), library("h5py", ".h5ad", "writing")
@@ -92,7 +87,7 @@ def read_epochs(path: Path, target: str | int | None = None, group_by: str = "fr
     """
     mne = library("mne", ".fif")
     if group_by not in GROUPINGS:
-        raise ValueError(f"group_by is {group_by!r}; accepted: {', '.join(map(repr, GROUPINGS))}")
+        raise DataError(f"{path}: group_by is {group_by!r}; accepted: {', '.join(map(repr, GROUPINGS))}")
     check_gzip(path)
     with one_line_errors(path, "reading epochs (saved as NAME-epo.fif)"):
         epochs = mne.read_epochs(path, verbose="error")

@@ -27,7 +27,7 @@ class Wanted:
     event: str | None = None
     drop: Sequence[str] = ()
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Refuse columns that are named twice, or dropped as well, and an event without one time."""
         path, targets, event = self.path, self.targets, self.event
         if event is not None and len(targets) != 1:
@@ -89,7 +89,7 @@ def observed_targets(path: Path, columns: dict[str, Any], n_rows: int) -> tuple[
             what = f"target {for_message(name)} has shape {y.shape}"
             raise DataError(f"{path}: {what}; accepted: one value a row ({n_rows})")
         outputs.append(y.reshape(n_rows))
-        missing = observed & _missing(outputs[-1])
+        missing = observed & np.fromiter(map(is_missing, outputs[-1].tolist()), bool, n_rows)
         observed &= ~missing
         if not observed.any():
             raise DataError(f"{path}: target {for_message(name)} is missing in all rows; give a column with entries")
@@ -115,8 +115,7 @@ def complete_target(path: Path, values: Any, name: str, n_rows: int) -> Any:
 def with_target(path: Path, data: Data, values: Any, name: str) -> Data:
     """Return the data with a target, without the rows that have none."""
     (y,), rows, notes = observed_targets(path, {name: values}, data.X.shape[0])
-    X = data.X if rows is None else of_rows(data.X, rows)
-    return replace(data, X=X, y=y, target=name, notes=(*data.notes, *notes))
+    return replace(data, X=of_rows(data.X, rows), y=y, target=name, notes=(*data.notes, *notes))
 
 
 def of_rows(X: Any, rows: Any) -> Any:
@@ -130,12 +129,6 @@ def of_rows(X: Any, rows: Any) -> Any:
         if str(dtype) == "category":
             frame.isetitem(j, frame.iloc[:, j].cat.remove_unused_categories())
     return frame
-
-
-def _missing(y: Any) -> Any:
-    if y.dtype.kind == "f":
-        return np.isnan(y)
-    return np.array([is_missing(value) for value in y.tolist()], dtype=bool) if y.dtype.kind in "OmM" else False
 
 
 def _typed(path: Path, y: Any, name: str) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
-import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, TextIO, cast
+from typing import Any
 
 from bahsic.files.data import DataError, check_names, named
 from bahsic.names import first_few
@@ -49,7 +48,7 @@ class Layout:
     @contextmanager
     def opened(self) -> Iterator[tuple[Any, Iterator[list[str]]]]:
         """Open the file: the reader of the csv module, and its rows without blank lines, the header first."""
-        with _opened_text(self.path, self.encoding) as text:
+        with _opened(self.path, "rt", encoding=self.encoding, newline="") as text:  # line ends stay as they are
             lines = chain(text, [_END])
             reader = csv.reader(lines, delimiter=self.delimiter, skipinitialspace=self.delimiter != " ")
             try:
@@ -185,10 +184,5 @@ def _undecoded_line(path: Path, encoding: str, binary: re.Pattern[str]) -> int |
     return None
 
 
-def _opened_text(path: Path, encoding: str) -> TextIO:
-    """Open a file, also one compressed by gzip, as text whose line ends stay as they are."""
-    return io.TextIOWrapper(cast("io.BufferedReader", _opened(path)), encoding=encoding, newline="")
-
-
-def _opened(path: Path) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.open(path)) if path.suffix.lower() == ".gz" else path.open("rb")
+def _opened(path: Path, mode: str = "rb", **options: Any) -> Any:
+    return gzip.open(path, mode, **options) if path.suffix.lower() == ".gz" else path.open(mode, **options)

@@ -40,20 +40,17 @@ _PRICE_OF_LOOKING_UP = 40
 # Rows of the products in one task.
 _ROWS = 512
 
-# Factors are scaled if their exponents are larger, so that fourth powers neither overflow nor underflow.
-_LARGEST_EXPONENT = 60
-
 
 @dataclass(frozen=True, eq=False)
 class CentredMatrices:
     """Centred kernel matrices of c kernels, over 2**exponents: as matrices, or as F'F + diag(excess)."""
 
     diagonals: Array  # (c, m)
-    exponents: Indices  # (c,)
+    exponents: Indices  # (c,): with them, fourth powers of the factors neither overflow nor underflow
+    excess: Array  # (c, m): added to the diagonals before centring; zeros for matrices
     matrices: Array | None = None  # (c, m, m), or else:
     factors: Any = None  # (r, m), those of all matrices; rows of an array are centred, those of a csr_array are not
     owners: Any = None  # csr_array (c, r): one where a factor belongs to a matrix
-    excess: Array | None = None  # (c, m): added to the diagonals before centring
     errors: Array | float = 0.0  # Frobenius norms of the errors of the factors
 
     @property
@@ -70,9 +67,7 @@ class CentredMatrices:
             return np.diagonal(inner_products(self, self))
         factors = self.factors.reshape(len(self.diagonals), -1, self.factors.shape[1])
         squares = np.square(np.matmul(factors, factors.transpose(0, 2, 1))).sum(axis=(1, 2))
-        if self.excess is not None:
-            squares += np.vecdot(self.excess, 2 * self.diagonals - _centred_diagonals(self.excess))
-        return np.asarray(squares)
+        return np.asarray(squares + np.vecdot(self.excess, 2 * self.diagonals - _centred_diagonals(self.excess)))
 
 
 def from_matrices(grams: Sequence[Gram]) -> CentredMatrices:
@@ -85,7 +80,7 @@ def from_matrices(grams: Sequence[Gram]) -> CentredMatrices:
             matrix[rows] = centred_gram.block(rows, slice(0, m))
         exponents[position] = math.frexp(max(float(matrix.max()), -float(matrix.min())))[1]
         np.ldexp(matrix, -exponents[position], out=matrix)
-    return CentredMatrices(np.diagonal(A, axis1=1, axis2=2), exponents, matrices=A)
+    return CentredMatrices(np.diagonal(A, axis1=1, axis2=2), exponents, np.zeros((len(A), m)), matrices=A)
 
 
 def from_factors(
@@ -93,6 +88,7 @@ def from_factors(
 ) -> CentredMatrices:
     """Centre c matrices F'F + diag(excess), given the number of factors of each; an array of factors is overwritten."""
     exponents, owners = np.zeros(len(counts), dtype=np.intp), _owners(counts)
+    excess = np.zeros((len(counts), factors.shape[1])) if excess is None else excess
     if sparse.issparse(factors):
         means = factors.mean(axis=1)
         shifted = owners @ (factors.power(2) - 2 * sparse.diags_array(means) @ factors)
@@ -101,15 +97,12 @@ def from_factors(
         factors -= factors.mean(axis=1, keepdims=True)
         peaks = np.maximum(factors.max(axis=1), -factors.min(axis=1)).reshape(len(counts), -1).max(axis=1, initial=0.0)
         exponents = np.frexp(peaks)[1].astype(np.intp)
-        exponents[np.abs(exponents) <= _LARGEST_EXPONENT] = 0
-        if exponents.any():
-            np.ldexp(factors, -np.repeat(exponents, counts)[:, None], out=factors)
-            errors = np.ldexp(errors, -2 * exponents)
-            excess = None if excess is None else np.ldexp(excess, -2 * exponents[:, None])
+        np.ldexp(factors, -np.repeat(exponents, counts)[:, None], out=factors)
+        errors = np.ldexp(errors, -2 * exponents)
+        excess = np.ldexp(excess, -2 * exponents[:, None])
         diagonals = owners @ np.square(factors)
-    if excess is not None:
-        diagonals += _centred_diagonals(excess)
-    return CentredMatrices(diagonals, 2 * exponents, factors=factors, owners=owners, excess=excess, errors=errors)
+    diagonals += _centred_diagonals(excess)
+    return CentredMatrices(diagonals, 2 * exponents, excess, factors=factors, owners=owners, errors=errors)
 
 
 def _owners(counts: Sequence[int]) -> Any:
@@ -143,37 +136,19 @@ def inner_products(A: CentredMatrices, B: CentredMatrices) -> Array:
         return np.asarray(A.matrices.reshape(len(A.matrices), -1) @ B.matrices.reshape(len(B.matrices), -1).T)
     if A.matrices is not None:
         return inner_products(B, A).T
-    table: Any
     if B.matrices is not None:
         rows = A.factors.toarray() if sparse.issparse(A.factors) else A.factors
         table = np.column_stack([A.owners @ np.vecdot(rows @ matrix, rows) for matrix in B.matrices])
+    elif sparse.issparse(A.factors) and sparse.issparse(B.factors):
+        # (p - s t / m)^2 = p (p - 2 s t / m) + (s t / m)^2 for products p and sums s and t of two factors
+        p, m, s, t = (A.factors @ B.factors.T).tocoo(), A.factors.shape[1], A.factors.sum(axis=1), B.factors.sum(axis=1)
+        row, col = p.coords
+        p.data *= p.data - 2 / m * s[row] * t[col]
+        table = (A.owners @ p.tocsr() @ B.owners.T).toarray()
+        table += np.multiply.outer(A.owners @ np.square(s) / m, B.owners @ np.square(t) / m)
     else:
-        table = A.owners @ _squared_products(A.factors, B.factors) @ B.owners.T
-    if sparse.issparse(table):
-        table = table.toarray() + _squared_sums(A) @ _squared_sums(B).T
-    if A.excess is not None:
-        table += A.excess @ B.diagonals.T
-    if B.excess is not None:
-        own = 0.0 if A.excess is None else _centred_diagonals(A.excess)
-        table += (A.diagonals - own) @ B.excess.T
-    return np.asarray(table)
-
-
-def _squared_products(F: Any, G: Any) -> Any:
-    """Return the squared inner products of factors (r, r'); of two sparse ones without the constant part."""
-    products = F @ G.T
-    if not sparse.issparse(products):
-        return np.square(products, out=products)
-    # (p - s t / m)^2 = p (p - 2 s t / m) + (s t / m)^2 for the sums s and t of two factors.
-    products, m = products.tocoo(), F.shape[1]
-    row, col = products.coords
-    products.data *= products.data - 2 / m * F.sum(axis=1)[row] * G.sum(axis=1)[col]
-    return products.tocsr()
-
-
-def _squared_sums(A: CentredMatrices) -> Array:
-    """Return the sums over the factors of each matrix of s^2 / m, for their sums s; shape (c, 1)."""
-    return np.asarray(A.owners @ np.square(A.factors.sum(axis=1)) / A.factors.shape[1])[:, None]
+        table = A.owners @ np.square(A.factors @ B.factors.T) @ B.owners.T
+    return np.asarray(table + A.excess @ B.diagonals.T + (A.diagonals - _centred_diagonals(A.excess)) @ B.excess.T)
 
 
 def pivoted_cholesky(diagonals: Array, rows: Callable[[Indices], Array], max_rank: int) -> tuple[Array, Array]:
@@ -215,14 +190,24 @@ def cheapest_forms(A: CentredMatrices, B: CentredMatrices) -> tuple[CentredMatri
 
 def gamma_test(A: CentredMatrices, B: CentredMatrices) -> tuple[Array, Array]:
     """Return biased estimates, and p-values by a gamma distribution with the moments of their permutations."""
-    observed, (mean, variance) = inner_products(A, B)[:, 0], _permutation_moments(A, B)
+    m, observed = A.diagonals.shape[1], inner_products(A, B)[:, 0]
+    (u_A, v_A), (u_B, v_B) = _invariants(A), _invariants(B)
+    # Moments of <A, B> over all permutations of the samples of B (Kazi-Aoual et al. 1995).
+    mean = A.traces * B.traces / (m - 1)
+    variance = 2 * u_A * u_B / ((m - 1) ** 2 * (m + 1) * (m - 2))
+    variance += v_A * v_B / (m * (m + 1) * (m - 1) * (m - 2) * (m - 3))
     # If permutations change only rounding errors, all values are as great as the observed one: p is 1. So it is where
     # no gamma distribution has the mean, which matrices of less than a few bits and indefinite ones may give.
     changes = (variance > 1e-14 * mean**2) & (mean > 0)
     scale = np.divide(variance, mean, out=np.ones_like(mean), where=changes)
     pvalues = special.gammaincc(np.where(changes, mean, 1.0) / scale, np.maximum(observed, 0) / scale)
-    m = A.diagonals.shape[1]
     return _scaled(observed / (m - 1) ** 2, A, B), np.where(changes, pvalues, 1.0)
+
+
+def _invariants(A: CentredMatrices) -> tuple[Array, Array]:
+    """Return u and v of the variance over permutations."""
+    m, T, T2, S = A.diagonals.shape[1], A.traces, A.squares, np.square(A.diagonals).sum(axis=1)
+    return (m - 1) * T2 - T**2, m * (m + 1) * S - (m - 1) * (T**2 + 2 * T2)
 
 
 def permutation_test(
@@ -235,8 +220,7 @@ def permutation_test(
     chunks = [permutations[start : start + size] for start in range(0, len(permutations), size)]
     values = np.concatenate((executor or ThreadExecutor(1)).map(lambda chunk: unbiased(A, B, chunk), chunks))
     # Values that differ by less than their error bounds count as equal.
-    pvalues = np.mean(values >= values[0] - 2 * _uncertainty(A, B), axis=0)
-    return values, pvalues
+    return values, np.mean(values >= values[0] - 2 * _uncertainty(A, B), axis=0)
 
 
 def unbiased(A: CentredMatrices, B: CentredMatrices, permutations: Permutations) -> Array:
@@ -251,11 +235,8 @@ def draw_permutations(m: int, count: int, random: np.random.RandomState) -> Perm
     """Draw ``count`` permutations of m samples after the identity; return all permutations if these are no more."""
     if m < 13 and math.factorial(m) <= count + 1:
         return np.array(list(itertools.permutations(range(m))), dtype=np.int32)
-    permutations = np.empty((count + 1, m), dtype=np.int32)
-    permutations[0] = np.arange(m)
-    for row in permutations[1:]:
-        row[:] = random.permutation(m)
-    return permutations
+    drawn = itertools.chain([np.arange(m)], (random.permutation(m) for _ in range(count)))
+    return np.fromiter(drawn, np.dtype((np.int32, m)), count + 1)
 
 
 def _permuted_products(A: CentredMatrices, B: CentredMatrices, permutations: Permutations) -> Array:
@@ -264,19 +245,18 @@ def _permuted_products(A: CentredMatrices, B: CentredMatrices, permutations: Per
     if B.matrices is None:
         factors = np.take(B.factors, permutations, axis=1).swapaxes(0, 1).reshape(-1, m)
         owners = _owners([len(B.factors)] * n)
-        shuffled = replace(B, diagonals=B.diagonals[0][permutations], factors=factors, owners=owners)
+        diagonals, excess = B.diagonals[0][permutations], B.excess[0][permutations]
+        shuffled = replace(B, diagonals=diagonals, excess=excess, factors=factors, owners=owners)
         return inner_products(A, shuffled).T
     if A.matrices is None:  # a single one too
         return _permuted_products(B, A, np.argsort(permutations, axis=1).astype(np.int32))
-    return np.array(
-        [[_permuted_inner_product(matrix, B.matrices[0], p) for matrix in A.matrices] for p in permutations]
-    )
-
-
-def _permuted_inner_product(A: Array, B: Array, permutation: NDArray[np.int32]) -> float:
-    # Whole rows: one triangle has half the entries, but not in contiguous rows, which is slower.
-    parts = row_blocks(len(A))
-    return sum(float(np.vdot(A[part], B[permutation[part]].take(permutation, axis=1))) for part in parts)
+    products = np.zeros((n, len(A.matrices)))
+    for p, row in zip(permutations, products, strict=True):
+        # Whole rows: one triangle has half the entries, but not in contiguous rows, which is slower.
+        for part in row_blocks(m):
+            permuted = B.matrices[0][p[part]].take(p, axis=1)
+            row += [np.vdot(matrix[part], permuted) for matrix in A.matrices]
+    return products
 
 
 def _scaled(values: Array, A: CentredMatrices, B: CentredMatrices) -> Array:
@@ -290,25 +270,3 @@ def _uncertainty(A: CentredMatrices, B: CentredMatrices) -> Array:
     missing = A.errors * (b + B.errors) + a * B.errors
     # Products, diagonals and traces enter with weights 1, m / (m - 2) and less: together less than 4.
     return _scaled(4 * (2 * m * np.finfo(float).eps * a * b + missing) / (m * (m - 3)), A, B)
-
-
-def _permutation_moments(A: CentredMatrices, B: CentredMatrices) -> tuple[Array, Array]:
-    """Return mean and variance of <A, B> over all permutations of the samples of B, each of shape (c,).
-
-    With traces T, sums of squares T2 and sums of squared diagonals S (Kazi-Aoual et al. 1995):
-    mean ``T_A T_B / (m - 1)``, variance
-    ``2 u_A u_B / ((m-1)^2 (m+1) (m-2)) + v_A v_B / (m (m+1) (m-1) (m-2) (m-3))`` with
-    ``u = (m-1) T2 - T^2`` and ``v = m (m+1) S - (m-1) (T^2 + 2 T2)``.
-    """
-    m = A.diagonals.shape[1]
-    u_A, v_A = _invariants(A, m)
-    u_B, v_B = _invariants(B, m)
-    mean = A.traces * B.traces / (m - 1)
-    variance = 2 * u_A * u_B / ((m - 1) ** 2 * (m + 1) * (m - 2))
-    variance += v_A * v_B / (m * (m + 1) * (m - 1) * (m - 2) * (m - 3))
-    return mean, variance
-
-
-def _invariants(A: CentredMatrices, m: int) -> tuple[Array, Array]:
-    T, T2, S = A.traces, A.squares, np.square(A.diagonals).sum(axis=1)
-    return (m - 1) * T2 - T**2, m * (m + 1) * S - (m - 1) * (T**2 + 2 * T2)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bahsic.arrays import Indices
-from bahsic.criteria.blocks import Blocks, random_blocks
+from bahsic.criteria.blocks import RULE_SAMPLES, Blocks, random_blocks
 from bahsic.criteria.hsic import hsic_value
 from bahsic.criteria.weights import Matrix, Statistic, Weights, label_weights
 from bahsic.data.columns import Columns
@@ -54,20 +54,18 @@ def hsic(  # noqa: PLR0913 - the kernels, the estimate, and how a table is read
     sample_weight : array-like of shape (m,), optional
         How often each sample counts: the value is the HSIC of the data with each sample repeated that often.
     standardize : bool, default=True
-        Whether to give each number in x zero mean and unit variance first, so that units do not matter. Ignored for
-        kernels on other samples, and for functions.
+        Whether to give numbers in x zero mean and unit variance first. Ignored for other samples, and for functions.
     categorical_features, missing
         Which columns of x are categories, and how to treat missing entries, as for `BAHSIC`.
     block_size : int, optional
         If given, the value is the mean over disjoint random blocks of that many samples, see `hsic_blocks`.
     random_state : int, RandomState, Generator or None
-        Seed or generator used to draw the blocks.
+        For the blocks.
 
     Returns
     -------
     float
-        Cost O(m^2 d) time, one m x m matrix of memory (two with gamma="optimise"); with blocks of B samples
-        O(m B d) and B x B.
+        Cost O(m^2 d) time, one m x m matrix of memory (two with gamma="optimise"); with blocks O(m B d) and B x B.
 
     Notes
     -----
@@ -138,12 +136,12 @@ def hsic_blocks(  # noqa: PLR0913 - as `hsic`
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
     data = kernel_input(x, kernel_from_name(kernel), len(labels), **options)
     labels.warn()
-    return _block_values(data, labels, blocks or Blocks.one(len(labels)))
+    return _block_values(data, labels, blocks or Blocks(np.arange(len(labels)), (0,)))
 
 
 def _block_values(data: KernelInput, labels: LabelKernel, blocks: Blocks) -> NDArray[np.float64]:
     """Return the unbiased HSIC of each block."""
-    rule_samples = blocks.some_samples if len(blocks) > 1 else np.arange(len(labels))
+    rule_samples = blocks.order[:RULE_SAMPLES] if len(blocks) > 1 else np.arange(len(labels))
     W = label_weights(labels.of_samples(rule_samples)) if data.kernel.needs_labels else None
     kernel = data.of_samples(rule_samples).resolved(W)
     parts = ((data.of_samples(samples), labels.of_samples(samples)) for samples in blocks.samples())
@@ -179,31 +177,25 @@ class KernelInput:
         """Return the data of some of the samples."""
         if self.columns is not None:
             return replace(self, columns=self.columns.of_samples(samples))
-        if isinstance(self.kernel, Precomputed):
-            return replace(self, rows=self.rows[np.ix_(samples, samples)])
+        chosen = np.ix_(samples, samples) if isinstance(self.kernel, Precomputed) else samples
         array = isinstance(self.rows, np.ndarray)
-        return replace(self, rows=self.rows[samples] if array else [self.rows[i] for i in samples])
+        return replace(self, rows=self.rows[chosen] if array else [self.rows[i] for i in samples])
 
 
 def kernel_input(
     x: Any, kernel: Kernel, n_samples: int, weights: FloatArray | None = None, **options: Any
 ) -> KernelInput:
-    """Check data x and bring them into the form that a kernel takes; the options are those of `hsic`.
-
-    Numbers that are not to be standardised stay as they are. Constant columns take no part, unless all are constant.
-    """
+    """Check data x and bring them into the form that a kernel takes; constant columns take no part, unless all are."""
     if not takes_numbers(kernel):
         if sparse.issparse(x):
             raise TypeError(f"x is a sparse matrix, which kernel={kernel!r} does not take; accepted: x.toarray()")
         rows = kernel.rows(x, "x")
         check_same_length(x=len(rows), y=n_samples)
         return KernelInput(kernel, rows)
-    identifiers = x.identifiers if isinstance(x, Prepared) else "use"  # x are the columns that the user has chosen
-    data = prepared(as_table_like(x), kernel, **options, identifiers=identifiers, whole=True, argument="x")
-    data = data.weighted(None).ordered(None)
+    data = as_prepared(x, kernel, **options).weighted(None).ordered(None)
     check_same_length(x=data.table.values.shape[0], y=n_samples)
     changed = data.standardize or data.table.categorical.any() or data.table.missing.any()
-    if not changed and isinstance(data.table.values, np.ndarray):
+    if not changed and isinstance(data.table.values, np.ndarray):  # numbers as they are
         rows = kernel.rows(data.table.values, "x")
         varies = (rows != rows[0]).any(axis=0)
         return KernelInput(kernel, rows if varies.all() or not varies.any() else rows[:, varies])
@@ -212,16 +204,17 @@ def kernel_input(
     return KernelInput(kernel, None, data.columns, samples, data.varying)
 
 
-def as_table_like(x: Any) -> Any:
-    """Return data with two dimensions, of which an array or a series may have one."""
-    check_at_hand(x, "x")
-    if isinstance(x, Prepared) or sparse.issparse(x) or is_frame(x):
-        return x
-    if hasattr(x, "to_frame"):  # a series, whose type an array could lose
-        return x.to_frame()
-    array = x if len(getattr(x, "shape", ())) == 2 else as_array(x, "x")
-    if array.ndim not in (1, 2) or 0 in array.shape:
-        raise ValueError(
-            f"x has shape {array.shape}; accepted: one or two dimensions, at least one sample and one feature"
-        )
-    return array[:, None] if array.ndim == 1 else array
+def as_prepared(x: Any, kernel: Kernel, argument: str = "x", **options: Any) -> Prepared:
+    """Prepare data, of which an array or a series may have one dimension; identifiers count as the user chose them."""
+    check_at_hand(x, argument)
+    options |= {"identifiers": x.identifiers if isinstance(x, Prepared) else "use", "whole": True}
+    if hasattr(x, "to_frame") and not is_frame(x):  # a series, whose type an array could lose
+        x = x.to_frame()
+    elif not (isinstance(x, Prepared) or sparse.issparse(x) or is_frame(x)):
+        x = x if len(getattr(x, "shape", ())) == 2 else as_array(x, argument)
+        if x.ndim not in (1, 2) or 0 in x.shape:
+            raise ValueError(
+                f"{argument} has shape {x.shape}; accepted: one or two dimensions, at least one sample and one feature"
+            )
+        x = x[:, None] if x.ndim == 1 else x
+    return prepared(x, kernel, **options, argument=argument)

@@ -14,18 +14,10 @@ from bahsic.arrays import Array
 from bahsic.criteria.hsic import estimate_and_variance, hsic_bound
 from bahsic.criteria.weights import Matrix, label_weights
 from bahsic.engine import threads
-from bahsic.inference.centred import (
-    CentredMatrices,
-    cheapest_forms,
-    draw_permutations,
-    from_factors,
-    from_matrices,
-    gamma_test,
-    permutation_test,
-)
+from bahsic.inference import centred
 from bahsic.inference.dependence import kernel_input
 from bahsic.kernels import Function, Kernel, LabelKernel, Precomputed, kernel_from_name, label_kernel
-from bahsic.parameters import check_count, random_source
+from bahsic.parameters import check_choice, check_count, random_source
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +80,9 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
     - ``"permutation"`` compares the unbiased estimate with its values for randomly permuted labels:
       p = (1 + number of these >= the observed one) / (1 + number of permutations). The level is exact for any
       distribution and number of samples. If no more than ``n_permutations`` others exist (up to 6 samples with 999),
-      each permutation is used once.
-    - ``"gamma"`` compares the biased estimate with a gamma distribution of the exact mean and variance (over all
-      permutations, Kazi-Aoual et al. 1995). Its shape is an approximation. Use it for small p-values without many
-      permutations.
+      each permutation is used once. Values that differ only by rounding count as equal to the observed one.
+    - ``"gamma"`` compares the biased estimate with a gamma distribution of the exact mean and variance over all
+      permutations (Kazi-Aoual et al. 1995). Its shape is an approximation, for small p-values without permutations.
     - ``"normal"`` compares the unbiased estimate over its standard deviation (varHSIC) with the standard normal
       distribution. **It is not a test**: for independent data the limit is not normal, and the level is not kept. Use
       it to say by how many standard errors a dependence differs from zero.
@@ -102,12 +93,8 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
         Numbers, categories, or both. For features that were selected with these samples, use `selection_test`.
     y : array-like of shape (m,) or (m, k), dataframe or series, or whatever ``target_kernel`` takes
     method : {"permutation", "gamma", "normal"}
-    kernel : str, Kernel or callable
-        Kernel on x, see `hsic`. The rule "optimise" depends on the labels and is refused.
-    target_kernel : str, Kernel or callable
-        Kernel on y; "auto" chooses by the type of y, see `bahsic.kernels.label_kernel`.
-    standardize, categorical_features, missing
-        As for `hsic`: numbers in x get zero mean and unit variance unless ``standardize=False``.
+    kernel, target_kernel, standardize, categorical_features, missing
+        As for `hsic`. The rule "optimise" of a kernel on x depends on the labels and is refused.
     n_permutations : int
     random_state : int, RandomState, Generator or None
         Seed or generator used to draw the permutations.
@@ -120,10 +107,6 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
         Cost O(m^2 d) time and two m x m matrices of memory. Each permutation takes m p r operations for kernel matrices
         of numerical ranks p and r, m^2 r if only one of them has low rank, and m^2 otherwise.
 
-    Notes
-    -----
-    Values that differ only by rounding count as equal to the observed one.
-
     Examples
     --------
     >>> x = np.linspace(-2, 2, 50)
@@ -132,7 +115,7 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
     >>> hsic_test(x, np.tile([0, 1], 25), method="gamma")  # doctest: +ELLIPSIS
     HypothesisTest(statistic=..., pvalue=..., method='gamma', kernel=Gaussian(gamma=0.5), target_kernel='binary')
     """
-    check_method(method, ("permutation", "gamma", "normal"))
+    check_choice("method", method, ("permutation", "gamma", "normal"))
     check_count("n_permutations", n_permutations)
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
     labels, resolved, K, estimate, variance = _estimated(x, y, kernel, target_kernel, options)
@@ -142,13 +125,13 @@ def hsic_test(  # noqa: PLR0913 - the kernels, how a table is read, and the p-va
         _check_variance(estimate, variance)
         pvalue = float(special.ndtr(-estimate / math.sqrt(variance)))
     else:
-        A, B = from_matrices([K]), centred_labels(labels)
+        A, B = centred.from_matrices([K]), centred_labels(labels)
         if method == "gamma":
-            estimate, pvalue = (float(values[0]) for values in gamma_test(A, B))
+            estimate, pvalue = (float(values[0]) for values in centred.gamma_test(A, B))
         else:
-            permutations = draw_permutations(len(labels), n_permutations, random_source(random_state))
+            permutations = centred.draw_permutations(len(labels), n_permutations, random_source(random_state))
             with threads(n_jobs, len(labels)) as executor:
-                values, pvalues = permutation_test(*cheapest_forms(A, B), permutations, executor)
+                values, pvalues = centred.permutation_test(*centred.cheapest_forms(A, B), permutations, executor)
             null_sample, pvalue = values[1:, 0], float(pvalues[0])
     return HypothesisTest(estimate, pvalue, method, null_sample, resolved, _used_target_kernel(labels))
 
@@ -198,7 +181,7 @@ def hsic_interval(  # noqa: PLR0913 - as `hsic_test`
     """
     if not (isinstance(level, float) and 0 < level < 1):
         raise ValueError(f"level is {level!r}; accepted: a float between 0 and 1")
-    check_method(method, ("normal", "bound"))
+    check_choice("method", method, ("normal", "bound"))
     options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
     labels, resolved, K, estimate, variance = _estimated(x, y, kernel, target_kernel, options)
     labels.warn()
@@ -228,12 +211,12 @@ def _estimated(
     return labels, resolved, K, *estimate_and_variance(K, labels, weights=weights)
 
 
-def centred_labels(labels: LabelKernel) -> CentredMatrices:
+def centred_labels(labels: LabelKernel) -> centred.CentredMatrices:
     """Return the centred kernel matrix of labels, as factors where they are vectors."""
     if labels.vectors is None:
-        return from_matrices([labels])
+        return centred.from_matrices([labels])
     factors = np.array((labels.vectors - labels.vectors.mean(axis=0)).T, dtype=np.float64)
-    return from_factors(factors, [len(factors)])
+    return centred.from_factors(factors, [len(factors)])
 
 
 def _used_target_kernel(labels: LabelKernel) -> str | Kernel:
@@ -267,12 +250,6 @@ def without_labels(kernel: Any) -> Kernel:
             "because p-values and intervals would be too optimistic"
         )
     return named
-
-
-def check_method(method: Any, methods: tuple[str, ...]) -> None:
-    """Raise unless a method is one of those that exist."""
-    if method not in methods:
-        raise ValueError(f"method is {method!r}; accepted: {', '.join(map(repr, methods))}")
 
 
 def _check_variance(estimate: float, variance: float) -> None:

@@ -22,11 +22,12 @@ from bahsic.engine import threads
 from bahsic.kernels.labels.choice import chosen_name, labels_of
 from bahsic.kernels.rows import as_labels, check_same_length
 from bahsic.kernels.vector import kernel_on_features
+from bahsic.parameters import is_auto
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_MIN_SAMPLES = FEWEST_SAMPLES["unbiased"]
+MIN_SAMPLES = FEWEST_SAMPLES["unbiased"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ class Samples:
 
 def resolved_target_kernel(selector: Any, y: Any, target_kernel: Any) -> Any:
     """Return the kernel on the labels that a selector uses for all of them, in place of "auto"."""
-    if not (isinstance(target_kernel, str) and target_kernel == "auto"):
+    if not is_auto(target_kernel):
         return target_kernel
     predicts_numbers = hasattr(selector, "__sklearn_tags__") and is_regressor(selector)
     return "regression" if predicts_numbers else chosen_name(y, "auto", warn=True)
@@ -107,10 +108,10 @@ def random_splits(samples: Samples, n_splits: int, test_size: float, random: np.
     strata = samples.strata("target_kernel='regression' for numbers")
     n_test = sum(part_size(test_size, len(stratum)) for stratum in strata)
     n_learning = len(samples) - n_test
-    if min(n_test, n_learning) < _MIN_SAMPLES:
+    if min(n_test, n_learning) < MIN_SAMPLES:
         raise ValueError(
             f"test_size is {test_size!r}, which makes {n_learning} samples to select with and {n_test} to test with; "
-            f"accepted: at least {_MIN_SAMPLES} of each"
+            f"accepted: at least {MIN_SAMPLES} of each"
         )
     tests = [draw_part(random, strata, test_size) for _ in range(n_splits)]
     seeds = random.randint(2**31 - 1, size=n_splits)

@@ -8,17 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bahsic.arrays import Indices
 from bahsic.criteria.blocks import MOST_REGRESSIONS, RULE_SAMPLES, auto_block_size, random_blocks, some_samples
 from bahsic.criteria.prediction import label_features
 from bahsic.criteria.weights import Gram, Matrix
 from bahsic.data.column_choice import group_of_columns
-from bahsic.data.prepared import Prepared, prepared
+from bahsic.data.prepared import Prepared
 from bahsic.engine import threads, tile_plan
 from bahsic.engine.gram import GramTiles, KernelBlocks
 from bahsic.engine.ridge import RidgeRegression
 from bahsic.engine.scorer import kernel_values, resolved_on
-from bahsic.inference.dependence import as_table_like
+from bahsic.inference.dependence import as_prepared
 from bahsic.inference.parts import selector_data
 from bahsic.kernels import Kernel, LabelKernel, label_kernel
 from bahsic.kernels.rows import check_same_length
@@ -73,17 +72,11 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
         The features.
     y : array-like of shape (m,) or (m, k)
         The labels: classes, numbers, several outputs, or whatever ``target_kernel`` takes.
-    kernel : str, Kernel or callable, default="gaussian"
-        Kernel on x; ``"gaussian"`` has gamma = 1/(2 d).
-    target_kernel : str, Kernel or callable, default="auto"
-        Kernel on y, whose features are predicted; see `bahsic.kernels.label_kernel`.
+    kernel, target_kernel, standardize, categorical_features
+        As for `hsic`; ``"gaussian"`` has gamma = 1/(2 d), and the features of the kernel on y are predicted.
     ridge : float or "auto", default="auto"
         The penalty is m times the ridge. "auto" uses the one of 0.1, 0.0316, ..., 0.0001 with the least error, which
         makes the result slightly too high.
-    standardize : bool, default=True
-        Whether to give each number zero mean and unit variance first.
-    categorical_features : None, "from_dtype", or array-like of bool, int or str, default="from_dtype"
-        Which columns are categories, as for `BAHSIC`.
     block_size : int, "auto" or None, default="auto"
         An int B fits a regression to each of several disjoint random blocks of B samples. "auto" uses all samples at
         once (None) up to 4000 of them, and five blocks of 1000 beyond.
@@ -93,16 +86,14 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     Returns
     -------
     float
-        1 is perfect, 0 is as good as predicting the mean, and negative values are worse. Costs O(m^3) time and a few
-        m x m matrices; with blocks O(m B^2) time.
+        1 is perfect, 0 as good as the mean, negative worse. Costs O(m^3) time, a few m x m matrices; blocks O(m B^2).
 
     Notes
     -----
     With :math:`A = (HKH + \lambda I)^{-1}`, :math:`\lambda = m \varepsilon`, the residual of sample i when it is left
     out is :math:`\lambda (AY)_i / (\lambda A_{ii} - 1/m)`; the penalty stays the same and the intercept is free.
 
-    The result is too high for features that were selected on the same samples. Use ``predictability_`` of a selector
-    then.
+    For features that were selected on the same samples it is too high: use ``predictability_`` of the selector.
 
     Examples
     --------
@@ -115,15 +106,13 @@ def predictability(  # noqa: PLR0913 - the kernels, the table, and blocks
     """
     check_ridge(ridge)
     kernel, labels = kernel_on_features(kernel, "features"), label_kernel(y, target_kernel)
-    options: Any = {"standardize": standardize, "categorical_features": categorical_features, "whole": True}
-    identifiers = x.identifiers if isinstance(x, Prepared) else "use"  # x are the columns that the user has chosen
-    data = prepared(as_table_like(x), kernel, **options, identifiers=identifiers, argument="x")
+    data = as_prepared(x, kernel, standardize=standardize, categorical_features=categorical_features)
     m = len(labels)
     check_same_length(x=data.table.values.shape[0], y=m)
     if m < 2:
         raise ValueError(f"x has {m} sample; accepted: at least 2, so that one can be left out")
     labels.warn_of_choice()
-    if isinstance(block_size, str) and block_size == "auto":
+    if is_auto(block_size):
         blocks = random_blocks(m, auto_block_size(m, regressions=True), 0 if random_state is None else random_state)
         blocks = None if blocks is None else blocks.first(MOST_REGRESSIONS)
     else:
@@ -159,8 +148,7 @@ def predictability_alone(data: Prepared, labels: LabelKernel, features: Sequence
 def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int = 16) -> list[Interaction]:
     r"""Measure which selected features work together: the joint gain in R2 of each pair beyond its single gains.
 
-    With S the selected features and :math:`R^2` the leave-one-out predictability of kernel ridge regression, zero
-    where it is no better than the mean,
+    With S the selected features and :math:`R^2` the `predictability`, zero where it is no better than the mean,
 
     .. math:: R^2(S) - R^2(S \setminus i) - R^2(S \setminus j) + R^2(S \setminus \{i, j\})
 
@@ -201,39 +189,30 @@ def interactions(selector: Any, X: Any = None, y: Any = None, *, n_features: int
             raise ValueError("X is None; accepted: the X and y of fit, or a FeatureSelector fitted just now")
         X, y = selector._fitted_to  # noqa: SLF001 - what `fit` has kept for this
     kernel = kernel_on_features(selector.kernel_, "features that were selected")
-    own = selector.target_kernel
-    automatic = is_auto(own)
-    data, labels = selector_data(selector, X, kernel), label_kernel(y, selector.target_kernel_ if automatic else own)
+    target_kernel = selector.target_kernel_ if is_auto(selector.target_kernel) else selector.target_kernel
+    data, labels = selector_data(selector, X, kernel), label_kernel(y, target_kernel)
     check_same_length(X=data.columns.n_samples, y=len(labels))
     group_of, names = group_of_columns(selector.feature_groups, len(data.constant), data.table.names)
     units = [support[group_of[support] == number] for number in np.unique(group_of[support])]
     best = np.sort(np.argsort([-selector.scores_[unit].max() for unit in units], kind="stable")[:n_features])
-    values = _interactions(data, labels, kernel, units, best.tolist())
-    named = [names.tolist()[group_of[units[i][0]]] for i in best]
-    pairs = [Interaction(*pair, value) for pair, value in zip(combinations(named, 2), values, strict=True)]
-    return sorted(pairs, key=lambda pair: -pair.together)
-
-
-def _interactions(
-    data: Prepared, labels: LabelKernel, kernel: Kernel, units: Sequence[Indices], tested: Sequence[int]
-) -> list[float]:
-    """Return the interactions of the units whose numbers are ``tested``, in the order of `combinations`."""
-    pairs: list[tuple[int, ...]] = list(combinations(tested, 2))
+    pairs: list[tuple[int, ...]] = list(combinations(best.tolist(), 2))
     if not pairs:
         return []
     samples = some_samples(len(labels), _SAMPLES)
     columns, Y = data.columns.of_samples(samples), label_features(labels.of_samples(samples))
     plan = tile_plan(len(samples))
 
-    def kernel_without(units_left_out: tuple[int, ...]) -> KernelBlocks:
-        features = np.concatenate([unit for i, unit in enumerate(units) if i not in units_left_out])
+    def kernel_without(left_out: tuple[int, ...]) -> KernelBlocks:
+        features = np.concatenate([unit for i, unit in enumerate(units) if i not in left_out])
         return KernelBlocks(columns, features, resolved_on(kernel, columns, features))
 
-    subsets = [*((i,) for i in tested), *(pairs if len(units) > 2 else [])]
+    subsets = [*((i,) for i in best.tolist()), *(pairs if len(units) > 2 else [])]
     R2 = dict.fromkeys(pairs, 0.0)  # of two features none is left
     with threads(None, len(samples)) as executor:
         regression = RidgeRegression(Y, "auto", plan, (0,), None, executor, exact=True)
         whole = max(0.0, regression.fit(GramTiles(kernel_without(()), plan), len(units), losses=True).predictability)
         values = regression.predictabilities([kernel_without(subset) for subset in subsets])
     R2 |= {subset: max(0.0, value) for subset, value in zip(subsets, values, strict=True)}
-    return [whole - R2[i,] - R2[j,] + R2[i, j] for i, j in pairs]
+    named = {i: names.tolist()[group_of[units[i][0]]] for i in best.tolist()}
+    found = [Interaction(named[i], named[j], whole - R2[i,] - R2[j,] + R2[i, j]) for i, j in pairs]
+    return sorted(found, key=lambda pair: -pair.together)

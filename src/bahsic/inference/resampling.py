@@ -11,32 +11,18 @@ from sklearn.base import clone
 
 from bahsic.arrays import Array, Indices, Mask
 from bahsic.criteria.prediction import label_features
-from bahsic.criteria.weights import FEWEST_SAMPLES
 from bahsic.data.column_choice import group_of_columns
-from bahsic.data.prepared import Prepared, prepared
+from bahsic.data.prepared import prepared
 from bahsic.data.tables import is_frame
 from bahsic.engine.executor import ThreadExecutor
 from bahsic.engine.scorer import kernel_values
+from bahsic.inference import parts
 from bahsic.inference.centred import draw_permutations
 from bahsic.inference.conditional import needed_pvalues
 from bahsic.inference.independence import hsic_test, without_labels
-from bahsic.inference.parts import (
-    Samples,
-    Split,
-    check_fraction,
-    combined_pvalues,
-    draw_part,
-    parallel_map,
-    part_size,
-    random_splits,
-    resolved_target_kernel,
-    selector_data,
-)
 from bahsic.inference.scores import scores_of_columns
-from bahsic.kernels import Gaussian, Kernel, label_kernel
-from bahsic.parameters import check_count, check_jobs, random_source
-
-_MIN_SAMPLES = FEWEST_SAMPLES["unbiased"]
+from bahsic.kernels import Gaussian, label_kernel
+from bahsic.parameters import check_choice, check_count, check_jobs, random_source
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +47,10 @@ class SelectionTest:
 
     Examples
     --------
-    >>> from bahsic import BAHSIC
-    >>> from bahsic.datasets import make_xor
-    >>> X, y, _ = make_xor(n_samples=80, n_features=5, random_state=0)
-    >>> result = selection_test(BAHSIC(2), X, y, n_splits=3, random_state=0)
-    >>> result.frequencies
-    array([1., 1., 0., 0., 0.])
+    >>> expected = np.array([0.01, np.inf, 0.02])
+    >>> result = SelectionTest(0.01, np.minimum(expected, 1.0), np.array([1.0, 0.3, 0.9]), np.array([0.005]), expected)
     >>> result.discoveries(fdr=0.1)
-    array([0, 1])
+    array([0, 2])
     """
 
     pvalue: float
@@ -94,9 +76,8 @@ class SelectionTest:
         ----------
         Benjamini, Yekutieli: The control of the false discovery rate in multiple testing under dependency. Annals of
         Statistics 29, 2001.
-        Meinshausen, Meier, Buehlmann: p-values for high-dimensional regression. JASA 104, 2009.
         """
-        check_fraction("fdr", fdr)
+        parts.check_fraction("fdr", fdr)
         mean_pvalues = np.minimum(self.expected_false / len(self.expected_false), 1.0)
         return np.flatnonzero(stats.false_discovery_control(mean_pvalues, method="by") <= fdr)
 
@@ -126,13 +107,11 @@ def selection_frequencies(
     subsample : float, default=0.5
         Size of a subsample as a fraction of the samples, which are drawn without replacement.
     stratify : bool, default=True
-        Whether to draw that fraction of each class, if the labels are classes for the selector's ``target_kernel``, or
-        else for `bahsic.kernels.label_kernel`.
+        Whether to draw that fraction of each class, if the labels are classes for the selector or `label_kernel`.
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator used to draw the subsamples.
     n_jobs : int or None, default=None
-        Number of threads. None means as many as BLAS uses, or one if there are few samples.
-        The result does not depend on it.
+        Number of threads, see `BAHSIC`; the result does not depend on it.
 
     Returns
     -------
@@ -153,20 +132,22 @@ def selection_frequencies(
     """
     _check_selector(selector)
     check_count("n_resamples", n_resamples)
-    check_fraction("subsample", subsample)
+    parts.check_fraction("subsample", subsample)
     check_jobs(n_jobs)
     target_kernel = getattr(selector, "target_kernel", "auto")
-    samples = Samples(X, y, target_kernel if y is None else resolved_target_kernel(selector, y, target_kernel))
-    selector = _fixed_selector(selector, X, samples.target_kernel)
+    if y is not None:
+        target_kernel = parts.resolved_target_kernel(selector, y, target_kernel)
+    samples = parts.Samples(X, y, target_kernel)
+    selector = _fixed_selector(selector, X, target_kernel)
     strata = samples.strata("stratify=False") if stratify else [np.arange(len(samples))]
-    size = sum(part_size(subsample, len(stratum)) for stratum in strata)
-    if size < _MIN_SAMPLES:
+    size = sum(parts.part_size(subsample, len(stratum)) for stratum in strata)
+    if size < parts.MIN_SAMPLES:
         raise ValueError(
-            f"subsample is {subsample!r}, {size} of {len(samples)} samples; accepted: at least {_MIN_SAMPLES}"
+            f"subsample is {subsample!r}, {size} of {len(samples)} samples; accepted: at least {parts.MIN_SAMPLES}"
         )
     random = random_source(random_state)
-    parts = [draw_part(random, strata, subsample) for _ in range(n_resamples)]
-    supports = parallel_map(lambda part: _support(selector, *samples.part(part)), parts, n_jobs, len(samples))
+    drawn = [parts.draw_part(random, strata, subsample) for _ in range(n_resamples)]
+    supports = parts.parallel_map(lambda part: _support(selector, *samples.part(part)), drawn, n_jobs, len(samples))
     return np.asarray(np.mean(supports, axis=0, dtype=np.float64))
 
 
@@ -195,12 +176,10 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     - ``feature_pvalues``: a feature does not help to predict y beyond the other features that were selected with it
       (``feature_test="conditional"``, see `conditional_test`), or it is independent of y by itself (``"marginal"``).
       In each split the p-value of a selected feature is multiplied by the number of selected features; other features
-      have 1. This controls the family-wise error: the probability that any feature whose hypothesis holds in every
-      split has a value of at most t is at most t.
+      have 1. This controls the family-wise error over the hypotheses that hold in every split.
 
-    The conditional test detects features that matter only in combination, as in XOR. Of two near-duplicates that were
-    both selected, it calls neither needed. A small `pvalue` says that the selector finds dependence, not that each
-    selected feature matters.
+    The conditional test detects features that matter only in combination, as in XOR. Of two selected near-duplicates,
+    it calls neither needed. A small `pvalue` says that the selector finds dependence, not that each feature matters.
 
     Parameters
     ----------
@@ -213,8 +192,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     test_size : float, default=0.5
         Fraction of the samples to test with; the selector gets the others.
     feature_test : {"conditional", "marginal"}, default="conditional"
-        The hypothesis of `feature_pvalues`. Columns of one of the selector's ``feature_groups`` are tested together by
-        the conditional test, and share its p-value.
+        The hypothesis of `feature_pvalues`. The conditional test tests the columns of a group of the selector together.
     method : {"permutation", "gamma"}, default="permutation"
         Test of independence, see `hsic_test`: "permutation" is exact, "gamma" is faster and approximate.
     n_permutations : int, default=999
@@ -222,10 +200,8 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     kernel, target_kernel : str, Kernel or callable, or None
         Kernels of the tests of independence; None means those of the selector, or "gaussian" and "auto" if it has
         none. The conditional test uses Gaussian kernels of several widths on the features.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or generator used to draw splits and permutations.
-    n_jobs : int or None, default=None
-        Number of threads, as for `selection_frequencies`; the result does not depend on it.
+    random_state, n_jobs
+        As for `selection_frequencies`; splits and permutations are drawn.
 
     Returns
     -------
@@ -242,8 +218,6 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     Rueschendorf: Random variables with maximum sums. Advances in Applied Probability 14, 1982.
     Meinshausen, Meier, Buehlmann: p-values for high-dimensional regression. JASA 104, 2009.
     Vovk, Wang: Combining p-values via averaging. Biometrika 107, 2020.
-    Lundborg, Kim, Shah, Samworth: The projected covariance measure for assumption-lean variable significance testing.
-    Annals of Statistics 52, 2024.
 
     Examples
     --------
@@ -257,73 +231,52 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
     _check_selector(selector)
     check_count("n_splits", n_splits)
     check_jobs(n_jobs)
-    if feature_test not in ("conditional", "marginal"):
-        raise ValueError(f"feature_test is {feature_test!r}; accepted: 'conditional', 'marginal'")
+    check_choice("feature_test", feature_test, ("conditional", "marginal"))
     if method not in ("permutation", "gamma"):
         raise ValueError(f"method is {method!r}; accepted: 'permutation', 'gamma', which hold under independence")
     kernel = getattr(selector, "kernel", "gaussian") if kernel is None else kernel
     kernel = "gaussian" if isinstance(kernel, str) and kernel == "auto" else kernel  # not one that the samples choose
-    own = resolved_target_kernel(selector, y, getattr(selector, "target_kernel", "auto"))
-    target_kernel = own if target_kernel is None else resolved_target_kernel(None, y, target_kernel)
-    data = selector_data(selector, X, kernel)
-    samples = Samples(data.X, y, target_kernel)
-    splits = random_splits(samples, n_splits, test_size, random_source(random_state))
-    options = {"method": method, "n_permutations": n_permutations}
-    groups = None
+    own = parts.resolved_target_kernel(selector, y, getattr(selector, "target_kernel", "auto"))
+    target_kernel = own if target_kernel is None else parts.resolved_target_kernel(None, y, target_kernel)
+    data = parts.selector_data(selector, X, kernel)
+    samples = parts.Samples(data.X, y, target_kernel)
+    splits = parts.random_splits(samples, n_splits, test_size, random_source(random_state))
+    selector, kernel = _fixed_selector(selector, data.X, own), without_labels(kernel)
     if feature_test == "conditional":
         groups, _ = group_of_columns(getattr(selector, "feature_groups", None), len(data.constant), data.table.names)
-    selector, kernel = _fixed_selector(selector, data.X, own), without_labels(kernel)
-    Y = None if groups is None else label_features(label_kernel(y, target_kernel))
-    split_test = _SplitTest(selector, samples, data, kernel, options, groups, Y)
-    results = parallel_map(split_test.result, splits, n_jobs, len(samples))
-    supports, joint, expected = (np.array(values) for values in zip(*results, strict=True))
-    expected_false = combined_pvalues(expected)
-    return SelectionTest(
-        pvalue=min(1.0, float(combined_pvalues(joint))),
-        feature_pvalues=np.minimum(1.0, expected_false),
-        frequencies=np.mean(supports, axis=0),
-        split_pvalues=joint,
-        expected_false=expected_false,
-    )
+        Y = label_features(label_kernel(y, target_kernel))
 
-
-@dataclass(frozen=True, eq=False)
-class _SplitTest:
-    """What all splits of `selection_test` share; ``groups`` and Y are for the conditional test."""
-
-    selector: Any
-    samples: Samples
-    data: Prepared
-    kernel: Kernel
-    options: dict[str, Any]
-    groups: Indices | None
-    Y: Array | None
-
-    def result(self, split: Split) -> tuple[Mask, float, Array]:
+    def split_result(split: parts.Split) -> tuple[Mask, float, Array]:
         """Select on one part and test on the other: return support, p-value and p-values times their number."""
-        support = _support(self.selector, *self.samples.part(split.learning))
+        support = _support(selector, *samples.part(split.learning))
         expected = np.full(len(support), np.inf)
         if not support.any():  # without a selected feature there is nothing to test
             return support, 1.0, expected
-        selected, options = np.flatnonzero(support), {"random_state": split.seed, **self.options}
-        columns, y = self.data.columns.of_samples(split.test), self.samples.labels(split.test)
-        if self.groups is None or self.Y is None:
-            labels, permutations = label_kernel(y, self.samples.target_kernel), None
-            if options["method"] == "permutation":
-                permutations = draw_permutations(len(labels), options["n_permutations"], random_source(split.seed))
-            serial = ThreadExecutor(1)
-            _, pvalues = scores_of_columns(columns, selected, self.kernel, labels, permutations, serial)
-            expected[selected] = len(selected) * pvalues
-        else:
-            numbers, unit_of = np.unique(self.groups[selected], return_inverse=True)
+        selected, columns = np.flatnonzero(support), data.columns.of_samples(split.test)
+        labels = samples.labels(split.test)
+        if feature_test == "conditional":
+            numbers, unit_of = np.unique(groups[selected], return_inverse=True)
             units = [selected[unit_of == unit] for unit in range(len(numbers))]
-            pvalues = needed_pvalues(self.data.for_kernel(Gaussian()), self.Y, split.learning, split.test, units)
+            pvalues = needed_pvalues(data.for_kernel(Gaussian()), Y, split.learning, split.test, units)
             expected[selected] = len(units) * pvalues[unit_of]
+        else:
+            permutations = None
+            if method == "permutation":
+                permutations = draw_permutations(len(split.test), n_permutations, random_source(split.seed))
+            of_labels, serial = label_kernel(labels, target_kernel), ThreadExecutor(1)
+            _, pvalues = scores_of_columns(columns, selected, kernel, of_labels, permutations, serial)
+            expected[selected] = len(selected) * pvalues
         rows = columns.rows(selected)
         varies = (rows != rows[:, :1]).any(axis=1)
-        K = kernel_values(columns, selected[varies] if varies.any() else selected, self.kernel)
-        options |= {"target_kernel": self.samples.target_kernel, "n_jobs": 1}
-        return support, hsic_test(K, y, kernel="precomputed", **options).pvalue, expected
+        K = kernel_values(columns, selected[varies] if varies.any() else selected, kernel)
+        options: Any = {"method": method, "n_permutations": n_permutations, "random_state": split.seed, "n_jobs": 1}
+        joint_test = hsic_test(K, labels, kernel="precomputed", target_kernel=target_kernel, **options)
+        return support, joint_test.pvalue, expected
+
+    results = parts.parallel_map(split_result, splits, n_jobs, len(samples))
+    supports, joint, expected = (np.array(values) for values in zip(*results, strict=True))
+    pvalue, expected_false = min(1.0, float(parts.combined_pvalues(joint))), parts.combined_pvalues(expected)
+    return SelectionTest(pvalue, np.minimum(1.0, expected_false), np.mean(supports, axis=0), joint, expected_false)
 
 
 def _fixed_selector(selector: Any, X: Any, target_kernel: Any) -> Any:

@@ -1,7 +1,6 @@
-r"""HSIC of each feature with the labels, by kernel matrices of single columns as a few factors.
+r"""HSIC of single features with the labels and with each other, by kernel matrices of single columns as a few factors.
 
-Up to what centring removes, the kernel matrix of a column, Gaussian for numbers and delta for categories, is
-F'F + diag(e), so that no m x m matrix is needed.
+Up to what centring removes, the kernel matrix of a column, Gaussian or delta for categories, is F'F + diag(e).
 
 - **Numbers**: Cholesky factors of :math:`\langle \phi(x) - \phi(c), \phi(x') - \phi(c) \rangle` for the features
   :math:`\phi` of the Gaussian kernel and a point c. This is accurate also where all kernel values are near one.
@@ -20,32 +19,23 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bahsic.arrays import Array, Indices
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.criteria.blocks import RULE_SAMPLES, some_samples
 from bahsic.criteria.weights import Matrix, check_statistic
+from bahsic.data.column_choice import Names, column_mask, column_positions
 from bahsic.data.columns import Columns
-from bahsic.data.prepared import prepared
+from bahsic.data.prepared import Prepared, prepared
+from bahsic.data.tables import column_names, columns_of
 from bahsic.engine import threads
 from bahsic.engine.executor import Executor
 from bahsic.engine.scorer import kernel_values, resolved_on
-from bahsic.inference.centred import (
-    CentredMatrices,
-    Permutations,
-    draw_permutations,
-    factored,
-    from_factors,
-    from_matrices,
-    gamma_test,
-    permutation_test,
-    pivoted_cholesky,
-    unbiased,
-)
-from bahsic.inference.independence import centred_labels, check_method, without_labels
+from bahsic.inference import centred
+from bahsic.inference.independence import centred_labels, without_labels
 from bahsic.kernels import Gaussian, Kernel, LabelKernel, label_kernel
 from bahsic.kernels.base import is_number
 from bahsic.kernels.rows import check_same_length
 from bahsic.kernels.vector import kernel_on_features
-from bahsic.parameters import check_count, random_source
+from bahsic.parameters import check_choice, check_count, random_source
 
 # Entries of the columns whose factors are made at a time: factors have some twenty times as many, which fit the cache.
 # Fewer columns of categories, because the squares of their matrices cost O(m c^2).
@@ -53,6 +43,9 @@ _CHUNK_ENTRIES, _MAX_CATEGORICAL = 2**13, 16
 
 # Entries of the matrices of all pairs of samples that are made at a time.
 _MATRIX_ENTRIES = 2**21
+
+# Entries of the factors or matrices of a group of features that are compared, two of which are in memory at a time.
+_GROUP_ENTRIES, _TYPICAL_RANK = 2**24, 20
 
 # Samples beyond which a matrix of all pairs, and a copy, would take over 16 GB.
 _MAX_SAMPLES = 32_000
@@ -88,9 +81,8 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     standardize, categorical_features, missing, identifiers
         As for `BAHSIC`.
     method : {"gamma", "permutation"}
-        As for `hsic_test`; all features share the same permutations.
     n_permutations, random_state, n_jobs
-        As for `hsic_test`.
+        As for `hsic_test`; all features share the same permutations.
 
     Returns
     -------
@@ -116,15 +108,14 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     >>> SelectKBest(hsic_scores, k=2).fit(X, y).get_support()
     array([False, False,  True,  True])
     """
-    check_method(method, ("gamma", "permutation"))
+    check_choice("method", method, ("gamma", "permutation"))
     check_count("n_permutations", n_permutations)
     kernel = without_labels(kernel_on_features(kernel, "single features"))
-    options = {"standardize": standardize, "categorical_features": categorical_features, "missing": missing}
-    options["identifiers"] = identifiers
-    data = prepared(X, kernel, **options, whole=True).weighted(None)
+    options: Any = {"standardize": standardize, "missing": missing, "identifiers": identifiers, "whole": True}
+    data = prepared(X, kernel, categorical_features=categorical_features, **options).weighted(None)
     labels = y if isinstance(y, LabelKernel) else label_kernel(y, target_kernel)
     check_same_length(X=data.table.values.shape[0], y=len(labels))
-    check_statistic("unbiased", len(labels))
+    check_statistic("unbiased", len(labels), f"there are {len(labels)} samples")
     if labels.vectors is not None:  # check the range of their kernel values; others are evaluated, and checked, anyway
         largest = int(np.abs(labels.vectors).max(axis=1).argmax())
         labels.block(slice(largest, largest + 1), slice(largest, largest + 1))
@@ -132,7 +123,7 @@ def hsic_scores(  # noqa: PLR0913 - the kernels, the p-values, and how to run it
     columns, labels = data.columns, labels if data.order is None else labels.of_samples(data.order)
     permutations = None
     if method == "permutation":
-        permutations = draw_permutations(len(labels), n_permutations, random_source(random_state))
+        permutations = centred.draw_permutations(len(labels), n_permutations, random_source(random_state))
     with threads(n_jobs, len(labels)) as executor:
         return scores_of_columns(columns, np.arange(columns.n_features), kernel, labels, permutations, executor)
 
@@ -142,20 +133,20 @@ def scores_of_columns(
     features: Indices,
     kernel: Kernel,
     labels: LabelKernel,
-    permutations: Permutations | None,
+    permutations: centred.Permutations | None,
     executor: Executor,
 ) -> tuple[Array, Array]:
     """Return the `hsic_scores` of some columns; gamma p-values without permutations."""
     B = None
     if labels.vectors is None and type(labels.kernel) is Gaussian and labels.values.shape[1] == 1:
         B = gaussian_factors(labels.values.T.astype(np.float64), np.array([labels.kernel.gamma], dtype=np.float64))
-    B = factored(centred_labels(labels)) if B is None else B
+    B = centred.factored(centred_labels(labels)) if B is None else B
 
     def score(chunk: Indices) -> tuple[Array, Array]:
         A = centred_columns(columns, features[chunk], kernel, as_matrices=B.factors is None)
         if permutations is None:
-            return unbiased(A, B, np.arange(len(labels), dtype=np.int32)[None])[0], gamma_test(A, B)[1]
-        values, pvalues = permutation_test(A, B, permutations)
+            return centred.unbiased(A, B, np.arange(len(labels), dtype=np.int32)[None])[0], centred.gamma_test(A, B)[1]
+        values, pvalues = centred.permutation_test(A, B, permutations)
         return values[0], pvalues
 
     chunks = column_chunks(columns, features, kernel)
@@ -174,14 +165,16 @@ def column_chunks(columns: Columns, features: Indices, kernel: Kernel) -> list[I
 
 def centred_columns(
     columns: Columns, features: Indices, kernel: Kernel, *, as_matrices: bool = False
-) -> CentredMatrices:
-    """Return the centred kernel matrices of a chunk of `column_chunks`; a rule for gamma is evaluated for each column.
-
-    A Gaussian kernel has factors unless ``as_matrices``, at a cost of O(m r^2) for each column of numbers of rank r.
-    """
+) -> centred.CentredMatrices:
+    """Return the centred kernel matrices of a chunk of `column_chunks`, of a Gaussian kernel as factors if possible."""
     if type(kernel) is Gaussian and not as_matrices:
-        gammas = _gammas(columns, features, kernel)
-        factors = (_categories if columns.different[features].any() else _numbers)(columns, features, gammas)
+        gammas, X = _gammas(columns, features, kernel), columns.rows(features)
+        if columns.different[features].any():
+            return _categories(columns, features, gammas, X)
+        missing = np.isnan(X)
+        X[missing] = 0.0  # the centre
+        offsets = missing * (gammas * columns.neutral[features] / 2)[:, None] if missing.any() else None
+        factors = gaussian_factors(X, gammas, offsets, together=columns.together)
         if factors is not None:
             return factors
     if columns.n_samples > _MAX_SAMPLES:
@@ -189,7 +182,7 @@ def centred_columns(
             f"X has {columns.n_samples} samples and the kernel on single features is {kernel!r}; accepted for more "
             f"than {_MAX_SAMPLES} samples: a Gaussian kernel that is not much narrower than the features"
         )
-    return from_matrices([Matrix(kernel_values(columns, np.array([j]), kernel)) for j in features])
+    return centred.from_matrices([Matrix(kernel_values(columns, np.array([j]), kernel)) for j in features])
 
 
 def _gammas(columns: Columns, features: Indices, kernel: Gaussian) -> Array:
@@ -201,18 +194,9 @@ def _gammas(columns: Columns, features: Indices, kernel: Gaussian) -> Array:
     return np.array([float(resolved_on(kernel, columns, np.array([j])).gamma) for j in features])
 
 
-def _numbers(columns: Columns, features: Indices, gammas: Array) -> CentredMatrices | None:
-    """Return the matrices of columns of numbers, or None as `gaussian_factors`."""
-    X = columns.rows(features)
-    missing = np.isnan(X)
-    X[missing] = 0.0  # the centre
-    offsets = missing * (gammas * columns.neutral[features] / 2)[:, None] if missing.any() else None
-    return gaussian_factors(X, gammas, offsets, together=columns.together)
-
-
 def gaussian_factors(
     X: Array, gammas: Array, offsets: Array | None = None, *, together: bool = False
-) -> CentredMatrices | None:
+) -> centred.CentredMatrices | None:
     """Return the centred Gaussian kernel matrices of the c rows of X, which is overwritten; None if the rank is high.
 
     ``offsets`` (c, m) are what the axes of missing entries contribute to gamma D; with ``together`` they are one axis.
@@ -236,17 +220,16 @@ def gaussian_factors(
 
     max_rank = min(m, 64 + 2 * math.isqrt(m))
     diagonals = -2 * to_origin if own_axes is None else -2 * to_origin - own_axes
-    factors, errors = pivoted_cholesky(diagonals, rows, max_rank)
+    factors, errors = centred.pivoted_cholesky(diagonals, rows, max_rank)
     if factors.shape[1] == max_rank < m:
         return None
     if own_axes is not None and together:
         factors, own_axes = np.concatenate([factors, np.sqrt(own_axes)[:, None]], axis=1), None
-    return from_factors(factors.reshape(-1, m), [factors.shape[1]] * c, errors, own_axes)
+    return centred.from_factors(factors.reshape(-1, m), [factors.shape[1]] * c, errors, own_axes)
 
 
-def _categories(columns: Columns, features: Indices, gammas: Array) -> CentredMatrices:
-    """Return the matrices of columns of categories, whose last level marks the missing entries."""
-    X = columns.rows(features)
+def _categories(columns: Columns, features: Indices, gammas: Array, X: Array) -> centred.CentredMatrices:
+    """Return the matrices of columns X of categories, whose last level marks the missing entries."""
     missing = np.isnan(X)
     different, neutral = (gammas * values[features] for values in (columns.different, columns.neutral))
     counts = np.nanmax(X, axis=1, initial=-1).astype(np.intp) + 2
@@ -255,21 +238,123 @@ def _categories(columns: Columns, features: Indices, gammas: Array) -> CentredMa
     # Kernel values of a missing and of any other category, without what is constant in rows and columns.
     step = np.expm1(-neutral / 2) - np.expm1(-different / 2)
     heights = np.where(missing, step[:, None], np.sqrt(-np.expm1(-different))[:, None])
-    excess = missing * -np.expm1(-neutral)[:, None] if missing.any() else None
-    return from_factors(_indicators(level, heights, int(ends[-1])), counts.tolist(), excess=excess)
-
-
-def _indicators(level: Indices, heights: Array, n_levels: int) -> sparse.csr_array:
-    """Return rows that mark the samples of each level, of a column in each row of ``level``.
-
-    A level of more than half of the samples is marked by the others, so that rare categories keep their digits.
-    """
-    frequent = np.bincount(level.ravel(), minlength=n_levels) > level.shape[1] / 2
+    excess = missing * -np.expm1(-neutral)[:, None]
+    # A level of more than half of the samples is marked by the others, so that rare categories keep their digits.
+    frequent = np.bincount(level.ravel(), minlength=int(ends[-1])) > level.shape[1] / 2
     inside = frequent[level]
-    columns, samples = np.nonzero(~inside)
-    flipped = np.flatnonzero(inside.any(axis=1)[columns])
-    of_frequent = columns[flipped], inside.argmax(axis=1)[columns[flipped]]
-    rows = np.concatenate([level[columns, samples], level[of_frequent]])
-    values = np.concatenate([heights[columns, samples], heights[of_frequent]])
-    samples = np.concatenate([samples, samples[flipped]])
-    return sparse.csr_array((values, (rows, samples)), shape=(n_levels, level.shape[1]))
+    own, samples = np.nonzero(~inside)
+    flipped = np.flatnonzero(inside.any(axis=1)[own])
+    of_frequent = own[flipped], inside.argmax(axis=1)[own[flipped]]
+    rows = np.concatenate([level[own, samples], level[of_frequent]])
+    values = np.concatenate([heights[own, samples], heights[of_frequent]])
+    marked = rows, np.concatenate([samples, samples[flipped]])
+    factors = sparse.csr_array((values, marked), shape=(int(ends[-1]), level.shape[1]))
+    return centred.from_factors(factors, counts.tolist(), excess=excess)
+
+
+def redundancy(
+    X: Any,
+    features: Any = None,
+    *,
+    kernel: Any = "gaussian",
+    standardize: bool = True,
+    categorical_features: Any = "from_dtype",
+    missing: str = "neutral",
+    identifiers: Any = "drop",
+) -> Array:
+    r"""Compute the normalised HSIC of each pair of features: near 1 for near-duplicates.
+
+    :math:`\mathrm{HSIC}(K_i, K_j) / \sqrt{\mathrm{HSIC}(K_i, K_i) \, \mathrm{HSIC}(K_j, K_j)}` with the biased HSIC and
+    the kernel matrix :math:`K_i` of feature i alone: `bahsic.related.cka` of two columns.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, dataframe, memmap, zarr or dask array of shape (m, d)
+        The data, or what ``bahsic.data.prepared.prepared`` made of them.
+    features : str, int or array-like of str, int or bool, optional
+        The features to compare: numbers, names in a dataframe, or a mask such as ``support_``. All by default.
+    kernel : str, Kernel or callable
+        Kernel on a single feature, see `kernel_from_name`. A rule for gamma is evaluated for each feature.
+    standardize, categorical_features, missing, identifiers
+        As for `BAHSIC`; columns that look like identifiers count as constant.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        Symmetric, from 0 (independent in the sample, or constant) to 1 (the same up to sign and scale), in the order of
+        ``features``. The diagonal is 1.
+
+    Notes
+    -----
+    With a Gaussian kernel (a delta kernel for categories), the cost is O(k^2 m r^2) time and up to 256 MB, or O(m r) if
+    that is more, for kernel matrices of numerical rank r (about 20). Other kernels, for up to 32,000 samples, take
+    O(k^2 m^2) time and up to 256 MB, or two m x m matrices. The biased HSIC of independent features is of order 1 / m.
+
+    Examples
+    --------
+    >>> x = np.linspace(-1, 1, 50)
+    >>> redundancy(np.column_stack([x, -3 * x, x**2])).round(2)
+    array([[1.  , 1.  , 0.34],
+           [1.  , 1.  , 0.34],
+           [0.34, 0.34, 1.  ]])
+    """
+    kernel = kernel_on_features(kernel, "single features")
+    options: Any = {"standardize": standardize, "missing": missing, "identifiers": identifiers, "whole": True}
+    if isinstance(X, Prepared):
+        data = prepared(X, kernel, categorical_features=categorical_features, **options).weighted(None)
+        chosen = np.array(_positions(features, len(data.constant), data.table.names))
+        return similarities(data.columns, chosen, data.constant, kernel)
+    X, positions = X if hasattr(X, "shape") else np.asarray(X), None
+    if features is not None and len(X.shape) == 2:  # read only these
+        d, names = int(X.shape[1]), column_names(X, "X")
+        positions = _positions(features, d, names)
+        if not isinstance(categorical_features, str | None) or categorical_features not in (None, "from_dtype"):
+            categorical_features = column_mask(categorical_features, d, names, "categorical_features")[positions]
+        X = columns_of(X, positions)
+    data = prepared(X, kernel, categorical_features=categorical_features, labels=positions, **options)
+    return similarities(data.columns, np.arange(data.columns.n_features), data.constant, kernel)
+
+
+def similarities(
+    columns: Columns, features: Indices, constant: Mask, kernel: Kernel, others: Indices | None = None
+) -> Array:
+    """Return the table of `redundancy` for some columns, with each other or with ``others``."""
+    symmetric = others is None
+    others = features if others is None else others
+    rows, cols = (np.flatnonzero(~constant[chosen]) for chosen in (features, others))
+    m = columns.n_samples
+    size = max(1, _GROUP_ENTRIES // (m * (_TYPICAL_RANK if type(kernel) is Gaussian else m)))
+    table = np.zeros((len(features), len(others)))
+    for i in range(0, len(rows), size):
+        left = _pieces(columns, features, rows[i : i + size], kernel)
+        for j in range(i if symmetric else 0, len(cols), size):
+            right = left if symmetric and j == i else _pieces(columns, others, cols[j : j + size], kernel)
+            for at, (places, A) in enumerate(left):
+                for other_places, B in right[at:] if left is right else right:
+                    norms = np.sqrt(np.multiply.outer(A.squares, B.squares))
+                    norms[norms == 0] = 1.0  # a matrix of zeros has no product with any other
+                    table[np.ix_(places, other_places)] = cosines = centred.inner_products(A, B) / norms
+                    if symmetric:
+                        table[np.ix_(other_places, places)] = cosines.T
+    np.clip(table, -1.0, 1.0, out=table)
+    table[np.abs(table) < 4 * np.finfo(float).eps] = 0.0  # rounding errors, which may be negative
+    if symmetric:
+        table = (table + table.T) / 2
+        np.fill_diagonal(table, 1.0)
+    return table
+
+
+def _pieces(
+    columns: Columns, features: Indices, positions: Indices, kernel: Kernel
+) -> list[tuple[Indices, centred.CentredMatrices]]:
+    """Return the centred kernel matrices of a group of features, with their positions in the table."""
+    chunks = [positions[chunk] for chunk in column_chunks(columns, features[positions], kernel)]
+    return [(chunk, centred_columns(columns, features[chunk], kernel)) for chunk in chunks]
+
+
+def _positions(features: Any, d: int, names: Names) -> list[int]:
+    """Return the numbers of the features in question."""
+    positions = column_positions(range(d) if features is None else features, d, names, "features")
+    if not positions:
+        raise ValueError(f"features is {features!r}; accepted: one or more columns")
+    return positions

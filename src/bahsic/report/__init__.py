@@ -6,18 +6,18 @@ import base64
 import csv
 import hashlib
 import io
+import json
 import os
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from bahsic.names import for_page, for_spreadsheet
-from bahsic.report.charts import chart_style
-from bahsic.report.page import json_for_script, page
+from bahsic.report.charts import text_of
+from bahsic.report.page import page
 from bahsic.report.schema import checked
 from bahsic.whole import appearing
 
@@ -59,13 +59,16 @@ def report_html(result: Mapping[str, Any], table_name: str | None = None) -> str
     """
     check_report()
     contents = page(checked(result))
-    style, script = chart_style() + _part("report.css"), _part("report.js")
+    style, script = text_of("charts.css") + text_of("report.css"), text_of("report.js")
     # This style, this script, and nothing from anywhere.
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    contents |= {"style": style, "script": script, "policy": policy, "json": json_for_script(contents["script_data"])}
+    # JSON that can stand in a script element: nothing in it, such as </script>, ends the element.
+    data = json.dumps(contents["script_data"], allow_nan=False, separators=(",", ":"))
+    data = data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    contents |= {"style": style, "script": script, "policy": policy, "json": data}
     contents |= {"table_name": table_name, "table_link": quote(os.fsencode(table_name or ""))}
     html: str = _template().render(**contents)
     return html
@@ -147,7 +150,7 @@ def _template() -> Any:
     options: dict[str, Any] = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     environment = Environment(autoescape=True, finalize=_visible, **options)
     environment.filters["short"] = for_page
-    return environment.from_string(_part("report.html.j2"))
+    return environment.from_string(text_of("report.html.j2"))
 
 
 def _visible(value: Any) -> Any:
@@ -155,10 +158,6 @@ def _visible(value: Any) -> Any:
     if type(value) is not str:  # markup
         return value
     return re.sub(r" (?=[±=<] |\S?\d\.\d|AUC )|(?<= [±=<]) ", "\xa0", for_page(value, None))
-
-
-def _part(name: str) -> str:
-    return files(__name__).joinpath(name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
-from itertools import count
+from itertools import accumulate, count, pairwise
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 from bahsic.names import for_page
-from bahsic.report.curve import Curve
+from bahsic.report.schema import Curve
 from bahsic.report.svg import Axis, line_through, markup, picture, shape, shown, text, text_width, three_digits
 from bahsic.report.views import MOST_CATEGORIES, MOST_CLASSES, MOST_POINTS, SHADES
 from bahsic.report.words import capitalized, plural, r2_text
@@ -23,9 +23,11 @@ _LEAST_SPAN = 0.1  # of the vertical axis, so that small differences look small
 _WIDTH = 300
 _ROW, _BAR = 21, 14  # height of a row, and of a bar in it
 _HILL = 32  # height of the row of a density
+_MOST_ROWS = MOST_CATEGORIES + 2  # with the missing ones, and all others
 _LONGEST = 20  # characters of the name of a class or category
 _PAIR_WIDTH, _PAIR_HEIGHT = 420, 260
 _LONGEST_DURATION = 3000  # days
+_Rows = Sequence[tuple[str, Sequence[float]]]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -37,9 +39,9 @@ class Picture(NamedTuple):
     legend: Sequence[tuple[str, str]] = ()  # shades and what they mean
 
 
-def chart_style() -> str:
-    """Return the style sheet of the charts, whose colours are variables: ink, muted, paper, accent, rule, other."""
-    return files(__package__).joinpath("charts.css").read_text(encoding="utf-8")
+def text_of(name: str) -> str:
+    """Return the text of a file of the report, such as charts.css, the style sheet of all charts."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def curve_chart(curve: Curve) -> str:
@@ -53,10 +55,10 @@ def curve_chart(curve: Curve) -> str:
     _draw_grid(svg, x, y, name)
     points = [(x(size), y(value)) for size, value in zip(sizes, curve.values, strict=True)]
     if curve.errors is not None:
-        limits = list(zip(points, curve.values, curve.errors, strict=True))
-        upper = [(at[0], y(value + error)) for at, value, error in limits]
-        lower = [(at[0], y(value - error)) for at, value, error in reversed(limits)]
-        shape(svg, "path", "band", d=f"{line_through([*upper, *lower])}Z")
+        limits = list(zip(curve.sizes, curve.values, curve.errors, strict=True))
+        outline = [(x(size), y(value + error)) for size, value, error in limits]
+        outline += [(x(size), y(value - error)) for size, value, error in reversed(limits)]
+        shape(svg, "path", "band", d=f"{line_through(outline)}Z")
     if (whole := curve.value_of_all) is not None:
         shape(svg, "line", "whole", x1=x.start, x2=x.stop, y1=y(whole), y2=y(whole))
         # Smaller sets mostly predict better than nearly all features, so that there is room below the line.
@@ -106,8 +108,17 @@ def _draw_grid(svg: Element, x: Axis, y: Axis, caption: str) -> None:
 
 def feature_picture(view: Mapping[str, Any], target: str) -> Picture:
     """Draw a feature against the target."""
-    draw = {"densities": _densities, "shares": _shares, "points": _points, "boxes": _boxes}[view["kind"]]
-    return draw(view, for_page(target, 24))
+    name, kind = for_page(target, 24), view["kind"]
+    if kind == "points":
+        xs, ys = view["x"][:MOST_POINTS], view["y"][:MOST_POINTS]
+        svg, x, y = _plane(view, name, xs, ys)
+        points = zip(map(x, xs), map(y, ys), strict=True)
+        shape(svg, "path", "points", d="".join(f"M{a:g} {b:g}h0" for a, b in points))
+        return Picture(f"{name}: {three_digits(y.low)} to {three_digits(y.high)}", markup(svg))
+    if kind == "boxes":  # the middle half of the target, its median, and a line from 5 to 95 percent
+        rows = [(row["name"], row["quantiles"]) for row in view["categories"][:_MOST_ROWS]]
+        return _ranges(view, rows, f"median and middle half of {name}")
+    return (_densities if kind == "densities" else _shares)(view, name)
 
 
 def effect_picture(view: Mapping[str, Any], target: str) -> Picture:
@@ -118,32 +129,30 @@ def effect_picture(view: Mapping[str, Any], target: str) -> Picture:
     if effect["of"] is not None:
         caption, form = f"predicted share of {name} = {for_page(effect['of'], _LONGEST)}", "{:.0%}".format
     if not all(isinstance(value, float) for value in effect["at"]):
-        return _ranges(view, effect["at"], list(zip(low, mean, mean, mean, high, strict=True)), caption, form)
+        rows = list(zip(effect["at"], zip(low, mean, mean, mean, high, strict=True), strict=True))
+        return _ranges(view, rows, caption, form)
     svg, x, y = _plane(view, caption, effect["at"], [*low, *high])
-    below, middle, above = (
-        [(x(a), y(b)) for a, b in zip(effect["at"], line, strict=True)] for line in (low, mean, high)
-    )
-    shape(svg, "path", "band", d=line_through([*above, *below[::-1]]) + "Z")
-    shape(svg, "path", "line", d=line_through(middle))
+    at = list(map(x, effect["at"]))
+    outline = [*zip(at, map(y, high), strict=True), *zip(at[::-1], map(y, low[::-1]), strict=True)]
+    shape(svg, "path", "band", d=f"{line_through(outline)}Z")
+    shape(svg, "path", "line", d=line_through(list(zip(at, map(y, mean), strict=True))))
     return Picture(f"{caption}: {form(y.low)} to {form(y.high)}", markup(svg))
 
 
 def pair_picture(view: Mapping[str, Any], target: str) -> Picture:
     """Draw two features in the plane, each point shaded by the target."""
     across, up = view["axes"]
-    is_number = "" in view["names"]  # fifths of numbers, from grey to the colour
     n_shades = len(view["names"])
     shades = ["class3", "class0"] if n_shades == 2 else [f"class{i % SHADES}" for i in range(n_shades)]
-    shades = shades[::-1] if is_number else shades
+    shades = shades[::-1] if "" in view["names"] else shades  # fifths of numbers, from grey to the colour
     legend = [(s, for_page(name, _LONGEST)) for s, name in zip(shades, view["names"], strict=True) if name]
     features = [for_page(axis["feature"], 40) for axis in view["axes"]]
-    caption = f"samples, shaded by {for_page(target, 24)}"
-    title = f"{features[0]} and {features[1]}"
+    caption, title = f"samples, shaded by {for_page(target, 24)}", " and ".join(features)
     svg = picture(_PAIR_WIDTH, _PAIR_HEIGHT + 40, "small", title, f"A point for each of some {caption}.")
     left, levels = _row_names(up["levels"] or ())
-    x, y = _pair_axis(across, left, _PAIR_WIDTH - 8), _pair_axis(up, _PAIR_HEIGHT, 26)
-    for a, b, shade in zip(_jittered(across, 0.618), _jittered(up, 0.755), view["shades"], strict=True):
-        shape(svg, "circle", shades[shade], cx=x(a), cy=y(b), r=3.5)
+    (x, xs), (y, ys) = _placed(across, left, _PAIR_WIDTH - 8, 0.618), _placed(up, _PAIR_HEIGHT, 26, 0.755)
+    for a, b, shade in zip(xs, ys, view["shades"], strict=True):
+        shape(svg, "circle", shades[shade], cx=a, cy=b, r=3.5)
     text(svg, "caption", (0, 12), features[1])
     text(svg, "caption", (_PAIR_WIDTH, _PAIR_HEIGHT + 34), features[0], anchor="end")
     for level, words in enumerate(levels):
@@ -155,17 +164,14 @@ def pair_picture(view: Mapping[str, Any], target: str) -> Picture:
     return Picture(caption, markup(svg), legend)
 
 
-def _pair_axis(axis: Mapping[str, Any], start: float, end: float) -> Axis:
-    if axis["levels"] is not None:
-        return Axis(-0.5, len(axis["levels"]) - 0.5, start, end)
-    return Axis(min(axis["values"]), max(axis["values"]), start + math.copysign(4, end - start), end)
-
-
-def _jittered(axis: Mapping[str, Any], step: float) -> list[float]:
-    """Return the values of a feature; those of a category side by side, by steps that fill the space evenly."""
+def _placed(axis: Mapping[str, Any], start: float, end: float, step: float) -> tuple[Axis, list[float]]:
+    """Return an axis and the values along it; those of a category side by side, by steps that fill the space evenly."""
+    values = axis["values"]
     if axis["levels"] is None:
-        return list(axis["values"])
-    return [value + 0.6 * ((step * i) % 1 - 0.5) for i, value in enumerate(axis["values"])]
+        x = Axis(min(values), max(values), start + math.copysign(4, end - start), end)
+        return x, list(map(x, values))
+    x = Axis(-0.5, len(axis["levels"]) - 0.5, start, end)
+    return x, [x(value + 0.6 * ((step * i) % 1 - 0.5)) for i, value in enumerate(values)]
 
 
 def _densities(view: Mapping[str, Any], target: str) -> Picture:
@@ -174,7 +180,7 @@ def _densities(view: Mapping[str, Any], target: str) -> Picture:
     svg, left = _named_rows(view, [row["name"] for row in rows], caption, _HILL, 20)
     for base, row in zip(count(_HILL, _HILL), rows):
         x = Axis(0, len(row["heights"]) - 1, left, _WIDTH - 4)
-        hill = [(x(i), base - (_HILL - 5) * _unit(height)) for i, height in enumerate(row["heights"])]
+        hill = [(x(i), base - (_HILL - 5) * height) for i, height in enumerate(row["heights"])]
         shape(svg, "path", "hill", d=f"M{left:g} {base}L{line_through(hill)[1:]}V{base}Z")
         shape(svg, "line", "grid", x1=left, x2=_WIDTH - 4, y1=base, y2=base)
     _label_ends(svg, view, Axis(view["low"], view["high"], 0, 0), (left, _WIDTH - 4), _HILL * len(rows) + 16)
@@ -183,7 +189,7 @@ def _densities(view: Mapping[str, Any], target: str) -> Picture:
 
 def _shares(view: Mapping[str, Any], target: str) -> Picture:
     """Draw a bar for each category, divided by the classes; of two classes the share of the second one is written."""
-    rows = view["categories"][: MOST_CATEGORIES + 2]
+    rows = view["categories"][:_MOST_ROWS]
     classes = [for_page(name, _LONGEST) for name in view["classes"][:MOST_CLASSES]]
     two = len(classes) == 2
     caption = f"share of {target} = {classes[1]}" if two else f"shares of {target}"
@@ -191,28 +197,17 @@ def _shares(view: Mapping[str, Any], target: str) -> Picture:
     x = Axis(0, 1, left, _WIDTH - (46 if two else 4))
     for top, row in zip(count(0, _ROW), rows):
         _bar(svg, "ground", (x(0), x(1)), top)
-        start, shares = 0.0, row["shares"][1:2] if two else row["shares"][: len(classes)]
-        for i, share in enumerate(map(_unit, shares)):
-            end = min(1.0, start + share)
+        shares = row["shares"][1:2] if two else row["shares"][: len(classes)]
+        ends = [0.0, *accumulate(shares, lambda a, b: min(1.0, a + b))]
+        for i, (start, end) in enumerate(pairwise(ends)):
             _bar(svg, "share" if two else f"class{i % SHADES}", (x(start), x(end)), top)
-            start = end
         if two:
-            text(svg, "number", (x.stop + 5, top + 13), f"{100 * start:.0f}%")
+            text(svg, "number", (x.stop + 5, top + 13), f"{100 * ends[-1]:.0f}%")
     legend = [] if two else [(f"class{i % SHADES}", name) for i, name in enumerate(classes)]
     return Picture(caption, markup(svg), legend)
 
 
-def _points(view: Mapping[str, Any], target: str) -> Picture:
-    """Draw a point for each of some samples."""
-    xs, ys = view["x"][:MOST_POINTS], view["y"][:MOST_POINTS]
-    svg, x, y = _plane(view, target, xs, ys)
-    shape(svg, "path", "points", d="".join(f"M{x(a):g} {y(b):g}h0" for a, b in zip(xs, ys, strict=True)))
-    return Picture(f"{target}: {three_digits(y.low)} to {three_digits(y.high)}", markup(svg))
-
-
-def _plane(
-    view: Mapping[str, Any], caption: str, xs: Sequence[float], ys: Sequence[float]
-) -> tuple[Element, Axis, Axis]:
+def _plane(view: Mapping[str, Any], caption: str, xs: list[float], ys: list[float]) -> tuple[Element, Axis, Axis]:
     """Return an empty plane with its axes, and the range of the feature written below."""
     x, y = Axis(min(xs), max(xs), 6, _WIDTH - 6), Axis(min(ys), max(ys), 88, 4)
     svg = _empty(view, 120, f"{caption} against the feature")
@@ -221,27 +216,12 @@ def _plane(
     return svg, x, y
 
 
-def _boxes(view: Mapping[str, Any], target: str) -> Picture:
-    """Draw for each category the middle half of the target, its median, and a line from 5 to 95 percent."""
-    rows = view["categories"][: MOST_CATEGORIES + 2]
-    names, quantiles = [row["name"] for row in rows], [row["quantiles"] for row in rows]
-    return _ranges(view, names, quantiles, f"median and middle half of {target}")
-
-
-def _ranges(
-    view: Mapping[str, Any],
-    rows: Sequence[str],
-    values: Sequence[Sequence[float]],
-    caption: str,
-    form: Callable[[float], str] = three_digits,
-) -> Picture:
+def _ranges(view: Mapping[str, Any], rows: _Rows, caption: str, form: Callable[[float], str] = three_digits) -> Picture:
     """Draw a row for each category: five values, the outer ones a line, the middle three a bar and a dot."""
-    svg, left = _named_rows(view, rows, caption, _ROW, 20)
-    x, bottom = (
-        Axis(min(row[0] for row in values), max(row[4] for row in values), left + 4, _WIDTH - 8),
-        _ROW * len(rows),
-    )
-    for top, row in zip(count(0, _ROW), values):
+    svg, left = _named_rows(view, [name for name, _ in rows], caption, _ROW, 20)
+    low, high, bottom = min(row[0] for _, row in rows), max(row[4] for _, row in rows), _ROW * len(rows)
+    x = Axis(low, high, left + 4, _WIDTH - 8)
+    for top, (_, row) in zip(count(0, _ROW), rows):
         at = [x(value) for value in row]
         shape(svg, "line", "zero", x1=at[0], x2=at[4], y1=top + 9, y2=top + 9)
         if at[3] > at[1]:
@@ -276,10 +256,6 @@ def _row_names(rows: Sequence[str]) -> tuple[float, list[str]]:
 
 def _bar(svg: Element, kind: str, ends: tuple[float, float], top: float) -> None:
     shape(svg, "rect", kind, x=ends[0], y=top + 2, width=max(0.0, ends[1] - ends[0]), height=_BAR)
-
-
-def _unit(value: Any) -> float:
-    return min(1.0, max(0.0, float(value)))
 
 
 def _label_ends(svg: Element, view: Mapping[str, Any], x: Axis, places: tuple[float, float], y: float) -> None:

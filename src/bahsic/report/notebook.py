@@ -9,17 +9,9 @@ from typing import Any
 import numpy as np
 
 from bahsic.names import for_page
-from bahsic.report.charts import chart_style, curve_chart
+from bahsic.report import selector as reading
+from bahsic.report.charts import curve_chart, text_of
 from bahsic.report.schema import curve_of
-from bahsic.report.selector import (
-    display_order,
-    feature_names,
-    fold_shares,
-    measured,
-    pairs_of,
-    partner_in,
-    selected_mask,
-)
 from bahsic.report.table import feature_columns
 from bahsic.report.words import headline_of, kept_words, warning_lines
 
@@ -54,12 +46,12 @@ def _selection_html(selector: Any) -> str:
     selector = getattr(selector, "selector_", selector)  # the one inside BAHSICCV
     if not hasattr(selector, "path_"):
         return ""
-    known, names, nothing = measured(selector), feature_names(selector), not selected_mask(selector).any()
-    lines, curve = warning_lines(known), curve_of(known)
+    known, names = reading.measured(selector), reading.feature_names(selector)
+    lines, curve, nothing = warning_lines(known), curve_of(known), not known["n_features"]
     if nothing:
         lines.append(kept_words([names[j] for j in np.flatnonzero(selector.support_)]))
     return (
-        f'<style>{chart_style()}{_STYLE}</style><div class="bahsic-selection">'
+        f'<style>{text_of("charts.css")}{_STYLE}</style><div class="bahsic-selection">'
         f"<p><strong>{escape(''.join(headline_of(known)))}</strong></p>"
         f"{''.join(f'<p>{escape(for_page(line, None))}</p>' for line in lines)}"
         f"{'' if nothing else _table(selector, known, names)}"
@@ -69,19 +61,19 @@ def _selection_html(selector: Any) -> str:
 
 def _table(selector: Any, known: dict[str, Any], names: list[str]) -> str:
     """Return a table of the selected features."""
-    pairs, shares = [], fold_shares(selector)
+    pairs, shares = [], reading.fold_shares(selector)
     if hasattr(selector, "_fitted_to") and selector.feature_groups is None:
         if "_pairs" not in vars(selector):  # once for all displays
-            selector._pairs = pairs_of(selector, names)  # noqa: SLF001
+            selector._pairs = reading.pairs_of(selector, names)  # noqa: SLF001
         pairs = selector._pairs  # noqa: SLF001
     rows = [
         {
             "feature": names[j],
             "relevance": float(selector.scores_[j]),
             "frequency": None if shares is None else float(shares[j]),
-            **partner_in(pairs, names[j]),
+            **reading.partner_in(pairs, names[j]),
         }
-        for j in display_order(selector)[: min(_ROWS, known["n_features"])]
+        for j in reading.display_order(selector)[: min(_ROWS, known["n_features"])]
     ]
     columns = feature_columns({**known, "criterion": selector.criterion, "ranking": rows}, rows)
     cells = [["feature", *(row["feature"] for row in rows)], *([column.heading, *column.cells] for column in columns)]

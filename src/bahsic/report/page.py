@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bahsic.names import for_page, target_name
+from bahsic.report import words
 from bahsic.report.charts import curve_axes, curve_chart, effect_picture, feature_picture, pair_picture, point_text
-from bahsic.report.curve import HSIC, Curve
-from bahsic.report.neighbours import LEAST_SIMILARITY, MOST_COPIES
-from bahsic.report.schema import candidates, curve_of
-from bahsic.report.snippets import Snippet, command, python_code
+from bahsic.report.schema import HSIC, Curve, candidates, curve_of
+from bahsic.report.snippets import command, python_code
 from bahsic.report.table import feature_columns, has_worth
-from bahsic.report.words import (
-    block_words,
-    capitalized,
-    column_lines,
-    evidence_lines,
-    feature_facts,
-    headline_of,
-    judged_words,
-    kept_words,
-    method_words,
-    number,
-    number_words,
-    plural,
-    r2_text,
-    significance_words,
-    treatment,
-    warning_lines,
-)
+from bahsic.report.views import LEAST_SIMILARITY, MOST_COPIES
 
 ROWS = 200  # features in the page; all are in the table beside it
 _STEPS = 200  # of the path
@@ -46,19 +27,21 @@ def page(result: Mapping[str, Any]) -> dict[str, Any]:
     curve = None if curve is None else curve.thinned(_STEPS)
     columns = feature_columns(result, rows[:ROWS])
     known = "it is" if len(result["leaks"]) == 1 else "they are"
+    codes = python_code(result), None if result["input"]["name"] is None else command(result)
+    python, shell = (code if code is not None and len(code.text) <= _CODE_CHARACTERS else None for code in codes)
     return {
-        "headline": headline_of(result, for_page(target)),
-        "source": judged_words(result),
+        "headline": words.headline_of(result, for_page(target)),
+        "source": words.judged_words(result),
         "nothing": result["predicts"] is False,
         "n_selected": n_selected,
-        "warnings": warning_lines(result, f"; check that {known} known before the target"),
-        "lead": [kept_words(result["kept"]), number_words(result, curve)],
-        "evidence": evidence_lines(result),
+        "warnings": words.warning_lines(result, f"; check that {known} known before the target"),
+        "lead": [words.kept_words(result["kept"]), words.number_words(result, curve)],
+        "evidence": words.evidence_lines(result),
         "table_columns": columns,
         "rows": _rows(rows[:ROWS], columns),
         "n_hidden": max(0, len(rows) - ROWS),
         "has_worth": has_worth(result),
-        "significance": significance_words(rows),
+        "significance": words.significance_words(rows),
         "curve": curve,
         "curve_chart": None if curve is None else curve_chart(curve),
         "path": None if curve is None else _path(result, curve),
@@ -67,18 +50,12 @@ def page(result: Mapping[str, Any]) -> dict[str, Any]:
         "pair": result["pair"],
         "pair_chart": pair_picture(result["pair"], target) if result["pair"] else None,
         "columns": _columns(result),
-        "python": _unless_long(python_code(result)),
-        "command": None if result["input"]["name"] is None else _unless_long(command(result)),
-        "method": f"{method_words(result)} {block_words(result)}".strip(),
+        "python": python,
+        "command": shell,
+        "method": f"{words.method_words(result)} {words.block_words(result)}".strip(),
         "details": _details(result),
         "script_data": {"selected": n_selected, "stops": _stops(result, curve)},
     }
-
-
-def json_for_script(data: Any) -> str:
-    """Return JSON that can stand in a ``script`` element: nothing in it, such as ``</script>``, ends the element."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[Any]) -> list[dict[str, Any]]:
@@ -102,14 +79,14 @@ def _path(result: Mapping[str, Any], curve: Curve) -> dict[str, Any]:
     """Return the path as a table."""
     quantity, steps = curve.quantity, {step["n_features"]: step for step in result["path"]}
     digits = ".3f" if curve.is_r2 else ".3g"
-    columns = [(quantity.key, capitalized(quantity.name), digits), (quantity.error_key, "Standard error", digits)]
+    columns = [(quantity.key, words.capitalized(quantity.name), digits), (quantity.error_key, "Standard error", digits)]
     columns += [("score", str(result["score_name"]), ".3g")] if result["score_name"] not in (None, "R2") else []
     columns += [(HSIC.key, "HSIC", ".3g")] if curve.is_r2 else []
     columns += [("ridge", "Ridge", ".3g"), ("parameter", "Kernel parameter", ".3g")]
     columns = [column for column in columns if any(steps[n].get(column[0]) is not None for n in curve.sizes)]
     return {
         "headings": [heading for _, heading, _ in columns],
-        "rows": [(steps[n], [number(steps[n].get(key), form) for key, _, form in columns]) for n in curve.sizes],
+        "rows": [(steps[n], [words.number(steps[n].get(key), form) for key, _, form in columns]) for n in curve.sizes],
     }
 
 
@@ -119,13 +96,12 @@ def _cards(result: Mapping[str, Any], target: str) -> list[dict[str, Any]]:
     similar = {entry["feature"]: entry["copies"][:MOST_COPIES] for entry in result["near_copies"]}
     cards = []
     for row in [row for row in result["ranking"] if row["selected"]][:_CARDS]:
-        name, view = row["feature"], views.get(row["feature"])
-        card = {"name": name, "facts": feature_facts(row, result), "charts": [], "n_missing": 0}
+        name, view = row["feature"], views.get(row["feature"], {"kind": None})
+        card = {"name": name, "facts": words.feature_facts(row, result), "charts": []}
         card |= {"instead": similar.get(name, ()), "beside": _similar_selected(name, result["redundancy"])}
-        if view is not None:
-            card["charts"] = [feature_picture(view, target)]
-            card["charts"] += [effect_picture(view, target)] if view.get("effect") else []
-            card["n_missing"] = view["n_missing"] if view["kind"] in ("densities", "points") else 0
+        card["charts"] += [feature_picture(view, target)] if view["kind"] else []
+        card["charts"] += [effect_picture(view, target)] if view.get("effect") else []
+        card["n_missing"] = view["n_missing"] if view["kind"] in ("densities", "points") else 0
         cards.append(card)
     return cards
 
@@ -143,17 +119,13 @@ def _similar_selected(name: str, redundancy: Mapping[str, Any]) -> list[dict[str
 def _columns(result: Mapping[str, Any]) -> dict[str, Any]:
     """Return how each column was treated, in words and as a table: first those of which something is to be said."""
     table = sorted(result["columns"], key=lambda column: (column["role"] == "number", not column["reason"]))
-    lines = column_lines(table, result["input"].get("n_samples", 0), "identifiers='use'")
+    lines = words.column_lines(table, result["input"].get("n_samples", 0), "identifiers='use'")
     standardized = bool(result["parameters"].get("standardize", True))
     return {
-        "lines": lines or [f"All {plural(len(table), 'column')} are numbers without missing values."],
-        "rows": [(column, treatment(column["role"], standardized=standardized)) for column in table[:ROWS]],
+        "lines": lines or [f"All {words.plural(len(table), 'column')} are numbers without missing values."],
+        "rows": [(column, words.treatment(column["role"], standardized=standardized)) for column in table[:ROWS]],
         "n_columns": len(table),
     }
-
-
-def _unless_long(code: Snippet) -> Snippet | None:
-    return code if len(code.text) <= _CODE_CHARACTERS else None
 
 
 def _details(result: Mapping[str, Any]) -> dict[str, list[tuple[str, Any]]]:
@@ -175,18 +147,15 @@ def _stops(result: Mapping[str, Any], curve: Curve | None) -> list[dict[str, Any
     if curve is not None:
         points = {n: (curve.values[i], f", {point_text(curve, i)}") for i, n in enumerate(curve.sizes)}
         if curve.is_r2 and selected:
-            text = r2_text(result["predictability"], result["predictability_error"])
+            text = words.r2_text(result["predictability"], result["predictability_error"])
             points[selected] = curve.selected_value, f", {curve.quantity.name} {text}"
     stops: list[dict[str, Any]] = []
     for n in sorted(points.keys() | {selected} - {0}):
         value, text = points.get(n, (None, ""))
-        stops.append({"size": n, "number": _n_units(result, n), "text": plural(n, "feature") + text})
+        # Units are features or whole groups.
+        units = {("", row["feature"]) if row.get("group") is None else row["group"] for row in result["ranking"][:n]}
+        stops.append({"size": n, "number": len(units), "text": words.plural(n, "feature") + text})
         if axes is not None:
             x, y = axes
             stops[-1] |= {"x": x(min(max(n, x.low), x.high)), "y": None if value is None else y(value)}
     return stops
-
-
-def _n_units(result: Mapping[str, Any], size: int) -> int:
-    """Return the number of units, features or whole groups, that so many features are."""
-    return len({("", row["feature"]) if row.get("group") is None else row["group"] for row in result["ranking"][:size]})

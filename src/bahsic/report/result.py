@@ -19,23 +19,13 @@ from bahsic.data.entries import ColumnRole
 from bahsic.data.prepared import Prepared, prepared
 from bahsic.data.tables import Table
 from bahsic.inference.predictability import predictability_alone
-from bahsic.inference.redundancy import redundancy
-from bahsic.inference.scores import hsic_scores
+from bahsic.inference.scores import hsic_scores, redundancy
 from bahsic.kernels import label_kernel
 from bahsic.kernels.vector import kernel_on_features
 from bahsic.names import target_name
-from bahsic.report.neighbours import near_copies
+from bahsic.report import selector as reading
 from bahsic.report.schema import LEAST_TOGETHER, MEASURES, SCHEMA
-from bahsic.report.selector import (
-    candidate_mask,
-    display_order,
-    fold_shares,
-    measured,
-    pairs_of,
-    partner_in,
-    search_order,
-)
-from bahsic.report.views import feature_views, n_missing, pair_view
+from bahsic.report.views import feature_views, near_copies, numbers_of, pair_view
 from bahsic.report.words import headline_of, plural
 
 # Selected features whose redundancy, near-duplicates and pictures are recorded.
@@ -43,10 +33,8 @@ MOST_DESCRIBED = 30
 
 _FALSE_DISCOVERIES = 0.1
 
-_STEP = (
-    *("n_features", "hsic", "standard_error", "predictability", "predictability_error", "score", "ridge"),
-    "parameter",
-)
+_HOW = ("standardize", "categorical_features", "missing", "identifiers")  # data become columns
+_MEASURED = ("hsic", "standard_error", "predictability", "predictability_error", "score", "ridge", "parameter")
 
 
 def selection_result(
@@ -92,17 +80,34 @@ def selection_result(
     >>> sorted(selection_result(selector, X, y, list("abcdef"))["selected"])
     ['a', 'b']
     """
-    kernel, options = kernel_on_features(selector.kernel_, "single features"), _options(selector)
+    kernel, options = kernel_on_features(selector.kernel_, "single features"), {n: getattr(selector, n) for n in _HOW}
     # All samples in their own order, which the search may not have used.
     data, names = prepared(X, kernel, **options, whole=True).ordered(None), list(names)
-    known, order = measured(selector), display_order(selector).tolist()
+    known, order = reading.measured(selector), reading.display_order(selector).tolist()
     selected = order[: known["n_features"]]
     described = selected[:MOST_DESCRIBED]
-    pairs = pairs_of(selector, names, data, y)
+    pairs = reading.pairs_of(selector, names, data, y)
     views = feature_views(data, y, selector.target_kernel_, selected, described, names)
+    pair: dict[str, Any] | None = None
+    if views and pairs and pairs[0]["together"] >= LEAST_TOGETHER and set(pairs[0]["features"]) <= set(names):
+        best = [names.index(name) for name in pairs[0]["features"]]
+        pair = {"together": pairs[0]["together"], **pair_view(data, y, selector.target_kernel_, best, names)}
     similar = redundancy(data, described, **options).tolist() if described else []
+    ranking = _ranking(selector, data, y, names, order)
+    for j, row in zip(order, ranking, strict=True):
+        row["group"] = None if groups is None else str(groups[j])
+        row.update(reading.partner_in(pairs, row["feature"] if groups is None else row["group"]))
+        row["needed"] = None if test is None else float(test.feature_pvalues[j])
+    if stability is not None:
+        how_often = {name: value for name, value in stability.items() if name != "frequencies"}
+        often = [(names[j], float(stability["frequencies"][j])) for j in order]
+        features = [{"feature": name, "frequency": frequency} for name, frequency in often if frequency > 0]
+        stability = {**how_often, "features": features}
+    if test is not None:
+        discoveries = [names[j] for j in test.discoveries(_FALSE_DISCOVERIES)]
+        test = {"pvalue": test.pvalue, "split_pvalues": test.split_pvalues.tolist(), "discoveries": discoveries}
     target = target_name(heading.get("input", {}).get("target"))
-    result = {
+    return {
         **dict.fromkeys(("schema", "kind")),
         "headline": headline_of(known, target).ascii,
         **result_heading("select", **heading),
@@ -115,34 +120,20 @@ def selection_result(
         "reason": _reason(selector),
         **{name: known[name] for name in (*MEASURES, "leaks")},
         "columns": column_records(selector.columns_, names, data.table),
-        "ranking": _ranking(selector, data, y, names, test),
+        "ranking": ranking,
         "path": [
-            {**{name: step[name] for name in _STEP}, "features": [names[j] for j in step["features"]]}
+            {name: step[name] for name in ("n_features", *_MEASURED)}
+            | {"features": [names[j] for j in step["features"]]}
             for step in known["path"]
         ],
         "redundancy": {"features": [names[j] for j in described], "table": similar} if described else None,
         "near_copies": near_copies(data, described, names) if described else [],
         "views": views,
         "interactions": pairs,
-        "pair": None,
-        "stability": None,
-        "test": None,
+        "pair": pair,
+        "stability": stability,
+        "test": test,
     }
-    for row in result["ranking"]:
-        group = None if groups is None else str(groups[row["column"]])
-        row |= {"group": group, **partner_in(pairs, row["feature"] if group is None else group)}
-    if views and pairs and pairs[0]["together"] >= LEAST_TOGETHER and set(pairs[0]["features"]) <= set(names):
-        best = [names.index(name) for name in pairs[0]["features"]]
-        picture = pair_view(data, y, selector.target_kernel_, best, names)
-        result["pair"] = {"together": pairs[0]["together"], **picture}
-    if stability is not None:
-        shares = [{"feature": names[j], "frequency": float(stability["frequencies"][j])} for j in order]
-        result["stability"] = {**stability, "features": [share for share in shares if share["frequency"] > 0]}
-        del result["stability"]["frequencies"]
-    if test is not None:
-        result["test"] = {"pvalue": test.pvalue, "split_pvalues": test.split_pvalues.tolist()}
-        result["test"]["discoveries"] = [names[j] for j in test.discoveries(_FALSE_DISCOVERIES)]
-    return result
 
 
 def result_heading(kind: str, **heading: Any) -> dict[str, Any]:
@@ -172,60 +163,49 @@ def as_json(result: Mapping[str, Any]) -> str:
     return json.dumps(finite, indent=1, allow_nan=False) + "\n"
 
 
-def ranked(scores: Any, pvalues: Any, names: Sequence[str], order: Any) -> list[dict[str, Any]]:
-    """Return features in order, each with its rank, its HSIC alone and the p-value of that."""
-    return [
-        {"feature": names[j], "column": int(j), "rank": rank, "score": float(scores[j]), "pvalue": float(pvalues[j])}
-        for rank, j in enumerate(order, start=1)
-    ]
-
-
 def column_records(columns: Sequence[ColumnRole], names: Sequence[str], table: Table) -> list[dict[str, Any]]:
     """Return the roles of columns as plain data, with the number of missing values of those that are used."""
-    gaps = [0 if role.left_out or not table.missing[j] else n_missing(table, j) for j, role in enumerate(columns)]
     return [
-        {**role._asdict(), "name": name, "n_missing": n} for role, name, n in zip(columns, names, gaps, strict=True)
+        {
+            **role._asdict(),
+            "name": name,
+            "n_missing": 0 if role.left_out or not table.missing[j] else int(np.isnan(numbers_of(table, j)).sum()),
+        }
+        for j, (role, name) in enumerate(zip(columns, names, strict=True))
     ]
 
 
-def _options(selector: Any) -> dict[str, Any]:
-    """Return the parameters of a selector that say how data become columns."""
-    names = ("standardize", "categorical_features", "missing", "identifiers")
-    return {name: getattr(selector, name) for name in names}
-
-
-def _ranking(selector: Any, data: Prepared, y: Any, names: Sequence[str], test: Any) -> list[dict[str, Any]]:
-    """Return an entry for each feature, without its group and partner."""
-    order, took_part, folds = display_order(selector), candidate_mask(selector), fold_shares(selector)
-    selected = order[: measured(selector)["n_features"]]
-    place = {int(j): at for at, j in enumerate(filter(took_part.__getitem__, search_order(selector)), start=1)}
+def _ranking(selector: Any, data: Prepared, y: Any, names: Sequence[str], order: Sequence[int]) -> list[dict[str, Any]]:
+    """Return an entry for each feature; its group, partner and p-value are still to be known."""
+    selected, folds = order[: reading.measured(selector)["n_features"]], reading.fold_shares(selector)
+    took_part = filter(reading.candidate_mask(selector).__getitem__, reading.search_order(selector).tolist())
+    place = {j: at for at, j in enumerate(took_part, start=1)}
     given = selector.target_kernel
     target_kernel = selector.target_kernel_ if isinstance(given, str) and given == "auto" else given
+    how = {name: getattr(selector, name) for name in (*_HOW, "n_jobs")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit has already warned
-        scores = hsic_scores(data, y, target_kernel=target_kernel, n_jobs=selector.n_jobs, **_options(selector))
+        scores, pvalues = hsic_scores(data, y, target_kernel=target_kernel, **how)
     alone: dict[int, float] = {}
-    if selector.criterion == "prediction" and len(selected):
-        labels, described = label_kernel(y, target_kernel), selected[:MOST_DESCRIBED].tolist()
-        values = predictability_alone(data, labels, described, data.kernel)
-        alone = dict(zip(described, values, strict=True))
-    entries = []
-    for entry in ranked(*scores, names, order):
-        j, dependence = entry["column"], {name: entry.pop(name) for name in ("score", "pvalue")}
-        entry |= {
+    if selector.criterion == "prediction" and selected:
+        labels, described = label_kernel(y, target_kernel), selected[:MOST_DESCRIBED]
+        alone = dict(zip(described, predictability_alone(data, labels, described, data.kernel), strict=True))
+    return [
+        {
+            "feature": names[j],
+            "column": j,
+            "rank": rank,
             "selected": j in selected,
-            **dependence,
+            "score": float(scores[j]),
+            "pvalue": float(pvalues[j]),
             "group": None,
             "relevance": float(selector.scores_[j]) if j in place and np.isfinite(selector.scores_[j]) else None,
             "frequency": None if folds is None else float(folds[j]),
             "alone": alone.get(j),
             "place": place.get(j),
-            "partner": None,
-            "together": None,
-            "needed": None if test is None else float(test.feature_pvalues[j]),
         }
-        entries.append(entry)
-    return entries
+        for rank, j in enumerate(order, start=1)
+    ]
 
 
 def _reason(selector: Any) -> str:

@@ -78,14 +78,9 @@ def pairs_of(selector: Any, names: Sequence[str], *data: Any) -> list[dict[str, 
     """Return the interactions of the best selected features, or groups, the strongest first; none for HSIC."""
     if selector.criterion != "prediction" or not selected_mask(selector).any():
         return []
-    numbered = selector.feature_groups is None
-    return [
-        {
-            "features": [names[end] if numbered and isinstance(end, int) else str(end) for end in pair[:2]],
-            "together": pair.together,
-        }
-        for pair in interactions(selector, *data, n_features=_MOST_PAIRED)
-    ]
+    numbered, pairs = selector.feature_groups is None, interactions(selector, *data, n_features=_MOST_PAIRED)
+    ends = [[names[end] if numbered and isinstance(end, int) else str(end) for end in pair[:2]] for pair in pairs]
+    return [{"features": both, "together": pair.together} for both, pair in zip(ends, pairs, strict=True)]
 
 
 def partner_in(pairs: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:

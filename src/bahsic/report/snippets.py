@@ -82,12 +82,10 @@ def command(result: Mapping[str, Any]) -> Snippet:
 
 
 def _given(parameters: Mapping[str, Any], default_of: Callable[[Option, str | None], Any]) -> dict[str, Any]:
-    """Return the parameters that differ from the defaults, but for the number of features.
-
-    One that a result lacks has the default of the selectors, which may differ from that of the command.
-    """
+    """Return the parameters that differ from the defaults, but for the number of features."""
     given, method = {}, parameters.get("method")
     for option in recorded_options():
+        # One that a result lacks has the default of the selectors, which may differ from that of the command.
         value = parameters.get(option.name, option.selector_default(method))
         default = default_of(option, method)
         is_given = value is not None or (bool(option.none) and default is not None)

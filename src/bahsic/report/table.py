@@ -28,9 +28,15 @@ def feature_columns(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
     if has_worth(result):
         columns = [_column("worth", rows, "relevance", worth_words, DASH), _column("alone", rows, "alone", number)]
     elif not any("score" in row for row in rows):
-        columns = [_column("lost without it", rows, "relevance", "{:.3g}".format)]
+        unit = "HSIC" if result.get("criterion") == "hsic" else "criterion"
+        columns = [_column(f"{unit} lost without it", rows, "relevance", "{:.3g}".format)]
     else:
-        columns = [_dependence(rows, result["ranking"]), _column("p-value", rows, "pvalue", probability, DASH)]
+        # Unbiased estimates below zero mean none.
+        best = max((row["score"] for row in result["ranking"] if row["score"] is not None), default=0.0)
+        scores = [row["score"] for row in rows]
+        parts = [None if score is None else 100 * max(0.0, score) / best if best > 0 else 0.0 for score in scores]
+        columns = [Column("HSIC alone, %", [number(part, ".0f") for part in parts], parts)]
+        columns.append(_column("p-value", rows, "pvalue", probability, DASH))
     if result.get("predicts") is not False:
         columns.append(_column("folds", rows, "frequency", lambda share: f"{round(share * n_folds)}/{n_folds}"))
         columns.append(_column("needed, p", rows, "needed", probability))
@@ -55,11 +61,3 @@ def _column(
 ) -> Column:
     values = [row.get(key) for row in rows]
     return Column(heading, [unknown if value is None else written(value) for value in values], values)
-
-
-def _dependence(rows: Sequence[Mapping[str, Any]], ranking: Sequence[Mapping[str, Any]]) -> Column:
-    """Return the HSIC of single features in percent of the best; unbiased estimates below zero mean none."""
-    best = max((row["score"] for row in ranking if row["score"] is not None), default=0.0)
-    scores = [row["score"] for row in rows]
-    shares = [None if score is None else 100 * max(0.0, score) / best if best > 0 else 0.0 for score in scores]
-    return Column("HSIC alone, %", [number(share, ".0f") for share in shares], shares)

@@ -10,8 +10,7 @@ from scipy.stats import false_discovery_control
 
 from bahsic.criteria.blocks import MOST_REGRESSIONS
 from bahsic.data.entries import LEFT_OUT
-from bahsic.report.curve import HELD_OUT, Curve
-from bahsic.report.schema import LEAST_TOGETHER, SOMETHING, n_candidates, r2_of
+from bahsic.report.schema import HELD_OUT, LEAST_TOGETHER, SOMETHING, Curve, n_candidates
 from bahsic.report.svg import shown
 
 DASH = "–"  # noqa: RUF001 - where there is no number
@@ -39,9 +38,6 @@ _PLURALS = {"number": "numbers", "category": "categories", "date": "dates"}
 _IDLE = {"constant": "Constant", "copy": "Duplicate", "uninformative": "Uninformative"}
 
 
-# Numbers and names
-
-
 def ascii_text(text: str) -> str:
     """Return a sentence with ASCII in place of the symbols that this package writes."""
     return text.translate(_ASCII)
@@ -57,9 +53,9 @@ def capitalized(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def listed(parts: Sequence[str], n: int = _NAMED) -> str:
+def listed(parts: Sequence[str]) -> str:
     """Return the first few parts, and how many more there are."""
-    return ", ".join(parts[:n]) + (f" and {len(parts) - n} more" if len(parts) > n else "")
+    return ", ".join(parts[:_NAMED]) + (f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else "")
 
 
 def named(names: Sequence[str]) -> str:
@@ -92,9 +88,6 @@ def equation(p: float) -> str:
     return f"p {probability(p)}" if p < _LEAST_PVALUE else f"p = {probability(p)}"
 
 
-# The headline
-
-
 class Headline(NamedTuple):
     """A sentence around the name of the target, which may be any text."""
 
@@ -110,7 +103,10 @@ class Headline(NamedTuple):
 
 def headline_of(result: Mapping[str, Any], target: str = "the target") -> Headline:
     """Return the sentence about a result, or about what `bahsic.report.selector.measured` returns."""
-    (r2, error), n, predicts = r2_of(result), result["n_features"], result["predicts"]
+    n, predicts, best = result["n_features"], result["predicts"], result
+    if predicts is False:
+        best = max(result["path"], key=lambda step: float(step["predictability"]))
+    r2, error = best["predictability"], best["predictability_error"]
     count, one = f"{n} of {plural(n_candidates(result), 'feature')}", n == 1
     if r2 is None:
         return Headline(f"{count} selected for ", target)
@@ -134,14 +130,10 @@ def r2_text(r2: float, error: float | None) -> str:
     return shown(r2, digits) + ("" if error is None else f" ± {max(error, 0.001):{digits}}")
 
 
-# Warnings, and what follows the headline
-
-
 def leak_words(names: Sequence[str]) -> str:
     """Return a sentence on features that look like leaks."""
-    if len(names) == 1:
-        return f"{names[0]} looks like a leak: alone it predicts the target nearly perfectly"
-    return f"{', '.join(names)} look like leaks: each alone predicts the target nearly perfectly"
+    what, which = ("looks like a leak", "alone it") if len(names) == 1 else ("look like leaks", "each alone")
+    return f"{', '.join(names)} {what}: {which} predicts the target nearly perfectly"
 
 
 def warning_lines(result: Mapping[str, Any], remedy: str = "") -> list[str]:
@@ -173,18 +165,13 @@ def number_words(result: Mapping[str, Any], curve: Curve | None) -> str:
     # With a single split it is the standard error of the difference, which is smaller than that of a score.
     clearly = "more than one standard error" if result["n_folds"] > 1 else "clearly"
     beside = f" ({'; '.join(others)})" if others else ""
-    why = f"Smaller sets score {clearly} {lower}{beside}."
-    return f"{why if curve.selected > 1 else ''} {_fewer_words(curve)}".strip()
-
-
-def _fewer_words(curve: Curve) -> str:
-    """Return a sentence on far fewer features that predict nearly as well; empty if there are none."""
+    why = f"Smaller sets score {clearly} {lower}{beside}." if curve.selected > 1 else ""
+    # Far fewer features that predict nearly as well.
     r2 = curve.selected_value or 0.0
     enough = (point for point in zip(curve.sizes, curve.values, strict=True) if point[1] >= _NEARLY * r2 > 0)
     n, value = next(enough, (curve.selected, r2))
-    if n > _FAR_FEWER * curve.selected:
-        return ""
-    return f"{plural(n, 'feature')} reach{'es' if n == 1 else ''} R² {value:.2f}."
+    fewer = f"{plural(n, 'feature')} reach{'es' if n == 1 else ''} R² {value:.2f}."
+    return f"{why} {fewer if n <= _FAR_FEWER * curve.selected else ''}".strip()
 
 
 def judged_words(result: Mapping[str, Any]) -> str:
@@ -198,7 +185,11 @@ def judged_words(result: Mapping[str, Any]) -> str:
 def evidence_lines(result: Mapping[str, Any]) -> list[str]:
     """Return sentences on how sure and how stable a selection is."""
     rows = [row for row in result["ranking"] if row["selected"]]
-    lines = [_fold_words(rows, result["n_folds"]), *_test_lines(rows, result["test"]), pair_words(result)]
+    lines = [_fold_words(rows, result["n_folds"]), *_test_lines(rows, result["test"])]
+    best = next(iter(result["interactions"]), None)
+    if best is not None and best["together"] >= LEAST_TOGETHER:
+        names = " and ".join(map(short, best["features"]))
+        lines.append(f"Strongest interaction: {names}, worth {best['together']:.2f} more R² together than apart.")
     if result["stability"] and rows:
         frequency = frequencies(result["stability"])
         shares = [f"{short(row['feature'])} {100 * frequency.get(row['feature'], 0.0):.0f}%" for row in rows]
@@ -232,21 +223,9 @@ def _test_lines(rows: Sequence[Mapping[str, Any]], test: Mapping[str, Any] | Non
     return lines
 
 
-def pair_words(result: Mapping[str, Any]) -> str:
-    """Return a sentence on the two features that work together best; empty if none do."""
-    best = next(iter(result["interactions"]), None)
-    if best is None or best["together"] < LEAST_TOGETHER:
-        return ""
-    names = " and ".join(map(short, best["features"]))
-    return f"Strongest interaction: {names}, worth {best['together']:.2f} more R² together than apart."
-
-
 def frequencies(stability: Mapping[str, Any] | None) -> dict[str, float]:
     """Return how often each feature was selected in resamples, of those that were."""
     return {entry["feature"]: entry["frequency"] for entry in stability["features"]} if stability else {}
-
-
-# Single features
 
 
 def feature_facts(row: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
@@ -285,9 +264,6 @@ def significance_words(rows: Iterable[Mapping[str, Any]]) -> str:
     return f"{count} {verb} on the target individually{exceptions}, at a false discovery rate of {LEVEL:.0%}."
 
 
-# Method and columns
-
-
 def method_words(result: Mapping[str, Any]) -> str:
     """Return a sentence on criterion, kernel, target and judges."""
     given, n_folds = result["parameters"].get("kernel", "gaussian"), result["n_folds"]
@@ -322,8 +298,8 @@ def column_lines(columns: Sequence[Mapping[str, Any]], n_samples: int, remedy: s
     lines = [f"Columns used: {', '.join(kinds)}."]
     identifying = [column for column in left_out if column["role"] not in _IDLE]
     if identifying:
-        keeps = f"{remedy} keeps {'it' if len(identifying) == 1 else 'them'}"
-        lines.append(f"Ignored: {_with_reasons(identifying)}; {keeps}.")
+        them = "it" if len(identifying) == 1 else "them"
+        lines.append(f"Ignored: {_with_reasons(identifying)}; {remedy} keeps {them}.")
     for role, words in _IDLE.items():
         idle = [column for column in left_out if column["role"] == role]
         lines += [f"{words}: {_with_reasons(idle, shown=role != 'constant')}."] if idle else []

@@ -6,17 +6,18 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import wraps
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.sources import is_dask_array, source_of
 from bahsic.data.sparse_rows import warn_of_cost
 from bahsic.data.tables import by_dtype
@@ -27,41 +28,57 @@ from bahsic.report.words import leak_words
 from bahsic.selection.checkpoint import checkpoint_folder
 from bahsic.selection.column_checks import column_roles, leaks
 from bahsic.selection.crossfit import CrossFit, problem_splits, reason, trial_splits
-from bahsic.selection.fitting import CallbackSupportMixin, Fitting, fitting, kernel_name, with_callbacks
+from bahsic.selection.fitting import Fitting, fitting, kernel_name
 from bahsic.selection.path import PathStep
 from bahsic.selection.problem import Problem, checked_problem, is_crossfitted
 from bahsic.selection.search import Search, direction
 from bahsic.selection.tables import selected_columns
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn < 1.9
 
-# Attributes that a fit may leave out, and an earlier one may have set.
-_OPTIONAL = (
-    *("predictability_", "predictability_error_", "score_", "score_name_", "n_folds_", "selection_frequencies_"),
-    *("n_judged_", "predicts_", "group_order_"),
-)
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
 
-# Roles of columns to warn of, with the words for them.
-_IGNORED = (
-    (
-        ("identifier", "text", "empty"),
-        "look like identifiers or are empty and are ignored",
-        "; identifiers='use' keeps them, columns_ has the reasons",
-    ),
-    (("constant",), "are constant and are ignored", ""),
-)
+    def with_callbacks(method: Any) -> Any:
+        """Call the method, from a frame of its own as scikit-learn does: warnings count the frames."""
+
+        @wraps(method)
+        def call(estimator: Any, *arguments: Any, **named: Any) -> Any:
+            return method(estimator, *arguments, **named)
+
+        return call
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BaseSelector(NotebookMixin, SelectorMixin, BaseEstimator):
-    """What all selectors share: a mask of the selected features, and an executor that is neither copied nor pickled."""
+    """What all selectors share: parameters, the selected features, an executor that is neither copied nor pickled."""
 
-    executor: Any
+    step: float = 0.1
+    kernel: Any = "gaussian"
+    target_kernel: Any = "auto"
+    criterion: Any = "hsic"
+    ridge: Any = "auto"
+    statistic: str = "unbiased"
+    standardize: bool = True
+    categorical_features: Any = "from_dtype"
+    missing: str = "neutral"
+    identifiers: Any = "drop"
+    feature_groups: Any = None
+    keep: Any = None
+    cv: Any = None
+    standard_errors: bool = False
+    n_jobs: int | None = None
+    block_size: int | str | None = "auto"
+    random_state: Any = None
+    checkpoint: Any = None
+    executor: Any = None
+    verbose: int = 0
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> Mask:
         check_is_fitted(self, "support_")
-        support: NDArray[np.bool_] = self.support_
-        return support
+        return np.asarray(self.support_)
 
     def __sklearn_clone__(self) -> Self:
         """Return a clone that works with the same client, which scikit-learn would try to copy."""
@@ -77,6 +94,7 @@ class BaseSelector(NotebookMixin, SelectorMixin, BaseEstimator):
         return {**state, "executor": client_address(self.executor)}
 
 
+@dataclass(eq=False, repr=False)
 class Selector(CallbackSupportMixin, BaseSelector):
     """Base class of backward elimination and forward selection."""
 
@@ -84,52 +102,7 @@ class Selector(CallbackSupportMixin, BaseSelector):
 
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": True}  # as scikit-learn's splitters
 
-    def __init__(  # noqa: PLR0913 - the search, the kernels, the table, and what to report
-        self,
-        n_features_to_select: float | str | None = None,
-        *,
-        step: float = 0.1,
-        kernel: Any = "gaussian",
-        target_kernel: Any = "auto",
-        criterion: Any = "hsic",
-        ridge: Any = "auto",
-        statistic: str = "unbiased",
-        standardize: bool = True,
-        categorical_features: Any = "from_dtype",
-        missing: str = "neutral",
-        identifiers: Any = "drop",
-        feature_groups: Any = None,
-        keep: Any = None,
-        cv: Any = None,
-        standard_errors: bool = False,
-        n_jobs: int | None = None,
-        block_size: int | str | None = "auto",
-        random_state: Any = None,
-        checkpoint: Any = None,
-        executor: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.step = step
-        self.kernel = kernel
-        self.target_kernel = target_kernel
-        self.criterion = criterion
-        self.ridge = ridge
-        self.statistic = statistic
-        self.standardize = standardize
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.identifiers = identifiers
-        self.feature_groups = feature_groups
-        self.keep = keep
-        self.cv = cv
-        self.standard_errors = standard_errors
-        self.n_jobs = n_jobs
-        self.block_size = block_size
-        self.random_state = random_state
-        self.checkpoint = checkpoint
-        self.executor = executor
-        self.verbose = verbose
+    n_features_to_select: float | str | None = None
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -210,7 +183,11 @@ class Selector(CallbackSupportMixin, BaseSelector):
         unbiased = self.statistic == "unbiased" and self.criterion == "hsic"
         problem.labels.warn(unbiased=unbiased, way_out="statistic='biased'", weighted=problem.data.weights is not None)
         labels = getattr(self, "feature_names_in_", np.arange(len(self.columns_)))
-        for roles, what, remedy in _IGNORED:
+        ways_out = "; identifiers='use' keeps them, columns_ has the reasons"
+        for roles, what, remedy in (
+            (("identifier", "text", "empty"), "look like identifiers or are empty and are ignored", ways_out),
+            (("constant",), "are constant and are ignored", ""),
+        ):
             names = labels[[column.role in roles for column in self.columns_]]
             if len(names):
                 shown = ", ".join(map(str, names[:10])) + (", ..." if len(names) > 10 else "") + remedy
@@ -241,8 +218,6 @@ class Selector(CallbackSupportMixin, BaseSelector):
                     score=score,
                 )
             )
-        for name in _OPTIONAL:
-            self.__dict__.pop(name, None)
         if judged is not None and is_auto(self.n_features_to_select):
             why = reason(judged, chosen, n_selected, units.name)
             at = min(range(len(path)), key=lambda position: abs(len(search.rounds[position].subset) - chosen))
@@ -321,8 +296,11 @@ class Selector(CallbackSupportMixin, BaseSelector):
 
 @contextmanager
 def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
-    """Restore the estimator if a fit fails or is interrupted."""
+    """Forget an earlier fit; restore it if this one fails or is interrupted."""
     before = dict(vars(estimator))
+    for name in before:
+        if name.endswith("_"):
+            delattr(estimator, name)
     try:
         yield
     except BaseException:

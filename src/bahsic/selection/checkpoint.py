@@ -24,9 +24,8 @@ from bahsic.options import OPTIONS
 from bahsic.selection.problem import Problem
 from bahsic.whole import appearing
 
-_FORMAT = 5
+_FORMAT = 6
 _PACKAGES = ("bahsic", "numpy", "scipy")
-
 _SHORT = 40  # characters of a part of a fingerprint that is kept as it is
 _PLAIN: dict[type, Callable[[Any], Any]] = {
     np.ndarray: np.ndarray.tolist,
@@ -92,26 +91,22 @@ class Folder:
 def checkpoint_folder(
     selector: BaseEstimator, problem: Problem, splits: Iterable[Iterable[Any]], **more: Any
 ) -> Folder:
-    """Return the folder of the checkpoint of a fit, made where it does not exist.
-
-    Its fingerprint has everything that the rounds depend on, each part as a short text or as its SHA-256.
-    """
+    """Return the folder of the checkpoint of a fit, made where it does not exist."""
     if problem.block_size is not None and selector.random_state is None and selector.block_size != "auto":
-        raise ValueError(
-            "random_state is None; accepted with block_size and checkpoint: an int, so that the blocks are the "
-            "same after an interruption"
-        )
+        why = "an int, so that the blocks are the same after an interruption"
+        raise ValueError(f"random_state is None; accepted with block_size and checkpoint: {why}")
     data, labels = problem.data, problem.labels
     free = {option.name for option in OPTIONS if not option.recorded}
-    parts = {name: value for name, value in selector.get_params(deep=False).items() if name not in free}
-    parts |= {"selector": type(selector).__name__, "working_memory": get_config()["working_memory"], **more}
-    fingerprint = {
+    values = {name: value for name, value in selector.get_params(deep=False).items() if name not in free} | more
+    values |= {"selector": type(selector).__name__, "working_memory": get_config()["working_memory"]}
+    parts = {name: _described(value) for name, value in values.items()}
+    fingerprint = {  # everything that the rounds depend on, as a short text or as its SHA-256
         "X": _digest(_table_bytes(data.table)),
         "y": _digest([_described(labels.kernel).encode(), _array_bytes(labels.values)]),
         "sample_weight": _digest([_array_bytes(data.weights)]),
         "random_state": _digest([_array_bytes(data.order)]),  # the seed is in the order of the samples
         "splits": _digest(_array_bytes(part) for split in splits for part in split),
-        **{name: _shortened(_described(value)) for name, value in parts.items()},
+        **{name: text if len(text) < _SHORT else _digest([text.encode()]) for name, text in parts.items()},
         **{name: metadata.version(name) for name in _PACKAGES},
     }
     return Folder(_made(selector.checkpoint), fingerprint)
@@ -141,10 +136,6 @@ def _digest(parts: Iterable[Any]) -> str:
     return digest.hexdigest()
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) < _SHORT else _digest([text.encode()])
-
-
 def _table_bytes(table: Table) -> Iterable[bytes]:
     categories = {j: list(values) for j, values in table.categories.items()}
     yield repr((table.categorical.tolist(), None if table.names is None else list(table.names), categories)).encode()
@@ -165,13 +156,7 @@ def _array_bytes(array: Any) -> bytes:
 
 
 def _described(value: Any) -> str:
-    """Return a text that is the same in another process, also for functions, random states and nested estimators.
-
-    Examples
-    --------
-    >>> _described([np.int64(3), {"a": np.array([0.5])}])
-    "[3, {'a': [0.5]}]"
-    """
+    """Return a text that is the same in another process, also for functions, random states and nested estimators."""
     if isinstance(value, BaseEstimator):
         return type(value).__name__ + _described(value.get_params(deep=False))
     if isinstance(value, Mapping):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from bahsic.arrays import Indices, Mask
 from bahsic.data.columns import Columns, copies
 from bahsic.data.entries import ColumnRole, rare_rows
 from bahsic.data.prepared import Prepared
@@ -18,33 +19,25 @@ if TYPE_CHECKING:
     from bahsic.selection.crossfit import CrossFit
     from bahsic.selection.problem import Problem
 
-Indices = NDArray[np.intp]
 
 # Levels at which a column has to depend on the labels by itself: one that hardly varies or has gaps, and a category of
 # many levels. Of noise with gaps 1.6 to 2.7% pass a test at 1% by the gamma approximation.
 _RARE_LEVEL, _CATEGORY_LEVEL = 0.01, 0.05
+_MANY_LEVELS, _MANY_GAPS = 20, 0.5  # number of categories, and share of missing entries, above which a column has many
 
-# Number of categories, and share of missing entries, above which a column has many.
-_MANY_LEVELS, _MANY_GAPS = 20, 0.5
-
-# Difference up to which standardised columns are the same.
-_SAME = 1e-6
-
-# Rows that show which columns may hardly vary.
-_SOME_ROWS = 40
+_SAME = 1e-6  # difference up to which standardised columns are the same
+_SOME_ROWS = 40  # that show which columns may hardly vary
 
 # Held-out R2 of one feature from which on it looks like a leak, and the rank correlation of numbers with the labels.
 _PREDICTS, _SAME_RANKS = 0.99, 0.9999
-
 # Samples from which on a nearly perfect prediction is no accident, and selected features that are compared with labels.
 _FEWEST_SAMPLES, _N_COMPARED = 20, 100
 
 
 def uninformative(problem: Problem, order: Indices | None) -> tuple[dict[int, str], list[int]]:
-    """Return words for columns of a frame that could mislead a search, and those of them that are uninformative.
+    """Return words for columns of a frame that could mislead a search, and those that fail a test by themselves.
 
-    A test of each by itself says whether it tells anything, on the samples in the given order, which are those of the
-    labels. Kept columns are not looked at.
+    The order says which samples of the table the labels belong to. Kept columns are not looked at.
     """
     data, labels, kept = problem.data, problem.labels, problem.kept
     values, counts, m = data.table.values, data.weights, len(labels)
@@ -52,7 +45,11 @@ def uninformative(problem: Problem, order: Indices | None) -> tuple[dict[int, st
         return {}, []
     values = values if order is None else values[order]
     together = data.missing == "indicator"
-    likely = _repeating(values) if counts is None else range(values.shape[1])
+    likely: Iterable[int] = range(values.shape[1])
+    if counts is None:  # those of which some rows, evenly spaced, have much the same value
+        some = np.sort(values[np.linspace(0, m - 1, min(m, _SOME_ROWS)).astype(np.intp)], axis=0)
+        repeated = np.count_nonzero(some[1:] == some[:-1], axis=0) + np.count_nonzero(np.isnan(some), axis=0)
+        likely = np.flatnonzero(repeated >= len(some) // 4).tolist()
     found = ((j, rare_rows(values[:, j], counts, missing=together)) for j in likely if not kept[j])
     rare = {j: rows for j, rows in found if rows is not None}
     notes = {j: f"one value in all but {int(rows.sum())} of {m} rows" for j, rows in rare.items()}
@@ -87,11 +84,8 @@ def _many(problem: Problem, values: FloatArray) -> dict[int, str]:
     return {j: what for j, what in found.items() if not kept[j] and gaps[j] < 1}
 
 
-def same_columns(data: Prepared, kept: NDArray[np.bool_]) -> dict[int, int]:
-    """Return the columns that tell the same as another one, with that one: the first, or the first that is kept.
-
-    Numbers are the same up to scale and shift if they are standardised, categories up to their names.
-    """
+def same_columns(data: Prepared, kept: Mask) -> dict[int, int]:
+    """Return the columns that tell the same as another one, with that one: the first, or the first that is kept."""
     columns = data.columns
     if data.table.categorical.any():
         rows = np.array(columns.rows(np.arange(columns.n_features)))
@@ -107,13 +101,12 @@ def same_columns(data: Prepared, kept: NDArray[np.bool_]) -> dict[int, int]:
         if not data.constant[original]:
             stands = int(next(iter(alike[kept[alike]]), original))
             found |= {int(j): stands for j in alike if not kept[j] and j != stands}
-    gappy = np.flatnonzero(data.table.missing & ~data.constant & ~data.table.categorical & ~kept)
-    complete = np.flatnonzero(~data.table.missing & ~data.constant & ~data.table.categorical)
-    complete = complete[~np.isin(complete, list(found))]
     values = data.table.values
     if data.missing != "neutral" or not isinstance(values, np.ndarray):
         return found
-    return found | _copies_with_gaps(values, gappy, complete)
+    numbers = ~data.constant & ~data.table.categorical
+    gappy, complete = (np.flatnonzero(numbers & which) for which in (data.table.missing & ~kept, ~data.table.missing))
+    return found | _copies_with_gaps(values, gappy, complete[~np.isin(complete, list(found))])
 
 
 def _copies_with_gaps(values: FloatArray, gappy: Indices, complete: Indices) -> dict[int, int]:
@@ -128,14 +121,6 @@ def _copies_with_gaps(values: FloatArray, gappy: Indices, complete: Indices) -> 
         if len(like) and len(known) >= _SOME_ROWS:
             found[j] = int(like[0])
     return found
-
-
-def _repeating(values: FloatArray) -> list[int]:
-    """Columns of which some rows, evenly spaced, have much the same value: all that hardly vary are among them."""
-    rows = np.linspace(0, len(values) - 1, min(len(values), _SOME_ROWS)).astype(np.intp)
-    some = np.sort(values[rows], axis=0)
-    repeated = np.count_nonzero(some[1:] == some[:-1], axis=0) + np.count_nonzero(np.isnan(some), axis=0)
-    return np.flatnonzero(repeated >= len(rows) // 4).tolist()
 
 
 def _in_order_of_appearance(codes: FloatArray) -> FloatArray:
@@ -158,11 +143,8 @@ def column_roles(problem: Problem) -> tuple[ColumnRole, ...]:
     return tuple(roles)
 
 
-def leaks(problem: Problem, best: int | None, selected: NDArray[np.bool_], judged: CrossFit | None) -> list[int]:
-    """Return the selected columns that equal the labels but for names or a scale, or predict them nearly perfectly.
-
-    ``best`` is the column that the search ranks first, None with groups.
-    """
+def leaks(problem: Problem, best: int | None, selected: Mask, judged: CrossFit | None) -> list[int]:
+    """Return the selected columns that equal the labels, and the best one if it predicts them nearly perfectly."""
     if len(problem) < _FEWEST_SAMPLES:
         return []
     columns = np.flatnonzero(selected)[:_N_COMPARED]

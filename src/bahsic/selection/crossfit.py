@@ -12,18 +12,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import skew
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.criteria.blocks import MOST_HELD_OUT
 from bahsic.criteria.prediction import CLEARLY, mean_error
 from bahsic.kernels import LabelKernel
 from bahsic.parameters import Given, Message, is_auto, is_count
 from bahsic.report.schema import SOMETHING
 from bahsic.selection.problem import Problem
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 # cv="auto": so many folds, and fewer from so many samples on. With blocks, held-out samples judge instead.
 FOLDS, FEWER_FOLDS, MANY_SAMPLES = 5, 3, 1000
@@ -32,14 +29,9 @@ FOLDS, FEWER_FOLDS, MANY_SAMPLES = 5, 3, 1000
 # so many search and so many judge instead.
 _COMPARED, _SEARCH, _JUDGE = 200, 700, 1000
 
-# Fewest samples that can choose features.
-_FEWEST = 4
-
-# Skewness of numbers from which on their logarithms may be easier to predict.
-_SKEWED = 2.0
-
-# Means of losses that differ by less, relative to the greatest, are ties.
-_ROUNDING = 1e-9
+_FEWEST = 4  # samples that can choose features
+_SKEWED = 2.0  # skewness of numbers from which on their logarithms may be easier to predict
+_ROUNDING = 1e-9  # means of losses that differ by less, relative to the greatest, are ties
 
 
 class Split(NamedTuple):
@@ -52,11 +44,7 @@ class Split(NamedTuple):
 def problem_splits(
     cv: Any, problem: Problem, y: Any, groups: Any, n_samples: int, sample_weight: Any = None
 ) -> list[Split]:
-    """Return the splits of the samples of a problem, given those samples that it was made of.
-
-    "auto" and None are `FOLDS` folds of up to `MANY_SAMPLES` samples, `FEWER_FOLDS` beyond, or the held-out samples
-    where there are blocks.
-    """
+    """Return the splits of the samples of a problem, which was made of some of the given number of samples."""
     auto = cv is None or is_auto(cv)
     is_odd = isinstance(cv, str | bytes | int | float) or not (hasattr(cv, "split") or isinstance(cv, Iterable))
     if is_odd and not auto and not is_count(cv, 2):
@@ -95,17 +83,7 @@ def trial_splits(problem: Problem, splits: Sequence[Split]) -> Sequence[Split]:
 
 
 def _stratified_folds(labels: LabelKernel, n_folds: int) -> list[Split]:
-    """Return folds of nearly the same size, with much the same labels where these can be sorted; always the same ones.
-
-    Names of classes make no difference.
-
-    Examples
-    --------
-    >>> from bahsic.kernels import label_kernel
-    >>> y = np.array(["a", "b"] * 6)
-    >>> [np.sort(y[fold.test]).tolist() for fold in _stratified_folds(label_kernel(y), 3)]
-    [['a', 'a', 'b', 'b'], ['a', 'a', 'b', 'b'], ['a', 'a', 'b', 'b']]
-    """
+    """Return folds of nearly the same size and labels; always the same ones, whatever the names of classes."""
     m = len(labels)
     order = np.random.default_rng(0).permutation(m)
     if labels.name in ("binary", "multiclass", "delta", "regression"):
@@ -144,17 +122,6 @@ class Fold:
     order: Indices  # the units, the most relevant first
     predictions: dict[int, Array]  # label features of these samples, for each number of units
 
-    def as_plain(self) -> dict[str, Any]:
-        """Return the outcome as plain data."""
-        values = [[size, array.tolist()] for size, array in self.predictions.items()]
-        return {"test": self.test.tolist(), "order": self.order.tolist(), "predictions": values}
-
-    @staticmethod
-    def from_plain(plain: dict[str, Any]) -> Fold:
-        """Return the outcome that plain data stand for."""
-        test, order = (np.array(plain[name], dtype=np.intp) for name in ("test", "order"))
-        return Fold(test, order, {size: np.array(values) for size, values in plain["predictions"]})
-
 
 class Measure(NamedTuple):
     """Quality of a subset size on held-out samples: R^2 with its standard error, and the score that people know."""
@@ -190,11 +157,10 @@ class CrossFit:
         self.score_name = ("ROC AUC" if is_one_column else "accuracy") if classes else "R2"
 
     def smallest(self) -> int:
-        """Return the smallest size whose mean loss is within one standard error of the least.
+        """Return the smallest size whose mean loss is within one standard error of the least; 0 if it predicts nothing.
 
-        Of the least one with several folds (Breiman's rule), whose searches may take different features. With a single
-        split of the difference, which is smaller. The size is 0 unless it predicts better than the mean by a one-sided
-        test at 5%.
+        The error is that of the least loss with several folds (Breiman's rule), whose searches may take different
+        features; with a single split that of the difference, which is smaller.
         """
         least, means = self._losses[self.best], self.mean_losses
         for size in self.sizes:
@@ -230,10 +196,7 @@ class CrossFit:
 
 
 def reason(judged: CrossFit, chosen: int, n_needed: int, name: str = "features") -> str:
-    """Return why a number of units was chosen, in words; zero where nothing predicts the labels.
-
-    So many of them are needed; the others add nothing.
-    """
+    """Return in words why a number of units was chosen, 0 if nothing predicts the labels, and how many are needed."""
     best, largest = judged.best, judged.sizes[-1]
     shown = {size: f"{round(judged.measure(size).predictability, 2) + 0.0:.2f}" for size in judged.sizes}  # no -0.00
     everything = f"{largest} {name[:-1] if largest == 1 else name}"
@@ -262,13 +225,11 @@ def _is_skewed(problem: Problem) -> bool:
     return bool(0 < y.min() < y.max() and skew(y, axis=None) > max(_SKEWED, 2 * abs(skew(np.log(y), axis=None))))
 
 
-def _auc(second: NDArray[np.bool_], scores: Array, w: Array) -> float | None:
-    """Return the ROC AUC of the second class; None unless there are both.
-
-    `sklearn.metrics.roc_auc_score` takes 2 ms, mostly for checks, and a fit needs hundreds of scores.
-    """
+def _auc(second: Mask, scores: Array, w: Array) -> float | None:
+    """Return the ROC AUC of the second class; None unless there are both."""
     if second.all() or not second.any():
         return None
+    # `sklearn.metrics.roc_auc_score` takes 2 ms, mostly for checks, and a fit needs hundreds of scores.
     order = np.argsort(scores[~second])
     first, below = scores[~second][order], np.append(0, np.cumsum(w[~second][order]))
     lower, equal = (below[np.searchsorted(first, scores[second], side)] for side in ("left", "right"))

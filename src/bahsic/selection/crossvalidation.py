@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.metrics import check_scoring
@@ -21,8 +21,8 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bahsic.arrays import Array, Indices
 from bahsic.data.tables import by_dtype
-from bahsic.engine.units import Units
 from bahsic.kernels import Precomputed
 from bahsic.kernels.labels.outputs import outputs, target_type
 from bahsic.parameters import check_count, is_auto
@@ -35,8 +35,6 @@ from bahsic.selection.problem import Problem, checked_problem
 from bahsic.selection.selectors import BAHSIC
 from bahsic.selection.tables import estimator_table, is_numeric, selected_columns
 
-Indices = NDArray[np.intp]
-
 _FILE = "bahsic-crossvalidation.json"
 
 
@@ -44,6 +42,7 @@ def _estimator_has(method: str) -> Callable[[BAHSICCV], bool]:
     return lambda search: hasattr(getattr(search, "estimator_", search.estimator), method)
 
 
+@dataclass(eq=False, repr=False)
 class BAHSICCV(MetaEstimatorMixin, BaseSelector):
     """Select features by `BAHSIC`, and their number by cross-validating an estimator.
 
@@ -156,60 +155,11 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
     # Groups are for the splitter; `fit` itself makes no use of them.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
 
-    support_: NDArray[np.bool_]
-
-    def __init__(  # noqa: PLR0913 - those of BAHSIC and its own
-        self,
-        estimator: Any,
-        *,
-        min_features_to_select: int = 1,
-        cv: Any = None,
-        scoring: Any = None,
-        one_standard_error: bool = False,
-        step: float = 0.1,
-        kernel: Any = "gaussian",
-        target_kernel: Any = "auto",
-        criterion: Any = "hsic",
-        ridge: Any = "auto",
-        statistic: str = "unbiased",
-        standardize: bool = True,
-        categorical_features: Any = "from_dtype",
-        missing: str = "neutral",
-        identifiers: Any = "drop",
-        feature_groups: Any = None,
-        keep: Any = None,
-        standard_errors: bool = False,
-        n_jobs: int | None = None,
-        block_size: int | str | None = "auto",
-        random_state: Any = None,
-        checkpoint: Any = None,
-        executor: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.min_features_to_select = min_features_to_select
-        self.cv = cv
-        self.scoring = scoring
-        self.one_standard_error = one_standard_error
-        self.step = step
-        self.kernel = kernel
-        self.target_kernel = target_kernel
-        self.criterion = criterion
-        self.ridge = ridge
-        self.statistic = statistic
-        self.standardize = standardize
-        self.categorical_features = categorical_features
-        self.missing = missing
-        self.identifiers = identifiers
-        self.feature_groups = feature_groups
-        self.keep = keep
-        self.standard_errors = standard_errors
-        self.n_jobs = n_jobs
-        self.block_size = block_size
-        self.random_state = random_state
-        self.checkpoint = checkpoint
-        self.executor = executor
-        self.verbose = verbose
+    estimator: Any
+    _: KW_ONLY
+    min_features_to_select: int = 1
+    scoring: Any = None
+    one_standard_error: bool = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Self:
         """Choose the number of features, select them, and fit the estimator to them.
@@ -243,24 +193,34 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         self._check_parameters()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        routed, weights = self._routed("fit", metadata), self._weights_of_rankings(metadata)
-        shared = set(BAHSIC().get_params()) & set(self.get_params(deep=False))
-        parameters = {name: getattr(self, name) for name in shared}
+        routed, weights = self._routed("fit", metadata), metadata.get("sample_weight")
+        if get_config()["enable_metadata_routing"]:
+            refused = self._get_metadata_request().fit.requests.get("sample_weight") is False
+            weights = None if refused else weights
+        parameters = {field.name: getattr(self, field.name) for field in fields(BaseSelector)}
         selector = BAHSIC(1.0, **(parameters | {"target_kernel": self._target_kernel(y, weights), "cv": None}))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit on all data warns
             problem = checked_problem(clone(selector), X, y, weights)
-        samples = self._samples(problem, X, y, routed)
+        labels = validate_data(self, y=y, multi_output=True)  # before X, whose names it would forget
+        self._numeric = is_numeric(X, self.categorical_features)
+        self._missing = bool(problem.data.table.missing.any())
+        seen, names = self._seen(X, reset=True), problem.data.table.names
+        known = range(self.n_features_in_) if names is None else names
+        params = routed["estimator"]["fit"], routed["scorer"]["score"]
+        samples = Samples(self.estimator, check_scoring(self.estimator, self.scoring), seen, labels, known, *params)
         pairs = self._pairs(problem, samples, routed["splitter"]["split"])
         splits = problem_splits(pairs, problem, samples.y, None, len(samples.y), weights)
         own = ("estimator", "scoring", "min_features_to_select", "one_standard_error")
-        record = {name: getattr(self, name) for name in own}
-        record |= {"metadata": {"fit": samples.fit_params, "score": samples.score_params}}
+        record = {name: getattr(self, name) for name in own} | {"metadata": params}
         folder = None if self.checkpoint is None else checkpoint_folder(selector, problem, pairs, **record)
         if folder is not None and not folder.read(_FILE):
             folder.write(_FILE)
-        scorer = check_scoring(self.estimator, self.scoring)
-        judge = partial(judged, samples, pairs, self.estimator, scorer, self._smallest(problem.units))
+        smallest, units = self.min_features_to_select, problem.units
+        if smallest > len(units):
+            what = f"min_features_to_select is {smallest}, X has {len(units)} {units.name}"
+            raise ValueError(f"{what}; accepted: at most {len(units)}")
+        judge = partial(judged, samples, pairs, max(smallest, units.n_kept))
         with fitting(self, problem, splits, y, folder, len(splits) * len(problem.kernels)) as searches:
             scored = [searches.folds(kernel, splits, judge, regressions=False) for kernel in problem.kernels]
         best = int(np.argmax([np.mean([fold.scores for fold in folds], axis=0).max() for folds in scored]))
@@ -273,18 +233,8 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         if is_auto(self.kernel):
             selector.set_params(kernel=kernel_name(problem.kernels[best]))
         self.selector_ = selector.fit(X, y, weights)
-        self.support_, self.ranking_ = selector.support_, selector.ranking_
-        self.n_features_ = selector.n_features_
-        self.estimator_ = samples.fitted(self.estimator, self.support_)
-
-    def _samples(self, problem: Problem, X: Any, y: Any, routed: Any) -> Samples:
-        """Return the samples as the estimator and the scorer get them."""
-        labels = validate_data(self, y=y, multi_output=True)  # before X, whose names it would forget
-        self._numeric = is_numeric(X, self.categorical_features)
-        self._missing = bool(problem.data.table.missing.any())
-        seen, names = self._seen(X, reset=True), problem.data.table.names
-        known = range(self.n_features_in_) if names is None else names
-        return Samples(seen, labels, known, routed["estimator"]["fit"], routed["scorer"]["score"])
+        self.support_, self.ranking_, self.n_features_ = selector.support_, selector.ranking_, selector.n_features_
+        self.estimator_ = samples.fitted(self.support_)
 
     def _target_kernel(self, y: Any, weights: Any) -> Any:
         """Return the kernel on the labels; for "auto" by the type of the estimator, if it says what it predicts."""
@@ -294,9 +244,8 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
             return "regression" if is_regressor(self.estimator) else "auto"
         try:
             (column,) = outputs(y)
-            labels = column.values
-            counted = labels if weights is None or np.shape(weights) != labels.shape else labels[weights > 0]
-            kind = target_type(counted, "y")
+            weighted = np.shape(weights) == column.values.shape
+            kind = target_type(column.values[weights > 0] if weighted else column.values, "y")
         except (TypeError, ValueError):  # several outputs, or the selector says what is wrong
             return "auto"
         return kind if kind in ("binary", "multiclass") else "auto"
@@ -305,21 +254,11 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
         """Return X as the estimator sees it, checked."""
         return estimator_table(self, X, numeric=self._numeric, missing=self.missing != "error", reset=reset)
 
-    def _smallest(self, units: Units) -> int:
-        """Return the number of units of the smallest subset."""
-        smallest = self.min_features_to_select
-        if smallest > len(units):
-            raise ValueError(
-                f"min_features_to_select is {smallest}, X has {len(units)} {units.name}; accepted: at most {len(units)}"
-            )
-        return max(smallest, units.n_kept)
-
     @property
-    def feature_importances_(self) -> NDArray[np.float64]:
+    def feature_importances_(self) -> Array:
         """The importances of `selector_`."""
         check_is_fitted(self, "selector_")
-        importances: NDArray[np.float64] = self.selector_.feature_importances_
-        return importances
+        return np.asarray(self.selector_.feature_importances_)
 
     @property
     def classes_(self) -> Any:
@@ -392,12 +331,6 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
             raise ValueError(
                 f"n_jobs is {self.n_jobs}; accepted with an executor, which works on one fold at a time: None or 1"
             )
-
-    def _weights_of_rankings(self, metadata: dict[str, Any]) -> Any:
-        """Return the weights of the samples in the rankings, or None."""
-        request = self._get_metadata_request().fit.requests.get("sample_weight")
-        refused = get_config()["enable_metadata_routing"] and request is False
-        return None if refused else metadata.get("sample_weight")
 
     def _routed(self, caller: str, metadata: dict[str, Any]) -> Any:
         """Return the metadata for the estimator, the splitter and the scorer."""

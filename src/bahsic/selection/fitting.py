@@ -10,15 +10,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial, wraps
+from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Event, Lock
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import config_context, get_config
 
+from bahsic.arrays import Indices
 from bahsic.data.columns import Columns
 from bahsic.data.sources import is_dask_array
 from bahsic.engine.dask_executor import executor_for
@@ -30,33 +30,11 @@ from bahsic.selection.crossfit import CrossFit, Fold, Split, trial_splits
 from bahsic.selection.problem import Problem
 from bahsic.selection.search import Search, direction
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn < 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to support."""
-
-    def with_callbacks(method: Any) -> Any:
-        """Call the method, from a frame of its own as scikit-learn does: warnings count the frames."""
-
-        @wraps(method)
-        def call(estimator: Any, *arguments: Any, **named: Any) -> Any:
-            return method(estimator, *arguments, **named)
-
-        return call
-
-
-Indices = NDArray[np.intp]
 Result = TypeVar("Result")
 
 _HELD_OUT = "bahsic-held-out.json"
-
-# Seconds before a bar appears.
-_DELAY = 2.0
-
-# Tasks reported to callbacks: enough for a bar that moves evenly.
-_TASKS = 100
+_DELAY = 2.0  # seconds before a bar appears
+_TASKS = 100  # reported to callbacks: enough for a bar that moves evenly
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,22 +93,17 @@ def _progress(estimator: Any, total: float, X: Any, y: Any) -> Iterator[Callable
         fit.call_on_fit_task_end(**data)
 
 
+@dataclass(frozen=True, eq=False)
 class Fitting:
     """The searches of a fit. Folds run side by side in one thread each, on a cluster one after the other."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        splits: Sequence[Split],
-        executor: Executor,
-        advance: Callable[[float], object],
-        folder: Folder | None,
-    ) -> None:
-        self.problem, self.splits = problem, splits
-        self._executor, self._advance, self._folder = executor, advance, folder
-        self._n_threads = thread_count(problem.selector.n_jobs) if isinstance(executor, ThreadExecutor) else 1
-        self._stop = Event()  # set when a search has failed
-        self._judged: dict[str, Search] = {}  # by the name of the kernel, on all samples that are not held out
+    problem: Problem
+    splits: Sequence[Split]
+    executor: Executor
+    advance: Callable[[float], object]  # reports work that is done
+    folder: Folder | None
+    _stop: Event = field(default_factory=Event)  # set when a search has failed
+    _judged: dict[str, Search] = field(default_factory=dict)  # by the kernel's name, on all that are not held out
 
     def search(self, kernel: Kernel) -> Search:
         """Search on all samples that are not held out."""
@@ -138,10 +111,10 @@ class Fitting:
             return self._judged[kernel_name(kernel)]
         problem = self.problem.with_kernel(kernel)
         if not problem.n_held_out and len(problem.searched) == len(problem):
-            return self._run(problem.in_blocks(), self._executor, self._folder, regressions=False)
+            return self._run(problem.in_blocks(), self.executor, self.folder, regressions=False)
         part, _ = problem.split(problem.searched, problem.searched[:0])
-        folder = self._folder and self._folder.inner(kernel_name(kernel), "fold-1")
-        return self._run(part, self._executor, folder, regressions=False)
+        folder = self.folder and self.folder.inner(kernel_name(kernel), "fold-1")
+        return self._run(part, self.executor, folder, regressions=False)
 
     def cross_fit(self) -> tuple[Kernel, CrossFit | None]:
         """Return the kernel whose searches predict held-out samples best, and these predictions if there are any."""
@@ -175,7 +148,7 @@ class Fitting:
         def fold(number: int, executor: Executor) -> Result:
             is_final = problem.n_held_out > 0 and len(splits[number].train) == len(problem.searched)
             name = f"fold-{number + 1}" if is_final or not problem.n_held_out else "trial"
-            folder = self._folder and self._folder.inner(kernel_name(kernel), name)
+            folder = self.folder and self.folder.inner(kernel_name(kernel), name)
             part, columns = problem.split(*splits[number])
             search = self._run(part, executor, folder, regressions=regressions)
             if is_final:
@@ -185,10 +158,7 @@ class Fitting:
         return self._side_by_side(fold, range(first, len(splits)))
 
     def needed(self, kernel: Kernel, judged: CrossFit, size: int, units: Indices) -> CrossFit:
-        """Let each fold predict with what it needs of its best so many units.
-
-        For held-out samples these are known: those that the search on all others needs.
-        """
+        """Let each fold predict with what it needs of its best so many units; held-out samples with the given ones."""
         problem, known = self.problem.with_kernel(kernel), self._judged.get(kernel_name(kernel))
 
         def fold(number: int, executor: Executor) -> Fold:
@@ -202,7 +172,8 @@ class Fitting:
 
     def _side_by_side(self, function: Callable[[int, Executor], Result], numbers: range) -> list[Result]:
         """Apply a function to the numbers of folds, several at a time with a thread each; those left over use all."""
-        n_threads = max(1, min(self._n_threads, len(numbers)))
+        n_threads = thread_count(self.problem.selector.n_jobs) if isinstance(self.executor, ThreadExecutor) else 1
+        n_threads = max(1, min(n_threads, len(numbers)))
         n_beside = len(numbers) - len(numbers) % n_threads if n_threads > 1 else 0
         config = get_config()  # of this thread
 
@@ -220,36 +191,32 @@ class Fitting:
                 pool.shutdown(cancel_futures=True)
                 raise
         beside = [future.result() for future in futures]
-        return beside + [function(number, self._executor) for number in numbers[n_beside:]]
+        return beside + [function(number, self.executor) for number in numbers[n_beside:]]
 
     def _run(self, problem: Problem, executor: Executor, folder: Folder | None, *, regressions: bool) -> Search:
         search = Search(problem, executor, regressions=regressions)
         for step in search.run(folder):
-            self._advance(len(step.subset))
+            self.advance(len(step.subset))
             if self._stop.is_set():  # as another search has failed
                 raise CancelledError
         return search
 
 
 def _predicted_fold(sizes: Sequence[int], trained: Trained, *, is_path: bool = False) -> Fold:
-    """Predict the test part of a split with subsets of these sizes, unless a checkpoint has the predictions.
-
-    A search that gives the path too predicts for all its rounds: other columns may be uninformative in its samples.
-    """
+    """Predict the test part of a split with subsets of these sizes, and of all rounds if the search gives the path."""
     folder, search = trained.folder, trained.search
     kept = {} if folder is None else folder.read(_HELD_OUT)
     if kept:
-        return Fold.from_plain(kept["fold"])
-    sizes = sorted({*sizes, *(len(step.subset) for step in search.rounds)}) if is_path else sizes
-    fold = Fold(trained.split.test, search.used_first, search.predictions(trained.columns, sizes))
-    if folder is not None:
-        folder.write(_HELD_OUT, fold=fold.as_plain())
-    return fold
+        predictions = {size: np.array(values) for size, values in kept["predictions"]}
+    else:
+        if is_path:  # other columns may be uninformative in its samples
+            sizes = sorted({*sizes, *(len(step.subset) for step in search.rounds)})
+        predictions = search.predictions(trained.columns, sizes)
+        if folder is not None:
+            folder.write(_HELD_OUT, predictions=[[size, array.tolist()] for size, array in predictions.items()])
+    return Fold(trained.split.test, search.used_first, predictions)
 
 
 def kernel_name(kernel: Kernel) -> str:
     """Return the name of a kernel's type, as users write it."""
     return type(kernel).__name__.lower()
-
-
-__all__ = ["CallbackSupportMixin", "Fitting", "Trained", "fitting", "kernel_name", "with_callbacks"]

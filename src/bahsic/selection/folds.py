@@ -17,17 +17,12 @@ from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.tables import as_table
 from bahsic.selection.fitting import Trained
 
-Scores = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
-
 _SCORES = "bahsic-scores.json"
-
 _ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
-
 _ROUNDING = 1e-12  # relative; means of the same scores in another order are ties
 
 # Transformer of numbers, or of columns of a pandas DataFrame, for an estimator that takes complete numbers only.
@@ -40,42 +35,44 @@ _ENCODED = (
 
 @dataclass(frozen=True)
 class ScoredFold:
-    """Scores of the nested subsets of one fold, sizes increasing, and the rank of each column's unit."""
+    """Array of the nested subsets of one fold, sizes increasing, and the rank of each column's unit."""
 
     sizes: list[int]
-    scores: Scores
+    scores: Array
     rank: Indices
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Samples with what goes with them to the fit of an estimator and to the scorer."""
+    """Samples, the estimator and the scorer that judge by them, and what goes with them to each of these."""
 
+    estimator: Any
+    scorer: Any
     X: Any  # as the estimator gets the features
     y: NDArray[Any]
     names: Iterable[Any]  # of the features
     fit_params: Mapping[str, Any]
     score_params: Mapping[str, Any]
 
-    def fitted(self, estimator: Any, support: Mask) -> Any:
+    def fitted(self, support: Mask) -> Any:
         """Fit a clone of the estimator to some of the columns."""
-        with self._explained(estimator, support) as columns:
-            return clone(estimator).fit(columns, self.y, **self.fit_params)
+        with self._explained(support) as columns:
+            return clone(self.estimator).fit(columns, self.y, **self.fit_params)
 
-    def score(self, estimator: Any, scorer: Any, support: Mask) -> float:
+    def score(self, estimator: Any, support: Mask) -> float:
         """Score an estimator that was fitted to these columns."""
-        with self._explained(estimator, support) as columns:
-            score = scorer(estimator, columns, self.y, **self.score_params)
+        with self._explained(support) as columns:
+            score = self.scorer(estimator, columns, self.y, **self.score_params)
         if isinstance(score, Real) and math.isfinite(score):
             return float(score)
         raise ValueError(
-            f"scoring by {scorer!r} gives {score!r} for {estimator!r} with {support.sum()} features; "
+            f"scoring by {self.scorer!r} gives {score!r} for {estimator!r} with {support.sum()} features; "
             "accepted: a finite number for every subset and split"
         )
 
     @contextmanager
-    def _explained(self, estimator: Any, support: Mask) -> Iterator[Any]:
-        """Yield some columns; where an estimator fails and these are not all numbers, the error says what to do."""
+    def _explained(self, support: Mask) -> Iterator[Any]:
+        """Yield some columns; where the estimator fails and these are not all numbers, the error says what to do."""
         columns = _safe_indexing(self.X, support, axis=1)
         try:
             yield columns
@@ -87,10 +84,10 @@ class Samples:
                 said, where = str(error).partition("\n")[0].rstrip("."), str(cause).partition(";")[0]
                 numbers = isinstance(cause, ValueError) and isinstance(columns, np.ndarray)
                 container = "" if numbers or hasattr(columns, "iloc") else " and X as a pandas DataFrame"
+                remedy = f"make_pipeline({_FILLED if numbers else _ENCODED}, estimator){container}"
                 raise ValueError(
-                    f"estimator is of type {type(estimator).__name__}, which fails ({said}) where {where}; accepted: "
-                    f"one that can take it, such as make_pipeline({_FILLED if numbers else _ENCODED}, estimator)"
-                    f"{container}"
+                    f"estimator is of type {type(self.estimator).__name__}, which fails ({said}) where {where}; "
+                    f"accepted: one that can take it, such as {remedy}"
                 ) from error
             raise
 
@@ -98,21 +95,11 @@ class Samples:
         """Return some of the samples."""
         X, y = _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
         params = (_check_method_params(self.y, params, rows) for params in (self.fit_params, self.score_params))
-        return Samples(X, y, self.names, *params)
+        return Samples(self.estimator, self.scorer, X, y, self.names, *params)
 
 
-def judged(
-    samples: Samples,
-    pairs: Sequence[tuple[Indices, Indices]],
-    estimator: Any,
-    scorer: Any,
-    smallest: int,
-    trained: Trained,
-) -> ScoredFold:
-    """Return the scores of all subsets of a search; what a checkpoint keeps is not computed again.
-
-    The estimator is fitted to the first rows of the pair of the split, and scored on the others.
-    """
+def judged(samples: Samples, pairs: Sequence[tuple[Indices, Indices]], smallest: int, trained: Trained) -> ScoredFold:
+    """Return the scores of all subsets of a search; what a checkpoint keeps is not computed again."""
     train, test = (samples.of_rows(rows) for rows in pairs[trained.number])
     search, folder = trained.search, trained.folder
     kept: dict[int, float] = {} if folder is None else dict(folder.read(_SCORES).get("scores", []))
@@ -122,21 +109,14 @@ def judged(
     sizes = sorted({smallest, *(max(len(step.subset), smallest) for step in search.rounds)})
     for size in sizes:
         if size not in kept:
-            kept[size] = test.score(train.fitted(estimator, rank <= size), scorer, rank <= size)
+            kept[size] = test.score(train.fitted(rank <= size), rank <= size)
             if folder is not None:
                 folder.write(_SCORES, scores=sorted(kept.items()))
     return ScoredFold(sizes, np.array([kept[size] for size in sizes]), rank)
 
 
-def chosen_size(scores: Scores, *, one_standard_error: bool) -> int:
-    """Return the position of the size to choose, given scores of shape (n_splits, n_sizes), sizes increasing.
-
-    Examples
-    --------
-    >>> scores = np.array([[0.5, 0.8, 0.9, 0.9], [0.7, 0.7, 0.7, 0.7]])
-    >>> chosen_size(scores, one_standard_error=False), chosen_size(scores, one_standard_error=True)
-    (2, 1)
-    """
+def chosen_size(scores: Array, *, one_standard_error: bool) -> int:
+    """Return the position of the size to choose, given scores of shape (n_splits, n_sizes), sizes increasing."""
     mean = scores.mean(axis=0)
     rounding = _ROUNDING * np.abs(scores[:, np.argmax(mean)]).max()
     best = int(np.argmax(mean >= mean.max() - rounding))
@@ -146,7 +126,7 @@ def chosen_size(scores: Scores, *, one_standard_error: bool) -> int:
     return int(np.argmax(mean >= mean[best] - error - rounding))
 
 
-def cv_results(folds: Sequence[ScoredFold], scores: Scores) -> dict[str, NDArray[Any]]:
+def cv_results(folds: Sequence[ScoredFold], scores: Array) -> dict[str, NDArray[Any]]:
     """Return the contents of `BAHSICCV.cv_results_`."""
     sizes = np.array(folds[0].sizes)
     results = {"n_features": sizes, "mean_test_score": scores.mean(axis=0), "std_test_score": scores.std(axis=0)}
@@ -158,10 +138,7 @@ def cv_results(folds: Sequence[ScoredFold], scores: Scores) -> dict[str, NDArray
 
 
 def unrouted(caller: str, metadata: dict[str, Any], estimator: Any, scoring: Any) -> dict[str, Any]:
-    """Return the metadata of `fit` or `score` for each receiver where scikit-learn's routing is off.
-
-    Groups go to the splitter, sample weights to the estimator and to the scorer. Other metadata are an error.
-    """
+    """Return the metadata of `fit` or `score` for each receiver where scikit-learn's routing is off."""
     accepted = ("groups", "sample_weight") if caller == "fit" else ("sample_weight",)
     unknown = sorted(set(metadata) - set(accepted))
     if unknown:
@@ -175,8 +152,6 @@ def unrouted(caller: str, metadata: dict[str, Any], estimator: Any, scoring: Any
             used = {f"the fit of the estimator, a {type(estimator).__name__},": estimator.fit} | used
         for name, function in used.items():
             if "sample_weight" not in inspect.signature(function).parameters:
-                raise ValueError(
-                    f"sample_weight is given, and {name} takes none; accepted: one that does, or with {_ROUTING} "
-                    "requests of those that use it"
-                )
+                other = f"one that does, or with {_ROUTING} requests of those that use it"
+                raise ValueError(f"sample_weight is given, and {name} takes none; accepted: {other}")
     return {"estimator": {"fit": weights}, "splitter": {"split": groups}, "scorer": {"score": weights}}

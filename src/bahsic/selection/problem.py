@@ -10,8 +10,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bahsic.arrays import Array, Indices, Mask
 from bahsic.criteria.base import Criterion
 from bahsic.criteria.blocks import (
     HELD_OUT_SHARE,
@@ -22,7 +22,7 @@ from bahsic.criteria.blocks import (
     random_blocks,
 )
 from bahsic.criteria.prediction import label_features
-from bahsic.criteria.weights import FEWEST_SAMPLES
+from bahsic.criteria.weights import FEWEST_SAMPLES, check_statistic
 from bahsic.data.column_choice import column_mask, group_of_columns
 from bahsic.data.columns import Columns, check_mixture
 from bahsic.data.prepared import Prepared, prepared
@@ -35,13 +35,8 @@ from bahsic.kernels.vector import kernel_on_features
 from bahsic.parameters import Aside, Given, Message, check_jobs, check_ridge, is_auto, is_count, is_fraction
 from bahsic.selection.column_checks import same_columns, uninformative
 
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
-
 _CRITERIA = ("hsic", "prediction")
-
-# Parameters by which a table is read.
-_TABLE_OPTIONS = ("standardize", "categorical_features", "missing", "identifiers")
+_TABLE_OPTIONS = ("standardize", "categorical_features", "missing", "identifiers")  # by which a table is read
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +85,7 @@ class Problem:
         return replace(self, starts=consecutive_blocks(np.arange(len(self)), self.block_size).starts)
 
     def split(self, own: Indices, others: Indices) -> tuple[Problem, Columns]:
-        """Return the problem of some samples alone, and the columns of these and of others, in the units of the first.
-
-        Neither means and deviations of the columns, nor the kernel on the labels, nor the uninformative columns
-        depend on the others.
-        """
+        """Return the problem of some samples alone, and in its units the columns of these and of other samples."""
         order = own if self.data.order is None else self.data.order[own]
         data, columns = self.data.split(own, others)
         given = self.selector.target_kernel
@@ -108,10 +99,7 @@ class Problem:
         return part.in_blocks(), columns
 
     def set_aside(self, order: Indices | None) -> Problem:
-        """Return the problem without uninformative columns and copies, by its own labels.
-
-        The order says which samples of the table it has.
-        """
+        """Return the problem without uninformative columns and copies; the order says where its samples are."""
         notes, idle = uninformative(self, order)
         names, others = self.data.table.column_names, ~self.data.constant | self.kept
         others[[*self.data.table.left_out, *self.copies, *idle]] = False
@@ -122,16 +110,13 @@ class Problem:
         return replace(self, aside=aside, notes=notes)
 
     @cached_property
-    def label_features(self) -> NDArray[np.float64]:
+    def label_features(self) -> Array:
         """Features of the labels that regressions predict, shape (m, c)."""
         return label_features(self.labels, self.data.weights)
 
     @cached_property
     def units(self) -> Units:
-        """What enters or leaves as a whole: columns, or groups of them; a group with a kept column is kept.
-
-        Columns that take no part are in no unit but those of their own, unless all columns are such.
-        """
+        """What enters or leaves as a whole: columns or groups, without those that take no part unless all are such."""
         constant, kept, groups = self.data.constant, self.kept, self.selector.feature_groups
         everything = np.arange(len(constant))
         without = np.isin(everything, [*self.data.table.left_out, *self.aside])
@@ -162,12 +147,14 @@ def checked_problem(selector: Any, X: Any, y: Any, sample_weight: Any, *, forwar
     if n_counted != len(labels):
         raise ValueError(f"X has {m} samples, y has {len(labels)}; accepted: the same number in both")
     total = m if w is None else float(w.sum())
-    if total < FEWEST_SAMPLES[selector.statistic]:
-        few = f"X has n_samples={m}" if w is None else f"sample_weight has the sum {total:g}, which is how many samples"
-        aside = Aside(" for statistic='unbiased', at least 2 for statistic='biased'")
-        raise ValueError(Message(f"{few}; accepted: at least 4", aside))
-    if w is not None or selector.statistic != "unbiased":
-        _warn_if_many(selector, n_counted)
+    few = f"X has n_samples={m}" if w is None else f"sample_weight has the sum {total:g}, which is how many samples"
+    check_statistic(selector.statistic, total, few)
+    unblocked = w is not None or selector.statistic != "unbiased"
+    if unblocked and is_auto(selector.block_size) and _auto_size(selector, n_counted) is not None:
+        reason = "sample_weight" if selector.statistic == "unbiased" else "the biased statistic"
+        slow = "all pairs of samples are used, which is slow; block_size=None says that this is meant"
+        message = f"{n_counted} samples and {reason}, with which there are no blocks: {slow}"
+        warnings.warn(message, UserWarning, stacklevel=5)
     order, blocks = _sampling(selector, m, weighted=w is not None)
     data = data if w is not None else data.ordered(order)
     if order is not None:
@@ -183,13 +170,8 @@ def _checked_number(given: Any, units: Units) -> int:
     """Return the number of units to select; all for "auto", which is decided when the search is over."""
     n_kept, n_used = units.n_kept, units.n_used
     if n_used == 0:
-        raise ValueError(
-            Message(
-                f"all {units.name} of X are empty or look like identifiers; accepted: at least one other, or ",
-                Given("identifiers", "use"),
-                " to use the identifiers",
-            )
-        )
+        what = f"all {units.name} of X are empty or look like identifiers; accepted: at least one other, or "
+        raise ValueError(Message(what, Given("identifiers", "use"), " to use the identifiers"))
     if given is None:
         return max(1, n_kept, n_used // 2)
     if is_auto(given):
@@ -199,10 +181,8 @@ def _checked_number(given: Any, units: Units) -> int:
     elif is_fraction(given):
         number = max(1, int(n_used * given))
     else:
-        raise ValueError(
-            f"n_features_to_select is {given!r}; accepted: None (half), an int of at least 1, "
-            "a float in (0, 1] for a fraction of the features, or 'auto'"
-        )
+        accepted = "None (half), an int of at least 1, a float in (0, 1] for a fraction of the features, or 'auto'"
+        raise ValueError(f"n_features_to_select is {given!r}; accepted: {accepted}")
     if number < n_kept:
         what = f" is {given!r}, which makes {number} {units.name}, and keep has {n_kept}"
         raise ValueError(Message(Given("n_features_to_select"), what, "; accepted: at least as many as are kept"))
@@ -215,23 +195,15 @@ def is_crossfitted(selector: Any) -> bool:
 
 
 def prepared_for(selector: Any, X: Any) -> Prepared:
-    """Return the data as a fit of the selector without weights needs them, to be passed to it and to what follows it.
-
-    Blocks of samples are those of the fit if ``random_state`` is an int, or None with ``block_size="auto"``.
-    """
+    """Return the data as a fit without weights needs them; blocks are those of the fit if its seed is fixed."""
     data, _ = _checked_data(selector, X)
-    m = data.table.values.shape[0]
-    order, _ = _sampling(selector, m, weighted=False)
+    order, _ = _sampling(selector, data.table.values.shape[0], weighted=False)
     return data if order is None else data.ordered(order)
 
 
 def _sampling(selector: Any, m: int, *, weighted: bool) -> tuple[Indices | None, dict[str, Any]]:
-    """Return the samples to use, in random order, and what a `Problem` says of their blocks; None if there are none.
-
-    Without ``cv``, the last samples judge; otherwise the splits say which samples do.
-    """
-    auto, seed = is_auto(selector.block_size), selector.random_state
-    size = selector.block_size
+    """Return the samples to use, in random order, and what a `Problem` says of their blocks; None if there are none."""
+    auto, seed, size = is_auto(selector.block_size), selector.random_state, selector.block_size
     if auto:
         size = None if weighted or selector.statistic != "unbiased" else _auto_size(selector, m)
     elif size is not None and not is_count(size, 4):
@@ -261,18 +233,6 @@ def _auto_size(selector: Any, m: int) -> int | None:
     if isinstance(selector.criterion, Criterion) and not regressions:  # which gets all samples anyway
         return None
     return auto_block_size(m, regressions=regressions)
-
-
-def _warn_if_many(selector: Any, m: int) -> None:
-    """Warn where "auto" would take blocks, which neither know weights nor the biased statistic."""
-    if is_auto(selector.block_size) and _auto_size(selector, m) is not None:
-        warnings.warn(
-            f"{m} samples and {'the biased statistic' if selector.statistic != 'unbiased' else 'sample_weight'}, "
-            "with which there are no blocks: all pairs of samples are used, which is slow; block_size=None says "
-            "that this is meant",
-            UserWarning,
-            stacklevel=6,
-        )
 
 
 def _checked_data(selector: Any, X: Any) -> tuple[Prepared, list[Kernel]]:

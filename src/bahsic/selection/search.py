@@ -1,6 +1,7 @@
 """One search with one kernel: which units leave or enter round by round, held-out predictions, scores of features.
 
-`Backward` and `Forward` know neither kernels nor scikit-learn: they ask a scorer which units are next.
+`Backward` and `Forward` know neither kernels nor scikit-learn: they ask a scorer which units are next, by the methods
+``leaving``, ``entering`` and ``score`` of `bahsic.engine.scorer.Scorer`.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from bahsic.arrays import Array, Indices
 from bahsic.criteria.base import Criterion, checked_score
 from bahsic.criteria.blocks import MOST_REGRESSIONS, block_weights
 from bahsic.criteria.prediction import CLEARLY, ResidualWeights, RidgeFit, mean_error
@@ -26,31 +27,15 @@ from bahsic.engine import Executor, scorer_for, tile_plan
 from bahsic.engine.gram import NestedKernels
 from bahsic.engine.prediction import EXACT, GAINS, PredictionScorer
 from bahsic.engine.ridge import RidgeRegression
-from bahsic.engine.scorer import NO_UNITS, Round
-from bahsic.engine.scorer import Scorer as LinearScorer
+from bahsic.engine.scorer import NO_UNITS, Round, Scorer
 from bahsic.engine.units import Units
 from bahsic.parameters import is_auto
 from bahsic.selection.checkpoint import Folder
 from bahsic.selection.problem import Problem
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
-# Work up to which the worth of every selected unit has a regression of its own.
-_MAX_WORK = 1e11
-
-# Samples that are predicted together.
-_TOGETHER = 1000
-
+_MAX_WORK = 1e11  # up to which the worth of every selected unit has a regression of its own
+_TOGETHER = 1000  # samples that are predicted together
 _ROUNDS = "bahsic-checkpoint.json"
-
-
-class Scorer(Protocol):
-    """Scores of subsets; see `bahsic.engine.scorer.Scorer`."""
-
-    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round: ...
-    def entering(self, subset: Indices, candidates: Indices, count: int) -> Round: ...
-    def score(self, subset: Indices) -> Round: ...
 
 
 def round_size(step: float, remaining: int) -> int:
@@ -72,11 +57,8 @@ class Backward:
     units: Units  # kept ones never leave, those left out take no part
     step: float  # see `round_size`
 
-    def rounds(self, scorer: Scorer, after: Round | None = None) -> Iterator[Round]:
-        """Yield rounds until no unit is left that may leave; one without a change where none may from the beginning.
-
-        After a given round of an earlier search, the scorer is in the state that it had then.
-        """
+    def rounds(self, scorer: Any, after: Round | None = None) -> Iterator[Round]:
+        """Yield rounds until no unit may leave, at least one; from the beginning, or after one of an earlier search."""
         kept, subset = self.units.kept, np.flatnonzero(~self.units.left_out)
         if after is not None:
             subset = np.setdiff1d(after.subset, after.changed, assume_unique=True)
@@ -97,7 +79,7 @@ class Backward:
             free -= round_size(self.step, free)
         return sizes or [kept]
 
-    def order(self, rounds: Sequence[Round], scorer: Scorer | None = None) -> Indices:
+    def order(self, rounds: Sequence[Round], scorer: Any = None) -> Indices:
         """Return all units, the most relevant first."""
         leaving = [unit for step in rounds for unit in step.changed]
         parts = [*np.flatnonzero(self.units.left_out)[::-1], *leaving, *np.flatnonzero(self.units.kept)]
@@ -112,11 +94,8 @@ class Forward:
     step: float  # see `round_size`
     number: int  # of units at which the search ends
 
-    def rounds(self, scorer: Scorer, after: Round | None = None) -> Iterator[Round]:
-        """Yield rounds until there are enough units.
-
-        After a given round of an earlier search, not the last one, the scorer is in the state that it had then.
-        """
+    def rounds(self, scorer: Any, after: Round | None = None) -> Iterator[Round]:
+        """Yield rounds until there are enough units; from the beginning, or after one of an earlier search."""
         subset, entering = np.flatnonzero(self.units.kept), NO_UNITS
         if after is not None:
             subset, entering = np.union1d(after.subset, after.following), after.following
@@ -138,7 +117,7 @@ class Forward:
             sizes.append(selected)
         return sizes or [selected]
 
-    def order(self, rounds: Sequence[Round], scorer: Scorer | None = None) -> Indices:
+    def order(self, rounds: Sequence[Round], scorer: Any = None) -> Indices:
         """Return all units, the most relevant first; those that did not enter by what each would add, with a scorer."""
         entering = [unit for step in rounds for unit in step.changed]
         chosen = np.array([*np.flatnonzero(self.units.kept), *entering], dtype=np.intp)
@@ -225,7 +204,7 @@ class Search:
         return self.regression if criterion == "prediction" else self.linear
 
     @cached_property
-    def linear(self) -> LinearScorer:
+    def linear(self) -> Scorer:
         """Scores that are linear in the kernel matrix: HSIC, or first-order changes of the explained variance."""
         problem, stream = self.problem, self._executor.stream
         weights: Weights
@@ -273,10 +252,7 @@ class Search:
         return order[~self.units.left_out[order]]
 
     def predictions(self, columns: Columns, sizes: Sequence[int]) -> dict[int, Array]:
-        """Predict the label features of other samples from the best units, for several numbers of them.
-
-        The columns have the samples of this search, and the others behind them. No units predict the mean.
-        """
+        """Predict the label features of samples behind those of this search from its best units, for several sizes."""
         order, fits = self.used_first, {len(step.subset): step.fit for step in self.rounds}
         Y, w = self.problem.label_features, self.problem.data.weights
         means = np.repeat([np.average(Y, axis=0, weights=w)], columns.n_samples - len(Y), axis=0)
@@ -287,10 +263,7 @@ class Search:
     def predicted(
         self, columns: Columns, subsets: Sequence[Indices], fits: Sequence[RidgeFit | None] = (None,)
     ) -> list[Array]:
-        """Predict the label features of other samples from nested subsets, whose regressions may be known.
-
-        Blocks are averaged. The intercept of one is that of its first sample i, whose residual is lambda a_i / w_i.
-        """
+        """Predict the same from nested subsets, whose regressions may be known; blocks are averaged."""
         known = [fit or self._fit_to(subset) for fit, subset in zip(fits, subsets, strict=True)]
         nested = [self.units.columns(subset) for subset in subsets]
         kernels = NestedKernels(columns, nested, [self.linear.kernel(part, len(part)) for part in nested])
@@ -300,7 +273,7 @@ class Search:
         ends = pairwise([*self.problem.starts, n])
         blocks = [slice(start, stop) for start, stop in ends if start < len(known[0].coefficients)]
         for block in blocks:
-            i, size = block.start, float(w[block].sum())
+            i, size = block.start, float(w[block].sum())  # of sample i the residual is known: lambda a_i / w_i
             first = kernels.blocks(slice(i, i + 1), block)
             parts = [fit.coefficients[block] for fit in known]
             intercepts = [
@@ -313,12 +286,9 @@ class Search:
         return [out / len(blocks) for out in total]
 
     def needed(self, order: Indices, size: int) -> Indices:
-        """Return the best so many units without those that add nothing.
-
-        The next ones, as many as left, are tried in their place: each has to predict clearly better with the others,
-        by a one-sided test at 5% of leave-one-out losses.
-        """
+        """Return the best so many units without those that add nothing, and with others that clearly add something."""
         subset, w = self._useful(order[:size]), self.problem.data.weights
+        # As many of the next ones as have left are tried, by a one-sided test at 5% of leave-one-out losses.
         for unit in order[size : 2 * size - len(subset)]:
             larger = np.union1d(subset, unit)
             before, after = (np.asarray(self._fit_to(units, losses=True).losses) for units in (subset, larger))
@@ -346,11 +316,8 @@ class Search:
     def scores(self, selected: Indices, outside: Indices) -> Array:
         """Return for each unit what its leaving the selection would lose, or its joining it would add.
 
-        Those outside are given in order; with "prediction" only the first of them are measured, the others are NaN.
-
-        With the criterion HSIC, in units of it and with the kernel of the selection. With "prediction", in units of
-        predictability: see `PredictionScorer.losses` and `gains`; where so many selected units would take too long,
-        first-order changes of the explained variance. With a criterion of the user's, in units of it.
+        With "prediction", see `PredictionScorer.losses` and `gains`; where so many selected units would take too long,
+        it is the first-order change of the explained variance.
         """
         if isinstance(self.scorer, CriterionScorer):
             return self.scorer.worth(selected, outside)

@@ -6,35 +6,20 @@ import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import validate_data
 
-from bahsic.data.tables import (
-    as_array,
-    as_numbers,
-    as_plain,
-    by_dtype,
-    column_names,
-    columns_of,
-    decoded,
-    is_frame,
-)
+from bahsic.arrays import Indices
+from bahsic.data.tables import as_array, as_numbers, as_plain, by_dtype, column_names, columns_of, decoded, is_frame
 
-Indices = NDArray[np.intp]
-
-# Types of pandas, polars and pyarrow that hold dates, times or spans of time.
-_TIME = re.compile(r"date|time|period|duration", re.IGNORECASE)
+_TIME = re.compile(r"date|time|period|duration", re.IGNORECASE)  # types of columns with dates, times or spans of time
 
 
 def selected_columns(selector: Any, X: Any, *, missing: bool) -> Any:
-    """Return the columns of X that a fitted selector has selected; ``missing`` says whether entries may be missing.
-
-    They are a dataframe where X is one and the selector's ``set_output`` asks for the same kind.
-    """
+    """Return the selected columns of X, a dataframe where X is one and ``set_output`` asks for the same kind."""
     chosen = np.flatnonzero(selector._get_support_mask())  # noqa: SLF001 - scikit-learn's hook for selectors
     container = _get_output_config("transform", estimator=selector)["dense"]
     if not is_frame(X):
@@ -59,21 +44,13 @@ def _positions(selector: Any, X: Any, chosen: Indices) -> list[int]:
             validate_data(selector, X, reset=False, skip_check_array=True)
         except ValueError as error:
             shown = ", ".join(absent[:10]) + (", ..." if len(absent) > 10 else "")
-            reason = (
-                f"X lacks {len(absent)} of {len(chosen)} selected columns: {shown}; accepted: frames with all of them"
-            )
-            raise ValueError(f"{error}{reason}") from None
+            lacking = f"X lacks {len(absent)} of {len(chosen)} selected columns: {shown}"
+            raise ValueError(f"{error}{lacking}; accepted: frames with all of them") from None
     return [position[name] for name in fitted[chosen]]
 
 
 def is_numeric(X: Any, categorical_features: Any) -> bool:
-    """Whether all columns are numbers or booleans, and none of them was named as a category.
-
-    Examples
-    --------
-    >>> is_numeric([[1, 2.5]], "from_dtype"), is_numeric([[1, "red"]], "from_dtype"), is_numeric([[1, 2.5]], [0])
-    (True, False, False)
-    """
+    """Whether all columns are numbers or booleans, and none of them was named as a category."""
     by_type = by_dtype(categorical_features)[0] is None
     if by_type and _is_plain(X):
         return True
@@ -87,11 +64,7 @@ def is_numeric(X: Any, categorical_features: Any) -> bool:
 
 
 def estimator_table(owner: BaseEstimator, X: Any, *, numeric: bool, missing: bool, reset: bool) -> Any:
-    """Return X as the estimator gets it: an array of numbers, or a dataframe or the entries of an array as they are.
-
-    Number and names of the features are compared with those of the owner, or with ``reset`` set there. Missing entries
-    of an array are NaN.
-    """
+    """Return X as the estimator gets it: an array of numbers, or a dataframe or the entries of an array as they are."""
     finite = "allow-nan" if missing else True
     if sparse.issparse(X) or (numeric and _is_plain(X)):
         return validate_data(owner, X, reset=reset, ensure_all_finite=finite)
@@ -116,5 +89,5 @@ def _is_plain(X: Any) -> bool:
     """Whether X is an array, or a pandas dataframe, of NumPy's numbers."""
     if np.ma.isMaskedArray(X):
         return False
-    types = _types(X) if is_frame(X) else [getattr(X, "dtype", None)]
+    types = _types(X) or [getattr(X, "dtype", None)]
     return all(isinstance(kind, np.dtype) and kind.kind in "fiub" for kind in types)
