@@ -50,6 +50,13 @@ def test_only_what_is_undecided_is_refined(truth, radii, count, expected, asked)
     assert ladder.asked == asked
 
 
+def test_ties_after_the_last_stage_go_to_the_lowest_position():
+    def stage(positions):
+        return Intervals(np.array([1.0, 2.0, 2.0 + 1e-12, 2.0])[positions], np.full(len(positions), 1e-9))
+
+    assert leading([stage], np.arange(4), 4)[0].tolist() == [1, 2, 3, 0]
+
+
 def test_copies_are_evaluated_once_and_come_in_their_order():
     ladder = Ladder([1.0, 4.0, np.nan, 2.0, np.nan], [0.1, 0.0])
     positions, scores = leading(ladder.stages, np.array([0, 1, 1, 3, 0]), 5)
