@@ -1,4 +1,4 @@
-"""Parts of the engine by themselves: the stages of a round, and threads."""
+"""Parts of the engine by themselves: the stages of a round, threads, and a factor."""
 
 import threading
 import time
@@ -7,8 +7,12 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
+from bahsic.criteria.weights import Matrix
 from bahsic.engine import threads
+from bahsic.engine.executor import Scratch
 from bahsic.engine.intervals import Intervals, leading
+from bahsic.engine.kernel_block import CholeskyFactor
+from bahsic.kernels import Gaussian
 from pairwise import pairwise
 
 # Stages that refine only what is undecided
@@ -150,3 +154,11 @@ def test_nothing_runs_any_more_after_an_error():
         with pytest.raises(RefusedError):
             executor.map(function, range(100))
         assert not running
+
+
+def test_nearly_singular_matrices_have_exact_factors():
+    x = np.random.default_rng(0).normal(size=(300, 1))
+    K = Gaussian(0.5)(x)
+    with threads(1) as executor:
+        U = np.triu(CholeskyFactor(Matrix(K), 1e-11, executor, np.float64, Scratch())._U)
+    np.testing.assert_allclose(U.T @ U, K + 1e-11 * np.eye(300), atol=1e-13)
