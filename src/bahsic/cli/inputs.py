@@ -18,7 +18,7 @@ import numpy as np
 
 from bahsic.cli.messages import BAD_DATA, WRONG_USAGE, CommandError, say, text_of
 from bahsic.files import Data, read_data
-from bahsic.files.data import TargetError
+from bahsic.files.data import TargetError, errors_of
 from bahsic.files.targets import complete_target
 from bahsic.names import for_message, suggestion
 from bahsic.options import flag_of, options_of
@@ -181,11 +181,11 @@ def _groups_of_file(path: str, source: Input) -> list[str]:
 
 def plain_columns(source: Input, positions: Sequence[int]) -> Any:
     """Return columns as an array of labels: of one dimension for a single one."""
-    X, path = source.data.X, Path(source.data.source or "")
-    checked = []
+    X, checked = source.data.X, []
     for j in positions:
         column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, [j]].toarray() if hasattr(X, "toarray") else X[:, j]
-        checked.append(complete_target(path, column, source.names[j], X.shape[0]))
+        with errors_of(Path(source.data.source or "")):
+            checked.append(complete_target(column, source.names[j], X.shape[0]))
     if len({column.dtype.kind in "fiu" for column in checked}) == 2:  # numbers beside text stay numbers
         checked = [column.astype(object) for column in checked]
     return checked[0] if len(checked) == 1 else np.column_stack(checked)

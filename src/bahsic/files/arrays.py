@@ -30,9 +30,9 @@ from bahsic.names import for_message, suggestion
 
 def read_npy(path: Path, target: str | int | None = None) -> Data:
     """Read one array of samples x features; the target is the number of a column."""
-    with _pickles_explained(path):
+    with _pickles_explained():
         mapped = np.lib.format.open_memmap(path, mode="r")  # allocates nothing if the header is false
-        return _array_data(path, {"X": np.array(mapped)}, "X", target)
+        return _array_data({"X": np.array(mapped)}, "X", target)
 
 
 def read_npz(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
@@ -42,8 +42,8 @@ def read_npz(path: Path, target: str | int | None = None, key: str | None = None
     """
     with zipfile.ZipFile(path) as archive:
         check_expansion(path, sum(member.file_size for member in archive.infolist()))
-    with _pickles_explained(path), np.load(path, allow_pickle=False) as arrays:
-        return _array_data(path, arrays, _key(path, list(arrays), key), target)
+    with _pickles_explained(), np.load(path, allow_pickle=False) as arrays:
+        return _array_data(arrays, _key(list(arrays), key), target)
 
 
 def read_mat(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
@@ -51,8 +51,8 @@ def read_mat(path: Path, target: str | int | None = None, key: str | None = None
     try:
         shapes = {name: shape for name, shape, _ in io.whosmat(path)}
     except NotImplementedError:
-        raise DataError(f"{path}: MATLAB's version 7.3 is not read; save it with save(..., '-v7')") from None
-    key = _key(path, list(shapes), key)
+        raise DataError("MATLAB's version 7.3 is not read; save it with save(..., '-v7')") from None
+    key = _key(list(shapes), key)
     wanted = {key, "y", "Y", "feature_names", *([] if target is None else [str(target)])} & set(shapes)
     check_expansion(path, sum(8 * int(np.prod([float(n) for n in shapes[name]])) for name in wanted))
     # Other arrays may be large, or of any type.
@@ -62,7 +62,7 @@ def read_mat(path: Path, target: str | int | None = None, key: str | None = None
         arrays["y"] = arrays.pop("Y")
     if "feature_names" in arrays:
         arrays["feature_names"] = [str(np.squeeze(name)).rstrip() for name in np.ravel(arrays["feature_names"])]
-    return _array_data(path, arrays, key, target)
+    return _array_data(arrays, key, target)
 
 
 def read_svmlight(path: Path, target: str | int | None = None) -> Data:
@@ -71,16 +71,16 @@ def read_svmlight(path: Path, target: str | int | None = None) -> Data:
     Memory follows the entries, not the largest number of a column, see `without_empty_columns`.
     """
     if target not in (None, "label"):
-        raise DataError(f"{path}: rows of svmlight start with their target, the label; leave target={target!r} out")
+        raise DataError(f"rows of svmlight start with their target, the label; leave target={target!r} out")
     check_gzip(path)
     X, y = load_svmlight_file(str(path))
     if 0 in X.shape:
-        raise DataError(f"{path}: there is no feature; give rows such as '1 1:0.5 3:2'")
-    return with_target(path, without_empty_columns(Data(X, source=path)), y, "label")
+        raise DataError("there is no feature; give rows such as '1 1:0.5 3:2'")
+    return with_target(without_empty_columns(Data(X)), y, "label")
 
 
 @contextmanager
-def _pickles_explained(path: Path) -> Iterator[None]:
+def _pickles_explained() -> Iterator[None]:
     """Explain numpy's refusal of Python objects."""
     try:
         yield
@@ -88,46 +88,44 @@ def _pickles_explained(path: Path) -> Iterator[None]:
         if "allow_pickle" not in str(error) and "Python objects" not in str(error):
             raise
         raise DataError(
-            f"{path}: holds Python objects (pickles), which can run code and are not read; "
+            "holds Python objects (pickles), which can run code and are not read; "
             "save it with arrays of numbers or strings"
         ) from None
 
 
-def _key(path: Path, known: list[str], key: str | None) -> str:
+def _key(known: list[str], key: str | None) -> str:
     if key is not None:
-        return chosen(path, "array", key, known)
+        return chosen("array", key, known)
     if "X" in known or len(known) == 1:
         return "X" if "X" in known else known[0]
-    raise DataError(f"{path}: no array is called 'X'; give the key of the data, {suggestion('X', known)}")
+    raise DataError(f"no array is called 'X'; give the key of the data, {suggestion('X', known)}")
 
 
-def _array_data(path: Path, arrays: Mapping[str, Any], key: str, target: str | int | None) -> Data:
-    X = checked_sparse(path, arrays[key])
+def _array_data(arrays: Mapping[str, Any], key: str, target: str | int | None) -> Data:
+    X = checked_sparse(arrays[key])
     if X.ndim != 2 or 0 in X.shape:
-        raise DataError(
-            f"{path}: array {for_message(key)} has shape {X.shape}; accepted: samples x features, not empty"
-        )
+        raise DataError(f"array {for_message(key)} has shape {X.shape}; accepted: samples x features, not empty")
     if X.dtype.kind not in "fiubU":
-        raise DataError(f"{path}: array {for_message(key)} is of type {X.dtype}; accepted: numbers or strings")
+        raise DataError(f"array {for_message(key)} is of type {X.dtype}; accepted: numbers or strings")
     names = [str(name) for name in np.ravel(arrays["feature_names"]).tolist()] if "feature_names" in arrays else None
     if names is not None:
         if len(names) != X.shape[1]:
-            raise DataError(f"{path}: {len(names)} feature_names for {X.shape[1]} columns; give one for each")
-        check_names(path, names)
-    data = without_empty_columns(Data(X, names=names, source=path))
+            raise DataError(f"{len(names)} feature_names for {X.shape[1]} columns; give one for each")
+        check_names(names)
+    data = without_empty_columns(Data(X, names=names))
     others = [name for name in arrays if name not in {key, "feature_names"}]
     target = "y" if target is None and "y" in others else target
     if target is None:
         return data
     if target in others:
-        return with_target(path, data, arrays[str(target)], str(target))
+        return with_target(data, arrays[str(target)], str(target))
     X, names = data.X, data.names
     if isinstance(target, str) and target not in (names or []) and not (names is None and target.isdigit()):
         known = others + (names or [])
-        raise DataError(f"{path}: no array or column is called {for_message(target)}; {suggestion(target, known)}")
-    j = column_position(path, target, names, X.shape[1])
+        raise DataError(f"no array or column is called {for_message(target)}; {suggestion(target, known)}")
+    j = column_position(target, names, X.shape[1])
     column = X[:, [j]].toarray() if sparse.issparse(X) else X[:, j]
     rest = [i for i in range(X.shape[1]) if i != j]
     name = str(j) if names is None else names[j]
     left = None if names is None else [names[i] for i in rest]
-    return with_target(path, replace(data, X=X[:, rest], names=left), column, name)
+    return with_target(replace(data, X=X[:, rest], names=left), column, name)

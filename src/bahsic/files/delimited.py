@@ -65,12 +65,12 @@ def read_delimited(path: Path, wanted: Wanted, delimiter: str | None = None) -> 
     check_gzip(path)
     layout = layout_of(path, delimiter)
     features, outputs = wanted.split(list(layout.names))
-    with one_line_errors(path, "parsing the cells (look for a quote that is not closed)"):
+    with one_line_errors("parsing the cells (look for a quote that is not closed)"):
         table = _Parsed(pandas, layout, [*features, *outputs])  # outputs last, so that X is a view of the others
         columns = {name: table.column(len(features) + k) for k, name in enumerate(outputs)}
         y, target, rows, left_out = wanted.outputs(columns, layout.n_rows)
         X, notes = table.frame(len(features), rows), (*table.all_notes, *left_out)
-        return Data(X, y, features, target=target, source=path, notes=notes).stored_as(StoredText(layout, stamp, rows))
+        return Data(X, y, features, target=target, notes=notes).stored_as(StoredText(layout, stamp, rows))
 
 
 @dataclass(frozen=True)
@@ -287,7 +287,7 @@ class _Parsed:
     def _ambiguous(self, j: int, texts: list[str], what: str, remedy: str = "write points") -> DataError:
         example = for_message(next(text for text in texts if "," in text))
         column = for_message(self.names[j])
-        return DataError(f"{self.layout.path}: column {column} has {what}, as in {example}; {remedy}")
+        return DataError(f"column {column} has {what}, as in {example}; {remedy}")
 
     def _note(self, j: int, strange: list[str], what: str, separator: str = ":") -> None:
         named, other = for_message(self.names[j]), for_message(min(strange))

@@ -74,7 +74,7 @@ def write_table(
     names = [f"x{j}" if data.names is None else data.names[j] for j in selected]
     X = data.X.iloc[:, selected].reset_index(drop=True) if hasattr(data.X, "iloc") else data.X[:, selected]
     table = replace(data, X=X, names=names).stored_as(data.stored)
-    with one_line_errors(path, f"writing {suffix}"), appearing(path) as draft:
+    with one_line_errors(f"writing {suffix}", f"{path}: "), appearing(path) as draft:
         if suffix == ".h5ad":
             mark_selection(draft, cast("Path", data.source), np.isin(np.arange(data.X.shape[1]), selected), ranking)
         elif "sv." in f"{suffix}.":
