@@ -133,10 +133,7 @@ def in_options(error: Warning | Exception) -> str:
 
 
 def categorical_columns(names: str | Sequence[str], source: Input, among: Sequence[int] | None = None) -> Any:
-    """Return the parameter categorical_features for --categorical-features, as places among some columns if given.
-
-    Columns of text, which "from_dtype" or "auto" means, are categories also where others are named.
-    """
+    """Return the parameter categorical_features, as places among some columns if given; text is always a category."""
     listed = [] if isinstance(names, str) else names
     named = {source.position(name) for name in listed if name not in ("auto", "from_dtype")}
     columns = range(len(source.names)) if among is None else among

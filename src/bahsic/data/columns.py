@@ -136,18 +136,7 @@ class Columns:
         return replace(self, data=data, different=different, neutral=neutral)
 
     def contribution(self, feature: int, power: int, x: Array, y: Array, out: Array) -> Array:
-        """Return contributions of a column to D for all pairs of two parts (m,) and (n,) of it, in ``out`` (m, n).
-
-        Entries are of different samples: a missing one of the same sample would contribute zero to itself.
-
-        Examples
-        --------
-        >>> x, neutral, missing = np.array([0.0, 3.0, np.nan]), np.array([8.0]), np.array([True])
-        >>> Columns(x[None], np.zeros(1), neutral, missing).contribution(0, 2, x, x, np.empty((3, 3)))
-        array([[ 0.,  9.,  4.],
-               [ 9.,  0., 13.],
-               [ 4., 13.,  8.]])
-        """
+        """Return contributions of a column to D for all pairs of entries, of different samples, in ``out``."""
         different, missing = float(self.different[feature]), bool(self.missing[feature])
         if different > 0:
             np.not_equal.outer(x, y, out=out, casting="unsafe")  # NaN differs from all

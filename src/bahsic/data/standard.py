@@ -48,10 +48,7 @@ def standardise(XT: Array, numbers: Array) -> None:
 def prepared_columns(
     X: NDArray[Any], kernel: Kernel, how: Standardisation, *, complete: bool = True
 ) -> tuple[Array, Mask]:
-    """Return a new array with a feature in each row, standardised if asked for, and a mask of the constant features.
-
-    For kernels of differences other features are centred, against rounding errors. Missing entries (NaN) stay.
-    """
+    """Return a new array with a feature in each row, standardised or centred, and a mask of the constant features."""
     centre, order = isinstance(kernel, ScaledKernel), how.order
     if order is None:
         XT = np.array(X.T, dtype=np.float64, order="C")
@@ -73,10 +70,7 @@ def prepared_columns(
 
 
 def standardised(XT: Array, how: Standardisation, *, centre: bool = True) -> tuple[Array, Mask]:
-    """Standardise columns, the rows of XT, in place, or only centre them.
-
-    Returns exponents, shifts and deviations of the columns for `standardise`, and a mask of the constant ones.
-    """
+    """Standardise rows of XT in place, or only centre them; return the numbers for `standardise`, and constant rows."""
     own, weights, standardize = XT[:, : how.n_own], how.weights, how.standardize
     low, high = own.min(axis=1), own.max(axis=1)
     constant, numbers = low == high, np.zeros((4, len(XT)))

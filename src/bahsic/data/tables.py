@@ -98,8 +98,6 @@ def as_table(
 ) -> Table:
     """Return numbers and categories of an array, a dataframe or a sparse matrix; for the options see `BAHSIC`.
 
-    Values are float32 if all columns are, else float64; dates and times are days. Floats without categories are not
-    copied, sparse data stay sparse. Categories are sorted, so codes do not depend on the order of the rows.
     ``labels`` are names of columns for errors, if X has none; columns ``used`` never look like identifiers.
     """
     if not isinstance(missing, str) or missing not in ("error", "neutral", "indicator"):

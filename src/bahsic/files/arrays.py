@@ -17,7 +17,6 @@ from bahsic.files.data import (
     Data,
     DataError,
     check_expansion,
-    check_gzip,
     check_names,
     checked_sparse,
     chosen,
@@ -36,10 +35,7 @@ def read_npy(path: Path, target: str | int | None = None) -> Data:
 
 
 def read_npz(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
-    """Read the arrays X, y and feature_names; X may be the only array, or the one called `key`.
-
-    The target is another array of the file (by default y), or a column of X.
-    """
+    """Read X (or `key`, or the only array) and feature_names; the target is an array, by default y, or a column."""
     with zipfile.ZipFile(path) as archive:
         check_expansion(path, sum(member.file_size for member in archive.infolist()))
     with _pickles_explained(), np.load(path, allow_pickle=False) as arrays:
@@ -66,13 +62,9 @@ def read_mat(path: Path, target: str | int | None = None, key: str | None = None
 
 
 def read_svmlight(path: Path, target: str | int | None = None) -> Data:
-    """Read a sparse table whose rows start with their label, also compressed by gzip; columns have no names.
-
-    Memory follows the entries, not the largest number of a column, see `without_empty_columns`.
-    """
+    """Read a sparse table whose rows start with their label; memory follows the entries, not the number of columns."""
     if target not in (None, "label"):
         raise DataError(f"rows of svmlight start with their target, the label; leave target={target!r} out")
-    check_gzip(path)
     X, y = load_svmlight_file(str(path))
     if 0 in X.shape:
         raise DataError("there is no feature; give rows such as '1 1:0.5 3:2'")

@@ -13,16 +13,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from bahsic.files.cells import MISSING_MARKS, is_mark
-from bahsic.files.data import (
-    Data,
-    DataError,
-    check_expansion,
-    check_names,
-    check_unchanged,
-    library,
-    named,
-    stamp_of,
-)
+from bahsic.files.data import Data, DataError, check_expansion, check_names, check_unchanged, library, named, stamp_of
 from bahsic.files.targets import Wanted, of_rows
 from bahsic.files.text import text_encoding
 from bahsic.kernels.rows import EXACT
@@ -123,10 +114,7 @@ def _checked(path: Path, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def frame_data(frame: Any, wanted: Wanted, pandas: Any, notes: Sequence[str] = ()) -> tuple[Data, Any]:
-    """Turn a DataFrame into `Data`, and return the rows that have a target.
-
-    Columns become the target; all others have to be numbers, categories or dates.
-    """
+    """Turn a DataFrame of numbers, categories and dates into `Data`, and return the rows that have a target."""
     if not len(frame):
         raise DataError("there is no row; give one row for each sample")
     names, more = named(list(frame.columns))
@@ -163,11 +151,7 @@ def _checked_types(frame: Any, pandas: Any) -> Any:
 
 
 def read_excel(path: Path, wanted: Wanted) -> Data:
-    """Read the first sheet: names in the first row, a sample in each row that is not empty.
-
-    Text becomes categories. As in CSV files, a first column without a name holds labels of rows, and marks such as "NA"
-    are missing values. Of a formula, the value that was last computed is read.
-    """
+    """Read the first sheet by the rules of CSV files: names in the first row, a sample in each row with entries."""
     pandas, _ = library("pandas", path.suffix), library("openpyxl", path.suffix)
     with ZipFile(path) as archive:
         check_expansion(path, sum(part.file_size for part in archive.infolist()))

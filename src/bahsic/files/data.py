@@ -220,11 +220,8 @@ def checked_sparse(X: Any) -> Any:
 
 
 def without_empty_columns(data: Data) -> Data:
-    """Return the data; a sparse table without names and with very many columns, most of them empty, without these.
-
-    An empty column is constant and can't be selected, and a few bytes of a file can claim a thousand million of them.
-    The columns that stay are called x0, x7, ... after their places.
-    """
+    """Return the data; a sparse table without names and with very many columns, most of them empty, without these."""
+    # A few bytes of a file can claim a thousand million columns.
     n_columns = data.X.shape[1]
     if data.names is not None or not sparse.issparse(data.X) or n_columns <= MANY_COLUMNS:
         return data

@@ -10,7 +10,7 @@ from typing import Any
 
 from bahsic.files.arrays import read_mat, read_npy, read_npz, read_svmlight
 from bahsic.files.columnar import read_arff, read_arrow, read_excel
-from bahsic.files.data import Data, DataError, TargetError, errors_of, one_line_errors
+from bahsic.files.data import Data, DataError, TargetError, check_gzip, errors_of, one_line_errors
 from bahsic.files.delimited import read_delimited
 from bahsic.files.science import read_epochs, read_h5ad
 from bahsic.files.targets import Wanted
@@ -90,6 +90,7 @@ def read_data(path: str | os.PathLike[str], target: str | int | list[str] | None
                 raise DataError(f"{name} is not an option of {suffix}, which {takes}; leave it out")
         wanted = [Wanted(targets, given.pop("event", None), given.pop("drop", ()))] if is_table else targets
         with one_line_errors(f"reading {suffix}"):
+            check_gzip(path)
             data = reader(path, *wanted, **given)
         if not data.X.shape[1]:
             raise DataError("there is no column besides the target; give a table with a column for each feature")

@@ -13,7 +13,6 @@ from bahsic.files.data import (
     Data,
     DataError,
     check_expansion,
-    check_gzip,
     check_names,
     checked_sparse,
     chosen,
@@ -81,20 +80,17 @@ def mark_selection(path: Path, source: Path, selected: Any, ranking: Any = None)
 
 
 def read_epochs(path: Path, target: str | int | None = None, group_by: str = "frequency") -> Data:
-    """Read epochs x power spectrum: a feature for each channel and frequency, such as "Cz 12.0 Hz".
-
-    The target is the name of the event, or a column of the metadata; groups are frequencies or channels.
-    """
+    """Read epochs x power spectrum, such as "Cz 12.0 Hz"; the target is the event, or a column of the metadata."""
     mne = library("mne", ".fif")
     if group_by not in GROUPINGS:
         raise DataError(f"group_by is {group_by!r}; accepted: {', '.join(map(repr, GROUPINGS))}")
-    check_gzip(path)
     with one_line_errors("reading epochs (saved as NAME-epo.fif)"):
         epochs = mne.read_epochs(path, verbose="error")
         spectrum = epochs.compute_psd(verbose="error")
         power, frequencies = spectrum.get_data(return_freqs=True)
         name, y = _events(epochs, target)
-        hertz = _distinct(frequencies)
+        spellings = ([f"{frequency:.{decimals}f} Hz" for frequency in frequencies] for decimals in range(1, 10))
+        hertz = next(texts for texts in spellings if len(set(texts)) == len(texts))
         names = [f"{channel} {frequency}" for channel in spectrum.ch_names for frequency in hertz]
         by_channel = [channel for channel in spectrum.ch_names for _ in hertz]
         groups = by_channel if group_by == "channel" else hertz * len(spectrum.ch_names)
@@ -111,12 +107,3 @@ def _events(epochs: Any, target: str | int | None) -> tuple[str, Any]:
     name = chosen("column of the metadata", str(target), columns)
     values = metadata[name]
     return name, values.to_numpy() if values.dtype.kind in "fiu" else values.astype(object).to_numpy()
-
-
-def _distinct(frequencies: Any) -> list[str]:
-    """Return frequencies as text, with as many decimals as needed to tell them apart."""
-    for decimals in range(1, 10):
-        texts = [f"{frequency:.{decimals}f} Hz" for frequency in frequencies]
-        if len(set(texts)) == len(texts):
-            break
-    return texts

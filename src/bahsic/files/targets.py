@@ -36,8 +36,7 @@ class Wanted:
             if len(targets) > 1 and not isinstance(name, str):
                 raise TargetError(f"{name!r} is among several targets; accepted: names of columns")
             if columns.count(name) > 1:
-                what = f"{for_message(name)} is given twice as target or event"
-                raise TargetError(f"{what}; name different columns")
+                raise TargetError(f"{for_message(name)} is given twice as target or event; name different columns")
             if name in self.drop:
                 raise TargetError(f"{for_message(name)} is a target or event and also dropped; choose one")
 
@@ -49,8 +48,8 @@ class Wanted:
         features = [name for name in kept if name not in outputs]
         if self.event is not None:
             if self.event not in features:
-                what = f"no column for the event is called {for_message(self.event)}"
-                raise TargetError(f"{what}; {suggestion(self.event, features)}")
+                hint = suggestion(self.event, features)
+                raise TargetError(f"no column for the event is called {for_message(self.event)}; {hint}")
             features.remove(self.event)
             outputs.append(self.event)
         return features, outputs
@@ -84,8 +83,7 @@ def observed_targets(columns: dict[str, Any], n_rows: int) -> tuple[list[Any], A
     for name, values in columns.items():
         y = np.asarray(values)
         if y.size != n_rows:
-            what = f"target {for_message(name)} has shape {y.shape}"
-            raise DataError(f"{what}; accepted: one value a row ({n_rows})")
+            raise DataError(f"target {for_message(name)} has shape {y.shape}; accepted: one value a row ({n_rows})")
         outputs.append(y.reshape(n_rows))
         missing = observed & np.fromiter(map(is_missing, outputs[-1].tolist()), bool, n_rows)
         observed &= ~missing

@@ -54,8 +54,7 @@ class Layout:
             try:
                 yield reader, _filled(reader)
             except csv.Error as error:
-                what = f"line {reader.line_num}: {error}; look for a quote that is not closed"
-                raise DataError(f"{what}") from None
+                raise DataError(f"line {reader.line_num}: {error}; look for a quote that is not closed") from None
 
 
 def _filled(reader: Any) -> Iterator[list[str]]:
@@ -118,8 +117,7 @@ def _counted(layout: Layout) -> Layout:
         for row in chain([first], rows):
             if len(row) != len(names) or (len(row) > len(header) and row[-1].strip()):
                 line = line if len(row) == len(names) else reader.line_num
-                what = f"line {line} has {len(row)} cells, the header {len(header)}"
-                raise DataError(f"{what}; correct that line")
+                raise DataError(f"line {line} has {len(row)} cells, the header {len(header)}; correct that line")
             layout.n_rows += 1
             if empty:
                 empty = {j for j in empty if not row[j].strip()}
@@ -147,12 +145,8 @@ def _name_columns(layout: Layout, names: list[str], empty: set[int], *, rows_lon
 
 
 def text_encoding(path: Path) -> tuple[str, list[str]]:
-    """Find the encoding in which the whole file can be decoded, and notes about it.
-
-    It is that of the byte-order mark, or UTF-8; else Windows-1252, or Latin-1 if the file has bytes that Windows-1252
-    lacks. Guesses by frequencies of letters, as in charset-normalizer, need more text than a header: "temp °C" in
-    Windows-1252 is guessed as Chinese.
-    """
+    """Return the encoding of the byte-order mark, UTF-8, Windows-1252 or Latin-1, whichever decodes all, and notes."""
+    # Guesses by frequencies of letters, as in charset-normalizer, take "temp °C" in Windows-1252 for Chinese.
     with _opened(path) as file:
         start = file.read(4)
     marked = next((encoding for mark, encoding in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
