@@ -19,7 +19,7 @@ import numpy as np
 from bahsic.cli.messages import BAD_DATA, WRONG_USAGE, CommandError, say, text_of
 from bahsic.files import Data, read_data
 from bahsic.files.data import TargetError, errors_of
-from bahsic.files.targets import complete_target
+from bahsic.files.targets import observed_targets
 from bahsic.names import for_message, suggestion
 from bahsic.options import flag_of, options_of
 from bahsic.parameters import Aside, Given
@@ -182,7 +182,12 @@ def plain_columns(source: Input, positions: Sequence[int]) -> Any:
     for j in positions:
         column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, [j]].toarray() if hasattr(X, "toarray") else X[:, j]
         with errors_of(Path(source.data.source or "")):
-            checked.append(complete_target(column, source.names[j], X.shape[0]))
+            (labels,), rows, _ = observed_targets({source.names[j]: column}, X.shape[0])
+        if rows is not None:
+            gaps = np.setdiff1d(np.arange(X.shape[0]), rows)
+            where = f"{source.data.source}: target {for_message(source.names[j])} is missing in {len(gaps)} rows"
+            raise CommandError(f"{where}, the first row {gaps[0]}, counted from 0; remove them")
+        checked.append(labels)
     if len({column.dtype.kind in "fiu" for column in checked}) == 2:  # numbers beside text stay numbers
         checked = [column.astype(object) for column in checked]
     return checked[0] if len(checked) == 1 else np.column_stack(checked)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import gen_batches
 
 from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.sources import Source, StoredRows
@@ -79,10 +81,9 @@ class Columns:
         out[:] = part
         return out
 
-    def blocks(self, size: int = _BLOCK) -> list[slice]:
+    def blocks(self) -> Iterator[slice]:
         """Return ranges of features that together cover all."""
-        size = max(1, min(size, _BLOCK_ENTRIES // self.n_samples))
-        return [slice(start, min(start + size, self.n_features)) for start in range(0, self.n_features, size)]
+        return gen_batches(self.n_features, max(1, min(_BLOCK, _BLOCK_ENTRIES // self.n_samples)))
 
     def portions(self, features: Indices, n_samples: int | None = None) -> list[Indices]:
         """Divide features into parts whose rows fit into a block of memory; one part if they are in memory already."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from bahsic.arrays import Array, Indices, Mask
 from bahsic.data.standard import Standardisation, standardise, standardised
@@ -45,8 +46,7 @@ class Source:
 
     def row_chunks(self) -> Iterator[slice]:
         """Return ranges of samples that together cover all, each small enough to be read at once."""
-        height = max(1, _ENTRIES // self.shape[1])
-        return (slice(start, min(start + height, self.shape[0])) for start in range(0, self.shape[0], height))
+        return gen_batches(self.shape[0], max(1, _ENTRIES // self.shape[1]))
 
     def __getstate__(self) -> dict[str, Any]:
         state, array = dict(vars(self)), self._array
@@ -182,10 +182,9 @@ class StoredRows:
         """Return columns of a source (n_samples, n_features), and a mask of the constant ones; reads some at a time."""
         m, d = source.shape
         samples, centre = slice(0, m) if how.order is None else how.order[: how.n_own], isinstance(kernel, ScaledKernel)
-        width = max(1, _ENTRIES // m)
         parts = []
-        for start in range(0, d, width):
-            XT = np.array(source.read(samples, slice(start, min(start + width, d))).T, dtype=np.float64, order="C")
+        for features in gen_batches(d, max(1, _ENTRIES // m)):
+            XT = np.array(source.read(samples, features).T, dtype=np.float64, order="C")
             parts.append(standardised(XT, how, centre=centre))
         numbers, constant = (np.concatenate(values, axis=-1) for values in zip(*parts, strict=True))
         return StoredRows(source, numbers, how.order), constant

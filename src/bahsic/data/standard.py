@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from bahsic.arrays import Array, Indices, Mask
 from bahsic.kernels.bandwidth import ScaledKernel
@@ -54,8 +55,8 @@ def prepared_columns(
         XT = np.array(X.T, dtype=np.float64, order="C")
     else:
         XT = np.empty((X.shape[1], len(order)))
-        for start in range(0, len(order), _SAMPLES_AT_ONCE):  # without a second copy of X
-            XT[:, start : start + _SAMPLES_AT_ONCE] = X[order[start : start + _SAMPLES_AT_ONCE]].T
+        for some in gen_batches(len(order), _SAMPLES_AT_ONCE):  # without a second copy of X
+            XT[:, some] = X[order[some]].T
     if complete:
         return XT, standardised(XT, how, centre=centre)[1]
     observed = ~np.isnan(XT)

@@ -220,12 +220,10 @@ class ChannelSelector(_SignalSelector):
 
     Parameters
     ----------
-    sfreq : float
-        Samples a second.
+    sfreq, fmin, fmax, width
+        Samples a second, frequencies to use, and their bins, as for `FrequencySelector`.
     n_channels : int or "auto", default="auto"
         Number of channels to select; "auto" takes the smallest number that predicts about as well as the best one.
-    fmin, fmax, width
-        Frequencies to use, and their bins, as for `FrequencySelector`.
     features : {"power", "relative_power"}, default="power"
         Columns of a channel: the logarithm of its power in each bin, or the same after common average reference, minus
         its mean over the channels. The latter is better for EEG of many channels, where neighbours are correlated.

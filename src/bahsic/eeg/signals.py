@@ -22,9 +22,8 @@ def power_spectra(X: Any, sfreq: float, fmin: float | None = None, fmax: float |
 
     Parameters
     ----------
-    X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
-    sfreq, fmin, fmax
-        As for `FrequencySelector`.
+    X, sfreq, fmin, fmax
+        As for `FrequencySelector` and its `fit`.
 
     Returns
     -------
@@ -50,10 +49,8 @@ def band_hsic(X: Any, y: Any, sfreq: float, lower: Any, upper: Any, **options: A
 
     Parameters
     ----------
-    X : array-like of shape (n_trials, n_channels, n_samples), or mne.Epochs
-    y : array-like of shape (n_trials,)
-    sfreq : float
-        Samples a second.
+    X, y, sfreq
+        As for `FrequencySelector` and its `fit`.
     lower, upper : array-like of shape (n_lower,) and (n_upper,)
         Cut-offs in Hz.
     **options

@@ -96,18 +96,6 @@ def observed_targets(columns: dict[str, Any], n_rows: int) -> tuple[list[Any], A
     return [_typed(y[chosen_rows], name) for name, y in zip(columns, outputs, strict=True)], rows, notes
 
 
-def complete_target(values: Any, name: str, n_rows: int) -> Any:
-    """Return a target as an array; refuse it if entries are missing."""
-    (y,), rows, _ = observed_targets({name: values}, n_rows)
-    if rows is not None:
-        row = next(i for i in range(n_rows) if i >= len(rows) or rows[i] != i)
-        raise DataError(
-            f"target {for_message(name)} is missing in {n_rows - len(rows)} rows, the first row {row}, counted "
-            "from 0; remove them"
-        )
-    return y
-
-
 def with_target(data: Data, values: Any, name: str) -> Data:
     """Return the data with a target, without the rows that have none."""
     (y,), rows, notes = observed_targets({name: values}, data.X.shape[0])
