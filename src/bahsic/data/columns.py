@@ -83,7 +83,7 @@ class Columns:
 
     def blocks(self) -> Iterator[slice]:
         """Return ranges of features that together cover all."""
-        return gen_batches(self.n_features, max(1, min(_BLOCK, _BLOCK_ENTRIES // self.n_samples)))
+        yield from gen_batches(self.n_features, max(1, min(_BLOCK, _BLOCK_ENTRIES // self.n_samples)))
 
     def portions(self, features: Indices, n_samples: int | None = None) -> list[Indices]:
         """Divide features into parts whose rows fit into a block of memory; one part if they are in memory already."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,23 +26,25 @@ from bahsic.files.targets import with_target
 from bahsic.names import for_message, suggestion
 
 
-def read_npy(path: Path, target: str | int | None = None) -> Data:
-    """Read one array of samples x features; the target is the number of a column."""
-    with _pickles_explained():
-        mapped = np.lib.format.open_memmap(path, mode="r")  # allocates nothing if the header is false
-        return _array_data({"X": np.array(mapped)}, "X", target)
-
-
-def read_npz(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
-    """Read X (or `key`, or the only array) and feature_names; the target is an array, by default y, or a column."""
-    with zipfile.ZipFile(path) as archive:
-        check_expansion(path, sum(member.file_size for member in archive.infolist()))
-    with _pickles_explained(), np.load(path, allow_pickle=False) as arrays:
-        return _array_data(arrays, _key(list(arrays), key), target)
+def read_numpy(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
+    """Read the array of an .npy file; of .npz X (or `key`, or the only array), feature_names, and by default y."""
+    try:
+        if path.suffix.lower() == ".npy":
+            mapped = np.lib.format.open_memmap(path, mode="r")  # allocates nothing if the header is false
+            return _array_data({"X": np.array(mapped)}, "X", target)
+        with zipfile.ZipFile(path) as archive:
+            check_expansion(path, sum(member.file_size for member in archive.infolist()))
+        with np.load(path, allow_pickle=False) as arrays:
+            return _array_data(arrays, _key(list(arrays), key), target)
+    except ValueError as error:
+        if "allow_pickle" not in str(error) and "Python objects" not in str(error):
+            raise
+        what = "holds Python objects (pickles), which can run code and are not read"
+        raise DataError(f"{what}; save it with arrays of numbers or strings") from None
 
 
 def read_mat(path: Path, target: str | int | None = None, key: str | None = None) -> Data:
-    """Read MATLAB's format up to version 7 (not 7.3), with arrays as in `read_npz`; y may be called Y."""
+    """Read MATLAB's format up to version 7 (not 7.3), with arrays as in `read_numpy`; y may be called Y."""
     try:
         shapes = {name: shape for name, shape, _ in io.whosmat(path)}
     except NotImplementedError:
@@ -69,20 +70,6 @@ def read_svmlight(path: Path, target: str | int | None = None) -> Data:
     if 0 in X.shape:
         raise DataError("there is no feature; give rows such as '1 1:0.5 3:2'")
     return with_target(without_empty_columns(Data(X)), y, "label")
-
-
-@contextmanager
-def _pickles_explained() -> Iterator[None]:
-    """Explain numpy's refusal of Python objects."""
-    try:
-        yield
-    except ValueError as error:
-        if "allow_pickle" not in str(error) and "Python objects" not in str(error):
-            raise
-        raise DataError(
-            "holds Python objects (pickles), which can run code and are not read; "
-            "save it with arrays of numbers or strings"
-        ) from None
 
 
 def _key(known: list[str], key: str | None) -> str:

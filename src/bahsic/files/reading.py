@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bahsic.files.arrays import read_mat, read_npy, read_npz, read_svmlight
+from bahsic.files.arrays import read_mat, read_numpy, read_svmlight
 from bahsic.files.columnar import read_arff, read_arrow, read_excel
 from bahsic.files.data import Data, DataError, TargetError, check_gzip, errors_of, one_line_errors
 from bahsic.files.delimited import read_delimited
@@ -24,8 +24,8 @@ _TABLES: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = {
     ".arff": (read_arff, ()),
 }
 _READERS: dict[str, tuple[Callable[..., Data], tuple[str, ...]]] = _TABLES | {
-    ".npy": (read_npy, ()),
-    ".npz": (read_npz, ("key",)),
+    ".npy": (read_numpy, ()),
+    ".npz": (read_numpy, ("key",)),
     **dict.fromkeys((".svmlight", ".svmlight.gz", ".libsvm", ".libsvm.gz"), (read_svmlight, ())),
     ".mat": (read_mat, ("key",)),
     ".h5ad": (read_h5ad, ("layer",)),
