@@ -33,10 +33,9 @@ _PORTION = 1 << 20
 class Columns:
     r"""Features, a row each, and their contributions to the total D of a kernel of differences.
 
-    Two numbers contribute :math:`|x - x'|^p`, two different categories ``different``. A missing number lies in the
-    centre of its column (the mean, or for p = 1 the median), which is zero here, and ``neutral / 2`` away from it in a
-    direction of its own; a missing category is a category of its own. So two missing entries are ``neutral`` apart,
-    and all contributions are those of points in a space: kernel matrices are positive definite.
+    Two numbers contribute :math:`|x - x'|^p`. A missing one lies ``neutral / 2`` away from the centre of its column
+    (the mean, or for p = 1 the median), which is zero here, in a direction of its own; a missing category is a category
+    of its own. So all contributions are those of points in a space: kernel matrices are positive definite.
     """
 
     data: Rows  # a feature in each row: numbers, or codes of categories; NaN where an entry is missing

@@ -38,11 +38,9 @@ class Source:
             return np.asarray(self._array.oindex[samples, features])
         if self.chunked:
             return _computed(self._array[samples][:, features])
-        array = np.asarray(self._array)
-        if isinstance(samples, slice):
-            return array[samples][:, features]
         # Reads only the wanted entries, not whole rows.
-        return array[samples, features] if isinstance(features, slice) else array[np.ix_(samples, features)]
+        both = not isinstance(samples, slice) and not isinstance(features, slice)
+        return np.asarray(self._array)[np.ix_(samples, features) if both else (samples, features)]
 
     def row_chunks(self) -> Iterator[slice]:
         """Return ranges of samples that together cover all, each small enough to be read at once."""

@@ -225,8 +225,8 @@ class ChannelSelector(_SignalSelector):
     n_channels : int or "auto", default="auto"
         Number of channels to select; "auto" takes the smallest number that predicts about as well as the best one.
     features : {"power", "relative_power"}, default="power"
-        Columns of a channel: the logarithm of its power in each bin, or the same after common average reference, minus
-        its mean over the channels. The latter is better for EEG of many channels, where neighbours are correlated.
+        Columns of a channel, as for `FrequencySelector`; "relative_power" is better for EEG of many channels, where
+        neighbours are correlated.
     selector : selector or None, default=None
         A `BAHSIC` or `FOHSIC`, whose number and groups are set here; None means ``BAHSIC()``.
 
