@@ -38,9 +38,10 @@ class Source:
             return np.asarray(self._array.oindex[samples, features])
         if self.chunked:
             return _computed(self._array[samples][:, features])
-        # Reads only the wanted entries, not whole rows.
-        both = not isinstance(samples, slice) and not isinstance(features, slice)
-        return np.asarray(self._array)[np.ix_(samples, features) if both else (samples, features)]
+        array = np.asarray(self._array)
+        if isinstance(samples, slice) or isinstance(features, slice):
+            return array[samples, features]
+        return array[np.ix_(samples, features)]  # only the wanted entries, not whole rows
 
     def row_chunks(self) -> Iterator[slice]:
         """Return ranges of samples that together cover all, each small enough to be read at once."""
