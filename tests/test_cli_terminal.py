@@ -127,10 +127,8 @@ def test_plot_has_heights_in_proportion(saved, encoding, levels, d, wide):
 
 def test_plot_of_many_steps_fits_and_keeps_the_selected_one(saved, monkeypatch):
     monkeypatch.setenv("COLUMNS", "50")
-    lines = run("select", saved(d=120), "-k", 77, "--criterion", "hsic", "--kernel", "gaussian", "--step", 1)[
-        1
-    ].splitlines()
-    (last,) = (line for line in lines if "^ 77" in line)
+    text = run("select", saved(d=120), "-k", 77, "--criterion", "hsic", "--kernel", "gaussian", "--step", 1)[1]
+    (last,) = (line for line in text.splitlines() if "^ 77" in line)
     assert len(last) <= 50
 
 
