@@ -22,15 +22,9 @@ PANEL_HEIGHT = 128
 _ROWS = 256
 
 BYTES = 8
-
-# Most bytes of columns kept from tile to tile where D is kept: making columns again is cheap there.
-AT_HAND = 1 << 25
-
-# Entries that elementwise passes work on at a time, so that they stay in the cache.
-_STRIP = 1 << 17
-
-# Panels that the workers hold at a time: some ten each, for four workers.
-_PANELS = 40
+AT_HAND = 1 << 25  # most bytes of columns kept from tile to tile where D is kept: making columns again is cheap there
+_STRIP = 1 << 17  # entries that elementwise passes work on at a time, so that they stay in the cache
+_PANELS = 40  # panels that the workers hold at a time: some ten each, for four workers
 
 
 @dataclass(frozen=True)

@@ -46,14 +46,9 @@ _TERM = {"short": 24.0, "long": 40.0}
 _TINY = {_FLOAT32: 2.0**-126, _FLOAT64: 2.0**-1022}
 _EXPONENTIAL, _SCORE = 32.0, 64.0
 
-# Coefficients of the polynomials, as the loops expect them.
-_N_COEFFICIENTS = {"short": 4, "long": 6}
-
-# Entries of columns that are encoded at a time, where not all are kept.
-_ENTRIES = 1 << 21
-
-# Largest binary exponent of data that are used unscaled; standardised data have small ones.
-_USUAL_EXPONENT = 20
+_N_COEFFICIENTS = {"short": 4, "long": 6}  # coefficients of the polynomials, as the loops expect them
+_ENTRIES = 1 << 21  # entries of columns that are encoded at a time, where not all are kept
+_USUAL_EXPONENT = 20  # largest binary exponent of data that are used unscaled; standardised data have small ones
 
 
 class PointwiseScorer(Scorer):

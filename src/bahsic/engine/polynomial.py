@@ -18,14 +18,9 @@ from bahsic.engine.plan import Tile
 from bahsic.engine.scorer import Scorer
 from bahsic.kernels.base import Kernel
 
-# Greatest kernel value whose sums over the samples do not overflow.
-_LARGEST = 1e290
-
-# Columns that a product takes together.
-_TOGETHER = 512
-
-# For higher degrees the whole kernel matrix of each candidate is cheaper.
-MAX_DEGREE = 6
+_LARGEST = 1e290  # greatest kernel value whose sums over the samples do not overflow
+_TOGETHER = 512  # columns that a product takes together
+MAX_DEGREE = 6  # for higher degrees the whole kernel matrix of each candidate is cheaper
 
 
 class PolynomialScorer(Scorer):

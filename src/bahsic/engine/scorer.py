@@ -63,7 +63,29 @@ class Round:
         return Round(**{**found, **units})
 
 
-class Scorer(ABC):
+class Ranking(ABC):
+    """What a search asks for: the score of a subset, and the candidates that leave or enter it next."""
+
+    @abstractmethod
+    def score(self, subset: Indices) -> Round:
+        """Score a subset without a change."""
+
+    @abstractmethod
+    def _ranked(self, subset: Indices, candidates: Indices, count: int, *, leaving: bool) -> Round:
+        """Return the round in which the best ``count`` candidates, at least one, leave or enter."""
+
+    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round:
+        """Find the ``count`` candidates of the subset whose removal leaves the score highest."""
+        if len(subset) == 1 or count == 0:
+            return replace(self.score(subset), changed=candidates[:count])
+        return self._ranked(subset, candidates, count, leaving=True)
+
+    def entering(self, subset: Indices, candidates: Indices, count: int) -> Round:
+        """Find the ``count`` candidates whose addition to the subset makes the score highest."""
+        return self._ranked(subset, candidates, count, leaving=False) if count else self.score(subset)
+
+
+class Scorer(Ranking):
     """Scores <link(D_S), W> of subsets S of the columns, for one kernel and one W.
 
     Subsets and candidates consist of units: single columns, or groups that enter and leave together. The parameters of
@@ -164,18 +186,6 @@ class Scorer(ABC):
         columns = self.units.columns(subset)
         kernel = self.kernel(columns, len(columns))
         return Round(subset, subset[:0], self.total(columns, kernel), kernel)
-
-    def leaving(self, subset: Indices, candidates: Indices, count: int) -> Round:
-        """Find the ``count`` candidates of the subset whose removal leaves the score highest."""
-        if len(subset) == 1 or count == 0:
-            return replace(self.score(subset), changed=candidates[:count])
-        return self._ranked(subset, candidates, count, leaving=True)
-
-    def entering(self, subset: Indices, candidates: Indices, count: int) -> Round:
-        """Find the ``count`` candidates whose addition to the subset makes the score highest."""
-        if count == 0:
-            return self.score(subset)
-        return self._ranked(subset, candidates, count, leaving=False)
 
     def _ranked(self, subset: Indices, candidates: Indices, count: int, *, leaving: bool) -> Round:
         columns, kernel = self.units.columns(subset), self.changed_kernel(subset, candidates, leaving=leaving)

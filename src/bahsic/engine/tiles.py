@@ -17,11 +17,8 @@ from bahsic.engine.encoding import encode
 from bahsic.engine.plan import Tile
 from bahsic.engine.reference import add_columns
 
-# Columns whose squares are added up at once, as many as matrix products do or more.
-_SQUARES = 512
-
-# Largest error of scale * D that products may make; columns that are too wide for that are made of differences.
-_PRODUCT_ERROR = 1e-10
+_SQUARES = 512  # columns whose squares are added up at once, as many as matrix products do or more
+_PRODUCT_ERROR = 1e-10  # largest of scale * D by products; columns that are too wide for that are made of differences
 
 
 def upper(block: Array, tile: Tile) -> Array:
