@@ -87,9 +87,8 @@ def client_address(executor: Any) -> Any:
 class DaskExecutor(Executor):
     """Runs tasks of several tiles each on a cluster and returns the results in the order of the tiles.
 
-    A task calls the same function of a tile as a thread would; the function is sent once for each pass. The data are
-    sent once for a search, or read by the tasks if X is a file, a zarr array or a dask array. What stays in this
-    process is done by local threads.
+    The function is sent once for each pass, and the data once for a search, unless X is a file, a zarr array or a dask
+    array, which the tasks read. What stays in this process is done by local threads.
     """
 
     is_local = False
@@ -100,10 +99,7 @@ class DaskExecutor(Executor):
         self._lasting: dict[int, tuple[Any, Any]] = {}
 
     def stream(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield the results in the order of the items, by the cluster; few tasks are in flight at a time.
-
-        The function is sent again, and tasks are submitted again, if the workers that held them are lost.
-        """
+        """Yield the results in order, few tasks in flight at a time; function and tasks are sent again if lost."""
         n_threads = max(1, sum(self._client.nthreads().values()))
         waiting, lost = list(items), _losses()
         size = max(1, len(waiting) // (_TASKS * n_threads))

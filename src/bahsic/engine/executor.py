@@ -55,8 +55,7 @@ def thread_count(n_jobs: int | None) -> int:
 class Executor:
     """Threads over items, the calling one among them.
 
-    Each thread calls a single-threaded BLAS, and the result for an item depends on that item alone:
-    results don't depend on the number of threads.
+    Each calls a single-threaded BLAS, so that results don't depend on their number.
     """
 
     is_local = True  # whether `stream` works in this process
@@ -69,10 +68,7 @@ class Executor:
         return self.map(function, items)
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """Do the same in this process, where the function may write into shared arrays.
-
-        After an error no further item is begun.
-        """
+        """Do so in this process, where the function may write into shared arrays; no item is begun after an error."""
         todo = list(items)
         if self.pool is None or len(todo) < 2:
             return [function(item) for item in todo]
@@ -104,10 +100,8 @@ class Executor:
 
 @contextmanager
 def threads(n_jobs: int | None, n_samples: int | None = None) -> Iterator[Executor]:
-    """An executor for the length of a ``with`` block, BLAS held to one thread in each worker.
-
-    With ``n_jobs=None`` few samples get one thread: their tiles are done before a second one wakes up.
-    """
+    """An executor for the length of a ``with`` block, BLAS held to one thread in each worker."""
+    # The tiles of few samples are done before a second thread wakes up.
     are_few = n_jobs is None and n_samples is not None and n_samples < _WORTH_THREADS
     n_threads = 1 if are_few else thread_count(n_jobs)
     with blas_controller().limit(limits=1, user_api="blas"):
@@ -132,8 +126,7 @@ def fair_switching() -> Iterator[None]:
 class Scratch(threading.local):
     """Named buffers of the calling thread, each valid until that thread takes the same name again.
 
-    Fresh memory is handed out page by page at first touch, which costs ten times more than the arithmetic on it. All
-    passes share the names on purpose, so that each reuses the buffers of the one before.
+    First touching fresh memory costs ten times more than the arithmetic on it, so all passes share the names.
     """
 
     def __init__(self) -> None:
@@ -145,17 +138,13 @@ class Scratch(threading.local):
         buffer = self._buffers.get(name)
         if buffer is None or len(buffer) < size:
             buffer = self._buffers[name] = np.empty(size, dtype=np.uint8)
-        array: NDArray[Any] = buffer[:size].view(dtype).reshape(shape)
-        return array
+        return np.ndarray(shape, dtype, buffer)
 
 
 def map_sum(
     executor: Executor, function: Callable[[Item], Sums], items: Iterable[Item], n_samples: int = 0
 ) -> tuple[NDArray[Any], ...]:
-    """Sum of the arrays that ``function`` returns for each item, added in the order of the items.
-
-    A `Placed` array is added to its part of a vector over all ``n_samples`` samples.
-    """
+    """Add up the arrays that ``function`` returns for each item, in the order of the items, each in its place."""
     totals: list[NDArray[Any]] = []
     for part in executor.stream(function, items):
         if not totals:

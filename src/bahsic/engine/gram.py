@@ -40,10 +40,9 @@ def link(columns: Columns, features: Indices, kernel: ScaledKernel) -> Callable[
 
 
 class KernelBlocks:
-    """Kernel matrix of all samples on some columns, made block by block.
+    """Kernel matrix of all samples on some columns, made block by block with at most so many bytes of the columns kept.
 
-    Nearly constant values are given as differences from k(x, x): the same once centred, with more digits. The kernel
-    has numbers, not rules, as parameters; at most so many bytes of the columns are kept in memory.
+    Nearly constant values are given as differences from k(x, x): the same once centred, with more digits.
     """
 
     def __init__(self, columns: Columns, features: Indices, kernel: Kernel, most: float = math.inf) -> None:
@@ -66,10 +65,7 @@ class KernelBlocks:
 
 
 class NestedKernels:
-    """Kernel matrices of all samples on growing subsets of columns, made block by block; distances are added up.
-
-    There is a kernel for each subset, all of the same kind, and each subset has the columns of the one before.
-    """
+    """Kernel matrices on growing subsets of columns, a kernel of the same kind for each; distances are added up."""
 
     def __init__(self, columns: Columns, subsets: Sequence[Indices], kernels: Sequence[Kernel]) -> None:
         self._kernels: list[KernelBlocks | tuple[Differences, Callable[..., Any]]] = []

@@ -12,10 +12,7 @@ from bahsic.arrays import Array, Indices
 
 @dataclass(frozen=True)
 class Intervals:
-    """Values known to within radii: the truth lies in [values - radii, values + radii].
-
-    An infinite radius says that nothing is known.
-    """
+    """Values known to within radii, which are infinite where nothing is known."""
 
     values: Array
     radii: Array
@@ -57,10 +54,7 @@ def leading(stages: Sequence[Stage], representatives: Indices, count: int) -> tu
 
 
 def overlap_groups(scores: Intervals, count: int) -> tuple[Indices, Indices]:
-    """Positions that may be among the ``count`` greatest, sorted, and the number of the group of each.
-
-    Groups are numbered from the greatest scores on; intervals of different groups don't overlap.
-    """
+    """Positions that may be among the ``count`` greatest, sorted, and their groups, whose intervals don't overlap."""
     lower, upper = scores.values - scores.radii, scores.values + scores.radii
     threshold = np.partition(lower, len(lower) - count)[len(lower) - count]
     candidates = np.flatnonzero(upper >= threshold)

@@ -29,10 +29,7 @@ _PANELS = 40  # panels that the workers hold at a time: some ten each, for four 
 
 @dataclass(frozen=True)
 class Tile:
-    """A rectangle of pairs in the upper triangle: a range of samples against another one.
-
-    On the diagonal the first columns are the samples of the rows; elsewhere all columns come after the rows.
-    """
+    """A range of samples against another one, which begins with the same ones on the diagonal, and else comes later."""
 
     rows: slice
     cols: slice
@@ -65,10 +62,9 @@ def strips(shape: tuple[int, int]) -> Iterator[slice]:
 
 
 def tile_plan(n_samples: int, working_memory: float | None = None, starts: Sequence[int] = (0,)) -> Plan:
-    """Tiles for ``n_samples`` samples within a budget in MiB (scikit-learn's ``working_memory``).
+    """Tiles within a budget in MiB (scikit-learn's ``working_memory``); none has pairs of different blocks.
 
-    If tiles over all columns are too large, they have a fixed number of rows and columns; a pass then reads
-    the rows of X once for each tile in a row. Pairs of samples of different blocks are in no tile.
+    If tiles over all columns are too large, a pass reads the rows of X once for each tile in a row.
     """
     mebibytes = get_config()["working_memory"] if working_memory is None else working_memory
     budget = int(mebibytes * 2**20)

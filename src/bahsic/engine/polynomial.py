@@ -28,8 +28,8 @@ class PolynomialScorer(Scorer):
 
     .. math:: (D \mp x x' + c)^p = \sum_q \binom{p}{q} (\mp x x')^q (D + c)^{p - q}
 
-    so that a change of the score is a sum of p quadratic forms in the powers of the column. With
-    p = 1 and c = 0 it does not depend on the subset: that is the linear kernel.
+    so that a change of the score is a sum of p quadratic forms in the powers of the column. For the linear kernel it
+    does not depend on the subset.
     """
 
     def _set_up(self) -> None:

@@ -68,10 +68,7 @@ class PredictionScorer(Ranking):
         return fit.predictability - np.array(others)
 
     def gains(self, subset: Indices, candidates: Indices, fit: RidgeFit) -> Array:
-        """Predictability that the first `GAINS` candidates would add to a subset with a given fit; NaN for the others.
-
-        It is measured on some of the samples.
-        """
+        """Predictability that the first `GAINS` candidates would add to a subset, on some samples; NaN for others."""
         columns = self.units.columns(subset)
         kernel = self.linear.changed_kernel(subset, candidates, leaving=False)
         samples = some_samples(self.linear.columns.n_samples, GAIN_SAMPLES)

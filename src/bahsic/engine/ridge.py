@@ -31,7 +31,9 @@ _WELL_CONDITIONED = 2e4  # most trace of the kernel matrix over the penalty (bou
 _SOLVED = 1e-9  # relative size of the residuals of the linear equations at which refinement ends
 _MOST_STEPS = 20  # of refinement
 _DIGITS = 9  # of the predictability that choose the ridge: where none explains anything, rounding does not decide
-_RENEWED = 2 / 3  # the ridge is chosen anew when the number of features has changed by this factor since the last choice
+_RENEWED = (
+    2 / 3
+)  # the ridge is chosen anew when the number of features has changed by this factor since the last choice
 _FIRST_BLOCKS = 2  # in which all candidates of a round are judged; in the others only the better half of them
 _SERIAL = Executor()  # for what one thread does by itself
 RIDGE_SAMPLES = 1000  # samples on which the ridge is chosen: some of them, or the first blocks
@@ -131,10 +133,7 @@ class RidgeRegression:
         return [_joined(fits).predictability for fits in found]
 
     def judged(self, kernels: Sequence[KernelTiles], count: int) -> list[float]:
-        """Return the predictability with several kernels, of which the ``count`` greatest are wanted.
-
-        All are judged in the first blocks and the better half in the other blocks too; minus infinity for the rest.
-        """
+        """Return the predictability with several kernels, minus infinity for some that are not the ``count`` best."""
 
         def fitted(block: _Block, K: KernelBlock) -> RidgeFit:
             return block.fit(K, self.ridge, losses=True)

@@ -86,11 +86,7 @@ class Ranking(ABC):
 
 
 class Scorer(Ranking):
-    """Scores <link(D_S), W> of subsets S of the columns, for one kernel and one W.
-
-    Subsets and candidates consist of units: single columns, or groups that enter and leave together. The parameters of
-    the kernel may be rules, which are evaluated anew in each round.
-    """
+    """Scores <link(D_S), W> of subsets S of units, for one W and one kernel, whose rules each round evaluates anew."""
 
     def __init__(
         self,
@@ -114,7 +110,7 @@ class Scorer(Ranking):
         self._some = some_samples(columns.n_samples, RULE_SAMPLES) if few else None
         self._set_up()
 
-    def _set_up(self) -> None:  # noqa: B027 - for those that need more
+    def _set_up(self) -> None:
         """Set what a scorer has of its own."""
 
     @cached_property
@@ -125,9 +121,8 @@ class Scorer(Ranking):
     def kernel(self, reference: Indices, size: float) -> Kernel:
         """The kernel for subsets of ``size`` columns, by its rule on the columns ``reference``.
 
-        On average every column contributes the same to D, so the gamma of a rule on the reference is
-        multiplied by the number of its columns over ``size``: 1/(2 d) with d = ``size`` for the rule
-        "dimension" (step 3 of the paper's algorithm).
+        On average every column contributes the same to D, so the gamma of a rule on the reference is multiplied by the
+        number of its columns over ``size``: 1/(2 size) for "dimension" (step 3 of the paper's algorithm).
         """
         if not self._rules:
             return self._kernel
@@ -146,10 +141,7 @@ class Scorer(Ranking):
         return resolved
 
     def variance(self, subset: Indices, kernel: Kernel) -> float:
-        """Variance of a subset's score: by its spread over blocks of samples if there are some, else varHSIC.
-
-        That of the unbiased estimate, for both statistics.
-        """
+        """Variance of the unbiased score of a subset: by its spread over blocks if there are some, else varHSIC."""
         K, W = self.kernel_tiles(self.units.columns(subset), kernel), self._unbiased
         if isinstance(self.weights, BlockWeights):
             return block_variance(K, W, self.weights.starts, self.executor)
@@ -172,7 +164,7 @@ class Scorer(Ranking):
         weights = self.weights.unbiased(self.executor.stream)
         return self.W if self.W.weights is weights else WeightTiles(weights, self.plan, keep=False)
 
-    def move(self, columns: Indices, kernel: Kernel) -> None:  # noqa: B027 - scorers that keep nothing of a subset do nothing
+    def move(self, columns: Indices, kernel: Kernel) -> None:
         """Make some columns the current subset, so that `kernel_tiles` of it is quick."""
 
     def weigh(self, weights: Weights) -> None:
@@ -217,10 +209,7 @@ class Scorer(Ranking):
         return found
 
     def best(self, stages: Sequence[Stage], candidates: Indices, count: int) -> Indices:
-        """Return the ``count`` candidates of the greatest values, in order; ties go to the lowest.
-
-        Copies of a column are evaluated once, as the first of them.
-        """
+        """Return the ``count`` candidates of the greatest values, in order; copies are evaluated once, as the first."""
         _, first, inverse = np.unique(self.representatives[candidates], return_index=True, return_inverse=True)
         return candidates[leading(stages, first[inverse], count)[0]]
 

@@ -75,8 +75,8 @@ class Differences:
     r"""Sum of the contributions of some columns to a squared or absolute distance, a tile at a time.
 
     Squared differences of complete columns of numbers are made by one product, :math:`x^2 + y^2 - 2 x y`, unless
-    they are too wide for that. All others are made of differences, by a compiled loop if there is one. At most so many
-    bytes of the columns are kept in memory from tile to tile, and errors matter relative to 1 / scale.
+    they are too wide for that. At most so many bytes of the columns are kept from tile to tile, and errors matter
+    relative to 1 / scale.
     """
 
     def __init__(

@@ -19,11 +19,7 @@ class Column:
 
 
 def feature_columns(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[Column]:
-    """Return what is known of features, beside their ranks and names; columns without any entry are left out.
-
-    With the criterion "prediction" these are worth and R2 alone; otherwise, and where nothing predicts the target, the
-    dependence of single features if it was measured.
-    """
+    """Return what is known of features, beside their ranks and names; columns without any entry are left out."""
     n_folds, stability = result.get("n_folds") or 0, result.get("stability")
     if has_worth(result):
         columns = [_column("worth", rows, "relevance", worth_words, DASH), _column("alone", rows, "alone", number)]

@@ -303,11 +303,7 @@ class Search:
         return self.regression.fit(subset, *ridges[:1], losses=losses)[0]
 
     def scores(self, selected: Indices, outside: Indices) -> Array:
-        """Return for each unit what its leaving the selection would lose, or its joining it would add.
-
-        With "prediction", see `PredictionScorer.losses` and `gains`; where so many selected units would take too long,
-        it is the first-order change of the explained variance.
-        """
+        """Return for each unit what its leaving the selection would lose, or joining it would add; see ``scores_``."""
         if isinstance(self.scorer, CriterionScorer):
             return self.scorer.worth(selected, outside)
         linear, scores, inside = self.linear, np.zeros(len(self.units)), np.sort(selected)
