@@ -18,10 +18,10 @@ from bahsic.data.columns import Columns
 from bahsic.engine import threads, tile_plan
 from bahsic.engine.executor import Placed, Scratch, map_sum, thread_count
 from bahsic.engine.gram import GramTiles, KernelBlocks, tiled_variance
-from bahsic.engine.intervals import Intervals, leading
 from bahsic.engine.kernel_block import CholeskyFactor, KernelBlock
 from bahsic.engine.pairs import WeightTiles
 from bahsic.engine.ridge import RidgeRegression
+from bahsic.engine.scorer import Intervals, leading
 from bahsic.kernels import Gaussian, InverseDistance, Laplacian, Linear, label_kernel
 from bahsic.selection.problem import checked_problem
 from pairwise import pairwise

@@ -26,9 +26,8 @@ from bahsic.engine.compiled import functions, is_worthwhile, loops, work
 from bahsic.engine.encoding import Encoded, encode
 from bahsic.engine.executor import Placed, Sums, map_sum
 from bahsic.engine.gram import KernelTiles, LinkedTiles, gamma_of, is_flat, link
-from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.pairs import Pairs
-from bahsic.engine.scorer import Scorer
+from bahsic.engine.scorer import Intervals, Scorer, Stage
 from bahsic.engine.tiles import add_differences
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel

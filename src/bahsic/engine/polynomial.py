@@ -13,9 +13,8 @@ from bahsic.arrays import EPS, Array, Indices
 from bahsic.criteria.weights import Weights
 from bahsic.data.columns import Columns
 from bahsic.engine.executor import Placed, Sums, map_sum
-from bahsic.engine.intervals import Intervals, Stage
 from bahsic.engine.plan import Tile
-from bahsic.engine.scorer import Scorer
+from bahsic.engine.scorer import Intervals, Scorer, Stage
 from bahsic.kernels.base import Kernel
 
 _LARGEST = 1e290  # greatest kernel value whose sums over the samples do not overflow

@@ -10,9 +10,8 @@ from bahsic.arrays import Array, Indices
 from bahsic.criteria.blocks import some_samples
 from bahsic.criteria.prediction import ResidualWeights, RidgeFit, judging_ridge
 from bahsic.engine.gram import KernelBlocks, KernelTiles
-from bahsic.engine.intervals import Intervals
 from bahsic.engine.ridge import RidgeRegression
-from bahsic.engine.scorer import Ranking, Round, Scorer
+from bahsic.engine.scorer import Intervals, Ranking, Round, Scorer
 from bahsic.kernels.base import Kernel
 
 # In subsets of at most so many units, the best candidates to first order get a regression of their own, so many.
