@@ -47,10 +47,6 @@ class PolynomialScorer(Scorer):
         super().weigh(weights)
         vars(self).pop("_products", None)
 
-    def kernel(self, reference: Indices, size: float) -> Kernel:
-        """The given kernel, which has no rules to evaluate."""
-        return self._kernel
-
     def total(self, columns: Indices, kernel: Kernel) -> float:
         """Return <K, W> of a subset."""
         if self._degree == 1:

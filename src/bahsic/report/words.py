@@ -12,7 +12,6 @@ from scipy.stats import false_discovery_control
 from bahsic.criteria.blocks import MOST_REGRESSIONS
 from bahsic.data.entries import LEFT_OUT
 from bahsic.report.schema import HELD_OUT, LEAST_TOGETHER, SOMETHING, Curve, n_candidates
-from bahsic.report.svg import shown
 
 DASH = "–"  # noqa: RUF001 - where there is no number
 LEVEL = 0.05  # of p-values and false discovery rates
@@ -69,14 +68,14 @@ def short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME // 2]}...{name[3 - _LONGEST_NAME // 2 :]}"
 
 
+def shown(value: float, form: str = "g") -> str:
+    """Return a number with a minus instead of a hyphen, and none before zero."""
+    return f"{value:z{form}}".replace("-", "−")  # noqa: RUF001 - a minus
+
+
 def number(value: float | None, form: str = ".3f") -> str:
     """Return a number, or a dash where there is none."""
     return DASH if value is None else shown(value, form)
-
-
-def worth_words(worth: float | None) -> str:
-    """Return the worth of a feature in three decimals, or a dash where it was not measured."""
-    return "< 0.001" if worth is not None and 0 < worth < _NO_CHANGE else number(worth)
 
 
 def probability(p: float | None) -> str:
@@ -334,7 +333,8 @@ def feature_columns(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
     """Return what is known of features, beside their ranks and names; columns without any entry are left out."""
     n_folds, stability = result.get("n_folds") or 0, result.get("stability")
     if has_worth(result):
-        columns = [_column("worth", rows, "relevance", worth_words, DASH), _column("alone", rows, "alone", number)]
+        worth = _column("worth", rows, "relevance", lambda r2: "< 0.001" if 0 < r2 < _NO_CHANGE else number(r2), DASH)
+        columns = [worth, _column("alone", rows, "alone", number)]
     elif not any("score" in row for row in rows):
         unit = "HSIC" if result.get("criterion") == "hsic" else "criterion"
         columns = [_column(f"{unit} lost without it", rows, "relevance", "{:.3g}".format)]

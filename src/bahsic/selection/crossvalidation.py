@@ -88,10 +88,8 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
     ----------
     n_features_ : int
         The chosen number; with groups, that of the columns in them.
-    support_, ranking_ : ndarray of shape (n_features,)
-        Of `selector_`: the selected features, and 1 for these, 2 for the next best one, and so on.
-    feature_importances_ : ndarray of shape (n_features,)
-        Of `selector_`: its ``scores_`` for the selected features, 0 for the others.
+    support_, ranking_, feature_importances_ : ndarray of shape (n_features,)
+        Those of `selector_`.
     selection_frequencies_ : ndarray of shape (n_features,)
         Share of the folds that rank each feature among the best `n_features_`.
     selector_ : BAHSIC
@@ -105,7 +103,7 @@ class BAHSICCV(MetaEstimatorMixin, BaseSelector):
     classes_ : ndarray of shape (n_classes,)
         Of `estimator_`, if it is a classifier.
     n_features_in_, feature_names_in_
-        Number of features seen in `fit`, and their names if X has names.
+        As for `BAHSIC`.
 
     See Also
     --------
