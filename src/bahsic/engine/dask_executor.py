@@ -162,11 +162,8 @@ class DaskExecutor(Executor):
             time.sleep(losses)  # the scheduler has to notice first
 
     def _spread(self, future: Any, wait: float) -> Any:
-        """Have every worker fetch an object from the others; returns its future.
-
-        By a task for each: distributed's broadcast tries for ever if a worker is killed meanwhile, and all later
-        broadcasts wait for it.
-        """
+        """Have every worker fetch an object from the others; returns its future."""
+        # By tasks: distributed's broadcast, and all later ones, never end if a worker is killed meanwhile.
         fetch = partial(self._client.submit, _fetched, future, pure=False, allow_other_workers=True)
         for fetched in [fetch(workers=[address]) for address in self._client.nthreads()]:
             fetched.result(timeout=wait)

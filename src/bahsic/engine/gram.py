@@ -46,7 +46,7 @@ class KernelBlocks:
     """
 
     def __init__(
-        self, columns: Columns, features: Indices, kernel: Kernel, most: float = math.inf, before: Sequence[int] = ()
+        self, columns: Columns, features: Indices, kernel: Kernel, most: float = math.inf, before: Any = ()
     ) -> None:
         """If distances on the columns ``before`` are known, only those on the others are made."""
         self._columns, self._features, self._kernel = columns, features, kernel

@@ -1,7 +1,6 @@
 """The tile plan: how the pairs of samples are divided into tiles, and whether matrices over them stay in memory.
 
-The plan depends on the number of samples, their blocks and the memory budget alone, never on the number
-of workers, so that every executor adds up the same numbers in the same order.
+The plan never depends on the number of workers, so that every executor adds up the same numbers in the same order.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from math import ceil, isqrt, prod
 
 from sklearn import get_config
 
-# High enough for the matrix products to run at full speed, low enough for a panel of a few thousand
-# samples to stay in the cache and for the wasted lower triangle of the diagonal blocks to be small.
+# Enough for matrix products to run at full speed; panels stay in the cache, and diagonal tiles waste little.
 PANEL_HEIGHT = 128
 
 # Most rows of the tiles of several blocks, or of few samples: fewer tiles are quicker there, though half of a diagonal

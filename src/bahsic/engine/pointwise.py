@@ -32,8 +32,7 @@ from bahsic.engine.tiles import add_differences
 from bahsic.kernels.bandwidth import ScaledKernel
 from bahsic.kernels.base import Kernel
 
-# Largest gamma d_j for which float32 holds the exponential, of a candidate that leaves and of one that enters.
-_LARGEST = {True: 60.0, False: 80.0}
+_LARGEST = {True: 60.0, False: 80.0}  # gamma d_j whose exponential float32 holds, of a candidate that leaves or enters
 
 # Largest gamma d_j for which a polynomial stands for the exponential. In float32 a longer one reaches farther.
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)

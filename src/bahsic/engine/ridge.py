@@ -275,10 +275,8 @@ class _Block:
         )
 
     def explained(self, K: KernelBlock, ridge: float) -> float:
-        """Return the part of the explained share of the variance of all blocks.
-
-        With an approximate solution b and its residual r, lambda tr((sY + r)'b) is missed, up to the square of r.
-        """
+        """Return the part of the explained share of the variance of all blocks."""
+        # With an approximate solution b and its residual r, lambda tr((sY + r)'b) is missed, up to the square of r.
         lam = self._n * ridge
         b = np.asarray(self._factor(K, lam, _SERIAL).solve(self._targets), dtype=np.float64)
         rest = self._targets - K.product(b) - lam * b

@@ -45,9 +45,8 @@ def leading(stages: Sequence[Stage], representatives: Indices, count: int) -> tu
     """Positions of the ``count`` greatest scores, greatest first, ties to the lowest position.
 
     Each stage takes the positions that the one before left undecided and returns their scores with tighter bounds.
-    Intervals that still overlap after the last stage are ties. For each position ``representatives`` has the first one
-    with the same column: only that is evaluated. Returned are also the scores of all positions, as far as they were
-    refined.
+    Intervals that still overlap after the last stage are ties. Of the positions with the same column only the first
+    one, their representative, is evaluated. All scores are returned too, as far as they were refined.
     """
     values = np.zeros(len(representatives))
     radii = np.full(len(representatives), np.inf)

@@ -22,7 +22,6 @@ from bahsic.report.words import capitalized, plural, r2_text, shown
 _PATH_WIDTH, _TOP, _BOTTOM = 600, 24, 256
 _FROM_ZERO = 0.6  # share of the highest value below which the lowest one makes the vertical axis start at zero
 _LEAST_SPAN = 0.1  # of the vertical axis, so that small differences look small
-
 _WIDTH = 300
 _ROW, _BAR = 21, 14  # height of a row, and of a bar in it
 _HILL = 32  # height of the row of a density
