@@ -25,7 +25,7 @@ _LOG_SPAN = 20  # numbers that span more than this factor get a logarithmic axis
 _DENSITY = {
     "y": 1.5,
     "x": 2.25,
-}  # names in the space of a tick, for which matplotlib leaves gaps of one and two letters
+}  # names in the space of a tick, where matplotlib leaves gaps of one and two letters
 
 
 def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
