@@ -10,8 +10,8 @@ from threadpoolctl import threadpool_info
 from bahsic.criteria.weights import Matrix
 from bahsic.engine import threads
 from bahsic.engine.executor import Scratch
-from bahsic.engine.intervals import Intervals, leading
 from bahsic.engine.kernel_block import CholeskyFactor
+from bahsic.engine.scorer import Intervals, leading
 from bahsic.kernels import Gaussian
 from pairwise import pairwise
 

@@ -23,7 +23,7 @@ from scipy import sparse, special
 
 from bahsic.arrays import Array, Indices
 from bahsic.criteria.weights import Gram, centred
-from bahsic.engine.executor import Executor, ThreadExecutor
+from bahsic.engine.executor import Executor
 from bahsic.kernels.rows import row_blocks
 
 Permutations = NDArray[np.int32]
@@ -218,7 +218,7 @@ def permutation_test(
     ranks = [side.factors.shape[0] for side in (B, A) if side.matrices is None]
     size = max(1, _ROWS // max(1, ranks[0])) if ranks else 1
     chunks = [permutations[start : start + size] for start in range(0, len(permutations), size)]
-    values = np.concatenate((executor or ThreadExecutor(1)).map(lambda chunk: unbiased(A, B, chunk), chunks))
+    values = np.concatenate((executor or Executor()).map(lambda chunk: unbiased(A, B, chunk), chunks))
     # Values that differ by less than their error bounds count as equal.
     return values, np.mean(values >= values[0] - 2 * _uncertainty(A, B), axis=0)
 

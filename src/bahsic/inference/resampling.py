@@ -14,7 +14,7 @@ from bahsic.criteria.prediction import label_features
 from bahsic.data.column_choice import group_of_columns
 from bahsic.data.prepared import prepared
 from bahsic.data.tables import is_frame
-from bahsic.engine.executor import ThreadExecutor
+from bahsic.engine.executor import Executor
 from bahsic.engine.scorer import kernel_values
 from bahsic.inference import parts
 from bahsic.inference.centred import draw_permutations
@@ -263,7 +263,7 @@ def selection_test(  # noqa: PLR0913 - the splits, the test on them, and how to 
             permutations = None
             if method == "permutation":
                 permutations = draw_permutations(len(split.test), n_permutations, random_source(split.seed))
-            of_labels, serial = label_kernel(labels, target_kernel), ThreadExecutor(1)
+            of_labels, serial = label_kernel(labels, target_kernel), Executor()
             _, pvalues = scores_of_columns(columns, selected, kernel, of_labels, permutations, serial)
             expected[selected] = len(selected) * pvalues
         rows = columns.rows(selected)
