@@ -82,27 +82,10 @@ def make_nonlinear_regression(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
     """Generate a nonlinear regression problem among noise (section 5.1 of the paper, *Artificial datasets*).
 
-    All features are standard normal, and the label is y = x1 exp(-x1^2 - x2^2) plus normal noise. Its variance
-    without noise is 1/25. The second feature is not correlated with y. The paper gives neither the distribution
-    of the features nor the size of the noise.
-
-    Parameters
-    ----------
-    n_samples : int, default=200
-        Number of samples m, at least 1.
-    n_features : int, default=22
-        Number of features d, at least 2.
-    noise : float, default=0.1
-        Standard deviation of the noise in y.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of the random numbers.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-    support : ndarray of shape (n_features,)
-        True for the relevant features, the first two.
+    All features are standard normal, and the label is y = x1 exp(-x1^2 - x2^2) plus normal noise, of which ``noise`` is
+    the standard deviation. The variance of y without it is 1/25. The second feature is not correlated with y. The paper
+    gives neither the distribution of the features nor the size of the noise.
+    Parameters and results are those of `make_xor`, with numbers as labels and any number of samples.
 
     Examples
     --------
@@ -121,25 +104,7 @@ def make_ring(n_samples: int = 500, n_features: int = 16, *, random_state: Rando
 
     With u uniform on [0, 1] in each feature, a sample is of class 1 where
     :math:`|\sqrt{(u_1 - 0.5)^2 + (u_2 - 0.5)^2} - 0.35| \le 0.1151`, about half of the square. The data are
-    x = 2u - 1.
-
-    Parameters
-    ----------
-    n_samples : int, default=500
-        Number of samples, at least 1.
-    n_features : int, default=16
-        Number of features, at least 2.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of the random numbers.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, n_features)
-        The data, between -1 and 1.
-    y : ndarray of shape (n_samples,)
-        The labels, 0 or 1.
-    support : ndarray of shape (n_features,)
-        True for the relevant features, the first two.
+    x = 2u - 1. Parameters and results are those of `make_xor`, without ``noise``, for any number of samples.
 
     References
     ----------

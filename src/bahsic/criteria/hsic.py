@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from bahsic.criteria.weights import Gram, Matrix, Statistic, Weights, centred, label_weights, overflow_reported
-from bahsic.kernels import kernel_from_name, label_kernel
+from bahsic.kernels import Kernel, LabelKernel, kernel_from_name, label_kernel
+from bahsic.kernels.base import check_parameter
 from bahsic.kernels.rows import FloatArray, as_gram, check_same_length, row_blocks
 
 
@@ -106,21 +107,17 @@ def hsic_variance(K: Any, L: Any) -> float:
 
     Notes
     -----
-    On four samples h is the unbiased estimate, which ignores terms that depend on one sample, so K
-    and L may be replaced by their U-centred versions. The rows of those sum to zero. Let
-    :math:`p_i = \sum_j \tilde K_{ij} \tilde L_{ij}` and :math:`P = \sum_i p_i`. The quadruples
-    (s, t, u, v) of u_kernel have i in each place equally often, and sums over the other, distinct
-    indices are
+    On four samples h is the unbiased estimate, which ignores terms that depend on one sample, so K and L may be
+    replaced by their U-centred versions. The rows of those sum to zero. Let
+    :math:`p_i = \sum_j \tilde K_{ij} \tilde L_{ij}` and :math:`P = \sum_i p_i`. The quadruples (s, t, u, v) of u_kernel
+    have i in each place equally often, and sums over the other, distinct indices are
 
-    - of :math:`\tilde K_{st} \tilde L_{st}`: over pairs, :math:`p_i` if i is s or t, else
-      :math:`P - 2 p_i`;
-    - of :math:`\tilde K_{st} \tilde L_{su}`: over triples, :math:`-p_i` if i is s, t or u, else
-      :math:`3 p_i - P`;
+    - of :math:`\tilde K_{st} \tilde L_{st}`: over pairs, :math:`p_i` if i is s or t, else :math:`P - 2 p_i`;
+    - of :math:`\tilde K_{st} \tilde L_{su}`: over triples, :math:`-p_i` if i is s, t or u, else :math:`3 p_i - P`;
     - of :math:`\tilde K_{st} \tilde L_{uv}`: :math:`2 p_i`.
 
-    Divided by their numbers of terms these add up to
-    :math:`h_i = [(m - 2) p_i + P] / (2 (m - 1) (m - 3))`, whose mean is HSIC = P / (m (m - 3)), so
-    that :math:`R - \mathrm{HSIC}^2` is the variance of :math:`h_i` over i.
+    Divided by their numbers of terms these add up to :math:`h_i = [(m - 2) p_i + P] / (2 (m - 1) (m - 3))`, whose mean
+    is HSIC = P / (m (m - 3)), so that :math:`R - \mathrm{HSIC}^2` is the variance of :math:`h_i` over i.
 
     Examples
     --------
@@ -153,21 +150,27 @@ def hsic_bound(m: int, delta: float) -> float:
     >>> round(hsic_bound(1000, 0.05), 4)
     0.4859
     """
-    if not m > 1:
-        raise ValueError(f"m is {m!r}; accepted: at least 2 samples")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta is {delta!r}; accepted: a probability between 0 and 1")
+    check_parameter("m", m, m > 1, "at least 2 samples")
+    check_parameter("delta", delta, 0 < delta < 1, "a probability between 0 and 1")
     return 8 * math.sqrt(math.log(2 / delta) / m)
+
+
+def resolved_rows(
+    x: Any, y: Any, kernel: Any, target_kernel: Any, statistic: Statistic
+) -> tuple[Kernel, Any, LabelKernel]:
+    """Return the kernel on x with numbers in place of rules, the checked x, and the labels with their kernel."""
+    kernel, labels = kernel_from_name(kernel), label_kernel(y, target_kernel)
+    X = kernel.rows(x, "x")
+    check_same_length(x=len(X), y=len(labels))
+    labels.warn_of_choice()
+    W = label_weights(labels, statistic).matrix() if kernel.needs_labels else None
+    return kernel.resolved(X, W), X, labels
 
 
 def hsic_of_rows(x: Any, y: Any, kernel: Any, target_kernel: Any, statistic: Statistic) -> float:
     """Compute HSIC of data x as they are, neither read as a table nor standardised; else as `bahsic.hsic`."""
-    labels, kernel = label_kernel(y, target_kernel), kernel_from_name(kernel)
-    weights, X = label_weights(labels, statistic), kernel.rows(x, "x")
-    check_same_length(x=len(X), y=len(weights))
-    W = weights.matrix() if kernel.needs_labels else None
-    K = Matrix(kernel.resolved(X, W).centrable(X))
-    return hsic_value(K, labels, statistic, weights)
+    resolved, X, labels = resolved_rows(x, y, kernel, target_kernel, statistic)
+    return hsic_value(Matrix(resolved.centrable(X)), labels, statistic)
 
 
 def estimate_and_variance(

@@ -85,6 +85,12 @@ def as_weights(sample_weight: Any, m: int) -> FloatArray | None:
     return weights[:, 0]
 
 
+def as_frequencies(sample_weight: Any, m: int) -> FloatArray:
+    """Return checked weights of m samples, ones for None."""
+    weights = as_weights(sample_weight, m)
+    return np.ones(m) if weights is None else weights
+
+
 def check_same_length(**lengths: int) -> None:
     """Raise unless all arguments have the same number of samples."""
     if len(set(lengths.values())) > 1:
@@ -119,9 +125,8 @@ def check_at_hand(X: Any, argument: str) -> None:
 
 def _array(X: Any, argument: str) -> Array:
     if sparse.issparse(X):
-        raise TypeError(
-            f"{argument} is a sparse {type(X).__name__}; accepted: dense data, such as {argument}.toarray()"
-        )
+        kind = type(X).__name__
+        raise TypeError(f"{argument} is a sparse {kind}; accepted: dense data, such as {argument}.toarray()")
     check_at_hand(X, argument)
     if np.ma.is_masked(X):
         raise ValueError(f"{argument} has masked entries; accepted: complete data")
@@ -185,10 +190,7 @@ def is_missing(value: Any) -> bool:
 
 
 def squared_distances(X: FloatArray, Y: FloatArray | None = None, gamma: float = math.inf) -> FloatArray:
-    """Return squared Euclidean distances of all pairs of rows, exactly symmetric with zero diagonal if Y is None.
-
-    By a matrix product on centred rows if its rounding error cannot change ``exp(-gamma D)``, else by differences.
-    """
+    """Return squared Euclidean distances of all pairs of rows, exactly symmetric with zero diagonal if Y is None."""
     other = X if Y is None else Y
     centre = column_means(X)
     with np.errstate(over="ignore"):  # an infinite norm rules out the matrix product
@@ -197,14 +199,9 @@ def squared_distances(X: FloatArray, Y: FloatArray | None = None, gamma: float =
     for dtype in (X.dtype, np.dtype(np.float64)):
         rounding = 8 * float(np.finfo(dtype).eps) * gamma * reach if reach else 0.0
         in_range = 8 * reach < float(np.finfo(dtype).max)
-        if X.shape[1] > _FEW_FEATURES and in_range and rounding <= _TOLERANCE[X.dtype]:
-            return _rounded(_by_product(X, Y, centre, dtype), X.dtype)
-    return _rounded(cdist(X, other, "sqeuclidean"), X.dtype)
-
-
-def absolute_distances(X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
-    """Return L1 distances, sums over features of |x_j - y_j|, of all pairs of rows."""
-    return _rounded(cdist(X, X if Y is None else Y, "cityblock"), X.dtype)
+        if X.shape[1] > _FEW_FEATURES and in_range and rounding <= _TOLERANCE[X.dtype]:  # exp(-gamma D) is the same
+            return rounded(_by_product(X, Y, centre, dtype), X.dtype)
+    return rounded(cdist(X, other, "sqeuclidean"), X.dtype)
 
 
 def inner_products(X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
@@ -235,6 +232,7 @@ def _by_product(X: FloatArray, Y: FloatArray | None, centre: FloatArray, dtype: 
     return D
 
 
-def _rounded(D: FloatArray, dtype: np.dtype[np.floating]) -> FloatArray:
+def rounded(D: FloatArray, dtype: np.dtype[np.floating]) -> FloatArray:
+    """Return distances in the precision of the data."""
     with np.errstate(over="ignore"):  # a distance beyond float32 is infinite there
         return D.astype(dtype, copy=False)

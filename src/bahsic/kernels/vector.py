@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from bahsic.kernels.bandwidth import Gamma, ScaledKernel
 from bahsic.kernels.base import (
@@ -23,11 +24,11 @@ from bahsic.kernels.base import (
 from bahsic.kernels.rows import (
     Array,
     FloatArray,
-    absolute_distances,
     as_labels,
     check_range,
     column_means,
     inner_products,
+    rounded,
     row_blocks,
     squared_distances,
 )
@@ -100,7 +101,7 @@ class Laplacian(_Exponential):
     power: ClassVar[int] = 1
 
     def total(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
-        return absolute_distances(X, Y)
+        return rounded(cdist(X, X if Y is None else Y, "cityblock"), X.dtype)
 
 
 class InverseDistance(ScaledKernel):
